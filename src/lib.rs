@@ -1,0 +1,21 @@
+//! rhumb: a full-screen terminal pair programmer.
+//!
+//! This page is the architecture. Rooms are folders; each is a noun that the user meets on the screen, and data flows
+//! one way through them:
+//!
+//! ```text
+//! text, diff, tokens      pure text: widths, lines, diffs, counts
+//! syntax                  languages, tags (definitions and references), highlighting
+//! repo_map                the ranked outline of the code that the model was not given
+//! edit → review           a reply becomes a proposal; the user decides each hunk of it
+//! context                 what the next request holds, part by part, with its tokens
+//! ── the core above knows nothing of terminals, networks, files or clocks ──
+//! workspace git llm config    the world: files, commits, models, settings
+//! session                 the conversation: one turn from draft to commit; the runner joins the rooms
+//! tui headless cli        the faces: the full-screen app, one turn without it, the command line
+//! ```
+//!
+//! A lower room never names a higher one; `tests/architecture.rs` reads every `use` and holds us to it.
+
+pub mod syntax;
+pub mod text;

@@ -1,0 +1,3 @@
+//! What source code means: the language registry, tags (definitions and references), and highlighting.
+
+pub mod tag;
