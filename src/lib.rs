@@ -17,5 +17,22 @@
 //!
 //! A lower room never names a higher one; `tests/architecture.rs` reads every `use` and holds us to it.
 
+pub mod cli;
+pub mod clock;
+pub mod config;
+pub mod context;
+pub mod demo;
+pub mod diff;
+pub mod edit;
+pub mod error;
+pub mod git;
+pub mod headless;
+pub mod llm;
+pub mod repo_map;
+pub mod review;
+pub mod session;
 pub mod syntax;
 pub mod text;
+pub mod tokens;
+pub mod tui;
+pub mod workspace;

@@ -1,1 +1,5 @@
-fn main() {}
+//! The `rhumb` program.
+
+fn main() -> std::process::ExitCode {
+    rhumb::cli::main()
+}

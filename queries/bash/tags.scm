@@ -1,0 +1,16 @@
+; Bash. What the captures mean is told in src/syntax/query.rs.
+
+(function_definition name: (word) @name) @definition.function
+
+(program (variable_assignment name: (variable_name) @name) @definition.variable)
+(program (declaration_command (variable_assignment name: (variable_name) @name)) @definition.variable)
+((program (declaration_command "readonly" (variable_assignment name: (variable_name) @name)) @definition.constant))
+
+; Commands, among them the functions of the script
+(command name: (command_name (word) @reference))
+
+; Variables of the environment and of the script
+((simple_expansion (variable_name) @reference)
+  (#match? @reference "^[A-Z]"))
+((expansion (variable_name) @reference)
+  (#match? @reference "^[A-Z]"))

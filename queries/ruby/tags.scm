@@ -1,0 +1,37 @@
+; Ruby. What the captures mean is told in src/syntax/query.rs.
+
+(class name: [(constant) @name (scope_resolution name: (constant) @name)]) @definition.class
+(module name: [(constant) @name (scope_resolution name: (constant) @name)]) @definition.module
+(method name: [(identifier) (constant) (operator) (setter)] @name) @definition.method
+(singleton_method name: [(identifier) (constant) (operator) (setter)] @name) @definition.method
+(alias name: (identifier) @name) @definition.method
+((assignment left: (constant) @name) @definition.constant
+  (#set! only "top-level"))
+((assignment left: (scope_resolution name: (constant) @name)) @definition.constant
+  (#set! only "top-level"))
+
+; Methods that are made by a call
+((call
+  method: (identifier) @_attribute
+  arguments: (argument_list (simple_symbol) @name)) @definition.field
+  (#any-of? @_attribute "attr_accessor" "attr_reader" "attr_writer"))
+((call
+  method: (identifier) @_define
+  arguments: (argument_list . (simple_symbol) @name)) @definition.method
+  (#any-of? @_define "define_method" "define_singleton_method" "alias_method" "scope" "delegate"))
+((call
+  method: (identifier) @_define
+  arguments: (argument_list . (simple_symbol) @name)
+  block: [(block body: (_) @body) (do_block body: (_) @body)]) @definition.method
+  (#any-of? @_define "define_method" "define_singleton_method"))
+
+; Calls, with arguments or a receiver
+(call method: [(identifier) (constant)] @reference)
+; A lone name that is a whole statement is nearly always a call.
+(body_statement (identifier) @reference)
+(then (identifier) @reference)
+
+; Methods handed over by name: `before_action :authenticate`
+(argument_list (simple_symbol) @reference)
+
+(constant) @reference

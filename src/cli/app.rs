@@ -1,0 +1,153 @@
+//! Opening the app: on the user's repository, or on the demo's.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Args;
+use crate::config::Settings;
+use crate::demo;
+use crate::error::{ErrorKind, UserError};
+use crate::llm::{OpenAi, Provider, Scripted, ScriptedReply};
+use crate::session::Connection;
+use crate::session::runner::{Line, Runner};
+use crate::tui::theme::{ColorDepth, Theme};
+use crate::tui::{self, Start};
+use crate::workspace::{Root, RootKind};
+
+/// Opens the app on `root`.
+pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, UserError> {
+    let mut notices = Vec::new();
+    // A wrong address is told in the app: map, context and review work without a model.
+    let (connection, line) = connect(&settings).unwrap_or_else(|error| {
+        notices.push((
+            format!("No model is connected: {}.", error.message.trim_end_matches('.')),
+            error.hint,
+        ));
+        (Connection::None, None)
+    });
+    if root.kind() == RootKind::Plain {
+        notices.push((
+            "This folder is not in a git repository: what you accept is written, but not committed.".to_owned(),
+            "git init starts one.".to_owned(),
+        ));
+    }
+    let start = Start {
+        connection,
+        theme: theme(&settings)?,
+        root: display_name(root),
+        draft: String::new(),
+        files: args.files.clone(),
+        notices,
+        test_panic: args.test_panic,
+    };
+    run(start, root.clone(), settings, line)
+}
+
+/// Opens the app on a copy of the sample repository, with recorded replies.
+pub(super) fn demo(settings: Settings, speed: u32) -> Result<u8, UserError> {
+    let machine = |error: std::io::Error| {
+        UserError::new(
+            ErrorKind::Machine,
+            format!("the sample cannot be copied: {error}"),
+            "check the space in TMPDIR",
+        )
+    };
+    let folder = tempfile::Builder::new()
+        .prefix("rhumb-demo-")
+        .tempdir()
+        .map_err(machine)?;
+    demo::unpack(folder.path()).map_err(machine)?;
+    let git = |error: crate::git::GitError| UserError::new(ErrorKind::Machine, &error, error.hint());
+    crate::git::init(folder.path(), "You", "you@example.com", "Start tidewatch").map_err(git)?;
+    let root =
+        Root::at(folder.path()).map_err(|error| UserError::new(ErrorKind::Machine, &error, error.hint().to_owned()))?;
+    let replies = demo::replies().into_iter().map(|(words, reply)| ScriptedReply {
+        match_words: words.into_iter().map(str::to_owned).collect(),
+        reply: reply.to_owned(),
+    });
+    let pace = Duration::from_millis(u64::from(1_000 / speed.clamp(1, 1_000)));
+    let provider: Arc<dyn Provider> = Arc::new(Scripted::new(replies.collect(), pace));
+    let start = Start {
+        connection: Connection::Demo,
+        theme: theme(&settings)?,
+        root: "demo".to_owned(),
+        draft: demo::FIRST_MESSAGE.to_owned(),
+        files: demo::FIRST_FILES.iter().map(|path| (*path).to_owned()).collect(),
+        notices: Vec::new(),
+        test_panic: false,
+    };
+    // The folder lives as long as the app.
+    run(
+        start,
+        root,
+        Settings {
+            context_window: Some(32_768),
+            ..settings
+        },
+        Some(Line {
+            provider,
+            model: "demo".into(),
+        }),
+    )
+}
+
+fn run(start: Start, root: Root, settings: Settings, line: Option<Line>) -> Result<u8, UserError> {
+    let machine = |error: std::io::Error| {
+        let hint = "The app needs a terminal; `rhumb map`, `apply` and `edit` do not.";
+        UserError::new(ErrorKind::Machine, error, hint)
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(machine)?;
+    let code = runtime
+        .block_on(tui::run(start, |reports| Runner::new(root, settings, line, reports)))
+        .map_err(machine);
+    // Whatever still reads or ranks in the background must not hold up leaving.
+    runtime.shutdown_background();
+    code
+}
+
+/// Whom the settings say to ask.
+pub(crate) fn connect(settings: &Settings) -> Result<(Connection, Option<Line>), UserError> {
+    let Some(base_url) = &settings.base_url else {
+        return Ok((Connection::None, None));
+    };
+    let provider = OpenAi::new(base_url, settings.api_key.clone())
+        .map_err(|error| UserError::new(ErrorKind::Usage, &error, error.hint()))?;
+    let model = settings.model.clone().unwrap_or_default();
+    let connection = Connection::Remote {
+        model: model.clone(),
+        host: provider.name(),
+    };
+    Ok((
+        connection,
+        Some(Line {
+            provider: Arc::new(provider),
+            model,
+        }),
+    ))
+}
+
+fn theme(settings: &Settings) -> Result<Theme, UserError> {
+    let env = |name: &str| std::env::var(name).ok();
+    let depth = tui::color_depth(env);
+    let name = settings
+        .theme
+        .as_deref()
+        .unwrap_or_else(|| Theme::default_name(tui::light_ground(env), depth));
+    // Without colours any theme will do, and none can fail.
+    if depth == ColorDepth::None && settings.theme.is_none() {
+        return Theme::builtin("rhumb-dark", depth).or_else(|_| Ok(Theme::plain(depth)));
+    }
+    Theme::builtin(name, depth).map_err(|error| {
+        let names: Vec<&str> = Theme::builtin_names().collect();
+        UserError::new(ErrorKind::Usage, error, format!("the themes are {}", names.join(", ")))
+    })
+}
+
+/// The name of the root's folder, for the status line.
+fn display_name(root: &Root) -> String {
+    let name = root.path().file_name().map(|name| name.to_string_lossy().into_owned());
+    name.unwrap_or_else(|| root.path().display().to_string())
+}

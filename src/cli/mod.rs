@@ -1,0 +1,88 @@
+//! The command line: what can be typed, and starting what was meant.
+
+mod app;
+mod args;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+pub(crate) use app::connect;
+pub use args::{ApplyArgs, Args, Command, EditArgs, FormatArg, MapArgs, ProviderArgs, StyleArg};
+
+use crate::config::{Overrides, Paths, Settings};
+use crate::error::{ErrorKind, UserError};
+use crate::headless;
+use crate::workspace::{Root, WorkspaceError};
+
+/// Reads the command line and does what it says.
+pub fn main() -> ExitCode {
+    let args = Args::parse();
+    match start(args) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            headless::complain(&error.to_string());
+            ExitCode::from(error.kind.exit_code())
+        }
+    }
+}
+
+fn start(args: Args) -> Result<u8, UserError> {
+    let root = |dir: &Option<PathBuf>| find_root(dir.as_ref());
+    match args.command {
+        None => app::open(&root(&args.root)?, settings(&args.provider)?, &args),
+        Some(Command::Demo { speed }) => app::demo(settings(&args.provider)?, speed),
+        Some(Command::Map(map)) => headless::map(&root(&args.root)?, &map),
+        Some(Command::Apply(mut apply)) => {
+            apply.format = args.provider.edit_format;
+            headless::apply(&root(&args.root)?, &apply)
+        }
+        Some(Command::Edit(edit)) => {
+            let overrides = Overrides {
+                auto_commit: edit.commit_choice(),
+                ..overrides(&args.provider)
+            };
+            headless::edit(&root(&args.root)?, load(overrides)?, &edit)
+        }
+    }
+}
+
+fn find_root(dir: Option<&PathBuf>) -> Result<Root, UserError> {
+    let found = match dir {
+        Some(dir) => Root::at(dir),
+        None => match std::env::current_dir() {
+            Ok(here) => Root::discover(&here),
+            Err(cause) => {
+                let message = format!("the current folder cannot be opened: {cause}");
+                return Err(UserError::new(
+                    ErrorKind::Machine,
+                    message,
+                    "change to a folder that exists",
+                ));
+            }
+        },
+    };
+    found.map_err(|error: WorkspaceError| UserError::new(ErrorKind::Usage, &error, error.hint()))
+}
+
+fn overrides(provider: &ProviderArgs) -> Overrides {
+    Overrides {
+        base_url: provider.base_url.clone(),
+        model: provider.model.clone(),
+        edit_format: provider.edit_format.clone(),
+        map_tokens: provider.map_tokens,
+        theme: provider.theme.clone(),
+        auto_commit: provider.no_commit.then_some(false),
+    }
+}
+
+fn settings(provider: &ProviderArgs) -> Result<Settings, UserError> {
+    load(overrides(provider))
+}
+
+fn load(overrides: Overrides) -> Result<Settings, UserError> {
+    let env = |name: &str| std::env::var(name).ok();
+    Settings::load(overrides, &env, Paths::of_user().as_ref())
+        .map_err(|error| UserError::new(ErrorKind::Usage, &error, error.hint()))
+}

@@ -1,0 +1,7 @@
+//! Line diffs: what changed between two texts, as hunks (change blocks), and the unified form for people and pipes.
+
+mod hunk;
+mod unified;
+
+pub use hunk::{Hunk, apply, hunks};
+pub use unified::unified;

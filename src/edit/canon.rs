@@ -1,0 +1,229 @@
+//! When two lines mean the same though their characters differ, and how alike two lines are.
+
+use std::borrow::Cow;
+
+/// The longest line, in characters, whose likeness is computed in full.
+const FULL_LENGTH: usize = 240;
+
+/// A line without what models lose or change when they quote: indentation, runs of white space, typographic
+/// punctuation.
+pub(super) fn canon(line: &str) -> Cow<'_, str> {
+    let trimmed = line.trim();
+    let plain =
+        trimmed.is_ascii() && !trimmed.contains("  ") && !trimmed.contains(|c: char| c.is_whitespace() && c != ' ');
+    if plain {
+        return Cow::Borrowed(trimmed);
+    }
+    let mut out = String::with_capacity(trimmed.len());
+    let mut space = false;
+    for c in trimmed.chars() {
+        if c.is_whitespace() {
+            space = true;
+            continue;
+        }
+        if std::mem::take(&mut space) {
+            out.push(' ');
+        }
+        match c {
+            '\u{201c}' | '\u{201d}' | '\u{201e}' => out.push('"'),
+            '\u{2018}' | '\u{2019}' | '\u{201a}' => out.push('\''),
+            '\u{2010}'..='\u{2014}' | '\u{2212}' => out.push('-'),
+            '\u{2026}' => out.push_str("..."),
+            _ => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// What skipping a line of the file costs depends on what it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LineClass {
+    Blank,
+    /// A comment or part of a docstring.
+    Comment,
+    Code,
+}
+
+/// Classifies the lines of a file, block comments and docstrings included.
+pub(super) fn classify(lines: &[&str]) -> Vec<LineClass> {
+    let mut classes = Vec::with_capacity(lines.len());
+    // The closer that we wait for, and whether what it closes is a comment.
+    let mut open: Option<(&str, bool)> = None;
+    for line in lines {
+        let text = line.trim();
+        if let Some((closer, comment)) = open {
+            let class = if comment { LineClass::Comment } else { LineClass::Code };
+            classes.push(if text.is_empty() { LineClass::Blank } else { class });
+            if text.contains(closer) {
+                open = None;
+            }
+            continue;
+        }
+        for quotes in ["\"\"\"", "'''"] {
+            if text.matches(quotes).count() % 2 == 1 {
+                open = Some((quotes, text.starts_with(quotes)));
+                break;
+            }
+        }
+        if text.starts_with("/*") && !text.contains("*/") {
+            open = Some(("*/", true));
+        }
+        classes.push(class_of(text));
+    }
+    classes
+}
+
+fn class_of(text: &str) -> LineClass {
+    const COMMENTS: [&str; 6] = ["//", "/*", "*", "<!--", "--", "\"\"\""];
+    const DIRECTIVES: [&str; 7] = ["include", "define", "if", "endif", "else", "pragma", "undef"];
+    if text.is_empty() {
+        return LineClass::Blank;
+    }
+    if let Some(rest) = text.strip_prefix('#') {
+        let directive = DIRECTIVES.iter().any(|word| rest.starts_with(word)) || rest.starts_with('[');
+        return if directive { LineClass::Code } else { LineClass::Comment };
+    }
+    let comment = COMMENTS.iter().any(|start| text.starts_with(start)) || text.starts_with("'''");
+    if comment { LineClass::Comment } else { LineClass::Code }
+}
+
+/// A line prepared for comparing it with many others.
+pub(super) struct Probe {
+    chars: Vec<char>,
+    counts: [u16; 64],
+}
+
+impl Probe {
+    pub(super) fn new(text: &str) -> Self {
+        let chars: Vec<char> = text.chars().take(FULL_LENGTH * 20).collect();
+        let mut counts = [0u16; 64];
+        for c in &chars {
+            if let Some(count) = counts.get_mut(bucket(*c)) {
+                *count = count.saturating_add(1);
+            }
+        }
+        Self { chars, counts }
+    }
+
+    /// How alike the two are, 0 to 1; `None` when less than `least`.
+    ///
+    /// The measure is that of Ratcliff and Obershelp: twice the characters in common runs over all characters, the
+    /// longest run first.
+    pub(super) fn likeness(&self, other: &str, least: f32) -> Option<f32> {
+        let long = other.len() > self.chars.len().saturating_mul(8).saturating_add(8);
+        if long || self.chars.is_empty() {
+            return None;
+        }
+        let theirs: Vec<char> = other.chars().collect();
+        let total = (self.chars.len() + theirs.len()) as f32;
+        let shorter = self.chars.len().min(theirs.len()) as f32;
+        if 2.0 * shorter / total < least || 2.0 * self.shared(&theirs) as f32 / total < least {
+            return None;
+        }
+        let common = common_runs(&self.chars, &theirs);
+        let ratio = 2.0 * common as f32 / total;
+        (ratio >= least).then_some(ratio)
+    }
+
+    /// An upper bound of the common characters, order aside.
+    fn shared(&self, theirs: &[char]) -> usize {
+        let mut left = self.counts;
+        let mut shared = 0;
+        for c in theirs {
+            if let Some(count) = left.get_mut(bucket(*c)).filter(|count| **count > 0) {
+                *count -= 1;
+                shared += 1;
+            }
+        }
+        shared
+    }
+}
+
+fn bucket(c: char) -> usize {
+    (c as usize) & 63
+}
+
+/// Characters in common runs. Between overlong lines only the common head and tail count.
+fn common_runs(a: &[char], b: &[char]) -> usize {
+    let head = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+    let (a, b) = (a.get(head..).unwrap_or_default(), b.get(head..).unwrap_or_default());
+    let tail = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();
+    let (a, b) = (
+        a.get(..a.len() - tail).unwrap_or_default(),
+        b.get(..b.len() - tail).unwrap_or_default(),
+    );
+    if a.len().max(b.len()) > FULL_LENGTH {
+        return head + tail;
+    }
+    let mut common = head + tail;
+    let mut open = vec![(a, b)];
+    while let Some((a, b)) = open.pop() {
+        let (at, bt, length) = longest_run(a, b);
+        if length == 0 {
+            continue;
+        }
+        common += length;
+        open.push((a.get(..at).unwrap_or_default(), b.get(..bt).unwrap_or_default()));
+        open.push((
+            a.get(at + length..).unwrap_or_default(),
+            b.get(bt + length..).unwrap_or_default(),
+        ));
+    }
+    common
+}
+
+/// Start in `a`, start in `b` and length of the longest common run.
+fn longest_run(a: &[char], b: &[char]) -> (usize, usize, usize) {
+    let mut best = (0, 0, 0);
+    let mut runs = vec![0usize; b.len() + 1];
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = 0;
+        for (j, (y, run)) in b.iter().zip(runs.iter_mut().skip(1)).enumerate() {
+            let length = if x == y { diagonal + 1 } else { 0 };
+            diagonal = std::mem::replace(run, length);
+            if length > best.2 {
+                best = (i + 1 - length, j + 1 - length, length);
+            }
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn typography_and_white_space_do_not_count() {
+        assert_eq!(canon("  a \u{201c}b\u{201d}\t\u{2013}  c\u{2026} "), "a \"b\" - c...");
+        assert_eq!(canon("\u{c}x"), "x");
+    }
+
+    #[test]
+    fn likeness_is_high_for_a_typo_and_absent_for_strangers() {
+        let probe = Probe::new("return self.reading.values()");
+        assert!(probe.likeness("return self.readings.values()", 0.8).unwrap() > 0.95);
+        assert_eq!(probe.likeness("for mark of marks {", 0.75), None);
+        assert_eq!(Probe::new("abcd").likeness("bcde", 0.5), Some(0.75));
+    }
+
+    #[test]
+    fn docstrings_are_comments_and_assigned_strings_are_not() {
+        use LineClass::{Blank, Code, Comment};
+        let lines = [
+            "def f():",
+            "\"\"\"One",
+            "",
+            "two.\"\"\"",
+            "x = \"\"\"",
+            "text",
+            "\"\"\"",
+            "y = 1",
+            "#include <a>",
+        ];
+        assert_eq!(
+            classify(&lines),
+            [Code, Comment, Blank, Comment, Code, Code, Code, Code, Code]
+        );
+    }
+}

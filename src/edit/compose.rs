@@ -1,0 +1,220 @@
+//! Several edits of one file, one after another, each against the file as the earlier ones left it or as it was.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::document::{Document, Item, View};
+use super::explain;
+use super::locate::{self, CHEAP};
+use super::outcome::{Flag, Landing, Refusal, Strategy};
+use super::placement::Located;
+use super::reply::{Hunk, QuotedLine};
+
+/// By so much the original must fit better than the edited file to be preferred.
+const PREFERENCE: f32 = 0.2;
+
+/// A file under edit.
+#[derive(Debug)]
+pub(super) struct FileEdits {
+    document: Document,
+    items: Vec<Item>,
+    changed: bool,
+    applied: BTreeSet<Vec<QuotedLine>>,
+}
+
+/// Which text the lines of a [`Located`] count.
+enum Against {
+    Edited(Located),
+    Original(Located),
+}
+
+impl FileEdits {
+    pub(super) fn new(base: Arc<str>) -> Self {
+        let document = Document::new(base);
+        let items = document.items();
+        Self {
+            document,
+            items,
+            changed: false,
+            applied: BTreeSet::new(),
+        }
+    }
+
+    pub(super) fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// The text with all edits so far.
+    pub(super) fn compose(&self) -> String {
+        self.document.compose(&self.items)
+    }
+
+    /// Whether nothing but white space is left.
+    pub(super) fn is_blank(&self) -> bool {
+        View::of(&self.document, &self.items)
+            .bodies()
+            .iter()
+            .all(|line| line.trim().is_empty())
+    }
+
+    /// Replaces everything.
+    pub(super) fn set_items(&mut self, items: Vec<Item>) {
+        self.items = items;
+        self.changed = true;
+    }
+
+    /// Whether no edit has landed.
+    pub(super) fn untouched(&self) -> bool {
+        !self.changed
+    }
+
+    /// The lines with all edits so far.
+    pub(super) fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// The cost of the place that `hunk` would take, if it would be accepted.
+    pub(super) fn cost(&self, hunk: &Hunk, forgiving: bool) -> Option<f32> {
+        match self.find(hunk, forgiving).ok()? {
+            Against::Edited(located) | Against::Original(located) => Some(located.cost),
+        }
+    }
+
+    /// Applies one hunk.
+    pub(super) fn apply(&mut self, hunk: &Hunk, forgiving: bool) -> Result<Landing, Refusal> {
+        if self.applied.contains(&hunk.lines) {
+            let mut landing = Landing::new(Strategy::Unchanged, "the same edit stands earlier in the reply");
+            landing.flags.push(Flag::Repeated);
+            return Ok(landing);
+        }
+        let against = self.find(hunk, forgiving)?;
+        if !hunk.changes() {
+            return self.context_only(against);
+        }
+        let (items, located, lines) = match against {
+            Against::Edited(located) => {
+                let lines = self.base_lines(&located);
+                (self.edited(&located), located, lines)
+            }
+            Against::Original(located) => {
+                let lines = located
+                    .met
+                    .first()
+                    .zip(located.met.last())
+                    .map(|(first, last)| (first + 1, last + 1));
+                (self.merged(&located)?, located, lines)
+            }
+        };
+        if self.same_text(&items) {
+            return Err(explain::already_applied());
+        }
+        self.items = items;
+        self.changed = true;
+        self.applied.insert(hunk.lines.clone());
+        let flags = if located.strategy == Strategy::Elision {
+            vec![Flag::Elision]
+        } else {
+            Vec::new()
+        };
+        let (strategy, confidence) = (located.strategy, located.confidence);
+        Ok(Landing {
+            strategy,
+            confidence,
+            lines,
+            flags,
+            note: String::new(),
+        })
+    }
+
+    /// A hunk without plus or minus asks for nothing, if the file has it; otherwise its marks were forgotten.
+    fn context_only(&self, against: Against) -> Result<Landing, Refusal> {
+        match against {
+            Against::Edited(located) if located.strategy == Strategy::Exact => {
+                let mut landing = Landing::new(Strategy::Unchanged, "the edit adds and removes nothing");
+                landing.lines = self.base_lines(&located);
+                Ok(landing)
+            }
+            _ => Err(Refusal::new(
+                "the edit adds and removes nothing: mark added lines with + and removed ones with -",
+            )),
+        }
+    }
+
+    fn find(&self, hunk: &Hunk, forgiving: bool) -> Result<Against, Refusal> {
+        let edited = locate::locate(&View::of(&self.document, &self.items), hunk, forgiving);
+        let doubtful = match &edited {
+            Ok(located) => located.cost > CHEAP,
+            Err(refusal) => refusal.missing && !refusal.is(Flag::AlreadyApplied),
+        };
+        if self.changed
+            && doubtful
+            && let Ok(original) = locate::locate(&View::new(self.document.bodies()), hunk, forgiving)
+            && edited
+                .as_ref()
+                .map_or(true, |edited| original.cost < edited.cost - PREFERENCE)
+        {
+            return Ok(Against::Original(original));
+        }
+        edited.map(Against::Edited)
+    }
+
+    fn edited(&self, located: &Located) -> Vec<Item> {
+        let mut items = Vec::with_capacity(self.items.len() + located.inserts.len());
+        for (line, item) in self.items.iter().enumerate() {
+            items.extend(new_lines(&located.inserts, line));
+            if !located.deletes.contains(&line) {
+                items.push(item.clone());
+            }
+        }
+        items.extend(new_lines(&located.inserts, self.items.len()));
+        items
+    }
+
+    /// Applies a place in the original to the edited file. What an earlier edit removed cannot be removed again.
+    fn merged(&self, located: &Located) -> Result<Vec<Item>, Refusal> {
+        let old = |item: &Item| match item {
+            Item::Old(line) => Some(*line),
+            Item::New(_) => None,
+        };
+        let alive: BTreeSet<usize> = self.items.iter().filter_map(old).collect();
+        if !located.deletes.is_subset(&alive) {
+            return Err(explain::missing(
+                "no match: an earlier edit of this reply has changed the lines that this one removes",
+            ));
+        }
+        let mut pending = located.inserts.iter().peekable();
+        let mut items = Vec::with_capacity(self.items.len() + located.inserts.len());
+        for item in &self.items {
+            if let Some(line) = old(item) {
+                while let Some((_, lines)) = pending.next_if(|(at, _)| **at <= line) {
+                    items.extend(lines.iter().cloned().map(Item::New));
+                }
+                if located.deletes.contains(&line) {
+                    continue;
+                }
+            }
+            items.push(item.clone());
+        }
+        items.extend(pending.flat_map(|(_, lines)| lines.iter().cloned().map(Item::New)));
+        Ok(items)
+    }
+
+    fn same_text(&self, items: &[Item]) -> bool {
+        items.len() == self.items.len()
+            && View::of(&self.document, items).bodies() == View::of(&self.document, &self.items).bodies()
+    }
+
+    /// First and last line of the base that the quote met, 1-based.
+    fn base_lines(&self, located: &Located) -> Option<(usize, usize)> {
+        let lines = located.met.iter().filter_map(|at| match self.items.get(*at) {
+            Some(Item::Old(line)) => Some(line + 1),
+            _ => None,
+        });
+        let lines: Vec<usize> = lines.collect();
+        lines.iter().min().copied().zip(lines.iter().max().copied())
+    }
+}
+
+fn new_lines(inserts: &BTreeMap<usize, Vec<String>>, line: usize) -> impl Iterator<Item = Item> {
+    inserts.get(&line).into_iter().flatten().cloned().map(Item::New)
+}

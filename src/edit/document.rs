@@ -1,0 +1,187 @@
+//! A file as lines that keep their bytes, and its text while edits are applied one after another.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::canon::{self, LineClass};
+use crate::text::lines::{self, LineEnding};
+
+const BOM: char = '\u{feff}';
+
+/// The base text of a file, split.
+#[derive(Debug)]
+pub(super) struct Document {
+    base: Arc<str>,
+    /// Byte ranges of the lines: start, end of the body, end with terminator. A byte order mark is outside.
+    spans: Vec<(usize, usize, usize)>,
+    ending: LineEnding,
+}
+
+/// A line of the file under edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Item {
+    /// A line of the base, 0-based.
+    Old(usize),
+    /// An added line, without terminator.
+    New(String),
+}
+
+impl Document {
+    pub(super) fn new(base: Arc<str>) -> Self {
+        let mut at = if base.starts_with(BOM) { BOM.len_utf8() } else { 0 };
+        let ending = LineEnding::dominant(&base);
+        let mut spans = Vec::new();
+        for line in lines::split(base.get(at..).unwrap_or_default()) {
+            spans.push((at, at + lines::body(line).len(), at + line.len()));
+            at += line.len();
+        }
+        Self { base, spans, ending }
+    }
+
+    pub(super) fn base(&self) -> &Arc<str> {
+        &self.base
+    }
+
+    pub(super) fn items(&self) -> Vec<Item> {
+        (0..self.spans.len()).map(Item::Old).collect()
+    }
+
+    /// The body of a line of the base.
+    pub(super) fn body(&self, line: usize) -> &str {
+        self.spans
+            .get(line)
+            .and_then(|(start, end, _)| self.base.get(*start..*end))
+            .unwrap_or_default()
+    }
+
+    /// The bodies of all lines of the base.
+    pub(super) fn bodies(&self) -> Vec<&str> {
+        (0..self.spans.len()).map(|line| self.body(line)).collect()
+    }
+
+    fn terminator(&self, line: usize) -> &str {
+        self.spans
+            .get(line)
+            .and_then(|(_, end, full)| self.base.get(*end..*full))
+            .unwrap_or_default()
+    }
+
+    /// The text that the items make. Old lines keep their terminators; new ones get that of the file; whether the
+    /// text ends with a newline stays as it was.
+    pub(super) fn compose(&self, items: &[Item]) -> String {
+        let closed = self.base.ends_with('\n') || self.spans.is_empty();
+        let mut text = String::with_capacity(self.base.len() + 64);
+        if self.base.starts_with(BOM) {
+            text.push(BOM);
+        }
+        for (at, item) in items.iter().enumerate() {
+            let (body, own) = match item {
+                Item::Old(line) => (self.body(*line), self.terminator(*line)),
+                Item::New(body) => (body.as_str(), ""),
+            };
+            text.push_str(body);
+            if at + 1 < items.len() || closed {
+                text.push_str(if own.is_empty() { self.ending.as_str() } else { own });
+            }
+        }
+        text
+    }
+}
+
+/// The lines among which a quote is sought.
+pub(super) struct View<'a> {
+    bodies: Vec<&'a str>,
+    meaning: OnceCell<Meaning>,
+}
+
+/// What the lines mean, computed when an exact search does not do.
+pub(super) struct Meaning {
+    pub(super) canon: Vec<String>,
+    pub(super) class: Vec<LineClass>,
+    /// Lines by canonical form.
+    places: HashMap<String, Vec<usize>>,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn new(bodies: Vec<&'a str>) -> Self {
+        Self {
+            bodies,
+            meaning: OnceCell::new(),
+        }
+    }
+
+    /// The file as the edits so far have left it.
+    pub(super) fn of(document: &'a Document, items: &'a [Item]) -> Self {
+        let body = |item: &'a Item| match item {
+            Item::Old(line) => document.body(*line),
+            Item::New(body) => body.as_str(),
+        };
+        Self::new(items.iter().map(body).collect())
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.bodies.len()
+    }
+
+    pub(super) fn bodies(&self) -> &[&'a str] {
+        &self.bodies
+    }
+
+    pub(super) fn body(&self, line: usize) -> &'a str {
+        self.bodies.get(line).copied().unwrap_or_default()
+    }
+
+    pub(super) fn meaning(&self) -> &Meaning {
+        self.meaning.get_or_init(|| {
+            let canon: Vec<String> = self.bodies.iter().map(|body| canon::canon(body).into_owned()).collect();
+            let mut places: HashMap<String, Vec<usize>> = HashMap::with_capacity(canon.len());
+            for (line, text) in canon.iter().enumerate() {
+                match places.get_mut(text) {
+                    Some(lines) => lines.push(line),
+                    None => drop(places.insert(text.clone(), vec![line])),
+                }
+            }
+            Meaning {
+                class: canon::classify(&self.bodies),
+                canon,
+                places,
+            }
+        })
+    }
+}
+
+impl Meaning {
+    /// The lines with this canonical form, ascending.
+    pub(super) fn places(&self, canon: &str) -> &[usize] {
+        self.places.get(canon).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    pub(super) fn canon(&self, line: usize) -> &str {
+        self.canon.get(line).map(String::as_str).unwrap_or_default()
+    }
+
+    pub(super) fn class(&self, line: usize) -> LineClass {
+        self.class.get(line).copied().unwrap_or(LineClass::Code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn untouched_items_compose_to_the_same_bytes() {
+        for text in ["", "a", "a\r\nb\nc", "\u{feff}x\r\n", "\u{c}\n\r\n", "\u{feff}"] {
+            let document = Document::new(text.into());
+            assert_eq!(document.compose(&document.items()), text);
+        }
+    }
+
+    #[test]
+    fn new_lines_take_the_ending_of_the_file() {
+        let document = Document::new("a\r\nb".into());
+        let items = [Item::New("0".into()), Item::Old(0), Item::Old(1), Item::New("c".into())];
+        assert_eq!(document.compose(&items), "0\r\na\r\nb\r\nc");
+    }
+}

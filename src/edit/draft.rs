@@ -1,0 +1,326 @@
+//! The files while the edits of a reply are applied to them one by one.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::compose::FileEdits;
+use super::format::EditFormat;
+use super::open_file::OpenFile;
+use super::outcome::{Flag, Landing, Refusal, Strategy};
+use super::proposal::{FileProposal, Files};
+use super::reply::{Change, Edit, EditAction, Hunk};
+use super::resolve::{self, PathIndex, Resolution};
+use super::whole_file;
+
+/// So many files are tried when the name leaves open which is meant.
+const MAX_TRIED: usize = 50;
+
+/// What became of an edit: the file it is about, if that is known, and whether it landed.
+type Fate = (Option<String>, Result<Landing, Refusal>);
+
+/// All files that the edits have touched or looked at.
+pub(super) struct Draft<'a> {
+    files: &'a dyn Files,
+    index: PathIndex,
+    open: BTreeMap<String, OpenFile>,
+    /// New path to old path of moved files.
+    moved: BTreeMap<String, String>,
+    /// How many edits have been tried, and which was the last that changed something.
+    tried: usize,
+    last_change: Option<usize>,
+}
+
+impl<'a> Draft<'a> {
+    pub(super) fn new(files: &'a dyn Files) -> Self {
+        let index = PathIndex::new(files.paths(), files.root());
+        Self {
+            files,
+            index,
+            open: BTreeMap::new(),
+            moved: BTreeMap::new(),
+            tried: 0,
+            last_change: None,
+        }
+    }
+
+    /// Whether an edit after the one numbered `at` (0-based) has changed a file.
+    pub(super) fn changed_since(&self, at: usize) -> bool {
+        self.last_change.is_some_and(|last| last > at)
+    }
+
+    pub(super) fn apply(&mut self, edit: &Edit) -> Fate {
+        let fate = self.attempt(edit);
+        if fate.1.is_ok() {
+            self.last_change = Some(self.tried);
+        }
+        self.tried += 1;
+        fate
+    }
+
+    fn attempt(&mut self, edit: &Edit) -> Fate {
+        if !edit.complete {
+            let reason = "incomplete: the reply stopped before the end of this edit; send it again in full";
+            return (None, Err(Refusal::new(reason).flagged(Flag::Incomplete)));
+        }
+        let (path, guessed) = match self.target(edit) {
+            Ok(found) => found,
+            Err(refusal) => return (None, Err(refusal)),
+        };
+        let mut landing = self.open_file(&path).and_then(|()| self.land(edit, &path, guessed));
+        if let (Ok(landing), true) = (&mut landing, guessed) {
+            landing.flags.push(Flag::PathGuessed);
+        }
+        (Some(path), landing)
+    }
+
+    /// The file that the edit is about, and whether its name had to be guessed.
+    fn target(&mut self, edit: &Edit) -> Result<(String, bool), Refusal> {
+        let Some(written) = edit.path.as_deref() else {
+            return self.unnamed(edit).map(|path| (path, true));
+        };
+        let resolution = self
+            .index
+            .resolve(written)
+            .map_err(|reason| resolve::forbidden(&reason))?;
+        if creates(edit) {
+            if let Resolution::Exact(path) = resolution {
+                return Ok((path, false));
+            }
+            // A diff of added lines alone says nothing of a new file unless its header does.
+            let other = matches!(resolution, Resolution::Guessed(_) | Resolution::Several(_));
+            if other && forgives(edit) && edit.action != EditAction::Create {
+                return Err(Refusal::new(
+                    "no anchor: the edit quotes no line of the file, so its place is unknown",
+                ));
+            }
+            let new = self
+                .index
+                .new_path(written)
+                .map_err(|reason| resolve::forbidden(&reason))?;
+            return Ok((new, false));
+        }
+        let whole = matches!(edit.change, Change::Whole(_));
+        match resolution {
+            Resolution::Exact(path) => Ok((path, false)),
+            Resolution::Absent(path) if self.moved.contains_key(&path) => {
+                Ok((self.moved.get(&path).cloned().unwrap_or(path), false))
+            }
+            Resolution::Absent(path) if self.open.get(&path).is_some_and(|file| !file.exists) => Ok((path, false)),
+            Resolution::Guessed(path) if whole => self.guessed_whole(edit, written, path),
+            Resolution::Guessed(path) => Ok((path, true)),
+            Resolution::Several(paths) => self.only_taker(edit, written, &paths).map(|path| (path, true)),
+            Resolution::Absent(_) if whole => self.new_whole(written),
+            Resolution::Absent(path) => {
+                let near = self.index.near(&path);
+                Err(resolve::refusal(&format!("no such file: `{path}`"), &near))
+            }
+        }
+    }
+
+    /// A whole file under an unknown name is new, unless the name looks like a slip of the pen.
+    fn new_whole(&self, written: &str) -> Result<(String, bool), Refusal> {
+        let path = self
+            .index
+            .new_path(written)
+            .map_err(|reason| resolve::forbidden(&reason))?;
+        let folder = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
+        let slip = |known: &String| folder(known) == folder(&path) && edit_distance_is_small(known, &path);
+        let near: Vec<String> = self.index.near(&path).into_iter().filter(slip).collect();
+        if near.is_empty() {
+            return Ok((path, false));
+        }
+        Err(resolve::refusal(
+            &format!("no such file: `{path}`, and a new file of that name seems a slip"),
+            &near,
+        ))
+    }
+
+    /// A whole file replaces the one file of that base name only if it is a version of it.
+    fn guessed_whole(&mut self, edit: &Edit, written: &str, path: String) -> Result<(String, bool), Refusal> {
+        let Change::Whole(lines) = &edit.change else {
+            return Ok((path, true));
+        };
+        self.open_file(&path)?;
+        let new: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let file = self.open.get(&path);
+        let alike = file.is_some_and(|file| whole_file::kept_share(&file.edits.document().bodies(), &new) >= 0.5);
+        if alike {
+            return Ok((path, true));
+        }
+        let bare = !written.trim_start_matches("./").contains('/');
+        if bare {
+            return Err(resolve::refusal(
+                &format!("which file is `{written}`? The text is not like the one file of that name"),
+                &[path],
+            ));
+        }
+        let new = self
+            .index
+            .new_path(written)
+            .map_err(|reason| resolve::forbidden(&reason))?;
+        Ok((new, false))
+    }
+
+    /// Without a name: the only chat file, or the only chat file that takes the edit.
+    fn unnamed(&mut self, edit: &Edit) -> Result<String, Refusal> {
+        if creates(edit) {
+            return Err(Refusal::new(
+                "no file name: a new file needs one, on the line above the edit",
+            ));
+        }
+        let chat: Vec<String> = self
+            .index
+            .paths()
+            .filter(|path| self.files.in_chat(path))
+            .map(str::to_owned)
+            .collect();
+        match chat.as_slice() {
+            [] => Err(Refusal::new("no file name: put the path on the line above the edit")),
+            [only] => Ok(only.clone()),
+            several => self.only_taker(edit, "", several),
+        }
+    }
+
+    /// The one of several files that the edit fits.
+    fn only_taker(&mut self, edit: &Edit, written: &str, paths: &[String]) -> Result<String, Refusal> {
+        let refusal = || {
+            let name = if written.is_empty() {
+                "no file name".to_owned()
+            } else {
+                format!("which file is `{written}`?")
+            };
+            let shown: Vec<String> = paths.iter().take(5).cloned().collect();
+            resolve::refusal(&name, &shown)
+        };
+        if paths.len() > MAX_TRIED {
+            return Err(refusal());
+        }
+        let mut takers: Vec<(f32, String)> = Vec::new();
+        for path in paths {
+            if self.open_file(path).is_ok()
+                && let Some(cost) = self.cost(path, edit)
+            {
+                takers.push((cost, path.clone()));
+            }
+        }
+        let exact = |(cost, _): &&(f32, String)| *cost == 0.0;
+        if takers.iter().filter(exact).count() == 1 {
+            takers.retain(|taker| exact(&taker));
+        }
+        match takers.as_slice() {
+            [(_, only)] => Ok(only.clone()),
+            _ => Err(refusal()),
+        }
+    }
+
+    /// What the edit would cost in that file, if it fits there.
+    fn cost(&self, path: &str, edit: &Edit) -> Option<f32> {
+        let file = self.open.get(path)?;
+        match &edit.change {
+            Change::Hunk(readings) => {
+                let quoting = readings.iter().filter(|hunk| hunk.quotes());
+                quoting
+                    .filter_map(|hunk| file.edits.cost(hunk, forgives(edit)))
+                    .min_by(f32::total_cmp)
+            }
+            Change::Whole(lines) => {
+                let new: Vec<&str> = lines.iter().map(String::as_str).collect();
+                let share = whole_file::kept_share(&file.edits.document().bodies(), &new);
+                (share > 0.6).then_some(1.0 - share)
+            }
+            Change::Nothing => None,
+        }
+    }
+
+    fn open_file(&mut self, path: &str) -> Result<(), Refusal> {
+        if self.open.contains_key(path) {
+            return Ok(());
+        }
+        let text = self
+            .files
+            .read(path)
+            .map_err(|why| Refusal::new(format!("`{path}` cannot be edited: {why}")))?;
+        let exists = text.is_some();
+        let edits = FileEdits::new(Arc::from(text.unwrap_or_default()));
+        self.open.insert(
+            path.to_owned(),
+            OpenFile {
+                edits,
+                exists,
+                deleted: false,
+                moved_to: None,
+            },
+        );
+        Ok(())
+    }
+
+    fn land(&mut self, edit: &Edit, path: &str, guessed: bool) -> Result<Landing, Refusal> {
+        let destination = match &edit.action {
+            EditAction::Rename { to } => Some(self.destination(to, path)?),
+            _ => None,
+        };
+        let Some(file) = self.open.get_mut(path) else {
+            return Err(Refusal::new(format!("`{path}` cannot be read")));
+        };
+        if file.deleted {
+            return Err(Refusal::new(format!("an earlier edit of this reply deletes `{path}`")));
+        }
+        let landing = match (&edit.action, &edit.change) {
+            (EditAction::Delete, _) if guessed => Err(resolve::refusal(
+                "a file is only deleted by its full name",
+                &[path.to_owned()],
+            )),
+            (EditAction::Delete, change) => file.delete(path, change),
+            (_, Change::Whole(lines)) => file.whole(path, lines, edit.action == EditAction::Create),
+            (_, Change::Nothing) if destination.is_some() => Ok(Landing::new(Strategy::Renamed, "")),
+            (_, Change::Nothing) => Ok(Landing::new(Strategy::Unchanged, "the edit asks for nothing")),
+            (action, Change::Hunk(readings)) => {
+                file.hunk(path, readings, forgives(edit), *action == EditAction::Create)
+            }
+        };
+        if let (Ok(_), Some(to)) = (&landing, destination) {
+            self.moved.insert(to.clone(), path.to_owned());
+            file.moved_to = Some(to);
+        }
+        landing
+    }
+
+    /// The path a file moves to; it must be free.
+    fn destination(&self, to: &str, from: &str) -> Result<String, Refusal> {
+        let path = self.index.new_path(to).map_err(|reason| resolve::forbidden(&reason))?;
+        let taken = self.index.contains(&path) || self.open.get(&path).is_some_and(|file| !file.edits.is_blank());
+        let mine = self.moved.get(&path).is_none_or(|owner| owner == from);
+        if taken || !mine {
+            Err(Refusal::new(format!("`{path}` exists already")))
+        } else {
+            Ok(path)
+        }
+    }
+
+    /// The files that change, by path.
+    pub(super) fn finish(self) -> Vec<FileProposal> {
+        let mut files: Vec<FileProposal> = self
+            .open
+            .into_iter()
+            .filter_map(|(path, file)| file.proposal(path))
+            .collect();
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        files
+    }
+}
+
+/// Whether the edit can only make a new file.
+fn creates(edit: &Edit) -> bool {
+    let empty = |readings: &[Hunk]| readings.iter().all(|hunk| !hunk.quotes());
+    edit.action == EditAction::Create || matches!(&edit.change, Change::Hunk(readings) if empty(readings))
+}
+
+/// Diffs forget plus signs and headings; a search block is what it says.
+fn forgives(edit: &Edit) -> bool {
+    matches!(edit.format, EditFormat::Udiff | EditFormat::Patch)
+}
+
+/// Whether two paths differ by a letter or two.
+fn edit_distance_is_small(a: &str, b: &str) -> bool {
+    super::canon::Probe::new(a).likeness(b, 0.9).is_some() && a.chars().count().abs_diff(b.chars().count()) <= 2
+}

@@ -1,0 +1,107 @@
+//! The syntaxes in which a model may write its edits.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// One edit format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EditFormat {
+    /// Search/replace blocks, the path above the fence.
+    Diff,
+    /// Search/replace blocks, the path as the first line inside the fence.
+    DiffFenced,
+    /// Unified diffs; their line numbers are not trusted.
+    Udiff,
+    /// The complete new file in a fence, the path above it.
+    Whole,
+    /// `*** Begin Patch` … `*** End Patch` (V4A).
+    Patch,
+}
+
+impl EditFormat {
+    /// Every format, in the order in which help lists them.
+    pub const ALL: [Self; 5] = [Self::Diff, Self::DiffFenced, Self::Udiff, Self::Whole, Self::Patch];
+
+    /// The stable kebab-case name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Diff => "diff",
+            Self::DiffFenced => "diff-fenced",
+            Self::Udiff => "udiff",
+            Self::Whole => "whole",
+            Self::Patch => "patch",
+        }
+    }
+}
+
+impl fmt::Display for EditFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for EditFormat {
+    type Err = super::EditError;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let known = Self::ALL.into_iter().find(|format| format.name() == name);
+        known.ok_or_else(|| super::EditError::UnknownFormat { name: name.to_owned() })
+    }
+}
+
+/// Which formats a reply is read for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FormatChoice {
+    /// Find out from the reply; formats may be mixed.
+    #[default]
+    Auto,
+    /// Only this one. The two search/replace formats differ in where the path stands and are read alike.
+    Only(EditFormat),
+}
+
+impl FormatChoice {
+    /// Whether search/replace blocks are read.
+    pub(super) fn reads_search(self) -> bool {
+        matches!(self, Self::Auto | Self::Only(EditFormat::Diff | EditFormat::DiffFenced))
+    }
+
+    /// Whether edits of `format` are read.
+    pub(super) fn reads(self, format: EditFormat) -> bool {
+        self == Self::Auto || self == Self::Only(format)
+    }
+}
+
+impl fmt::Display for FormatChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Only(format) => format.fmt(f),
+        }
+    }
+}
+
+impl FromStr for FormatChoice {
+    type Err = super::EditError;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        if name == "auto" {
+            Ok(Self::Auto)
+        } else {
+            name.parse().map(Self::Only)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_reads_back() {
+        for format in EditFormat::ALL {
+            assert_eq!(format.to_string().parse::<EditFormat>().unwrap(), format);
+        }
+        assert_eq!("auto".parse::<FormatChoice>().unwrap(), FormatChoice::Auto);
+        assert!("xml".parse::<FormatChoice>().is_err());
+    }
+}

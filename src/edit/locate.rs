@@ -1,0 +1,362 @@
+//! Finding the one place that a hunk means, or saying precisely why there is none.
+
+use super::align::{self, Place, QuoteKind, QuoteLine};
+use super::canon::{self, LineClass};
+use super::document::View;
+use super::explain;
+use super::marker::{self, Elision};
+use super::outcome::{Flag, Refusal};
+use super::placement::{Located, Met, build};
+use super::reply::{Hunk, LineKind, QuotedLine};
+
+/// A place costs at most this much for each unit of its weight, plus [`SLACK`].
+const COST_PER_WEIGHT: f32 = 0.45;
+const SLACK: f32 = 0.35;
+/// Below this no further doubt is raised.
+pub(super) const CHEAP: f32 = 0.3;
+/// By so much the next best place must be dearer.
+const MARGIN: f32 = 0.5;
+/// Without a single true line in the quote, misspelt ones must be this long and this alike.
+const SURE_LENGTH: usize = 16;
+const SURE: f32 = 0.9;
+/// The new side counts as present when it aligns for less than this.
+const PRESENT: f32 = 0.12;
+
+/// Locates `hunk` among the lines of `view`. `forgiving` is for diffs, whose lines may lack their plus sign and which
+/// may go on elsewhere without a new heading; a search block is one place.
+pub(super) fn locate(view: &View<'_>, hunk: &Hunk, forgiving: bool) -> Result<Located, Refusal> {
+    match locate_anywhere(view, hunk, forgiving) {
+        Err(refusal) if refusal.is(Flag::Ambiguous) => in_scope(view, hunk, forgiving).ok_or(refusal),
+        result => result,
+    }
+}
+
+fn locate_anywhere(view: &View<'_>, hunk: &Hunk, forgiving: bool) -> Result<Located, Refusal> {
+    if !hunk.quotes() {
+        return Err(Refusal::new(
+            "no anchor: the edit quotes no line of the file, so its place is unknown",
+        ));
+    }
+    if view.len() == 0 {
+        return Err(explain::missing("no match: the file is empty"));
+    }
+    let exact = exact_places(view, hunk);
+    match exact.as_slice() {
+        [start] => {
+            let mut next = *start;
+            let lines = hunk.lines.iter().map(|line| {
+                let quoted = line.kind != LineKind::Insert;
+                let at = quoted.then_some(next);
+                next += usize::from(quoted);
+                Met {
+                    kind: line.kind,
+                    text: &line.text,
+                    at,
+                }
+            });
+            let lines: Vec<Met<'_>> = lines.collect();
+            invented_elision(view, &lines)?;
+            repeated_insertion(view, &lines)?;
+            build(view, &lines, 0.0, 1.0)
+        }
+        [] => aligned(view, hunk, forgiving),
+        several => Err(explain::ambiguous(several.iter().map(|line| (*line, 1.0)).collect())),
+    }
+}
+
+/// Where the quote stands byte for byte (at most eight places).
+fn exact_places(view: &View<'_>, hunk: &Hunk) -> Vec<usize> {
+    let quoted = |line: &&QuotedLine| line.kind != LineKind::Insert;
+    let quote: Vec<&str> = hunk
+        .lines
+        .iter()
+        .filter(quoted)
+        .map(|line| line.text.as_str())
+        .collect();
+    let Some(anchor) = quote.iter().position(|line| !line.trim().is_empty()) else {
+        return Vec::new();
+    };
+    let first = quote.get(anchor).copied().unwrap_or_default();
+    let starts = view.bodies().iter().enumerate().filter(|(_, body)| **body == first);
+    let fits = |start: &usize| {
+        view.bodies()
+            .get(*start..*start + quote.len())
+            .is_some_and(|window| window == quote)
+    };
+    starts
+        .filter_map(|(at, _)| at.checked_sub(anchor))
+        .filter(fits)
+        .take(8)
+        .collect()
+}
+
+fn aligned(view: &View<'_>, hunk: &Hunk, forgiving: bool) -> Result<Located, Refusal> {
+    let lines = with_gaps(view, &hunk.lines);
+    let quote = quote_of(&lines, forgiving);
+    let Some(place) = align::align(view, &quote, forgiving) else {
+        return Err(explain::missing("no match: none of the quoted lines is in the file"));
+    };
+    if place.cost > CHEAP && present(view, &lines, forgiving, place.cost) {
+        return Err(explain::already_applied());
+    }
+    accept(view, &quote, &place, forgiving)?;
+    let mut map = place.map.iter();
+    let lines: Vec<Met<'_>> = lines
+        .iter()
+        .map(|(kind, text)| {
+            let at = if *kind == LineKind::Insert {
+                None
+            } else {
+                map.next().copied().flatten()
+            };
+            Met { kind: *kind, text, at }
+        })
+        .collect();
+    invented_elision(view, &lines)?;
+    repeated_insertion(view, &lines)?;
+    build(view, &lines, place.cost, place.weight)
+}
+
+/// Kept lines that stand for lines left out become gaps; gaps at the ends mean nothing.
+fn with_gaps<'a>(view: &View<'_>, lines: &'a [QuotedLine]) -> Vec<(LineKind, &'a str)> {
+    let meaning = view.meaning();
+    let gap = |line: &QuotedLine| {
+        let stands_for_more = line.kind == LineKind::Keep && marker::elision(&line.text).is_some();
+        stands_for_more && meaning.places(&canon::canon(&line.text)).is_empty()
+    };
+    let kind = |line: &QuotedLine| if gap(line) { LineKind::Gap } else { line.kind };
+    let mut lines: Vec<(LineKind, &str)> = lines.iter().map(|line| (kind(line), line.text.as_str())).collect();
+    while lines.last().is_some_and(|(kind, _)| *kind == LineKind::Gap) {
+        lines.pop();
+    }
+    let leading = lines.iter().take_while(|(kind, _)| *kind == LineKind::Gap).count();
+    lines.drain(..leading);
+    lines
+}
+
+/// The quoted side. Between two edits of a diff the place may change.
+fn quote_of<'a>(lines: &[(LineKind, &'a str)], forgiving: bool) -> Vec<QuoteLine<'a>> {
+    let edits = |(kind, _): &(LineKind, &str)| matches!(kind, LineKind::Insert | LineKind::Delete);
+    let first = lines.iter().position(edits).unwrap_or(lines.len());
+    let last = lines.iter().rposition(edits).unwrap_or_default();
+    let mut quote = Vec::new();
+    for (at, (kind, text)) in lines.iter().enumerate() {
+        let kind = match kind {
+            LineKind::Keep => QuoteKind::Keep,
+            LineKind::Delete => QuoteKind::Delete,
+            LineKind::Gap => QuoteKind::Gap,
+            LineKind::Insert => continue,
+        };
+        let jump = forgiving && kind == QuoteKind::Keep && first < at && at < last;
+        quote.push(QuoteLine { kind, text, jump });
+    }
+    quote
+}
+
+/// Whether the new side is in the file already, clearly better than the old one.
+fn present(view: &View<'_>, lines: &[(LineKind, &str)], forgiving: bool, cost: f32) -> bool {
+    let after: Vec<QuoteLine<'_>> = lines
+        .iter()
+        .filter(|(kind, _)| *kind != LineKind::Delete)
+        .map(|(kind, text)| {
+            let kind = if *kind == LineKind::Gap {
+                QuoteKind::Gap
+            } else {
+                QuoteKind::Keep
+            };
+            QuoteLine {
+                kind,
+                text,
+                jump: false,
+            }
+        })
+        .collect();
+    let solid = after
+        .iter()
+        .any(|line| line.kind != QuoteKind::Gap && !line.text.trim().is_empty());
+    let place = if solid {
+        align::align(view, &after, forgiving)
+    } else {
+        None
+    };
+    place.is_some_and(|place| place.cost < PRESENT && place.cost < cost - 0.2)
+}
+
+fn accept(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place, forgiving: bool) -> Result<(), Refusal> {
+    let solid = |line: &QuoteLine<'_>| line.kind != QuoteKind::Gap && !line.text.trim().is_empty();
+    let found = quote
+        .iter()
+        .zip(&place.map)
+        .any(|(line, at)| at.is_some() && solid(line));
+    let dear = place.cost > COST_PER_WEIGHT * place.weight + SLACK && place.cost > CHEAP;
+    if !found || dear {
+        return Err(explain::no_match(view, quote, place));
+    }
+    let lost = |line: &QuoteLine<'_>, at: &Option<usize>| at.is_none() && solid(line);
+    let strict = |line: &QuoteLine<'_>| line.kind == QuoteKind::Delete || !forgiving;
+    if quote
+        .iter()
+        .zip(&place.map)
+        .any(|(line, at)| lost(line, at) && strict(line))
+    {
+        return Err(explain::no_match(view, quote, place));
+    }
+    if unanchored(view, quote, place) || contradicted(view, quote, place) {
+        return Err(explain::no_match(view, quote, place));
+    }
+    if place.margin < MARGIN {
+        let near = place.candidates.iter().filter(|(_, cost)| *cost < place.cost + MARGIN);
+        let weight = place.weight.max(1.0);
+        return Err(explain::ambiguous(
+            near.map(|(line, cost)| (*line, 1.0 - cost / weight)).collect(),
+        ));
+    }
+    Ok(())
+}
+
+/// Whether every line that was found is misspelt, and not just by a letter in a long line: short lines are alike by
+/// chance.
+fn unanchored(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool {
+    let met = quote
+        .iter()
+        .zip(&place.map)
+        .filter(|(line, _)| !line.text.trim().is_empty());
+    let mut all_sure = true;
+    for (line, at) in met.filter_map(|(line, at)| Some((line, (*at)?))) {
+        let wanted = canon::canon(line.text);
+        if view.meaning().canon(at) == wanted {
+            return false;
+        }
+        let long = wanted.chars().count() >= SURE_LENGTH;
+        all_sure &= long
+            && canon::Probe::new(&wanted)
+                .likeness(view.meaning().canon(at), SURE)
+                .is_some();
+    }
+    !all_sure
+}
+
+/// Quoted lines that are missing are forgotten additions only where nothing stands in their place.
+fn contradicted(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool {
+    let meaning = view.meaning();
+    let missing = |at: usize| {
+        let line = quote.get(at).filter(|line| line.kind != QuoteKind::Gap);
+        line.is_some() && place.map.get(at).copied().flatten().is_none()
+    };
+    let gap = |at: usize| quote.get(at).is_some_and(|line| line.kind == QuoteKind::Gap);
+    let mut at = 0;
+    while at < quote.len() {
+        let solid = quote.get(at).is_some_and(|line| !line.text.trim().is_empty());
+        if !missing(at) || !solid {
+            at += 1;
+            continue;
+        }
+        let from = at;
+        while missing(at) {
+            at += 1;
+        }
+        let before = place.map.iter().take(from).flatten().max();
+        let after = place.map.iter().skip(at).flatten().min();
+        let (Some(before), Some(after)) = (before, after) else {
+            return true;
+        };
+        let code = (before + 1..*after).any(|line| meaning.class(line) == LineClass::Code);
+        let elided = from.checked_sub(1).is_some_and(gap) || gap(at);
+        if code && !elided {
+            return true;
+        }
+    }
+    false
+}
+
+/// A placeholder among the added lines of a replacement would take the place of code that it does not show.
+fn invented_elision(view: &View<'_>, lines: &[Met<'_>]) -> Result<(), Refusal> {
+    let removes = lines
+        .iter()
+        .any(|line| line.kind == LineKind::Delete && !line.text.trim().is_empty());
+    let placeholder =
+        |line: &&Met<'_>| line.kind == LineKind::Insert && marker::elision(line.text) == Some(Elision::Placeholder);
+    let new = |line: &&Met<'_>| view.meaning().places(&canon::canon(line.text)).is_empty();
+    match lines.iter().filter(placeholder).find(new) {
+        Some(line) if removes => Err(explain::elided(line.text)),
+        _ => Ok(()),
+    }
+}
+
+/// An insertion whose lines stand there already, word for word, has been made before.
+fn repeated_insertion(view: &View<'_>, lines: &[Met<'_>]) -> Result<(), Refusal> {
+    let removes = lines.iter().any(|line| line.kind == LineKind::Delete);
+    let inserted = |line: &Met<'_>| line.kind == LineKind::Insert;
+    let Some(first) = lines.iter().position(inserted).filter(|_| !removes) else {
+        return Ok(());
+    };
+    let last = lines.iter().rposition(inserted).unwrap_or(first);
+    let run = lines.get(first..=last).unwrap_or_default();
+    let telling = |line: &Met<'_>| line.text.chars().filter(|c| c.is_alphanumeric()).count() >= 8;
+    if !run.iter().all(inserted) || !run.iter().any(telling) {
+        return Ok(());
+    }
+    let stands_at = |from: usize| {
+        let window = view.bodies().get(from..from + run.len()).unwrap_or_default();
+        window.len() == run.len()
+            && window
+                .iter()
+                .zip(run)
+                .all(|(body, line)| canon::canon(body) == canon::canon(line.text))
+    };
+    let before = lines
+        .get(..first)
+        .unwrap_or_default()
+        .iter()
+        .rev()
+        .find_map(|line| line.at);
+    let after = lines
+        .get(last + 1..)
+        .unwrap_or_default()
+        .iter()
+        .find_map(|line| line.at);
+    let above = |line: usize| line.checked_sub(run.len()).is_some_and(stands_at);
+    let there = match (before, after) {
+        (Some(before), None) => stands_at(before + 1),
+        (None, Some(after)) => above(after),
+        (Some(before), Some(after)) if after > before + 1 => stands_at(before + 1) || above(after),
+        // Between neighbours only a whole block can be told from a line that happens to be repeated.
+        (Some(_), Some(after)) => run.len() > 1 && above(after),
+        _ => false,
+    };
+    if there { Err(explain::already_applied()) } else { Ok(()) }
+}
+
+/// A second look at an ambiguous hunk, within the scope that its heading names.
+fn in_scope(view: &View<'_>, hunk: &Hunk, forgiving: bool) -> Option<Located> {
+    let (mut from, mut to) = (0, view.len());
+    for scope in &hunk.scopes {
+        (from, to) = scope_lines(view, scope, from, to)?;
+    }
+    if hunk.scopes.is_empty() {
+        return None;
+    }
+    let inner = View::new(view.bodies().get(from..to)?.to_vec());
+    let mut located = locate_anywhere(&inner, hunk, forgiving).ok()?;
+    located.deletes = located.deletes.iter().map(|line| line + from).collect();
+    located.inserts = located
+        .inserts
+        .into_iter()
+        .map(|(line, text)| (line + from, text))
+        .collect();
+    located.met.iter_mut().for_each(|line| *line += from);
+    Some(located)
+}
+
+/// The lines of the block that `scope` heads, if exactly one line within the range reads so: half open.
+fn scope_lines(view: &View<'_>, scope: &str, from: usize, to: usize) -> Option<(usize, usize)> {
+    let wanted = canon::canon(scope);
+    let width = |line: usize| view.body(line).len() - view.body(line).trim_start().len();
+    let mut heads = (from..to).filter(|line| view.meaning().canon(*line) == wanted);
+    let head = heads.next().filter(|_| heads.next().is_none())?;
+    let ends = |line: &usize| {
+        let text = view.body(*line).trim();
+        !text.is_empty() && width(*line) <= width(head) && !text.starts_with('{')
+    };
+    Some((head, (head + 1..to).find(ends).unwrap_or(to)))
+}

@@ -1,0 +1,54 @@
+//! Edits: from a model's reply to a proposal. The edits land in the right place or are refused with the reason.
+//!
+//! ```text
+//! stream   the reply, line by line    code, search_replace, unified, v4a: one block each
+//! reply    one form for all formats
+//! resolve  file names
+//! locate   hunk against file          align: costs and the best place; placement, indent; explain: refusals
+//! compose  several edits of a file    document: lines that keep their bytes; whole_file
+//! proposal what would change, what became of each edit    draft, open_file: the files meanwhile
+//! ```
+
+mod align;
+mod canon;
+mod code;
+mod compose;
+mod document;
+mod draft;
+mod explain;
+pub mod format;
+mod indent;
+mod locate;
+mod marker;
+mod name;
+mod open_file;
+pub mod outcome;
+mod placement;
+pub mod proposal;
+pub mod reply;
+pub mod resolve;
+mod search_replace;
+pub mod stream;
+mod unified;
+mod v4a;
+mod whole_file;
+
+#[cfg(test)]
+mod tests;
+
+pub use format::{EditFormat, FormatChoice};
+pub use outcome::{Candidate, Flag, Outcome, Status, Strategy};
+pub use proposal::{FileChange, FileProposal, Files, Proposal, propose};
+pub use reply::{Change, Edit, EditAction, Hunk, LineKind, ParsedReply, QuotedLine};
+pub use stream::{EditStream, StreamEvent, parse};
+
+/// What can be wrong with a request to read edits. Edits that do not fit are no errors but [`Outcome`]s.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EditError {
+    /// There is no such format.
+    #[error("unknown edit format `{name}`: use auto, diff, diff-fenced, udiff, whole or patch")]
+    UnknownFormat {
+        /// As it was given.
+        name: String,
+    },
+}

@@ -1,0 +1,196 @@
+//! One file while the edits of a reply are applied to it: made, changed, rewritten, deleted, moved.
+
+use std::sync::Arc;
+
+use super::compose::FileEdits;
+use super::document::Item;
+use super::explain;
+use super::outcome::{Flag, Landing, Refusal, Strategy};
+use super::proposal::{FileChange, FileProposal};
+use super::reply::{Change, Hunk, QuotedLine};
+use super::whole_file;
+
+/// The file as the edits so far leave it.
+pub(super) struct OpenFile {
+    pub(super) edits: FileEdits,
+    pub(super) exists: bool,
+    pub(super) deleted: bool,
+    pub(super) moved_to: Option<String>,
+}
+
+impl OpenFile {
+    pub(super) fn hunk(
+        &mut self,
+        path: &str,
+        readings: &[Hunk],
+        forgiving: bool,
+        new: bool,
+    ) -> Result<Landing, Refusal> {
+        let creation = readings.iter().find(|hunk| !hunk.quotes());
+        if let Some(hunk) = creation.filter(|_| !self.exists && self.edits.items().is_empty()) {
+            return Ok(self.create(hunk));
+        }
+        if !self.exists && self.edits.items().is_empty() {
+            return Err(explain::missing(format!("no such file: `{path}`")));
+        }
+        if new || readings.iter().all(|hunk| !hunk.quotes()) {
+            return self.fill(path, readings.first());
+        }
+        let hunk = self.reading(readings, forgiving)?;
+        self.edits.apply(hunk, forgiving).or_else(|refusal| {
+            let decoded = if refusal.missing { decoded(hunk) } else { None };
+            decoded
+                .and_then(|hunk| self.edits.apply(&hunk, forgiving).ok())
+                .ok_or(refusal)
+        })
+    }
+
+    /// The reading whose quote is in the file: the longest exact one, else the only one that is accepted.
+    fn reading<'h>(&self, readings: &'h [Hunk], forgiving: bool) -> Result<&'h Hunk, Refusal> {
+        if let [only] = readings {
+            return Ok(only);
+        }
+        let mut accepted = Vec::new();
+        for hunk in readings.iter().rev().filter(|hunk| hunk.quotes()) {
+            match self.edits.cost(hunk, forgiving) {
+                Some(0.0) => return Ok(hunk),
+                Some(_) => accepted.push(hunk),
+                None => {}
+            }
+        }
+        match accepted.as_slice() {
+            [only] => Ok(only),
+            [] => Err(explain::missing(
+                "no match: none of the ways to read the dividers gives lines of the file",
+            )),
+            _ => Err(
+                Refusal::new("ambiguous: the block has several lines that may be its divider").flagged(Flag::Ambiguous),
+            ),
+        }
+    }
+
+    fn create(&mut self, hunk: &Hunk) -> Landing {
+        let text = hunk.replacement();
+        self.edits
+            .set_items(text.lines().map(|line| Item::New(line.to_owned())).collect());
+        self.exists = false;
+        Landing::new(Strategy::Created, "")
+    }
+
+    /// An edit that quotes nothing fills an empty file and nothing else.
+    fn fill(&mut self, path: &str, hunk: Option<&Hunk>) -> Result<Landing, Refusal> {
+        let wanted = hunk.map(Hunk::replacement).unwrap_or_default();
+        if self.edits.is_blank() {
+            self.edits
+                .set_items(wanted.lines().map(|line| Item::New(line.to_owned())).collect());
+            return Ok(Landing::new(Strategy::Whole, ""));
+        }
+        if self.edits.compose().trim_end().lines().eq(wanted.trim_end().lines()) {
+            return Err(explain::already_applied());
+        }
+        Err(Refusal::new(format!(
+            "`{path}` exists already and the edit quotes none of its lines; quote the lines around the place"
+        )))
+    }
+
+    pub(super) fn whole(&mut self, path: &str, lines: &[String], new: bool) -> Result<Landing, Refusal> {
+        if !self.exists && self.edits.items().is_empty() {
+            let text: Vec<&str> = lines.iter().map(String::as_str).collect();
+            whole_file::complete(&["..."], &text)?;
+            self.edits.set_items(lines.iter().cloned().map(Item::New).collect());
+            return Ok(Landing::new(Strategy::Created, ""));
+        }
+        if new {
+            return Err(Refusal::new(format!("`{path}` exists already")));
+        }
+        let items = whole_file::merge(self.edits.document(), lines)?;
+        self.edits.set_items(items);
+        Ok(Landing::new(Strategy::Whole, ""))
+    }
+
+    pub(super) fn delete(&mut self, path: &str, change: &Change) -> Result<Landing, Refusal> {
+        if !self.exists {
+            return Err(Refusal::new(format!("no such file: `{path}`")));
+        }
+        if let Change::Hunk(readings) = change {
+            let before = self.edits.items().to_vec();
+            let hunk = self.reading(readings, true)?;
+            self.edits.apply(hunk, true)?;
+            if !self.edits.is_blank() {
+                self.edits.set_items(before);
+                return Err(Refusal::new(format!(
+                    "the diff deletes `{path}` but does not quote all of its lines"
+                )));
+            }
+        }
+        self.deleted = true;
+        Ok(Landing::new(Strategy::Deleted, ""))
+    }
+
+    pub(super) fn proposal(self, path: String) -> Option<FileProposal> {
+        let base = self.exists.then(|| self.edits.document().base().clone());
+        if self.deleted {
+            return Some(FileProposal {
+                path,
+                change: FileChange::Delete,
+                base,
+                proposed: None,
+            });
+        }
+        let created = !self.exists && !self.edits.untouched();
+        let text: Arc<str> = Arc::from(self.edits.compose());
+        let proposed = Some(text.clone());
+        match (self.moved_to, base) {
+            (Some(to), Some(base)) => Some(FileProposal {
+                path: to,
+                change: FileChange::Rename { from: path },
+                base: Some(base),
+                proposed,
+            }),
+            (_, None) => created.then_some(FileProposal {
+                path,
+                change: FileChange::Create,
+                base: None,
+                proposed,
+            }),
+            (None, Some(base)) if base != text => Some(FileProposal {
+                path,
+                change: FileChange::Modify,
+                base: Some(base),
+                proposed,
+            }),
+            (None, Some(_)) => None,
+        }
+    }
+}
+
+/// The hunk with `&lt;`, `&gt;` and `&amp;` read as characters, if it has any and none of the characters themselves.
+fn decoded(hunk: &Hunk) -> Option<Hunk> {
+    let entity = |line: &QuotedLine| {
+        ["&lt;", "&gt;", "&amp;"]
+            .iter()
+            .any(|entity| line.text.contains(entity))
+    };
+    let raw = |line: &QuotedLine| line.text.contains(['<', '>']);
+    if !hunk.lines.iter().any(entity) || hunk.lines.iter().any(raw) {
+        return None;
+    }
+    let text = |line: &QuotedLine| {
+        line.text
+            .replace("&lt;", "<")
+            .replace("&gt;", ">")
+            .replace("&amp;", "&")
+    };
+    let lines = hunk
+        .lines
+        .iter()
+        .map(|line| QuotedLine {
+            kind: line.kind,
+            text: text(line),
+        })
+        .collect();
+    Some(Hunk {
+        lines,
+        scopes: hunk.scopes.clone(),
+    })
+}

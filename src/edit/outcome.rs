@@ -1,0 +1,199 @@
+//! What became of each edit: the values that reviews, reports and the next message to the model are made of.
+
+use std::fmt;
+
+use super::format::EditFormat;
+
+/// Whether an edit found its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// It is part of the proposed text.
+    Applied,
+    /// It is not; the reason says why.
+    Refused,
+}
+
+/// How far the match was from exact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Strategy {
+    /// Byte for byte.
+    Exact,
+    /// White space within or after lines, or typographic punctuation, differs.
+    Whitespace,
+    /// The indentation differs.
+    Indentation,
+    /// The quote leaves code out.
+    Elision,
+    /// Lines are misspelt, left out, or lack their plus sign.
+    Fuzzy,
+    /// A new file.
+    Created,
+    /// The whole text of the file.
+    Whole,
+    /// The file goes.
+    Deleted,
+    /// The file moves.
+    Renamed,
+    /// The edit asks for nothing, or repeats an earlier one.
+    Unchanged,
+}
+
+impl Strategy {
+    /// The stable kebab-case name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Whitespace => "whitespace",
+            Self::Indentation => "indentation",
+            Self::Elision => "elision",
+            Self::Fuzzy => "fuzzy",
+            Self::Created => "created",
+            Self::Whole => "whole",
+            Self::Deleted => "deleted",
+            Self::Renamed => "renamed",
+            Self::Unchanged => "unchanged",
+        }
+    }
+}
+
+impl fmt::Display for Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What a reviewer should know about an edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Flag {
+    /// It stands in for code that it does not show.
+    Elision,
+    /// It touches a file that is not in the chat.
+    OutsideChat,
+    /// The file says already what it asks for.
+    AlreadyApplied,
+    /// The reply stopped before its end.
+    Incomplete,
+    /// It fits several places.
+    Ambiguous,
+    /// Its path leaves the root or is protected.
+    OutsideRoot,
+    /// The same edit stands earlier in the reply.
+    Repeated,
+    /// The file has more syntax errors after the edit than before.
+    SyntaxError,
+    /// The file is not the one named, but the only one that the name can mean.
+    PathGuessed,
+}
+
+impl Flag {
+    /// The stable kebab-case name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Elision => "elision",
+            Self::OutsideChat => "outside-chat",
+            Self::AlreadyApplied => "already-applied",
+            Self::Incomplete => "incomplete",
+            Self::Ambiguous => "ambiguous",
+            Self::OutsideRoot => "outside-root",
+            Self::Repeated => "repeated",
+            Self::SyntaxError => "syntax-error",
+            Self::PathGuessed => "path-guessed",
+        }
+    }
+}
+
+impl fmt::Display for Flag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A place that a quote may mean.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Candidate {
+    /// First line, 1-based.
+    pub line: usize,
+    /// How well the quote fits there, 0 to 1.
+    pub similarity: f32,
+}
+
+/// What became of one edit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// The resolved path, or the path as written when it could not be resolved.
+    pub path: String,
+    /// The format the edit was written in.
+    pub format: EditFormat,
+    /// Applied or refused.
+    pub status: Status,
+    /// How it was located; absent when it was refused.
+    pub strategy: Option<Strategy>,
+    /// 1 for an exact match, lower the more had to be forgiven; 0 when refused.
+    pub confidence: f32,
+    /// First and last line of the place in the base, 1-based, inclusive; absent when it lies in added text.
+    pub lines: Option<(usize, usize)>,
+    /// Why it was refused, written for the model; empty or a note when applied.
+    pub reason: String,
+    /// The places that it may have meant, best first.
+    pub candidates: Vec<Candidate>,
+    /// What a reviewer should know, sorted.
+    pub flags: Vec<Flag>,
+    /// The quoted text.
+    pub quote: String,
+    /// The text meant to stand there.
+    pub replacement: String,
+    /// First and last line in the reply, 1-based, inclusive.
+    pub reply_lines: (usize, usize),
+}
+
+/// Why an edit was refused.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Refusal {
+    pub(super) reason: String,
+    pub(super) candidates: Vec<Candidate>,
+    pub(super) flags: Vec<Flag>,
+    /// Whether another state of the file might take the edit (it has not been found, as opposed to forbidden).
+    pub(super) missing: bool,
+}
+
+impl Refusal {
+    pub(super) fn new(reason: impl Into<String>) -> Self {
+        Self {
+            reason: reason.into(),
+            candidates: Vec::new(),
+            flags: Vec::new(),
+            missing: false,
+        }
+    }
+
+    pub(super) fn flagged(mut self, flag: Flag) -> Self {
+        self.flags.push(flag);
+        self
+    }
+
+    pub(super) fn is(&self, flag: Flag) -> bool {
+        self.flags.contains(&flag)
+    }
+}
+
+/// Where an edit landed.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Landing {
+    pub(super) strategy: Strategy,
+    pub(super) confidence: f32,
+    pub(super) lines: Option<(usize, usize)>,
+    pub(super) flags: Vec<Flag>,
+    pub(super) note: String,
+}
+
+impl Landing {
+    pub(super) fn new(strategy: Strategy, note: impl Into<String>) -> Self {
+        Self {
+            strategy,
+            confidence: 1.0,
+            lines: None,
+            flags: Vec::new(),
+            note: note.into(),
+        }
+    }
+}

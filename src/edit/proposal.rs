@@ -1,0 +1,129 @@
+//! A proposal: what a reply would do to the files, with the fate of each of its edits. Nothing is written here.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::draft::Draft;
+use super::outcome::{Flag, Landing, Outcome, Refusal, Status};
+use super::reply::{Edit, ParsedReply};
+
+/// The files that edits may touch.
+pub trait Files {
+    /// The paths under the root, relative, with `/`.
+    fn paths(&self) -> Vec<String>;
+    /// The text of a file, a byte order mark included; `None` when there is no such file. The error says why it
+    /// cannot be edited (binary, not UTF-8, too large).
+    fn read(&self, path: &str) -> Result<Option<String>, String>;
+    /// Whether the file is in the chat.
+    fn in_chat(&self, path: &str) -> bool;
+    /// The absolute path of the root, if names below it should be understood.
+    fn root(&self) -> Option<String>;
+}
+
+/// What happens to a file as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileChange {
+    /// It is new.
+    Create,
+    /// Its text changes.
+    Modify,
+    /// It goes.
+    Delete,
+    /// It moves, perhaps with changes.
+    Rename {
+        /// The path it has now.
+        from: String,
+    },
+}
+
+/// A file with its text before and after.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileProposal {
+    /// The path under the root; the new one for a rename.
+    pub path: String,
+    /// What happens to it.
+    pub change: FileChange,
+    /// The text that the edits were located in; absent for a new file.
+    pub base: Option<Arc<str>>,
+    /// The text with all located edits; absent for a deleted file.
+    pub proposed: Option<Arc<str>>,
+}
+
+/// The files that would change and what became of each edit.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Proposal {
+    /// By path, ascending; only files that change.
+    pub files: Vec<FileProposal>,
+    /// One for each edit, in the order of the reply.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// Locates every edit of a reply. An edit that was not found is tried once more after all the others: models do not
+/// always send edits in the order in which they build on each other.
+pub fn propose(parsed: &ParsedReply, files: &dyn Files) -> Proposal {
+    let mut draft = Draft::new(files);
+    let mut fates: BTreeMap<usize, (Option<String>, Result<Landing, Refusal>)> = BTreeMap::new();
+    for (at, edit) in parsed.edits.iter().enumerate() {
+        fates.insert(at, draft.apply(edit));
+    }
+    for (at, edit) in parsed.edits.iter().enumerate() {
+        let again = fates
+            .get(&at)
+            .is_some_and(|(_, fate)| fate.as_ref().is_err_and(worth_another_try));
+        if !again || !draft.changed_since(at) {
+            continue;
+        }
+        if let (path, Ok(landing)) = draft.apply(edit) {
+            fates.insert(at, (path, Ok(landing)));
+        }
+    }
+    let outcome = |(edit, (path, fate))| outcome(edit, path, fate, files);
+    Proposal {
+        outcomes: parsed.edits.iter().zip(fates.into_values()).map(outcome).collect(),
+        files: draft.finish(),
+    }
+}
+
+fn worth_another_try(refusal: &Refusal) -> bool {
+    refusal.missing && !refusal.is(Flag::Ambiguous) && !refusal.is(Flag::AlreadyApplied)
+}
+
+fn outcome(edit: &Edit, path: Option<String>, fate: Result<Landing, Refusal>, files: &dyn Files) -> Outcome {
+    let outside = path.as_deref().is_some_and(|path| !files.in_chat(path));
+    let written = edit.path.clone().unwrap_or_default();
+    let mut outcome = Outcome {
+        path: path.unwrap_or(written),
+        format: edit.format,
+        status: Status::Refused,
+        strategy: None,
+        confidence: 0.0,
+        lines: None,
+        reason: String::new(),
+        candidates: Vec::new(),
+        flags: Vec::new(),
+        quote: edit.quote(),
+        replacement: edit.replacement(),
+        reply_lines: edit.reply_lines,
+    };
+    match fate {
+        Ok(landing) => {
+            outcome.status = Status::Applied;
+            outcome.strategy = Some(landing.strategy);
+            outcome.confidence = landing.confidence;
+            outcome.lines = landing.lines;
+            outcome.reason = landing.note;
+            outcome.flags = landing.flags;
+        }
+        Err(refusal) => {
+            outcome.reason = refusal.reason;
+            outcome.candidates = refusal.candidates;
+            outcome.flags = refusal.flags;
+        }
+    }
+    if outside {
+        outcome.flags.push(Flag::OutsideChat);
+    }
+    outcome.flags.sort_unstable();
+    outcome.flags.dedup();
+    outcome
+}

@@ -1,0 +1,188 @@
+//! What a reply asks for, before any file is looked at: one form for every edit format.
+
+use super::format::EditFormat;
+
+/// What a line of a hunk asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LineKind {
+    /// Quoted, stays.
+    Keep,
+    /// Quoted, goes.
+    Delete,
+    /// New.
+    Insert,
+    /// Stands for any number of lines that stay (`...` on both sides of a block).
+    Gap,
+}
+
+/// One line of a hunk, without its terminator.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct QuotedLine {
+    /// What happens to the line.
+    pub kind: LineKind,
+    /// Its text as the model wrote it.
+    pub text: String,
+}
+
+impl QuotedLine {
+    /// A line of the given kind.
+    pub fn new(kind: LineKind, text: impl Into<String>) -> Self {
+        Self {
+            kind,
+            text: text.into(),
+        }
+    }
+}
+
+/// One quoted place and what becomes of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Hunk {
+    /// Its lines in order.
+    pub lines: Vec<QuotedLine>,
+    /// Headings that say in which scope the place is (`@@ class Gate`), outermost first. Hints, never proofs.
+    pub scopes: Vec<String>,
+}
+
+impl Hunk {
+    /// The hunk that turns one quoted text into another: their common lines are kept.
+    pub fn between(before: &[&str], after: &[&str]) -> Self {
+        let mut lines = Vec::with_capacity(before.len().max(after.len()));
+        for op in similar::capture_diff_slices(similar::Algorithm::Myers, before, after) {
+            let (old, new) = (op.old_range(), op.new_range());
+            if op.tag() == similar::DiffTag::Equal {
+                lines.extend(
+                    before
+                        .get(old)
+                        .unwrap_or_default()
+                        .iter()
+                        .map(|l| QuotedLine::new(LineKind::Keep, *l)),
+                );
+                continue;
+            }
+            lines.extend(
+                before
+                    .get(old)
+                    .unwrap_or_default()
+                    .iter()
+                    .map(|l| QuotedLine::new(LineKind::Delete, *l)),
+            );
+            lines.extend(
+                after
+                    .get(new)
+                    .unwrap_or_default()
+                    .iter()
+                    .map(|l| QuotedLine::new(LineKind::Insert, *l)),
+            );
+        }
+        Self {
+            lines,
+            scopes: Vec::new(),
+        }
+    }
+
+    /// Whether any line is added or removed.
+    pub fn changes(&self) -> bool {
+        self.lines
+            .iter()
+            .any(|line| matches!(line.kind, LineKind::Insert | LineKind::Delete))
+    }
+
+    /// Whether a line that is not blank is quoted from the file.
+    pub fn quotes(&self) -> bool {
+        self.lines
+            .iter()
+            .any(|line| line.kind != LineKind::Insert && !line.text.trim().is_empty())
+    }
+
+    /// The quoted side (kept and removed lines), for display.
+    pub fn quote(&self) -> String {
+        self.side(LineKind::Insert)
+    }
+
+    /// The new side (kept and added lines), for display.
+    pub fn replacement(&self) -> String {
+        self.side(LineKind::Delete)
+    }
+
+    fn side(&self, without: LineKind) -> String {
+        let mut text = String::new();
+        for line in self.lines.iter().filter(|line| line.kind != without) {
+            text.push_str(&line.text);
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// The substance of an edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// A quoted place. Usually one reading; several when lines like `=======` in the code leave open where the quote
+    /// ends. In order of the length of the quote, shortest first.
+    Hunk(Vec<Hunk>),
+    /// The complete text of the file, line by line.
+    Whole(Vec<String>),
+    /// Nothing inside the file (a deletion, a mere rename).
+    Nothing,
+}
+
+/// What the edit does to the file as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EditAction {
+    /// Changes it; a whole-file edit or an empty quote also creates it.
+    Modify,
+    /// Creates it; it must not exist.
+    Create,
+    /// Removes it.
+    Delete,
+    /// Changes it and moves it.
+    Rename {
+        /// The new path, as written.
+        to: String,
+    },
+}
+
+/// One edit of a reply: one search/replace block, one hunk of a diff, one whole file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// The file name, freed of decoration but not yet resolved; absent when the reply gives none.
+    pub path: Option<String>,
+    /// The format it was written in.
+    pub format: EditFormat,
+    /// What happens to the file.
+    pub action: EditAction,
+    /// What happens in the file.
+    pub change: Change,
+    /// First and last line in the reply, 1-based, inclusive.
+    pub reply_lines: (usize, usize),
+    /// False when the reply stopped before the edit was finished; such an edit is never applied.
+    pub complete: bool,
+}
+
+impl Edit {
+    /// The quoted text, for display; empty for a whole file.
+    pub fn quote(&self) -> String {
+        match &self.change {
+            Change::Hunk(readings) => readings.first().map(Hunk::quote).unwrap_or_default(),
+            Change::Whole(_) | Change::Nothing => String::new(),
+        }
+    }
+
+    /// The new text, for display.
+    pub fn replacement(&self) -> String {
+        match &self.change {
+            Change::Hunk(readings) => readings.first().map(Hunk::replacement).unwrap_or_default(),
+            Change::Whole(lines) => lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect(),
+            Change::Nothing => String::new(),
+        }
+    }
+}
+
+/// Everything a reply asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ParsedReply {
+    /// The edits in the order of the reply.
+    pub edits: Vec<Edit>,
+    /// The contents of shell fences: commands that the model suggests to run. Never run from here.
+    pub suggested_commands: Vec<String>,
+}

@@ -1,0 +1,272 @@
+//! From a file name as a model writes it to a path under the root, or a refusal. Nothing outside the root and nothing
+//! inside `.git` is ever named.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::canon::Probe;
+use super::outcome::{Flag, Refusal};
+
+/// Names this alike are offered when a name is unknown.
+const NEAR: f32 = 0.8;
+/// So many names are offered.
+const OFFERED: usize = 5;
+
+/// The files under the root, by path and by base name.
+#[derive(Debug, Default)]
+pub struct PathIndex {
+    paths: BTreeSet<String>,
+    by_base: BTreeMap<String, Vec<String>>,
+    /// The root as an absolute path with `/`, without a slash at the end.
+    root: Option<String>,
+}
+
+/// What a name stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Resolution {
+    /// Exactly this file.
+    Exact(String),
+    /// The only file that the name can mean: its last or its first parts differ.
+    Guessed(String),
+    /// Several files that the name can mean.
+    Several(Vec<String>),
+    /// No file; a new one would have this path.
+    Absent(String),
+}
+
+impl PathIndex {
+    /// Indexes paths relative to the root, with `/`.
+    pub fn new(paths: Vec<String>, root: Option<String>) -> Self {
+        let mut by_base: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for path in &paths {
+            by_base
+                .entry(base_name(path).to_owned())
+                .or_default()
+                .push(path.clone());
+        }
+        let root = root.map(|root| root.replace('\\', "/").trim_end_matches('/').to_owned());
+        Self {
+            paths: paths.into_iter().collect(),
+            by_base,
+            root,
+        }
+    }
+
+    /// Whether the file exists.
+    pub fn contains(&self, path: &str) -> bool {
+        self.paths.contains(path)
+    }
+
+    /// All paths, ascending.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.paths.iter().map(String::as_str)
+    }
+
+    /// Finds the file that `written` means. The error says why the name is not allowed.
+    pub fn resolve(&self, written: &str) -> Result<Resolution, String> {
+        let path = self.normalised(written)?;
+        if self.contains(&path) {
+            return Ok(Resolution::Exact(path));
+        }
+        if let Some(stripped) = ["a/", "b/"].into_iter().find_map(|side| path.strip_prefix(side))
+            && self.contains(stripped)
+        {
+            return Ok(Resolution::Exact(stripped.to_owned()));
+        }
+        let same_base = self
+            .by_base
+            .get(base_name(&path))
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        let suffix = |known: &&String| is_suffix(known, &path) || is_suffix(&path, known);
+        let suffixes: Vec<String> = same_base.iter().filter(suffix).cloned().collect();
+        match (suffixes.as_slice(), same_base) {
+            ([only], _) | ([], [only]) => Ok(Resolution::Guessed(only.clone())),
+            ([], []) => Ok(Resolution::Absent(path)),
+            ([], several) => Ok(Resolution::Several(several.to_vec())),
+            (several, _) => Ok(Resolution::Several(several.to_vec())),
+        }
+    }
+
+    /// The path that a new file of this name gets. The error says why there can be none.
+    pub fn new_path(&self, written: &str) -> Result<String, String> {
+        let path = self.normalised(written)?;
+        let inside = format!("{path}/");
+        if self
+            .paths
+            .range(inside.clone()..)
+            .next()
+            .is_some_and(|known| known.starts_with(&inside))
+        {
+            return Err(format!("`{path}` is a folder"));
+        }
+        let parents = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
+        match parents.into_iter().find(|parent| self.contains(parent)) {
+            Some(parent) => Err(format!("`{parent}` is a file, not a folder")),
+            None => Ok(path),
+        }
+    }
+
+    /// Known paths whose names are like `path`, likest first.
+    pub fn near(&self, path: &str) -> Vec<String> {
+        let probe = Probe::new(path);
+        let mut near: Vec<(f32, &String)> = self
+            .paths
+            .iter()
+            .filter_map(|known| Some((probe.likeness(known, NEAR)?, known)))
+            .collect();
+        near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+        near.into_iter().take(OFFERED).map(|(_, path)| path.clone()).collect()
+    }
+
+    /// The name as a relative path with `/` and without dots.
+    fn normalised(&self, written: &str) -> Result<String, String> {
+        let name = super::name::undecorated(written).replace('\\', "/");
+        if name.is_empty() {
+            return Err("the file name is empty".to_owned());
+        }
+        if name.chars().any(char::is_control) {
+            return Err("the file name contains control characters".to_owned());
+        }
+        let relative = self
+            .relative(&name)
+            .ok_or_else(|| format!("`{name}` is outside the root"))?;
+        let mut parts: Vec<&str> = Vec::new();
+        for part in relative.split('/') {
+            match part {
+                "" | "." => {}
+                ".." => drop(parts.pop().ok_or_else(|| format!("`{name}` is outside the root"))?),
+                _ => parts.push(part),
+            }
+        }
+        // Some file systems ignore case, trailing dots and trailing spaces.
+        let git = |part: &&str| part.trim_end_matches(['.', ' ']).eq_ignore_ascii_case(".git");
+        if parts.iter().any(git) {
+            return Err(format!("`{name}` is inside .git"));
+        }
+        if parts.is_empty() {
+            Err(format!("`{name}` names no file"))
+        } else {
+            Ok(parts.join("/"))
+        }
+    }
+
+    /// The part below the root; `None` for a path that is absolute elsewhere.
+    fn relative<'a>(&self, name: &'a str) -> Option<&'a str> {
+        let mut chars = name.chars();
+        let letter = chars.next().is_some_and(|c| c.is_ascii_alphabetic());
+        let absolute = name.starts_with('/') || (letter && chars.next() == Some(':'));
+        if absolute {
+            let root = self.root.as_deref().filter(|root| !root.is_empty())?;
+            return name.strip_prefix(root).filter(|rest| rest.starts_with('/'));
+        }
+        (!name.starts_with('~')).then_some(name)
+    }
+}
+
+fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Whether `path` ends with `/` and `tail`.
+fn is_suffix(tail: &str, path: &str) -> bool {
+    path.strip_suffix(tail).is_some_and(|head| head.ends_with('/'))
+}
+
+/// A refusal because of the name, with the names that may be meant.
+pub(super) fn refusal(reason: &str, near: &[String]) -> Refusal {
+    let mut reason = reason.to_owned();
+    if !near.is_empty() {
+        reason.push_str(&format!(
+            "; there is {}",
+            near.iter().map(|p| format!("`{p}`")).collect::<Vec<_>>().join(", ")
+        ));
+    }
+    Refusal::new(reason)
+}
+
+/// A refusal because the name leads where nothing may be written.
+pub(super) fn forbidden(reason: &str) -> Refusal {
+    Refusal::new(format!("path refused: {reason}")).flagged(Flag::OutsideRoot)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn index() -> PathIndex {
+        let paths = [
+            "src/tide.py",
+            "src/buoy.rs",
+            "lock/gate.go",
+            "a/mod.rs",
+            "c/mod.rs",
+            "Makefile",
+        ];
+        PathIndex::new(paths.map(str::to_owned).to_vec(), Some("/home/me/harbour/".to_owned()))
+    }
+
+    #[test]
+    fn decorated_names_are_found() {
+        for name in [
+            "./src/tide.py",
+            "`src/tide.py`",
+            "**src/tide.py**",
+            "### src/tide.py:",
+            "a/src/tide.py",
+            "b/src/tide.py",
+            "src\\tide.py",
+            "/home/me/harbour/src/tide.py",
+            "src/../src/tide.py",
+        ] {
+            assert_eq!(
+                index().resolve(name),
+                Ok(Resolution::Exact("src/tide.py".to_owned())),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_name_that_can_mean_one_file_is_guessed() {
+        for name in ["harbour/src/tide.py", "tide.py", "lib/tide.py"] {
+            assert_eq!(
+                index().resolve(name),
+                Ok(Resolution::Guessed("src/tide.py".to_owned())),
+                "{name}"
+            );
+        }
+        assert!(matches!(index().resolve("mod.rs"), Ok(Resolution::Several(paths)) if paths.len() == 2));
+        assert_eq!(index().resolve("new.py"), Ok(Resolution::Absent("new.py".to_owned())));
+    }
+
+    #[test]
+    fn nothing_outside_the_root_has_a_path() {
+        for name in [
+            "../x",
+            "src/../../x",
+            "/etc/passwd",
+            "~/x",
+            "C:\\x",
+            "C:x",
+            "a\0b",
+            "",
+            ".git/config",
+            ".GIT/x",
+            "sub/.git/hooks/pre-commit",
+            "/home/me/harbour2/x",
+            "..",
+            ".",
+        ] {
+            assert!(index().resolve(name).is_err(), "{name:?}");
+            assert!(index().new_path(name).is_err(), "{name:?}");
+        }
+        assert!(index().new_path("src").is_err());
+        assert!(index().new_path("Makefile/x").is_err());
+        assert_eq!(index().new_path("new/file.rs"), Ok("new/file.rs".to_owned()));
+    }
+
+    #[test]
+    fn a_misspelt_name_gets_its_neighbours() {
+        assert_eq!(index().near("src/tides.py"), ["src/tide.py"]);
+    }
+}

@@ -1,0 +1,431 @@
+//! Facts about the room as a whole: reply in, proposal out.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::{ProptestConfig, any, prop, prop_assert, prop_assert_eq, prop_assume, prop_oneof, proptest};
+use proptest::strategy::Strategy as Strategy_;
+
+use super::*;
+
+struct Shelf(BTreeMap<String, String>);
+
+impl Files for Shelf {
+    fn paths(&self) -> Vec<String> {
+        self.0.keys().cloned().collect()
+    }
+
+    fn read(&self, path: &str) -> Result<Option<String>, String> {
+        Ok(self.0.get(path).cloned())
+    }
+
+    fn in_chat(&self, path: &str) -> bool {
+        path.starts_with("src/")
+    }
+
+    fn root(&self) -> Option<String> {
+        None
+    }
+}
+
+fn shelf(files: &[(&str, &str)]) -> Shelf {
+    Shelf(
+        files
+            .iter()
+            .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
+            .collect(),
+    )
+}
+
+fn proposed(reply: &str, files: &[(&str, &str)]) -> Proposal {
+    propose(&parse(reply, FormatChoice::Auto), &shelf(files))
+}
+
+fn only(proposal: &Proposal) -> &Outcome {
+    assert_eq!(proposal.outcomes.len(), 1, "{:#?}", proposal.outcomes);
+    &proposal.outcomes[0]
+}
+
+fn block(path: &str, search: &str, replace: &str) -> String {
+    format!("{path}\n```\n<<<<<<< SEARCH\n{search}=======\n{replace}>>>>>>> REPLACE\n```\n")
+}
+
+#[test]
+fn an_ambiguous_quote_is_refused_with_all_its_places() {
+    let text = "start\nsame\nmiddle\nsame\nend\n";
+    let proposal = proposed(
+        &block("src/a", "same\n", "other\n").replace("src/a", "src/a.x"),
+        &[("src/a.x", text)],
+    );
+    let outcome = only(&proposal);
+    assert_eq!(outcome.status, Status::Refused);
+    assert_eq!(outcome.candidates.iter().map(|c| c.line).collect::<Vec<_>>(), [2, 4]);
+    assert!(outcome.reason.contains("lines 2 and 4"), "{}", outcome.reason);
+    assert!(outcome.flags.contains(&Flag::Ambiguous));
+    assert!(proposal.files.is_empty());
+}
+
+#[test]
+fn a_refusal_says_what_differs_and_where() {
+    let text = "fn open() {\n    lamp.light(3);\n    door.unlock();\n    horn.sound();\n}\n";
+    let quote = "fn open() {\n    lamp.light(3);\n    window.wash();\n    horn.sound();\n}\n";
+    let proposal = proposed(&block("src/a.rs", quote, "fn open() {}\n"), &[("src/a.rs", text)]);
+    let outcome = only(&proposal);
+    assert_eq!(outcome.status, Status::Refused);
+    assert!(outcome.reason.contains("`window.wash();`"), "{}", outcome.reason);
+    assert!(
+        outcome.reason.contains("`door.unlock();` at line 3"),
+        "{}",
+        outcome.reason
+    );
+    assert_eq!(outcome.candidates.first().map(|c| c.line), Some(1));
+}
+
+#[test]
+fn strategies_tell_how_far_the_match_was_from_exact() {
+    let text = "def first():\n    alpha = 1\n    beta = 2\n    return alpha\n";
+    for (quote, strategy) in [
+        ("    alpha = 1\n    beta = 2\n", Strategy::Exact),
+        ("    alpha = 1  \n    beta = 2\n", Strategy::Whitespace),
+        ("alpha = 1\nbeta = 2\n", Strategy::Indentation),
+        ("def first():\n    # ...\n    beta = 2\n", Strategy::Elision),
+        ("def frist():\n    alpha = 1\n    beta = 2\n", Strategy::Fuzzy),
+    ] {
+        let changed = quote.replace("beta = 2", "beta = 20");
+        let proposal = proposed(&block("src/a.py", quote, &changed), &[("src/a.py", text)]);
+        let outcome = only(&proposal);
+        assert_eq!(outcome.strategy, Some(strategy), "{quote}: {}", outcome.reason);
+        let wanted = text.replace("beta = 2", "beta = 20");
+        assert_eq!(proposal.files[0].proposed.as_deref(), Some(wanted.as_str()));
+    }
+}
+
+#[test]
+fn a_file_outside_the_chat_is_marked() {
+    let proposal = proposed(&block("lib/a.py", "x = 1\n", "x = 2\n"), &[("lib/a.py", "x = 1\n")]);
+    assert_eq!(only(&proposal).flags, [Flag::OutsideChat]);
+}
+
+#[test]
+fn context_may_quote_what_an_earlier_or_later_edit_leaves() {
+    let text = "one\ntwo\nthree\nfour\nfive\n";
+    let first = block("src/a.x", "two\n", "two\ntwo and a half\n");
+    let second = block("src/a.x", "two and a half\nthree\n", "two and a half\ndrei\n");
+    let wanted = "one\ntwo\ntwo and a half\ndrei\nfour\nfive\n";
+    for reply in [format!("{first}{second}"), format!("{second}{first}")] {
+        let proposal = proposed(&reply, &[("src/a.x", text)]);
+        assert_eq!(
+            proposal.files[0].proposed.as_deref(),
+            Some(wanted),
+            "{:#?}",
+            proposal.outcomes
+        );
+    }
+}
+
+#[test]
+fn two_edits_that_remove_the_same_lines_do_not_both_land() {
+    let text = "alpha\nbeta beta beta\ngamma\n";
+    let reply = block("src/a.x", "beta beta beta\n", "delta\n") + &block("src/a.x", "beta beta beta\n", "epsilon\n");
+    let proposal = proposed(&reply, &[("src/a.x", text)]);
+    assert_eq!(proposal.files[0].proposed.as_deref(), Some("alpha\ndelta\ngamma\n"));
+    assert_eq!(proposal.outcomes[1].status, Status::Refused);
+}
+
+#[test]
+fn shell_fences_become_suggestions() {
+    let parsed = parse("Run\n```bash\ncargo test\n```\n", FormatChoice::Auto);
+    assert_eq!(parsed.suggested_commands, ["cargo test"]);
+    assert!(parsed.edits.is_empty());
+}
+
+#[test]
+fn events_tell_the_edit_as_it_grows() {
+    let mut stream = EditStream::new(FormatChoice::Auto);
+    stream.push("Hello\nsrc/a.py\n```\n<<<<<<< SEARCH\nx\n===");
+    let events = stream.events();
+    assert!(events.contains(&StreamEvent::Prose("Hello".into())));
+    let started = StreamEvent::EditStarted {
+        path: Some("src/a.py".into()),
+        format: EditFormat::Diff,
+    };
+    assert!(events.contains(&started));
+    assert!(events.contains(&StreamEvent::EditLine {
+        kind: LineKind::Delete,
+        text: "x".into()
+    }));
+    assert_eq!(stream.partial_line(), "===");
+    stream.push("====\ny\n>>>>>>> REPLACE\n");
+    let events = stream.events();
+    assert_eq!(events.last(), Some(&StreamEvent::EditEnded { complete: true }));
+    assert_eq!(stream.finish().edits.len(), 1);
+}
+
+#[test]
+fn huge_files_are_searched_round_their_anchors() {
+    let mut text: String = (0..50_000)
+        .map(|i| format!("    value_{i} = compute({});\n", i * 7 % 1013))
+        .collect();
+    let quote = "value_31000 = compute(278);\n    value_31001 = compute(285);\n    value_310O2 = compute(292);\n";
+    let quote = quote.replace("compute(278)", &format!("compute({})", 31_000 * 7 % 1013));
+    let quote = quote.replace("compute(285)", &format!("compute({})", 31_001 * 7 % 1013));
+    let quote = quote.replace("compute(292)", &format!("compute({})", 31_002 * 7 % 1013));
+    let changed = quote.replace("value_31001", "renamed");
+    let proposal = proposed(&block("src/big.c", &quote, &changed), &[("src/big.c", &text)]);
+    assert_eq!(
+        only(&proposal).strategy,
+        Some(Strategy::Fuzzy),
+        "{}",
+        only(&proposal).reason
+    );
+    text = text.replace("value_31001", "renamed");
+    assert_eq!(proposal.files[0].proposed.as_deref(), Some(text.as_str()));
+}
+
+#[test]
+fn one_endless_line_is_no_trouble() {
+    let line = "x = 1; ".repeat(700_000);
+    let proposal = proposed(&block("src/min.js", "x = 1; y = 2;\n", "z\n"), &[("src/min.js", &line)]);
+    assert_eq!(only(&proposal).status, Status::Refused);
+}
+
+/// Lines that make replies interesting to a parser.
+fn reply_line() -> impl Strategy_<Value = String> {
+    let fixed = [
+        "",
+        "```",
+        "```diff",
+        "```python",
+        "````",
+        "```bash",
+        "<<<<<<< SEARCH",
+        "=======",
+        ">>>>>>> REPLACE",
+        "--- a/src/a.py",
+        "+++ b/src/a.py",
+        "--- /dev/null",
+        "+++ /dev/null",
+        "@@ -1 +1 @@",
+        "@@ class A",
+        "*** Begin Patch",
+        "*** Update File: src/a.py",
+        "*** Add File: new.py",
+        "*** Delete File: src/b.py",
+        "*** Move to: c.py",
+        "*** End Patch",
+        "src/a.py",
+        "`b.py`:",
+        "../x",
+        "alpha",
+        "-alpha",
+        "+beta",
+        " alpha",
+        "    beta",
+        " ...",
+        "# ...",
+        "\\ No newline",
+        "\u{feff}é\u{2026}\r",
+        "~~~",
+        "+\t\u{c}",
+        "-",
+        "+",
+        " ",
+    ];
+    prop_oneof![8 => prop::sample::select(fixed.to_vec()).prop_map(str::to_owned), 1 => ".{0,12}"]
+}
+
+fn reply_text() -> impl Strategy_<Value = String> {
+    (prop::collection::vec(reply_line(), 0..40), any::<bool>()).prop_map(|(lines, closed)| {
+        let mut text = lines.join("\n");
+        if closed {
+            text.push('\n');
+        }
+        text
+    })
+}
+
+fn choices() -> impl Iterator<Item = FormatChoice> {
+    EditFormat::ALL
+        .into_iter()
+        .map(FormatChoice::Only)
+        .chain([FormatChoice::Auto])
+}
+
+/// A file of lines that are all different, an edited range of it, and the context shown round it.
+#[derive(Debug, Clone)]
+struct CleanEdit {
+    lines: Vec<String>,
+    from: usize,
+    to: usize,
+    new: Vec<String>,
+    context: usize,
+    crlf: bool,
+    closed: bool,
+}
+
+fn clean_edit() -> impl Strategy_<Value = CleanEdit> {
+    let word = prop::sample::select(vec!["lamp", "horn", "tide", "buoy", "rope", "mast", "keel", "chart"]);
+    let indent = prop::sample::select(vec!["", "    ", "\t", "        "]);
+    let line = (indent, word.clone(), word);
+    let lines = prop::collection::vec(line.clone(), 3..40);
+    let new = prop::collection::vec(line, 0..6);
+    (
+        lines,
+        new,
+        any::<[prop::sample::Index; 2]>(),
+        1..4usize,
+        any::<bool>(),
+        any::<bool>(),
+    )
+        .prop_map(|(lines, new, [a, b], context, crlf, closed)| {
+            let number = |tag: &str, lines: Vec<(&str, &str, &str)>| -> Vec<String> {
+                let numbered = |(i, (indent, x, y))| format!("{indent}{x}_{tag}{i:03} = {y}({})", i * i);
+                lines.into_iter().enumerate().map(numbered).collect()
+            };
+            let lines = number("", lines);
+            let (a, b) = (a.index(lines.len()), b.index(lines.len()));
+            // At least one line of context or removal is quoted.
+            let (from, to) = (a.min(b), a.max(b).min(a.min(b) + 5));
+            let new = number("new", new);
+            CleanEdit {
+                lines,
+                from,
+                to,
+                new,
+                context,
+                crlf,
+                closed,
+            }
+        })
+}
+
+impl CleanEdit {
+    fn text(&self, lines: &[String]) -> String {
+        let ending = if self.crlf { "\r\n" } else { "\n" };
+        let text = lines.join(ending);
+        if self.closed { text + ending } else { text }
+    }
+
+    fn after(&self) -> Vec<String> {
+        let mut lines = self.lines.clone();
+        lines.splice(self.from..self.to, self.new.clone());
+        lines
+    }
+
+    fn changes(&self) -> bool {
+        self.from < self.to || !self.new.is_empty()
+    }
+
+    fn context(&self) -> (&[String], &[String]) {
+        let start = self.from.saturating_sub(self.context);
+        let end = (self.to + self.context).min(self.lines.len());
+        (&self.lines[start..self.from], &self.lines[self.to..end])
+    }
+
+    fn marked(&self) -> String {
+        let (before, after) = self.context();
+        let mark =
+            |mark: &'static str, lines: &[String]| lines.iter().map(|l| format!("{mark}{l}\n")).collect::<String>();
+        mark(" ", before) + &mark("-", &self.lines[self.from..self.to]) + &mark("+", &self.new) + &mark(" ", after)
+    }
+
+    fn reply(&self, format: EditFormat) -> String {
+        let (before, after) = self.context();
+        let join = |middle: &[String]| -> String {
+            before
+                .iter()
+                .chain(middle)
+                .chain(after)
+                .flat_map(|line| [line.as_str(), "\n"])
+                .collect()
+        };
+        match format {
+            EditFormat::Diff => block("src/a.py", &join(&self.lines[self.from..self.to]), &join(&self.new)),
+            EditFormat::DiffFenced => {
+                let text = block("", &join(&self.lines[self.from..self.to]), &join(&self.new));
+                text.replacen("\n```\n", "```\nsrc/a.py\n", 1)
+            }
+            EditFormat::Udiff => format!("```diff\n--- src/a.py\n+++ src/a.py\n@@ ... @@\n{}```\n", self.marked()),
+            EditFormat::Whole => format!("src/a.py\n```python\n{}\n```\n", self.after().join("\n")),
+            EditFormat::Patch => {
+                format!(
+                    "*** Begin Patch\n*** Update File: src/a.py\n@@\n{}*** End Patch\n",
+                    self.marked()
+                )
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_cuts_of_the_stream_change_nothing(reply in reply_text(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12)) {
+        for choice in choices() {
+            let mut whole = EditStream::new(choice);
+            whole.push(&reply);
+            let mut pieces = EditStream::new(choice);
+            let mut at: Vec<usize> = cuts.iter().map(|cut| cut.index(reply.len() + 1)).filter(|at| reply.is_char_boundary(*at)).collect();
+            at.extend([0, reply.len()]);
+            at.sort_unstable();
+            for pair in at.windows(2) {
+                pieces.push(&reply[pair[0]..pair[1]]);
+            }
+            prop_assert_eq!(whole.events(), pieces.events());
+            prop_assert_eq!(whole.finish(), pieces.finish());
+        }
+    }
+
+    #[test]
+    fn no_reply_is_too_odd(reply in reply_text(), text in prop::collection::vec(reply_line(), 0..12)) {
+        let text = text.join("\n");
+        let files = shelf(&[("src/a.py", text.as_str()), ("src/b.py", "alpha\n    beta\n")]);
+        for choice in choices() {
+            let parsed = parse(&reply, choice);
+            let proposal = propose(&parsed, &files);
+            prop_assert_eq!(proposal.outcomes.len(), parsed.edits.len());
+            for outcome in &proposal.outcomes {
+                prop_assert!(outcome.status == super::Status::Applied || !outcome.reason.is_empty());
+            }
+            let refused = proposal.outcomes.iter().all(|outcome| outcome.status == super::Status::Refused);
+            prop_assert!(!refused || proposal.files.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_clean_edit_lands_exactly_in_every_format(edit in clean_edit()) {
+        prop_assume!(edit.changes());
+        let wanted = edit.text(&edit.after());
+        let base = edit.text(&edit.lines);
+        for format in EditFormat::ALL {
+            let files = shelf(&[("src/a.py", base.as_str()), ("src/b.py", "unrelated = 1\n")]);
+            let reply = edit.reply(format);
+            for choice in [FormatChoice::Only(format), FormatChoice::Auto] {
+                let proposal = propose(&parse(&reply, choice), &files);
+                let found = proposal.files.first().and_then(|file| file.proposed.as_deref());
+                prop_assert_eq!(found, Some(wanted.as_str()), "{}: {}\n{:#?}", format, reply, proposal.outcomes);
+                prop_assert_eq!(proposal.files.len(), 1);
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_outside_the_hunk_stay(edit in clean_edit(), endings in prop::collection::vec(any::<bool>(), 40)) {
+        prop_assume!(edit.changes() && edit.from < edit.to);
+        // Every line has its own ending, trailing blanks, and the quote loses both indentation and trailing blanks.
+        let line = |(i, line): (usize, &String)| format!("{line}{}{}", if i % 3 == 0 { "  " } else { "" }, if endings[i] { "\r\n" } else { "\n" });
+        let full: Vec<String> = edit.lines.iter().enumerate().map(line).collect();
+        let base = full.concat();
+        let reply = edit.reply(EditFormat::Udiff);
+        let files = shelf(&[("src/a.py", base.as_str())]);
+        let proposal = propose(&parse(&reply, FormatChoice::Auto), &files);
+        if let Some(text) = proposal.files.first().and_then(|file| file.proposed.as_deref()) {
+            let head: String = full[..edit.from].concat();
+            let tail: String = full[edit.to..].concat();
+            prop_assert!(text.starts_with(&head), "{text:?}");
+            prop_assert!(text.ends_with(&tail), "{text:?}");
+        } else {
+            prop_assert!(proposal.outcomes.iter().all(|outcome| outcome.status == super::Status::Refused));
+        }
+    }
+}

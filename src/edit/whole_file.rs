@@ -1,0 +1,115 @@
+//! A complete file in a reply: merged with the file on disk so that unchanged lines keep their bytes, and refused
+//! where it is not complete.
+
+use std::collections::BTreeMap;
+
+use similar::{Algorithm, DiffTag};
+
+use super::canon;
+use super::document::{Document, Item};
+use super::marker;
+use super::outcome::{Flag, Refusal};
+
+/// Files shorter than this may be rewritten freely.
+const SMALL: usize = 20;
+
+/// The lines of the file with the reply's text in it.
+pub(super) fn merge(document: &Document, lines: &[String]) -> Result<Vec<Item>, Refusal> {
+    let old = document.bodies();
+    let new = trimmed(&old, lines);
+    complete(&old, &new)?;
+    if kept_share(&old, &new) < 0.5 && old.len() > SMALL && (new.len() as f32) < 0.7 * old.len() as f32 {
+        return Err(Refusal::new(format!(
+            "fragment: the reply has {} lines and drops most of the {} lines of the file; send the whole file or a diff",
+            new.len(),
+            old.len()
+        )));
+    }
+    let loose = lost_trailing_blanks(&old, &new);
+    let items = if loose {
+        diffed(&old, &new, str::trim_end)
+    } else {
+        diffed(&old, &new, |line| line)
+    };
+    let unchanged = |items: &[Item]| items.len() == old.len() && items.iter().all(|item| matches!(item, Item::Old(_)));
+    let items = if loose && unchanged(&items) {
+        diffed(&old, &new, |line| line)
+    } else {
+        items
+    };
+    if unchanged(&items) {
+        return Err(
+            Refusal::new("already applied: the file is exactly as the reply wants it; nothing was changed")
+                .flagged(Flag::AlreadyApplied),
+        );
+    }
+    Ok(items)
+}
+
+/// Whether a text that claims to be the complete file leaves something out.
+pub(super) fn complete(old: &[&str], new: &[&str]) -> Result<(), Refusal> {
+    let known: BTreeMap<_, _> = old.iter().map(|line| (canon::canon(line), ())).collect();
+    let placeholder = |line: &&&str| marker::mentions_elision(line) && !known.contains_key(&canon::canon(line));
+    match new.iter().find(placeholder) {
+        Some(line) => Err(super::explain::elided(line)),
+        None => Ok(()),
+    }
+}
+
+/// The share of the file's lines that the reply has too, order aside, 0 to 1.
+pub(super) fn kept_share(old: &[&str], new: &[&str]) -> f32 {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for line in new {
+        *counts.entry(line.trim()).or_default() += 1;
+    }
+    let kept = old.iter().filter(|line| match counts.get_mut(line.trim()) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            true
+        }
+        _ => false,
+    });
+    if old.is_empty() {
+        1.0
+    } else {
+        kept.count() as f32 / old.len() as f32
+    }
+}
+
+/// The reply's lines without blank lines at the ends that the file has not.
+fn trimmed<'a>(old: &[&str], lines: &'a [String]) -> Vec<&'a str> {
+    let blank = |line: Option<&&str>| line.is_some_and(|line| line.trim().is_empty());
+    let mut new: Vec<&str> = lines.iter().map(String::as_str).collect();
+    if old.is_empty() {
+        return new;
+    }
+    while blank(new.last()) && !blank(old.last()) {
+        new.pop();
+    }
+    let leading = if blank(old.first()) {
+        0
+    } else {
+        new.iter().take_while(|line| line.trim().is_empty()).count()
+    };
+    new.split_off(leading)
+}
+
+/// Whether the file has white space at line ends and the reply has none at all.
+fn lost_trailing_blanks(old: &[&str], new: &[&str]) -> bool {
+    let trailing = |line: &&str| line.ends_with([' ', '\t']);
+    old.iter().any(trailing) && !new.iter().any(trailing)
+}
+
+fn diffed(old: &[&str], new: &[&str], key: fn(&str) -> &str) -> Vec<Item> {
+    let keys = |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| key(line).to_owned()).collect() };
+    let mut items = Vec::with_capacity(new.len());
+    for op in similar::capture_diff_slices(Algorithm::Patience, &keys(old), &keys(new)) {
+        if op.tag() == DiffTag::Equal {
+            items.extend(op.old_range().map(Item::Old));
+        } else {
+            let added = new.get(op.new_range()).unwrap_or_default();
+            items.extend(added.iter().map(|line| Item::New((*line).to_owned())));
+        }
+    }
+    items
+}

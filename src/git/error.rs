@@ -1,0 +1,128 @@
+//! What git can refuse, each with the next step for the user.
+
+use std::path::PathBuf;
+
+/// A git operation failed. The files in the work tree are never touched by any of them.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    /// The repository belongs to another user and git does not trust it.
+    #[error("git does not trust the repository at {}: it belongs to another user", .path.display())]
+    NotTrusted {
+        /// The folder that was opened.
+        path: PathBuf,
+    },
+    /// A merge, rebase or the like is under way.
+    #[error("a {operation} is in progress, so nothing was committed")]
+    InProgress {
+        /// What is under way, such as "merge".
+        operation: &'static str,
+    },
+    /// These paths have merge conflicts in the index.
+    #[error("{path} has an unresolved conflict, so nothing was committed")]
+    Conflict {
+        /// The first such path.
+        path: String,
+    },
+    /// Another git process holds the index or a reference.
+    #[error("git is locked by {}{}, so nothing was committed", .lock.display(), age_suffix(*.age_seconds))]
+    Locked {
+        /// The lock file.
+        lock: PathBuf,
+        /// How long it has been there, in seconds, if known.
+        age_seconds: Option<u64>,
+    },
+    /// No name or mail address to put on the commit.
+    #[error("git does not know who you are, so nothing was committed")]
+    NoIdentity,
+    /// The message is empty or holds nothing but comments and blanks.
+    #[error("the commit message is empty, so nothing was committed")]
+    EmptyMessage,
+    /// The paths already are in HEAD as they are.
+    #[error("there is nothing to commit in these files")]
+    NothingToCommit,
+    /// HEAD moved while the commit was being made.
+    #[error("HEAD moved while committing, so nothing was committed")]
+    Moved,
+    /// The path cannot be committed to this repository.
+    #[error("{path} cannot be committed: {reason}")]
+    Path {
+        /// The path as given.
+        path: String,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// A filter program such as git-lfs has to store this file, and no program is run for a repository.
+    #[error("{path} is stored through the git filter {filter:?}, which is not run, so nothing was committed")]
+    Filtered {
+        /// The path as given.
+        path: String,
+        /// The value of the `filter` attribute.
+        filter: String,
+    },
+    /// A file could not be read.
+    #[error("cannot read {path} for the commit: {source}")]
+    Read {
+        /// The path as given.
+        path: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Anything else that libgit2 reports.
+    #[error("git cannot {doing}: {}", .source.message())]
+    Git {
+        /// The step that failed, as a verb.
+        doing: &'static str,
+        /// What libgit2 said.
+        source: git2::Error,
+    },
+}
+
+impl GitError {
+    /// What to do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::NotTrusted { path } => {
+                format!(
+                    "If you trust it: git config --global --add safe.directory '{}'",
+                    path.display()
+                )
+            }
+            Self::InProgress { operation } => {
+                format!("Your files are written. Finish or abort the {operation}, then commit.")
+            }
+            Self::Conflict { .. } => "Resolve it and `git add` the file, then commit.".into(),
+            Self::Locked { lock, .. } => format!(
+                "Your files are written. Wait for the other git process; if there is none, remove {}",
+                lock.display()
+            ),
+            Self::NoIdentity => {
+                "Run: git config --global user.name \"Your Name\"; git config --global user.email you@example.com"
+                    .into()
+            }
+            Self::EmptyMessage => "Write a message and commit again.".into(),
+            Self::NothingToCommit => "The files are the same as in the last commit, or git ignores them.".into(),
+            Self::Moved => "Your files are written. Look at the log, then commit again.".into(),
+            Self::Path { .. } | Self::Read { .. } => "Your files are written. Commit this one by hand.".into(),
+            Self::Filtered { path, .. } => {
+                format!("Your files are written. Commit by hand: git add '{path}' && git commit")
+            }
+            Self::Git { .. } => "Your files are written. Try the same with the git program to learn more.".into(),
+        }
+    }
+
+    /// Sorts the errors that libgit2 reports during a step, which is a verb.
+    pub(super) fn when(doing: &'static str) -> impl Fn(git2::Error) -> Self + Copy {
+        move |source| match source.code() {
+            git2::ErrorCode::Modified => Self::Moved,
+            _ => Self::Git { doing, source },
+        }
+    }
+}
+
+fn age_suffix(seconds: Option<u64>) -> String {
+    match seconds {
+        Some(seconds) if seconds < 120 => format!(" ({seconds} s old)"),
+        Some(seconds) => format!(" ({} min old)", seconds / 60),
+        None => String::new(),
+    }
+}

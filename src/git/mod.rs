@@ -1,0 +1,18 @@
+//! The git repository around the work: where HEAD is, what is dirty, and a commit of exactly the files that were
+//! written.
+//!
+//! Everything goes through libgit2, which runs no hook, filter, monitor or other program that a repository's own
+//! configuration may name: opening a stranger's repository must not execute anything.
+
+mod commit;
+mod error;
+mod init;
+mod repo;
+
+pub use commit::Commit;
+pub use error::GitError;
+pub use init::init;
+pub use repo::{Head, Repo};
+
+#[cfg(test)]
+mod tests;

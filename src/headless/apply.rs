@@ -1,0 +1,158 @@
+//! `rhumb apply`: a model's reply applied to files, without the app.
+
+use std::io::IsTerminal as _;
+use std::sync::atomic::AtomicBool;
+
+use super::report::{as_diff, as_json, ask_each, outcome_line};
+use super::{complain, print, print_json, read_input};
+use crate::cli::ApplyArgs;
+use crate::edit::{FormatChoice, Outcome, Proposal, Status};
+use crate::error::{ErrorKind, UserError};
+use crate::review::{Decision, Review};
+use crate::session::runner::{propose, write};
+use crate::session::{ChatFile, WriteOrder, write_orders};
+use crate::workspace::{self, Root};
+
+/// Applies the reply. The exit code is 0 when all of it was applied, 1 when some was refused, 2 without an edit.
+///
+/// # Errors
+/// The reply cannot be read or holds no edit; nothing may be written without `--yes`; the disk refuses.
+pub fn apply(root: &Root, args: &ApplyArgs) -> Result<u8, UserError> {
+    let format = format_choice(args.format.as_deref())?;
+    let reply = read_input(&args.reply)?;
+    let mut proposal = located(root, args, &reply, format);
+    if proposal.outcomes.is_empty() {
+        let hint = "It must hold search/replace blocks, a unified diff, whole files or a patch.";
+        return Err(UserError::new(ErrorKind::Usage, "there is no edit in the reply", hint));
+    }
+    if args.atomic {
+        all_or_none(&mut proposal);
+    }
+    let may_write = if args.dry_run { Ok(false) } else { permission(args) };
+    let (accepted, mut failure) = match may_write {
+        Ok(true) => decide_and_write(root, args, &mut proposal),
+        Ok(false) => (0, None),
+        Err(error) => {
+            withdraw(&mut proposal, |_| true, &error.message);
+            (0, Some(error))
+        }
+    };
+    tell(args, &proposal, accepted)?;
+    match failure.take() {
+        Some(error) => Err(error),
+        None => Ok(u8::from(
+            proposal
+                .outcomes
+                .iter()
+                .any(|outcome| outcome.status == Status::Refused),
+        )),
+    }
+}
+
+fn format_choice(name: Option<&str>) -> Result<FormatChoice, UserError> {
+    name.unwrap_or("auto")
+        .parse()
+        .map_err(|error| UserError::new(ErrorKind::Usage, error, ""))
+}
+
+fn located(root: &Root, args: &ApplyArgs, reply: &str, format: FormatChoice) -> Proposal {
+    let listing = workspace::files(root, &AtomicBool::new(false), &mut |_| {});
+    let all: Vec<String> = listing.files.into_iter().map(|file| file.path).collect();
+    let chat: Vec<ChatFile> = args
+        .files
+        .iter()
+        .map(|path| ChatFile {
+            path: path.clone(),
+            read_only: false,
+        })
+        .collect();
+    propose(root, &all, &chat, reply, format)
+}
+
+/// Whether the files may be written: `--yes`, or somebody to ask.
+fn permission(args: &ApplyArgs) -> Result<bool, UserError> {
+    if args.yes || (std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && args.reply.as_os_str() != "-")
+    {
+        return Ok(true);
+    }
+    let hint = "Add --yes to write, or --dry-run to see what would be done.";
+    Err(UserError::new(
+        ErrorKind::Usage,
+        "nothing was written: there is no terminal to ask on",
+        hint,
+    ))
+}
+
+/// With `--atomic`, one refusal withdraws all the rest.
+fn all_or_none(proposal: &mut Proposal) {
+    if proposal
+        .outcomes
+        .iter()
+        .any(|outcome| outcome.status == Status::Refused)
+    {
+        withdraw(
+            proposal,
+            |_| true,
+            "not applied, because another hunk of the reply was refused (--atomic)",
+        );
+    }
+}
+
+/// Turns applied outcomes into refused ones and takes their files out of the proposal.
+fn withdraw(proposal: &mut Proposal, which: impl Fn(&Outcome) -> bool, reason: &str) {
+    for outcome in proposal
+        .outcomes
+        .iter_mut()
+        .filter(|outcome| outcome.status == Status::Applied && which(outcome))
+    {
+        outcome.status = Status::Refused;
+        outcome.strategy = None;
+        reason.clone_into(&mut outcome.reason);
+    }
+    proposal.files.clear();
+}
+
+/// Asks where there is somebody to ask, and writes. How many hunks were accepted, and what went wrong.
+fn decide_and_write(root: &Root, args: &ApplyArgs, proposal: &mut Proposal) -> (usize, Option<UserError>) {
+    let mut review = Review::new(proposal.clone());
+    if args.yes {
+        review.decide_all(Decision::Accepted);
+    } else {
+        ask_each(&mut review);
+    }
+    for file in review.files.iter().filter(|file| file.counts().accepted == 0) {
+        let of_file = |outcome: &&mut Outcome| outcome.path == file.path && outcome.status == Status::Applied;
+        for outcome in proposal.outcomes.iter_mut().filter(of_file) {
+            outcome.status = Status::Refused;
+            outcome.reason = "rejected by the user".into();
+        }
+    }
+    let orders: Vec<WriteOrder> = review.files.iter().flat_map(write_orders).collect();
+    if orders.is_empty() {
+        return (0, None);
+    }
+    match write(root, &orders, "", false) {
+        Ok(_) => (review.counts().accepted, None),
+        Err((failure, _)) => {
+            withdraw(proposal, |_| true, &failure.message);
+            (
+                0,
+                Some(UserError::new(ErrorKind::Machine, failure.message, failure.hint)),
+            )
+        }
+    }
+}
+
+fn tell(args: &ApplyArgs, proposal: &Proposal, accepted: usize) -> Result<(), UserError> {
+    if args.json {
+        return print_json(&as_json(proposal));
+    }
+    for (index, outcome) in proposal.outcomes.iter().enumerate() {
+        complain(&outcome_line(index + 1, outcome));
+    }
+    if args.dry_run {
+        return print(&as_diff(proposal));
+    }
+    complain(&format!("{accepted} hunks written"));
+    Ok(())
+}

@@ -1,0 +1,275 @@
+//! `rhumb edit`: one turn without the app.
+
+use std::io::IsTerminal as _;
+use std::sync::atomic::AtomicBool;
+
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::report::{as_diff, ask_each, outcome_json, outcome_line};
+use super::{complain, print, print_json, read_input};
+use crate::cli::{EditArgs, connect};
+use crate::config::Settings;
+use crate::edit::{FormatChoice, Proposal, Status};
+use crate::error::{ErrorKind, UserError};
+use crate::llm::{Completion, Finish, LlmError, StreamEvent};
+use crate::review::{Decision, Review};
+use crate::session::runner::{
+    CachedCounter, Line, Survey, compose, failure_of, llm_request, propose, survey, unsendable, write,
+};
+use crate::session::{ChatFile, ContextOrder, WriteOrder, commit_message, write_orders};
+use crate::workspace::Root;
+
+/// Runs the turn. The exit code is 0 when everything was applied, 1 when some was refused or there was no edit.
+///
+/// # Errors
+/// No provider, a request that does not fit, an error of the provider, an incomplete reply, or a disk that refuses.
+pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, UserError> {
+    let message = request(args)?;
+    let line = provider(&settings)?;
+    let survey = survey(root, None, &AtomicBool::new(false), &|_, _| {}).unwrap_or_default();
+    let files = chat_files(args);
+    let out = Out { json: args.json };
+    let reply = ask(root, &settings, &line, &survey, &files, &message, &out)?;
+    let paths: Vec<String> = survey.files.iter().map(|file| file.path.clone()).collect();
+    let proposal = propose(root, &paths, &files, &reply, FormatChoice::Auto);
+    settle(root, &settings, args, proposal, &message, &out)
+}
+
+/// Where events go: text for people, or JSON lines.
+struct Out {
+    json: bool,
+}
+
+impl Out {
+    /// Text of the answer as it arrives.
+    fn text(&self, text: &str) -> Result<(), UserError> {
+        if self.json {
+            self.event("text", json!({"text": text}))
+        } else {
+            print(&crate::text::sanitize::visible(text))
+        }
+    }
+
+    fn event(&self, kind: &str, fields: Value) -> Result<(), UserError> {
+        if !self.json {
+            return Ok(());
+        }
+        let mut event = json!({"event": kind});
+        if let (Some(event), Value::Object(fields)) = (event.as_object_mut(), fields) {
+            event.extend(fields);
+        }
+        print_json(&event)
+    }
+}
+
+fn request(args: &EditArgs) -> Result<String, UserError> {
+    let message = match (&args.message, &args.message_file) {
+        (Some(message), _) => message.clone(),
+        (None, Some(file)) => read_input(file)?,
+        (None, None) => String::new(),
+    };
+    if message.trim().is_empty() {
+        return Err(UserError::new(
+            ErrorKind::Usage,
+            "the request is empty",
+            "say with -m what to change",
+        ));
+    }
+    Ok(message)
+}
+
+fn provider(settings: &Settings) -> Result<Line, UserError> {
+    let (_, line) = connect(settings)?;
+    let hint = "Give --base-url and --model (or RHUMB_BASE_URL and RHUMB_MODEL); the key goes into RHUMB_API_KEY.";
+    let line = line.ok_or_else(|| UserError::new(ErrorKind::Usage, "no provider is configured", hint))?;
+    if line.model.is_empty() {
+        return Err(UserError::new(
+            ErrorKind::Usage,
+            "no model is named",
+            "give --model NAME or set RHUMB_MODEL",
+        ));
+    }
+    Ok(line)
+}
+
+fn chat_files(args: &EditArgs) -> Vec<ChatFile> {
+    let file = |read_only: bool| {
+        move |path: &String| ChatFile {
+            path: path.clone(),
+            read_only,
+        }
+    };
+    args.files
+        .iter()
+        .map(file(false))
+        .chain(args.read.iter().map(file(true)))
+        .collect()
+}
+
+/// Sends the request and prints the answer as it streams; the whole reply.
+fn ask(
+    root: &Root,
+    settings: &Settings,
+    line: &Line,
+    survey: &Survey,
+    files: &[ChatFile],
+    message: &str,
+    out: &Out,
+) -> Result<String, UserError> {
+    let order = ContextOrder {
+        generation: 0,
+        files: files.to_vec(),
+        history: Vec::new(),
+        draft: message.to_owned(),
+        map_tokens: None,
+    };
+    let counter = CachedCounter::for_model(&line.model);
+    let view = compose(
+        root,
+        Some(survey),
+        &order,
+        settings,
+        settings.window(&line.model),
+        &counter,
+    );
+    if let Some(failure) = unsendable(&view) {
+        let kind = if view.unreadable.is_empty() {
+            ErrorKind::Provider
+        } else {
+            ErrorKind::Usage
+        };
+        return Err(UserError::new(kind, failure.message, failure.hint));
+    }
+    let prompt = &view.prompt;
+    out.event(
+        "request",
+        json!({"model": line.model, "tokens": prompt.tokens, "exact": prompt.exact}),
+    )?;
+    let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(machine)?;
+    let (reply, result) = runtime.block_on(stream(line, llm_request(&line.model, prompt), out))?;
+    let completion = result.map_err(provider_error)?;
+    if completion.finish != Finish::Stop {
+        let text = format!("the reply is incomplete ({:?}); nothing was applied", completion.finish);
+        return Err(UserError::new(
+            ErrorKind::Incomplete,
+            text,
+            "ask for less at once, or raise the output limit",
+        ));
+    }
+    if !out.json {
+        print("\n")?;
+    }
+    Ok(reply)
+}
+
+type Streamed = (String, Result<Completion, LlmError>);
+
+async fn stream(line: &Line, request: crate::llm::Request, out: &Out) -> Result<Streamed, UserError> {
+    let (events, mut arriving) = mpsc::channel(64);
+    let cancel = CancellationToken::new();
+    let print_all = async {
+        let mut reply = String::new();
+        while let Some(event) = arriving.recv().await {
+            match event {
+                StreamEvent::Text(text) => {
+                    reply.push_str(&text);
+                    out.text(&text)?;
+                }
+                StreamEvent::Reasoning(text) => out.event("reasoning", json!({"text": text}))?,
+                StreamEvent::Usage(usage) => {
+                    out.event(
+                        "usage",
+                        json!({"input": usage.input, "output": usage.output, "cached": usage.cached}),
+                    )?;
+                }
+                StreamEvent::Retrying { attempt, wait, reason } => {
+                    complain(&format!(
+                        "{reason}; try {} in {:.0} s",
+                        attempt + 1,
+                        wait.as_secs_f64().ceil()
+                    ));
+                }
+            }
+        }
+        Ok::<String, UserError>(reply)
+    };
+    let (result, reply) = tokio::join!(line.provider.stream(request, cancel, events), print_all);
+    Ok((reply?, result))
+}
+
+fn provider_error(error: LlmError) -> UserError {
+    let kind = if matches!(error, LlmError::Interrupted { .. }) {
+        ErrorKind::Incomplete
+    } else {
+        ErrorKind::Provider
+    };
+    let failure = failure_of(&error);
+    UserError::new(kind, failure.message, failure.hint)
+}
+
+/// Decides on the proposal and writes what was accepted.
+fn settle(
+    root: &Root,
+    settings: &Settings,
+    args: &EditArgs,
+    proposal: Proposal,
+    message: &str,
+    out: &Out,
+) -> Result<u8, UserError> {
+    for (index, outcome) in proposal.outcomes.iter().enumerate() {
+        out.event("hunk", outcome_json(outcome))?;
+        if !args.json {
+            complain(&outcome_line(index + 1, outcome));
+        }
+    }
+    let refused = proposal
+        .outcomes
+        .iter()
+        .any(|outcome| outcome.status == Status::Refused);
+    if proposal.outcomes.is_empty() {
+        out.event("done", json!({"written": [], "commit": null}))?;
+        return Ok(1);
+    }
+    let asks = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    if args.dry_run || (!args.yes && !asks) {
+        let diff = as_diff(&proposal);
+        if args.json {
+            out.event("diff", json!({"text": diff}))?
+        } else {
+            print(&diff)?
+        }
+        out.event("done", json!({"written": [], "commit": null}))?;
+        return Ok(u8::from(refused));
+    }
+    let mut review = Review::new(proposal);
+    if args.yes {
+        review.decide_all(Decision::Accepted);
+    } else {
+        ask_each(&mut review);
+    }
+    let orders: Vec<WriteOrder> = review.files.iter().flat_map(write_orders).collect();
+    let rejected = review.counts().rejected > 0;
+    if orders.is_empty() {
+        out.event("done", json!({"written": [], "commit": null}))?;
+        return Ok(1);
+    }
+    let written = write(root, &orders, &commit_message(message), settings.auto_commit)
+        .map_err(|(failure, _)| UserError::new(ErrorKind::Machine, failure.message, failure.hint))?;
+    out.event("done", json!({"written": written.paths, "commit": written.commit}))?;
+    if !args.json {
+        let commit = written
+            .commit
+            .map_or_else(String::new, |commit| format!(", committed as {commit}"));
+        complain(&format!("wrote {}{commit}", written.paths.join(", ")));
+    }
+    if let Some(note) = written.note {
+        complain(&format!("{}\n  → {}", note.message, note.hint));
+    }
+    Ok(u8::from(refused || rejected))
+}

@@ -1,0 +1,151 @@
+//! `rhumb map`: the ranked repo map on standard output.
+
+use std::sync::atomic::AtomicBool;
+
+use serde_json::{Value, json};
+
+use super::{complain, print, print_json};
+use crate::cli::{FormatArg, MapArgs, StyleArg};
+use crate::clock::Stopwatch;
+use crate::error::UserError;
+use crate::repo_map::{MapRequest, MapStyle, RankedFile, RankedSymbol, RepoMap, Why};
+use crate::session::runner::{CachedCounter, Survey, survey};
+use crate::workspace::Root;
+
+/// Prints the map. The exit code is 1 when there is nothing to show.
+///
+/// # Errors
+/// Standard output cannot be written.
+pub fn map(root: &Root, args: &MapArgs) -> Result<u8, UserError> {
+    let total = Stopwatch::start();
+    let survey = survey(root, None, &AtomicBool::new(false), &|_, _| {}).unwrap_or_default();
+    let counter = CachedCounter::for_model("");
+    let ranking = Stopwatch::start();
+    let map = RepoMap::build(&survey.map_files, &request(root, args), &counter);
+    let times = Times {
+        rank: ranking.ms(),
+        total: total.ms(),
+    };
+    match args.format {
+        FormatArg::Text => print(&map.text)?,
+        FormatArg::Json => print_json(&as_json(&map, &survey, &times, args.explain))?,
+    }
+    if args.stats {
+        complain(&stats_line(&map, &survey, &times));
+    }
+    if survey.bare {
+        complain("this is a bare repository: it has no files to map");
+    }
+    Ok(u8::from(map.text.is_empty()))
+}
+
+struct Times {
+    /// Ranking and fitting.
+    rank: f64,
+    total: f64,
+}
+
+fn request(root: &Root, args: &MapArgs) -> MapRequest {
+    let relative = |names: &[String]| names.iter().map(|name| under_root(root, name)).collect();
+    MapRequest {
+        chat_files: relative(&args.chat_files),
+        mentioned_files: relative(&args.mention_files),
+        mentioned_idents: args.mention_idents.clone(),
+        message: args.message.clone(),
+        budget: args.tokens,
+        style: match args.style {
+            StyleArg::Tree => MapStyle::Tree,
+            StyleArg::Outline => MapStyle::Outline,
+        },
+        explain: args.explain,
+    }
+}
+
+/// A path as the map writes it: relative to the root, without `./`.
+fn under_root(root: &Root, name: &str) -> String {
+    let absolute = std::path::Path::new(name).strip_prefix(root.path()).ok();
+    let name = absolute.map_or_else(|| name.to_owned(), |path| path.to_string_lossy().into_owned());
+    name.trim_start_matches("./").replace('\\', "/")
+}
+
+fn as_json(map: &RepoMap, survey: &Survey, times: &Times, explain: bool) -> Value {
+    let shown = map.files.iter().filter(|file| file.shown);
+    json!({
+        "text": map.text,
+        "budget": map.budget,
+        "tokens": map.tokens,
+        "files": shown.map(|file| file_json(file, explain)).collect::<Vec<_>>(),
+        "stats": {
+            "files": map.stats.files,
+            "bytes": survey.bytes,
+            "tags": map.stats.definitions + map.stats.references,
+            "definitions": map.stats.definitions,
+            "references": map.stats.references,
+            "ms": phases(survey, times),
+        },
+    })
+}
+
+/// Reading and parsing overlap on all threads, and so do ranking and fitting: each pair is told as one figure, in `parse`
+/// and `rank`.
+fn phases(survey: &Survey, times: &Times) -> Value {
+    let tenth = |ms: f64| (ms * 10.0).round() / 10.0;
+    json!({
+        "walk": tenth(survey.ms.walk),
+        "read": 0.0,
+        "parse": tenth(survey.ms.parse),
+        "rank": tenth(times.rank),
+        "fit": 0.0,
+        "total": tenth(times.total),
+    })
+}
+
+fn file_json(file: &RankedFile, explain: bool) -> Value {
+    let symbols = file.symbols.iter().filter(|symbol| symbol.shown);
+    let mut value = json!({
+        "path": file.path,
+        "rank": file.rank,
+        "symbols": symbols.map(|symbol| symbol_json(symbol, explain)).collect::<Vec<_>>(),
+    });
+    add_why(&mut value, &file.why, explain);
+    value
+}
+
+fn symbol_json(symbol: &RankedSymbol, explain: bool) -> Value {
+    let mut value = json!({
+        "name": symbol.name,
+        "kind": symbol.kind.as_str(),
+        "line": symbol.line,
+        "end_line": symbol.end_line,
+        "signature": symbol.signature,
+        "rank": symbol.rank,
+    });
+    add_why(&mut value, &symbol.why, explain);
+    value
+}
+
+fn add_why(value: &mut Value, why: &[Why], explain: bool) {
+    if explain {
+        let reasons = why
+            .iter()
+            .map(|why| json!({"from": why.from, "ident": why.ident, "weight": why.weight}));
+        value["why"] = reasons.collect();
+    }
+}
+
+fn stats_line(map: &RepoMap, survey: &Survey, times: &Times) -> String {
+    format!(
+        "{} files, {} bytes, {} definitions, {} references; {} of {} tokens; walk {:.1} ms, read and parse {:.1} ms, \
+         rank and fit {:.1} ms, in all {:.1} ms",
+        map.stats.files,
+        survey.bytes,
+        map.stats.definitions,
+        map.stats.references,
+        map.tokens,
+        map.budget,
+        survey.ms.walk,
+        survey.ms.parse,
+        times.rank,
+        times.total,
+    )
+}

@@ -1,0 +1,50 @@
+//! The commands without the app: the same core, spoken to by scripts and harnesses. JSON goes to standard output alone,
+//! messages to standard error.
+
+mod apply;
+mod edit;
+mod map;
+mod report;
+
+use std::io::Write as _;
+
+pub use apply::apply;
+pub use edit::edit;
+pub use map::map;
+
+use crate::error::{ErrorKind, UserError};
+
+/// Prints an error to standard error.
+pub fn complain(text: &str) {
+    // Standard error may be closed; there is nowhere else to say so.
+    let _ = writeln!(std::io::stderr(), "rhumb: {text}");
+}
+
+/// Prints to standard output. A closed pipe (`| head`) ends the printing, not the program.
+fn print(text: &str) -> Result<(), UserError> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(UserError::new(ErrorKind::Machine, format!("cannot print: {error}"), ""))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Prints one JSON value on a line of its own.
+fn print_json(value: &serde_json::Value) -> Result<(), UserError> {
+    print(&format!("{value}\n"))
+}
+
+/// Reads a file named on the command line, or standard input for `-`.
+fn read_input(path: &std::path::Path) -> Result<String, UserError> {
+    let mut bytes = Vec::new();
+    let read = if path.as_os_str() == "-" {
+        std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes).map(|_| ())
+    } else {
+        std::fs::read(path).map(|read| bytes = read)
+    };
+    read.map_err(|error| UserError::new(ErrorKind::Usage, format!("cannot read {}: {error}", path.display()), ""))?;
+    String::from_utf8(bytes)
+        .map_err(|_| UserError::new(ErrorKind::Usage, format!("{} is not UTF-8 text", path.display()), ""))
+}

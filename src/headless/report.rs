@@ -1,0 +1,99 @@
+//! A proposal in words and as JSON, and asking about it hunk by hunk on a terminal.
+
+use std::io::{BufRead as _, Write as _};
+
+use serde_json::{Value, json};
+
+use crate::diff;
+use crate::edit::{Outcome, Proposal, Status};
+use crate::review::{Decision, Review};
+use crate::text::sanitize;
+
+/// The proposal as `rhumb apply --json` prints it.
+pub fn as_json(proposal: &Proposal) -> Value {
+    json!({
+        "hunks": proposal.outcomes.iter().map(outcome_json).collect::<Vec<_>>(),
+        "files": proposal.files.iter().map(|file| file_json(proposal, &file.path)).collect::<Vec<_>>(),
+    })
+}
+
+fn file_json(proposal: &Proposal, path: &str) -> Value {
+    let applied = proposal
+        .outcomes
+        .iter()
+        .filter(|outcome| outcome.path == path && outcome.status == Status::Applied);
+    json!({"path": path, "hunks": applied.count()})
+}
+
+/// One edit of a reply.
+pub fn outcome_json(outcome: &Outcome) -> Value {
+    let applied = outcome.status == Status::Applied;
+    let candidates = outcome.candidates.iter();
+    json!({
+        "path": outcome.path,
+        "format": outcome.format.to_string(),
+        "status": if applied { "applied" } else { "refused" },
+        "strategy": outcome.strategy.map(|strategy| strategy.to_string()).unwrap_or_default(),
+        "confidence": f64::from(outcome.confidence),
+        "lines": outcome.lines.map(|(first, last)| json!([first, last])),
+        "reason": outcome.reason,
+        "candidates": candidates
+            .map(|place| json!({"line": place.line, "similarity": f64::from(place.similarity)}))
+            .collect::<Vec<_>>(),
+        "flags": outcome.flags.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    })
+}
+
+/// The proposal as a unified diff.
+pub fn as_diff(proposal: &Proposal) -> String {
+    proposal
+        .files
+        .iter()
+        .map(|file| diff::unified(&file.path, file.base.as_deref(), file.proposed.as_deref()))
+        .collect()
+}
+
+/// One line for an edit, for people.
+pub fn outcome_line(number: usize, outcome: &Outcome) -> String {
+    let path = sanitize::visible_line(&outcome.path);
+    match outcome.status {
+        Status::Applied => {
+            let how = outcome
+                .strategy
+                .map(|strategy| strategy.to_string())
+                .unwrap_or_default();
+            let flags: String = outcome.flags.iter().map(|flag| format!(" [{flag}]")).collect();
+            format!("{number}. {path}: {how}{flags}")
+        }
+        Status::Refused => format!("{number}. {path}: refused: {}", sanitize::visible(&outcome.reason)),
+    }
+}
+
+/// Asks about each hunk by number on the terminal; end of input rejects the rest.
+pub fn ask_each(review: &mut Review) {
+    let ids: Vec<_> = review.ids().collect();
+    let total = ids.len();
+    let mut input = std::io::stdin().lock();
+    for (index, id) in ids.into_iter().enumerate() {
+        let Some(file) = review.files.get(id.file) else {
+            continue;
+        };
+        let shown = hunk_text(file, id.hunk);
+        let question = format!("{shown}hunk {} of {total} in {}: accept? [y/n] ", index + 1, file.path);
+        let mut err = std::io::stderr();
+        let _ = err.write_all(question.as_bytes()).and_then(|()| err.flush());
+        let mut answer = String::new();
+        let yes = input.read_line(&mut answer).is_ok() && answer.trim().eq_ignore_ascii_case("y");
+        review.decide(id, if yes { Decision::Accepted } else { Decision::Rejected });
+    }
+}
+
+fn hunk_text(file: &crate::review::FileReview, index: usize) -> String {
+    let hunks: Vec<_> = file.hunks.iter().map(|hunk| hunk.hunk.clone()).collect();
+    let base = file.base.as_deref().unwrap_or_default();
+    let only = diff::apply(base, file.proposed.as_deref().unwrap_or_default(), &hunks, |hunk| {
+        hunk == index
+    });
+    let proposed = file.proposed.as_ref().map(|_| only.as_str());
+    sanitize::visible(&diff::unified(&file.path, file.base.as_deref(), proposed)).into_owned()
+}

@@ -1,0 +1,156 @@
+//! What can go wrong with a model, sorted by what the user can do about it.
+
+use std::time::Duration;
+
+/// A request to a model failed. No text of these errors holds the key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LlmError {
+    /// The base address is no usable address.
+    #[error("{url:?} is not a usable address: {reason}")]
+    InvalidUrl {
+        /// The address as given, without a password.
+        url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// No connection: refused, unknown host, TLS, proxy.
+    #[error("cannot connect to {url}: {cause}")]
+    Connect {
+        /// The address.
+        url: String,
+        /// The innermost cause.
+        cause: String,
+    },
+    /// The key is missing, wrong, or not allowed to do this.
+    #[error("the server refused the key (status {status}): {message}")]
+    Auth {
+        /// HTTP status.
+        status: u16,
+        /// The server's words.
+        message: String,
+    },
+    /// The key holds characters that cannot be sent.
+    #[error("the key for this provider holds characters that cannot be sent")]
+    UnusableKey,
+    /// The account has no credit left; waiting does not help.
+    #[error("the account is out of credit or quota: {message}")]
+    Quota {
+        /// The server's words.
+        message: String,
+    },
+    /// Too many requests.
+    #[error("rate limited by the server{}: {message}", after(*.retry_after))]
+    RateLimited {
+        /// How long the server wants us to wait, if it said so.
+        retry_after: Option<Duration>,
+        /// The server's words.
+        message: String,
+    },
+    /// The request does not fit the model's context window.
+    #[error("the request is too long for the model: {message}")]
+    Overflow {
+        /// The server's words; usually they hold both numbers.
+        message: String,
+    },
+    /// The model or the address does not exist.
+    #[error("not found at {url}: {message}")]
+    NotFound {
+        /// The address.
+        url: String,
+        /// The server's words.
+        message: String,
+    },
+    /// The server does not accept the request as it is.
+    #[error("the server rejected the request (status {status}): {message}")]
+    BadRequest {
+        /// HTTP status, or the one that fits if the refusal came within a stream.
+        status: u16,
+        /// The server's words.
+        message: String,
+    },
+    /// The server failed or is overloaded.
+    #[error("the server failed (status {status}): {message}")]
+    Server {
+        /// HTTP status, or the one that fits if the failure came within a stream.
+        status: u16,
+        /// The server's words.
+        message: String,
+        /// How long the server wants us to wait, if it said so.
+        retry_after: Option<Duration>,
+    },
+    /// The stream ended without its end marker: the answer is incomplete.
+    #[error("the connection broke before the answer was complete: {cause}")]
+    Interrupted {
+        /// What is known of the reason.
+        cause: String,
+    },
+    /// Nothing came for a while.
+    #[error("no data from the server for {seconds} s")]
+    Idle {
+        /// How long, in seconds.
+        seconds: u64,
+    },
+    /// What came is no answer of a chat completions API.
+    #[error("{url} does not answer like a chat completions API: {snippet}")]
+    NotAnApi {
+        /// The address.
+        url: String,
+        /// How the answer begins.
+        snippet: String,
+    },
+    /// The answer is larger than anything sensible.
+    #[error("the answer is larger than {limit} bytes and was stopped")]
+    TooMuch {
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// The user stopped it.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl LlmError {
+    /// What to do next, as one sentence.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::InvalidUrl { .. } => "Set the base address to something like https://api.example.com/v1.",
+            Self::Connect { .. } => "Check that the server runs and that the address and the network are right.",
+            Self::Auth { .. } => "Check the key for this provider, and that it may use this model.",
+            Self::UnusableKey => "Copy the key again, without line breaks or quotes.",
+            Self::Quota { .. } => "Add credit or raise the limit with the provider, or choose another model.",
+            Self::RateLimited { .. } => "Wait a little and send again, or choose another model.",
+            Self::Overflow { .. } => "Drop files from the chat or clear the history, then send again.",
+            Self::NotFound { .. } => {
+                "Check the model's name, and that the base address ends as the server wants (often /v1)."
+            }
+            Self::BadRequest { .. } => "Check the model's name and settings.",
+            Self::Server { .. } => "This is on the server's side; send again in a moment.",
+            Self::Interrupted { .. } => "The answer is incomplete, so none of it was applied; send again.",
+            Self::Idle { .. } => "Send again; for a slow model, raise the time-out.",
+            Self::NotAnApi { .. } => "Check the base address; it must be the one of the API, not of a web page.",
+            Self::TooMuch { .. } => "Ask for less at a time.",
+            Self::Cancelled => "Send again when you are ready.",
+        }
+    }
+
+    /// Whether the same request may succeed a little later. Says nothing of whether text was received already.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::Connect { .. } | Self::RateLimited { .. } | Self::Interrupted { .. } => true,
+            Self::Server { status, .. } => *status != 501,
+            _ => false,
+        }
+    }
+
+    /// How long the server wants us to wait.
+    pub(super) fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::RateLimited { retry_after, .. } | Self::Server { retry_after, .. } => *retry_after,
+            _ => None,
+        }
+    }
+}
+
+fn after(wait: Option<Duration>) -> String {
+    wait.map_or(String::new(), |wait| format!(" for {} s", wait.as_secs_f32().ceil()))
+}

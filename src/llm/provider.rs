@@ -1,0 +1,25 @@
+//! What the rest of the program knows of a model's vendor.
+
+use futures::future::BoxFuture;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::error::LlmError;
+use super::event::{Completion, StreamEvent};
+use super::message::Request;
+
+/// A source of answers.
+pub trait Provider: Send + Sync {
+    /// A short name for the screen.
+    fn name(&self) -> String;
+
+    /// Sends `request` and passes the answer on through `events` as it arrives. Ends with the reason why the model
+    /// stopped, or with the error that kept it from finishing; what was passed on until then stays valid. Cancelling
+    /// closes the connection and gives [`LlmError::Cancelled`], as does dropping the receiver.
+    fn stream(
+        &self,
+        request: Request,
+        cancel: CancellationToken,
+        events: mpsc::Sender<StreamEvent>,
+    ) -> BoxFuture<'_, Result<Completion, LlmError>>;
+}

@@ -1,0 +1,101 @@
+//! Servers on loopback, well-behaved and rude.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::IntoResponse;
+use axum::{Router, routing::post};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+pub(super) type Seen = Arc<Mutex<Vec<(HeaderMap, Value)>>>;
+pub(super) type Canned = (u16, Vec<(&'static str, &'static str)>, String);
+
+/// A well-behaved HTTP server that gives out canned answers in turn, the last one for ever.
+pub(super) async fn canned(answers: Vec<Canned>) -> (String, Seen) {
+    let seen: Seen = Arc::default();
+    let state = (Arc::clone(&seen), Arc::new(Mutex::new(VecDeque::from(answers))));
+    let answer = |State((seen, answers)): State<(Seen, Arc<Mutex<VecDeque<Canned>>>)>,
+                  headers: HeaderMap,
+                  body: String| async move {
+        seen.lock()
+            .unwrap()
+            .push((headers, serde_json::from_str(&body).unwrap()));
+        let mut answers = answers.lock().unwrap();
+        let (status, headers, body) = if answers.len() > 1 {
+            answers.pop_front().unwrap()
+        } else {
+            answers.front().cloned().unwrap()
+        };
+        let mut response = (StatusCode::from_u16(status).unwrap(), body).into_response();
+        for (name, value) in headers {
+            response.headers_mut().insert(name, value.parse().unwrap());
+        }
+        response
+    };
+    let app = Router::new()
+        .route("/v1/chat/completions", post(answer))
+        .with_state(state);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}/v1", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    (base, seen)
+}
+
+/// What a rude server does with one connection.
+#[derive(Clone)]
+pub(super) enum Step {
+    Send(Vec<u8>),
+    /// Keep the connection open until the client closes it.
+    Hold,
+}
+
+/// A server that sends exactly these bytes on each connection in turn and then cuts it. Tells when a client has hung up
+/// on it.
+pub(super) async fn rude(connections: Vec<Vec<Step>>) -> (String, oneshot::Receiver<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}/v1", listener.local_addr().unwrap());
+    let (hung_up, told) = oneshot::channel();
+    tokio::spawn(async move {
+        let mut hung_up = Some(hung_up);
+        for steps in connections {
+            let (mut socket, _) = listener.accept().await.unwrap();
+            let mut request = vec![0; 64 * 1024];
+            let _ = socket.read(&mut request).await;
+            for step in steps {
+                match step {
+                    Step::Send(bytes) => socket.write_all(&bytes).await.unwrap_or_default(),
+                    Step::Hold => {
+                        while socket.read(&mut request).await.is_ok_and(|read| read > 0) {}
+                        hung_up.take().map(|hung_up| hung_up.send(()));
+                    }
+                }
+                // Gives the pieces a chance to travel apart.
+                tokio::task::yield_now().await;
+            }
+        }
+    });
+    (base, told)
+}
+
+pub(super) fn head(extra: &str) -> Step {
+    Step::Send(format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n{extra}\r\n").into_bytes())
+}
+
+pub(super) fn send(text: &str) -> Step {
+    Step::Send(text.as_bytes().to_vec())
+}
+
+pub(super) fn delta(text: &str) -> String {
+    format!(
+        "data: {}\n\n",
+        json!({"choices":[{"index":0,"delta":{"content":text}}]})
+    )
+}
+
+pub(super) const STOP: &str = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
+pub(super) const DONE: &str = "data: [DONE]\n\n";

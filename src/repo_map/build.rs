@@ -1,0 +1,283 @@
+//! Building a map: rank, choose, write, and keep what the panes and the command line show of it.
+
+use super::explain::{Reasons, Why};
+use super::fit::{Fitted, fit};
+use super::path;
+use super::render::{Choice, Writer};
+use super::request::{MapFile, MapRequest, MapStyle};
+use super::standing::Ranking;
+use super::weights::Weights;
+use crate::syntax::tag::SymbolKind;
+use crate::tokens::TokenCounter;
+
+/// The repo map for one request.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RepoMap {
+    /// Exactly what the model sees.
+    pub text: String,
+    /// Most tokens that the text may have.
+    pub budget: usize,
+    /// Tokens that it has.
+    pub tokens: usize,
+    /// All files outside of the chat, best first.
+    pub files: Vec<RankedFile>,
+    /// Sizes of what was ranked.
+    pub stats: MapStats,
+}
+
+/// A file with its rank.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RankedFile {
+    /// Path relative to the root.
+    pub path: String,
+    /// Its rank for this request; only the order means something.
+    pub rank: f64,
+    /// Whether the text names it.
+    pub shown: bool,
+    /// Its definitions, best first.
+    pub symbols: Vec<RankedSymbol>,
+    /// What raised it, heaviest first; empty unless asked for.
+    pub why: Vec<Why>,
+}
+
+/// A definition with its rank.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RankedSymbol {
+    /// The bare name.
+    pub name: String,
+    /// What it is.
+    pub kind: SymbolKind,
+    /// First line, 1-based.
+    pub line: u32,
+    /// Last line, 1-based and inclusive.
+    pub end_line: u32,
+    /// Its header on one line.
+    pub signature: String,
+    /// Name of the definition around it.
+    pub container: Option<String>,
+    /// Its rank for this request. Definitions of one name in one file share the rank of the name equally.
+    pub rank: f64,
+    /// Whether it was chosen for the text. (A container may appear in the text for the sake of its members alone.)
+    pub shown: bool,
+    /// What raised it, heaviest first; empty unless asked for.
+    pub why: Vec<Why>,
+}
+
+/// Sizes of what was ranked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MapStats {
+    /// Files, those in the chat included.
+    pub files: usize,
+    /// Definitions in them.
+    pub definitions: usize,
+    /// References in them.
+    pub references: usize,
+}
+
+impl RepoMap {
+    /// Ranks `files` for `request` and writes what fits its budget. The order of `files` does not matter.
+    pub fn build(files: &[MapFile], request: &MapRequest, counter: &dyn TokenCounter) -> Self {
+        Self::build_with(files, request, counter, &Weights::default())
+    }
+
+    /// [`RepoMap::build`] with other weights.
+    pub fn build_with(files: &[MapFile], request: &MapRequest, counter: &dyn TokenCounter, weights: &Weights) -> Self {
+        let ranking = Ranking::new(files, request, weights);
+        let candidates = candidates(&ranking);
+        let choices: Vec<Choice> = candidates.iter().map(|candidate| candidate.choice).collect();
+        let mut writer = Writer::new(&ranking.files, request.style);
+        let fitted = fit(&mut writer, &choices, request.budget, counter);
+        let reasons = request.explain.then(|| Reasons::new(&ranking));
+        let stats = MapStats {
+            files: ranking.files.len(),
+            definitions: ranking.files.iter().map(|file| file.tags.definitions.len()).sum(),
+            references: ranking.files.iter().map(|file| file.tags.references.len()).sum(),
+        };
+        let files = ranked_files(&ranking, &candidates, &fitted, reasons.as_ref());
+        Self {
+            text: fitted.text,
+            budget: request.budget,
+            tokens: fitted.tokens,
+            files,
+            stats,
+        }
+    }
+
+    /// Names only, for a repository without tags (or before they are there): landmarks first, then shallow paths, as many as
+    /// fit `budget`, written in path order.
+    pub fn listing(paths: &[String], budget: usize, counter: &dyn TokenCounter) -> Self {
+        let mut files: Vec<MapFile> = paths
+            .iter()
+            .map(|path| MapFile {
+                path: path.clone(),
+                tags: Default::default(),
+            })
+            .collect();
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        files.dedup_by(|a, b| a.path == b.path);
+        let mut order: Vec<u32> = (0..files.len() as u32).collect();
+        order.sort_by_key(|&file| {
+            let path = &files[file as usize].path;
+            (
+                !path::is_landmark(path),
+                path::is_aside(path),
+                path.matches('/').count(),
+                file,
+            )
+        });
+        let choices: Vec<Choice> = order.iter().map(|&file| Choice { file, definition: None }).collect();
+        let borrowed: Vec<&MapFile> = files.iter().collect();
+        let fitted = fit(&mut Writer::new(&borrowed, MapStyle::Tree), &choices, budget, counter);
+        let mut shown = vec![false; files.len()];
+        fitted
+            .choices
+            .iter()
+            .for_each(|choice| shown[choice.file as usize] = true);
+        let ranked = |&file: &u32| RankedFile {
+            path: files[file as usize].path.clone(),
+            shown: shown[file as usize],
+            ..RankedFile::default()
+        };
+        let stats = MapStats {
+            files: files.len(),
+            ..MapStats::default()
+        };
+        let files = order.iter().map(ranked).collect();
+        Self {
+            text: fitted.text,
+            budget,
+            tokens: fitted.tokens,
+            files,
+            stats,
+        }
+    }
+
+    /// The file of that path, if it is outside of the chat.
+    pub fn file(&self, path: &str) -> Option<&RankedFile> {
+        self.files.iter().find(|file| file.path == path)
+    }
+
+    /// What raised a file, or a symbol of it, heaviest first. Empty unless the request asked to explain.
+    pub fn why(&self, path: &str, symbol: Option<&str>) -> &[Why] {
+        let Some(file) = self.file(path) else { return &[] };
+        match symbol {
+            None => &file.why,
+            Some(name) => file
+                .symbols
+                .iter()
+                .find(|symbol| symbol.name == name)
+                .map_or(&[], |symbol| &symbol.why),
+        }
+    }
+}
+
+/// How fast the worth of a file's symbols falls with their place in it: the second is worth two thirds of the first.
+const DECAY: f64 = 2.0;
+
+/// Something that the map may show.
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    choice: Choice,
+    /// The symbol of the definition, for reasons.
+    symbol: u32,
+    score: f64,
+}
+
+/// All definitions outside of the chat, best first; then files without definitions. Of the latter those that the request
+/// names stand among the definitions.
+fn candidates(ranking: &Ranking<'_>) -> Vec<Candidate> {
+    let names = &ranking.graph.names;
+    let mut named: Vec<Candidate> = Vec::new();
+    let mut bare: Vec<Candidate> = Vec::new();
+    for (file, map_file) in (0u32..).zip(&ranking.files) {
+        if ranking.chat[file as usize] {
+            continue;
+        }
+        if map_file.tags.definitions.is_empty() {
+            let choice = Choice { file, definition: None };
+            let candidate = Candidate {
+                choice,
+                symbol: u32::MAX,
+                score: ranking.file_scores[file as usize],
+            };
+            if ranking.wanted[file as usize] {
+                named.push(candidate)
+            } else {
+                bare.push(candidate)
+            }
+        }
+        let mut own: Vec<(u32, u32, f64)> = Vec::with_capacity(map_file.tags.definitions.len());
+        for (index, definition) in (0u32..).zip(&map_file.tags.definitions) {
+            let symbol = names.id(&definition.name).and_then(|name| names.symbol(file, name));
+            let Some(symbol) = symbol else { continue };
+            let shared_by = f64::from(names.symbols[symbol as usize].definitions.max(1));
+            own.push((index, symbol, ranking.symbol_scores[symbol as usize] / shared_by));
+        }
+        own.sort_by(|a, b| b.2.total_cmp(&a.2));
+        for (place, (index, symbol, _)) in own.into_iter().enumerate() {
+            let score = ranking.file_scores[file as usize] / (1.0 + DECAY * place as f64);
+            named.push(Candidate {
+                choice: Choice {
+                    file,
+                    definition: Some(index),
+                },
+                symbol,
+                score,
+            });
+        }
+    }
+    // Stable sorts: equal scores stay in path order, then source order.
+    named.sort_by(|a, b| b.score.total_cmp(&a.score));
+    bare.sort_by(|a, b| b.score.total_cmp(&a.score));
+    named.append(&mut bare);
+    named
+}
+
+/// The files outside of the chat in rank order, with their symbols in rank order.
+fn ranked_files(
+    ranking: &Ranking<'_>,
+    candidates: &[Candidate],
+    fitted: &Fitted,
+    reasons: Option<&Reasons>,
+) -> Vec<RankedFile> {
+    let mut shown: Vec<(u32, Option<u32>)> = fitted
+        .choices
+        .iter()
+        .map(|choice| (choice.file, choice.definition))
+        .collect();
+    shown.sort_unstable();
+    let mut symbols: Vec<Vec<RankedSymbol>> = ranking.files.iter().map(|_| Vec::new()).collect();
+    for candidate in candidates {
+        let Choice {
+            file,
+            definition: Some(index),
+        } = candidate.choice
+        else {
+            continue;
+        };
+        let tag = &ranking.files[file as usize].tags.definitions[index as usize];
+        symbols[file as usize].push(RankedSymbol {
+            name: tag.name.clone(),
+            kind: tag.kind,
+            line: tag.line,
+            end_line: tag.end_line,
+            signature: tag.signature.clone(),
+            container: tag.container.clone(),
+            rank: candidate.score,
+            shown: shown.binary_search(&(file, Some(index))).is_ok(),
+            why: reasons.map_or_else(Vec::new, |reasons| reasons.of_symbol(ranking, candidate.symbol)),
+        });
+    }
+    let mut order: Vec<u32> = (0..ranking.files.len() as u32)
+        .filter(|&file| !ranking.chat[file as usize])
+        .collect();
+    order.sort_by(|&a, &b| ranking.file_scores[b as usize].total_cmp(&ranking.file_scores[a as usize]));
+    let ranked = |&file: &u32| RankedFile {
+        path: ranking.files[file as usize].path.clone(),
+        rank: ranking.file_scores[file as usize],
+        shown: shown.binary_search_by_key(&file, |choice| choice.0).is_ok(),
+        symbols: std::mem::take(&mut symbols[file as usize]),
+        why: reasons.map_or_else(Vec::new, |reasons| reasons.of_file(ranking, file)),
+    };
+    order.iter().map(ranked).collect()
+}

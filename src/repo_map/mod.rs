@@ -1,0 +1,30 @@
+//! The repo map: a ranked outline of the code that the model was not given, within a token budget.
+//!
+//! Tags of all files become a graph (`graph`), the graph a rank of files and symbols (`rank`, `standing`), drawn towards
+//! what the request is about (`mention`, `seed`); the best symbols that fit the budget (`fit`) become text (`render`).
+
+mod build;
+mod explain;
+mod fit;
+mod graph;
+mod mention;
+mod outline;
+mod path;
+mod rank;
+mod render;
+mod request;
+mod seed;
+mod standing;
+mod weights;
+mod words;
+
+pub use build::{MapStats, RankedFile, RankedSymbol, RepoMap};
+pub use explain::Why;
+pub use graph::{Node, TagGraph};
+pub use rank::{Arcs, PageRank, pagerank};
+pub use request::{MapFile, MapRequest, MapStyle};
+pub use standing::Ranking;
+pub use weights::Weights;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,482 @@
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::syntax::tag::{Definition, FileTags, Reference, SymbolKind};
+use crate::tokens::TokenCounter;
+
+/// Counts characters: every elision and indent is seen.
+struct Characters;
+
+impl TokenCounter for Characters {
+    fn count(&self, text: &str) -> usize {
+        text.chars().count()
+    }
+
+    fn exact(&self) -> bool {
+        true
+    }
+}
+
+/// A counter whose lines do not add up: each text costs a constant more.
+struct Overhead;
+
+impl TokenCounter for Overhead {
+    fn count(&self, text: &str) -> usize {
+        if text.is_empty() {
+            0
+        } else {
+            text.len() / 4 + text.len() * text.len() / 4_000 + 7
+        }
+    }
+
+    fn exact(&self) -> bool {
+        false
+    }
+}
+
+fn definition(name: &str, kind: SymbolKind, lines: (u32, u32), container: Option<&str>) -> Definition {
+    Definition {
+        name: name.to_owned(),
+        kind,
+        line: lines.0,
+        end_line: lines.1,
+        signature: format!("{} {name}()", kind.as_str()),
+        container: container.map(str::to_owned),
+    }
+}
+
+fn file(path: &str, definitions: Vec<Definition>, references: &[&str]) -> MapFile {
+    let references = references
+        .iter()
+        .map(|name| Reference {
+            name: (*name).to_owned(),
+            line: 1,
+        })
+        .collect();
+    MapFile {
+        path: path.to_owned(),
+        tags: Arc::new(FileTags {
+            definitions,
+            references,
+        }),
+    }
+}
+
+fn function(name: &str, line: u32) -> Definition {
+    definition(name, SymbolKind::Function, (line, line + 1), None)
+}
+
+/// A little geometry program.
+fn sample() -> Vec<MapFile> {
+    use SymbolKind::{Class, Method};
+    vec![
+        file(
+            "src/shape.py",
+            vec![
+                definition("Circle", Class, (1, 20), None),
+                definition("area", Method, (2, 5), Some("Circle")),
+                definition("grow", Method, (6, 9), Some("Circle")),
+                definition("scale", Method, (10, 20), Some("Circle")),
+                function("make_circle", 30),
+            ],
+            &["area"],
+        ),
+        file(
+            "src/draw.py",
+            vec![function("draw_all", 1)],
+            &["Circle", "Circle", "area", "scale", "make_circle"],
+        ),
+        file("src/main.py", vec![function("main", 3)], &["draw_all", "make_circle"]),
+        file(
+            "tests/test_shape.py",
+            vec![function("test_area", 1)],
+            &["Circle", "area"],
+        ),
+        file("README.md", Vec::new(), &[]),
+    ]
+}
+
+fn build(files: &[MapFile], request: &MapRequest) -> RepoMap {
+    RepoMap::build(files, request, &Characters)
+}
+
+fn with_budget(budget: usize) -> MapRequest {
+    MapRequest {
+        budget,
+        ..MapRequest::default()
+    }
+}
+
+#[test]
+fn a_tree_nests_members_in_line_order() {
+    let map = build(&sample(), &with_budget(10_000));
+    insta::assert_snapshot!(map.text, @"
+    README.md
+    src/draw.py:
+      function draw_all()
+    src/main.py:
+      function main()
+    src/shape.py:
+      class Circle()
+        method area()
+        method grow()
+        method scale()
+      function make_circle()
+    tests/test_shape.py:
+      function test_area()
+    ");
+    assert_eq!(map.tokens, map.text.chars().count());
+    assert_eq!(
+        map.stats,
+        MapStats {
+            files: 5,
+            definitions: 8,
+            references: 10
+        }
+    );
+}
+
+#[test]
+fn elided_symbols_leave_a_mark_and_members_keep_their_container() {
+    let files = [file(
+        "src/shape.py",
+        vec![
+            definition("Circle", SymbolKind::Class, (1, 20), None),
+            definition("area", SymbolKind::Method, (2, 5), Some("Circle")),
+            definition("grow", SymbolKind::Method, (6, 9), Some("Circle")),
+            definition("scale", SymbolKind::Method, (10, 20), Some("Circle")),
+            definition("stray", SymbolKind::Method, (40, 41), Some("Square")),
+        ],
+        &[],
+    )];
+    let choices = |indices: &[u32]| -> Vec<render::Choice> {
+        indices
+            .iter()
+            .map(|&index| render::Choice {
+                file: 0,
+                definition: Some(index),
+            })
+            .collect()
+    };
+    let refs: Vec<&MapFile> = files.iter().collect();
+    let mut writer = render::Writer::new(&refs, MapStyle::Tree);
+    insta::assert_snapshot!(writer.text(&choices(&[3, 1])), @"
+    src/shape.py:
+      class Circle()
+        method area()
+        ⋮
+        method scale()
+    ");
+    insta::assert_snapshot!(writer.text(&choices(&[4, 0])), @"
+    src/shape.py:
+      class Circle()
+      ⋮
+      Square
+        method stray()
+    ");
+}
+
+#[test]
+fn an_outline_groups_by_kind() {
+    let map = build(
+        &sample(),
+        &MapRequest {
+            style: MapStyle::Outline,
+            ..with_budget(10_000)
+        },
+    );
+    insta::assert_snapshot!(map.text, @"
+    README.md
+    src/draw.py:
+      function
+        function draw_all()
+    src/main.py:
+      function
+        function main()
+    src/shape.py:
+      function
+        function make_circle()
+      method
+        Circle: method area()
+        Circle: method grow()
+        Circle: method scale()
+      class
+        class Circle()
+    tests/test_shape.py:
+      function
+        function test_area()
+    ");
+}
+
+#[test]
+fn what_does_not_fit_is_left_out_by_rank() {
+    let map = build(&sample(), &with_budget(80));
+    insta::assert_snapshot!(map.text, @"
+    README.md
+    src/shape.py:
+      class Circle()
+        method area()
+        method grow()
+    ");
+    let shown: Vec<&str> = map
+        .files
+        .iter()
+        .flat_map(|file| &file.symbols)
+        .filter(|symbol| symbol.shown)
+        .map(|s| s.name.as_str())
+        .collect();
+    assert!(shown.iter().all(|name| map.text.contains(name)), "{shown:?}");
+}
+
+#[test]
+fn lines_are_cut_and_cleaned() {
+    let mut long = function("long", 1);
+    long.signature = format!("fn long(\u{1b}[31m{})", "é".repeat(300));
+    let map = build(&[file("a\nb.rs", vec![long], &[])], &with_budget(1_000));
+    assert!(map.text.lines().all(|line| line.chars().count() <= 100));
+    assert!(!map.text.contains('\u{1b}') && map.text.lines().count() == 2 && map.text.ends_with("…\n"));
+}
+
+#[test]
+fn chat_files_steer_the_map_and_stay_out_of_it() {
+    let chat_files = vec!["src/draw.py".to_owned()];
+    let map = build(
+        &sample(),
+        &MapRequest {
+            chat_files,
+            ..with_budget(10_000)
+        },
+    );
+    assert!(!map.text.contains("draw.py") && map.file("src/draw.py").is_none());
+    assert_eq!(map.files[0].path, "src/shape.py");
+}
+
+#[test]
+fn what_the_message_names_comes_first() {
+    let first = |message: &str| {
+        let request = MapRequest {
+            message: message.to_owned(),
+            ..with_budget(10_000)
+        };
+        build(&sample(), &request).files[0].path.clone()
+    };
+    assert_eq!(first("Let `draw_all` skip what is hidden"), "src/draw.py");
+    assert_eq!(first("look into src/main.py:3"), "src/main.py");
+    assert_eq!(first("drawing is slow"), "src/draw.py");
+    assert_eq!(first("why does test_area fail"), "tests/test_shape.py");
+    assert_eq!(first("what is in the readme"), "README.md");
+}
+
+#[test]
+fn mentioned_files_and_names_come_first() {
+    let mentioned_files = vec!["src/main.py".to_owned()];
+    assert_eq!(
+        build(
+            &sample(),
+            &MapRequest {
+                mentioned_files,
+                ..with_budget(9_999)
+            }
+        )
+        .files[0]
+            .path,
+        "src/main.py"
+    );
+    let mentioned_idents = vec!["draw_all".to_owned()];
+    assert_eq!(
+        build(
+            &sample(),
+            &MapRequest {
+                mentioned_idents,
+                ..with_budget(9_999)
+            }
+        )
+        .files[0]
+            .path,
+        "src/draw.py"
+    );
+}
+
+#[test]
+fn a_name_with_a_local_definition_does_not_vote_elsewhere() {
+    let files = vec![
+        file("a.rs", vec![function("run", 1)], &["run", "run"]),
+        file("b.rs", vec![function("run", 1)], &[]),
+        file("c.rs", Vec::new(), &["run"]),
+    ];
+    let rank = |weights: &Weights, path: &str| {
+        let ranking = Ranking::new(&files, &MapRequest::default(), weights);
+        ranking
+            .definitions()
+            .into_iter()
+            .find(|entry| entry.0 == path)
+            .map(|entry| entry.2)
+            .unwrap()
+    };
+    let everywhere = rank(&Weights::plain(), "b.rs");
+    let at_home = rank(
+        &Weights {
+            prefer_local: true,
+            ..Weights::plain()
+        },
+        "b.rs",
+    );
+    assert!(at_home < everywhere, "{at_home} {everywhere}");
+}
+
+#[test]
+fn reasons_are_the_references_that_bring_the_rank() {
+    let map = build(
+        &sample(),
+        &MapRequest {
+            explain: true,
+            ..with_budget(10_000)
+        },
+    );
+    let why = map.why("src/shape.py", Some("make_circle"));
+    let from: Vec<&str> = why.iter().map(|why| why.from.as_str()).collect();
+    assert_eq!(from, ["src/draw.py", "src/main.py"]);
+    assert!(why.iter().all(|why| why.ident == "make_circle" && why.weight > 0.0));
+    let file = map.why("src/shape.py", None);
+    assert!(file.len() <= 5 && file.windows(2).all(|pair| pair[0].weight >= pair[1].weight));
+    assert!(map.why("src/main.py", Some("main")).is_empty(), "nobody calls it");
+    assert!(map.why("no/such/file", None).is_empty());
+    assert!(
+        build(&sample(), &with_budget(100)).why("src/shape.py", None).is_empty(),
+        "not asked for"
+    );
+}
+
+#[test]
+fn a_listing_puts_landmarks_first() {
+    let paths: Vec<String> = ["src/z.rs", "src/deep/er/a.rs", "README.md", "Cargo.toml", "tests/b.rs"]
+        .map(str::to_owned)
+        .into();
+    let all = RepoMap::listing(&paths, 1_000, &Characters);
+    assert_eq!(
+        all.text,
+        "Cargo.toml\nREADME.md\nsrc/deep/er/a.rs\nsrc/z.rs\ntests/b.rs\n"
+    );
+    let few = RepoMap::listing(&paths, 31, &Characters);
+    assert_eq!(few.text, "Cargo.toml\nREADME.md\nsrc/z.rs\n");
+    assert_eq!(RepoMap::listing(&[], 10, &Characters).text, "");
+}
+
+#[test]
+fn nothing_gives_an_empty_map() {
+    assert_eq!(build(&[], &with_budget(100)).text, "");
+    assert_eq!(build(&sample(), &with_budget(0)).text, "");
+}
+
+/// Forty files with long and short names that use each other.
+fn many() -> Vec<MapFile> {
+    let one = |index: usize| {
+        let names: Vec<String> = (0..20).map(|n| format!("compute_part_{}", index * 20 + n)).collect();
+        let definitions = (0u32..)
+            .zip(&names)
+            .map(|(line, name)| function(name, line * 5 + 1))
+            .collect();
+        let used: Vec<String> = (0..30)
+            .map(|n| format!("compute_part_{}", (index * 37 + n * 11) % 800))
+            .collect();
+        let used: Vec<&str> = used.iter().map(String::as_str).collect();
+        file(&format!("src/part_{index:02}.rs"), definitions, &used)
+    };
+    (0..40).map(one).collect()
+}
+
+#[test]
+fn most_of_the_budget_is_used_when_there_is_enough() {
+    let counter = crate::tokens::counter_for_model("gpt-4o");
+    let files = many();
+    for budget in [256, 512, 1_024, 4_096] {
+        let map = RepoMap::build(&files, &with_budget(budget), counter.as_ref());
+        assert_eq!(counter.count(&map.text), map.tokens);
+        assert!(
+            map.tokens <= budget && map.tokens * 100 >= budget * 95,
+            "{} of {budget}",
+            map.tokens
+        );
+    }
+}
+
+fn any_kind() -> impl Strategy<Value = SymbolKind> {
+    prop::sample::select(vec![
+        SymbolKind::Function,
+        SymbolKind::Class,
+        SymbolKind::Method,
+        SymbolKind::Field,
+    ])
+}
+
+prop_compose! {
+    fn any_definition()(name in "[a-c_]{0,2}", kind in any_kind(), line in 0u32..40, end_line in prop_oneof![0u32..60, Just(u32::MAX)],
+                        signature in "\\PC{0,30}", container in prop::option::of("[a-c]")) -> Definition {
+        Definition { name, kind, line, end_line, signature, container }
+    }
+}
+
+prop_compose! {
+    fn any_file()(path in "[a-d/.\n]{0,6}", definitions in prop::collection::vec(any_definition(), 0..8),
+                  references in prop::collection::vec("[a-c_]{0,2}", 0..12)) -> MapFile {
+        let references = references.into_iter().map(|name| Reference { name, line: 1 }).collect();
+        MapFile { path, tags: Arc::new(FileTags { definitions, references }) }
+    }
+}
+
+fn any_request() -> impl Strategy<Value = MapRequest> {
+    let list = || prop::collection::vec("[a-d/.]{0,4}", 0..3);
+    let style = prop::sample::select(vec![MapStyle::Tree, MapStyle::Outline]);
+    (
+        list(),
+        list(),
+        list(),
+        "[a-d_ ./`(]{0,20}",
+        prop_oneof![0usize..4, 0usize..600],
+        style,
+        any::<bool>(),
+    )
+        .prop_map(
+            |(chat_files, mentioned_files, mentioned_idents, message, budget, style, explain)| MapRequest {
+                chat_files,
+                mentioned_files,
+                mentioned_idents,
+                message,
+                budget,
+                style,
+                explain,
+            },
+        )
+}
+
+proptest! {
+    #[test]
+    fn the_budget_is_never_exceeded(files in prop::collection::vec(any_file(), 0..10), request in any_request()) {
+        for counter in [&Characters as &dyn TokenCounter, &Overhead] {
+            let map = RepoMap::build(&files, &request, counter);
+            prop_assert_eq!(map.tokens, counter.count(&map.text));
+            prop_assert!(map.tokens <= request.budget);
+            let ranks = map.files.iter().map(|file| file.rank).chain(map.files.iter().flat_map(|f| &f.symbols).map(|s| s.rank));
+            prop_assert!(ranks.into_iter().all(|rank| rank.is_finite() && rank >= 0.0));
+        }
+    }
+
+    #[test]
+    fn the_order_of_the_files_does_not_matter(files in prop::collection::vec(any_file(), 0..10), request in any_request()) {
+        let mut unique = files;
+        unique.sort_by(|a, b| a.path.cmp(&b.path));
+        unique.dedup_by(|a, b| a.path == b.path);
+        let forward = RepoMap::build(&unique, &request, &Characters);
+        unique.reverse();
+        prop_assert_eq!(forward, RepoMap::build(&unique, &request, &Characters));
+    }
+
+    #[test]
+    fn the_ranks_of_all_files_sum_to_one(files in prop::collection::vec(any_file(), 1..10), request in any_request()) {
+        let ranking = Ranking::new(&files, &request, &Weights::default());
+        let sum: f64 = ranking.files().iter().map(|(_, rank)| rank).sum();
+        prop_assert!((sum - 1.0).abs() < 1e-9, "{}", sum);
+    }
+}

@@ -1,0 +1,131 @@
+//! How much a reference counts. The factors are those of aider's published repo map, measured on its releases.
+
+/// The factors of the tag graph.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Weights {
+    /// Factor for a name that the request mentions.
+    pub mentioned: f64,
+    /// Factor for a name that is compound and long: such names are rarely shared by accident.
+    pub compound: f64,
+    /// Characters from which a compound name counts as long.
+    pub compound_length: usize,
+    /// Factor for a name with a leading underscore.
+    pub private: f64,
+    /// Factor for a name that more than [`Weights::common_above`] files define.
+    pub common: f64,
+    /// Number of defining files above which a name is common.
+    pub common_above: usize,
+    /// Factor for references made by a chat file.
+    pub from_chat: f64,
+    /// Weight of the arc from a file to its own definition that nobody references.
+    pub unused: f64,
+    /// Whether a reference to a name that its own file defines stays in that file. Off, it votes for every file that
+    /// defines the name.
+    pub prefer_local: bool,
+    /// Part of the votes of a file for its own symbols that counts for the rank of the file. At 1 a file that uses little
+    /// but itself keeps whatever rank reaches it.
+    pub home: f64,
+    /// Extra teleport share of the important root files (README, manifests), as a multiple of a file's uniform share.
+    pub landmark: f64,
+    /// Factor on what tests, examples and vendored code show in the map; lifted when the message asks for tests.
+    pub aside: f64,
+}
+
+impl Weights {
+    /// The published formula alone, with one square root of the reference count for all definers.
+    pub fn plain() -> Self {
+        Self {
+            mentioned: 10.0,
+            compound: 10.0,
+            compound_length: 8,
+            private: 0.1,
+            common: 0.1,
+            common_above: 5,
+            from_chat: 50.0,
+            unused: 0.1,
+            prefer_local: false,
+            home: 1.0,
+            landmark: 0.0,
+            aside: 1.0,
+        }
+    }
+
+    /// The factor of a name that `definers` files define.
+    pub fn of_name(&self, name: &str, definers: usize, mentioned: bool) -> f64 {
+        let mut factor = 1.0;
+        if mentioned {
+            factor *= self.mentioned;
+        }
+        if name.chars().count() >= self.compound_length && is_compound(name) {
+            factor *= self.compound;
+        }
+        if name.starts_with('_') {
+            factor *= self.private;
+        }
+        if definers > self.common_above {
+            factor *= self.common;
+        }
+        factor
+    }
+
+    /// What each definer gets from a file that references a name of factor `factor` `count` times.
+    pub fn of_reference(&self, factor: f64, count: usize, from_chat: bool) -> f64 {
+        let chat = if from_chat { self.from_chat } else { 1.0 };
+        factor * chat * (count as f64).sqrt()
+    }
+}
+
+impl Default for Weights {
+    /// The published formula, and local names first, landmarks lifted, tests and vendored code set aside.
+    fn default() -> Self {
+        Self {
+            prefer_local: true,
+            landmark: 1.0,
+            aside: 0.3,
+            ..Self::plain()
+        }
+    }
+}
+
+/// True for snake_case, kebab-case and camelCase names.
+fn is_compound(name: &str) -> bool {
+    let has = |test: fn(char) -> bool| name.chars().any(test);
+    let joined = has(|c| c == '_' || c == '-') && has(char::is_alphabetic);
+    joined || (has(char::is_uppercase) && has(char::is_lowercase))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compound_names_are_told_from_plain_ones() {
+        for name in ["snake_case", "kebab-case", "camelCase", "PascalCase", "_private"] {
+            assert!(is_compound(name), "{name}");
+        }
+        for name in ["plain", "SHOUT", "__", "", "42"] {
+            assert!(!is_compound(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn factors_multiply() {
+        let weights = Weights::plain();
+        let of = |name, definers, mentioned| weights.of_name(name, definers, mentioned);
+        assert_eq!(of("area", 1, false), 1.0);
+        assert_eq!(of("area", 1, true), 10.0);
+        assert_eq!(of("total_area", 1, false), 10.0);
+        assert_eq!(of("to_area", 1, false), 1.0, "seven characters are not long");
+        assert_eq!(of("total_area", 1, true), 100.0);
+        assert!((of("_total_area", 6, false) - 0.1).abs() < 1e-12);
+        assert_eq!(of("area", 5, false), 1.0);
+        assert_eq!(of("area", 6, false), 0.1);
+    }
+
+    #[test]
+    fn a_count_counts_by_its_square_root() {
+        let weights = Weights::plain();
+        assert_eq!(weights.of_reference(1.0, 9, false), 3.0);
+        assert_eq!(weights.of_reference(2.0, 4, true), 200.0);
+    }
+}

@@ -1,0 +1,194 @@
+//! What the session asks of the world, and what the world answers.
+
+use std::sync::Arc;
+
+use crate::context::{Message, Prompt};
+use crate::edit::Proposal;
+use crate::llm::{Completion, LocalServer, StreamEvent};
+use crate::repo_map::RepoMap;
+
+use super::state::ChatFile;
+
+/// What is needed to put the next request together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContextOrder {
+    /// Number of this order.
+    pub generation: u64,
+    /// Files in the chat.
+    pub files: Vec<ChatFile>,
+    /// Earlier turns.
+    pub history: Vec<Message>,
+    /// The message being written or sent.
+    pub draft: String,
+    /// A map budget in tokens that the user chose; `None` for the share of the window.
+    pub map_tokens: Option<usize>,
+}
+
+/// One file to write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WriteOrder {
+    /// Path under the root.
+    pub path: String,
+    /// The text that the file must still have; `None` if it must not exist.
+    pub expected: Option<Arc<str>>,
+    /// The text that it shall have; `None` to delete it.
+    pub content: Option<String>,
+}
+
+/// Something to be done outside of the session.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Walk the repository and read its tags.
+    Survey,
+    /// Rank the map and measure the next request, for the panes.
+    Measure(ContextOrder),
+    /// Put the request together and send it.
+    Ask(ContextOrder),
+    /// Stop the running turn.
+    Cancel,
+    /// Find the places of the edits in a reply.
+    Propose {
+        /// The turn it belongs to.
+        turn: u64,
+        /// The reply.
+        reply: String,
+        /// Files in the chat.
+        files: Vec<ChatFile>,
+    },
+    /// Write files, all or none, and commit them with this message.
+    Write {
+        /// The files.
+        files: Vec<WriteOrder>,
+        /// The commit message.
+        message: String,
+    },
+    /// Read files again that changed under a review.
+    Reread(Vec<String>),
+    /// Put the request together as one text for the clipboard.
+    CopyPrompt(ContextOrder),
+    /// Look for model servers on this machine.
+    FindServers,
+    /// Talk to this server from now on.
+    Connect {
+        /// Root of its API.
+        base_url: String,
+        /// Model to ask for.
+        model: String,
+    },
+    /// Ask for another model.
+    UseModel(String),
+}
+
+/// The next request and the map in it, measured.
+#[derive(Debug, Clone)]
+pub struct ContextView {
+    /// The ranked map; `None` while the repository is being read.
+    pub map: Option<Arc<RepoMap>>,
+    /// The request.
+    pub prompt: Arc<Prompt>,
+    /// Files of the chat that cannot be sent, and why.
+    pub unreadable: Vec<(String, String)>,
+}
+
+/// Something that went wrong, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// What happened, and to what.
+    pub message: String,
+    /// What to do next.
+    pub hint: String,
+}
+
+/// What a write did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The files.
+    pub paths: Vec<String>,
+    /// The commit, shortened, if one was made.
+    pub commit: Option<String>,
+    /// Why there is none, or what else to know.
+    pub note: Option<Failure>,
+}
+
+/// An answer of the world.
+#[derive(Debug, Clone)]
+pub enum Report {
+    /// The survey goes on.
+    SurveyProgress {
+        /// Files read.
+        done: usize,
+        /// Files to read; 0 while they are being counted.
+        total: usize,
+    },
+    /// The survey is done: these files there are.
+    Surveyed {
+        /// Their paths, sorted.
+        paths: Arc<Vec<String>>,
+        /// Something to know about it.
+        note: Option<Failure>,
+    },
+    /// The branch, for the status line.
+    Head(String),
+    /// The next request, measured.
+    Measured {
+        /// The order it answers.
+        generation: u64,
+        /// The result.
+        view: ContextView,
+    },
+    /// The request could not be sent: it is too large, or a file cannot be read.
+    Unsent {
+        /// The turn.
+        turn: u64,
+        /// Why.
+        failure: Failure,
+    },
+    /// Part of the answer.
+    Stream {
+        /// The turn.
+        turn: u64,
+        /// What arrived.
+        event: StreamEvent,
+    },
+    /// The answer ended.
+    Ended {
+        /// The turn.
+        turn: u64,
+        /// How; an error keeps what had arrived.
+        result: Result<Completion, Failure>,
+    },
+    /// The edits of a reply, located.
+    Proposed {
+        /// The turn.
+        turn: u64,
+        /// The proposal.
+        proposal: Proposal,
+    },
+    /// Files were written.
+    Wrote(Written),
+    /// Nothing was written.
+    NotWritten {
+        /// Why.
+        failure: Failure,
+        /// Files that changed meanwhile.
+        stale: Vec<String>,
+    },
+    /// A file as it is now; `None` if it cannot be read as text any more.
+    Reread {
+        /// Path under the root.
+        path: String,
+        /// Its text.
+        text: Option<Arc<str>>,
+    },
+    /// The request as one text.
+    PromptText(String),
+    /// Servers found on this machine.
+    Servers(Vec<LocalServer>),
+    /// A new connection stands.
+    Connected {
+        /// The model.
+        model: String,
+        /// Whose it is, for the status line.
+        host: String,
+    },
+}

@@ -1,0 +1,105 @@
+//! Puts the next request together from what is on disk now: chat files, the map ranked for the draft, history.
+
+use std::sync::Arc;
+
+use super::survey::Survey;
+use crate::config::Settings;
+use crate::context::{ContextFile, ContextInputs, Window, assemble, map_budget};
+use crate::repo_map::{MapRequest, MapStyle, RepoMap};
+use crate::session::{ContextOrder, ContextView};
+use crate::tokens::TokenCounter;
+use crate::workspace::{self, Root};
+
+/// The map is shrunk in this many steps before a request counts as too large.
+const SHRINK_STEPS: usize = 3;
+
+/// Reads the files of the chat, ranks the map, and assembles the request.
+pub fn compose(
+    root: &Root,
+    survey: Option<&Survey>,
+    order: &ContextOrder,
+    settings: &Settings,
+    window: Window,
+    counter: &dyn TokenCounter,
+) -> ContextView {
+    let (files, unreadable) = read_files(root, order);
+    let has_chat_files = files.iter().any(|file| !file.read_only);
+    let mut budget = order
+        .map_tokens
+        .or(settings.map_tokens)
+        .unwrap_or_else(|| map_budget(window, has_chat_files));
+    let inputs = ContextInputs {
+        edit_format: settings.edit_format,
+        map: "",
+        files: &files,
+        history: &order.history,
+        draft: &order.draft,
+        window,
+    };
+    let Some(survey) = survey else {
+        return ContextView {
+            map: None,
+            prompt: Arc::new(assemble(&inputs, counter)),
+            unreadable,
+        };
+    };
+    let mut step = 0;
+    loop {
+        let map = ranked(survey, order, &files, budget, counter);
+        let prompt = assemble(
+            &ContextInputs {
+                map: &map.text,
+                ..inputs.clone()
+            },
+            counter,
+        );
+        if prompt.excess() == 0 || budget == 0 {
+            return ContextView {
+                map: Some(Arc::new(map)),
+                prompt: Arc::new(prompt),
+                unreadable,
+            };
+        }
+        // The map gives way before anything that the user put there.
+        step += 1;
+        budget = if step == SHRINK_STEPS {
+            0
+        } else {
+            budget.saturating_sub(prompt.excess())
+        };
+    }
+}
+
+fn read_files(root: &Root, order: &ContextOrder) -> (Vec<ContextFile>, Vec<(String, String)>) {
+    let (mut files, mut unreadable) = (Vec::new(), Vec::new());
+    for file in &order.files {
+        match workspace::read(root, &file.path) {
+            Ok(snapshot) => {
+                files.push(ContextFile {
+                    path: file.path.clone(),
+                    text: snapshot.text,
+                    read_only: file.read_only,
+                });
+            }
+            Err(error) => unreadable.push((file.path.clone(), error.to_string())),
+        }
+    }
+    (files, unreadable)
+}
+
+fn ranked(
+    survey: &Survey,
+    order: &ContextOrder,
+    files: &[ContextFile],
+    budget: usize,
+    counter: &dyn TokenCounter,
+) -> RepoMap {
+    let request = MapRequest {
+        chat_files: files.iter().map(|file| file.path.clone()).collect(),
+        message: order.draft.clone(),
+        budget,
+        style: MapStyle::Tree,
+        ..MapRequest::default()
+    };
+    RepoMap::build(&survey.map_files, &request, counter)
+}

@@ -1,0 +1,71 @@
+//! A token counter that remembers: while a draft is typed, the files around it are counted once.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::tokens::{TokenCounter, counter_for_model};
+
+/// Texts shorter than this many bytes are counted each time: that costs no more than looking them up.
+const WORTH_KEEPING: usize = 512;
+
+/// Counts kept at most; then all are dropped and learnt again.
+const CAPACITY: usize = 4_096;
+
+/// Counts with another counter and remembers the result by content.
+pub struct CachedCounter {
+    inner: Arc<dyn TokenCounter>,
+    counts: Mutex<HashMap<u128, usize>>,
+}
+
+impl CachedCounter {
+    /// The counter for a model.
+    pub fn for_model(model: &str) -> Self {
+        Self {
+            inner: counter_for_model(model),
+            counts: Mutex::default(),
+        }
+    }
+}
+
+impl TokenCounter for CachedCounter {
+    fn count(&self, text: &str) -> usize {
+        if text.len() < WORTH_KEEPING {
+            return self.inner.count(text);
+        }
+        let key = xxh3_128(text.as_bytes());
+        let known = self
+            .counts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&key)
+            .copied();
+        known.unwrap_or_else(|| {
+            let count = self.inner.count(text);
+            let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+            if counts.len() >= CAPACITY {
+                counts.clear();
+            }
+            counts.insert(key, count);
+            count
+        })
+    }
+
+    fn exact(&self) -> bool {
+        self.inner.exact()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_remembered_count_is_the_same_count() {
+        let counter = CachedCounter::for_model("gpt-4o");
+        let text = "fn main() {}\n".repeat(100);
+        assert_eq!(counter.count(&text), counter.count(&text));
+        assert_eq!(counter.count(&text), counter_for_model("gpt-4o").count(&text));
+    }
+}

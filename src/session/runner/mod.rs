@@ -1,0 +1,378 @@
+//! The runner: carries out what the session asks for, off the draw path, and reports back.
+//!
+//! This is the one place that joins the rooms of the world. The functions in its files are also what the commands without
+//! the app call.
+
+mod compose;
+mod counter;
+mod propose;
+mod survey;
+mod write;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+
+pub use compose::compose;
+pub use counter::CachedCounter;
+pub use propose::propose;
+pub use survey::{Survey, SurveyTimes, survey};
+pub use write::{NotWritten, write};
+
+use super::{ChatFile, ContextOrder, ContextView, Effect, Failure, Report};
+use crate::config::Settings;
+use crate::context::{self, Prompt, Window};
+use crate::edit::FormatChoice;
+use crate::git::{Head, Repo};
+use crate::llm::{self, LlmError, OpenAi, Provider};
+use crate::workspace::{self, Root, RootKind};
+
+/// A burst of keystrokes is measured once, this long after the last of them.
+const DEBOUNCE: Duration = Duration::from_millis(120);
+
+/// How long a turn waits for the survey before it goes without a map.
+const SURVEY_PATIENCE: Duration = Duration::from_secs(10);
+
+/// A provider and the model to ask it for.
+#[derive(Clone)]
+pub struct Line {
+    /// The provider.
+    pub provider: Arc<dyn Provider>,
+    /// The model.
+    pub model: String,
+}
+
+/// Carries out effects. Cheap to clone: all clones share one state.
+#[derive(Clone)]
+pub struct Runner {
+    shared: Arc<Shared>,
+    reports: mpsc::Sender<Report>,
+}
+
+struct Shared {
+    root: Root,
+    settings: Settings,
+    line: RwLock<Option<Line>>,
+    counter: RwLock<Arc<CachedCounter>>,
+    survey: watch::Sender<Option<Arc<Survey>>>,
+    newest_measure: AtomicU64,
+    measuring: Mutex<()>,
+    surveying: Mutex<Arc<AtomicBool>>,
+    turn: Mutex<CancellationToken>,
+}
+
+impl Runner {
+    /// A runner for `root`. Reports go to `reports`; `line` is whom to ask, if anybody.
+    pub fn new(root: Root, settings: Settings, line: Option<Line>, reports: mpsc::Sender<Report>) -> Self {
+        let model = line.as_ref().map_or("", |line| &line.model);
+        let shared = Shared {
+            counter: RwLock::new(Arc::new(CachedCounter::for_model(model))),
+            line: RwLock::new(line),
+            survey: watch::Sender::new(None),
+            newest_measure: AtomicU64::new(0),
+            measuring: Mutex::default(),
+            surveying: Mutex::default(),
+            turn: Mutex::default(),
+            root,
+            settings,
+        };
+        Self {
+            shared: Arc::new(shared),
+            reports,
+        }
+    }
+
+    /// Starts carrying out an effect and returns at once.
+    pub fn execute(&self, effect: Effect) {
+        let runner = self.clone();
+        match effect {
+            Effect::Survey => runner.start_survey(),
+            Effect::Measure(order) => {
+                self.shared.newest_measure.store(order.generation, Ordering::SeqCst);
+                tokio::spawn(runner.measure(order));
+            }
+            Effect::Ask(order) => {
+                let cancel = CancellationToken::new();
+                *lock(&self.shared.turn) = cancel.clone();
+                tokio::spawn(async move { runner.ask(order, cancel).await });
+            }
+            Effect::Cancel => lock(&self.shared.turn).cancel(),
+            Effect::Propose { turn, reply, files } => {
+                runner.blocking(move |runner| runner.propose(turn, &reply, &files))
+            }
+            Effect::Write { files, message } => runner.blocking(move |runner| {
+                let commit = runner.shared.settings.auto_commit;
+                match write(&runner.shared.root, &files, &message, commit) {
+                    Ok(written) => Report::Wrote(written),
+                    Err((failure, stale)) => Report::NotWritten { failure, stale },
+                }
+            }),
+            Effect::Reread(paths) => paths.into_iter().for_each(|path| {
+                runner.clone().blocking(move |runner| {
+                    let text = workspace::read(&runner.shared.root, &path)
+                        .ok()
+                        .map(|snapshot| snapshot.text);
+                    Report::Reread { path, text }
+                });
+            }),
+            Effect::CopyPrompt(order) => {
+                runner.blocking(move |runner| Report::PromptText(runner.compose(&order).prompt.as_text()))
+            }
+            Effect::FindServers => {
+                tokio::spawn(async move { runner.report(Report::Servers(llm::local_servers().await)).await });
+            }
+            Effect::Connect { base_url, model } => self.connect(&base_url, model),
+            Effect::UseModel(model) => self.use_model(model),
+        }
+    }
+
+    async fn report(&self, report: Report) {
+        // The face is gone when this fails; there is nobody left to tell.
+        let _ = self.reports.send(report).await;
+    }
+
+    fn report_now(&self, report: Report) {
+        let _ = self.reports.blocking_send(report);
+    }
+
+    /// Runs `work` on a thread that may block, and reports its result.
+    fn blocking(self, work: impl FnOnce(&Self) -> Report + Send + 'static) {
+        tokio::task::spawn_blocking(move || self.report_now(work(&self)));
+    }
+
+    fn start_survey(self) {
+        let cancel = Arc::new(AtomicBool::new(false));
+        // A newer survey replaces one that still runs.
+        std::mem::replace(&mut *lock(&self.shared.surveying), Arc::clone(&cancel)).store(true, Ordering::Relaxed);
+        tokio::task::spawn_blocking(move || {
+            if let Some(head) = head_line(&self.shared.root) {
+                self.report_now(Report::Head(head));
+            }
+            let before = self.shared.survey.borrow().clone();
+            let progress = |done, total| {
+                let _ = self.reports.try_send(Report::SurveyProgress { done, total });
+            };
+            let Some(survey) = survey(&self.shared.root, before.as_deref(), &cancel, &progress) else {
+                return;
+            };
+            let paths = Arc::new(survey.files.iter().map(|file| file.path.clone()).collect());
+            let note = survey_note(&survey);
+            self.shared.survey.send_replace(Some(Arc::new(survey)));
+            self.report_now(Report::Surveyed { paths, note });
+        });
+    }
+
+    async fn measure(self, order: ContextOrder) {
+        tokio::time::sleep(DEBOUNCE).await;
+        let generation = order.generation;
+        let current = move |runner: &Self| runner.shared.newest_measure.load(Ordering::SeqCst) == generation;
+        if !current(&self) {
+            return;
+        }
+        let runner = self.clone();
+        tokio::task::spawn_blocking(move || {
+            // One at a time: whoever waited here may be outdated by now.
+            let _turn = lock(&runner.shared.measuring);
+            if current(&runner) {
+                let view = runner.compose(&order);
+                runner.report_now(Report::Measured { generation, view });
+            }
+        });
+    }
+
+    fn compose(&self, order: &ContextOrder) -> ContextView {
+        let shared = &self.shared;
+        let survey = shared.survey.borrow().clone();
+        let counter = Arc::clone(&shared.counter.read().unwrap_or_else(PoisonError::into_inner));
+        compose(
+            &shared.root,
+            survey.as_deref(),
+            order,
+            &shared.settings,
+            self.window(),
+            &*counter,
+        )
+    }
+
+    fn line(&self) -> Option<Line> {
+        self.shared.line.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn window(&self) -> Window {
+        let model = self.line().map_or_else(String::new, |line| line.model);
+        self.shared.settings.window(&model)
+    }
+
+    async fn ask(self, order: ContextOrder, cancel: CancellationToken) {
+        let turn = order.generation;
+        let mut surveyed = self.shared.survey.subscribe();
+        let ready = surveyed.wait_for(Option::is_some);
+        tokio::select! {
+            () = cancel.cancelled() => return,
+            _ = tokio::time::timeout(SURVEY_PATIENCE, ready) => {}
+        }
+        let runner = self.clone();
+        let composed = tokio::task::spawn_blocking(move || runner.compose(&order)).await;
+        let Ok(view) = composed else { return };
+        if let Some(failure) = unsendable(&view) {
+            return self.report(Report::Unsent { turn, failure }).await;
+        }
+        let Some(line) = self.line() else { return };
+        let request = llm_request(&line.model, &view.prompt);
+        let (events, mut arriving) = mpsc::channel(64);
+        let forward = async {
+            while let Some(event) = arriving.recv().await {
+                self.report(Report::Stream { turn, event }).await;
+            }
+        };
+        let (result, ()) = tokio::join!(line.provider.stream(request, cancel, events), forward);
+        let result = result.map_err(|error| failure_of(&error));
+        self.report(Report::Ended { turn, result }).await;
+    }
+
+    fn propose(&self, turn: u64, reply: &str, files: &[ChatFile]) -> Report {
+        let survey = self.shared.survey.borrow().clone();
+        let paths: Vec<String> = survey
+            .iter()
+            .flat_map(|survey| &survey.files)
+            .map(|file| file.path.clone())
+            .collect();
+        Report::Proposed {
+            turn,
+            proposal: propose(&self.shared.root, &paths, files, reply, FormatChoice::Auto),
+        }
+    }
+
+    fn connect(&self, base_url: &str, model: String) {
+        let runner = self.clone();
+        match OpenAi::new(base_url, None) {
+            Ok(provider) => {
+                let host = provider.name();
+                runner.set_line(Line {
+                    provider: Arc::new(provider),
+                    model: model.clone(),
+                });
+                tokio::spawn(async move { runner.report(Report::Connected { model, host }).await });
+            }
+            Err(error) => {
+                let report = Report::NotWritten {
+                    failure: failure_of(&error),
+                    stale: Vec::new(),
+                };
+                tokio::spawn(async move { runner.report(report).await });
+            }
+        }
+    }
+
+    fn use_model(&self, model: String) {
+        let Some(line) = self.line() else { return };
+        let host = line.provider.name();
+        self.set_line(Line {
+            model: model.clone(),
+            ..line
+        });
+        let runner = self.clone();
+        tokio::spawn(async move { runner.report(Report::Connected { model, host }).await });
+    }
+
+    fn set_line(&self, line: Line) {
+        let counter = Arc::new(CachedCounter::for_model(&line.model));
+        *self.shared.counter.write().unwrap_or_else(PoisonError::into_inner) = counter;
+        *self.shared.line.write().unwrap_or_else(PoisonError::into_inner) = Some(line);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The request in the words of the model's room.
+pub fn llm_request(model: &str, prompt: &Prompt) -> llm::Request {
+    let role = |role| match role {
+        context::Role::System => llm::Role::System,
+        context::Role::User => llm::Role::User,
+        context::Role::Assistant => llm::Role::Assistant,
+    };
+    let messages = prompt.messages.iter();
+    llm::Request {
+        model: model.to_owned(),
+        messages: messages
+            .map(|said| llm::Message {
+                role: role(said.role),
+                content: said.content.clone(),
+            })
+            .collect(),
+        max_output_tokens: None,
+        temperature: None,
+    }
+}
+
+/// Why a request must not be sent, if so: a file in it cannot be read, or it is too large for a window that we know.
+pub fn unsendable(view: &ContextView) -> Option<Failure> {
+    if let Some((path, reason)) = view.unreadable.first() {
+        return Some(Failure {
+            message: format!("Not sent, because {path} is in the chat and cannot be read: {reason}."),
+            hint: format!("Mend it or take it out: /drop {path}."),
+        });
+    }
+    let prompt = &view.prompt;
+    if prompt.excess() == 0 || !prompt.window.known {
+        return None;
+    }
+    let largest = prompt
+        .parts
+        .iter()
+        .filter(|part| part.kind != context::PartKind::System)
+        .max_by_key(|part| part.tokens);
+    let hint = largest.map_or_else(String::new, |part| {
+        format!(
+            "The largest part is {} with {} tokens: drop it, or /clear the history.",
+            part.title, part.tokens
+        )
+    });
+    Some(Failure {
+        message: format!(
+            "Not sent: the request has {} tokens, {} more than the model takes.",
+            prompt.tokens,
+            prompt.excess()
+        ),
+        hint,
+    })
+}
+
+/// An error of a provider in words.
+pub fn failure_of(error: &LlmError) -> Failure {
+    Failure {
+        message: format!("{error}."),
+        hint: error.hint().to_owned(),
+    }
+}
+
+/// The branch or commit that HEAD names; `None` outside git or where git cannot be read.
+fn head_line(root: &Root) -> Option<String> {
+    if root.kind() != RootKind::Git {
+        return None;
+    }
+    let repo = Repo::open(root.path()).ok()??;
+    Some(match repo.head().ok()? {
+        Head::Unborn { branch } => format!("{branch} (no commit yet)"),
+        Head::Branch { name, .. } => name,
+        Head::Detached { short_id } => format!("detached at {short_id}"),
+    })
+}
+
+fn survey_note(survey: &Survey) -> Option<Failure> {
+    if survey.bare {
+        return Some(Failure {
+            message: "This is a bare repository: it has no files to work on.".into(),
+            hint: "Start rhumb in a clone or a worktree of it.".into(),
+        });
+    }
+    (survey.skipped > 0).then(|| Failure {
+        message: format!("{} file names are not valid UTF-8 and were left out.", survey.skipped),
+        hint: "Rename them to work on them here.".into(),
+    })
+}

@@ -1,0 +1,134 @@
+//! The survey of a repository: every file, and the tags of those that have any. Runs off the draw path, with progress, and
+//! reads again only what changed since the survey before.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use crate::clock::Stopwatch;
+use crate::repo_map::MapFile;
+use crate::syntax::{FileTags, Language, tags};
+use crate::workspace::{self, ContentHash, FileEntry, Root, RootKind};
+
+/// Files above this many bytes are listed but not parsed: they are data or generated, and would cost seconds.
+const PARSE_LIMIT: u64 = 1 << 20;
+
+/// Progress is told after so many files.
+const PROGRESS_STEP: usize = 64;
+
+/// Everything that the map is made from.
+#[derive(Debug, Default)]
+pub struct Survey {
+    /// Every file, sorted by path.
+    pub files: Vec<FileEntry>,
+    /// The same files with their tags.
+    pub map_files: Vec<MapFile>,
+    /// Names that cannot be shown as text, and were left out.
+    pub skipped: usize,
+    /// Whether the root is a bare repository, which has no files to edit.
+    pub bare: bool,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Milliseconds of walking, and of reading and parsing.
+    pub ms: SurveyTimes,
+    /// Content hashes, to tell what changed.
+    hashes: HashMap<String, ContentHash>,
+}
+
+/// How long the phases took, in milliseconds.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct SurveyTimes {
+    /// Listing the files.
+    pub walk: f64,
+    /// Reading and parsing them (the two overlap on several threads).
+    pub parse: f64,
+}
+
+/// Surveys the repository. `progress` is told of files done and files in all, from any thread; `None` when cancelled.
+pub fn survey(
+    root: &Root,
+    before: Option<&Survey>,
+    cancel: &AtomicBool,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Option<Survey> {
+    let clock = Stopwatch::start();
+    let listing = workspace::files(root, cancel, &mut |found| progress(found, 0));
+    let walk = clock.ms();
+    let known: HashMap<&str, &Arc<FileTags>> = before
+        .into_iter()
+        .flat_map(|survey| &survey.map_files)
+        .map(|file| (file.path.as_str(), &file.tags))
+        .collect();
+    let (done, bytes, total) = (AtomicUsize::new(0), AtomicUsize::new(0), listing.files.len());
+    let read: Vec<(MapFile, Option<ContentHash>)> = listing
+        .files
+        .par_iter()
+        .map(|entry| {
+            let finished = done.fetch_add(1, Ordering::Relaxed);
+            if finished % PROGRESS_STEP == 0 {
+                progress(finished, total);
+            }
+            if cancel.load(Ordering::Relaxed) {
+                return (
+                    MapFile {
+                        path: entry.path.clone(),
+                        tags: Arc::default(),
+                    },
+                    None,
+                );
+            }
+            let old = before
+                .and_then(|survey| survey.hashes.get(&entry.path))
+                .zip(known.get(entry.path.as_str()));
+            let (tags, hash, size) = read_tags(root, entry, old.map(|(hash, tags)| (*hash, *tags)));
+            bytes.fetch_add(size, Ordering::Relaxed);
+            (
+                MapFile {
+                    path: entry.path.clone(),
+                    tags,
+                },
+                hash,
+            )
+        })
+        .collect();
+    if cancel.load(Ordering::Relaxed) {
+        return None;
+    }
+    let hashes = read
+        .iter()
+        .filter_map(|(file, hash)| Some((file.path.clone(), (*hash)?)))
+        .collect();
+    Some(Survey {
+        files: listing.files,
+        map_files: read.into_iter().map(|(file, _)| file).collect(),
+        skipped: listing.skipped.len(),
+        bare: root.kind() == RootKind::Bare,
+        bytes: bytes.into_inner() as u64,
+        ms: SurveyTimes {
+            walk,
+            parse: clock.ms() - walk,
+        },
+        hashes,
+    })
+}
+
+/// The tags of one file; those of the survey before if its content is the same. Files that cannot be read as text have none:
+/// their name is still worth a line of the map.
+fn read_tags(
+    root: &Root,
+    entry: &FileEntry,
+    old: Option<(ContentHash, &Arc<FileTags>)>,
+) -> (Arc<FileTags>, Option<ContentHash>, usize) {
+    let language = Language::for_path(&entry.path).filter(|_| !entry.secret && entry.bytes <= PARSE_LIMIT);
+    let Some((language, snapshot)) = language.and_then(|it| Some((it, workspace::read(root, &entry.path).ok()?)))
+    else {
+        return (Arc::default(), None, 0);
+    };
+    let parsed = match old {
+        Some((hash, tags)) if hash == snapshot.hash => Arc::clone(tags),
+        _ => Arc::new(tags(language, &snapshot.text)),
+    };
+    (parsed, Some(snapshot.hash), snapshot.text.len())
+}

@@ -1,0 +1,434 @@
+//! The session: everything that is known between two frames, and how reports change it. No I/O.
+
+use std::sync::Arc;
+
+use super::effect::{ContextOrder, ContextView, Effect, Failure, Report};
+use super::transcript::{self, Answer, AnswerState, Entry, Level};
+use super::turn::Turn;
+use crate::llm::{Completion, Finish, LocalServer, StreamEvent};
+use crate::review::Review;
+
+/// A file in the chat.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChatFile {
+    /// Path under the root.
+    pub path: String,
+    /// Whether the model may edit it.
+    pub read_only: bool,
+}
+
+/// Who answers.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Connection {
+    /// Nobody: the prompt can be copied and a reply pasted.
+    #[default]
+    None,
+    /// A model behind an API.
+    Remote {
+        /// The model; empty until one is named.
+        model: String,
+        /// Whose it is.
+        host: String,
+    },
+    /// The recorded replies of the demo.
+    Demo,
+}
+
+/// How far the reading of the repository is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SurveyState {
+    /// So many files of so many (0 while they are being counted).
+    Reading(usize, usize),
+    /// All read.
+    Done,
+}
+
+/// The conversation and all that belongs to it.
+#[derive(Debug)]
+pub struct Session {
+    /// What was said.
+    pub transcript: Vec<Entry>,
+    /// Files in the chat, in the order they were added.
+    pub files: Vec<ChatFile>,
+    /// Who answers.
+    pub connection: Connection,
+    /// The turn that runs, if one does.
+    pub turn: Option<Turn>,
+    /// The proposals under review.
+    pub review: Review,
+    /// How far the reading of the repository is.
+    pub survey: SurveyState,
+    /// Every file of the repository, sorted.
+    pub paths: Arc<Vec<String>>,
+    /// The next request as last measured.
+    pub view: Option<ContextView>,
+    /// The branch, for the status line.
+    pub head: String,
+    /// A map budget that the user chose.
+    pub map_tokens: Option<usize>,
+    /// Servers that were found and can be chosen from.
+    pub servers: Vec<LocalServer>,
+    /// A text for the clipboard that the face has not taken yet.
+    pub clipboard: Option<String>,
+    /// A message that was not answered and belongs back into the composer.
+    pub returned_draft: Option<String>,
+    /// Whether a write is under way.
+    pub writing: bool,
+    /// The request behind the review, for the commit message.
+    pub(super) request: String,
+    draft: String,
+    generation: u64,
+}
+
+impl Session {
+    /// A new conversation, and the first effects.
+    pub fn start(connection: Connection) -> (Self, Vec<Effect>) {
+        let mut session = Self {
+            transcript: Vec::new(),
+            files: Vec::new(),
+            connection,
+            turn: None,
+            review: Review::default(),
+            survey: SurveyState::Reading(0, 0),
+            paths: Arc::default(),
+            view: None,
+            head: String::new(),
+            map_tokens: None,
+            servers: Vec::new(),
+            clipboard: None,
+            returned_draft: None,
+            writing: false,
+            request: String::new(),
+            draft: String::new(),
+            generation: 0,
+        };
+        let measure = session.measure();
+        (session, [vec![Effect::Survey], measure].concat())
+    }
+
+    /// Says something in the transcript.
+    pub fn tell(&mut self, level: Level, text: impl Into<String>, hint: impl Into<String>) {
+        self.transcript.push(Entry::notice(level, text, hint));
+    }
+
+    fn tell_failure(&mut self, level: Level, failure: Failure) {
+        self.tell(level, failure.message, failure.hint);
+    }
+
+    /// The order for the next request as things stand.
+    pub(super) fn order(&mut self) -> ContextOrder {
+        self.generation += 1;
+        ContextOrder {
+            generation: self.generation,
+            files: self.files.clone(),
+            history: transcript::history(&self.transcript),
+            draft: self.draft.clone(),
+            map_tokens: self.map_tokens,
+        }
+    }
+
+    /// Asks for the panes to be brought up to date.
+    pub fn measure(&mut self) -> Vec<Effect> {
+        vec![Effect::Measure(self.order())]
+    }
+
+    /// The draft changed: the map is ranked for it and its meter moves.
+    pub fn draft_changed(&mut self, draft: &str) -> Vec<Effect> {
+        if self.draft == draft {
+            return Vec::new();
+        }
+        self.draft = draft.to_owned();
+        self.measure()
+    }
+
+    /// Sends `message`. False when it cannot be sent now; the composer then keeps it, and a notice says why.
+    pub fn send(&mut self, message: &str) -> (bool, Vec<Effect>) {
+        if self.turn.is_some() {
+            self.tell(
+                Level::Warning,
+                "The model is still answering.",
+                "Esc cancels the turn; then send again.",
+            );
+            return (false, Vec::new());
+        }
+        match &self.connection {
+            Connection::None => {
+                self.tell(
+                    Level::Warning,
+                    "No model is connected, so the message was not sent.",
+                    "F3 copies the whole prompt for a chat window, F4 takes the pasted reply into review; F2 looks for a \
+                     model server on this machine; or start with --base-url and --model.",
+                );
+                return (false, Vec::new());
+            }
+            Connection::Remote { model, .. } if model.is_empty() => {
+                self.tell(
+                    Level::Warning,
+                    "No model is named, so the message was not sent.",
+                    "Name one: /model NAME.",
+                );
+                return (false, Vec::new());
+            }
+            Connection::Remote { .. } | Connection::Demo => {}
+        }
+        self.draft = message.to_owned();
+        let order = self.order();
+        self.draft.clear();
+        self.transcript.push(Entry::User {
+            text: message.to_owned(),
+            answered: false,
+        });
+        self.transcript.push(Entry::Answer(Answer {
+            text: String::new(),
+            reasoning: String::new(),
+            state: AnswerState::Streaming,
+        }));
+        self.turn = Some(Turn::new(order.generation, message.to_owned()));
+        (true, vec![Effect::Ask(order)])
+    }
+
+    /// Stops the running turn; what arrived stays.
+    pub fn cancel(&mut self) -> Vec<Effect> {
+        match self.turn.take() {
+            Some(turn) => {
+                self.end_answer(&turn, Some("cancelled".into()));
+                let mut effects = vec![Effect::Cancel];
+                effects.extend(self.measure());
+                effects
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// Leaves the conversation so far out of later requests.
+    pub fn clear_history(&mut self) -> Vec<Effect> {
+        self.transcript.push(Entry::Cleared);
+        self.measure()
+    }
+
+    /// Takes a reply from elsewhere (copy mode) into the transcript and into review.
+    pub fn take_reply(&mut self, reply: String) -> Vec<Effect> {
+        if !self.draft.trim().is_empty() {
+            self.transcript.push(Entry::User {
+                text: self.draft.clone(),
+                answered: true,
+            });
+            self.request = self.draft.clone();
+        }
+        self.transcript.push(Entry::Answer(Answer {
+            text: reply.clone(),
+            reasoning: String::new(),
+            state: AnswerState::Complete,
+        }));
+        self.propose(reply)
+    }
+
+    /// Looks for edits in the last answer again, an incomplete one included.
+    pub fn review_last_answer(&mut self) -> Vec<Effect> {
+        let last = self.transcript.iter().rev().find_map(|entry| match entry {
+            Entry::Answer(answer) if answer.state != AnswerState::Streaming => Some(answer.text.clone()),
+            _ => None,
+        });
+        match last {
+            Some(reply) => self.propose(reply),
+            None => {
+                self.tell(Level::Warning, "There is no answer to review yet.", "");
+                Vec::new()
+            }
+        }
+    }
+
+    fn propose(&mut self, reply: String) -> Vec<Effect> {
+        vec![Effect::Propose {
+            turn: self.generation,
+            reply,
+            files: self.files.clone(),
+        }]
+    }
+
+    /// Asks another model from now on.
+    pub fn use_model(&mut self, name: String) -> Vec<Effect> {
+        if matches!(self.connection, Connection::Remote { .. }) {
+            return vec![Effect::UseModel(name)];
+        }
+        self.tell(
+            Level::Warning,
+            "There is no provider to ask for a model.",
+            "F2 looks for a server on this machine.",
+        );
+        Vec::new()
+    }
+
+    /// Sets the budget of the map in tokens; `None` leaves it to the window.
+    pub fn set_map_tokens(&mut self, tokens: Option<usize>) -> Vec<Effect> {
+        self.map_tokens = tokens;
+        self.measure()
+    }
+
+    /// Asks for the next request as one text.
+    pub fn copy_prompt(&mut self) -> Vec<Effect> {
+        vec![Effect::CopyPrompt(self.order())]
+    }
+
+    /// Takes in an answer of the world.
+    pub fn handle(&mut self, report: Report) -> Vec<Effect> {
+        match report {
+            Report::SurveyProgress { done, total } => self.survey = SurveyState::Reading(done, total),
+            Report::Surveyed { paths, note } => {
+                self.survey = SurveyState::Done;
+                self.paths = paths;
+                if let Some(note) = note {
+                    self.tell_failure(Level::Warning, note);
+                }
+                return self.measure();
+            }
+            Report::Head(head) => self.head = head,
+            Report::Measured { generation, view } if generation == self.generation => self.measured(view),
+            Report::Measured { .. } => {}
+            Report::Unsent { turn, failure } => return self.unsent(turn, failure),
+            Report::Stream { turn, event } => self.stream(turn, event),
+            Report::Ended { turn, result } => return self.ended(turn, result),
+            Report::Proposed { proposal, .. } => self.proposed(proposal),
+            Report::Wrote(written) => return self.wrote(written),
+            Report::NotWritten { failure, stale } => return self.not_written(failure, stale),
+            Report::Reread { path, text } => self.reread(&path, text.as_deref()),
+            Report::PromptText(text) => self.clipboard = Some(text),
+            Report::Servers(servers) => self.found(servers),
+            Report::Connected { model, host } => {
+                self.connection = Connection::Remote { model, host };
+                return self.measure();
+            }
+        }
+        Vec::new()
+    }
+
+    fn measured(&mut self, view: ContextView) {
+        for (path, reason) in &view.unreadable {
+            self.files.retain(|file| file.path != *path);
+            self.tell(Level::Error, format!("{path} was taken out of the chat: {reason}."), "");
+        }
+        self.view = Some(view);
+    }
+
+    fn stream(&mut self, number: u64, event: StreamEvent) {
+        let Some(turn) = self.turn.as_mut().filter(|turn| turn.number == number) else {
+            return;
+        };
+        let Some(Entry::Answer(answer)) = self
+            .transcript
+            .iter_mut()
+            .rev()
+            .find(|entry| matches!(entry, Entry::Answer(_)))
+        else {
+            return;
+        };
+        match event {
+            StreamEvent::Text(text) => {
+                turn.push(&text);
+                answer.text.push_str(&text);
+            }
+            StreamEvent::Reasoning(text) => {
+                turn.status = "thinking".into();
+                answer.reasoning.push_str(&text);
+            }
+            StreamEvent::Usage(_) => {}
+            StreamEvent::Retrying { attempt, wait, reason } => {
+                turn.status = format!("{reason}; try {} in {:.0} s", attempt + 1, wait.as_secs_f32().ceil());
+            }
+        }
+    }
+
+    fn unsent(&mut self, number: u64, failure: Failure) -> Vec<Effect> {
+        let Some(turn) = self.turn.take_if(|turn| turn.number == number) else {
+            return Vec::new();
+        };
+        self.end_answer(&turn, Some("not sent".into()));
+        self.tell_failure(Level::Error, failure);
+        self.measure()
+    }
+
+    fn ended(&mut self, number: u64, result: Result<Completion, Failure>) -> Vec<Effect> {
+        let Some(turn) = self.turn.take_if(|turn| turn.number == number) else {
+            return Vec::new();
+        };
+        match result {
+            Ok(completion) => {
+                let cut = incomplete(&completion.finish);
+                let complete = cut.is_none();
+                self.end_answer(&turn, cut.clone());
+                if let Some(reason) = cut {
+                    let hint = "/review looks at the edits in it that are whole.";
+                    self.tell(Level::Warning, format!("The answer is incomplete: {reason}."), hint);
+                }
+                let mut effects = self.measure();
+                if let Some(Entry::Answer(answer)) =
+                    self.transcript.iter().rev().find(|e| matches!(e, Entry::Answer(_)))
+                    && complete
+                {
+                    self.request.clone_from(&turn.message);
+                    effects.extend(self.propose(answer.text.clone()));
+                }
+                effects
+            }
+            Err(failure) => {
+                self.end_answer(&turn, Some("interrupted".into()));
+                self.tell_failure(Level::Error, failure);
+                self.measure()
+            }
+        }
+    }
+
+    /// Closes the answer of `turn`. An answer without a word leaves the transcript, and its message goes back to the
+    /// composer: it was not answered, and must not be lost.
+    fn end_answer(&mut self, turn: &Turn, cut: Option<String>) {
+        let Some(index) = self
+            .transcript
+            .iter()
+            .rposition(|entry| matches!(entry, Entry::Answer(_)))
+        else {
+            return;
+        };
+        let Entry::Answer(answer) = &mut self.transcript[index] else {
+            return;
+        };
+        let silent = answer.text.is_empty();
+        answer.state = cut.map_or(AnswerState::Complete, AnswerState::Incomplete);
+        if silent && answer.state != AnswerState::Complete {
+            self.transcript.remove(index);
+            self.returned_draft = Some(turn.message.clone());
+            return;
+        }
+        if silent {
+            answer.text = "(The model gave an empty answer.)".into();
+        }
+        let asked = self
+            .transcript
+            .iter_mut()
+            .rev()
+            .find(|entry| matches!(entry, Entry::User { .. }));
+        if let Some(Entry::User { answered, .. }) = asked {
+            *answered = true;
+        }
+    }
+
+    fn found(&mut self, servers: Vec<LocalServer>) {
+        if servers.is_empty() {
+            self.tell(
+                Level::Info,
+                "No model server answers on this machine (looked for Ollama, LM Studio, llama.cpp and vLLM).",
+                "Start one and look again with F2, or start rhumb with --base-url and --model.",
+            );
+        }
+        self.servers = servers;
+    }
+}
+
+/// Why an answer that ended like this is not whole; `None` if it is.
+fn incomplete(finish: &Finish) -> Option<String> {
+    match finish {
+        Finish::Stop => None,
+        Finish::Length => Some("it reached the model's output limit".into()),
+        Finish::Filtered => Some("the provider's content filter stopped it".into()),
+        Finish::Other(reason) => Some(format!("it ended with `{reason}`")),
+    }
+}

@@ -1,0 +1,123 @@
+//! What was said, in order: the developer, the model, and the program itself.
+
+use crate::context::{Message, Role};
+
+/// How an answer stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AnswerState {
+    /// Text is still arriving.
+    Streaming,
+    /// It ended as the model meant it to.
+    Complete,
+    /// It ended early, for this reason; what arrived is kept.
+    Incomplete(String),
+}
+
+/// An answer of the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// Its text so far.
+    pub text: String,
+    /// What the model thought aloud before it, where the provider sends that.
+    pub reasoning: String,
+    /// How it stands.
+    pub state: AnswerState,
+}
+
+/// How much a notice matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// Good to know.
+    Info,
+    /// Something is off.
+    Warning,
+    /// Something failed.
+    Error,
+}
+
+/// A word of the program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// How much it matters.
+    pub level: Level,
+    /// What happened, and to what.
+    pub text: String,
+    /// What to do next.
+    pub hint: String,
+}
+
+/// One entry of the transcript.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entry {
+    /// A message of the developer. Unanswered ones do not go into the history.
+    User {
+        /// What was said.
+        text: String,
+        /// Whether the model answered it.
+        answered: bool,
+    },
+    /// An answer.
+    Answer(Answer),
+    /// A word of the program; never sent.
+    Notice(Notice),
+    /// The conversation before this line is not sent any more.
+    Cleared,
+}
+
+impl Entry {
+    /// A notice.
+    pub fn notice(level: Level, text: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Notice(Notice {
+            level,
+            text: text.into(),
+            hint: hint.into(),
+        })
+    }
+}
+
+/// The turns that the next request carries as history.
+pub(super) fn history(transcript: &[Entry]) -> Vec<Message> {
+    let start = transcript
+        .iter()
+        .rposition(|entry| *entry == Entry::Cleared)
+        .map_or(0, |index| index + 1);
+    transcript[start..]
+        .iter()
+        .filter_map(|entry| match entry {
+            Entry::User { text, answered: true } => Some(Message::new(Role::User, text)),
+            Entry::Answer(answer) if !answer.text.is_empty() => Some(Message::new(Role::Assistant, &answer.text)),
+            _ => None,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_history_starts_after_the_last_clear_and_skips_what_got_no_answer() {
+        let answer = Answer {
+            text: "a".into(),
+            reasoning: "r".into(),
+            state: AnswerState::Complete,
+        };
+        let user = |text: &str, answered| Entry::User {
+            text: text.into(),
+            answered,
+        };
+        let transcript = [
+            user("old", true),
+            Entry::Cleared,
+            user("lost", false),
+            Entry::notice(Level::Error, "no network", ""),
+            user("q", true),
+            Entry::Answer(answer),
+        ];
+        let said: Vec<_> = history(&transcript)
+            .into_iter()
+            .map(|message| message.content)
+            .collect();
+        assert_eq!(said, ["q", "a"]);
+    }
+}

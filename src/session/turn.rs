@@ -1,0 +1,96 @@
+//! One turn while it runs: the message, the answer so far, and the edits that show in it.
+
+use crate::edit::{EditStream, FormatChoice, LineKind, StreamEvent};
+
+/// An edit as far as it has arrived: not yet located, not decidable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamedEdit {
+    /// The file name as written, once it is known.
+    pub path: Option<String>,
+    /// Lines added so far.
+    pub added: usize,
+    /// Lines removed so far.
+    pub removed: usize,
+    /// Whether its end has arrived.
+    pub ended: bool,
+}
+
+/// A running turn.
+#[derive(Debug)]
+pub struct Turn {
+    /// Its number.
+    pub number: u64,
+    /// The message it answers.
+    pub message: String,
+    /// What the user should know while it runs, such as a retry; empty while text arrives.
+    pub status: String,
+    /// The edits recognised so far.
+    pub edits: Vec<StreamedEdit>,
+    stream: EditStream,
+}
+
+impl Turn {
+    /// A turn that has just been sent.
+    pub fn new(number: u64, message: String) -> Self {
+        let status = "waiting for the first word".to_owned();
+        Self {
+            number,
+            message,
+            status,
+            edits: Vec::new(),
+            stream: EditStream::new(FormatChoice::Auto),
+        }
+    }
+
+    /// Takes in more of the answer.
+    pub fn push(&mut self, text: &str) {
+        self.status.clear();
+        self.stream.push(text);
+        for event in self.stream.events() {
+            match (event, self.edits.last_mut()) {
+                (StreamEvent::EditStarted { path, .. }, _) => {
+                    self.edits.push(StreamedEdit {
+                        path,
+                        added: 0,
+                        removed: 0,
+                        ended: false,
+                    });
+                }
+                (
+                    StreamEvent::EditLine {
+                        kind: LineKind::Insert, ..
+                    },
+                    Some(edit),
+                ) => edit.added += 1,
+                (
+                    StreamEvent::EditLine {
+                        kind: LineKind::Delete, ..
+                    },
+                    Some(edit),
+                ) => edit.removed += 1,
+                (StreamEvent::EditEnded { .. }, Some(edit)) => edit.ended = true,
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_show_while_they_arrive() {
+        let mut turn = Turn::new(1, String::new());
+        for piece in [
+            "Sure.\n\na.py\n```python\n<<<<<<< SEA",
+            "RCH\nold\n=======\nnew\nmore\n",
+            ">>>>>>> REPLACE\n```\n",
+        ] {
+            turn.push(piece);
+        }
+        assert_eq!(turn.edits.len(), 1);
+        assert_eq!(turn.edits[0].path.as_deref(), Some("a.py"));
+        assert!(turn.edits[0].ended && turn.edits[0].added >= 1);
+    }
+}

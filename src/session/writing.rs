@@ -1,0 +1,174 @@
+//! From decisions to files: what to write, what a write changes, and what to do when a file changed meanwhile.
+
+use super::effect::{Effect, Failure, WriteOrder, Written};
+use super::state::Session;
+use super::transcript::Level;
+use crate::edit::{FileChange, Proposal};
+use crate::review::{Composed, FileReview, Review};
+
+/// Longest first line of a commit message, in characters.
+const SUBJECT: usize = 72;
+
+impl Session {
+    /// A proposal arrived. Files of an earlier one that it does not touch stay under review.
+    pub(super) fn proposed(&mut self, proposal: Proposal) {
+        let newer = Review::new(proposal);
+        if newer.is_empty() {
+            return;
+        }
+        for path in self.review.merge(newer) {
+            let text = format!("The earlier proposal for {path} was replaced by the new one.");
+            self.tell(Level::Info, text, "");
+        }
+    }
+
+    /// Writes the accepted hunks, and only those.
+    pub fn write_accepted(&mut self) -> Vec<Effect> {
+        if self.writing {
+            return Vec::new();
+        }
+        if self.review.counts().accepted == 0 {
+            let hint = "y accepts a hunk, Y a file, gy everything.";
+            self.tell(Level::Info, "Nothing is accepted, so nothing was written.", hint);
+            return Vec::new();
+        }
+        let files: Vec<WriteOrder> = self.review.files.iter().flat_map(write_orders).collect();
+        if files.is_empty() {
+            return Vec::new();
+        }
+        self.writing = true;
+        vec![Effect::Write {
+            files,
+            message: commit_message(&self.request),
+        }]
+    }
+
+    /// Gives up everything under review. Nothing is written.
+    pub fn abandon_review(&mut self) {
+        let hunks = self.review.counts().total();
+        self.review = Review::default();
+        self.tell(
+            Level::Info,
+            format!("The review was abandoned ({hunks} hunks). Nothing was written."),
+            "",
+        );
+    }
+
+    pub(super) fn wrote(&mut self, written: Written) -> Vec<Effect> {
+        self.writing = false;
+        let hunks = self.review.counts().accepted;
+        let rejected = self.review.counts().rejected;
+        for path in &written.paths {
+            self.review.settle(path);
+        }
+        self.review.drop_rejected();
+        let mut text = format!(
+            "Wrote {} of {}",
+            count(hunks, "hunk"),
+            count(written.paths.len(), "file")
+        );
+        if let Some(commit) = &written.commit {
+            text += &format!(", committed as {commit}");
+        }
+        if rejected > 0 {
+            text += &format!("; {} rejected", count(rejected, "hunk"));
+        }
+        self.tell(Level::Info, format!("{text}: {}.", written.paths.join(", ")), "");
+        if let Some(note) = written.note {
+            self.tell(Level::Warning, note.message, note.hint);
+        }
+        let mut effects = vec![Effect::Survey];
+        effects.extend(self.measure());
+        effects
+    }
+
+    pub(super) fn not_written(&mut self, failure: Failure, stale: Vec<String>) -> Vec<Effect> {
+        self.writing = false;
+        self.tell(Level::Error, failure.message, failure.hint);
+        if stale.is_empty() {
+            Vec::new()
+        } else {
+            vec![Effect::Reread(stale)]
+        }
+    }
+
+    /// A file changed under the review: hunks whose place is untouched move along, the others are told of.
+    pub(super) fn reread(&mut self, path: &str, text: Option<&str>) {
+        let Some(index) = self.review.files.iter().position(|file| file.path == path) else {
+            return;
+        };
+        let file = &mut self.review.files[index];
+        let before = file.hunks.len();
+        let lost = match text {
+            Some(text) => file.rebase(text),
+            None => std::mem::take(&mut file.hunks),
+        }
+        .len();
+        if file.hunks.is_empty() {
+            self.review.files.remove(index);
+        }
+        self.review.forget_steps();
+        let kept = before - lost;
+        let text = if lost == 0 {
+            format!(
+                "{path} was read again: all {} moved along and keep their decision.",
+                count(kept, "hunk")
+            )
+        } else {
+            format!(
+                "{path} was read again: {} moved along, {} lost its place and left the review.",
+                count(kept, "hunk"),
+                count(lost, "hunk")
+            )
+        };
+        self.tell(
+            Level::Warning,
+            text,
+            "Look at them once more, then write again with w. Ask again for what was lost.",
+        );
+    }
+}
+
+/// What to write for one file; nothing if none of its hunks is accepted.
+pub fn write_orders(file: &FileReview) -> Vec<WriteOrder> {
+    let order = |path: &str, expected, content| WriteOrder {
+        path: path.to_owned(),
+        expected,
+        content,
+    };
+    match (file.composed(), &file.change) {
+        (Composed::Untouched, _) => Vec::new(),
+        (Composed::Deleted, _) => vec![order(&file.path, file.base.clone(), None)],
+        (Composed::Text(text), FileChange::Rename { from }) => {
+            vec![
+                order(&file.path, None, Some(text)),
+                order(from, file.base.clone(), None),
+            ]
+        }
+        (Composed::Text(text), _) => vec![order(&file.path, file.base.clone(), Some(text))],
+    }
+}
+
+/// The first line of the request, as the first line of a commit message.
+pub fn commit_message(request: &str) -> String {
+    let line = request
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or("Apply reviewed hunks");
+    let mut subject: String = line.chars().take(SUBJECT).collect();
+    if line.chars().count() > SUBJECT {
+        let cut = subject.rfind(' ').unwrap_or(subject.len());
+        subject.truncate(cut);
+        subject.push('…');
+    }
+    subject
+}
+
+fn count(number: usize, noun: &str) -> String {
+    if number == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{number} {noun}s")
+    }
+}

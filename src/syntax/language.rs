@@ -1,0 +1,213 @@
+//! Languages: how a path, a Markdown fence or a `#!` line names one, and the compiled queries that each one keeps.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use tree_sitter_highlight::HighlightConfiguration;
+
+use super::SyntaxError;
+use super::query::{self, TagQuery};
+use super::registry::LANGUAGES;
+
+/// A language that we parse. There is one value of it for each language, for the life of the program.
+pub struct Language {
+    /// Stable lower-case id, also the name of the folder in `queries/`: `rust`.
+    pub id: &'static str,
+    /// The name to show: `Rust`.
+    pub name: &'static str,
+    /// File extensions, lower case and without the dot.
+    pub extensions: &'static [&'static str],
+    /// Whole file names that mean this language: `Rakefile`.
+    pub file_names: &'static [&'static str],
+    /// Further names that people give it after a Markdown fence, lower case.
+    pub aliases: &'static [&'static str],
+    /// Programs that a `#!` line may name, without a version: `python`.
+    pub interpreters: &'static [&'static str],
+    pub(super) grammar: fn() -> tree_sitter::Language,
+    pub(super) tags_query: &'static str,
+    /// Parts of the highlight query; where two patterns match a node the later one wins.
+    pub(super) highlights: &'static [&'static str],
+    pub(super) locals: &'static [&'static str],
+    pub(super) compiled: Compiled,
+}
+
+/// Queries of a language, compiled when first asked for.
+pub(super) struct Compiled {
+    tags: OnceLock<Result<TagQuery, SyntaxError>>,
+    highlight: OnceLock<Result<HighlightConfiguration, SyntaxError>>,
+}
+
+impl Compiled {
+    /// Nothing compiled yet.
+    pub(super) const fn none() -> Self {
+        Self {
+            tags: OnceLock::new(),
+            highlight: OnceLock::new(),
+        }
+    }
+}
+
+impl Language {
+    /// All languages, in the order of the registry.
+    pub fn all() -> &'static [Self] {
+        &LANGUAGES
+    }
+
+    /// The language of a path, by file name or extension (of any case). Both `/` and `\` separate folders.
+    pub fn for_path(path: &str) -> Option<&'static Self> {
+        let file = file_name(path);
+        if let Some(language) = Self::all().iter().find(|language| language.file_names.contains(&file)) {
+            return Some(language);
+        }
+        let extension = file.rsplit_once('.')?.1.to_ascii_lowercase();
+        Self::all()
+            .iter()
+            .find(|language| language.extensions.contains(&extension.as_str()))
+    }
+
+    /// The language of a path or, when the path says nothing, of the `#!` on the first line of its text.
+    pub fn detect(path: &str, source: &str) -> Option<&'static Self> {
+        Self::for_path(path).or_else(|| Self::for_shebang(source))
+    }
+
+    /// The language that a Markdown fence names: an id, an alias or an extension, of any case. Only the first word of
+    /// an info string counts, so `rust,ignore` and `{.python}` are understood.
+    pub fn by_name(name: &str) -> Option<&'static Self> {
+        let word = first_word(name)?.to_ascii_lowercase();
+        let word = word.as_str();
+        Self::all().iter().find(|language| {
+            language.id == word || language.aliases.contains(&word) || language.extensions.contains(&word)
+        })
+    }
+
+    /// Compiles both queries, or says what is wrong with them. Only tests and `rhumb doctor` need this: without it a
+    /// language whose queries are broken merely has no tags or no colours.
+    pub fn check(&'static self) -> Result<(), &'static SyntaxError> {
+        self.tag_query()?;
+        self.highlight_configuration().map(|_| ())
+    }
+
+    /// The compiled tags query.
+    pub(super) fn tag_query(&'static self) -> Result<&'static TagQuery, &'static SyntaxError> {
+        self.compiled.tags.get_or_init(|| TagQuery::compile(self)).as_ref()
+    }
+
+    /// The compiled highlight query.
+    pub(super) fn highlight_configuration(
+        &'static self,
+    ) -> Result<&'static HighlightConfiguration, &'static SyntaxError> {
+        self.compiled
+            .highlight
+            .get_or_init(|| query::highlight_configuration(self))
+            .as_ref()
+    }
+
+    fn for_shebang(source: &str) -> Option<&'static Self> {
+        let line = source
+            .trim_start_matches('\u{feff}')
+            .lines()
+            .next()?
+            .strip_prefix("#!")?;
+        let mut words = line.split_whitespace();
+        let mut program = file_name(words.next()?);
+        if program == "env" {
+            program = words.find(|word| !word.starts_with('-') && !word.contains('='))?;
+        }
+        let program = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        Self::all()
+            .iter()
+            .find(|language| language.interpreters.contains(&program))
+    }
+}
+
+impl fmt::Debug for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Language({})", self.id)
+    }
+}
+
+impl PartialEq for Language {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Language {}
+
+/// The last component of a path.
+pub(super) fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// The first word of the info string of a Markdown fence, if it has one.
+pub(super) fn first_word(info: &str) -> Option<&str> {
+    let info = info.trim_start_matches(|c: char| c.is_whitespace() || c == '{' || c == '.');
+    info.split(|c: char| c.is_whitespace() || matches!(c, ',' | '{' | '}'))
+        .next()
+        .filter(|word| !word.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(path: &str) -> Option<&'static str> {
+        Language::for_path(path).map(|language| language.id)
+    }
+
+    #[test]
+    fn every_query_compiles() {
+        for language in Language::all() {
+            if let Err(error) = language.check() {
+                panic!("{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_path_names_its_language() {
+        assert_eq!(path("src/main.rs"), Some("rust"));
+        assert_eq!(path("A.PY"), Some("python"));
+        assert_eq!(path("web\\app.tsx"), Some("tsx"));
+        assert_eq!(path("lib.d.ts"), Some("typescript"));
+        assert_eq!(path("x/Rakefile"), Some("ruby"));
+        assert_eq!(path("a.h"), Some("c"));
+        assert_eq!(path("rs"), None);
+        assert_eq!(path(""), None);
+        assert_eq!(path("a/"), None);
+    }
+
+    #[test]
+    fn a_fence_names_its_language() {
+        let id = |name| Language::by_name(name).map(|language| language.id);
+        assert_eq!(id("py"), Some("python"));
+        assert_eq!(id("Rust,ignore"), Some("rust"));
+        assert_eq!(id("{.js}"), Some("javascript"));
+        assert_eq!(id("c++ title=x"), Some("cpp"));
+        assert_eq!(id("sh"), Some("bash"));
+        assert_eq!(id("  "), None);
+        assert_eq!(id("klingon"), None);
+    }
+
+    #[test]
+    fn the_first_line_names_the_language_of_a_script() {
+        let id = |source| Language::detect("bin/tool", source).map(|language| language.id);
+        assert_eq!(id("#!/bin/bash -e\n"), Some("bash"));
+        assert_eq!(id("#!/usr/bin/env -S python3.12\n"), Some("python"));
+        assert_eq!(id("\u{feff}#!/usr/bin/env node"), Some("javascript"));
+        assert_eq!(id("#!"), None);
+        assert_eq!(id("echo"), None);
+    }
+
+    #[test]
+    fn no_two_languages_claim_the_same_name() {
+        let mut names = std::collections::BTreeMap::new();
+        for language in Language::all() {
+            let own = language.extensions.iter().chain(language.aliases).chain([&language.id]);
+            for name in own {
+                let other = *names.entry(*name).or_insert(language.id);
+                assert_eq!(other, language.id, "{name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Compiling queries: what each capture of a tags query means, and the highlight configuration of a language.
+//!
+//! A tags query speaks in these captures and settings:
+//!
+//! | capture | meaning |
+//! |---|---|
+//! | `@definition.<kind>` with `@name` | a definition; `<kind>` is a [`SymbolKind`] |
+//! | `@body` | where the header of the definition ends, if its `body` field does not say so |
+//! | `@container` | the name that the definition belongs to, if that is not what surrounds it (a Go receiver) |
+//! | `@scope` with `@name` | a region that names what it contains without defining it (a Rust `impl`) |
+//! | `@reference` | a use of a name; the names of definitions are taken out afterwards |
+//! | `@ignore` with `@name` | not a definition after all, whatever another pattern says of that name on that line |
+//!
+//! `(#set! only "top-level")` drops a definition that stands inside a function, and `(#set! prefix "type")` puts a
+//! keyword before the signature that stands outside the captured node. Captures that begin with `_` serve predicates.
+
+use tree_sitter::Query;
+use tree_sitter_highlight::HighlightConfiguration;
+
+use super::SyntaxError;
+use super::highlight::capture_names;
+use super::language::Language;
+use super::tag::SymbolKind;
+
+/// What a capture of a tags query stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Definition(SymbolKind),
+    Name,
+    Body,
+    Container,
+    Scope,
+    Reference,
+    Ignore,
+    /// Only predicates look at it.
+    Private,
+}
+
+/// What the settings of a pattern say.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PatternSettings {
+    /// Drop the definition inside functions and methods.
+    pub(super) top_level_only: bool,
+    /// A keyword for the front of the signature.
+    pub(super) prefix: Option<String>,
+}
+
+/// A compiled tags query.
+pub(super) struct TagQuery {
+    pub(super) query: Query,
+    /// By capture index.
+    pub(super) roles: Vec<Role>,
+    /// By pattern index.
+    pub(super) settings: Vec<PatternSettings>,
+}
+
+impl TagQuery {
+    /// Compiles the tags query of `language`.
+    pub(super) fn compile(language: &'static Language) -> Result<Self, SyntaxError> {
+        let query = Query::new(&(language.grammar)(), language.tags_query).map_err(|source| SyntaxError::Query {
+            language: language.id,
+            what: "tags",
+            source,
+        })?;
+        let unknown = |capture: &str| SyntaxError::Capture {
+            language: language.id,
+            capture: capture.to_owned(),
+        };
+        let roles = query
+            .capture_names()
+            .iter()
+            .map(|name| role(name).ok_or_else(|| unknown(name)));
+        let roles = roles.collect::<Result<Vec<_>, _>>()?;
+        let settings = (0..query.pattern_count())
+            .map(|pattern| settings(&query, pattern))
+            .collect();
+        Ok(Self { query, roles, settings })
+    }
+}
+
+fn role(capture: &str) -> Option<Role> {
+    Some(match capture {
+        "name" => Role::Name,
+        "body" => Role::Body,
+        "container" => Role::Container,
+        "scope" => Role::Scope,
+        "reference" => Role::Reference,
+        "ignore" => Role::Ignore,
+        _ if capture.starts_with('_') => Role::Private,
+        _ => Role::Definition(SymbolKind::from_name(capture.strip_prefix("definition.")?)?),
+    })
+}
+
+fn settings(query: &Query, pattern: usize) -> PatternSettings {
+    let mut settings = PatternSettings::default();
+    for property in query.property_settings(pattern) {
+        match (&*property.key, property.value.as_deref()) {
+            ("only", Some("top-level")) => settings.top_level_only = true,
+            ("prefix", Some(prefix)) => settings.prefix = Some(prefix.to_owned()),
+            _ => {}
+        }
+    }
+    settings
+}
+
+/// Compiles the highlight query of `language`.
+pub(super) fn highlight_configuration(language: &'static Language) -> Result<HighlightConfiguration, SyntaxError> {
+    let grammar = (language.grammar)();
+    // The parts are files that need not end in a line end, and a part may open with a comment.
+    let (highlights, locals) = (language.highlights.join("\n"), language.locals.join("\n"));
+    // No injections: each would start another parse, and macros and templates read well enough without.
+    let mut configuration =
+        HighlightConfiguration::new(grammar, language.id, &highlights, "", &locals).map_err(|source| {
+            SyntaxError::Query {
+                language: language.id,
+                what: "highlight",
+                source,
+            }
+        })?;
+    configuration.configure(&capture_names());
+    Ok(configuration)
+}

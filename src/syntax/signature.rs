@@ -1,0 +1,253 @@
+//! Signatures: the header of a definition on one line.
+
+use std::ops::Range;
+
+use tree_sitter::Node;
+
+/// Longest signature, in characters.
+pub(super) const MAX_SIGNATURE_CHARS: usize = 200;
+
+/// How much of a header is looked at, in bytes: room for [`MAX_SIGNATURE_CHARS`] after comments and indentation go.
+const MAX_HEADER_BYTES: usize = 2_048;
+
+/// How many nodes of a header are looked at for comments.
+const MAX_HEADER_NODES: usize = 2_000;
+
+/// The parts of a definition that its signature is made from.
+pub(super) struct Header<'tree> {
+    /// The whole definition.
+    pub(super) node: Node<'tree>,
+    /// Its name.
+    pub(super) name: Node<'tree>,
+    /// What the query says the body is.
+    pub(super) body: Option<Node<'tree>>,
+}
+
+/// The signature of a definition: its source up to the body, without comments and annotations, with white space
+/// squeezed to single spaces, at most [`MAX_SIGNATURE_CHARS`] long. A name that stands after the body, as in a C
+/// `typedef struct { … } name`, is kept.
+pub(super) fn signature(header: &Header<'_>, prefix: Option<&str>, source: &str) -> String {
+    let whole = header.node.byte_range();
+    let mut text = Squeezed::new(prefix.unwrap_or_default());
+    match body(header) {
+        Some(body) => {
+            push_code(&mut text, header.node, whole.start..body.start, source);
+            if header.name.start_byte() >= body.end {
+                text.push("{ … }");
+                push_code(&mut text, header.node, body.end..whole.end, source);
+            }
+        }
+        None => push_code(&mut text, header.node, whole, source),
+    }
+    trim(text.finish())
+}
+
+/// Where the body is. The fields of a tuple struct are part of its header although the grammar calls them its body.
+fn body(header: &Header<'_>) -> Option<Range<usize>> {
+    let named = || {
+        header
+            .node
+            .child_by_field_name("body")
+            .filter(|body| body.kind() != "ordered_field_declaration_list")
+    };
+    let body = header.body.or_else(named).or_else(|| opening(header.node))?;
+    let range = body.byte_range();
+    (range.start > header.node.start_byte()).then_some(range)
+}
+
+/// The first brace or colon that is a child of the definition: only for definitions whose node is a block of some kind,
+/// since a colon elsewhere introduces a type.
+fn opening<'tree>(node: Node<'tree>) -> Option<Node<'tree>> {
+    let mut cursor = node.walk();
+    node.children(&mut cursor)
+        .take(MAX_HEADER_NODES)
+        .find(|child| child.kind() == "{")
+}
+
+/// Appends the code of `range`, leaving out comments and annotations.
+fn push_code(text: &mut Squeezed, node: Node<'_>, range: Range<usize>, source: &str) {
+    let end = floor_boundary(source, range.end.min(range.start.saturating_add(MAX_HEADER_BYTES)));
+    let mut start = range.start;
+    for hole in holes(node, start..end) {
+        text.push(source.get(start..hole.start).unwrap_or_default());
+        start = start.max(hole.end.min(end));
+    }
+    text.push(source.get(start..end).unwrap_or_default());
+}
+
+/// The comments and annotations inside `node` that touch `range`, in order.
+fn holes(node: Node<'_>, range: Range<usize>) -> Vec<Range<usize>> {
+    let mut cursor = node.walk();
+    let mut holes = Vec::new();
+    if !cursor.goto_first_child() {
+        return holes;
+    }
+    for _ in 0..MAX_HEADER_NODES {
+        let child = cursor.node();
+        let skip = is_left_out(child.kind());
+        if skip && child.end_byte() > range.start && child.start_byte() < range.end {
+            holes.push(child.byte_range());
+        }
+        let touches = child.start_byte() < range.end && child.end_byte() > range.start;
+        if !skip && touches && cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() || cursor.node() == node {
+                return holes;
+            }
+        }
+        if cursor.node().start_byte() >= range.end {
+            return holes;
+        }
+    }
+    holes
+}
+
+fn is_left_out(kind: &str) -> bool {
+    matches!(
+        kind,
+        "comment" | "line_comment" | "block_comment" | "annotation" | "marker_annotation" | "decorator"
+        // What a C++ constructor begins with is part of its body.
+        | "field_initializer_list"
+    )
+}
+
+/// What is left at the end of a header once its body is gone.
+fn trim(mut text: String) -> String {
+    loop {
+        let shorter = text.trim_end_matches([' ', '{', ':', ';', ',', '=']);
+        // `=>` shows that a constant is a function, and a lone `=` is all that Ruby's short methods leave.
+        let shorter = shorter.strip_suffix(" end").unwrap_or(shorter);
+        if shorter.len() == text.len() {
+            return text;
+        }
+        text.truncate(shorter.len());
+    }
+}
+
+/// The largest char boundary that is not after `at`.
+fn floor_boundary(source: &str, at: usize) -> usize {
+    source.floor_char_boundary(at)
+}
+
+/// Text on one line, with runs of white space and control characters as one space, up to the limit.
+struct Squeezed {
+    text: String,
+    chars: usize,
+    space: bool,
+}
+
+impl Squeezed {
+    fn new(prefix: &str) -> Self {
+        Self {
+            text: prefix.to_owned(),
+            chars: prefix.chars().count(),
+            space: !prefix.is_empty(),
+        }
+    }
+
+    fn push(&mut self, code: &str) {
+        for c in code.chars() {
+            if c.is_whitespace() || c.is_control() || c == '\u{feff}' {
+                self.space = true;
+                continue;
+            }
+            if self.chars >= MAX_SIGNATURE_CHARS {
+                return;
+            }
+            self.leave_space(c);
+            self.space = false;
+            self.text.push(c);
+            self.chars += 1;
+        }
+        // Whatever comes next was not adjacent to this.
+        self.space = true;
+    }
+
+    /// Puts the space that is due before `c`, if it needs one. The comma that ends the last of several lines goes.
+    fn leave_space(&mut self, c: char) {
+        if !self.space || self.text.is_empty() {
+            return;
+        }
+        if matches!(c, ')' | ']') && self.text.ends_with(',') {
+            self.text.pop();
+            self.chars -= 1;
+        } else if !self.glues(c) {
+            self.text.push(' ');
+            self.chars += 1;
+        }
+    }
+
+    /// Whether a line break before `c` should leave nothing, as between a call and the arguments on lines of their own.
+    fn glues(&self, c: char) -> bool {
+        self.text.ends_with(['(', '[']) || matches!(c, ')' | ']' | ',' | ';')
+    }
+
+    fn finish(self) -> String {
+        match self.text.char_indices().nth(MAX_SIGNATURE_CHARS) {
+            Some((end, _)) => self.text.get(..end).unwrap_or_default().to_owned(),
+            None => self.text,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Language, tags};
+
+    fn signatures(language: &str, source: &str) -> Vec<String> {
+        let tags = tags(Language::by_name(language).unwrap(), source);
+        tags.definitions
+            .into_iter()
+            .map(|definition| definition.signature)
+            .collect()
+    }
+
+    #[test]
+    fn a_header_of_many_lines_becomes_one() {
+        let source = "fn area(\n    width: u32, // in metres\n    height: u32,\n) -> u32\n{\n    width * height\n}\n";
+        assert_eq!(signatures("rust", source), ["fn area(width: u32, height: u32) -> u32"]);
+    }
+
+    #[test]
+    fn each_language_ends_its_header_its_own_way() {
+        assert_eq!(
+            signatures("python", "def f(a: int) -> str:  # why\n    return ''\n"),
+            ["def f(a: int) -> str"]
+        );
+        assert_eq!(signatures("ruby", "def name = @name\n"), ["def name"]);
+        assert_eq!(signatures("ruby", "def empty\nend\n"), ["def empty"]);
+        assert_eq!(
+            signatures("javascript", "const f = async (a) => {\n};\n"),
+            ["const f = async (a) =>"]
+        );
+        assert_eq!(signatures("c", "int f(void);\n"), ["int f(void)"]);
+        assert_eq!(
+            signatures("rust", "pub struct P(pub u32, u32);\n"),
+            ["pub struct P(pub u32, u32)"]
+        );
+        assert_eq!(signatures("go", "type P struct {\n\tX int\n}\n"), ["type P struct"]);
+    }
+
+    #[test]
+    fn annotations_are_left_out() {
+        let source = "class A {\n  @Override\n  @Cached(size = 3)\n  public String name() { return \"\"; }\n}\n";
+        assert_eq!(signatures("java", source), ["class A", "public String name()"]);
+    }
+
+    #[test]
+    fn a_name_after_the_body_is_kept() {
+        assert_eq!(
+            signatures("c", "typedef struct {\n  int x;\n} point_t;\n"),
+            ["typedef struct { … } point_t"]
+        );
+    }
+
+    #[test]
+    fn a_long_header_is_cut_at_a_character() {
+        let source = format!("const X: &str = \"{}\";\n", "ä".repeat(5_000));
+        let signature = signatures("rust", &source).remove(0);
+        assert_eq!(signature.chars().count(), super::MAX_SIGNATURE_CHARS);
+    }
+}

@@ -1,0 +1,513 @@
+//! Tags: running the tags query of a language over a source and making sense of what it captures.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use streaming_iterator::StreamingIterator;
+use tree_sitter::{Node, QueryCursor, QueryMatch};
+
+use super::language::Language;
+use super::parse::parse;
+use super::query::{Role, TagQuery};
+use super::signature::{Header, signature};
+use super::tag::{Definition, FileTags, Reference, SymbolKind};
+
+/// Most matches of the tags query that are read from one file.
+const MAX_MATCHES: usize = 200_000;
+
+/// Most matches that the query may have in flight; the oldest are dropped beyond it. Real code stays in the tens, deeply
+/// nested data in one line would otherwise cost time that grows with the square of its length.
+const MAX_MATCHES_IN_FLIGHT: u32 = 8_192;
+
+/// Longest name, in bytes. Anything longer is data that looks like a name.
+const MAX_NAME_BYTES: usize = 256;
+
+/// Everything that `source` defines and uses, in source order. Sources with syntax errors give what can be made out.
+/// Empty when the source is larger than [`super::parse::MAX_SOURCE_BYTES`] or is given up by the parser.
+pub fn tags(language: &'static Language, source: &str) -> FileTags {
+    let (Ok(query), Some(tree)) = (language.tag_query(), parse(language, source)) else {
+        return FileTags::default();
+    };
+    let found = collect(query, tree.root_node(), source);
+    FileTags {
+        references: references(found.references, &defined_names(&found.definitions), source),
+        definitions: definitions(found.definitions),
+    }
+}
+
+/// What one match of the query says about a definition.
+struct Found {
+    role: FoundRole,
+    name: String,
+    name_range: Range<usize>,
+    /// The row of the name, 0-based: what tells two captures of one definition.
+    name_row: usize,
+    /// Whether the query says where the body is.
+    has_body: bool,
+    range: Range<usize>,
+    line: u32,
+    end_line: u32,
+    signature: String,
+    container: Option<String>,
+    top_level_only: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FoundRole {
+    Definition(SymbolKind),
+    /// Lends its name to what it contains.
+    Scope,
+    /// Cancels other definitions of its name on its line.
+    Ignore,
+}
+
+/// A range of bytes that can be ordered.
+type Bytes = (usize, usize);
+
+#[derive(Default)]
+struct Collected {
+    definitions: Vec<Found>,
+    /// Byte range of each name that is used, with its line (1-based).
+    references: BTreeMap<Bytes, u32>,
+}
+
+fn collect(query: &TagQuery, root: Node<'_>, source: &str) -> Collected {
+    let mut cursor = QueryCursor::new();
+    cursor.set_match_limit(MAX_MATCHES_IN_FLIGHT);
+    let mut matches = cursor.matches(&query.query, root, source.as_bytes());
+    let mut collected = Collected::default();
+    for _ in 0..MAX_MATCHES {
+        let Some(found) = matches.next() else { break };
+        for capture in found.captures() {
+            if query.roles.get(capture.index as usize) == Some(&Role::Reference) {
+                let range = capture.node.byte_range();
+                collected
+                    .references
+                    .insert((range.start, range.end), line_of(capture.node.start_position().row));
+            }
+        }
+        collected.definitions.extend(definition(query, found, source));
+    }
+    collected
+}
+
+/// The definition that a match captures, if it captures one.
+fn definition(query: &TagQuery, found: &QueryMatch<'_, '_>, source: &str) -> Option<Found> {
+    let (mut role, mut name, mut body, mut container) = (None, None, None, None);
+    for capture in found.captures() {
+        match *query.roles.get(capture.index as usize)? {
+            Role::Definition(kind) => role = Some((FoundRole::Definition(kind), capture.node)),
+            Role::Scope => role = Some((FoundRole::Scope, capture.node)),
+            Role::Ignore => role = Some((FoundRole::Ignore, capture.node)),
+            Role::Name => name = Some(capture.node),
+            Role::Body => body = Some(capture.node),
+            Role::Container => container = Some(capture.node),
+            Role::Reference | Role::Private => {}
+        }
+    }
+    let ((role, node), name) = (role?, name?);
+    let settings = query.settings.get(found.pattern_index)?;
+    let (line, end_line) = lines(node, name, body);
+    let signature = match role {
+        FoundRole::Definition(_) => signature(&Header { node, name, body }, settings.prefix.as_deref(), source),
+        FoundRole::Scope | FoundRole::Ignore => String::new(),
+    };
+    Some(Found {
+        role,
+        name: name_text(name, source)?.to_owned(),
+        name_range: name.byte_range(),
+        name_row: name.start_position().row,
+        has_body: body.is_some(),
+        range: node.byte_range(),
+        line,
+        end_line,
+        signature,
+        container: container.and_then(|node| name_text(node, source)).map(str::to_owned),
+        top_level_only: settings.top_level_only,
+    })
+}
+
+/// The name in a node: symbols of Ruby lose their colon; what is blank, anonymous or absurdly long is no name.
+fn name_text<'source>(node: Node<'_>, source: &'source str) -> Option<&'source str> {
+    let text = source.get(node.byte_range())?;
+    let text = if node.kind() == "simple_symbol" {
+        text.trim_start_matches(':')
+    } else {
+        text
+    };
+    let blank = text.is_empty() || text == "_" || text.len() > MAX_NAME_BYTES || text.contains('\n');
+    (!blank).then_some(text)
+}
+
+/// First and last line of a definition. It begins on the line of its name, not at the modifiers or annotations above,
+/// unless the name comes after the body.
+fn lines(node: Node<'_>, name: Node<'_>, body: Option<Node<'_>>) -> (u32, u32) {
+    let trailing = body.is_some_and(|body| name.start_byte() >= body.end_byte());
+    let first = if trailing {
+        node.start_position().row
+    } else {
+        name.start_position().row
+    };
+    let end = node.end_position();
+    // Some nodes take in their line end and so stop at the start of the next line.
+    let last = if end.column == 0 {
+        end.row.saturating_sub(1)
+    } else {
+        end.row
+    };
+    (line_of(first), line_of(last.max(first)))
+}
+
+/// A row of the parser (0-based) as a line (1-based).
+fn line_of(row: usize) -> u32 {
+    u32::try_from(row).unwrap_or(u32::MAX).saturating_add(1)
+}
+
+fn references(found: BTreeMap<Bytes, u32>, names: &BTreeSet<NameAt>, source: &str) -> Vec<Reference> {
+    let mut references = Vec::with_capacity(found.len());
+    for ((start, end), line) in found {
+        if names.contains(&NameAt(start, end)) {
+            continue;
+        }
+        let name = source.get(start..end).unwrap_or_default().trim_start_matches(':');
+        if !name.is_empty() && name.len() <= MAX_NAME_BYTES {
+            references.push(Reference {
+                name: name.to_owned(),
+                line,
+            });
+        }
+    }
+    references
+}
+
+/// Where the definitions have their names, which are no references. What lends its name to a scope, or is ignored as a
+/// definition because it imports, does refer.
+fn defined_names(found: &[Found]) -> BTreeSet<NameAt> {
+    let names = |wanted: fn(FoundRole) -> bool| {
+        let found = found.iter().filter(move |found| wanted(found.role));
+        found
+            .map(|found| NameAt::from(found.name_range.clone()))
+            .collect::<BTreeSet<_>>()
+    };
+    let ignored = names(|role| role == FoundRole::Ignore);
+    let mut defined = names(|role| matches!(role, FoundRole::Definition(_)));
+    defined.retain(|name| !ignored.contains(name));
+    defined
+}
+
+/// Where the name of a definition stands.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct NameAt(usize, usize);
+
+impl From<Range<usize>> for NameAt {
+    fn from(range: Range<usize>) -> Self {
+        Self(range.start, range.end)
+    }
+}
+
+/// Sorts what was found, takes out duplicates and gives each definition its container.
+fn definitions(mut found: Vec<Found>) -> Vec<Definition> {
+    found.sort_by_key(|found| (found.range.start, usize::MAX - found.range.end, found.name_range.start));
+    let found = without_duplicates(found);
+    let mut open: Vec<&Found> = Vec::new();
+    let mut definitions = Vec::new();
+    for found in &found {
+        while open.last().is_some_and(|outer| outer.range.end <= found.range.start) {
+            open.pop();
+        }
+        if let FoundRole::Definition(kind) = found.role {
+            definitions.extend(placed(found, kind, &open));
+        }
+        open.push(found);
+    }
+    definitions
+}
+
+/// A definition among the definitions that are open around it, outermost first.
+fn placed(found: &Found, kind: SymbolKind, open: &[&Found]) -> Option<Definition> {
+    let around = || open.iter().filter(|outer| outer.surrounds(found));
+    if found.top_level_only && around().any(|outer| outer.is_function()) {
+        return None;
+    }
+    let outer = around().next_back();
+    let belongs_to_type = outer.is_some_and(|outer| outer.is_type());
+    Some(Definition {
+        name: found.name.clone(),
+        kind: if kind == SymbolKind::Function && belongs_to_type {
+            SymbolKind::Method
+        } else {
+            kind
+        },
+        line: found.line,
+        end_line: found.end_line,
+        signature: found.signature.clone(),
+        container: found
+            .container
+            .clone()
+            .or_else(|| outer.map(|outer| outer.name.clone())),
+    })
+}
+
+impl Found {
+    /// Whether `inner` stands inside. The struct of `typedef struct name { … } name` belongs to no one.
+    fn surrounds(&self, inner: &Self) -> bool {
+        let same_name = self.role == FoundRole::Definition(SymbolKind::Type) && self.name == inner.name;
+        self.range != inner.range && self.range.end >= inner.range.end && !same_name
+    }
+
+    fn is_function(&self) -> bool {
+        matches!(
+            self.role,
+            FoundRole::Definition(SymbolKind::Function | SymbolKind::Method)
+        )
+    }
+
+    fn is_type(&self) -> bool {
+        match self.role {
+            FoundRole::Scope => true,
+            FoundRole::Definition(kind) => {
+                matches!(
+                    kind,
+                    SymbolKind::Class | SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Interface
+                )
+            }
+            FoundRole::Ignore => false,
+        }
+    }
+}
+
+/// Keeps one definition for each name on a line: the most specific, then one whose body is known, then the outermost,
+/// whose signature is fuller.
+fn without_duplicates(found: Vec<Found>) -> Vec<Found> {
+    let mut best = BTreeMap::new();
+    for (at, found) in found
+        .iter()
+        .enumerate()
+        .filter(|(_, found)| found.role != FoundRole::Scope)
+    {
+        let specific = (specificity(found.role), found.has_body);
+        let kept = best
+            .entry((found.name_row, found.name.as_str()))
+            .or_insert((specific, at));
+        if specific > kept.0 {
+            *kept = (specific, at);
+        }
+    }
+    let kept: BTreeSet<usize> = best.into_values().map(|(_, at)| at).collect();
+    let stays = |at: &usize, found: &Found| match found.role {
+        FoundRole::Scope => true,
+        FoundRole::Ignore => false,
+        FoundRole::Definition(_) => kept.contains(at),
+    };
+    found
+        .into_iter()
+        .enumerate()
+        .filter(|(at, found)| stays(at, found))
+        .map(|(_, found)| found)
+        .collect()
+}
+
+/// How much a kind says: that a variable holds a function is worth more than that it is a variable.
+fn specificity(role: FoundRole) -> u8 {
+    match role {
+        FoundRole::Ignore => u8::MAX,
+        FoundRole::Scope => 0,
+        FoundRole::Definition(kind) => match kind {
+            SymbolKind::Variable => 1,
+            SymbolKind::Field => 2,
+            SymbolKind::Constant | SymbolKind::Type => 3,
+            SymbolKind::Function | SymbolKind::Macro | SymbolKind::Module => 4,
+            SymbolKind::Class | SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Interface => 5,
+            SymbolKind::Method => 6,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse::MAX_SOURCE_BYTES;
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The definitions as `kind container::name line-end_line`.
+    fn defined(language: &str, source: &str) -> Vec<String> {
+        let show = |definition: Definition| {
+            let container = definition.container.map(|name| format!("{name}::")).unwrap_or_default();
+            let (kind, line, end_line) = (definition.kind.as_str(), definition.line, definition.end_line);
+            format!("{kind} {container}{} {line}-{end_line}", definition.name)
+        };
+        tags(Language::by_name(language).unwrap(), source)
+            .definitions
+            .into_iter()
+            .map(show)
+            .collect()
+    }
+
+    fn referenced(language: &str, source: &str) -> Vec<String> {
+        let tags = tags(Language::by_name(language).unwrap(), source);
+        tags.references
+            .into_iter()
+            .map(|reference| format!("{}:{}", reference.name, reference.line))
+            .collect()
+    }
+
+    #[test]
+    fn a_function_of_a_type_is_a_method() {
+        let source = "impl A {\n    fn f() {\n        fn g() {}\n    }\n}\nmod m {\n    fn h() {}\n}\n";
+        let expected = [
+            "method A::f 2-4",
+            "function f::g 3-3",
+            "module m 6-8",
+            "function m::h 7-7",
+        ];
+        assert_eq!(defined("rust", source), expected);
+    }
+
+    #[test]
+    fn what_is_local_to_a_function_is_no_definition() {
+        assert_eq!(
+            defined("go", "func f() {\n\tvar x = 1\n\tconst y = 2\n}\n"),
+            ["function f 1-4"]
+        );
+        assert_eq!(
+            defined("javascript", "function f() {\n  const x = 1;\n}\n"),
+            ["function f 1-3"]
+        );
+        assert_eq!(
+            defined("c", "int f(void) { int x = 1; int g(int); return x; }\n"),
+            ["function f 1-1"]
+        );
+    }
+
+    #[test]
+    fn a_definition_captured_twice_is_one() {
+        assert_eq!(
+            defined("javascript", "const F = class { g() {} };\n"),
+            ["class F 1-1", "method F::g 1-1"]
+        );
+        assert_eq!(defined("python", "MAX = 1\n"), ["constant MAX 1-1"]);
+        assert_eq!(
+            defined("c", "typedef struct a {\n int x;\n} a;\n"),
+            ["type a 1-3", "struct a 1-3"]
+        );
+    }
+
+    #[test]
+    fn declarations_of_several_names_do_not_nest() {
+        let expected = ["function a 1-1", "function b 1-1", "variable c 1-1"];
+        assert_eq!(
+            defined("javascript", "const a = () => 1, b = () => 2, c = 3;\n"),
+            expected
+        );
+    }
+
+    #[test]
+    fn an_import_defines_nothing() {
+        assert_eq!(
+            defined("javascript", "const a = require('a');\nconst b = require('b').c;\n"),
+            [""; 0]
+        );
+        assert_eq!(
+            referenced("javascript", "const { a } = require('a');\n"),
+            ["a:1", "require:1"]
+        );
+    }
+
+    #[test]
+    fn paths_and_types_are_references() {
+        assert_eq!(
+            referenced("rust", "fn f(x: &Foo) {\n    Bar::new(x).go()\n}\n"),
+            ["Foo:1", "Bar:2", "new:2", "go:2"]
+        );
+    }
+
+    #[test]
+    fn an_impl_and_a_require_refer_to_what_they_name() {
+        assert_eq!(referenced("rust", "impl Foo {}\n"), ["Foo:1"]);
+        assert_eq!(
+            referenced("javascript", "const foo = require('foo');\n"),
+            ["foo:1", "require:1"]
+        );
+    }
+
+    #[test]
+    fn a_name_is_no_reference_to_itself() {
+        assert_eq!(referenced("rust", "struct Foo;\nconst BAR: u8 = 1;\n"), [""; 0]);
+    }
+
+    #[test]
+    fn a_use_inside_a_macro_counts() {
+        let names = referenced("rust", "fn f() { println!(\"{}\", Foo::bar(baz(1))); }\n");
+        assert_eq!(names, ["println:1", "Foo:1", "bar:1", "baz:1"]);
+    }
+
+    #[test]
+    fn broken_code_still_has_tags() {
+        let names = defined(
+            "python",
+            "def good():\n    pass\n\ndef bad(:\n    pass\n\nclass Fine:\n    pass\n",
+        );
+        assert!(
+            names.contains(&"function good 1-2".into()) && names.contains(&"class Fine 7-8".into()),
+            "{names:?}"
+        );
+    }
+
+    #[test]
+    fn odd_bytes_do_no_harm() {
+        assert_eq!(
+            defined(
+                "python",
+                "\u{feff}def f():\r\n    pass\r\n\0\r\ndef g():\r\n    pass\r\n"
+            )
+            .len(),
+            2
+        );
+    }
+
+    #[test]
+    fn a_source_over_the_limit_has_no_tags() {
+        let source = "fn f() {}\n".repeat(MAX_SOURCE_BYTES / 10 + 1);
+        assert_eq!(tags(Language::by_name("rust").unwrap(), &source), FileTags::default());
+    }
+
+    #[test]
+    fn minified_code_is_read() {
+        let source = "var a=function(){return b(1)},c={d:function(e){return[e,{f:[1,2]}]}};".repeat(2_000);
+        let tags = tags(Language::by_name("js").unwrap(), &source);
+        assert!(
+            tags.definitions
+                .iter()
+                .all(|definition| definition.line == 1 && definition.signature.len() < 400)
+        );
+        assert_eq!(tags.definitions.len(), 3);
+    }
+
+    #[test]
+    fn depth_is_no_danger() {
+        let depth = 30_000;
+        for (name, open) in [
+            ("javascript", "{a:["),
+            ("python", "f("),
+            ("rust", "mod a {"),
+            ("ruby", "class A;"),
+        ] {
+            tags(Language::by_name(name).unwrap(), &open.repeat(depth));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn tags_of_any_text_are_in_its_lines(source in "[a-z(){}\\[\\];:=.,<>\"'#@!\\\\ \n\r\t\u{0}é]{0,200}") {
+            let lines = source.split('\n').count() as u32;
+            for language in Language::all() {
+                let tags = tags(language, &source);
+                for definition in &tags.definitions {
+                    prop_assert!(1 <= definition.line && definition.line <= definition.end_line);
+                    prop_assert!(definition.end_line <= lines);
+                }
+                prop_assert!(tags.references.iter().all(|reference| (1..=lines).contains(&reference.line)));
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Making text safe to draw: whatever could drive the terminal, or hide from the reader, becomes a visible glyph.
+//!
+//! Files, model replies and tool output all come from outside. An escape sequence in one of them could retitle the window
+//! or write the clipboard; a direction override or a run of tag characters could show the reader another text than the
+//! one that is applied. Both are shown for what they are instead.
+
+use std::borrow::Cow;
+
+/// Columns between two tab stops.
+pub const TAB_STOP: usize = 4;
+
+/// `text` with every dangerous or invisible character replaced by a glyph: C0 controls and DEL by their control picture
+/// (`␛`), everything else by its code point (`<U+202E>`). Line feeds and tabs stay. Borrows when nothing needs to change.
+///
+/// Joiners (U+200C, U+200D) are shown too: an emoji that is built with them falls apart into its visible members, which
+/// also keeps its width the same on every terminal.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    replace(text, |c| !matches!(c, '\n' | '\t') && is_unsafe(c))
+}
+
+/// `text` as one drawable line: as [`visible`], and line feeds become `␊`, carriage returns `␍`, and tabs spaces up to
+/// the next stop of [`TAB_STOP`] columns, counted from the start of `text`.
+pub fn visible_line(text: &str) -> Cow<'_, str> {
+    visible_from(text, 0)
+}
+
+/// As [`visible_line`], for a piece of a line that starts at that 0-based column: tab stops count from the line's start.
+pub fn visible_from(text: &str, column: usize) -> Cow<'_, str> {
+    if !text.contains('\t') {
+        return replace(text, is_unsafe);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut column = column;
+    for (index, part) in text.split('\t').enumerate() {
+        if index > 0 {
+            let gap = TAB_STOP - column % TAB_STOP;
+            out.extend(std::iter::repeat_n(' ', gap));
+            column += gap;
+        }
+        let part = replace(part, is_unsafe);
+        column += super::width::columns(&part);
+        out.push_str(&part);
+    }
+    Cow::Owned(out)
+}
+
+fn replace(text: &str, shown: impl Fn(char) -> bool) -> Cow<'_, str> {
+    let Some(first) = text.find(&shown) else {
+        return Cow::Borrowed(text);
+    };
+    let (clean, rest) = text.split_at(first);
+    let mut out = String::with_capacity(text.len() + 16);
+    out.push_str(clean);
+    for c in rest.chars() {
+        if shown(c) { push_glyph(&mut out, c) } else { out.push(c) }
+    }
+    Cow::Owned(out)
+}
+
+fn push_glyph(out: &mut String, c: char) {
+    let code = u32::from(c);
+    let picture = match code {
+        0..=0x1F => char::from_u32(0x2400 + code),
+        0x7F => Some('␡'),
+        _ => None,
+    };
+    match picture {
+        Some(glyph) => out.push(glyph),
+        None => out.push_str(&format!("<U+{code:04X}>")),
+    }
+}
+
+/// Whether `c` must not reach the terminal as it is: a control, a bidirectional control, a character of no width, or one
+/// of the planes that carry hidden text. Combining marks and the emoji variation selectors are ordinary text.
+fn is_unsafe(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{00AD}' | '\u{034F}' | '\u{061C}' // soft hyphen, grapheme joiner, Arabic letter mark
+            | '\u{115F}' | '\u{1160}' | '\u{3164}' | '\u{FFA0}' // Hangul fillers: letters that draw nothing
+            | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}'
+            | '\u{200B}'..='\u{200F}' // zero-width space, joiners, direction marks
+            | '\u{2028}'..='\u{202E}' // line and paragraph separators, embeddings and overrides
+            | '\u{2060}'..='\u{206F}' // word joiner, invisible operators, isolates
+            | '\u{FE00}'..='\u{FE0D}' // variation selectors, those for text and emoji style aside
+            | '\u{FEFF}' | '\u{FFF0}'..='\u{FFFB}' // byte order mark, interlinear annotation
+            | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}'
+            | '\u{E0000}'..='\u{E0FFF}') // tags and the variation selectors that can smuggle bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn an_escape_sequence_becomes_text() {
+        assert_eq!(visible("a\x1b]0;owned\x07b"), "a␛]0;owned␇b");
+        assert_eq!(visible("\u{9b}31m\x7f"), "<U+009B>31m␡");
+    }
+
+    #[test]
+    fn hidden_characters_are_named() {
+        assert_eq!(visible("user\u{202e}nimda"), "user<U+202E>nimda");
+        assert_eq!(visible("x\u{200b}y\u{feff}z"), "x<U+200B>y<U+FEFF>z");
+        assert_eq!(visible("\u{e0041}"), "<U+E0041>");
+    }
+
+    #[test]
+    fn ordinary_text_is_borrowed() {
+        for text in ["fn main() {\n\tx\n}", "naïve — 日本語 ⚠\u{fe0f} e\u{301}", ""] {
+            assert!(matches!(visible(text), Cow::Borrowed(same) if same == text));
+        }
+        assert!(matches!(visible_line("plain"), Cow::Borrowed("plain")));
+    }
+
+    #[test]
+    fn a_line_has_no_line_ends_and_no_tabs() {
+        assert_eq!(visible_line("a\r\nb\n"), "a␍␊b␊");
+        assert_eq!(visible_line("\tx\ty"), "    x   y");
+        assert_eq!(visible_line("日\t|"), "日  |");
+        assert_eq!(visible_line("abcd\t|"), "abcd    |");
+        assert_eq!(visible_from("\t|", 3), " |");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_shown_can_drive_the_terminal(text in any::<String>()) {
+            prop_assert!(!visible(&text).chars().any(|c| is_unsafe(c) && c != '\n' && c != '\t'));
+            prop_assert!(!visible_line(&text).chars().any(is_unsafe));
+        }
+
+        #[test]
+        fn showing_twice_is_showing_once(text in "[\\x00-\\xff\u{200b}\u{202e}a-z\t\n]*") {
+            let once = visible_line(&text).into_owned();
+            prop_assert_eq!(visible_line(&once), once.as_str());
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The actions of the map pane.
+
+use crate::context::map_budget;
+use crate::repo_map::RankedFile;
+use crate::tui::action::Action;
+use crate::tui::app::{App, Task, run};
+
+/// A budget is changed by this many tokens.
+const BUDGET_STEP: usize = 512;
+
+/// One line of the map pane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MapRow {
+    /// A file, by its index in rank order.
+    File(usize),
+    /// A symbol of a file, by both indices.
+    Symbol(usize, usize),
+}
+
+impl App {
+    /// The lines of the map pane, in order.
+    pub fn map_rows(&self) -> Vec<MapRow> {
+        let mut rows = Vec::new();
+        for (index, file) in self.ranked_files().iter().enumerate() {
+            rows.push(MapRow::File(index));
+            if self.map.open.contains(&file.path) {
+                rows.extend((0..file.symbols.len()).map(|symbol| MapRow::Symbol(index, symbol)));
+            }
+        }
+        rows
+    }
+
+    /// The files of the map in rank order.
+    pub fn ranked_files(&self) -> &[RankedFile] {
+        self.session
+            .view
+            .as_ref()
+            .and_then(|view| view.map.as_ref())
+            .map_or(&[], |map| &map.files)
+    }
+
+    fn file_under_cursor(&self) -> Option<(usize, String)> {
+        let row = self.map_rows().get(self.map.window.selected()?).copied()?;
+        let (MapRow::File(index) | MapRow::Symbol(index, _)) = row;
+        Some((index, self.ranked_files().get(index)?.path.clone()))
+    }
+
+    pub(in crate::tui) fn act_on_map(&mut self, action: Action) -> Option<Vec<Task>> {
+        match action {
+            Action::Down => self.map.window.step(1),
+            Action::Up => self.map.window.step(-1),
+            Action::PageDown => self.map.window.page_down(),
+            Action::PageUp => self.map.window.page_up(),
+            Action::Top => self.map.window.first(),
+            Action::Bottom => self.map.window.last(),
+            Action::Expand => self.toggle_file(),
+            Action::Collapse => self.close_file(),
+            Action::MapAdd => return Some(self.add_under_cursor(false)),
+            Action::MapReadOnly => return Some(self.add_under_cursor(true)),
+            Action::MapMore => return Some(self.change_budget(|budget| budget + BUDGET_STEP)),
+            Action::MapLess => return Some(self.change_budget(|budget| budget.saturating_sub(BUDGET_STEP))),
+            _ => return None,
+        }
+        Some(Vec::new())
+    }
+
+    fn toggle_file(&mut self) {
+        let Some((_, path)) = self.file_under_cursor() else {
+            return;
+        };
+        if !self.map.open.remove(&path) {
+            self.map.open.insert(path);
+        }
+    }
+
+    fn close_file(&mut self) {
+        let Some((index, path)) = self.file_under_cursor() else {
+            return;
+        };
+        self.map.open.remove(&path);
+        let row = self
+            .map_rows()
+            .iter()
+            .position(|row| *row == MapRow::File(index))
+            .unwrap_or(0);
+        self.map.window.set_len(self.map_rows().len());
+        self.map.window.select(row);
+    }
+
+    fn add_under_cursor(&mut self, read_only: bool) -> Vec<Task> {
+        let Some((_, path)) = self.file_under_cursor() else {
+            return Vec::new();
+        };
+        self.hint = format!("{path} is in the chat{}", if read_only { " for reference" } else { "" });
+        run(self.session.add_files(&[path], read_only))
+    }
+
+    fn change_budget(&mut self, change: impl Fn(usize) -> usize) -> Vec<Task> {
+        let Some(view) = &self.session.view else {
+            return Vec::new();
+        };
+        let has_files = self.session.files.iter().any(|file| !file.read_only);
+        let automatic = map_budget(view.prompt.window, has_files);
+        let budget = change(self.session.map_tokens.unwrap_or(automatic));
+        self.hint = format!("map budget: {budget} tokens (/map-tokens auto goes back)");
+        run(self.session.set_map_tokens(Some(budget)))
+    }
+}

@@ -1,0 +1,111 @@
+//! The actions of the review pane.
+
+use crate::review::{Decision, HunkId};
+use crate::tui::action::Action;
+use crate::tui::app::{App, Task, run};
+use crate::tui::overlay::Overlay;
+
+impl App {
+    pub(in crate::tui) fn act_on_review(&mut self, action: Action) -> Option<Vec<Task>> {
+        if self.session.writing {
+            self.hint = "writing …".into();
+            return Some(Vec::new());
+        }
+        match action {
+            Action::Write => return Some(run(self.session.write_accepted())),
+            Action::Abandon if self.reviewing() => {
+                self.overlay = Some(Overlay::abandon(self.session.review.counts().total()));
+            }
+            Action::Down => self.review.offset += 1,
+            Action::Up => self.review.offset = self.review.offset.saturating_sub(1),
+            Action::PageDown => self.review.offset += self.page,
+            Action::PageUp => self.review.offset = self.review.offset.saturating_sub(self.page),
+            Action::Undo | Action::Redo => self.take_back(action),
+            action => {
+                return self
+                    .move_in_review(action)
+                    .or_else(|| self.decide(action))
+                    .map(|()| Vec::new());
+            }
+        }
+        Some(Vec::new())
+    }
+
+    fn move_in_review(&mut self, action: Action) -> Option<()> {
+        let review = &self.session.review;
+        let at = self.review.cursor;
+        let files = |wanted: usize| HunkId { file: wanted, hunk: 0 };
+        let to = match action {
+            Action::NextHunk => review.ids().find(|id| *id > at),
+            Action::PreviousHunk => review.ids().take_while(|id| *id < at).last(),
+            Action::NextFile => review.ids().find(|id| *id >= files(at.file + 1)),
+            Action::PreviousFile => Some(files(at.file.saturating_sub(usize::from(at.hunk == 0)))),
+            Action::Top => review.ids().next(),
+            Action::Bottom => review.ids().last(),
+            _ => return None,
+        };
+        self.go_to(to.unwrap_or(at));
+        Some(())
+    }
+
+    fn go_to(&mut self, id: HunkId) {
+        self.review.cursor = id;
+        self.review.follow = true;
+    }
+
+    fn decide(&mut self, action: Action) -> Option<()> {
+        let at = self.review.cursor;
+        let review = &mut self.session.review;
+        if review.files.is_empty() {
+            self.hint = "there is no hunk to decide".into();
+            return is_decision(action).then_some(());
+        }
+        let changed = match action {
+            Action::Accept => review.decide(at, Decision::Accepted),
+            Action::Reject => review.decide(at, Decision::Rejected),
+            Action::Pend => review.decide(at, Decision::Pending),
+            Action::Toggle => {
+                let toggled = review.decision(at).toggled();
+                review.decide(at, toggled)
+            }
+            Action::AcceptFile => review.decide_file(at.file, Decision::Accepted),
+            Action::RejectFile => review.decide_file(at.file, Decision::Rejected),
+            Action::AcceptAll => review.decide_all(Decision::Accepted),
+            Action::RejectAll => review.decide_all(Decision::Rejected),
+            _ => return None,
+        };
+        let moves_on = !matches!(action, Action::Pend | Action::Toggle);
+        let next = if moves_on { review.next_pending(at) } else { Some(at) };
+        let counts = review.counts();
+        self.hint = match next {
+            None => format!(
+                "all decided: {} accepted, {} rejected; w writes",
+                counts.accepted, counts.rejected
+            ),
+            Some(_) if changed > 1 => format!("{changed} hunks changed; u takes it back"),
+            Some(_) => format!("{} pending", counts.pending),
+        };
+        self.go_to(next.unwrap_or(at));
+        Some(())
+    }
+
+    fn take_back(&mut self, action: Action) {
+        let review = &mut self.session.review;
+        match if action == Action::Undo {
+            review.undo()
+        } else {
+            review.redo()
+        } {
+            Some(id) => self.go_to(id),
+            None => self.hint = "nothing to take back".into(),
+        }
+    }
+}
+
+fn is_decision(action: Action) -> bool {
+    use Action::{Accept, AcceptAll, AcceptFile, Pend, Reject, RejectAll, RejectFile, Toggle};
+    matches!(
+        action,
+        Accept | Reject | Toggle | Pend | AcceptFile | RejectFile | AcceptAll | RejectAll
+    )
+}

@@ -1,0 +1,291 @@
+//! Actions: everything that a key can mean. One table feeds the key map, the command bar, the help and the README.
+
+/// The part of the screen that has the focus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Pane {
+    /// Transcript and composer.
+    Chat,
+    /// The ranked repo map.
+    Map,
+    /// The parts of the next request.
+    Context,
+    /// The hunks of the proposal.
+    Review,
+}
+
+impl Pane {
+    /// Every pane, in the order that Tab follows.
+    pub const ALL: [Self; 4] = [Self::Chat, Self::Map, Self::Context, Self::Review];
+
+    /// Its title.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Map => "repo map",
+            Self::Context => "context",
+            Self::Review => "review",
+        }
+    }
+}
+
+/// Where a binding counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Scope {
+    /// Everywhere.
+    Global,
+    /// In one pane while it has the focus.
+    Pane(Pane),
+    /// In every pane that lists something: map, context and review.
+    Lists,
+}
+
+macro_rules! actions {
+    ($($(#[doc = $doc:literal])+ $variant:ident: $name:literal, $scope:expr, [$($key:literal),*], $title:literal;)+) => {
+        /// What a key means.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Action {
+            $($(#[doc = $doc])+ $variant,)+
+        }
+
+        /// Every action with its name, scope, keys and title.
+        pub const ACTIONS: &[ActionInfo] = &[
+            $(ActionInfo {
+                action: Action::$variant,
+                name: $name,
+                scope: $scope,
+                keys: &[$($key),*],
+                title: $title,
+                help: concat!($($doc),+),
+            },)+
+        ];
+    };
+}
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct ActionInfo {
+    /// The action.
+    pub action: Action,
+    /// Its stable name.
+    pub name: &'static str,
+    /// Where its keys count.
+    pub scope: Scope,
+    /// Its keys; a sequence is written with a space between (`g y`).
+    pub keys: &'static [&'static str],
+    /// A word or two for the command bar.
+    pub title: &'static str,
+    /// A sentence for the help.
+    pub help: &'static str,
+}
+
+const CHAT: Scope = Scope::Pane(Pane::Chat);
+const MAP: Scope = Scope::Pane(Pane::Map);
+const CONTEXT: Scope = Scope::Pane(Pane::Context);
+const REVIEW: Scope = Scope::Pane(Pane::Review);
+
+actions! {
+    /// Send the message, or run the slash command.
+    Send: "send", CHAT, ["Enter"], "send";
+    /// Start a new line in the message.
+    Newline: "newline", CHAT, ["Alt-Enter", "Ctrl-j"], "new line";
+    /// Scroll the transcript up by a page.
+    ScrollUp: "scroll-up", CHAT, ["PageUp"], "scroll";
+    /// Scroll the transcript down by a page.
+    ScrollDown: "scroll-down", CHAT, ["PageDown"], "scroll";
+
+    /// Stop the running turn; otherwise go back to the chat.
+    Escape: "escape", Scope::Global, ["Esc"], "cancel";
+    /// Stop the running turn, else empty the composer, else leave when pressed twice.
+    Interrupt: "interrupt", Scope::Global, ["Ctrl-c"], "stop, leave";
+    /// Leave at once.
+    Quit: "quit", Scope::Global, ["Ctrl-q"], "quit";
+    /// Give the focus to the next pane.
+    FocusNext: "focus-next", Scope::Global, ["Tab"], "next pane";
+    /// Give the focus to the pane before.
+    FocusPrevious: "focus-previous", Scope::Global, ["Shift-Tab"], "previous pane";
+    /// Give the focus to the chat.
+    FocusChat: "focus-chat", Scope::Global, ["Alt-1"], "chat";
+    /// Give the focus to the repo map.
+    FocusMap: "focus-map", Scope::Global, ["Alt-2"], "map";
+    /// Give the focus to the context.
+    FocusContext: "focus-context", Scope::Global, ["Alt-3"], "context";
+    /// Give the focus to the review.
+    FocusReview: "focus-review", Scope::Global, ["Alt-4"], "review";
+    /// Pick files to add to the chat.
+    PickFile: "pick-file", Scope::Global, ["Ctrl-p"], "add files";
+    /// Look for a model server on this machine.
+    FindServers: "find-servers", Scope::Global, ["F2"], "find server";
+    /// Copy the whole prompt, for a chat window elsewhere.
+    CopyPrompt: "copy-prompt", Scope::Global, ["F3"], "copy prompt";
+    /// Take a pasted reply into review.
+    PasteReply: "paste-reply", Scope::Global, ["F4"], "paste reply";
+    /// Show the request exactly as it will be sent.
+    ViewPrompt: "view-prompt", Scope::Global, ["F5"], "view prompt";
+    /// Show keys and commands.
+    Help: "help", Scope::Global, ["F1"], "help";
+    /// Draw the screen anew.
+    Redraw: "redraw", Scope::Global, ["Ctrl-l"], "redraw";
+    /// Suspend to the shell.
+    Suspend: "suspend", Scope::Global, ["Ctrl-z"], "suspend";
+
+    /// Move down a line.
+    Down: "down", Scope::Lists, ["j", "Down"], "down";
+    /// Move up a line.
+    Up: "up", Scope::Lists, ["k", "Up"], "up";
+    /// Move down a page.
+    PageDown: "page-down", Scope::Lists, ["PageDown", "Ctrl-d"], "page down";
+    /// Move up a page.
+    PageUp: "page-up", Scope::Lists, ["PageUp", "Ctrl-u"], "page up";
+    /// Move to the first line.
+    Top: "top", Scope::Lists, ["Home", "g g"], "top";
+    /// Move to the last line.
+    Bottom: "bottom", Scope::Lists, ["End", "G"], "bottom";
+    /// Show keys and commands.
+    HelpHere: "help-here", Scope::Lists, ["?"], "help";
+    /// Leave the pane for the chat.
+    Leave: "leave", Scope::Lists, ["q"], "back to chat";
+
+    /// Open or close the file under the cursor.
+    Expand: "expand", MAP, ["Enter", "Space", "l", "Right"], "open";
+    /// Close the file under the cursor.
+    Collapse: "collapse", MAP, ["h", "Left"], "close";
+    /// Add the file under the cursor to the chat.
+    MapAdd: "map-add", MAP, ["a"], "add";
+    /// Add the file under the cursor for reference.
+    MapReadOnly: "map-read-only", MAP, ["r"], "read-only";
+    /// Give the map more tokens.
+    MapMore: "map-more", MAP, ["+", "="], "more tokens";
+    /// Give the map fewer tokens.
+    MapLess: "map-less", MAP, ["-"], "fewer";
+
+    /// Take the file under the cursor out of the chat.
+    ContextDrop: "context-drop", CONTEXT, ["d", "Delete"], "drop";
+    /// Switch the file under the cursor between editable and read-only.
+    ContextReadOnly: "context-read-only", CONTEXT, ["r"], "read-only";
+    /// Pick files to add to the chat.
+    ContextAdd: "context-add", CONTEXT, ["a"], "add";
+    /// Show the part under the cursor as it will be sent.
+    ContextView: "context-view", CONTEXT, ["Enter"], "view";
+
+    /// Accept the hunk under the cursor and go to the next pending one.
+    Accept: "accept", REVIEW, ["y"], "accept";
+    /// Reject the hunk under the cursor and go to the next pending one.
+    Reject: "reject", REVIEW, ["n"], "reject";
+    /// Switch the hunk between accepted and rejected.
+    Toggle: "toggle", REVIEW, ["Space"], "toggle";
+    /// Make the hunk pending again.
+    Pend: "pend", REVIEW, ["p"], "pending";
+    /// Accept every hunk of this file.
+    AcceptFile: "accept-file", REVIEW, ["Y"], "accept file";
+    /// Reject every hunk of this file.
+    RejectFile: "reject-file", REVIEW, ["N"], "reject file";
+    /// Accept everything.
+    AcceptAll: "accept-all", REVIEW, ["g y"], "accept all";
+    /// Reject everything.
+    RejectAll: "reject-all", REVIEW, ["g n"], "reject all";
+    /// Go to the next hunk.
+    NextHunk: "next-hunk", REVIEW, ["]", "Enter"], "next hunk";
+    /// Go to the hunk before.
+    PreviousHunk: "previous-hunk", REVIEW, ["["], "previous hunk";
+    /// Go to the next file.
+    NextFile: "next-file", REVIEW, ["}"], "next file";
+    /// Go to the file before.
+    PreviousFile: "previous-file", REVIEW, ["{"], "previous file";
+    /// Take the last decision back.
+    Undo: "undo", REVIEW, ["u"], "undo";
+    /// Decide again what was taken back.
+    Redo: "redo", REVIEW, ["Ctrl-r"], "redo";
+    /// Write the accepted hunks, and only those, and commit them.
+    Write: "write", REVIEW, ["w"], "write";
+    /// Abandon the whole review; nothing is written.
+    Abandon: "abandon", REVIEW, ["x"], "abandon";
+}
+
+impl Action {
+    /// Its row in the table.
+    pub fn info(self) -> Option<&'static ActionInfo> {
+        ACTIONS.iter().find(|info| info.action == self)
+    }
+}
+
+/// What a sequence of keys means to the pane with the focus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Binding {
+    /// This action.
+    Action(Action),
+    /// The beginning of a longer sequence.
+    Prefix,
+    /// Nothing.
+    None,
+}
+
+/// Looks a key sequence up. The pane's own keys win over those of lists, and those over global ones.
+pub fn lookup(pane: Pane, sequence: &str) -> Binding {
+    let rank = |scope: Scope| match scope {
+        Scope::Pane(own) if own == pane => Some(0),
+        Scope::Lists if pane != Pane::Chat => Some(1),
+        Scope::Global => Some(2),
+        Scope::Pane(_) | Scope::Lists => None,
+    };
+    let here = ACTIONS.iter().filter_map(|info| Some((rank(info.scope)?, info)));
+    let exact = here
+        .clone()
+        .filter(|(_, info)| info.keys.contains(&sequence))
+        .min_by_key(|(rank, _)| *rank);
+    if let Some((_, info)) = exact {
+        return Binding::Action(info.action);
+    }
+    let prefix = format!("{sequence} ");
+    let longer = |info: &&ActionInfo| info.keys.iter().any(|keys| keys.starts_with(&prefix));
+    if here.map(|(_, info)| info).any(|info| longer(&info)) {
+        Binding::Prefix
+    } else {
+        Binding::None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::tui::key;
+
+    #[test]
+    fn every_key_of_the_table_is_a_key() {
+        for info in ACTIONS {
+            for part in info.keys.iter().flat_map(|keys| keys.split(' ')) {
+                assert!(key::parse(part).is_some(), "{part} of {}", info.name);
+            }
+        }
+    }
+
+    #[test]
+    fn no_key_means_two_things_in_one_scope() {
+        let mut seen = BTreeMap::new();
+        for info in ACTIONS {
+            for keys in info.keys {
+                assert_eq!(
+                    seen.insert((info.scope, *keys), info.name),
+                    None,
+                    "{keys} in {:?}",
+                    info.scope
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_panes_own_key_wins_over_the_general_one() {
+        assert_eq!(lookup(Pane::Review, "Enter"), Binding::Action(Action::NextHunk));
+        assert_eq!(lookup(Pane::Chat, "j"), Binding::None);
+        assert_eq!(lookup(Pane::Map, "j"), Binding::Action(Action::Down));
+    }
+
+    #[test]
+    fn a_prefix_waits_for_its_second_key() {
+        assert_eq!(lookup(Pane::Review, "g"), Binding::Prefix);
+        assert_eq!(lookup(Pane::Review, "g y"), Binding::Action(Action::AcceptAll));
+        assert_eq!(lookup(Pane::Review, "g z"), Binding::None);
+    }
+}

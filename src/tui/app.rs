@@ -1,0 +1,209 @@
+//! The app between two frames: the session, the panes' own state, the focus and the overlay on top.
+
+use std::collections::BTreeSet;
+
+use super::action::{Action, Pane, Scope};
+use super::composer::Composer;
+use super::overlay::Overlay;
+use super::theme::Theme;
+use super::view::ViewCache;
+use super::widget::scroll::ListWindow;
+use crate::review::{HunkId, Review};
+use crate::session::{Connection, Effect, Session};
+
+/// Something for the event loop to do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Task {
+    /// For the runner.
+    Run(Effect),
+    /// Put this on the clipboard.
+    Copy(String),
+    /// Give the terminal back until the shell continues us.
+    Suspend,
+    /// Draw everything anew.
+    Redraw,
+    /// Leave.
+    Quit,
+}
+
+/// How far the transcript is scrolled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ChatScroll {
+    /// Lines below the last visible one; 0 follows the newest text.
+    pub from_bottom: usize,
+}
+
+/// State of the map pane.
+#[derive(Debug, Default)]
+pub struct MapPane {
+    /// Files that show their symbols.
+    pub open: BTreeSet<String>,
+    /// The line under the cursor.
+    pub window: ListWindow,
+}
+
+/// State of the review pane.
+#[derive(Debug, Default)]
+pub struct ReviewPane {
+    /// The hunk under the cursor.
+    pub cursor: HunkId,
+    /// First visible row.
+    pub offset: usize,
+    /// Whether the next frame must bring the hunk under the cursor into view.
+    pub follow: bool,
+}
+
+/// Everything that a frame is drawn from.
+#[derive(Debug)]
+pub struct App {
+    /// The conversation.
+    pub session: Session,
+    /// The message being written.
+    pub composer: Composer,
+    /// The pane with the focus.
+    pub focus: Pane,
+    /// What lies over the panes and gets the keys first.
+    pub overlay: Option<Overlay>,
+    /// The chat pane.
+    pub chat: ChatScroll,
+    /// The map pane.
+    pub map: MapPane,
+    /// The context pane's line under the cursor.
+    pub context: ListWindow,
+    /// The review pane.
+    pub review: ReviewPane,
+    /// The styles.
+    pub theme: Theme,
+    /// The root, for the status line.
+    pub root: String,
+    /// A word about the last key, shown in the status line until the next one.
+    pub hint: String,
+    /// Keys of a sequence that has only begun.
+    pub(super) pending_keys: String,
+    /// Whether Ctrl-C was the key before this one.
+    pub(super) interrupted_once: bool,
+    /// Rows of the panes as last drawn, for paging.
+    pub(super) page: usize,
+    /// How many reviews have come in: the pane takes the focus only for a new one.
+    pub(super) was_reviewing: bool,
+}
+
+impl App {
+    /// A new app, and the first tasks.
+    pub fn start(session: Session, effects: Vec<Effect>, theme: Theme, root: String) -> (Self, Vec<Task>) {
+        let app = Self {
+            session,
+            composer: Composer::new(&theme),
+            focus: Pane::Chat,
+            overlay: None,
+            chat: ChatScroll::default(),
+            map: MapPane::default(),
+            context: ListWindow::default(),
+            review: ReviewPane::default(),
+            theme,
+            root,
+            hint: String::new(),
+            pending_keys: String::new(),
+            interrupted_once: false,
+            page: 10,
+            was_reviewing: false,
+        };
+        (app, run(effects))
+    }
+
+    /// Whether the review has something to decide or to tell.
+    pub fn reviewing(&self) -> bool {
+        !self.session.review.is_empty()
+    }
+
+    /// Keeps cursors inside what they point into, after anything changed.
+    pub(super) fn settle(&mut self) {
+        let review = &self.session.review;
+        if !contains(review, self.review.cursor) {
+            self.review.cursor = nearest(review, self.review.cursor);
+            self.review.follow = true;
+        }
+        if review.is_empty() && self.was_reviewing && self.focus == Pane::Review {
+            self.focus = Pane::Chat;
+        }
+        if !review.is_empty() && !self.was_reviewing {
+            self.review = ReviewPane {
+                follow: true,
+                ..ReviewPane::default()
+            };
+            // Whoever is typing goes on typing; the review waits for Tab.
+            if self.composer.is_empty() && self.overlay.is_none() {
+                self.focus = Pane::Review;
+            }
+        }
+        self.was_reviewing = !self.session.review.is_empty();
+        let parts = self.session.view.as_ref().map_or(0, |view| view.prompt.parts.len());
+        self.context.set_len(parts);
+        let rows = self.map_rows().len();
+        self.map.window.set_len(rows);
+        if let Some(draft) = self.session.returned_draft.take()
+            && self.composer.is_empty()
+        {
+            self.composer.set(&draft);
+        }
+    }
+}
+
+/// Facts that only drawing knows: heights for paging, and how far scrolling can go.
+impl App {
+    pub(super) fn drawn(&mut self, cache: &ViewCache) {
+        self.map.window.set_height(cache.heights[0]);
+        self.context.set_height(cache.heights[1]);
+        self.chat.from_bottom = self
+            .chat
+            .from_bottom
+            .min(cache.chat.total.saturating_sub(cache.chat.height));
+        self.page = match self.focus {
+            Pane::Review => cache.review.height,
+            _ => cache.chat.height,
+        }
+        .saturating_sub(1)
+        .max(1);
+        self.review.offset = cache.review.offset;
+        self.review.follow = false;
+        if self.reviewing() {
+            self.review.cursor = cache.review.cursor;
+        }
+    }
+
+    /// Whether an action would do something now; the command bar leaves the others out.
+    pub fn enabled(&self, action: Action) -> bool {
+        match action {
+            Action::Escape => self.session.turn.is_some(),
+            Action::Send | Action::Newline | Action::Interrupt | Action::ScrollUp | Action::ScrollDown => {
+                self.focus == Pane::Chat && action != Action::Interrupt
+            }
+            Action::FindServers | Action::CopyPrompt | Action::PasteReply => {
+                self.session.connection == Connection::None
+            }
+            Action::Write => self.session.review.counts().accepted > 0,
+            Action::Redraw | Action::Suspend | Action::Quit | Action::FocusPrevious => false,
+            action
+                if action
+                    .info()
+                    .is_some_and(|info| info.scope == Scope::Pane(Pane::Review)) =>
+            {
+                !self.session.review.files.is_empty()
+            }
+            _ => true,
+        }
+    }
+}
+
+/// Effects as tasks.
+pub(super) fn run(effects: Vec<Effect>) -> Vec<Task> {
+    effects.into_iter().map(Task::Run).collect()
+}
+
+fn contains(review: &Review, id: HunkId) -> bool {
+    review.files.get(id.file).is_some_and(|file| id.hunk < file.hunks.len())
+}
+
+fn nearest(review: &Review, id: HunkId) -> HunkId {
+    review.ids().take_while(|other| *other <= id).last().unwrap_or_default()
+}

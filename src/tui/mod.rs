@@ -1,0 +1,20 @@
+//! The full-screen app: terminal events and reports in, frames out.
+
+mod act;
+pub mod action;
+pub mod app;
+mod coloring;
+mod composer;
+pub mod key;
+mod layout;
+mod overlay;
+mod pane;
+mod run;
+mod terminal;
+pub mod theme;
+mod update;
+pub mod view;
+pub mod widget;
+
+pub use run::{Start, run};
+pub use terminal::{color_depth, light_ground};

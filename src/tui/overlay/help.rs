@@ -1,0 +1,39 @@
+//! The help, made from the tables of actions and commands.
+
+use std::fmt::Write as _;
+
+use crate::session::COMMANDS;
+use crate::tui::action::{ACTIONS, Pane, Scope};
+
+/// Keys and commands as text; the section of `pane` comes first.
+pub fn text(pane: Pane) -> String {
+    let mut sections: Vec<Scope> = Vec::from([Scope::Pane(pane)]);
+    sections.extend([Scope::Lists, Scope::Global]);
+    sections.extend(Pane::ALL.into_iter().filter(|other| *other != pane).map(Scope::Pane));
+    let mut text = String::new();
+    for scope in sections {
+        let _ = writeln!(text, "{}", heading(scope).to_uppercase());
+        for info in ACTIONS.iter().filter(|info| info.scope == scope) {
+            let _ = writeln!(text, "  {:<24} {}", info.keys.join("  "), info.help.trim());
+        }
+        text.push('\n');
+    }
+    text.push_str("COMMANDS\n");
+    for info in COMMANDS {
+        let _ = writeln!(
+            text,
+            "  {:<24} {}",
+            format!("/{} {}", info.name, info.arguments),
+            info.help
+        );
+    }
+    text
+}
+
+fn heading(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Global => "everywhere",
+        Scope::Lists => "in map, context and review",
+        Scope::Pane(pane) => pane.title(),
+    }
+}

@@ -1,0 +1,182 @@
+//! Overlays: what lies over the panes and gets the keys first. Esc closes the top one.
+
+mod help;
+mod paste;
+mod viewer;
+
+use std::sync::Arc;
+
+use crossterm::event::{KeyCode, KeyEvent};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::Line;
+use ratatui::widgets::{Block, Clear, Paragraph, Wrap};
+
+use super::action::Pane;
+use super::theme::{Role, Theme};
+use super::widget::picker::{Outcome, Picker};
+use crate::llm::LocalServer;
+use paste::PasteBox;
+use viewer::Viewer;
+
+/// What lies over the panes.
+#[derive(Debug)]
+pub enum Overlay {
+    /// Keys and commands, or another text to read.
+    Read(Viewer),
+    /// Files to add to the chat.
+    Files(Picker, Arc<Vec<String>>),
+    /// Servers to connect to: base URL and model of each row.
+    Servers(Picker, Vec<(String, String)>),
+    /// A place for a pasted reply.
+    Paste(PasteBox),
+    /// Abandon so many hunks?
+    Abandon(usize),
+}
+
+/// What an overlay says to a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// It stays.
+    Stay,
+    /// It closes.
+    Close,
+    /// Add these files to the chat.
+    Add(Vec<String>),
+    /// Connect to this server.
+    Connect {
+        /// Root of its API.
+        base_url: String,
+        /// Model to ask for.
+        model: String,
+    },
+    /// This reply was pasted.
+    Pasted(String),
+    /// Abandon the review.
+    Abandon,
+}
+
+impl Overlay {
+    /// Keys and commands; those of `pane` first.
+    pub fn help(pane: Pane) -> Self {
+        Self::Read(Viewer::new("keys and commands", &help::text(pane)))
+    }
+
+    /// A text to read.
+    pub fn text(title: &str, text: &str) -> Self {
+        Self::Read(Viewer::new(title, text))
+    }
+
+    /// The file picker.
+    pub fn files(paths: &Arc<Vec<String>>) -> Self {
+        let picker = Picker::new("add files to the chat", paths.to_vec()).paths().multiple();
+        Self::Files(picker, Arc::clone(paths))
+    }
+
+    /// The servers that were found, one row for each model.
+    pub fn servers(servers: Vec<LocalServer>) -> Self {
+        let mut rows = Vec::new();
+        let mut targets = Vec::new();
+        for server in servers {
+            for model in &server.models {
+                rows.push(format!("{model}  —  {} at {}", server.name, server.base_url));
+                targets.push((server.base_url.clone(), model.clone()));
+            }
+            if server.models.is_empty() {
+                rows.push(format!("(no model loaded)  —  {} at {}", server.name, server.base_url));
+                targets.push((server.base_url, String::new()));
+            }
+        }
+        Self::Servers(Picker::new("model servers on this machine", rows), targets)
+    }
+
+    /// A place for a pasted reply.
+    pub fn reply() -> Self {
+        Self::Paste(PasteBox::default())
+    }
+
+    /// Asks before so many hunks are abandoned.
+    pub fn abandon(hunks: usize) -> Self {
+        Self::Abandon(hunks)
+    }
+
+    /// Takes a key.
+    pub fn key(&mut self, key: KeyEvent) -> Reply {
+        match self {
+            Self::Read(viewer) => viewer.key(key),
+            Self::Paste(paste) => paste.key(key),
+            Self::Files(picker, paths) => match picker.key(key) {
+                Outcome::Open => Reply::Stay,
+                Outcome::Cancelled => Reply::Close,
+                Outcome::Picked(rows) => Reply::Add(rows.iter().filter_map(|row| paths.get(*row).cloned()).collect()),
+            },
+            Self::Servers(picker, targets) => match picker.key(key) {
+                Outcome::Open => Reply::Stay,
+                Outcome::Cancelled => Reply::Close,
+                Outcome::Picked(rows) => match rows.first().and_then(|row| targets.get(*row)) {
+                    Some((base_url, model)) => Reply::Connect {
+                        base_url: base_url.clone(),
+                        model: model.clone(),
+                    },
+                    None => Reply::Close,
+                },
+            },
+            Self::Abandon(_) => match key.code {
+                KeyCode::Char('y') => Reply::Abandon,
+                _ => Reply::Close,
+            },
+        }
+    }
+
+    /// Takes a paste.
+    pub fn paste(&mut self, text: &str) {
+        match self {
+            Self::Paste(paste) => paste.paste(text),
+            Self::Files(picker, _) | Self::Servers(picker, _) => picker.paste(text),
+            Self::Read(_) | Self::Abandon(_) => {}
+        }
+    }
+
+    /// Draws it over `screen`.
+    pub fn draw(&mut self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme) {
+        match self {
+            Self::Read(viewer) => viewer.draw(frame, screen, theme),
+            Self::Paste(paste) => paste.draw(frame, screen, theme),
+            Self::Files(picker, _) | Self::Servers(picker, _) => {
+                picker.fit(screen);
+                picker.draw(frame, screen, theme);
+            }
+            Self::Abandon(hunks) => {
+                let text = format!(
+                    "Abandon the review of {hunks} hunks? Nothing of it will be written.\n\ny abandon · any other key keeps it"
+                );
+                let inner = window(frame, centred(screen, 60, 6), " abandon ", theme);
+                frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: true }), inner);
+            }
+        }
+    }
+}
+
+/// A rectangle of that size in the middle of the screen, or as much of it as there is.
+pub(super) fn centred(screen: Rect, width: u16, height: u16) -> Rect {
+    let [row] = Layout::vertical([Constraint::Length(height.min(screen.height))])
+        .flex(ratatui::layout::Flex::Center)
+        .areas(screen);
+    let [area] = Layout::horizontal([Constraint::Length(width.min(screen.width))])
+        .flex(ratatui::layout::Flex::Center)
+        .areas(row);
+    area
+}
+
+/// Clears `area`, draws the frame of an overlay there, and gives the space inside.
+pub(super) fn window(frame: &mut Frame<'_>, area: Rect, title: &str, theme: &Theme) -> Rect {
+    frame.render_widget(Clear, area);
+    let block = Block::bordered()
+        .border_type(ratatui::widgets::BorderType::Rounded)
+        .title(Line::styled(title.to_owned(), theme.style(Role::Title)))
+        .border_style(theme.style(Role::BorderFocused))
+        .style(theme.style(Role::Overlay));
+    let inner = block.inner(area);
+    frame.render_widget(block, area);
+    inner
+}

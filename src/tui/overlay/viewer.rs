@@ -1,0 +1,108 @@
+//! A text to read: help, a part of the prompt, the whole prompt.
+
+use crossterm::event::KeyEvent;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use ratatui::widgets::Paragraph;
+
+use super::{Reply, centred, window};
+use crate::text::{sanitize, wrap};
+use crate::tui::key;
+use crate::tui::theme::{Role, Theme};
+use crate::tui::widget::scroll::ListWindow;
+
+/// A text, wrapped for the width it was last drawn at.
+#[derive(Debug)]
+pub struct Viewer {
+    title: String,
+    lines: Vec<String>,
+    wrapped: Vec<String>,
+    width: u16,
+    window: ListWindow,
+}
+
+impl Viewer {
+    /// A viewer at the top of `text`.
+    pub fn new(title: &str, text: &str) -> Self {
+        let lines = text
+            .lines()
+            .map(|line| sanitize::visible_line(line).into_owned())
+            .collect();
+        Self {
+            title: format!(" {title} "),
+            lines,
+            wrapped: Vec::new(),
+            width: 0,
+            window: ListWindow::default(),
+        }
+    }
+
+    /// Takes a key.
+    pub fn key(&mut self, key: KeyEvent) -> Reply {
+        let page = self.window.visible().len().max(1) as isize;
+        match key::name(key).as_str() {
+            "j" | "Down" => self.window.scroll(1),
+            "k" | "Up" => self.window.scroll(-1),
+            "PageDown" | "Space" | "Ctrl-d" => self.window.scroll(page),
+            "PageUp" | "Ctrl-u" => self.window.scroll(-page),
+            "Home" | "g" => self.window.first(),
+            "End" | "G" => self.window.last(),
+            "Esc" | "q" | "Enter" | "?" | "F1" | "F5" => return Reply::Close,
+            _ => {}
+        }
+        Reply::Stay
+    }
+
+    /// Draws it over most of the screen.
+    pub fn draw(&mut self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme) {
+        let width = screen.width.saturating_sub(4).min(110);
+        let inner = window(
+            frame,
+            centred(screen, width, screen.height.saturating_sub(2)),
+            &self.title,
+            theme,
+        );
+        self.rewrap(inner.width);
+        self.window.set_height(usize::from(inner.height.saturating_sub(1)));
+        let visible = self.window.visible();
+        let mut lines: Vec<Line<'_>> = self.wrapped[visible.clone()]
+            .iter()
+            .map(|line| Line::raw(line.as_str()))
+            .collect();
+        lines.resize_with(usize::from(inner.height.saturating_sub(1)), Line::default);
+        let hint = format!(
+            "j k scroll · Esc closes · {} of {} lines",
+            visible.end,
+            self.wrapped.len()
+        );
+        lines.push(Line::styled(hint, theme.style(Role::Muted)));
+        frame.render_widget(Paragraph::new(lines), inner);
+    }
+
+    fn rewrap(&mut self, width: u16) {
+        if self.width == width {
+            return;
+        }
+        self.width = width;
+        let columns = usize::from(width.max(1));
+        let pieces = |line: &String| {
+            wrap::wrap(line, columns)
+                .into_iter()
+                .map(|range| line[range].to_owned())
+                .collect()
+        };
+        self.wrapped = self
+            .lines
+            .iter()
+            .flat_map(|line| {
+                if line.is_empty() {
+                    vec![String::new()]
+                } else {
+                    pieces(line)
+                }
+            })
+            .collect();
+        self.window.set_len(self.wrapped.len());
+    }
+}

@@ -1,0 +1,7 @@
+//! The four panes: how each is drawn from the app.
+
+pub mod chat;
+pub mod context;
+pub mod repo_map;
+pub mod review;
+mod review_rows;

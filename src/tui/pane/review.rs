@@ -1,0 +1,410 @@
+//! The review pane: every hunk of the proposal with its context and its decision, and the edits that found no place.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use super::review_rows::{Row, Side, rows};
+use crate::diff::Hunk;
+use crate::edit::Outcome;
+use crate::review::{Decision, FileReview, HunkId, Review};
+use crate::syntax::Span as SyntaxSpan;
+use crate::text::{lines, sanitize, width};
+use crate::tui::action::Pane;
+use crate::tui::app::App;
+use crate::tui::coloring::{Colors, Language, pieces};
+use crate::tui::theme::{Role, Theme};
+use crate::tui::view::{ViewCache, pane_block};
+
+/// Rows of the review and where each hunk begins, for the review that they were made from.
+#[derive(Debug, Default)]
+pub struct ReviewCache {
+    fingerprint: u64,
+    rows: Vec<Row>,
+    /// First visible row as last drawn.
+    pub offset: usize,
+    /// Rows of the pane as last drawn.
+    pub height: usize,
+    /// The hunk under the cursor as last drawn: the one on the screen, when the user scrolled away from the other.
+    pub cursor: HunkId,
+}
+
+/// Draws the pane.
+pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
+    let inner = pane_block(app, frame, area, Pane::Review, &note(app));
+    if app.session.review.is_empty() {
+        return frame.render_widget(Paragraph::new(waiting(app, inner)), inner);
+    }
+    let review = &app.session.review;
+    let fingerprint = fingerprint(review);
+    if cache.review.fingerprint != fingerprint {
+        cache.review.rows = rows(review);
+        cache.review.fingerprint = fingerprint;
+    }
+    cache.review.height = usize::from(inner.height);
+    let offset = offset(app, &cache.review);
+    cache.review.offset = offset;
+    let visible: Vec<Row> = cache
+        .review
+        .rows
+        .iter()
+        .skip(offset)
+        .take(cache.review.height)
+        .copied()
+        .collect();
+    let cursor = cursor(app.review.cursor, &cache.review.rows, &visible, offset);
+    cache.review.cursor = cursor;
+    let mut painter = Painter {
+        app,
+        cursor,
+        columns: usize::from(inner.width),
+        colors: None,
+    };
+    let lines: Vec<Line<'_>> = visible.iter().map(|row| painter.line(*row, cache)).collect();
+    frame.render_widget(Paragraph::new(lines), inner);
+}
+
+/// Where the first visible row is: where the user scrolled to, or so that the hunk under the cursor is in view.
+fn offset(app: &App, cache: &ReviewCache) -> usize {
+    let last = cache.rows.len().saturating_sub(cache.height.min(3).max(1));
+    let wanted = app.review.offset.min(last);
+    if !app.review.follow {
+        return wanted;
+    }
+    let belongs = |row: &Row| row.hunk() == Some(app.review.cursor);
+    let Some(first) = cache.rows.iter().position(belongs) else {
+        return wanted;
+    };
+    let end = cache.rows.iter().rposition(belongs).map_or(first, |last| last + 1);
+    let fits = end - first <= cache.height;
+    if first >= wanted
+        && (if fits {
+            end <= wanted + cache.height
+        } else {
+            first == wanted
+        })
+    {
+        return wanted;
+    }
+    // A hunk that fits stands a third from the top, so that what follows shows too.
+    if fits {
+        first.saturating_sub((cache.height - (end - first)) / 3)
+    } else {
+        first
+    }
+}
+
+/// The hunk that keys act on. It must be one that can be seen: nobody accepts what is not on the screen.
+fn cursor(wanted: HunkId, rows: &[Row], visible: &[Row], offset: usize) -> HunkId {
+    if visible.iter().any(|row| row.hunk() == Some(wanted)) {
+        return wanted;
+    }
+    let shown = visible.iter().filter_map(|row| row.hunk());
+    let above = rows.iter().take(offset).rev().find_map(|row| row.hunk());
+    // Scrolled down, the first hunk in view is the nearest; scrolled up, the last one.
+    let nearest = if above.is_some_and(|above| above >= wanted) {
+        shown.min()
+    } else {
+        shown.max()
+    };
+    nearest.or(above).unwrap_or(wanted)
+}
+
+fn note(app: &App) -> String {
+    let counts = app.session.review.counts();
+    let refused = app.session.review.refused.len();
+    let mut parts = Vec::new();
+    if counts.total() > 0 {
+        parts.push(format!("{} pending", counts.pending));
+        parts.push(format!("✓ {}", counts.accepted));
+        parts.push(format!("✗ {}", counts.rejected));
+    }
+    if refused > 0 {
+        parts.push(format!("{refused} without a place"));
+    }
+    if app.session.writing {
+        parts.push("writing …".into());
+    }
+    parts.join(" · ")
+}
+
+/// What the pane says while there is nothing to decide: the edits that stream in, or what it is for.
+fn waiting(app: &App, area: Rect) -> Vec<Line<'static>> {
+    let theme = &app.theme;
+    let columns = usize::from(area.width);
+    let edits = app.session.turn.as_ref().map_or(&[][..], |turn| turn.edits.as_slice());
+    if edits.is_empty() {
+        let text = "Hunks that the model proposes wait here for you. Nothing is written before w.";
+        let wrapped = crate::text::wrap::wrap(text, columns.max(8)).into_iter();
+        return wrapped
+            .map(|range| Line::styled(text[range].to_owned(), theme.style(Role::Muted)))
+            .collect();
+    }
+    let newest = edits.iter().rev().take(usize::from(area.height)).rev();
+    newest
+        .map(|edit| {
+            let path = edit.path.as_deref().unwrap_or("(no file name yet)");
+            let mark = if edit.ended { "·" } else { "⋯" };
+            let path = width::clip_start(&sanitize::visible_line(path), columns.saturating_sub(14)).into_owned();
+            Line::from(vec![
+                Span::styled(format!("{mark} {path} "), theme.style(Role::Muted)),
+                Span::styled(format!("+{} ", edit.added), theme.style(Role::Added)),
+                Span::styled(format!("−{}", edit.removed), theme.style(Role::Removed)),
+            ])
+        })
+        .collect()
+}
+
+/// Tells two reviews apart whose rows differ. Decisions change no rows.
+fn fingerprint(review: &Review) -> u64 {
+    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+    let mut hasher = DefaultHasher::new();
+    1u8.hash(&mut hasher);
+    for file in &review.files {
+        file.path.hash(&mut hasher);
+        for text in [&file.base, &file.proposed].into_iter().flatten() {
+            (text.as_ptr() as usize, text.len()).hash(&mut hasher);
+        }
+        for hunk in &file.hunks {
+            (&hunk.hunk, &hunk.marks).hash(&mut hasher);
+        }
+    }
+    for outcome in &review.refused {
+        (&outcome.path, &outcome.reason).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// Paints rows as lines of the screen.
+struct Painter<'a> {
+    app: &'a App,
+    cursor: HunkId,
+    columns: usize,
+    /// Colours of the file that was painted last: index, base, proposed.
+    colors: Option<(usize, Option<Colors>, Option<Colors>)>,
+}
+
+impl Painter<'_> {
+    fn line(&mut self, row: Row, cache: &mut ViewCache) -> Line<'static> {
+        let review = &self.app.session.review;
+        match row {
+            Row::Blank => Line::default(),
+            Row::File(index) => review
+                .files
+                .get(index)
+                .map_or_else(Line::default, |file| self.file(file)),
+            Row::Hunk(id) => self.hunk(id),
+            Row::Text { id, side, line } => {
+                let Some(file) = review.files.get(id.file) else {
+                    return Line::default();
+                };
+                let colors = self.colors_of(id.file, file, side, cache);
+                self.text(file, id, side, line, colors.as_ref())
+            }
+            Row::Refused(index) => review
+                .refused
+                .get(index)
+                .map_or_else(Line::default, |outcome| self.refused(outcome)),
+            Row::RefusedText(index, line) => {
+                let text = review
+                    .refused
+                    .get(index)
+                    .and_then(|outcome| refused_text(outcome).into_iter().nth(line));
+                let text = text.unwrap_or_default();
+                Line::styled(
+                    self.clip(&format!("    {}", sanitize::visible_line(&text))),
+                    self.style(Role::Muted),
+                )
+            }
+        }
+    }
+
+    fn style(&self, role: Role) -> Style {
+        self.app.theme.style(role)
+    }
+
+    fn clip(&self, text: &str) -> String {
+        width::clip(text, self.columns).into_owned()
+    }
+
+    fn file(&self, file: &FileReview) -> Line<'static> {
+        use crate::edit::FileChange::{Create, Delete, Modify, Rename};
+        let counts = file.counts();
+        let what = match &file.change {
+            Modify => String::new(),
+            Create => "  new file".into(),
+            Delete => "  deletes the file".into(),
+            Rename { from } => format!("  renamed from {}", sanitize::visible_line(from)),
+        };
+        let decided = format!("  {} of {} decided", counts.total() - counts.pending, counts.total());
+        let room = self
+            .columns
+            .saturating_sub(width::columns(&what) + width::columns(&decided) + 3);
+        let path = width::clip_start(&sanitize::visible_line(&file.path), room).into_owned();
+        Line::from(vec![
+            Span::styled(format!("■ {path}"), self.style(Role::Title)),
+            Span::styled(what, self.style(Role::Badge)),
+            Span::styled(decided, self.style(Role::Muted)),
+        ])
+    }
+
+    fn hunk(&self, id: HunkId) -> Line<'static> {
+        let Some(item) = self
+            .app
+            .session
+            .review
+            .files
+            .get(id.file)
+            .and_then(|file| file.hunks.get(id.hunk))
+        else {
+            return Line::default();
+        };
+        let (word, role) = match item.decision {
+            Decision::Pending => ("pending", Role::HunkPending),
+            Decision::Accepted => ("accepted", Role::HunkAccepted),
+            Decision::Rejected => ("rejected", Role::HunkRejected),
+        };
+        let here = self.cursor == id;
+        let cursor = if here { "▶" } else { " " };
+        let mut spans = vec![
+            Span::styled(format!("{cursor} "), self.style(Role::Accent)),
+            Span::styled(
+                format!("{} {word}", item.decision.mark()),
+                self.style(role).add_modifier(Modifier::BOLD),
+            ),
+            Span::styled(format!("  {}", place(&item.hunk)), self.style(Role::DiffHeader)),
+        ];
+        for mark in &item.marks {
+            spans.push(Span::raw(" "));
+            spans.push(Span::styled(format!("[{mark}]"), self.style(Role::Badge)));
+        }
+        let line = Line::from(spans);
+        if here && self.app.focus == Pane::Review {
+            line.patch_style(self.style(Role::CursorLine))
+        } else {
+            line
+        }
+    }
+
+    fn colors_of(&mut self, index: usize, file: &FileReview, side: Side, cache: &mut ViewCache) -> Option<Colors> {
+        if self.colors.as_ref().is_none_or(|(of, ..)| *of != index) {
+            let mut get = |text: &Option<std::sync::Arc<str>>| {
+                text.as_ref()
+                    .and_then(|text| cache.coloring.get(Language::Path(&file.path), text))
+            };
+            self.colors = Some((index, get(&file.base), get(&file.proposed)));
+        }
+        let (_, base, proposed) = self.colors.as_ref()?;
+        if side == Side::Added {
+            proposed.clone()
+        } else {
+            base.clone()
+        }
+    }
+
+    fn text(&self, file: &FileReview, id: HunkId, side: Side, line: usize, colors: Option<&Colors>) -> Line<'static> {
+        let theme = &self.app.theme;
+        let text = if side == Side::Added {
+            &file.proposed
+        } else {
+            &file.base
+        };
+        let raw = text
+            .as_deref()
+            .and_then(|text| nth_line(text, line))
+            .unwrap_or_default();
+        let rejected = self.app.session.review.decision(id) == Decision::Rejected;
+        let (sign, style) = match side {
+            Side::Kept => (' ', theme.style(Role::Text)),
+            Side::Removed => ('-', theme.style(Role::Removed)),
+            Side::Added => ('+', theme.style(Role::Added)),
+        };
+        let style = if rejected && side != Side::Kept {
+            style.add_modifier(Modifier::DIM)
+        } else {
+            style
+        };
+        let end = if raw.ends_with('\n') {
+            ""
+        } else {
+            " (no newline at the end)"
+        };
+        let spans = colors
+            .and_then(|colors| colors.get(line))
+            .map_or(&[][..], Vec::as_slice);
+        let mut line = Line::from(vec![
+            Span::styled(format!("{:>5} ", line + 1), theme.style(Role::Gutter)),
+            Span::styled(format!("{sign} "), style),
+        ]);
+        line.spans.extend(code(
+            lines::body(raw),
+            spans,
+            style,
+            self.columns.saturating_sub(8),
+            theme,
+        ));
+        line.push_span(Span::styled(end, theme.style(Role::Muted)));
+        line
+    }
+
+    fn refused(&self, outcome: &Outcome) -> Line<'static> {
+        let path = if outcome.path.is_empty() {
+            "(no file name)"
+        } else {
+            &outcome.path
+        };
+        let text = format!(
+            "✗ not placed: {} — {}",
+            sanitize::visible_line(path),
+            first_line(&outcome.reason)
+        );
+        Line::styled(self.clip(&text), self.style(Role::Warning))
+    }
+}
+
+fn first_line(text: &str) -> String {
+    sanitize::visible_line(text.lines().next().unwrap_or_default()).into_owned()
+}
+
+/// What is told of an edit without a place, below its heading: the rest of the reason and what it quoted.
+pub(super) fn refused_text(outcome: &Outcome) -> Vec<String> {
+    let reason = outcome.reason.lines().skip(1).map(str::to_owned);
+    let quote = outcome.quote.lines().map(|line| format!("- {line}"));
+    let replacement = outcome.replacement.lines().map(|line| format!("+ {line}"));
+    reason.chain(quote).chain(replacement).collect()
+}
+
+/// `lines 12–15`, 1-based, as an editor counts.
+fn place(hunk: &Hunk) -> String {
+    let (start, end) = (hunk.base.start + 1, hunk.base.end);
+    match hunk.base.len() {
+        0 => format!("after line {}", hunk.base.start),
+        1 => format!("line {start}"),
+        _ => format!("lines {start}–{end}"),
+    }
+}
+
+fn nth_line(text: &str, line: usize) -> Option<&str> {
+    text.split_inclusive('\n').nth(line)
+}
+
+/// A line of code, safe to draw, coloured, and cut to the room there is.
+fn code(body: &str, spans: &[SyntaxSpan], plain: Style, room: usize, theme: &Theme) -> Vec<Span<'static>> {
+    let mut left = room;
+    let mut out = Vec::new();
+    for (text, style) in pieces(body, spans, plain, theme) {
+        // Only what can be seen is prepared: a line may be megabytes long.
+        let start: String = text.chars().take(left + 1).collect();
+        let safe = sanitize::visible_line(&start);
+        let shown = width::clip(&safe, left).into_owned();
+        let columns = width::columns(&safe);
+        out.push(Span::styled(shown, style));
+        if columns > left {
+            break;
+        }
+        left -= columns;
+    }
+    out
+}

@@ -1,0 +1,232 @@
+//! The event loop: waits for a key, a report, a signal or colours; updates; draws when something changed, at most 60 times
+//! a second; and never otherwise.
+
+use std::io;
+use std::time::Duration;
+
+use crossterm::event::EventStream;
+use futures::StreamExt as _;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+
+use super::app::{App, Task};
+use super::coloring::Colored;
+use super::terminal::{self, Guard, Screen};
+use super::theme::Theme;
+use super::view::{self, ViewCache};
+use crate::session::runner::Runner;
+use crate::session::{Connection, Report, Session};
+
+/// The shortest time between two frames.
+const FRAME: Duration = Duration::from_millis(16);
+
+/// What the app starts with.
+pub struct Start {
+    /// Who answers.
+    pub connection: Connection,
+    /// The styles.
+    pub theme: Theme,
+    /// The root, for the status line.
+    pub root: String,
+    /// A first draft in the composer.
+    pub draft: String,
+    /// Files in the chat from the start.
+    pub files: Vec<String>,
+    /// Notices to begin with: text and hint.
+    pub notices: Vec<(String, String)>,
+    /// Panic after the first frame: lets a test see that the terminal comes back.
+    pub test_panic: bool,
+}
+
+/// Runs the app until the user leaves. The exit code is 0, or 128 + n after signal n.
+///
+/// # Errors
+/// There is no terminal, or it went away.
+pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) -> Runner) -> io::Result<u8> {
+    let (guard, mut screen) = Guard::take()?;
+    terminal::title("rhumb");
+    let (reports, mut incoming) = mpsc::channel(256);
+    let runner = make_runner(reports);
+    let (mut app, tasks) = begin(&start);
+    let mut cache = ViewCache::default();
+    screen.draw(|frame| view::draw(&mut app, &mut cache, frame))?;
+    if start.test_panic {
+        panic_for_test();
+    }
+    let mut stage = Stage {
+        app,
+        cache,
+        runner,
+        colored: mpsc::unbounded_channel(),
+    };
+    let mut code = stage.perform(tasks, &mut screen)?;
+    let mut events = EventStream::new();
+    let mut signals = Signals::listen()?;
+    let (mut dirty, mut next_frame) = (true, Instant::now());
+    while code.is_none() {
+        tokio::select! {
+            biased;
+            signal = signals.next() => match signal {
+                Signal::Fatal(number) => code = Some(128 + number),
+                Signal::Stop => { suspend(&mut screen)?; dirty = true; }
+                Signal::Continued => { terminal::enter()?; screen.clear()?; dirty = true; }
+            },
+            event = events.next() => match event {
+                Some(Ok(event)) => {
+                    let tasks = stage.app.event(event);
+                    code = stage.perform(tasks, &mut screen)?;
+                    dirty = true;
+                }
+                // The terminal is gone: there is nobody left to ask.
+                Some(Err(_)) | None => code = Some(128 + 1),
+            },
+            Some(report) = incoming.recv() => {
+                let mut tasks = stage.app.report(report);
+                // Everything that is there already goes into the same frame.
+                while let Ok(report) = incoming.try_recv() {
+                    tasks.extend(stage.app.report(report));
+                }
+                code = stage.perform(tasks, &mut screen)?;
+                dirty = true;
+            }
+            Some(colored) = stage.colored.1.recv() => {
+                stage.cache.coloring.put(colored);
+                dirty = true;
+            }
+            () = sleep_until(next_frame), if dirty => {
+                stage.draw(&mut screen)?;
+                (dirty, next_frame) = (false, Instant::now() + FRAME);
+            }
+        }
+    }
+    drop(guard);
+    Ok(code.unwrap_or(0))
+}
+
+fn begin(start: &Start) -> (App, Vec<Task>) {
+    let (session, effects) = Session::start(start.connection.clone());
+    let (mut app, mut tasks) = App::start(session, effects, start.theme.clone(), start.root.clone());
+    for (text, hint) in &start.notices {
+        app.session.tell(crate::session::Level::Warning, text, hint);
+    }
+    if !start.files.is_empty() {
+        tasks.extend(super::app::run(app.session.add_files(&start.files, false)));
+    }
+    if !start.draft.is_empty() {
+        app.composer.set(&start.draft);
+        tasks.extend(super::app::run(app.session.draft_changed(&start.draft)));
+    }
+    (app, tasks)
+}
+
+/// The app with what it needs to act.
+struct Stage {
+    app: App,
+    cache: ViewCache,
+    runner: Runner,
+    colored: (mpsc::UnboundedSender<Colored>, mpsc::UnboundedReceiver<Colored>),
+}
+
+impl Stage {
+    fn draw(&mut self, screen: &mut Screen) -> io::Result<()> {
+        screen.draw(|frame| view::draw(&mut self.app, &mut self.cache, frame))?;
+        for job in self.cache.coloring.take_wanted() {
+            let done = self.colored.0.clone();
+            tokio::task::spawn_blocking(move || done.send(job.run()));
+        }
+        Ok(())
+    }
+
+    /// Does what the app asks for; an exit code when it wants to leave.
+    fn perform(&mut self, tasks: Vec<Task>, screen: &mut Screen) -> io::Result<Option<u8>> {
+        for task in tasks {
+            match task {
+                Task::Run(effect) => self.runner.execute(effect),
+                Task::Copy(text) => {
+                    terminal::copy_by_escape(&text);
+                    tokio::task::spawn_blocking(move || terminal::copy_natively(&text));
+                }
+                Task::Redraw => screen.clear()?,
+                Task::Suspend => suspend(screen)?,
+                Task::Quit => return Ok(Some(0)),
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Gives the terminal back, stops, and takes it again when the shell continues us.
+fn suspend(screen: &mut Screen) -> io::Result<()> {
+    terminal::give_back();
+    terminal::stop();
+    terminal::enter()?;
+    screen.clear()
+}
+
+#[expect(clippy::panic, reason = "the test of the panic hook needs a panic")]
+fn panic_for_test() {
+    panic!("panic asked for by --test-panic");
+}
+
+/// A signal that the app answers.
+enum Signal {
+    /// Leave; the number says which.
+    Fatal(u8),
+    /// Stop as Ctrl-Z does.
+    Stop,
+    /// The shell continued us after a stop that we did not see coming.
+    Continued,
+}
+
+#[cfg(unix)]
+struct Signals {
+    fatal: [(tokio::signal::unix::Signal, u8); 4],
+    stop: tokio::signal::unix::Signal,
+    continued: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn listen() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self {
+            fatal: [
+                (signal(SignalKind::hangup())?, 1),
+                (signal(SignalKind::interrupt())?, 2),
+                (signal(SignalKind::quit())?, 3),
+                (signal(SignalKind::terminate())?, 15),
+            ],
+            stop: signal(SignalKind::from_raw(signal_hook::consts::SIGTSTP))?,
+            continued: signal(SignalKind::from_raw(signal_hook::consts::SIGCONT))?,
+        })
+    }
+
+    async fn next(&mut self) -> Signal {
+        let [hangup, interrupt, quit, terminate] = &mut self.fatal;
+        tokio::select! {
+            _ = hangup.0.recv() => Signal::Fatal(hangup.1),
+            _ = interrupt.0.recv() => Signal::Fatal(interrupt.1),
+            _ = quit.0.recv() => Signal::Fatal(quit.1),
+            _ = terminate.0.recv() => Signal::Fatal(terminate.1),
+            _ = self.stop.recv() => Signal::Stop,
+            _ = self.continued.recv() => Signal::Continued,
+        }
+    }
+}
+
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn listen() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    async fn next(&mut self) -> Signal {
+        match tokio::signal::ctrl_c().await {
+            Ok(()) => Signal::Fatal(2),
+            Err(_) => std::future::pending().await,
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The terminal while the app has it: raw mode, the alternate screen and bracketed paste, and giving all of it back on every
+//! way out: quitting, a panic, a signal, a suspend.
+
+use std::io::{self, IsTerminal as _, Stdout, Write as _};
+use std::panic;
+
+use crossterm::clipboard::CopyToClipboard;
+use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use crossterm::terminal::{
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, SetTitle, disable_raw_mode, enable_raw_mode,
+};
+use crossterm::{cursor, execute};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+
+use super::theme::ColorDepth;
+
+/// The terminal with the app on it.
+pub type Screen = Terminal<CrosstermBackend<Stdout>>;
+
+/// Gives the terminal back when dropped.
+pub struct Guard;
+
+impl Guard {
+    /// Takes the terminal. From here on a panic gives it back before it is told.
+    ///
+    /// # Errors
+    /// Standard input or output is no terminal, or the terminal refuses.
+    pub fn take() -> io::Result<(Self, Screen)> {
+        if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+            return Err(io::Error::other("standard input and output must be a terminal"));
+        }
+        let told = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            give_back();
+            told(info);
+        }));
+        let guard = Self;
+        enter()?;
+        Ok((guard, Terminal::new(CrosstermBackend::new(io::stdout()))?))
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+/// Takes the terminal (again, after a suspend).
+///
+/// # Errors
+/// The terminal refuses.
+pub fn enter() -> io::Result<()> {
+    enable_raw_mode()?;
+    execute!(
+        io::stdout(),
+        EnterAlternateScreen,
+        EnableBracketedPaste,
+        Clear(ClearType::All),
+        cursor::Hide
+    )
+}
+
+/// Gives the terminal back. Safe to call twice, and from the panic hook; nothing can be done about errors here.
+pub fn give_back() {
+    let mut out = io::stdout();
+    let _ = execute!(out, DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
+    let _ = disable_raw_mode();
+    let _ = out.flush();
+}
+
+/// Names the window.
+pub fn title(text: &str) {
+    let _ = execute!(io::stdout(), SetTitle(text));
+}
+
+/// Puts a text on the clipboard by the OSC 52 sequence, which also works over ssh.
+pub fn copy_by_escape(text: &str) {
+    let _ = execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text));
+}
+
+/// Puts a text on the system's own clipboard; false where there is none. May block.
+#[cfg(feature = "clipboard")]
+pub fn copy_natively(text: &str) -> bool {
+    use std::sync::{Mutex, PoisonError};
+
+    // The X11 clipboard belongs to its owner: dropping the handle would empty it.
+    static CLIPBOARD: Mutex<Option<arboard::Clipboard>> = Mutex::new(None);
+    let mut held = CLIPBOARD.lock().unwrap_or_else(PoisonError::into_inner);
+    if held.is_none() {
+        *held = arboard::Clipboard::new().ok();
+    }
+    held.as_mut().is_some_and(|clipboard| clipboard.set_text(text).is_ok())
+}
+
+/// There is no system clipboard in this build.
+#[cfg(not(feature = "clipboard"))]
+pub fn copy_natively(_: &str) -> bool {
+    false
+}
+
+/// Stops this process as Ctrl-Z does for any other program, and returns when the shell continues it.
+#[cfg(unix)]
+pub fn stop() {
+    let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP);
+}
+
+/// There is no suspending here.
+#[cfg(not(unix))]
+pub fn stop() {}
+
+/// The colours that the terminal says it has, from the variables that terminals set.
+pub fn color_depth(env: impl Fn(&str) -> Option<String>) -> ColorDepth {
+    let var = |name: &str| env(name).unwrap_or_default();
+    if !var("NO_COLOR").is_empty() || var("TERM") == "dumb" {
+        return ColorDepth::None;
+    }
+    match var("COLORTERM").as_str() {
+        "truecolor" | "24bit" => return ColorDepth::True,
+        _ => {}
+    }
+    let term = var("TERM");
+    if term.contains("direct") {
+        ColorDepth::True
+    } else if term.contains("256color") {
+        ColorDepth::Ansi256
+    } else {
+        ColorDepth::Ansi16
+    }
+}
+
+/// Whether the terminal says that its ground is light (`COLORFGBG`, set by several terminals).
+pub fn light_ground(env: impl Fn(&str) -> Option<String>) -> bool {
+    let ground = env("COLORFGBG").and_then(|value| value.rsplit(';').next()?.parse::<u8>().ok());
+    matches!(ground, Some(7 | 9..=15))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn depth(vars: &[(&str, &str)]) -> ColorDepth {
+        color_depth(|name| {
+            vars.iter()
+                .find(|(key, _)| *key == name)
+                .map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn the_terminals_own_word_decides_the_depth() {
+        assert_eq!(
+            depth(&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")]),
+            ColorDepth::True
+        );
+        assert_eq!(depth(&[("TERM", "xterm-256color")]), ColorDepth::Ansi256);
+        assert_eq!(depth(&[("TERM", "linux")]), ColorDepth::Ansi16);
+        assert_eq!(
+            depth(&[("TERM", "xterm-256color"), ("NO_COLOR", "1")]),
+            ColorDepth::None
+        );
+    }
+
+    #[test]
+    fn a_light_ground_is_recognised() {
+        assert!(light_ground(|_| Some("0;15".into())));
+        assert!(!light_ground(|_| Some("15;0".into())));
+        assert!(!light_ground(|_| None));
+    }
+}

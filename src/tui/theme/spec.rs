@@ -1,0 +1,205 @@
+//! Reading theme files: the TOML, inheritance, and errors that name what is wrong.
+
+use std::collections::BTreeMap;
+
+use ratatui::style::{Color, Modifier, Style};
+use serde::Deserialize;
+
+use super::color;
+use super::role::{Role, SYNTAX};
+
+/// Why a theme could not be loaded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ThemeError {
+    /// No theme has that name.
+    #[error("there is no theme named {name:?}")]
+    UnknownTheme {
+        /// The name asked for, or inherited from.
+        name: String,
+    },
+    /// The file is not TOML of the expected shape.
+    #[error("theme {theme:?} cannot be read: {message}")]
+    Syntax {
+        /// The theme.
+        theme: String,
+        /// What the TOML parser says, with the place.
+        message: String,
+    },
+    /// A style for something that is no role.
+    #[error("theme {theme:?} styles {role:?}, which is not a role")]
+    UnknownRole {
+        /// The theme.
+        theme: String,
+        /// The name as written.
+        role: String,
+    },
+    /// A colour that is neither in the palette nor written as a colour.
+    #[error("theme {theme:?} gives {role:?} the colour {color:?}, which is neither a colour nor in its palette")]
+    BadColor {
+        /// The theme.
+        theme: String,
+        /// The role or palette entry.
+        role: String,
+        /// The colour as written.
+        color: String,
+    },
+    /// Themes that inherit from each other in a circle.
+    #[error("theme {theme:?} inherits from itself")]
+    Circle {
+        /// The theme at which the circle closes.
+        theme: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    inherits: Option<String>,
+    #[serde(default)]
+    palette: BTreeMap<String, String>,
+    #[serde(default)]
+    styles: BTreeMap<String, Entry>,
+}
+
+/// A role's style as written: a bare colour for the text, or a table.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "a colour, or a table of fg, bg, bold, italic, underline, dim, reversed, crossed-out"
+)]
+enum Entry {
+    Foreground(String),
+    Full(Full),
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Full {
+    fg: Option<String>,
+    bg: Option<String>,
+    bold: bool,
+    italic: bool,
+    underline: bool,
+    dim: bool,
+    reversed: bool,
+    #[serde(rename = "crossed-out")]
+    crossed_out: bool,
+}
+
+/// The styles of a theme with all that it inherits, by the names of the file, colours not yet brought down.
+#[derive(Debug, Default)]
+pub(super) struct Spec {
+    palette: BTreeMap<String, Color>,
+    styles: BTreeMap<String, Entry>,
+}
+
+impl Spec {
+    /// The theme `name`, whose file `find` gives, over those that it inherits. A theme may inherit one of its own name:
+    /// `find` is then asked for the next outer one (`level` counts how often the name came up before).
+    pub(super) fn read(name: &str, find: &dyn Fn(&str, usize) -> Option<String>) -> Result<Self, ThemeError> {
+        let mut files = Vec::new();
+        let mut seen: Vec<String> = Vec::new();
+        let mut next = Some(name.to_owned());
+        while let Some(theme) = next {
+            let level = seen.iter().filter(|earlier| **earlier == theme).count();
+            let source = find(&theme, level).ok_or_else(|| match level {
+                0 => ThemeError::UnknownTheme { name: theme.clone() },
+                _ => ThemeError::Circle { theme: theme.clone() },
+            })?;
+            let file: File = toml::from_str(&source).map_err(|error| ThemeError::Syntax {
+                theme: theme.clone(),
+                message: error.to_string(),
+            })?;
+            next = file.inherits.clone();
+            seen.push(theme.clone());
+            files.push((theme, file));
+        }
+        let mut spec = Self::default();
+        for (theme, file) in files.into_iter().rev() {
+            spec.lay_over(&theme, file)?;
+        }
+        Ok(spec)
+    }
+
+    fn lay_over(&mut self, theme: &str, file: File) -> Result<(), ThemeError> {
+        for (name, value) in file.palette {
+            let color = color::parse(&value).ok_or_else(|| bad_color(theme, &name, &value))?;
+            self.palette.insert(name, color);
+        }
+        for (role, entry) in file.styles {
+            let syntax = role
+                .strip_prefix("syntax.")
+                .is_some_and(|class| SYNTAX.contains(&class));
+            if !syntax && Role::from_name(&role).is_none() {
+                return Err(ThemeError::UnknownRole {
+                    theme: theme.to_owned(),
+                    role,
+                });
+            }
+            self.styles.insert(role, entry);
+        }
+        Ok(())
+    }
+
+    /// The style of a role by its name. A role without one takes that of the name before its last dot.
+    pub(super) fn style(&self, theme: &str, role: &str) -> Result<Style, ThemeError> {
+        let mut name = role;
+        loop {
+            match (self.styles.get(name), name.rsplit_once('.')) {
+                (Some(entry), _) => return self.resolve(theme, name, entry),
+                (None, Some((parent, _))) => name = parent,
+                (None, None) => return Ok(Style::default()),
+            }
+        }
+    }
+
+    /// Whether the theme itself styles that role.
+    #[cfg(test)]
+    pub(super) fn defines(&self, role: &str) -> bool {
+        self.styles.contains_key(role)
+    }
+
+    fn resolve(&self, theme: &str, role: &str, entry: &Entry) -> Result<Style, ThemeError> {
+        let full = match entry {
+            Entry::Foreground(fg) => &Full {
+                fg: Some(fg.clone()),
+                ..Full::default()
+            },
+            Entry::Full(full) => full,
+        };
+        let color = |text: &Option<String>| match text {
+            None => Ok(None),
+            Some(text) => match self.palette.get(text).copied().or_else(|| color::parse(text)) {
+                None => Err(bad_color(theme, role, text)),
+                found => Ok(found),
+            },
+        };
+        let attributes = [
+            (full.bold, Modifier::BOLD),
+            (full.italic, Modifier::ITALIC),
+            (full.underline, Modifier::UNDERLINED),
+            (full.dim, Modifier::DIM),
+            (full.reversed, Modifier::REVERSED),
+            (full.crossed_out, Modifier::CROSSED_OUT),
+        ];
+        let add_modifier = attributes
+            .into_iter()
+            .filter(|(on, _)| *on)
+            .map(|(_, modifier)| modifier)
+            .collect();
+        Ok(Style {
+            fg: color(&full.fg)?,
+            bg: color(&full.bg)?,
+            add_modifier,
+            ..Style::default()
+        })
+    }
+}
+
+fn bad_color(theme: &str, role: &str, color: &str) -> ThemeError {
+    ThemeError::BadColor {
+        theme: theme.to_owned(),
+        role: role.to_owned(),
+        color: color.to_owned(),
+    }
+}

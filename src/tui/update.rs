@@ -1,0 +1,247 @@
+//! What an event does to the app. Synchronous, without I/O: what must be done outside comes back as tasks.
+
+use crossterm::event::{Event, KeyEvent, KeyEventKind};
+
+use super::action::{Action, Binding, Pane, lookup};
+use super::app::{App, Task, run};
+use super::key;
+use super::overlay::{Overlay, Reply};
+use crate::session::{Command, Effect, Level, Report, parse_command};
+
+impl App {
+    /// Takes in a terminal event.
+    pub fn event(&mut self, event: Event) -> Vec<Task> {
+        let tasks = match event {
+            Event::Key(key) if key.kind != KeyEventKind::Release => self.key(key),
+            Event::Paste(text) => self.paste(&text),
+            _ => Vec::new(),
+        };
+        self.settle();
+        tasks
+    }
+
+    /// Takes in a report of the runner.
+    pub fn report(&mut self, report: Report) -> Vec<Task> {
+        let effects = self.session.handle(report);
+        let mut tasks = run(effects);
+        if let Some(text) = self.session.clipboard.take() {
+            let tokens = self.session.view.as_ref().map_or(0, |view| view.prompt.tokens);
+            let hint = "Paste it into any chat, copy the whole reply, then press F4 here.";
+            self.session.tell(
+                Level::Info,
+                format!("The prompt is on the clipboard (about {tokens} tokens)."),
+                hint,
+            );
+            tasks.push(Task::Copy(text));
+        }
+        if !self.session.servers.is_empty() {
+            self.overlay = Some(Overlay::servers(std::mem::take(&mut self.session.servers)));
+        }
+        self.settle();
+        tasks
+    }
+
+    fn key(&mut self, key: KeyEvent) -> Vec<Task> {
+        let name = key::name(key);
+        self.hint.clear();
+        let twice = std::mem::take(&mut self.interrupted_once);
+        if name == "Ctrl-c" {
+            return self.interrupt(twice);
+        }
+        if let Some(overlay) = &mut self.overlay {
+            let reply = overlay.key(key);
+            return self.overlay_reply(reply);
+        }
+        let sequence = if self.pending_keys.is_empty() {
+            name
+        } else {
+            format!("{} {name}", self.pending_keys)
+        };
+        self.pending_keys.clear();
+        match lookup(self.focus, &sequence) {
+            Binding::Action(action) => self.act(action),
+            Binding::Prefix => {
+                self.hint = format!("{sequence} …");
+                self.pending_keys = sequence;
+                Vec::new()
+            }
+            Binding::None if self.focus == Pane::Chat => self.typed(|app| app.composer.input(key)),
+            Binding::None => {
+                self.hint = format!("{sequence} does nothing here; ? shows the keys");
+                Vec::new()
+            }
+        }
+    }
+
+    fn paste(&mut self, text: &str) -> Vec<Task> {
+        if let Some(overlay) = &mut self.overlay {
+            overlay.paste(text);
+            return Vec::new();
+        }
+        self.focus = Pane::Chat;
+        self.typed(|app| app.composer.paste(text))
+    }
+
+    fn typed(&mut self, edit: impl FnOnce(&mut Self)) -> Vec<Task> {
+        edit(self);
+        let text = self.composer.text();
+        // A command is not a message: it must not move the map.
+        let draft = if text.starts_with('/') { "" } else { text.as_str() };
+        run(self.session.draft_changed(draft))
+    }
+
+    /// Ctrl-C: the most urgent thing first; leaving only when asked twice.
+    fn interrupt(&mut self, twice: bool) -> Vec<Task> {
+        if self.overlay.take().is_some() {
+            return Vec::new();
+        }
+        if self.session.turn.is_some() {
+            return run(self.session.cancel());
+        }
+        if !self.composer.is_empty() {
+            return self.typed(|app| app.composer.clear());
+        }
+        if twice {
+            return vec![Task::Quit];
+        }
+        self.interrupted_once = true;
+        self.hint = "Ctrl-C again leaves".into();
+        Vec::new()
+    }
+
+    fn overlay_reply(&mut self, reply: Reply) -> Vec<Task> {
+        if reply != Reply::Stay {
+            self.overlay = None;
+        }
+        match reply {
+            Reply::Stay | Reply::Close => Vec::new(),
+            Reply::Add(paths) => run(self.session.add_files(&paths, false)),
+            Reply::Connect { base_url, model } => run(vec![Effect::Connect { base_url, model }]),
+            Reply::Pasted(text) if text.trim().is_empty() => Vec::new(),
+            Reply::Pasted(text) => run(self.session.take_reply(text)),
+            Reply::Abandon => {
+                self.session.abandon_review();
+                Vec::new()
+            }
+        }
+    }
+
+    fn act(&mut self, action: Action) -> Vec<Task> {
+        match self.focus {
+            Pane::Map => self.act_on_map(action),
+            Pane::Context => self.act_on_context(action),
+            Pane::Review => self.act_on_review(action),
+            Pane::Chat => None,
+        }
+        .unwrap_or_else(|| self.act_anywhere(action))
+    }
+
+    fn act_anywhere(&mut self, action: Action) -> Vec<Task> {
+        match action {
+            Action::Send => return self.send(),
+            Action::Newline => return self.typed(|app| app.composer.newline()),
+            Action::ScrollUp => self.chat.from_bottom += self.page,
+            Action::ScrollDown => self.chat.from_bottom = self.chat.from_bottom.saturating_sub(self.page),
+            Action::Escape => return self.escape(),
+            Action::Quit => return vec![Task::Quit],
+            Action::FocusNext => self.focus = self.neighbour(1),
+            Action::FocusPrevious => self.focus = self.neighbour(Pane::ALL.len() - 1),
+            Action::FocusChat | Action::Leave => self.focus = Pane::Chat,
+            Action::FocusMap => self.focus = Pane::Map,
+            Action::FocusContext => self.focus = Pane::Context,
+            Action::FocusReview => self.focus = Pane::Review,
+            Action::PickFile | Action::ContextAdd => self.overlay = Some(Overlay::files(&self.session.paths)),
+            Action::FindServers => return self.command(Command::Servers),
+            Action::CopyPrompt => return run(self.session.copy_prompt()),
+            Action::PasteReply => self.overlay = Some(Overlay::reply()),
+            Action::ViewPrompt => self.view_prompt(),
+            Action::Help | Action::HelpHere => self.overlay = Some(Overlay::help(self.focus)),
+            Action::Redraw => return vec![Task::Redraw],
+            Action::Suspend => return vec![Task::Suspend],
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn escape(&mut self) -> Vec<Task> {
+        if self.session.turn.is_some() {
+            return run(self.session.cancel());
+        }
+        self.focus = Pane::Chat;
+        self.chat.from_bottom = 0;
+        Vec::new()
+    }
+
+    fn neighbour(&self, by: usize) -> Pane {
+        let at = Pane::ALL.iter().position(|pane| *pane == self.focus).unwrap_or(0);
+        Pane::ALL[(at + by) % Pane::ALL.len()]
+    }
+
+    fn view_prompt(&mut self) {
+        let Some(view) = &self.session.view else { return };
+        let parts = view.prompt.parts.iter();
+        let text: String = parts
+            .map(|part| format!("── {} · {} tokens\n{}\n\n", part.title, part.tokens, part.text))
+            .collect();
+        self.overlay = Some(Overlay::text("the next request, as it will be sent", &text));
+    }
+
+    fn send(&mut self) -> Vec<Task> {
+        let text = self.composer.text();
+        if text.trim().is_empty() {
+            return Vec::new();
+        }
+        self.chat.from_bottom = 0;
+        // A path or a comment may also begin with a slash; a command is a word of letters.
+        if text.starts_with('/') && !text[1..].starts_with(['/', ' ', '*']) && !text.contains('\n') {
+            return match parse_command(&text) {
+                Ok(command) => {
+                    self.composer.clear();
+                    self.command(command)
+                }
+                Err(error) => {
+                    self.session
+                        .tell(Level::Error, error.to_string(), "/help lists the commands.");
+                    Vec::new()
+                }
+            };
+        }
+        let (sent, effects) = self.session.send(&text);
+        if sent {
+            self.composer.clear();
+        }
+        run(effects)
+    }
+
+    fn command(&mut self, command: Command) -> Vec<Task> {
+        let effects = match command {
+            Command::Add { names, read_only } => self.session.add_files(&names, read_only),
+            Command::Drop(names) => self.session.drop_files(&names),
+            Command::List => {
+                self.session.list_files();
+                Vec::new()
+            }
+            Command::Clear => self.session.clear_history(),
+            Command::Model(name) => self.session.use_model(name),
+            Command::MapTokens(tokens) => self.session.set_map_tokens(tokens),
+            Command::MapRefresh => vec![Effect::Survey],
+            Command::Copy => self.session.copy_prompt(),
+            Command::Paste => {
+                self.overlay = Some(Overlay::reply());
+                Vec::new()
+            }
+            Command::Review => self.session.review_last_answer(),
+            Command::Servers => {
+                self.session
+                    .tell(Level::Info, "Looking for a model server on this machine …", "");
+                vec![Effect::FindServers]
+            }
+            Command::Help => {
+                self.overlay = Some(Overlay::help(self.focus));
+                Vec::new()
+            }
+            Command::Quit => return vec![Task::Quit],
+        };
+        run(effects)
+    }
+}

@@ -1,0 +1,198 @@
+//! A frame: the panes in their places, the tabs, the status line, the overlay. Drawing reads the app and writes nothing but
+//! its cache.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, BorderType, Paragraph};
+
+use super::action::{ACTIONS, Pane, Scope};
+use super::app::App;
+use super::coloring::Coloring;
+use super::layout::{self, MIN_HEIGHT, MIN_WIDTH};
+use super::pane;
+use super::theme::Role;
+use super::widget::meter;
+use crate::session::{Connection, SurveyState};
+use crate::text::width;
+
+/// What drawing remembers between frames.
+#[derive(Debug, Default)]
+pub struct ViewCache {
+    /// Syntax colours.
+    pub coloring: Coloring,
+    /// Rendered messages.
+    pub chat: pane::chat::ChatCache,
+    /// Rows of the review.
+    pub review: pane::review::ReviewCache,
+    /// Heights as last drawn, for paging: map, context.
+    pub heights: [usize; 2],
+}
+
+/// Draws the app. The overlay is the one part that may change while it is drawn: it wraps its text for the width.
+pub fn draw(app: &mut App, cache: &mut ViewCache, frame: &mut Frame<'_>) {
+    let screen = frame.area();
+    let Some(places) = layout::places(screen, app.focus, app.reviewing()) else {
+        return too_small(frame, screen);
+    };
+    for (pane, area) in &places.panes {
+        match pane {
+            Pane::Chat => pane::chat::draw(app, cache, frame, *area),
+            Pane::Map => pane::repo_map::draw(app, cache, frame, *area),
+            Pane::Context => pane::context::draw(app, cache, frame, *area),
+            Pane::Review => pane::review::draw(app, cache, frame, *area),
+        }
+    }
+    if let Some(area) = places.tabs {
+        tabs(app, frame, area);
+    }
+    status(app, frame, places.status);
+    if let Some(overlay) = &mut app.overlay {
+        overlay.draw(frame, screen, &app.theme);
+    }
+    app.drawn(cache);
+}
+
+/// The frame of a pane, brighter with the focus, and the space inside.
+pub(super) fn pane_block(app: &App, frame: &mut Frame<'_>, area: Rect, pane: Pane, note: &str) -> Rect {
+    let focused = app.focus == pane && app.overlay.is_none();
+    let title = if note.is_empty() {
+        format!(" {} ", pane.title())
+    } else {
+        format!(" {} · {note} ", pane.title())
+    };
+    let (border, title_role) = if focused {
+        (Role::BorderFocused, Role::Title)
+    } else {
+        (Role::Border, Role::Muted)
+    };
+    let block = Block::bordered()
+        .border_type(if focused {
+            BorderType::Thick
+        } else {
+            BorderType::Rounded
+        })
+        .border_style(app.theme.style(border))
+        .title(Line::styled(title, app.theme.style(title_role)));
+    let inner = block.inner(area);
+    frame.render_widget(block, area);
+    inner
+}
+
+fn too_small(frame: &mut Frame<'_>, screen: Rect) {
+    let text = format!(
+        "rhumb needs {MIN_WIDTH}×{MIN_HEIGHT} characters; this terminal has {}×{}. Make it larger, or Ctrl-Q to leave.",
+        screen.width, screen.height
+    );
+    frame.render_widget(Paragraph::new(text).wrap(ratatui::widgets::Wrap { trim: true }), screen);
+}
+
+fn tabs(app: &App, frame: &mut Frame<'_>, area: Rect) {
+    let mut spans = Vec::new();
+    for (index, pane) in Pane::ALL.into_iter().enumerate() {
+        let counts = app.session.review.counts();
+        let note = if pane == Pane::Review && counts.total() > 0 {
+            format!(" {}", counts.pending)
+        } else {
+            String::new()
+        };
+        let style = if pane == app.focus {
+            app.theme
+                .style(Role::Accent)
+                .add_modifier(Modifier::BOLD | Modifier::REVERSED)
+        } else {
+            app.theme.style(Role::Muted)
+        };
+        spans.push(Span::styled(format!(" {} {}{note} ", index + 1, pane.title()), style));
+        spans.push(Span::raw(" "));
+    }
+    spans.push(Span::styled("Tab or Alt-1…4", app.theme.style(Role::Muted)));
+    frame.render_widget(Paragraph::new(Line::from(spans)), area);
+}
+
+/// Who answers, where we are, what the context weighs, and what the keys do here.
+fn status(app: &App, frame: &mut Frame<'_>, area: Rect) {
+    let theme = &app.theme;
+    let mut left = vec![Span::styled(
+        format!(" {} ", connection(app)),
+        theme.style(Role::Accent),
+    )];
+    let place = if app.session.head.is_empty() {
+        app.root.clone()
+    } else {
+        format!("{} ⎇ {}", app.root, app.session.head)
+    };
+    left.push(Span::styled(
+        format!(" {} ", width::clip_start(&place, 40)),
+        theme.style(Role::Muted),
+    ));
+    if let SurveyState::Reading(done, total) = app.session.survey {
+        left.push(Span::styled(
+            format!(" {} ", survey(done, total)),
+            theme.style(Role::Warning),
+        ));
+    } else if let Some(view) = &app.session.view {
+        let prompt = &view.prompt;
+        let role = meter::role(prompt.tokens as u64, prompt.window.tokens as u64);
+        let about = if prompt.exact { "" } else { "~" };
+        left.push(Span::styled(
+            format!(" {about}{} tokens ", meter::tokens(prompt.tokens as u64)),
+            theme.style(role),
+        ));
+    }
+    let used: usize = left.iter().map(Span::width).sum();
+    let room = usize::from(area.width).saturating_sub(used + 1);
+    let right = if app.hint.is_empty() {
+        keys(app, room)
+    } else {
+        vec![Span::styled(clip(&app.hint, room), theme.style(Role::Warning))]
+    };
+    let pad = room.saturating_sub(right.iter().map(Span::width).sum());
+    left.push(Span::raw(" ".repeat(pad)));
+    left.extend(right);
+    frame.render_widget(Paragraph::new(Line::from(left)).style(theme.style(Role::Status)), area);
+}
+
+fn clip(text: &str, room: usize) -> String {
+    width::clip(text, room).into_owned()
+}
+
+fn survey(done: usize, total: usize) -> String {
+    if total == 0 {
+        format!("listing files: {done}")
+    } else {
+        format!("reading {done} of {total} files")
+    }
+}
+
+/// Which of its ways of working the app is in.
+fn connection(app: &App) -> String {
+    match &app.session.connection {
+        Connection::None => "no model: copy mode".into(),
+        Connection::Demo => "demo: recorded replies".into(),
+        Connection::Remote { model, host } if model.is_empty() => format!("no model named @ {host}"),
+        Connection::Remote { model, host } => width::clip(&format!("{model} @ {host}"), 44).into_owned(),
+    }
+}
+
+/// The keys that matter here, as many as there is room for.
+fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
+    let scopes = [Scope::Pane(app.focus), Scope::Global];
+    let in_order = scopes
+        .into_iter()
+        .flat_map(|scope| ACTIONS.iter().filter(move |info| info.scope == scope));
+    let mut spans: Vec<Span<'static>> = Vec::new();
+    let mut used = 0;
+    for info in in_order.filter(|info| app.enabled(info.action)) {
+        let Some(key) = info.keys.first() else { continue };
+        let size = width::columns(key) + width::columns(info.title) + 3;
+        if used + size > room {
+            break;
+        }
+        used += size;
+        spans.push(Span::styled((*key).to_owned(), app.theme.style(Role::Key)));
+        spans.push(Span::styled(format!(" {}  ", info.title), app.theme.style(Role::Muted)));
+    }
+    spans
+}

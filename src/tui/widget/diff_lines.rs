@@ -1,0 +1,261 @@
+//! Lines of a diff: line numbers, sign, code in its colours, changed words marked, long lines carried over.
+
+use std::ops::Range;
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::styled::{StyledText, fill};
+use crate::text::{sanitize, width};
+use crate::tui::theme::{Role, Theme};
+
+/// What a line is in the diff.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Sign {
+    /// In both texts.
+    Context,
+    /// Only in the proposed text.
+    Added,
+    /// Only in the base text.
+    Removed,
+}
+
+/// One line of a diff, ready to be drawn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiffLine {
+    /// What it is.
+    pub sign: Sign,
+    /// Its line number in the base text, 1-based.
+    pub base: Option<u32>,
+    /// Its line number in the proposed text, 1-based.
+    pub proposed: Option<u32>,
+    /// Its text without the terminator.
+    pub text: String,
+    /// Syntax styles by byte range of `text`. Of those that overlap, the last wins.
+    pub syntax: Vec<(Range<usize>, Style)>,
+    /// The changed words, as byte ranges of `text`.
+    pub words: Vec<Range<usize>>,
+}
+
+/// The digits that line numbers are given; 0 leaves the column out. Side by side, each half has one column.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Gutter {
+    /// Digits for the numbers of the base text.
+    pub base: usize,
+    /// Digits for the numbers of the proposed text.
+    pub proposed: usize,
+}
+
+impl Gutter {
+    /// The gutter of a unified diff whose texts have that many lines.
+    pub fn unified(base_lines: u32, proposed_lines: u32) -> Self {
+        Self {
+            base: digits(base_lines),
+            proposed: digits(proposed_lines),
+        }
+    }
+
+    /// The gutter of the base half of a diff side by side.
+    pub fn base(base_lines: u32) -> Self {
+        Self {
+            base: digits(base_lines),
+            proposed: 0,
+        }
+    }
+
+    /// The gutter of the proposed half of a diff side by side.
+    pub fn proposed(proposed_lines: u32) -> Self {
+        Self {
+            base: 0,
+            proposed: digits(proposed_lines),
+        }
+    }
+
+    /// Columns that it takes, the sign and the space after it included.
+    pub fn columns(self) -> usize {
+        let number = |digits: usize| if digits == 0 { 0 } else { digits + 1 };
+        number(self.base) + number(self.proposed) + 2
+    }
+}
+
+/// The rows of the screen, of at most `columns` columns (from the gutter's and one up), that show a line. Nothing of it
+/// is lost: what does not fit is carried over to further rows, marked `↪`. The ground fills the whole width.
+pub fn rows(line: &DiffLine, gutter: Gutter, columns: u16, theme: &Theme) -> Vec<Line<'static>> {
+    let ground = ground(line.sign, theme);
+    let room = usize::from(columns).saturating_sub(gutter.columns()).max(1);
+    let mut rows = styled(line, theme).hard_wrap(room);
+    for (index, row) in rows.iter_mut().enumerate() {
+        let carried = index > 0;
+        let numbers = [(line.base, gutter.base), (line.proposed, gutter.proposed)];
+        let numbers: String = numbers
+            .into_iter()
+            .map(|(number, digits)| cell(number, digits, carried))
+            .collect();
+        let sign = match line.sign {
+            _ if carried => "↪ ",
+            Sign::Context => "  ",
+            Sign::Added => "+ ",
+            Sign::Removed => "- ",
+        };
+        let sign_style = if carried {
+            ground.patch(theme.style(Role::Gutter))
+        } else {
+            ground
+        };
+        row.spans.insert(0, Span::styled(sign, sign_style));
+        row.spans
+            .insert(0, Span::styled(numbers, ground.patch(theme.style(Role::Gutter))));
+        fill(row, usize::from(columns), ground);
+    }
+    rows
+}
+
+fn ground(sign: Sign, theme: &Theme) -> Style {
+    let text = theme.style(Role::Text);
+    match sign {
+        Sign::Context => text,
+        Sign::Added => text.patch(theme.style(Role::Added)),
+        Sign::Removed => text.patch(theme.style(Role::Removed)),
+    }
+}
+
+/// The text with its styles: syntax over the ground, changed words over both.
+fn styled(line: &DiffLine, theme: &Theme) -> StyledText {
+    let ground = ground(line.sign, theme);
+    let word = theme.style(match line.sign {
+        Sign::Removed => Role::RemovedWord,
+        Sign::Added => Role::AddedWord,
+        Sign::Context => Role::Text,
+    });
+    let mut ends: Vec<usize> = line
+        .syntax
+        .iter()
+        .flat_map(|(range, _)| [range.start, range.end])
+        .collect();
+    ends.extend(line.words.iter().flat_map(|range| [range.start, range.end]));
+    ends.push(line.text.len());
+    ends.retain(|end| line.text.is_char_boundary(*end));
+    ends.sort_unstable();
+    let mut text = StyledText::new();
+    let (mut start, mut column) = (0, 0);
+    for end in ends {
+        let Some(piece) = line.text.get(start..end).filter(|piece| !piece.is_empty()) else {
+            continue;
+        };
+        let covers = |range: &Range<usize>| range.start <= start && end <= range.end;
+        let syntax = line
+            .syntax
+            .iter()
+            .rev()
+            .find(|(range, _)| covers(range))
+            .map_or(Style::default(), |(_, style)| *style);
+        let changed = if line.words.iter().any(covers) {
+            word
+        } else {
+            Style::default()
+        };
+        let shown = sanitize::visible_from(piece, column);
+        text.push(&shown, ground.patch(syntax).patch(changed));
+        column += width::columns(&shown);
+        start = end;
+    }
+    text
+}
+
+fn cell(number: Option<u32>, digits: usize, carried: bool) -> String {
+    match number.filter(|_| !carried) {
+        _ if digits == 0 => String::new(),
+        Some(number) => format!("{number:>digits$} "),
+        None => " ".repeat(digits + 1),
+    }
+}
+
+fn digits(lines: u32) -> usize {
+    lines.max(1).ilog10() as usize + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use ratatui::style::Color;
+
+    use super::*;
+    use crate::tui::theme::ColorDepth;
+
+    fn line(sign: Sign, text: &str) -> DiffLine {
+        let (base, proposed) = match sign {
+            Sign::Context => (Some(9), Some(10)),
+            Sign::Added => (None, Some(10)),
+            Sign::Removed => (Some(9), None),
+        };
+        DiffLine {
+            sign,
+            base,
+            proposed,
+            text: text.to_owned(),
+            syntax: Vec::new(),
+            words: Vec::new(),
+        }
+    }
+
+    fn drawn(line: &DiffLine, gutter: Gutter, columns: u16) -> Vec<String> {
+        let theme = Theme::plain(ColorDepth::None);
+        let rows = rows(line, gutter, columns, &theme);
+        rows.iter().map(|row| row.to_string().trim_end().to_owned()).collect()
+    }
+
+    #[test]
+    fn numbers_and_signs_stand_before_the_text() {
+        let gutter = Gutter::unified(120, 99);
+        assert_eq!(drawn(&line(Sign::Context, "let x;"), gutter, 40), ["  9 10   let x;"]);
+        assert_eq!(drawn(&line(Sign::Added, "let x;"), gutter, 40), ["    10 + let x;"]);
+        assert_eq!(drawn(&line(Sign::Removed, ""), gutter, 40), ["  9    -"]);
+        assert_eq!(drawn(&line(Sign::Removed, "x"), Gutter::base(9), 40), ["9 - x"]);
+        assert_eq!(drawn(&line(Sign::Added, "x"), Gutter::proposed(10), 40), ["10 + x"]);
+    }
+
+    #[test]
+    fn a_long_line_is_carried_over() {
+        let rows = drawn(&line(Sign::Added, "abcdefghij"), Gutter::proposed(10), 9);
+        assert_eq!(rows, ["10 + abcd", "   ↪ efgh", "   ↪ ij"]);
+    }
+
+    #[test]
+    fn words_lie_over_syntax_and_tabs_count_from_the_line() {
+        let theme = Theme::builtin("rhumb-dark", ColorDepth::True).unwrap();
+        let mut changed = line(Sign::Added, "\tab\tc");
+        changed.syntax = vec![(1..5, Style::default().fg(Color::Red))];
+        changed.words = vec![Range { start: 2, end: 3 }];
+        let rows = rows(&changed, Gutter::proposed(10), 40, &theme);
+        assert_eq!(rows[0].to_string().trim_end(), "10 +     ab  c");
+        let style = |text: &str| rows[0].spans.iter().find(|span| span.content == text).unwrap().style;
+        assert_eq!(
+            (style("a").fg, style("a").bg),
+            (Some(Color::Red), theme.style(Role::Added).bg)
+        );
+        assert_eq!(style("b").bg, theme.style(Role::AddedWord).bg);
+        assert_eq!(
+            (rows[0].width(), rows[0].spans.last().unwrap().style.bg),
+            (40, theme.style(Role::Added).bg)
+        );
+    }
+
+    #[test]
+    fn a_carriage_return_in_a_line_is_shown() {
+        assert_eq!(drawn(&line(Sign::Added, "x\r"), Gutter::proposed(9), 40), ["10 + x␍"]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_ranges_draw_the_whole_text(text in "[a-zé日 ]{0,20}", cuts in prop::collection::vec((0usize..30, 0usize..30), 0..6)) {
+            let mut changed = line(Sign::Removed, &text);
+            for (start, end) in cuts {
+                changed.syntax.push((start..end, Style::default().fg(Color::Red)));
+                changed.words.push(end..start);
+            }
+            let rows = rows(&changed, Gutter::default(), 8, &Theme::plain(ColorDepth::None));
+            let shown: String = rows.iter().flat_map(|row| row.spans.iter().skip(2)).map(|span| span.content.as_ref()).collect();
+            prop_assert_eq!(shown.replace(' ', ""), text.replace(' ', ""));
+        }
+    }
+}

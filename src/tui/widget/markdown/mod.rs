@@ -1,0 +1,115 @@
+//! Markdown as lines of the screen, whole or while it streams in.
+//!
+//! A text is cut into its top-level blocks and each is rendered alone. That is what makes streaming cheap (a finished
+//! block is never looked at again) and exact (rendering piece by piece gives the same lines as rendering the whole). The
+//! price is that a link reference does not see a definition in another block; both are then shown as written.
+
+mod block;
+mod code;
+mod page;
+mod stream;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use pulldown_cmark::{Event, Options, Parser};
+use ratatui::style::Style;
+use ratatui::text::Line;
+
+use crate::tui::theme::Theme;
+
+pub use stream::StreamingMarkdown;
+
+/// Colours code: language (the first word of a fence's info string, may be empty) and code to one list of styled pieces
+/// for each line. The pieces of a line must join to the line, else it is shown without colours.
+pub type Highlighter<'a> = dyn Fn(&str, &str) -> Vec<Vec<(String, Style)>> + 'a;
+
+/// A highlighter that colours nothing.
+pub fn no_highlight(_language: &str, _code: &str) -> Vec<Vec<(String, Style)>> {
+    Vec::new()
+}
+
+/// `source` rendered to lines of at most `width` columns (from 10 columns up; narrower panes may be overrun). All text
+/// is made safe to draw, whatever the source holds.
+pub fn render(source: &str, width: u16, theme: &Theme, code: &Highlighter<'_>) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    let look = Look {
+        width: usize::from(width),
+        theme,
+        code,
+    };
+    append(&mut lines, &with_line_feeds(source), &look);
+    lines
+}
+
+/// `source` with `\n` for every line end. A carriage return anywhere else is no line end here, whatever Markdown says of
+/// it: it would hide text from a reader who thinks in lines, so it is shown.
+fn with_line_feeds(source: &str) -> Cow<'_, str> {
+    if !source.contains('\r') {
+        return Cow::Borrowed(source);
+    }
+    Cow::Owned(source.replace("\r\n", "\n").replace('\r', RETURN))
+}
+
+/// How a carriage return inside a line is shown.
+const RETURN: &str = "␍";
+
+/// What rendering depends on besides the source.
+struct Look<'a> {
+    /// Columns.
+    width: usize,
+    theme: &'a Theme,
+    code: &'a Highlighter<'a>,
+}
+
+/// Renders all blocks of `source`, which has line feeds only, at the end of `lines`, an empty line between two blocks.
+fn append(lines: &mut Vec<Line<'static>>, source: &str, look: &Look<'_>) {
+    for range in blocks(source) {
+        let block = block::render(source.get(range).unwrap_or(""), look);
+        if !lines.is_empty() && !block.is_empty() {
+            lines.push(Line::default());
+        }
+        lines.extend(block);
+    }
+}
+
+fn options() -> Options {
+    Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_GFM
+}
+
+/// The top-level blocks as ranges of whole lines that cover `source`. Link definitions are no block for the parser, yet
+/// what follows one may continue its paragraph, so they start the block after them.
+fn blocks(source: &str) -> Vec<Range<usize>> {
+    let mut starts = vec![0];
+    let (mut depth, mut end) = (0usize, 0usize);
+    for (event, range) in Parser::new_ext(source, options()).into_offset_iter() {
+        if depth == 0 && !matches!(event, Event::End(_)) {
+            starts.extend(text_start(source, end, range.start));
+            end = end.max(range.end);
+        }
+        match event {
+            Event::Start(_) => depth += 1,
+            Event::End(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    starts.dedup();
+    let ends = starts.iter().skip(1).copied().chain([source.len()]);
+    starts
+        .iter()
+        .copied()
+        .zip(ends)
+        .map(|(start, end)| start..end)
+        .collect()
+}
+
+/// The start of the first line with text on it after byte `end`, where a block is known to start at byte `next`.
+fn text_start(source: &str, end: usize, next: usize) -> Option<usize> {
+    let between = source.get(end..next)?;
+    let text = next - between.trim_start().len();
+    let line = source.get(..text)?.rfind('\n').map_or(0, |at| at + 1);
+    (line >= end).then_some(line)
+}

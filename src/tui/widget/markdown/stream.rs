@@ -1,0 +1,91 @@
+//! Markdown that is still arriving: finished blocks are kept as lines, only the open one at the end is rendered again.
+
+use ratatui::text::Line;
+
+use super::{Highlighter, Look, RETURN, append, blocks, with_line_feeds};
+use crate::tui::theme::Theme;
+
+/// A Markdown text that grows at the end.
+#[derive(Debug, Clone, Default)]
+pub struct StreamingMarkdown {
+    source: String,
+    /// The last character to arrive was a carriage return, which a line feed may turn into a line end.
+    after_return: bool,
+    /// Bytes of `source` whose blocks can change no more, and how many of `lines` they make.
+    finished: usize,
+    finished_lines: usize,
+    lines: Vec<Line<'static>>,
+    /// Width and theme that `lines` were made for; none while something has yet to be rendered for the first time.
+    made_for: Option<(u16, Theme)>,
+    /// Text has arrived that `lines` do not show.
+    stale: bool,
+}
+
+impl StreamingMarkdown {
+    /// An empty text.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds what has arrived.
+    pub fn push(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        if self.after_return && text.starts_with('\n') {
+            self.source.truncate(self.source.len() - RETURN.len());
+        }
+        self.source.push_str(&with_line_feeds(text));
+        self.after_return = text.ends_with('\r');
+        self.stale = true;
+    }
+
+    /// Everything that has arrived, with `\n` for every line end.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The lines for that width and theme: the same that [`super::render`] gives for the whole source. Costs nothing when
+    /// nothing has changed, and one rendering of the last block when text has arrived.
+    pub fn lines(&mut self, width: u16, theme: &Theme, code: &Highlighter<'_>) -> &[Line<'static>] {
+        let same_look = self
+            .made_for
+            .as_ref()
+            .is_some_and(|(made_width, made)| *made_width == width && made == theme);
+        if !same_look {
+            self.forget();
+            self.made_for = Some((width, theme.clone()));
+        }
+        if !same_look || self.stale {
+            self.refresh(&Look {
+                width: usize::from(width),
+                theme,
+                code,
+            });
+        }
+        &self.lines
+    }
+
+    /// Drops the lines, so that the next call renders everything: for a highlighter that has learnt something.
+    pub fn forget(&mut self) {
+        (self.finished, self.finished_lines) = (0, 0);
+        self.lines.clear();
+        self.made_for = None;
+    }
+
+    fn refresh(&mut self, look: &Look<'_>) {
+        self.lines.truncate(self.finished_lines);
+        let open = self.source.get(self.finished..).unwrap_or("");
+        // An unfinished line may still join the block before it ("#" becomes "#a"), so only whole lines count; and of the
+        // blocks that they make, the last is open to whatever comes.
+        let whole = open.rfind('\n').map_or(0, |at| at + 1);
+        let last = blocks(open.get(..whole).unwrap_or(""))
+            .last()
+            .map_or(0, |range| range.start);
+        append(&mut self.lines, open.get(..last).unwrap_or(""), look);
+        self.finished_lines = self.lines.len();
+        append(&mut self.lines, open.get(last..).unwrap_or(""), look);
+        self.finished += last;
+        self.stale = false;
+    }
+}

@@ -1,0 +1,180 @@
+//! The gauge of tokens used against a budget.
+
+use ratatui::text::{Line, Span};
+
+use crate::tui::theme::{Role, Theme};
+
+/// Shares of the budget from which the gauge is drawn as filling up, and as nearly full.
+const MID: f64 = 0.6;
+const HIGH: f64 = 0.85;
+
+/// The full cell, the empty cell, and the cells between them by rising fill.
+struct Glyphs {
+    full: char,
+    empty: char,
+    partial: &'static [char],
+}
+
+const LINES: Glyphs = Glyphs {
+    full: '━',
+    empty: '─',
+    partial: &['╸'],
+};
+const ASCII: Glyphs = Glyphs {
+    full: '#',
+    empty: '.',
+    partial: &[],
+};
+
+/// A number of tokens in at most five characters: `950`, `1.2k`, `128k`, `1.5M`. Rounds to the nearest.
+pub fn tokens(count: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(1_000, "k"), (1_000_000, "M"), (1_000_000_000, "G")];
+    if count < 1_000 {
+        return count.to_string();
+    }
+    for (unit, name) in UNITS {
+        // Tenths below 100 units, whole ones above; what would round up to 1000 goes to the next unit.
+        let tenths = (u128::from(count) * 10 + u128::from(unit) / 2) / u128::from(unit);
+        if tenths < 1_000 {
+            let (whole, tenth) = (tenths / 10, tenths % 10);
+            return if tenth == 0 {
+                format!("{whole}{name}")
+            } else {
+                format!("{whole}.{tenth}{name}")
+            };
+        }
+        let whole = (u128::from(count) + u128::from(unit) / 2) / u128::from(unit);
+        if whole < 1_000 {
+            return format!("{whole}{name}");
+        }
+    }
+    format!("{}G", count / 1_000_000_000)
+}
+
+/// The gauge on one line: a bar of `cells` columns and `12.3k / 128k` behind it. The bar is a heavy line over a
+/// light one in steps of half a column, or `#` and `.` with `ascii`. Any use shows at least the smallest fill; only a spent budget shows a full bar, and use
+/// beyond it is marked with `!`.
+pub fn line(used: u64, budget: u64, cells: u16, ascii: bool, theme: &Theme) -> Line<'static> {
+    let (full, empty) = bar(used, budget, cells, if ascii { &ASCII } else { &LINES });
+    let role = role(used, budget);
+    let over = if used > budget { " !" } else { "" };
+    Line::from(vec![
+        Span::styled(full, theme.style(role)),
+        Span::styled(empty, theme.style(Role::MeterEmpty)),
+        Span::styled(
+            format!(" {}", tokens(used)),
+            theme.style(if role == Role::MeterLow { Role::Text } else { role }),
+        ),
+        Span::styled(format!(" / {}", tokens(budget)), theme.style(Role::Muted)),
+        Span::styled(over, theme.style(Role::MeterHigh)),
+    ])
+}
+
+/// The role that a fill level is drawn in.
+pub fn role(used: u64, budget: u64) -> Role {
+    match share(used, budget) {
+        share if share < MID => Role::MeterLow,
+        share if share < HIGH => Role::MeterMid,
+        _ => Role::MeterHigh,
+    }
+}
+
+/// Used share of the budget, 0 to 1 and beyond. Nothing used of nothing is an empty gauge.
+fn share(used: u64, budget: u64) -> f64 {
+    match (used, budget) {
+        (0, _) => 0.0,
+        (_, 0) => f64::INFINITY,
+        _ => used as f64 / budget as f64,
+    }
+}
+
+/// The filled and the empty part of a bar.
+fn bar(used: u64, budget: u64, cells: u16, glyphs: &Glyphs) -> (String, String) {
+    let cells = usize::from(cells);
+    let steps = glyphs.partial.len() + 1;
+    let total = cells * steps;
+    // The cast saturates, so that no share can overflow it.
+    let mut fill = (share(used, budget) * total as f64).round() as usize;
+    if used > 0 {
+        fill = fill.max(1);
+    }
+    fill = fill.min(if used < budget { total.saturating_sub(1) } else { total });
+    let mut full: String = std::iter::repeat_n(glyphs.full, fill / steps).collect();
+    let partial = (fill % steps).checked_sub(1).and_then(|at| glyphs.partial.get(at));
+    full.extend(partial);
+    let left = cells - fill / steps - usize::from(partial.is_some());
+    (full, std::iter::repeat_n(glyphs.empty, left).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::tui::theme::ColorDepth;
+
+    fn drawn(used: u64, budget: u64, ascii: bool) -> String {
+        line(used, budget, 8, ascii, &Theme::plain(ColorDepth::None)).to_string()
+    }
+
+    #[test]
+    fn counts_are_short() {
+        let cases = [
+            (0, "0"),
+            (950, "950"),
+            (999, "999"),
+            (1_000, "1k"),
+            (1_249, "1.2k"),
+            (12_345, "12.3k"),
+            (99_950, "100k"),
+            (128_000, "128k"),
+            (999_499, "999k"),
+            (999_500, "1M"),
+            (1_500_000, "1.5M"),
+            (2_000_000_000, "2G"),
+        ];
+        for (count, text) in cases {
+            assert_eq!(tokens(count), text);
+        }
+    }
+
+    #[test]
+    fn the_bar_fills_by_halves() {
+        assert_eq!(drawn(0, 64_000, false), "──────── 0 / 64k");
+        assert_eq!(drawn(12_000, 64_000, false), "━╸────── 12k / 64k");
+        assert_eq!(drawn(1, 64_000, false), "╸─────── 1 / 64k");
+        assert_eq!(drawn(63_999, 64_000, false), "━━━━━━━╸ 64k / 64k");
+        assert_eq!(drawn(64_000, 64_000, false), "━━━━━━━━ 64k / 64k");
+        assert_eq!(drawn(70_000, 64_000, false), "━━━━━━━━ 70k / 64k !");
+    }
+
+    #[test]
+    fn ascii_needs_no_line_drawing() {
+        assert_eq!(drawn(32_000, 64_000, true), "####.... 32k / 64k");
+    }
+
+    #[test]
+    fn a_gauge_without_a_budget_is_empty_or_over() {
+        assert_eq!(drawn(0, 0, false), "──────── 0 / 0");
+        assert_eq!(drawn(5, 0, false), "━━━━━━━━ 5 / 0 !");
+    }
+
+    #[test]
+    fn the_role_rises_with_the_fill() {
+        assert_eq!(
+            [role(10, 100), role(70, 100), role(90, 100)],
+            [Role::MeterLow, Role::MeterMid, Role::MeterHigh]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn the_bar_has_its_width(used in any::<u64>(), budget in any::<u64>(), cells in 0u16..40) {
+            for glyphs in [&LINES, &ASCII] {
+                let (full, empty) = bar(used, budget, cells, glyphs);
+                prop_assert_eq!(full.chars().count() + empty.chars().count(), usize::from(cells));
+            }
+            prop_assert!(tokens(used % 10_u64.pow(12)).len() <= 5);
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Parts that panes and overlays are drawn with. They know text, styles and areas, nothing of the session.
+
+pub mod diff_lines;
+pub mod input;
+pub mod markdown;
+pub mod meter;
+pub mod picker;
+pub mod scroll;
+pub mod styled;

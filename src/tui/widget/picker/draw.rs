@@ -1,0 +1,243 @@
+//! Drawing a picker as an overlay.
+
+use std::ops::Range;
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Position, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::Picker;
+use crate::text::{sanitize, width};
+use crate::tui::theme::{Role, Theme};
+use crate::tui::widget::styled::fill;
+
+/// The largest overlay, borders included, and the columns and lines of the screen that it leaves free around it.
+const WIDEST: u16 = 84;
+const TALLEST: u16 = 22;
+const MARGIN: u16 = 2;
+/// Lines around the list: borders, query, hints.
+const FRAME_LINES: u16 = 4;
+
+impl Picker {
+    /// Where the overlay lies on a screen of that area.
+    pub fn area(screen: Rect) -> Rect {
+        let size = |room: u16, most: u16| room.saturating_sub(2 * MARGIN).min(most).max(room.min(8));
+        let (width, height) = (size(screen.width, WIDEST), size(screen.height, TALLEST));
+        Rect {
+            x: screen.x + (screen.width - width) / 2,
+            y: screen.y + (screen.height - height) / 2,
+            width,
+            height,
+        }
+    }
+
+    /// Takes in the area of the screen, so that paging and scrolling know the height of the list. To be called before
+    /// drawing whenever the screen may have changed its size.
+    pub fn fit(&mut self, screen: Rect) {
+        self.window.set_height(list_height(screen));
+    }
+
+    /// Draws the overlay in the middle of the screen.
+    pub fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme) {
+        let area = Self::area(screen);
+        let mut window = self.window;
+        window.set_height(list_height(screen));
+        let block = Block::bordered()
+            .border_type(BorderType::Rounded)
+            .border_style(theme.style(Role::BorderFocused))
+            .style(theme.style(Role::Overlay))
+            .title_top(Line::styled(format!(" {} ", self.title), theme.style(Role::Title)))
+            .title_top(Line::styled(self.count(), theme.style(Role::Muted)).right_aligned());
+        let inside = block.inner(area);
+        frame.render_widget(Clear, area);
+        frame.render_widget(block, area);
+        let layout = Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]);
+        let [query, list, hints] = layout.areas(inside);
+        self.draw_query(frame, query, theme);
+        let rows = self.rows(window.visible(), window.selected(), usize::from(list.width), theme);
+        frame.render_widget(Paragraph::new(rows), list);
+        frame.render_widget(self.hints(usize::from(hints.width), theme), hints);
+    }
+
+    fn count(&self) -> String {
+        let marked = if self.marked.is_empty() {
+            String::new()
+        } else {
+            format!("{} marked, ", self.marked.len())
+        };
+        format!(" {marked}{} of {} ", self.match_count(), self.items.len())
+    }
+
+    fn draw_query(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme) {
+        let prompt = "› ";
+        let room = usize::from(area.width).saturating_sub(width::columns(prompt) + 1);
+        let column = self.query.cursor_column();
+        // A query longer than the line is scrolled so that the cursor shows.
+        let shown = sanitize::visible_line(self.query.text());
+        let (text, skipped) = skip_columns(&shown, column.saturating_sub(room));
+        let line = vec![
+            Span::styled(prompt, theme.style(Role::Accent)),
+            Span::styled(text, theme.style(Role::Overlay)),
+        ];
+        frame.render_widget(Line::from(line), area);
+        let at = width::columns(prompt) + column.saturating_sub(skipped);
+        let x = area
+            .x
+            .saturating_add(u16::try_from(at).unwrap_or(u16::MAX))
+            .min(area.right().saturating_sub(1));
+        frame.set_cursor_position(Position { x, y: area.y });
+    }
+
+    fn rows(&self, visible: Range<usize>, selected: Option<usize>, columns: usize, theme: &Theme) -> Vec<Line<'_>> {
+        let listed = self.ranking.matches().get(visible.clone()).unwrap_or(&[]);
+        if listed.is_empty() {
+            return vec![Line::styled("  nothing matches", theme.style(Role::Muted))];
+        }
+        let texts: Vec<&str> = listed
+            .iter()
+            .map(|at| self.items.get(*at).map_or("", String::as_str))
+            .collect();
+        let highlights = self.ranking.highlights(&texts, self.paths);
+        let rows = listed.iter().zip(texts).zip(highlights).zip(visible);
+        rows.map(|(((item, text), hits), at)| {
+            let detail = self.details.get(*item).map_or("", String::as_str);
+            let row = Row {
+                text,
+                hits: &hits,
+                detail,
+                marked: self.multiple.then(|| self.marked.contains(item)),
+                selected: selected == Some(at),
+            };
+            row.line(columns, self.paths, theme)
+        })
+        .collect()
+    }
+
+    /// The keys that matter here, as many as fit.
+    fn hints(&self, columns: usize, theme: &Theme) -> Line<'static> {
+        let mark = self.multiple.then_some(("Tab", "mark"));
+        let hints = [
+            Some(("Enter", "choose")),
+            Some(("Esc", "close")),
+            mark,
+            Some(("↑↓", "move")),
+        ];
+        let mut line = Line::default();
+        for (key, meaning) in hints.into_iter().flatten() {
+            let key = Span::styled(format!("  {key}"), theme.style(Role::Key));
+            let meaning = Span::styled(format!(" {meaning}"), theme.style(Role::Muted));
+            if line.width() + key.width() + meaning.width() > columns {
+                break;
+            }
+            line.spans.extend([key, meaning]);
+        }
+        line
+    }
+}
+
+/// One item as it is drawn.
+struct Row<'a> {
+    text: &'a str,
+    hits: &'a [usize],
+    detail: &'a str,
+    /// None where items cannot be marked.
+    marked: Option<bool>,
+    selected: bool,
+}
+
+impl Row<'_> {
+    fn line(&self, columns: usize, keep_end: bool, theme: &Theme) -> Line<'static> {
+        let ground = if self.selected {
+            theme.style(Role::Selection)
+        } else {
+            Style::default()
+        };
+        let pointer = if self.selected { "▸ " } else { "  " };
+        let mark = match self.marked {
+            Some(true) => "✓ ",
+            Some(false) => "  ",
+            None => "",
+        };
+        let mut spans = vec![
+            Span::styled(pointer, theme.style(Role::Accent).patch(ground)),
+            Span::styled(mark, theme.style(Role::Success).patch(ground)),
+        ];
+        // One column stays free before the border.
+        let room = columns.saturating_sub(width::columns(pointer) + width::columns(mark) + 1);
+        let detail = width::clip(self.detail, room / 2);
+        let gap = if detail.is_empty() { 0 } else { 2 };
+        let label = room.saturating_sub(width::columns(&detail) + gap);
+        let text = self.label(
+            label,
+            keep_end,
+            theme.style(Role::Overlay).patch(ground),
+            theme.style(Role::Match),
+        );
+        let used: usize = text.iter().map(|span| width::columns(&span.content)).sum();
+        spans.extend(text);
+        let gap = room.saturating_sub(used + width::columns(&detail));
+        spans.push(Span::styled(" ".repeat(gap), ground));
+        spans.push(Span::styled(
+            detail.into_owned(),
+            theme.style(Role::Muted).patch(ground),
+        ));
+        let mut line = Line::from(spans);
+        fill(&mut line, columns, ground);
+        line
+    }
+
+    /// The text in at most `columns` columns, its hits in another style.
+    fn label(&self, columns: usize, keep_end: bool, plain: Style, hit: Style) -> Vec<Span<'static>> {
+        let shown = if keep_end {
+            width::clip_start(self.text, columns)
+        } else {
+            width::clip(self.text, columns)
+        };
+        if shown == self.text {
+            return self.marked_up(self.text, 0, plain, hit);
+        }
+        let ellipsis = Span::styled(width::ELLIPSIS, plain);
+        if let Some(end) = shown.strip_prefix(width::ELLIPSIS).filter(|_| keep_end) {
+            let cut = self.text.chars().count().saturating_sub(end.chars().count());
+            return [vec![ellipsis], self.marked_up(end, cut, plain, hit)].concat();
+        }
+        let start = shown.strip_suffix(width::ELLIPSIS).unwrap_or("");
+        [self.marked_up(start, 0, plain, hit), vec![ellipsis]].concat()
+    }
+
+    /// A part of the text, `cut` characters from its start, with its hits in another style.
+    fn marked_up(&self, part: &str, cut: usize, plain: Style, hit: Style) -> Vec<Span<'static>> {
+        let mut spans: Vec<Span<'static>> = Vec::new();
+        let mut position = cut;
+        for cluster in part.graphemes(true) {
+            let next = position + cluster.chars().count();
+            let is_hit = (position..next).any(|at| self.hits.binary_search(&at).is_ok());
+            let style = if is_hit { plain.patch(hit) } else { plain };
+            match spans.last_mut() {
+                Some(last) if last.style == style => last.content.to_mut().push_str(cluster),
+                _ => spans.push(Span::styled(cluster.to_owned(), style)),
+            }
+            position = next;
+        }
+        spans
+    }
+}
+
+fn list_height(screen: Rect) -> usize {
+    usize::from(Picker::area(screen).height.saturating_sub(FRAME_LINES))
+}
+
+/// `text` without the graphemes in its first `columns` columns, and how many columns these took.
+fn skip_columns(text: &str, columns: usize) -> (&str, usize) {
+    let mut used = 0;
+    for (at, cluster) in text.grapheme_indices(true) {
+        if used >= columns {
+            return (text.get(at..).unwrap_or(""), used);
+        }
+        used += width::columns(cluster);
+    }
+    ("", used)
+}

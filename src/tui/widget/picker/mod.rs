@@ -1,0 +1,173 @@
+//! A fuzzy picker: type to narrow a list down, choose one item or several.
+
+mod draw;
+mod rank;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::input::LineInput;
+use super::scroll::ListWindow;
+use crate::text::sanitize;
+
+use rank::Ranking;
+
+/// What a key led to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The picker stays open.
+    Open,
+    /// The user left without a choice.
+    Cancelled,
+    /// The user chose these items, by their 0-based positions in the list given at the start, in that order. Never empty.
+    Picked(Vec<usize>),
+}
+
+/// The state of a picker.
+#[derive(Debug, Clone)]
+pub struct Picker {
+    title: String,
+    /// The items, safe to draw; matching sees what the user sees.
+    items: Vec<String>,
+    /// What stands at the right of each item; may be shorter than `items`.
+    details: Vec<String>,
+    query: LineInput,
+    ranking: Ranking,
+    window: ListWindow,
+    marked: BTreeSet<usize>,
+    multiple: bool,
+    paths: bool,
+}
+
+impl Picker {
+    /// A picker of one item from `items`, all of them listed in their order until a query is typed.
+    pub fn new(title: &str, items: Vec<String>) -> Self {
+        let items: Vec<String> = items.into_iter().map(safe).collect();
+        Self {
+            title: sanitize::visible_line(title).into_owned(),
+            details: Vec::new(),
+            query: LineInput::default(),
+            ranking: Ranking::all(items.len()),
+            window: ListWindow::new(items.len()),
+            marked: BTreeSet::new(),
+            multiple: false,
+            paths: false,
+            items,
+        }
+    }
+
+    /// Lets Tab mark several items.
+    pub fn multiple(mut self) -> Self {
+        self.multiple = true;
+        self
+    }
+
+    /// The items are paths: file names weigh more, and an item too long keeps its end.
+    pub fn paths(mut self) -> Self {
+        self.paths = true;
+        self
+    }
+
+    /// Text for the right of each item, such as its key binding. It is not searched.
+    pub fn details(mut self, details: Vec<String>) -> Self {
+        self.details = details.into_iter().map(safe).collect();
+        self
+    }
+
+    /// The query typed so far.
+    pub fn query(&self) -> &str {
+        self.query.text()
+    }
+
+    /// How many items match the query.
+    pub fn match_count(&self) -> usize {
+        self.ranking.matches().len()
+    }
+
+    /// The position of the item that the cursor is on, in the list given at the start.
+    pub fn selected(&self) -> Option<usize> {
+        self.window
+            .selected()
+            .and_then(|at| self.ranking.matches().get(at).copied())
+    }
+
+    /// The items in the order that they are listed.
+    pub fn listed(&self) -> impl Iterator<Item = &str> {
+        self.ranking
+            .matches()
+            .iter()
+            .filter_map(|at| self.items.get(*at))
+            .map(String::as_str)
+    }
+
+    /// Replaces the query, as if it had been typed or pasted.
+    pub fn set_query(&mut self, query: &str) {
+        self.query = LineInput::new(query);
+        self.rank();
+    }
+
+    /// Inserts pasted text into the query.
+    pub fn paste(&mut self, text: &str) {
+        self.query.insert(text);
+        self.rank();
+    }
+
+    /// Takes a key: arrows, Ctrl-n and Ctrl-p move round the ends, the page keys page, Tab marks (if several may be
+    /// chosen) or moves on, Enter chooses the marked items or else the selected one, Esc and Ctrl-c leave, and all else
+    /// edits the query.
+    pub fn key(&mut self, key: KeyEvent) -> Outcome {
+        match (key.modifiers, key.code) {
+            (_, KeyCode::Esc) | (KeyModifiers::CONTROL, KeyCode::Char('c')) => return Outcome::Cancelled,
+            (_, KeyCode::Enter) => return self.picked(),
+            (_, KeyCode::Down) | (KeyModifiers::CONTROL, KeyCode::Char('n')) => self.window.cycle(true),
+            (_, KeyCode::Up) | (KeyModifiers::CONTROL, KeyCode::Char('p')) => self.window.cycle(false),
+            (_, KeyCode::PageDown) => self.window.page_down(),
+            (_, KeyCode::PageUp) => self.window.page_up(),
+            (_, KeyCode::BackTab) => self.mark_and_go(false),
+            (_, KeyCode::Tab) => self.mark_and_go(true),
+            _ => self.edit_query(key),
+        }
+        Outcome::Open
+    }
+
+    fn edit_query(&mut self, key: KeyEvent) {
+        let before = self.query.text().to_owned();
+        self.query.key(key);
+        if self.query.text() != before {
+            self.rank();
+        }
+    }
+
+    fn rank(&mut self) {
+        self.ranking.update(&self.items, self.query.text(), self.paths);
+        self.window.set_len(self.ranking.matches().len());
+        self.window.first();
+    }
+
+    fn mark_and_go(&mut self, forward: bool) {
+        if let Some(item) = self.selected().filter(|_| self.multiple)
+            && !self.marked.remove(&item)
+        {
+            self.marked.insert(item);
+        }
+        self.window.cycle(forward);
+    }
+
+    fn picked(&self) -> Outcome {
+        if !self.marked.is_empty() {
+            return Outcome::Picked(self.marked.iter().copied().collect());
+        }
+        self.selected()
+            .map_or(Outcome::Open, |item| Outcome::Picked(vec![item]))
+    }
+}
+
+fn safe(text: String) -> String {
+    match sanitize::visible_line(&text) {
+        std::borrow::Cow::Borrowed(_) => text,
+        std::borrow::Cow::Owned(safe) => safe,
+    }
+}

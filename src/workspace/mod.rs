@@ -1,0 +1,17 @@
+//! The files on disk: where the work happens, which files there are, what a file held at a moment, and the one place
+//! that writes them.
+
+mod error;
+mod resolve;
+mod root;
+mod secret;
+mod snapshot;
+mod walk;
+mod write;
+
+pub use error::{ReadError, WorkspaceError, WriteError};
+pub use root::{Root, RootKind};
+pub use secret::is_secret_name;
+pub use snapshot::{ContentHash, MAX_FILE_BYTES, Snapshot, read};
+pub use walk::{FileEntry, Listing, files};
+pub use write::{FileWrite, Written, WrittenFile, write};

@@ -1,0 +1,213 @@
+//! From a relative name to a place on disk that is certain to lie inside the root.
+//!
+//! Names come from users, models and old sessions, so the walk goes one component at a time from the root and looks at
+//! every link on the way. Nothing is opened here.
+
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use super::root::Root;
+
+/// Where a name leads.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// Absolute path, free of links as far as it exists.
+    pub(super) target: PathBuf,
+    /// The deepest folder on the way that exists.
+    pub(super) existing_folder: PathBuf,
+    /// Metadata of the target, links not followed (there are none left); absent when nothing is there.
+    pub(super) found: Option<fs::Metadata>,
+    /// The last component of the name is itself a link.
+    pub(super) is_link: bool,
+}
+
+/// Why a name leads nowhere.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// It breaks a rule.
+    Outside(&'static str),
+    /// A component that should be a folder is something else.
+    NotAFolder,
+    /// The system refused to look.
+    Io(io::Error),
+}
+
+/// Follows `path` (relative, `/`) from the root.
+pub(super) fn resolve(root: &Root, path: &str) -> Result<Place, Refusal> {
+    let names = components(path)?;
+    let mut place = Place {
+        target: root.path().to_owned(),
+        existing_folder: root.path().to_owned(),
+        found: None,
+        is_link: false,
+    };
+    for (i, name) in names.iter().enumerate() {
+        if place.found.as_ref().is_some_and(|meta| !meta.is_dir()) {
+            return Err(Refusal::NotAFolder);
+        }
+        place.existing_folder.clone_from(&place.target);
+        let next = place.target.join(name);
+        match fs::symlink_metadata(&next) {
+            Ok(meta) if meta.is_symlink() => {
+                let target = followed(root, &next)?;
+                let found = fs::symlink_metadata(&target).map_err(refused)?;
+                place = Place {
+                    target,
+                    found: Some(found),
+                    is_link: true,
+                    ..place
+                };
+            }
+            Ok(meta) => {
+                place = Place {
+                    target: next,
+                    found: Some(meta),
+                    is_link: false,
+                    ..place
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                place.target.extend(names.get(i..).unwrap_or_default());
+                return Ok(Place {
+                    found: None,
+                    is_link: false,
+                    ..place
+                });
+            }
+            Err(error) => return Err(refused(error)),
+        }
+    }
+    Ok(place)
+}
+
+/// `target` relative to the root, with `/`; absent when it is not UTF-8 or not inside.
+pub(super) fn relative(root: &Root, target: &Path) -> Option<String> {
+    let rest = target.strip_prefix(root.path()).ok()?;
+    let parts: Option<Vec<&str>> = rest.components().map(|part| part.as_os_str().to_str()).collect();
+    Some(parts?.join("/"))
+}
+
+fn components(path: &str) -> Result<Vec<&str>, Refusal> {
+    if path.is_empty() {
+        return Err(Refusal::Outside("the path is empty"));
+    }
+    if path.contains('\0') {
+        return Err(Refusal::Outside("the path holds a NUL byte"));
+    }
+    let mut names = Vec::new();
+    for part in Path::new(path).components() {
+        match part {
+            Component::Normal(name) => match name.to_str() {
+                Some(name) if is_git_folder(name) => return Err(Refusal::Outside("it lies in .git")),
+                Some(name) => names.push(name),
+                None => return Err(Refusal::Outside("the path is not UTF-8")),
+            },
+            Component::CurDir => {}
+            Component::ParentDir => return Err(Refusal::Outside("the path climbs with ..")),
+            Component::RootDir | Component::Prefix(_) => return Err(Refusal::Outside("the path is absolute")),
+        }
+    }
+    if names.is_empty() {
+        Err(Refusal::Outside("the path names the root itself"))
+    } else {
+        Ok(names)
+    }
+}
+
+/// Case is ignored because some file systems ignore it: there `.GIT` opens the same folder.
+fn is_git_folder(name: &str) -> bool {
+    name.eq_ignore_ascii_case(".git")
+}
+
+fn followed(root: &Root, link: &Path) -> Result<PathBuf, Refusal> {
+    let real = fs::canonicalize(link).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Refusal::Outside("it is a link to nothing"),
+        _ => refused(error),
+    })?;
+    let Ok(inside) = real.strip_prefix(root.path()) else {
+        return Err(Refusal::Outside("it is a link out of the root"));
+    };
+    let into_git = |part: Component<'_>| part.as_os_str().to_str().is_some_and(is_git_folder);
+    if inside.components().any(into_git) {
+        return Err(Refusal::Outside("it is a link into .git"));
+    }
+    Ok(real)
+}
+
+fn refused(error: io::Error) -> Refusal {
+    if error.kind() == io::ErrorKind::NotADirectory {
+        Refusal::NotAFolder
+    } else {
+        Refusal::Io(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::os::unix::fs::symlink;
+
+    fn root() -> (tempfile::TempDir, Root) {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("in/src")).unwrap();
+        fs::write(dir.path().join("in/src/a.rs"), "a").unwrap();
+        fs::write(dir.path().join("out"), "secret").unwrap();
+        let root = Root::at(&dir.path().join("in")).unwrap();
+        (dir, root)
+    }
+
+    #[test]
+    fn names_that_leave_the_root_are_refused() {
+        let (_dir, root) = root();
+        for path in [
+            "",
+            ".",
+            "..",
+            "../out",
+            "src/../../out",
+            "/etc/passwd",
+            "a\0b",
+            ".git/config",
+            "src/.GIT/x",
+        ] {
+            assert!(matches!(resolve(&root, path), Err(Refusal::Outside(_))), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn links_are_followed_inside_and_refused_outside() {
+        let (dir, root) = root();
+        symlink(dir.path().join("out"), root.path().join("leak")).unwrap();
+        symlink("src", root.path().join("dir")).unwrap();
+        symlink("loop", root.path().join("loop")).unwrap();
+        symlink("gone", root.path().join("dangling")).unwrap();
+        assert!(matches!(resolve(&root, "leak"), Err(Refusal::Outside(_))));
+        assert!(matches!(resolve(&root, "dangling"), Err(Refusal::Outside(_))));
+        assert!(resolve(&root, "loop").is_err());
+        let place = resolve(&root, "dir/a.rs").unwrap();
+        assert_eq!(relative(&root, &place.target).as_deref(), Some("src/a.rs"));
+    }
+
+    #[test]
+    fn a_new_file_resolves_below_the_deepest_folder_there_is() {
+        let (_dir, root) = root();
+        let place = resolve(&root, "src/new/deep.rs").unwrap();
+        assert!(place.found.is_none());
+        assert!(place.existing_folder.ends_with("in/src"));
+        assert!(place.target.ends_with("in/src/new/deep.rs"));
+        assert!(matches!(resolve(&root, "src/a.rs/b"), Err(Refusal::NotAFolder)));
+    }
+
+    proptest! {
+        #[test]
+        fn no_name_leads_out_of_the_root(path in "(\\.\\.|\\.|src|a\\.rs|/|~|\\\\|\\PC){0,12}") {
+            let (_dir, root) = root();
+            if let Ok(place) = resolve(&root, &path) {
+                prop_assert!(place.target.starts_with(root.path()));
+                prop_assert!(place.target != root.path());
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Finding the folder that the work happens in.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::error::WorkspaceError;
+
+/// What kind of folder the root is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RootKind {
+    /// A git work tree, or a folder inside one.
+    Git,
+    /// A git repository without a work tree: there are no files to edit.
+    Bare,
+    /// Any other folder.
+    Plain,
+}
+
+/// The folder that every path is relative to. Nothing outside it is read or written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Root {
+    path: PathBuf,
+    kind: RootKind,
+}
+
+impl Root {
+    /// The root for someone who stands in `start`: the git work tree around it, else `start` itself. Reads folder
+    /// entries only; no git configuration is looked at.
+    pub fn discover(start: &Path) -> Result<Self, WorkspaceError> {
+        let start = folder(start)?;
+        let (path, kind) = match enclosing(&start) {
+            Some((path, kind)) => (path.to_owned(), kind),
+            None => (start, RootKind::Plain),
+        };
+        Ok(Self { path, kind })
+    }
+
+    /// Exactly `dir` as root, wherever it lies.
+    pub fn at(dir: &Path) -> Result<Self, WorkspaceError> {
+        let path = folder(dir)?;
+        let kind = enclosing(&path).map_or(RootKind::Plain, |(_, kind)| kind);
+        Ok(Self { path, kind })
+    }
+
+    /// The folder, absolute and free of links.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What kind of folder it is.
+    pub fn kind(&self) -> RootKind {
+        self.kind
+    }
+}
+
+fn folder(path: &Path) -> Result<PathBuf, WorkspaceError> {
+    let unreachable = |source| WorkspaceError::Unreachable {
+        path: path.to_owned(),
+        source,
+    };
+    let real = fs::canonicalize(path).map_err(unreachable)?;
+    if !fs::metadata(&real).map_err(unreachable)?.is_dir() {
+        return Err(WorkspaceError::NotAFolder { path: path.to_owned() });
+    }
+    Ok(real)
+}
+
+/// The nearest folder at or above `start` that git would call a repository.
+fn enclosing(start: &Path) -> Option<(&Path, RootKind)> {
+    start.ancestors().find_map(|dir| {
+        if has_work_tree(dir) {
+            Some((dir, RootKind::Git))
+        } else if is_bare(dir) {
+            Some((dir, RootKind::Bare))
+        } else {
+            None
+        }
+    })
+}
+
+/// Whether `dir` is the top of a git work tree: it holds a `.git` folder with a HEAD, or the `.git` file of a linked
+/// work tree or submodule. An empty `.git` folder does not count, as it does not for git.
+pub(super) fn has_work_tree(dir: &Path) -> bool {
+    let entry = dir.join(".git");
+    match fs::metadata(&entry) {
+        Ok(meta) if meta.is_dir() => entry.join("HEAD").symlink_metadata().is_ok(),
+        Ok(meta) if meta.is_file() && meta.len() < 64 * 1024 => {
+            fs::read(&entry).is_ok_and(|bytes| bytes.starts_with(b"gitdir:"))
+        }
+        _ => false,
+    }
+}
+
+/// The inside of a work tree's own `.git` folder looks bare, but the work is one folder up.
+fn is_bare(dir: &Path) -> bool {
+    dir.file_name().is_none_or(|name| name != ".git")
+        && dir.join("HEAD").is_file()
+        && dir.join("objects").is_dir()
+        && dir.join("refs").is_dir()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(dir: &Path, files: &[&str]) {
+        for file in files {
+            let path = dir.join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "x").unwrap();
+        }
+    }
+
+    #[test]
+    fn a_folder_in_a_work_tree_finds_its_top() {
+        let dir = tempfile::tempdir().unwrap();
+        made(dir.path(), &[".git/HEAD", "src/deep/a.rs"]);
+        let root = Root::discover(&dir.path().join("src/deep")).unwrap();
+        assert_eq!(root.path(), dir.path().canonicalize().unwrap());
+        assert_eq!(root.kind(), RootKind::Git);
+    }
+
+    #[test]
+    fn a_linked_work_tree_has_a_git_file() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join(".git"), "gitdir: /elsewhere\n").unwrap();
+        assert_eq!(Root::discover(dir.path()).unwrap().kind(), RootKind::Git);
+    }
+
+    #[test]
+    fn a_bare_repository_and_the_inside_of_a_git_folder_are_told_apart() {
+        let dir = tempfile::tempdir().unwrap();
+        made(dir.path(), &["bare/HEAD", "bare/objects/x", "bare/refs/x"]);
+        made(
+            dir.path(),
+            &["work/.git/HEAD", "work/.git/objects/x", "work/.git/refs/x"],
+        );
+        assert_eq!(Root::discover(&dir.path().join("bare")).unwrap().kind(), RootKind::Bare);
+        let inside = Root::discover(&dir.path().join("work/.git/refs")).unwrap();
+        assert_eq!(inside.kind(), RootKind::Git);
+        assert!(inside.path().ends_with("work"));
+    }
+
+    #[test]
+    fn an_empty_git_folder_is_no_repository() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join(".git")).unwrap();
+        assert_eq!(Root::discover(dir.path()).unwrap().kind(), RootKind::Plain);
+    }
+
+    #[test]
+    fn a_chosen_root_stays_where_it_was_put() {
+        let dir = tempfile::tempdir().unwrap();
+        made(dir.path(), &[".git/HEAD", "src/a.rs"]);
+        let root = Root::at(&dir.path().join("src")).unwrap();
+        assert!(root.path().ends_with("src"));
+        assert_eq!(root.kind(), RootKind::Git);
+    }
+
+    #[test]
+    fn a_file_or_nothing_is_refused_as_root() {
+        let dir = tempfile::tempdir().unwrap();
+        made(dir.path(), &["a"]);
+        assert!(matches!(
+            Root::discover(&dir.path().join("a")),
+            Err(WorkspaceError::NotAFolder { .. })
+        ));
+        assert!(matches!(
+            Root::at(&dir.path().join("b")),
+            Err(WorkspaceError::Unreachable { .. })
+        ));
+    }
+}

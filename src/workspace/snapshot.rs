@@ -1,0 +1,210 @@
+//! What a file held at a moment: its text, untouched, and a hash to notice later changes by.
+
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::error::ReadError;
+use super::resolve::{Refusal, resolve};
+use super::root::Root;
+
+/// Files above this many bytes are not read as text.
+pub const MAX_FILE_BYTES: u64 = 10 * 1024 * 1024;
+
+/// A NUL among this many first bytes makes a file binary; git and ripgrep look about as far.
+const BINARY_PROBE_BYTES: usize = 8 * 1024;
+
+/// The content of a file, as a number: xxh3 with 128 bits over its bytes. Tells versions apart; it is no proof against
+/// forgery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContentHash(pub u128);
+
+impl ContentHash {
+    /// The hash of these bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(xxh3_128(bytes))
+    }
+}
+
+impl fmt::Display for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+/// A text file as it was when it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Path relative to the root, with `/`, as it was asked for.
+    pub path: String,
+    /// The whole text. A byte order mark and every line ending are still in it.
+    pub text: Arc<str>,
+    /// Hash of the bytes.
+    pub hash: ContentHash,
+    /// Size in bytes.
+    pub bytes: u64,
+}
+
+/// Reads `path` (relative, `/`) as text. Pipes, sockets and devices are refused without being opened, and a link is
+/// followed only when it stays inside the root.
+pub fn read(root: &Root, path: &str) -> Result<Snapshot, ReadError> {
+    let name = || path.to_owned();
+    let place = resolve(root, path).map_err(|refusal| match refusal {
+        Refusal::Outside(reason) => ReadError::Outside { path: name(), reason },
+        Refusal::NotAFolder => ReadError::NotFound { path: name() },
+        Refusal::Io(source) => ReadError::Unreadable { path: name(), source },
+    })?;
+    let meta = place.found.ok_or_else(|| ReadError::NotFound { path: name() })?;
+    if !meta.is_file() {
+        return Err(ReadError::NotAFile { path: name() });
+    }
+    if meta.len() > MAX_FILE_BYTES {
+        return Err(ReadError::TooLarge {
+            path: name(),
+            bytes: meta.len(),
+        });
+    }
+    let bytes = read_bytes(&place.target, MAX_FILE_BYTES + 1).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => ReadError::NotFound { path: name() },
+        _ => ReadError::Unreadable { path: name(), source },
+    })?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(ReadError::TooLarge {
+            path: name(),
+            bytes: bytes.len() as u64,
+        });
+    }
+    decode(path, bytes)
+}
+
+fn decode(path: &str, bytes: Vec<u8>) -> Result<Snapshot, ReadError> {
+    let path = path.to_owned();
+    if bytes.iter().take(BINARY_PROBE_BYTES).any(|&byte| byte == 0) {
+        return Err(ReadError::Binary { path });
+    }
+    let hash = ContentHash::of(&bytes);
+    let size = bytes.len() as u64;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Snapshot {
+            path,
+            text: text.into(),
+            hash,
+            bytes: size,
+        }),
+        Err(error) => Err(ReadError::NotUtf8 {
+            path,
+            offset: error.utf8_error().valid_up_to(),
+        }),
+    }
+}
+
+/// The bytes of a regular file, `limit` of them at most.
+pub(super) fn read_bytes(target: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let file = open_regular(target)?;
+    let mut bytes = Vec::new();
+    file.take(limit).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Opens a file that must be regular. A pipe that takes its place after the look would block the open for ever, so the
+/// open does not wait and what was opened is looked at once more.
+fn open_regular(target: &Path) -> io::Result<File> {
+    if !fs::symlink_metadata(target)?.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW);
+    }
+    let file = options.open(target)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::other("not a regular file"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn root_with(name: &str, bytes: &[u8]) -> (tempfile::TempDir, Root) {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join(name), bytes).unwrap();
+        let root = Root::at(dir.path()).unwrap();
+        (dir, root)
+    }
+
+    #[test]
+    fn marks_and_line_endings_stay_in_the_text() {
+        let (_dir, root) = root_with("a.txt", b"\xef\xbb\xbfone\r\ntwo\rthree");
+        let snapshot = read(&root, "a.txt").unwrap();
+        assert_eq!(&*snapshot.text, "\u{feff}one\r\ntwo\rthree");
+        assert_eq!(snapshot.bytes, 17);
+        assert_eq!(snapshot.hash, ContentHash::of(snapshot.text.as_bytes()));
+    }
+
+    #[test]
+    fn binary_and_other_encodings_are_refused_by_kind() {
+        let (_dir, root) = root_with("a", b"\x7fELF\0\0");
+        assert!(matches!(read(&root, "a"), Err(ReadError::Binary { .. })));
+        let (_dir, root) = root_with("a", b"caf\xe9");
+        assert!(matches!(read(&root, "a"), Err(ReadError::NotUtf8 { offset: 3, .. })));
+    }
+
+    #[test]
+    fn a_long_line_is_read_and_a_huge_file_is_not() {
+        let (_dir, root) = root_with("a", &vec![b'x'; 5 * 1024 * 1024]);
+        assert_eq!(read(&root, "a").unwrap().bytes, 5 * 1024 * 1024);
+        File::options()
+            .write(true)
+            .open(root.path().join("a"))
+            .unwrap()
+            .set_len(MAX_FILE_BYTES + 1)
+            .unwrap();
+        assert!(matches!(read(&root, "a"), Err(ReadError::TooLarge { .. })));
+    }
+
+    #[test]
+    fn folders_sockets_and_missing_files_are_refused_unopened() {
+        let (_dir, root) = root_with("a", b"x");
+        fs::create_dir(root.path().join("dir")).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(root.path().join("socket")).unwrap();
+        assert!(matches!(read(&root, "dir"), Err(ReadError::NotAFile { .. })));
+        assert!(matches!(read(&root, "socket"), Err(ReadError::NotAFile { .. })));
+        assert!(matches!(read(&root, "b"), Err(ReadError::NotFound { .. })));
+        assert!(matches!(read(&root, "a/b"), Err(ReadError::NotFound { .. })));
+        assert!(matches!(read(&root, "../a"), Err(ReadError::Outside { .. })));
+    }
+
+    #[test]
+    fn a_pipe_is_refused_without_waiting_for_a_writer() {
+        let (_dir, root) = root_with("a", b"x");
+        let pipe = root.path().join("pipe");
+        if std::process::Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .is_ok_and(|status| status.success())
+        {
+            assert!(matches!(read(&root, "pipe"), Err(ReadError::NotAFile { .. })));
+            assert!(read_bytes(&pipe, 10).is_err());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn text_is_read_byte_for_byte_or_not_at_all(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            if let Ok(snapshot) = decode("a", bytes.clone()) {
+                prop_assert_eq!(snapshot.text.as_bytes(), &bytes[..]);
+            }
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Which files there are.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ignore::{DirEntry, WalkBuilder};
+
+use super::resolve::relative;
+use super::root::{Root, RootKind, has_work_tree};
+use super::secret::is_secret_name;
+use super::write::is_temp_name;
+
+/// Progress is told after every so many files, and the wish to stop is looked at as often.
+const PROGRESS_EVERY_FILES: usize = 256;
+
+/// One file of the listing.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FileEntry {
+    /// Path relative to the root, with `/`. It may hold control characters; showing them is the screen's matter.
+    pub path: String,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// The name is one under which secrets are kept, so it must not be added without asking.
+    pub secret: bool,
+}
+
+/// The files under a root.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// Regular files that no ignore rule hides, sorted by path.
+    pub files: Vec<FileEntry>,
+    /// What could not be listed, sorted: names that are not UTF-8 (bad bytes as `\xNN`) and folders that cannot be
+    /// read.
+    pub skipped: Vec<String>,
+    /// Repositories inside the repository (submodules and the like), sorted. As for git, their files belong to them.
+    pub nested: Vec<String>,
+    /// The walk was stopped before its end.
+    pub cancelled: bool,
+}
+
+/// Lists the files under `root`, honouring `.gitignore`, git's exclude files, `.ignore` and `.rhumbignore`. Hidden
+/// files are listed, links are not followed, and `.git` is never entered. `progress` hears how many files were found so
+/// far; setting `cancel` ends the walk early. A bare repository has no files.
+pub fn files(root: &Root, cancel: &AtomicBool, progress: &mut dyn FnMut(usize)) -> Listing {
+    let mut listing = Listing::default();
+    if root.kind() == RootKind::Bare {
+        return listing;
+    }
+    let nested = Arc::new(Mutex::new(BTreeSet::new()));
+    let mut skipped = BTreeSet::new();
+    for entry in walker(root, &nested) {
+        if cancel.load(Ordering::Relaxed) {
+            listing.cancelled = true;
+            break;
+        }
+        match entry {
+            Ok(entry) => take(root, &entry, &mut listing.files, &mut skipped),
+            Err(error) => skipped.extend(place_of(&error).map(|path| shown(root, path))),
+        }
+        if listing.files.len() % PROGRESS_EVERY_FILES == 1 {
+            progress(listing.files.len());
+        }
+    }
+    listing.files.sort();
+    listing.skipped = skipped.into_iter().collect();
+    listing.nested = std::mem::take(&mut *nested.lock().unwrap_or_else(PoisonError::into_inner))
+        .into_iter()
+        .collect();
+    progress(listing.files.len());
+    listing
+}
+
+/// The walker notes the nested repositories that it turns away from in `nested`.
+fn walker(root: &Root, nested: &Arc<Mutex<BTreeSet<String>>>) -> ignore::Walk {
+    let in_git = root.kind() == RootKind::Git;
+    let (nested, top) = (Arc::clone(nested), root.clone());
+    let enter = move |entry: &DirEntry| {
+        if entry.depth() == 0 {
+            return true;
+        }
+        if entry.file_name() == ".git" {
+            return false;
+        }
+        let foreign = in_git && entry.file_type().is_some_and(|kind| kind.is_dir()) && has_work_tree(entry.path());
+        if foreign {
+            nested
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(shown(&top, entry.path()));
+        }
+        !foreign
+    };
+    WalkBuilder::new(root.path())
+        .hidden(false)
+        .follow_links(false)
+        // Outside a repository, rules in the folders above are someone else's.
+        .parents(in_git)
+        .require_git(false)
+        .add_custom_ignore_filename(".rhumbignore")
+        .filter_entry(enter)
+        .build()
+}
+
+fn take(root: &Root, entry: &DirEntry, files: &mut Vec<FileEntry>, skipped: &mut BTreeSet<String>) {
+    if !entry.file_type().is_some_and(|kind| kind.is_file()) || is_temp_name(entry.file_name()) {
+        return;
+    }
+    match relative(root, entry.path()) {
+        Some(path) => {
+            let bytes = entry.metadata().map_or(0, |meta| meta.len());
+            let secret = is_secret_name(&path);
+            files.push(FileEntry { path, bytes, secret });
+        }
+        None => {
+            skipped.insert(shown(root, entry.path()));
+        }
+    }
+}
+
+/// The path that a walk error is about; a faulty line in an ignore file is about none.
+fn place_of(error: &ignore::Error) -> Option<&Path> {
+    match error {
+        ignore::Error::WithPath { path, err } if err.is_io() => Some(path),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => place_of(err),
+        _ => None,
+    }
+}
+
+/// The path below the root for the eye: bad bytes as `\xNN`, control characters escaped.
+fn shown(root: &Root, path: &Path) -> String {
+    let rest = path.strip_prefix(root.path()).unwrap_or(path);
+    escaped(rest.as_os_str())
+}
+
+fn escaped(name: &OsStr) -> String {
+    let mut text = String::new();
+    for chunk in name.as_encoded_bytes().utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if c.is_control() {
+                text.extend(c.escape_default())
+            } else {
+                text.push(c)
+            }
+        }
+        for byte in chunk.invalid() {
+            text.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::ffi::OsStrExt;
+
+    fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let root = Root::at(dir.path()).unwrap();
+        (dir, root)
+    }
+
+    fn listed(root: &Root) -> Listing {
+        files(root, &AtomicBool::new(false), &mut |_| {})
+    }
+
+    fn paths(listing: &Listing) -> Vec<&str> {
+        listing.files.iter().map(|file| file.path.as_str()).collect()
+    }
+
+    #[test]
+    fn ignore_files_hold_inside_and_outside_git() {
+        let rules = [(".gitignore", "*.log\n"), (".rhumbignore", "vendor/\n")];
+        let sources = [
+            ("b.rs", "bb"),
+            ("a/x.rs", ""),
+            ("a/x.log", ""),
+            ("vendor/v.rs", ""),
+            (".hidden/h", ""),
+        ];
+        for git in [&[][..], &[(".git/HEAD", "ref: refs/heads/main\n")]] {
+            let (_dir, root) = tree(&[&rules[..], &sources, git].concat());
+            let listing = listed(&root);
+            assert_eq!(
+                paths(&listing),
+                [".gitignore", ".hidden/h", ".rhumbignore", "a/x.rs", "b.rs"]
+            );
+            assert_eq!(listing.files[4].bytes, 2);
+        }
+    }
+
+    #[test]
+    fn secrets_are_marked_and_links_are_not_followed() {
+        let (_dir, root) = tree(&[(".env", "K=1"), ("a.rs", "")]);
+        std::os::unix::fs::symlink(".", root.path().join("loop")).unwrap();
+        let listing = listed(&root);
+        assert_eq!(paths(&listing), [".env", "a.rs"]);
+        assert_eq!(
+            listing.files.iter().map(|file| file.secret).collect::<Vec<_>>(),
+            [true, false]
+        );
+    }
+
+    #[test]
+    fn names_that_are_not_utf8_are_counted_with_escapes() {
+        let (_dir, root) = tree(&[("a.rs", "")]);
+        if fs::write(root.path().join(OsStr::from_bytes(b"caf\xe9\x1b")), "x").is_ok() {
+            let listing = listed(&root);
+            assert_eq!(paths(&listing), ["a.rs"]);
+            assert_eq!(listing.skipped, ["caf\\xe9\\u{1b}"]);
+        }
+    }
+
+    #[test]
+    fn a_repository_inside_the_repository_is_named_and_not_entered() {
+        let (_dir, root) = tree(&[
+            (".git/HEAD", ""),
+            ("a.rs", ""),
+            ("sub/.git", "gitdir: x"),
+            ("sub/b.rs", ""),
+        ]);
+        let listing = listed(&root);
+        assert_eq!(paths(&listing), ["a.rs"]);
+        assert_eq!(listing.nested, ["sub"]);
+        let (_dir, plain) = tree(&[("one/.git/HEAD", ""), ("one/b.rs", "")]);
+        assert_eq!(paths(&listed(&plain)), ["one/b.rs"]);
+    }
+
+    #[test]
+    fn a_walk_can_be_stopped() {
+        let (_dir, root) = tree(&[("a", "")]);
+        let listing = files(&root, &AtomicBool::new(true), &mut |_| {});
+        assert!(listing.cancelled && listing.files.is_empty());
+    }
+}

@@ -1,0 +1,256 @@
+//! The promises of the writer.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::workspace::snapshot::read;
+
+thread_local! {
+    /// How many steps may still succeed before one fails, once.
+    pub(super) static FAIL_AFTER: Cell<Option<u32>> = const { Cell::new(None) };
+}
+
+fn root_with(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
+    let dir = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = dir.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let root = Root::at(dir.path()).unwrap();
+    (dir, root)
+}
+
+fn change(path: &str, old: Option<&str>, new: Option<&str>) -> FileWrite {
+    FileWrite {
+        path: path.to_owned(),
+        expected: old.map(|old| ContentHash::of(old.as_bytes())),
+        content: new.map(str::to_owned),
+    }
+}
+
+/// Every file and folder under the root with its content and mode.
+fn picture(root: &Root) -> BTreeMap<String, (String, u32)> {
+    let mut picture = BTreeMap::new();
+    let mut open = vec![root.path().to_owned()];
+    while let Some(dir) = open.pop() {
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            let meta = fs::symlink_metadata(&path).unwrap();
+            let text = if meta.is_file() {
+                fs::read_to_string(&path).unwrap()
+            } else {
+                String::new()
+            };
+            picture.insert(path.to_string_lossy().into_owned(), (text, meta.mode()));
+            if meta.is_dir() {
+                open.push(path);
+            }
+        }
+    }
+    picture
+}
+
+#[test]
+fn a_set_of_changes_is_written_and_reported() {
+    let (_dir, root) = root_with(&[("a.rs", "old\r\n"), ("gone.rs", "bye")]);
+    let writes = [
+        change("a.rs", Some("old\r\n"), Some("new\r\n")),
+        change("gone.rs", Some("bye"), None),
+        change("new/deep/b.rs", None, Some("b")),
+        change("new/c.rs", None, Some("")),
+    ];
+    let written = write(&root, &writes).unwrap();
+    assert_eq!(read(&root, "a.rs").unwrap().text.as_ref(), "new\r\n");
+    assert!(!root.path().join("gone.rs").exists());
+    assert_eq!(
+        read(&root, "new/deep/b.rs").unwrap().hash,
+        written.files[2].hash.unwrap()
+    );
+    assert_eq!((written.files[1].hash, written.bytes), (None, 6));
+}
+
+#[test]
+fn one_stale_file_stops_the_whole_set() {
+    let (_dir, root) = root_with(&[("a", "1"), ("b", "2 and more")]);
+    let before = picture(&root);
+    let sets = [
+        vec![change("a", Some("1"), Some("x")), change("b", Some("2"), Some("y"))],
+        vec![change("a", Some("1"), Some("x")), change("b", None, Some("y"))],
+        vec![change("n/n", None, Some("x")), change("c", Some("3"), Some("y"))],
+    ];
+    for set in sets {
+        let error = write(&root, &set).unwrap_err();
+        assert!(matches!(error, WriteError::Stale { .. }), "{error}");
+        assert_eq!(picture(&root), before);
+    }
+}
+
+#[test]
+fn a_failure_at_any_step_leaves_everything_as_it_was() {
+    let (_dir, root) = root_with(&[("a", "1"), ("b", "2"), ("link1", "l"), ("gone", "g")]);
+    fs::hard_link(root.path().join("link1"), root.path().join("link2")).unwrap();
+    fs::set_permissions(root.path().join("b"), fs::Permissions::from_mode(0o750)).unwrap();
+    let before = picture(&root);
+    let writes = [
+        change("a", Some("1"), Some("one")),
+        change("x/y/new", None, Some("new")),
+        change("link1", Some("l"), Some("a longer text")),
+        change("gone", Some("g"), None),
+        change("b", Some("2"), Some("two")),
+    ];
+    for step in 0.. {
+        FAIL_AFTER.with(|left| left.set(Some(step)));
+        let outcome = write(&root, &writes);
+        let reached = FAIL_AFTER.with(|left| left.take()).is_none();
+        if !reached {
+            outcome.unwrap();
+            assert!(step > 12, "the sweep saw only {step} steps");
+            break;
+        }
+        assert!(
+            matches!(outcome, Err(WriteError::NoSpace { .. })),
+            "step {step}: {outcome:?}"
+        );
+        assert_eq!(picture(&root), before, "step {step}");
+    }
+    assert!(!picture(&root).keys().any(|name| name.ends_with(TEMP_SUFFIX)));
+}
+
+#[test]
+fn modes_are_kept_and_new_files_are_not_executable() {
+    let (_dir, root) = root_with(&[("run.sh", "1")]);
+    let path = root.path().join("run.sh");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o4755)).unwrap();
+    write(
+        &root,
+        &[change("run.sh", Some("1"), Some("2")), change("new", None, Some("n"))],
+    )
+    .unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o4755);
+    let new = fs::metadata(root.path().join("new")).unwrap().mode() & 0o777;
+    assert_eq!((new & 0o600, new & 0o133), (0o600, 0));
+}
+
+#[test]
+fn hard_links_stay_together() {
+    let (_dir, root) = root_with(&[("a", "long old text")]);
+    fs::hard_link(root.path().join("a"), root.path().join("b")).unwrap();
+    write(&root, &[change("a", Some("long old text"), Some("new"))]).unwrap();
+    assert_eq!(fs::read_to_string(root.path().join("b")).unwrap(), "new");
+}
+
+#[test]
+fn a_link_inside_is_written_through_and_one_outside_is_refused() {
+    let (dir, root) = root_with(&[("in/src/a", "1"), ("out", "secret")]);
+    let root = Root::at(&root.path().join("in")).unwrap();
+    symlink("src/a", root.path().join("link")).unwrap();
+    symlink(dir.path(), root.path().join("up")).unwrap();
+    let written = write(&root, &[change("link", Some("1"), Some("2"))]).unwrap();
+    assert_eq!(written.files[0].stored_at, "src/a");
+    assert!(fs::symlink_metadata(root.path().join("link")).unwrap().is_symlink());
+    for path in ["up/out", "up/new", "../out", ".git/hooks/x", "up"] {
+        let error = write(&root, &[change(path, None, Some("x"))]).unwrap_err();
+        assert!(matches!(error, WriteError::Outside { .. }), "{path}: {error}");
+    }
+    assert!(matches!(
+        write(&root, &[change("link", Some("2"), None)]),
+        Err(WriteError::Outside { .. })
+    ));
+    assert_eq!(fs::read_to_string(dir.path().join("out")).unwrap(), "secret");
+}
+
+#[test]
+fn a_folder_that_becomes_a_link_before_the_move_is_not_followed() {
+    let (_dir, root) = root_with(&[("in/src/a", "1"), ("out/a", "1")]);
+    let root = Root::at(&root.path().join("in")).unwrap();
+    let writes = [change("src/a", Some("1"), Some("2"))];
+    let planned = plan(&root, &writes).unwrap();
+    let mut progress = Progress::default();
+    progress.lay_down(0, &planned[0]).unwrap();
+    fs::rename(root.path().join("src"), root.path().join("moved")).unwrap();
+    symlink("../out", root.path().join("src")).unwrap();
+    assert!(matches!(
+        progress.move_over(0, &planned[0]),
+        Err(WriteError::Stale { .. })
+    ));
+    assert!(progress.put_back(&planned).is_empty());
+    assert_eq!(fs::read_to_string(root.path().join("src/a")).unwrap(), "1");
+}
+
+#[test]
+fn what_another_program_wrote_meanwhile_is_not_undone() {
+    let (_dir, root) = root_with(&[("a", "1")]);
+    let writes = [change("a", Some("1"), Some("2"))];
+    let planned = plan(&root, &writes).unwrap();
+    let mut progress = Progress::default();
+    progress.lay_down(0, &planned[0]).unwrap();
+    progress.move_over(0, &planned[0]).unwrap();
+    fs::write(root.path().join("a"), "theirs").unwrap();
+    assert_eq!(progress.put_back(&planned), ["a (another program wrote it meanwhile)"]);
+    assert_eq!(fs::read_to_string(root.path().join("a")).unwrap(), "theirs");
+}
+
+#[test]
+fn the_same_file_cannot_be_written_twice() {
+    let (_dir, root) = root_with(&[("a", "1")]);
+    let twice = [change("a", Some("1"), Some("2")), change("./a", Some("1"), Some("3"))];
+    assert!(matches!(write(&root, &twice), Err(WriteError::Twice { .. })));
+    let nested = [change("x", None, Some("2")), change("x/y", None, Some("3"))];
+    assert!(matches!(write(&root, &nested), Err(WriteError::NotAFile { .. })));
+    assert_eq!(fs::read_to_string(root.path().join("a")).unwrap(), "1");
+}
+
+#[test]
+fn a_read_only_file_is_refused_by_name() {
+    let (_dir, root) = root_with(&[("a", "1")]);
+    fs::set_permissions(root.path().join("a"), fs::Permissions::from_mode(0o444)).unwrap();
+    let error = write(&root, &[change("a", Some("1"), Some("2"))]).unwrap_err();
+    assert_eq!(error.to_string(), "a is read-only");
+    assert!(error.hint().starts_with("Nothing was written."));
+}
+
+#[test]
+fn what_is_not_a_file_is_refused() {
+    let (_dir, root) = root_with(&[("dir/a", "1")]);
+    assert!(matches!(
+        write(&root, &[change("dir", None, Some("x"))]),
+        Err(WriteError::NotAFile { .. })
+    ));
+    assert!(matches!(
+        write(&root, &[change("dir/a/b", None, Some("x"))]),
+        Err(WriteError::NotAFile { .. })
+    ));
+    let escape = write(&root, &[change("dir/\x1b[31m", None, Some("x"))]);
+    assert!(matches!(escape, Err(WriteError::Outside { .. })));
+}
+
+#[test]
+fn an_unchanged_file_keeps_its_place_on_disk() {
+    let (_dir, root) = root_with(&[("a", "1")]);
+    let inode = fs::metadata(root.path().join("a")).unwrap().ino();
+    write(&root, &[change("a", Some("1"), Some("1")), change("never", None, None)]).unwrap();
+    assert_eq!(fs::metadata(root.path().join("a")).unwrap().ino(), inode);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn writing_and_writing_back_is_the_identity(old in "\\PC{0,40}", new in "(\\PC|\r\n|\n){0,40}", fail in 0u32..12) {
+        let (_dir, root) = root_with(&[("a", &old)]);
+        let before = picture(&root);
+        FAIL_AFTER.with(|left| left.set(Some(fail)));
+        let outcome = write(&root, &[change("a", Some(&old), Some(&new)), change("b", None, Some(&new))]);
+        FAIL_AFTER.with(|left| left.set(None));
+        if outcome.is_ok() {
+            prop_assert_eq!(&fs::read_to_string(root.path().join("a")).unwrap(), &new);
+            write(&root, &[change("a", Some(&new), Some(&old)), change("b", Some(&new), None)]).unwrap();
+        }
+        prop_assert_eq!(picture(&root), before);
+    }
+}

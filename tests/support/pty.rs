@@ -1,0 +1,443 @@
+//! A real terminal for the program under test: a pseudo-terminal, with an emulator that shows what a user would see.
+
+use std::io::{Read, Write};
+use std::num::NonZeroU16;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
+
+use super::PATIENCE;
+use super::escapes::{Modes, Scanner, Sequence};
+
+/// A program in a terminal. It is ended when this is dropped.
+pub struct Pty {
+    master: Box<dyn MasterPty + Send>,
+    writer: Writer,
+    child: Box<dyn Child + Send + Sync>,
+    shared: Arc<Shared>,
+    home: PathBuf,
+    /// Holds the home folder for as long as the program may use it; `None` when the test gave its own.
+    _own_home: Option<tempfile::TempDir>,
+}
+
+type Writer = Arc<Mutex<Box<dyn Write + Send>>>;
+
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    emulator: vt100::Parser,
+    raw: Vec<u8>,
+    /// The program, and whatever it started, closed the terminal.
+    closed: bool,
+}
+
+impl Pty {
+    /// Starts `bin` in a terminal of `cols` × `rows`.
+    ///
+    /// Nothing of the caller's environment reaches it but `PATH`; its home, with the XDG folders below it, is a fresh
+    /// empty folder, or the `HOME` given in `env`. What `env` names wins over everything else.
+    pub fn spawn(bin: &Path, args: &[&str], cwd: &Path, env: &[(&str, &str)], cols: u16, rows: u16) -> Self {
+        // The library would quietly start the program somewhere else.
+        assert!(cwd.is_dir(), "no folder to start in: {}", cwd.display());
+        let given_home = env
+            .iter()
+            .find(|(name, _)| *name == "HOME")
+            .map(|(_, value)| PathBuf::from(value));
+        let own_home = given_home
+            .is_none()
+            .then(|| tempfile::tempdir().expect("a home folder"));
+        let home = given_home
+            .or_else(|| own_home.as_ref().map(|own| own.path().to_owned()))
+            .expect("a home folder");
+
+        let pair = native_pty_system()
+            .openpty(size(cols, rows))
+            .expect("a pseudo-terminal");
+        let reader = pair.master.try_clone_reader().expect("the terminal's output");
+        let writer: Writer = Arc::new(Mutex::new(pair.master.take_writer().expect("the terminal's input")));
+        let command = command(bin, args, cwd, &home, env);
+        let child = pair
+            .slave
+            .spawn_command(command)
+            .unwrap_or_else(|e| panic!("start {}: {e}", bin.display()));
+
+        let emulator = vt100::Parser::new(cells(rows), cells(cols), 0);
+        let state = State {
+            emulator,
+            raw: Vec::new(),
+            closed: false,
+        };
+        let shared = Arc::new(Shared {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+        });
+        let (reading, answers) = (Arc::clone(&shared), Arc::clone(&writer));
+        thread::spawn(move || read_all(reader, &reading, &answers));
+        Self {
+            master: pair.master,
+            writer,
+            child,
+            shared,
+            home,
+            _own_home: own_home,
+        }
+    }
+
+    /// The program's home folder: its settings and state are below it.
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// Types `text` as it is.
+    pub fn type_text(&self, text: &str) {
+        send(&self.writer, text.as_bytes());
+    }
+
+    /// Pastes `text` the way a terminal does for a program that asked for bracketed paste.
+    pub fn paste(&self, text: &str) {
+        self.type_text(&format!("\x1b[200~{text}\x1b[201~"));
+    }
+
+    /// Presses one key: a character, or a name such as `Enter`, `Esc`, `Up`, `F1`, with `Ctrl-`, `Alt-`, `Shift-` before.
+    pub fn key(&self, name: &str) {
+        send(&self.writer, &key_bytes(name));
+        if name == "Esc" {
+            // A lone ESC is told from the start of a sequence by the silence after it, as on any terminal.
+            thread::sleep(Duration::from_millis(60));
+        }
+    }
+
+    /// Makes the terminal `cols` × `rows`; the program is told.
+    pub fn resize(&self, cols: u16, rows: u16) {
+        // The emulator first: the program may draw for the new size as soon as it is told.
+        self.lock().emulator.set_size(cells(rows), cells(cols));
+        self.master.resize(size(cols, rows)).expect("resize the terminal");
+    }
+
+    /// What the screen shows: one line for each row, spaces at their ends removed.
+    pub fn screen(&self) -> String {
+        self.lock().screen()
+    }
+
+    /// Every byte that the program sent.
+    pub fn raw(&self) -> Vec<u8> {
+        self.lock().raw.clone()
+    }
+
+    /// Waits until the screen shows `text`.
+    ///
+    /// # Panics
+    /// After [`PATIENCE`], or as soon as the program is gone, with the whole screen.
+    #[track_caller]
+    pub fn wait_for(&self, text: &str) {
+        self.wait_until(|screen| screen.contains(text), &format!("{text:?} on the screen"));
+    }
+
+    /// Waits until `holds` is true of the screen; `what` says it in words.
+    ///
+    /// # Panics
+    /// After [`PATIENCE`], or as soon as the program is gone, with the whole screen.
+    #[track_caller]
+    pub fn wait_until(&self, holds: impl Fn(&str) -> bool, what: &str) {
+        let limit = Instant::now() + PATIENCE;
+        let mut state = self.lock();
+        loop {
+            let screen = state.screen();
+            if holds(&screen) {
+                return;
+            }
+            let left = limit.saturating_duration_since(Instant::now());
+            if state.closed || left.is_zero() {
+                let why = if state.closed { "the program left" } else { "time is up" };
+                drop(state);
+                panic!("waited for {what}, but {why}; the screen:\n{}", framed(&screen));
+            }
+            let waited = self.shared.changed.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Waits until the program has ended and all its output is read.
+    ///
+    /// # Panics
+    /// After [`PATIENCE`], with the whole screen.
+    #[track_caller]
+    pub fn wait_exit(&mut self) -> ExitStatus {
+        let limit = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.child.try_wait().expect("ask for the program's end") {
+                self.drain();
+                return status;
+            }
+            let late = Instant::now() > limit;
+            assert!(
+                !late,
+                "the program does not end; the screen:\n{}",
+                framed(&self.screen())
+            );
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Waits for the end of the output, but not for long: something that the program left behind may hold it open.
+    fn drain(&self) {
+        let limit = Duration::from_secs(2);
+        let waited = self
+            .shared
+            .changed
+            .wait_timeout_while(self.lock(), limit, |state| !state.closed);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Sends a signal by its short name: `TERM`, `INT`, `HUP`, `TSTP`, `CONT` …
+    pub fn signal(&self, name: &str) {
+        let id = self.child.process_id().expect("the program's id");
+        // The shell's own `kill` is there even where no such program is installed.
+        let status = Command::new("sh")
+            .arg("-c")
+            .arg(format!("kill -{name} {id}"))
+            .status()
+            .expect("run sh");
+        assert!(status.success(), "kill -{name} {id}: {status}");
+    }
+
+    /// Whether the program left the terminal as it found it, as far as the bytes that it sent tell.
+    ///
+    /// # Errors
+    /// Names every mode that is still on.
+    pub fn modes_restored(&self) -> Result<(), String> {
+        Modes::after(&self.lock().raw).restored()
+    }
+
+    /// Whether the terminal's line discipline is as a shell wants it: lines, echo and signals on.
+    ///
+    /// # Errors
+    /// Names what is still off.
+    pub fn line_mode_restored(&self) -> Result<(), String> {
+        let flags = self
+            .master
+            .get_termios()
+            .ok_or("the terminal does not tell its settings")?
+            .local_flags
+            .bits();
+        let wanted = [(libc::ICANON, "lines"), (libc::ECHO, "echo"), (libc::ISIG, "signals")];
+        let off: Vec<&str> = wanted
+            .iter()
+            .filter(|(flag, _)| flags & flag == 0)
+            .map(|(_, name)| *name)
+            .collect();
+        if off.is_empty() {
+            Ok(())
+        } else {
+            Err(format!("still off: {}", off.join(", ")))
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Pty {
+    fn drop(&mut self) {
+        if !matches!(self.child.try_wait(), Ok(Some(_))) {
+            // Nothing to be done where this fails: the test is over either way.
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+impl State {
+    fn screen(&self) -> String {
+        let screen = self.emulator.screen();
+        let rows = screen
+            .rows(0, screen.size().1.get())
+            .map(|row| row.trim_end().to_owned());
+        rows.collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn size(cols: u16, rows: u16) -> PtySize {
+    PtySize {
+        rows,
+        cols,
+        pixel_width: 0,
+        pixel_height: 0,
+    }
+}
+
+fn cells(count: u16) -> NonZeroU16 {
+    NonZeroU16::new(count).expect("a terminal of at least one cell")
+}
+
+fn framed(screen: &str) -> String {
+    screen.lines().map(|line| format!("  | {line}\n")).collect()
+}
+
+fn command(bin: &Path, args: &[&str], cwd: &Path, home: &Path, env: &[(&str, &str)]) -> CommandBuilder {
+    let mut command = CommandBuilder::new(bin);
+    command.args(args);
+    command.cwd(cwd);
+    command.env_clear();
+    let temporary = home.join("tmp");
+    std::fs::create_dir_all(&temporary).expect("a folder for temporary files");
+    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    command.env("HOME", home);
+    command.env("TMPDIR", temporary);
+    for (name, folder) in [
+        ("XDG_CONFIG_HOME", ".config"),
+        ("XDG_DATA_HOME", ".local/share"),
+        ("XDG_STATE_HOME", ".local/state"),
+        ("XDG_CACHE_HOME", ".cache"),
+        ("XDG_RUNTIME_DIR", ".run"),
+    ] {
+        command.env(name, home.join(folder));
+    }
+    let fixed = [
+        ("TERM", "xterm-256color"),
+        ("COLORTERM", "truecolor"),
+        ("LANG", "C.UTF-8"),
+        ("SHELL", "/bin/sh"),
+        ("GIT_CONFIG_GLOBAL", "/dev/null"),
+        ("GIT_CONFIG_NOSYSTEM", "1"),
+        ("NO_PROXY", "127.0.0.1,localhost"),
+    ];
+    for (name, value) in fixed.iter().chain(env) {
+        command.env(name, value);
+    }
+    command
+}
+
+/// Reads the program's output to its end: shows it on the emulator, and answers what a terminal would answer.
+fn read_all(mut reader: Box<dyn Read + Send>, shared: &Shared, writer: &Writer) {
+    let mut scanner = Scanner::default();
+    let mut buffer = [0; 8192];
+    // The end of a pseudo-terminal is an error on some systems.
+    while let Ok(count @ 1..) = reader.read(&mut buffer) {
+        let bytes = &buffer[..count];
+        let mut answers = Vec::new();
+        let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shown = 0;
+        for (index, byte) in bytes.iter().enumerate() {
+            let Some(Sequence::Csi(query)) = scanner.push(*byte) else {
+                continue;
+            };
+            // Everything before the question counts for its answer.
+            state.emulator.process(&bytes[shown..=index]);
+            shown = index + 1;
+            answers.extend(answer(&query, state.emulator.screen().cursor_position()));
+        }
+        state.emulator.process(&bytes[shown..]);
+        state.raw.extend_from_slice(bytes);
+        drop(state);
+        shared.changed.notify_all();
+        if !answers.is_empty() {
+            send(writer, answers.concat().as_bytes());
+        }
+    }
+    shared.state.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
+    shared.changed.notify_all();
+}
+
+/// What a terminal answers to the control sequence `query`, the cursor being at (row, column), 0-based.
+fn answer(query: &str, cursor: (u16, u16)) -> Option<String> {
+    match query {
+        "c" | "0c" => Some("\x1b[?62;22c".to_owned()),
+        "5n" => Some("\x1b[0n".to_owned()),
+        "6n" => Some(format!("\x1b[{};{}R", cursor.0 + 1, cursor.1 + 1)),
+        "?u" => Some("\x1b[?0u".to_owned()),
+        _ => None,
+    }
+}
+
+/// Sends bytes to the program. One that is gone hears nothing, and the wait that follows says so.
+fn send(writer: &Writer, bytes: &[u8]) {
+    let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
+    let _ = writer.write_all(bytes).and_then(|()| writer.flush());
+}
+
+/// The bytes that a terminal sends for a key, in the encoding of xterm.
+pub fn key_bytes(name: &str) -> Vec<u8> {
+    let (mut rest, mut shift, mut alt, mut ctrl) = (name, false, false, false);
+    // The last character is never a modifier: `Ctrl--` is Ctrl and a minus.
+    while let Some((modifier, key)) = rest.split_once('-').filter(|(_, key)| !key.is_empty()) {
+        match modifier {
+            "Shift" => shift = true,
+            "Alt" => alt = true,
+            "Ctrl" => ctrl = true,
+            _ => break,
+        }
+        rest = key;
+    }
+    let modifiers = 1 + u8::from(shift) + 2 * u8::from(alt) + 4 * u8::from(ctrl);
+    if let Some(sequence) = special_key(rest, modifiers) {
+        return sequence.into_bytes();
+    }
+    let mut bytes = match rest {
+        "Tab" if shift => b"\x1b[Z".to_vec(),
+        "BackTab" => b"\x1b[Z".to_vec(),
+        "Enter" => b"\r".to_vec(),
+        "Tab" => b"\t".to_vec(),
+        "Esc" => b"\x1b".to_vec(),
+        "Backspace" => vec![if ctrl { 0x08 } else { 0x7f }],
+        "Space" => vec![if ctrl { 0 } else { b' ' }],
+        _ => {
+            let mut chars = rest.chars();
+            let (Some(c), None) = (chars.next(), chars.next()) else {
+                panic!("no key is called {name:?}")
+            };
+            match c {
+                _ if ctrl && c.is_ascii() => vec![(c.to_ascii_uppercase() as u8) & 0x1f],
+                _ if shift => c.to_uppercase().to_string().into_bytes(),
+                _ => c.to_string().into_bytes(),
+            }
+        }
+    };
+    if alt {
+        bytes.insert(0, 0x1b);
+    }
+    bytes
+}
+
+/// The sequence of a key that is no character; `modifiers` is xterm's number, 1 for none.
+fn special_key(key: &str, modifiers: u8) -> Option<String> {
+    let (number, last) = match key {
+        "Up" => (1, 'A'),
+        "Down" => (1, 'B'),
+        "Right" => (1, 'C'),
+        "Left" => (1, 'D'),
+        "Home" => (1, 'H'),
+        "End" => (1, 'F'),
+        "F1" => (1, 'P'),
+        "F2" => (1, 'Q'),
+        "F3" => (1, 'R'),
+        "F4" => (1, 'S'),
+        "Insert" => (2, '~'),
+        "Delete" => (3, '~'),
+        "PageUp" => (5, '~'),
+        "PageDown" => (6, '~'),
+        "F5" => (15, '~'),
+        "F6" => (17, '~'),
+        "F7" => (18, '~'),
+        "F8" => (19, '~'),
+        "F9" => (20, '~'),
+        "F10" => (21, '~'),
+        "F11" => (23, '~'),
+        "F12" => (24, '~'),
+        _ => return None,
+    };
+    Some(match (number, modifiers) {
+        (1, 1) if matches!(last, 'P'..='S') => format!("\x1bO{last}"),
+        (1, 1) => format!("\x1b[{last}"),
+        (_, 1) => format!("\x1b[{number}{last}"),
+        _ => format!("\x1b[{number};{modifiers}{last}"),
+    })
+}
