@@ -13,7 +13,7 @@ const LINE_CEILING: usize = 500;
 
 /// The rooms of each layer, lowest first.
 const LAYERS: [(&str, &[&str]); 5] = [
-    ("text", &["text", "diff", "tokens", "clock", "error"]),
+    ("text", &["text", "diff", "tokens", "error"]),
     (
         "meaning",
         &[
@@ -26,7 +26,7 @@ const LAYERS: [(&str, &[&str]); 5] = [
             "retrieval",
         ],
     ),
-    ("world", &["workspace", "git", "llm", "store", "config", "demo"]),
+    ("world", &["clock", "workspace", "git", "llm", "store", "config", "demo"]),
     ("session", &["session", "bench"]),
     ("face", &["tui", "headless", "cli", "main"]),
 ];

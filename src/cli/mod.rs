@@ -43,7 +43,7 @@ fn start(args: Args) -> Result<u8, UserError> {
                 auto_commit: edit.commit_choice(),
                 ..overrides(&args.provider)
             };
-            headless::edit(&root(&args.root)?, load(overrides)?, &edit)
+            headless::edit(&root(&args.root)?, &load(overrides)?, &edit)
         }
     }
 }

@@ -117,8 +117,8 @@ mod tests {
         #[test]
         fn all_hunks_give_the_proposed_text_and_none_the_base(base in text(), proposed in text()) {
             let found = hunks(&base, &proposed);
-            prop_assert_eq!(apply(&base, &proposed, &found, |_| true), proposed.clone());
-            prop_assert_eq!(apply(&base, &proposed, &found, |_| false), base.clone());
+            prop_assert_eq!(&apply(&base, &proposed, &found, |_| true), &proposed);
+            prop_assert_eq!(&apply(&base, &proposed, &found, |_| false), &base);
         }
 
         #[test]

@@ -25,16 +25,16 @@ use crate::workspace::Root;
 ///
 /// # Errors
 /// No provider, a request that does not fit, an error of the provider, an incomplete reply, or a disk that refuses.
-pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, UserError> {
+pub fn edit(root: &Root, settings: &Settings, args: &EditArgs) -> Result<u8, UserError> {
     let message = request(args)?;
-    let line = provider(&settings)?;
+    let line = provider(settings)?;
     let survey = survey(root, None, &AtomicBool::new(false), &|_, _| {}).unwrap_or_default();
     let files = chat_files(args);
     let out = Out { json: args.json };
-    let reply = ask(root, &settings, &line, &survey, &files, &message, &out)?;
+    let reply = ask(root, settings, &line, &survey, &files, &message, &out)?;
     let paths: Vec<String> = survey.files.iter().map(|file| file.path.clone()).collect();
     let proposal = propose(root, &paths, &files, &reply, FormatChoice::Auto);
-    settle(root, &settings, args, proposal, &message, &out)
+    settle(root, settings, args, proposal, &message, &out)
 }
 
 /// Where events go: text for people, or JSON lines.
@@ -153,7 +153,7 @@ fn ask(
         .build()
         .map_err(machine)?;
     let (reply, result) = runtime.block_on(stream(line, llm_request(&line.model, prompt), out))?;
-    let completion = result.map_err(provider_error)?;
+    let completion = result.map_err(|error| provider_error(&error))?;
     if completion.finish != Finish::Stop {
         let text = format!("the reply is incomplete ({:?}); nothing was applied", completion.finish);
         return Err(UserError::new(
@@ -203,13 +203,13 @@ async fn stream(line: &Line, request: crate::llm::Request, out: &Out) -> Result<
     Ok((reply?, result))
 }
 
-fn provider_error(error: LlmError) -> UserError {
+fn provider_error(error: &LlmError) -> UserError {
     let kind = if matches!(error, LlmError::Interrupted { .. }) {
         ErrorKind::Incomplete
     } else {
         ErrorKind::Provider
     };
-    let failure = failure_of(&error);
+    let failure = failure_of(error);
     UserError::new(kind, failure.message, failure.hint)
 }
 

@@ -25,16 +25,6 @@ pub struct Places {
     pub status: Rect,
 }
 
-impl Places {
-    /// Where a pane stands, if it is on the screen.
-    pub fn of(&self, pane: Pane) -> Option<Rect> {
-        self.panes
-            .iter()
-            .find(|(other, _)| *other == pane)
-            .map(|(_, rect)| *rect)
-    }
-}
-
 /// The places for a screen; `None` if it is too small. A review with something to decide takes the largest share.
 pub fn places(screen: Rect, focus: Pane, reviewing: bool) -> Option<Places> {
     if screen.width < MIN_WIDTH || screen.height < MIN_HEIGHT {
@@ -113,6 +103,12 @@ fn columns<const N: usize>(area: Rect, sizes: [Constraint; N]) -> [Rect; N] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Places {
+        fn of(&self, pane: Pane) -> Option<Rect> {
+            self.panes.iter().find(|(other, _)| *other == pane).map(|(_, rect)| *rect)
+        }
+    }
 
     #[test]
     fn every_pane_is_on_a_wide_screen() {

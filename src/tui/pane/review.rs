@@ -68,7 +68,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
 
 /// Where the first visible row is: where the user scrolled to, or so that the hunk under the cursor is in view.
 fn offset(app: &App, cache: &ReviewCache) -> usize {
-    let last = cache.rows.len().saturating_sub(cache.height.min(3).max(1));
+    let last = cache.rows.len().saturating_sub(cache.height.clamp(1, 3));
     let wanted = app.review.offset.min(last);
     if !app.review.follow {
         return wanted;
