@@ -26,7 +26,10 @@ const LAYERS: [(&str, &[&str]); 5] = [
             "retrieval",
         ],
     ),
-    ("world", &["clock", "workspace", "git", "llm", "store", "config", "demo"]),
+    (
+        "world",
+        &["clock", "workspace", "git", "llm", "store", "config", "demo"],
+    ),
     ("session", &["session", "bench"]),
     ("face", &["tui", "headless", "cli", "main"]),
 ];

@@ -103,8 +103,8 @@ impl RepoMap {
         }
     }
 
-    /// Names only, for a repository without tags (or before they are there): landmarks first, then shallow paths, as many as
-    /// fit `budget`, written in path order.
+    /// Names only, for a repository without tags (or before they are there): landmarks first, then shallow paths, as
+    /// many as fit `budget`, written in path order.
     pub fn listing(paths: &[String], budget: usize, counter: &dyn TokenCounter) -> Self {
         let mut files: Vec<MapFile> = paths
             .iter()
@@ -171,7 +171,7 @@ impl RepoMap {
     }
 }
 
-/// How fast the worth of a file's symbols falls with their place in it: the second is worth two thirds of the first.
+/// How fast the worth of a file's symbols falls with their place in it: the second is worth a third of the first.
 const DECAY: f64 = 2.0;
 
 /// Something that the map may show.
@@ -183,8 +183,8 @@ struct Candidate {
     score: f64,
 }
 
-/// All definitions outside of the chat, best first; then files without definitions. Of the latter those that the request
-/// names stand among the definitions.
+/// All definitions outside of the chat, best first; then files without definitions. Of the latter those that the
+/// request names stand among the definitions.
 fn candidates(ranking: &Ranking<'_>) -> Vec<Candidate> {
     let names = &ranking.graph.names;
     let mut named: Vec<Candidate> = Vec::new();

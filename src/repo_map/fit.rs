@@ -1,12 +1,15 @@
-//! Fitting the ranked choices to a budget of tokens: the longest prefix that fits, then what still fits of the next ones.
+//! Fitting the ranked choices to a budget of tokens: the longest prefix that fits, then what still fits of the next
+//! ones.
 
 use std::collections::HashMap;
 
 use super::render::{Choice, Writer};
 use crate::tokens::TokenCounter;
 
-/// Choices behind the prefix that are tried for the room that is left.
+/// Choices behind the prefix that are tried for the room that is left: each is a rendering, so fewer in a long map.
 const TRIED: usize = 48;
+/// Choices that are rendered for these tries, all together.
+const TRIED_IN_ALL: usize = 30_000;
 /// Room below which trying is not worth it, in tokens.
 const CRUMBS: usize = 6;
 
@@ -53,8 +56,8 @@ pub(crate) fn fit(
     }
 }
 
-/// The longest length for which `fits` holds, taken as monotone: doubled until it fails, then bisected, so that nothing far
-/// beyond the answer is looked at.
+/// The longest length for which `fits` holds, taken as monotone: doubled until it fails, then bisected, so that
+/// nothing far beyond the answer is looked at.
 fn longest_prefix(all: usize, mut fits: impl FnMut(usize) -> bool) -> usize {
     let mut good = 0;
     let mut bad = 32.min(all);
@@ -85,7 +88,8 @@ fn fill(
     budget: usize,
 ) {
     let mut used = scale.count(&writer.text(chosen));
-    for choice in rest.iter().take(TRIED) {
+    let tries = TRIED.min(TRIED_IN_ALL / (chosen.len() + 1));
+    for choice in rest.iter().take(tries) {
         if used + CRUMBS > budget {
             return;
         }
@@ -99,8 +103,8 @@ fn fill(
     }
 }
 
-/// Counts texts line by line and remembers the lines, so that a search that writes the same lines again and again hands each
-/// to the tokenizer once.
+/// Counts texts line by line and remembers the lines, so that a search that writes the same lines again and again
+/// hands each to the tokenizer once.
 struct LineCounter<'c> {
     counter: &'c dyn TokenCounter,
     known: HashMap<String, usize>,

@@ -7,6 +7,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use petgraph::graph::{DiGraph, NodeIndex};
+use rayon::prelude::*;
 
 use super::rank::Arcs;
 use super::request::MapFile;
@@ -144,9 +145,12 @@ impl<'a> TagGraph<'a> {
             files: files.len(),
         };
         let factors = tag_graph.factors(mentioned, weights);
-        for (file, map_file) in (0u32..).zip(files) {
+        // Looking up every reference is most of the work of a map, and the files do not depend on each other.
+        let references: Vec<Vec<(u32, usize)>> =
+            files.par_iter().map(|file| tag_graph.names.references(file)).collect();
+        for (file, counts) in (0u32..).zip(references) {
             let from_chat = chat.get(file as usize).copied().unwrap_or(false);
-            for (name, count) in tag_graph.names.references(map_file) {
+            for (name, count) in counts {
                 tag_graph.referenced[name as usize] = true;
                 let vote = weights.of_reference(factors[name as usize], count, from_chat);
                 tag_graph.add_reference(file, name, vote, weights.prefer_local);

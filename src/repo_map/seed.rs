@@ -22,8 +22,8 @@ const FOLDER: f64 = 0.5;
 /// Parts of the teleport mass: all files, the chat, the mentions. Parts without an entry leave theirs to the others.
 const PARTS: [f64; 3] = [0.3, 2.0, 4.0];
 
-/// The start of a ranking. `teleport` sums to one; the masses are the part of it that a mention put on a file as a whole or on
-/// a symbol of it, by file and by symbol.
+/// The start of a ranking. `teleport` sums to one; the masses are the part of it that a mention put on a file as a
+/// whole or on a symbol of it, by file and by symbol.
 #[derive(Debug)]
 pub(crate) struct Seeds {
     pub(crate) teleport: Vec<f64>,
@@ -217,8 +217,8 @@ impl<'w> Matcher<'w> {
         }
     }
 
-    /// For every text that has some of the words, its share of their votes: each word's vote is split in proportion to the
-    /// square of the part of the text that the message covers.
+    /// For every text that has some of the words, its share of their votes: each word's vote is split in proportion to
+    /// the square of the part of the text that the message covers.
     fn shares<'t>(&self, texts: impl Iterator<Item = &'t str>) -> Vec<(u32, f64)> {
         let mut pools = vec![0.0f64; self.index.len()];
         let mut hits: Vec<(u32, u32, f64)> = Vec::new();

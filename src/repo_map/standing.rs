@@ -61,8 +61,8 @@ impl<'a> Ranking<'a> {
         ranking
     }
 
-    /// Adds what the request says to what the references say. A mention moves rank on to what a file uses; here the file
-    /// and the symbol themselves get the same mass.
+    /// Adds what the request says to what the references say. A mention moves rank on to what a file uses; here the
+    /// file and the symbol themselves get the same mass.
     fn score(&mut self, seeds: &Seeds, aside: f64) {
         for (symbol, mass) in self.graph.names.symbols.iter().zip(&seeds.symbol_mass) {
             let file = symbol.file as usize;
@@ -98,7 +98,8 @@ impl<'a> Ranking<'a> {
         files
     }
 
-    /// `(file, name, rank)` of all symbols, highest first: the rank that references bring them, the request's own words aside.
+    /// `(file, name, rank)` of all symbols, highest first: the rank that references bring them, the request's own
+    /// words aside.
     pub fn definitions(&self) -> Vec<(&'a str, &'a str, f64)> {
         let symbols = self.graph.names.symbols.iter().zip(&self.inflow);
         let mut ranked: Vec<(&str, &str, f64)> = symbols
@@ -114,8 +115,8 @@ impl<'a> Ranking<'a> {
 
 /// PageRank over the tag graph, by file, and the mass that reaches each symbol at the end.
 ///
-/// Votes of a file for its own symbols say which of them matter, not that the file does: of their mass only the part `home`
-/// stays in the file, the rest teleports.
+/// Votes of a file for its own symbols say which of them matter, not that the file does: of their mass only the part
+/// `home` stays in the file, the rest teleports.
 fn flow(graph: &TagGraph<'_>, votes: &Arcs, teleport: &[f64], home: f64) -> (Vec<f64>, Vec<f64>) {
     let names = &graph.names;
     let mut meeting = vec![0.0; names.symbols.len() + names.texts.len()];

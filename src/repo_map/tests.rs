@@ -214,11 +214,11 @@ fn an_outline_groups_by_kind() {
 fn what_does_not_fit_is_left_out_by_rank() {
     let map = build(&sample(), &with_budget(80));
     insta::assert_snapshot!(map.text, @"
-    README.md
     src/shape.py:
       class Circle()
         method area()
-        method grow()
+      ⋮
+      function make_circle()
     ");
     let shown: Vec<&str> = map
         .files
@@ -271,32 +271,12 @@ fn what_the_message_names_comes_first() {
 
 #[test]
 fn mentioned_files_and_names_come_first() {
-    let mentioned_files = vec!["src/main.py".to_owned()];
-    assert_eq!(
-        build(
-            &sample(),
-            &MapRequest {
-                mentioned_files,
-                ..with_budget(9_999)
-            }
-        )
-        .files[0]
-            .path,
-        "src/main.py"
-    );
-    let mentioned_idents = vec!["draw_all".to_owned()];
-    assert_eq!(
-        build(
-            &sample(),
-            &MapRequest {
-                mentioned_idents,
-                ..with_budget(9_999)
-            }
-        )
-        .files[0]
-            .path,
-        "src/draw.py"
-    );
+    let mut request = with_budget(10_000);
+    request.mentioned_files = vec!["src/main.py".to_owned()];
+    assert_eq!(build(&sample(), &request).files[0].path, "src/main.py");
+    request = with_budget(10_000);
+    request.mentioned_idents = vec!["draw_all".to_owned()];
+    assert_eq!(build(&sample(), &request).files[0].path, "src/draw.py");
 }
 
 #[test]
@@ -324,6 +304,34 @@ fn a_name_with_a_local_definition_does_not_vote_elsewhere() {
         "b.rs",
     );
     assert!(at_home < everywhere, "{at_home} {everywhere}");
+}
+
+#[test]
+fn a_file_that_uses_only_itself_does_not_hoard_rank() {
+    let files = vec![
+        file(
+            "inward.rs",
+            vec![function("turn", 1), function("spin", 5)],
+            &["turn", "turn"],
+        ),
+        file("caller.rs", Vec::new(), &["spin"]),
+    ];
+    let rank = |weights: &Weights| {
+        let ranking = Ranking::new(&files, &MapRequest::default(), weights);
+        ranking
+            .files()
+            .into_iter()
+            .find(|entry| entry.0 == "inward.rs")
+            .map(|entry| entry.1)
+            .unwrap()
+    };
+    assert!(
+        rank(&Weights::default())
+            < rank(&Weights {
+                home: 1.0,
+                ..Weights::default()
+            })
+    );
 }
 
 #[test]

@@ -80,6 +80,7 @@ impl Default for Weights {
     fn default() -> Self {
         Self {
             prefer_local: true,
+            home: 0.0,
             landmark: 1.0,
             aside: 0.3,
             ..Self::plain()

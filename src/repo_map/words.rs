@@ -1,7 +1,7 @@
 //! Words inside names: `HTTPAdapter` and `http_adapters` both speak of an http adapter.
 
-/// Calls `each` with every word of `name`, in lower case and reduced to its stem. Words end at anything but a letter or digit,
-/// before a capital after a small letter (`moveLine`), and before the last capital of a run (`HTTPAdapter`).
+/// Calls `each` with every word of `name`, in lower case and reduced to its stem. Words end at anything but a letter
+/// or digit, before a capital after a small letter (`moveLine`), and before the last capital of a run (`HTTPAdapter`).
 pub(crate) fn each_word(name: &str, mut each: impl FnMut(&str)) {
     let mut word = String::with_capacity(16);
     let mut chars = name.chars().peekable();

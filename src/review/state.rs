@@ -33,7 +33,8 @@ impl Review {
     /// A review in which every hunk is pending.
     pub fn new(proposal: Proposal) -> Self {
         let outcomes = proposal.outcomes;
-        let files = proposal
+        // In the order of the reply, which is the order in which the model explains its changes.
+        let mut files: Vec<FileReview> = proposal
             .files
             .into_iter()
             .filter_map(|file| {
@@ -43,6 +44,7 @@ impl Review {
                 })
             })
             .collect();
+        files.sort_by_key(|file| outcomes.iter().position(|outcome| outcome.path == file.path));
         let refused = outcomes
             .into_iter()
             .filter(|outcome| outcome.status == Status::Refused)

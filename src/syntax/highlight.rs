@@ -6,6 +6,7 @@ use tree_sitter_highlight::{HighlightEvent, Highlighter};
 
 use super::fallback;
 use super::language::Language;
+use super::parse::parse_for_query;
 use crate::text::lines;
 
 /// Largest source that is highlighted, in bytes.
@@ -13,6 +14,10 @@ pub const MAX_HIGHLIGHT_BYTES: usize = 512 << 10;
 
 /// Longest line that is highlighted, in bytes with its terminator. Longer lines stay plain.
 pub const MAX_LINE_BYTES: usize = 4 << 10;
+
+/// Sources over this size, in bytes, are parsed twice: first within the bounds of [`super::parse`], which the highlighting
+/// library does not know. Below it even hostile text takes no noticeable time.
+const SAFE_BYTES: usize = 16 << 10;
 
 /// What a piece of text is, as far as a theme cares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -116,6 +121,9 @@ fn with_grammar(language: &'static Language, source: &str, spans: &mut LineSpans
     let Ok(configuration) = language.highlight_configuration() else {
         return;
     };
+    if source.len() > SAFE_BYTES && parse_for_query(language, source).is_none() {
+        return;
+    }
     let mut highlighter = Highlighter::new();
     let Ok(events) = highlighter.highlight(configuration, source.as_bytes(), None, None, |_| None) else {
         return;

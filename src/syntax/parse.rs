@@ -9,17 +9,25 @@ use super::language::Language;
 /// Largest source that is parsed, in bytes. Bigger files are generated or data; they have no tags and no errors.
 pub const MAX_SOURCE_BYTES: usize = 1 << 20;
 
-/// How often the parser may report progress before it is stopped. It reports once per 100 of its operations; ordinary
-/// code needs about one report for every 100 bytes (10,000 for the largest source), so only text that keeps the error
-/// recovery busy comes near this. Counting steps instead of seconds makes the result the same on every machine.
-pub const MAX_PARSE_STEPS: usize = 100_000;
+/// How often the parser may report progress before it is stopped. It reports once per 100 of its operations: once for
+/// every 140 bytes of ordinary code, once for 18 bytes of the densest tables seen. A step takes 0.1 to 0.2 ms when error
+/// recovery is busy, so this bounds a parse to a few seconds at worst. Counting steps instead of seconds makes the
+/// result the same on every machine.
+pub const MAX_PARSE_STEPS: usize = 20_000;
+
+/// Most children that one error node may have. The C library takes time with the square of that number to run a query;
+/// the worst real file that was measured had 319.
+const MAX_ERROR_CHILDREN: u32 = 4_096;
+
+/// Most heredocs in a shell or Ruby source, whose scanners take time with the square of their number when they are open.
+const MAX_HEREDOCS: usize = 2_000;
 
 /// Most errors that [`error_count`] counts.
 pub const MAX_ERRORS: usize = 1_000;
 
 /// Parses `source`. `None` when it is over [`MAX_SOURCE_BYTES`] or takes more than [`MAX_PARSE_STEPS`].
 pub(super) fn parse(language: &'static Language, source: &str) -> Option<Tree> {
-    if source.len() > MAX_SOURCE_BYTES {
+    if source.len() > MAX_SOURCE_BYTES || has_too_many_heredocs(language, source) {
         return None;
     }
     let mut parser = Parser::new();
@@ -42,30 +50,52 @@ pub(super) fn parse(language: &'static Language, source: &str) -> Option<Tree> {
     )
 }
 
+/// Parses `source` for a query: like [`parse`], but also `None` when the tree is such that a query would take forever.
+pub(super) fn parse_for_query(language: &'static Language, source: &str) -> Option<Tree> {
+    parse(language, source).filter(|tree| !has_wide_error(tree.root_node()))
+}
+
+fn has_too_many_heredocs(language: &Language, source: &str) -> bool {
+    matches!(language.id, "bash" | "ruby") && source.matches("<<").take(MAX_HEREDOCS + 1).count() > MAX_HEREDOCS
+}
+
+fn has_wide_error(root: Node<'_>) -> bool {
+    let mut wide = false;
+    walk_errors(root, |node| {
+        wide = node.is_error() && node.child_count() > MAX_ERROR_CHILDREN;
+        !wide
+    });
+    wide
+}
+
 /// How many places of `source` do not parse: error nodes plus tokens that the parser had to invent. Counts up to
 /// [`MAX_ERRORS`]; 0 when the source is too large to parse, since nothing can be said about it.
 pub fn error_count(language: &'static Language, source: &str) -> usize {
     parse(language, source).map_or(0, |tree| count_errors(tree.root_node()))
 }
 
-/// Walks with a cursor rather than by recursion, since a tree can be as deep as its source is long.
 fn count_errors(root: Node<'_>) -> usize {
-    let mut cursor = root.walk();
     let mut count = 0;
-    loop {
-        let node = cursor.node();
+    walk_errors(root, |node| {
         if node.is_error() || node.is_missing() {
             count += 1;
         }
-        if count >= MAX_ERRORS {
-            return count;
-        }
-        if node.has_error() && cursor.goto_first_child() {
+        count < MAX_ERRORS
+    });
+    count
+}
+
+/// Visits the children of every node that has an error in it, until `visit` says no. Walks with a cursor rather than by
+/// recursion, since a tree can be as deep as its source is long.
+fn walk_errors(root: Node<'_>, mut visit: impl FnMut(Node<'_>) -> bool) {
+    let mut cursor = root.walk();
+    while visit(cursor.node()) {
+        if cursor.node().has_error() && cursor.goto_first_child() {
             continue;
         }
         while !cursor.goto_next_sibling() {
             if !cursor.goto_parent() {
-                return count;
+                return;
             }
         }
     }
@@ -96,6 +126,14 @@ mod tests {
     #[test]
     fn the_count_stops_at_its_limit() {
         assert!(errors("rust", &"fn ) ; ".repeat(20_000)) <= MAX_ERRORS);
+    }
+
+    #[test]
+    fn hopeless_sources_are_given_up() {
+        let gives_up = |name, source: &str| parse_for_query(Language::by_name(name).unwrap(), source).is_none();
+        assert!(gives_up("rust", &"(".repeat(10_000)));
+        assert!(gives_up("bash", &"<<A\n".repeat(3_000)));
+        assert!(!gives_up("rust", "fn f( {"));
     }
 
     #[test]

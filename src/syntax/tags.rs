@@ -7,7 +7,7 @@ use streaming_iterator::StreamingIterator;
 use tree_sitter::{Node, QueryCursor, QueryMatch};
 
 use super::language::Language;
-use super::parse::parse;
+use super::parse::parse_for_query;
 use super::query::{Role, TagQuery};
 use super::signature::{Header, signature};
 use super::tag::{Definition, FileTags, Reference, SymbolKind};
@@ -25,7 +25,7 @@ const MAX_NAME_BYTES: usize = 256;
 /// Everything that `source` defines and uses, in source order. Sources with syntax errors give what can be made out.
 /// Empty when the source is larger than [`super::parse::MAX_SOURCE_BYTES`] or is given up by the parser.
 pub fn tags(language: &'static Language, source: &str) -> FileTags {
-    let (Ok(query), Some(tree)) = (language.tag_query(), parse(language, source)) else {
+    let (Ok(query), Some(tree)) = (language.tag_query(), parse_for_query(language, source)) else {
         return FileTags::default();
     };
     let found = collect(query, tree.root_node(), source);

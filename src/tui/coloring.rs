@@ -128,7 +128,7 @@ pub fn pieces<'a>(line: &'a str, spans: &[Span], plain: Style, theme: &Theme) ->
 }
 
 /// The theme's style for a class of source text.
-fn style_of(highlight: Highlight, theme: &Theme) -> Style {
+pub fn style_of(highlight: Highlight, theme: &Theme) -> Style {
     let name = match highlight {
         Highlight::Keyword => "keyword",
         Highlight::Function => "function",

@@ -106,7 +106,10 @@ mod tests {
 
     impl Places {
         fn of(&self, pane: Pane) -> Option<Rect> {
-            self.panes.iter().find(|(other, _)| *other == pane).map(|(_, rect)| *rect)
+            self.panes
+                .iter()
+                .find(|(other, _)| *other == pane)
+                .map(|(_, rect)| *rect)
         }
     }
 

@@ -6,17 +6,17 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::review_rows::{Row, Side, rows};
+use super::review_rows::{Row, Side, gutter, refused_parts, rows, shown};
 use crate::diff::Hunk;
 use crate::edit::Outcome;
 use crate::review::{Decision, FileReview, HunkId, Review};
-use crate::syntax::Span as SyntaxSpan;
 use crate::text::{lines, sanitize, width};
 use crate::tui::action::Pane;
 use crate::tui::app::App;
-use crate::tui::coloring::{Colors, Language, pieces};
-use crate::tui::theme::{Role, Theme};
+use crate::tui::coloring::{Colors, Language, style_of};
+use crate::tui::theme::Role;
 use crate::tui::view::{ViewCache, pane_block};
+use crate::tui::widget::diff_lines::{self, DiffLine, Sign};
 
 /// Rows of the review and where each hunk begins, for the review that they were made from.
 #[derive(Debug, Default)]
@@ -38,9 +38,9 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
         return frame.render_widget(Paragraph::new(waiting(app, inner)), inner);
     }
     let review = &app.session.review;
-    let fingerprint = fingerprint(review);
+    let fingerprint = fingerprint(review, inner.width);
     if cache.review.fingerprint != fingerprint {
-        cache.review.rows = rows(review);
+        cache.review.rows = rows(review, inner.width);
         cache.review.fingerprint = fingerprint;
     }
     cache.review.height = usize::from(inner.height);
@@ -158,10 +158,11 @@ fn waiting(app: &App, area: Rect) -> Vec<Line<'static>> {
 }
 
 /// Tells two reviews apart whose rows differ. Decisions change no rows.
-fn fingerprint(review: &Review) -> u64 {
+fn fingerprint(review: &Review, columns: u16) -> u64 {
     use std::hash::{DefaultHasher, Hash as _, Hasher as _};
     let mut hasher = DefaultHasher::new();
-    1u8.hash(&mut hasher);
+    // The columns are never 0 here, so that no review has the fingerprint of an empty cache.
+    columns.hash(&mut hasher);
     for file in &review.files {
         file.path.hash(&mut hasher);
         for text in [&file.base, &file.proposed].into_iter().flatten() {
@@ -196,27 +197,35 @@ impl Painter<'_> {
                 .get(index)
                 .map_or_else(Line::default, |file| self.file(file)),
             Row::Hunk(id) => self.hunk(id),
-            Row::Text { id, side, line } => {
+            Row::Text { id, side, line, part } => {
                 let Some(file) = review.files.get(id.file) else {
                     return Line::default();
                 };
                 let colors = self.colors_of(id.file, file, side, cache);
-                self.text(file, id, side, line, colors.as_ref())
+                let row = self
+                    .text(file, side, line, colors.as_ref())
+                    .into_iter()
+                    .nth(part)
+                    .unwrap_or_default();
+                if review.decision(id) == Decision::Rejected {
+                    row.patch_style(Modifier::DIM)
+                } else {
+                    row
+                }
             }
+            Row::NoNewline(_) => Line::styled("      (no newline at the end of the file)", self.style(Role::Muted)),
             Row::Refused(index) => review
                 .refused
                 .get(index)
                 .map_or_else(Line::default, |outcome| self.refused(outcome)),
-            Row::RefusedText(index, line) => {
+            Row::RefusedText(index, line, part) => {
                 let text = review
                     .refused
                     .get(index)
                     .and_then(|outcome| refused_text(outcome).into_iter().nth(line));
-                let text = text.unwrap_or_default();
-                Line::styled(
-                    self.clip(&format!("    {}", sanitize::visible_line(&text))),
-                    self.style(Role::Muted),
-                )
+                let columns = u16::try_from(self.columns).unwrap_or(u16::MAX);
+                let part = refused_parts(&text.unwrap_or_default(), columns).into_iter().nth(part);
+                Line::styled(format!("    {}", part.unwrap_or_default()), self.style(Role::Muted))
             }
         }
     }
@@ -304,8 +313,8 @@ impl Painter<'_> {
         }
     }
 
-    fn text(&self, file: &FileReview, id: HunkId, side: Side, line: usize, colors: Option<&Colors>) -> Line<'static> {
-        let theme = &self.app.theme;
+    /// The rows of one line.
+    fn text(&self, file: &FileReview, side: Side, line: usize, colors: Option<&Colors>) -> Vec<Line<'static>> {
         let text = if side == Side::Added {
             &file.proposed
         } else {
@@ -315,38 +324,30 @@ impl Painter<'_> {
             .as_deref()
             .and_then(|text| nth_line(text, line))
             .unwrap_or_default();
-        let rejected = self.app.session.review.decision(id) == Decision::Rejected;
-        let (sign, style) = match side {
-            Side::Kept => (' ', theme.style(Role::Text)),
-            Side::Removed => ('-', theme.style(Role::Removed)),
-            Side::Added => ('+', theme.style(Role::Added)),
-        };
-        let style = if rejected && side != Side::Kept {
-            style.add_modifier(Modifier::DIM)
-        } else {
-            style
-        };
-        let end = if raw.ends_with('\n') {
-            ""
-        } else {
-            " (no newline at the end)"
-        };
+        let body = shown(lines::body(raw));
         let spans = colors
             .and_then(|colors| colors.get(line))
             .map_or(&[][..], Vec::as_slice);
-        let mut line = Line::from(vec![
-            Span::styled(format!("{:>5} ", line + 1), theme.style(Role::Gutter)),
-            Span::styled(format!("{sign} "), style),
-        ]);
-        line.spans.extend(code(
-            lines::body(raw),
-            spans,
-            style,
-            self.columns.saturating_sub(8),
-            theme,
-        ));
-        line.push_span(Span::styled(end, theme.style(Role::Muted)));
-        line
+        let number = |line: usize| u32::try_from(line + 1).ok();
+        let (sign, base, proposed) = match side {
+            Side::Kept(other) => (Sign::Context, number(line), number(other)),
+            Side::Removed => (Sign::Removed, number(line), None),
+            Side::Added => (Sign::Added, None, number(line)),
+        };
+        let syntax = spans.iter().filter(|span| span.end <= body.len());
+        let syntax = syntax
+            .map(|span| (span.start..span.end, style_of(span.highlight, &self.app.theme)))
+            .collect();
+        let line = DiffLine {
+            sign,
+            base,
+            proposed,
+            text: body.to_owned(),
+            syntax,
+            words: Vec::new(),
+        };
+        let columns = u16::try_from(self.columns).unwrap_or(u16::MAX);
+        diff_lines::rows(&line, gutter(file), columns, &self.app.theme)
     }
 
     fn refused(&self, outcome: &Outcome) -> Line<'static> {
@@ -380,6 +381,7 @@ pub(super) fn refused_text(outcome: &Outcome) -> Vec<String> {
 fn place(hunk: &Hunk) -> String {
     let (start, end) = (hunk.base.start + 1, hunk.base.end);
     match hunk.base.len() {
+        0 if hunk.base.start == 0 => "at the start".to_owned(),
         0 => format!("after line {}", hunk.base.start),
         1 => format!("line {start}"),
         _ => format!("lines {start}–{end}"),
@@ -388,23 +390,4 @@ fn place(hunk: &Hunk) -> String {
 
 fn nth_line(text: &str, line: usize) -> Option<&str> {
     text.split_inclusive('\n').nth(line)
-}
-
-/// A line of code, safe to draw, coloured, and cut to the room there is.
-fn code(body: &str, spans: &[SyntaxSpan], plain: Style, room: usize, theme: &Theme) -> Vec<Span<'static>> {
-    let mut left = room;
-    let mut out = Vec::new();
-    for (text, style) in pieces(body, spans, plain, theme) {
-        // Only what can be seen is prepared: a line may be megabytes long.
-        let start: String = text.chars().take(left + 1).collect();
-        let safe = sanitize::visible_line(&start);
-        let shown = width::clip(&safe, left).into_owned();
-        let columns = width::columns(&safe);
-        out.push(Span::styled(shown, style));
-        if columns > left {
-            break;
-        }
-        left -= columns;
-    }
-    out
 }

@@ -2,16 +2,20 @@
 
 use super::review::refused_text;
 use crate::review::{FileReview, HunkId, Review};
-use crate::text::lines;
+use crate::text::{lines, sanitize, wrap};
+use crate::tui::widget::diff_lines::{Gutter, height};
 
 /// Unchanged lines shown around a hunk.
 const CONTEXT: usize = 3;
 
+/// Longest piece of a line that is shown, in bytes: a minified file must not fill the review.
+const LONGEST: usize = 2_000;
+
 /// Which text a row quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
-    /// An unchanged line of the base.
-    Kept,
+    /// An unchanged line of the base; it also stands at this line of the proposed text.
+    Kept(usize),
     /// A line of the base that goes.
     Removed,
     /// A line of the proposed text that comes.
@@ -25,19 +29,23 @@ pub(super) enum Row {
     File(usize),
     /// The heading of a hunk.
     Hunk(HunkId),
-    /// A line, 0-based in its text.
+    /// A row of a line; long lines take several.
     Text {
         /// The hunk that it belongs to or stands around.
         id: HunkId,
         /// Which text.
         side: Side,
-        /// The line.
+        /// The line, 0-based in its text.
         line: usize,
+        /// Which of the rows of the line, 0-based.
+        part: usize,
     },
+    /// Says that the last line of a text has no newline.
+    NoNewline(HunkId),
     /// The heading of an edit without a place.
     Refused(usize),
-    /// A line of what is told of it.
-    RefusedText(usize, usize),
+    /// A row of what is told of it: which outcome, which line, which part of the line.
+    RefusedText(usize, usize, usize),
     /// Nothing.
     Blank,
 }
@@ -46,45 +54,119 @@ impl Row {
     /// The hunk that a row belongs to.
     pub(super) fn hunk(self) -> Option<HunkId> {
         match self {
-            Self::Hunk(id) | Self::Text { id, .. } => Some(id),
+            Self::Hunk(id) | Self::Text { id, .. } | Self::NoNewline(id) => Some(id),
             _ => None,
         }
     }
 }
 
-/// All rows of a review.
-pub(super) fn rows(review: &Review) -> Vec<Row> {
+/// All rows of a review in a pane of that width.
+pub(super) fn rows(review: &Review, columns: u16) -> Vec<Row> {
     let mut rows = Vec::new();
     for (index, outcome) in review.refused.iter().enumerate() {
         rows.push(Row::Refused(index));
-        rows.extend((0..refused_text(outcome).len()).map(|line| Row::RefusedText(index, line)));
+        for (number, line) in refused_text(outcome).iter().enumerate() {
+            rows.extend((0..refused_parts(line, columns).len()).map(|part| Row::RefusedText(index, number, part)));
+        }
         rows.push(Row::Blank);
     }
     for (index, file) in review.files.iter().enumerate() {
-        push_file(&mut rows, index, file);
+        FileRows::new(index, file, columns).push_all(&mut rows);
     }
     rows
 }
 
-fn push_file(rows: &mut Vec<Row>, index: usize, file: &FileReview) {
-    rows.push(Row::File(index));
-    let count = lines::split(file.base.as_deref().unwrap_or_default()).len();
-    let mut shown = 0;
-    for (number, item) in file.hunks.iter().enumerate() {
-        let id = HunkId {
-            file: index,
-            hunk: number,
+/// A line of what is told of an edit without a place, cut into rows.
+pub(super) fn refused_parts(line: &str, columns: u16) -> Vec<String> {
+    let safe = sanitize::visible_line(shown(line)).into_owned();
+    let room = usize::from(columns.saturating_sub(4)).max(1);
+    let parts: Vec<String> = wrap::hard_wrap(&safe, room)
+        .into_iter()
+        .map(|range| safe[range].to_owned())
+        .collect();
+    if parts.is_empty() { vec![String::new()] } else { parts }
+}
+
+/// The numbers before the lines of a file.
+pub(super) fn gutter(file: &FileReview) -> Gutter {
+    let count = |text: Option<&str>| u32::try_from(lines::split(text.unwrap_or_default()).len()).unwrap_or(u32::MAX);
+    match (&file.base, &file.proposed) {
+        (None, Some(proposed)) => Gutter::proposed(count(Some(proposed))),
+        (Some(base), None) => Gutter::base(count(Some(base))),
+        (base, proposed) => Gutter::unified(count(base.as_deref()), count(proposed.as_deref())),
+    }
+}
+
+/// The part of a line that is shown.
+pub(super) fn shown(body: &str) -> &str {
+    let mut end = body.len().min(LONGEST);
+    while !body.is_char_boundary(end) {
+        end -= 1;
+    }
+    &body[..end]
+}
+
+/// Makes the rows of one file.
+struct FileRows<'a> {
+    index: usize,
+    file: &'a FileReview,
+    base: Vec<&'a str>,
+    proposed: Vec<&'a str>,
+    gutter: Gutter,
+    columns: u16,
+}
+
+impl<'a> FileRows<'a> {
+    fn new(index: usize, file: &'a FileReview, columns: u16) -> Self {
+        let split = |text: &'a Option<std::sync::Arc<str>>| lines::split(text.as_deref().unwrap_or_default());
+        Self {
+            index,
+            file,
+            base: split(&file.base),
+            proposed: split(&file.proposed),
+            gutter: gutter(file),
+            columns,
+        }
+    }
+
+    fn push_all(&self, rows: &mut Vec<Row>) {
+        rows.push(Row::File(self.index));
+        let mut done = 0;
+        for (number, item) in self.file.hunks.iter().enumerate() {
+            let id = HunkId {
+                file: self.index,
+                hunk: number,
+            };
+            let (base, proposed) = (item.hunk.base.clone(), item.hunk.proposed.clone());
+            let next = self
+                .file
+                .hunks
+                .get(number + 1)
+                .map_or(self.base.len(), |next| next.hunk.base.start);
+            rows.push(Row::Hunk(id));
+            for line in base.start.saturating_sub(CONTEXT).max(done)..base.start {
+                self.push(rows, id, Side::Kept(line + proposed.start - base.start), line);
+            }
+            base.clone().for_each(|line| self.push(rows, id, Side::Removed, line));
+            proposed.clone().for_each(|line| self.push(rows, id, Side::Added, line));
+            // Lines between two close hunks belong to the first; they are not shown twice.
+            done = (base.end + CONTEXT).min(next);
+            (base.end..done).for_each(|line| self.push(rows, id, Side::Kept(line + proposed.end - base.end), line));
+            rows.push(Row::Blank);
+        }
+    }
+
+    fn push(&self, rows: &mut Vec<Row>, id: HunkId, side: Side, line: usize) {
+        let text = if side == Side::Added {
+            &self.proposed
+        } else {
+            &self.base
         };
-        let (base, proposed) = (&item.hunk.base, &item.hunk.proposed);
-        let next = file.hunks.get(number + 1).map_or(count, |next| next.hunk.base.start);
-        let text = |side: Side| move |line: usize| Row::Text { id, side, line };
-        rows.push(Row::Hunk(id));
-        rows.extend((base.start.saturating_sub(CONTEXT).max(shown)..base.start).map(text(Side::Kept)));
-        rows.extend(base.clone().map(text(Side::Removed)));
-        rows.extend(proposed.clone().map(text(Side::Added)));
-        // Lines between two close hunks belong to the first; they are not shown twice.
-        shown = (base.end + CONTEXT).min(next).min(count);
-        rows.extend((base.end..shown).map(text(Side::Kept)));
-        rows.push(Row::Blank);
+        let Some(raw) = text.get(line) else { return };
+        let height = height(shown(lines::body(raw)), self.gutter, self.columns);
+        rows.extend((0..height).map(|part| Row::Text { id, side, line, part }));
+        if !raw.ends_with('\n') {
+            rows.push(Row::NoNewline(id));
+        }
     }
 }

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::styled::{StyledText, fill};
-use crate::text::{sanitize, width};
+use crate::text::{sanitize, width, wrap};
 use crate::tui::theme::{Role, Theme};
 
 /// What a line is in the diff.
@@ -108,6 +108,12 @@ pub fn rows(line: &DiffLine, gutter: Gutter, columns: u16, theme: &Theme) -> Vec
         fill(row, usize::from(columns), ground);
     }
     rows
+}
+
+/// How many rows [`rows`] gives for a text, without preparing them.
+pub fn height(text: &str, gutter: Gutter, columns: u16) -> usize {
+    let room = usize::from(columns).saturating_sub(gutter.columns()).max(1);
+    wrap::hard_wrap(&sanitize::visible_from(text, 0), room).len().max(1)
 }
 
 fn ground(sign: Sign, theme: &Theme) -> Style {
@@ -246,6 +252,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_height_is_the_number_of_rows(text in "[a-zäß世\\t \u{1b}]{0,40}", columns in 1u16..30) {
+            let (gutter, line) = (Gutter::unified(12, 9), line(Sign::Added, &text));
+            let theme = Theme::plain(ColorDepth::None);
+            prop_assert_eq!(height(&text, gutter, columns), rows(&line, gutter, columns, &theme).len());
+        }
+
         #[test]
         fn any_ranges_draw_the_whole_text(text in "[a-zé日 ]{0,20}", cuts in prop::collection::vec((0usize..30, 0usize..30), 0..6)) {
             let mut changed = line(Sign::Removed, &text);
