@@ -12,6 +12,9 @@ mod transcript;
 mod turn;
 mod writing;
 
+#[cfg(test)]
+mod tests;
+
 pub use command::{COMMANDS, Command, CommandError, CommandInfo, parse_command};
 pub use effect::{ContextOrder, ContextView, Effect, Failure, Report, WriteOrder, Written};
 pub use state::{ChatFile, Connection, Session, SurveyState};

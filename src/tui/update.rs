@@ -118,7 +118,13 @@ impl App {
             Reply::Add(paths) => run(self.session.add_files(&paths, false)),
             Reply::Connect { base_url, model } => run(vec![Effect::Connect { base_url, model }]),
             Reply::Pasted(text) if text.trim().is_empty() => Vec::new(),
-            Reply::Pasted(text) => run(self.session.take_reply(text)),
+            Reply::Pasted(text) => {
+                // What was asked elsewhere is in the composer; with its answer it becomes part of the transcript.
+                let effects = self.session.take_reply(text);
+                let mut tasks = self.typed(|app| app.composer.clear());
+                tasks.extend(run(effects));
+                tasks
+            }
             Reply::Abandon => {
                 self.session.abandon_review();
                 Vec::new()

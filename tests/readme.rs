@@ -1,0 +1,61 @@
+//! The tables of the README are made from the program's own tables. `RHUMB_BLESS=1 cargo test --test readme` writes them anew.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use rhumb::session::COMMANDS;
+use rhumb::tui::action::{ACTIONS, Pane, Scope};
+
+/// The text between `<!-- name -->` and `<!-- /name -->`, with its place.
+fn section(readme: &str, name: &str) -> std::ops::Range<usize> {
+    let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
+    let start = readme.find(&open).expect("an opening mark") + open.len();
+    let end = readme.find(&close).expect("a closing mark");
+    start..end
+}
+
+fn keys() -> String {
+    let scopes = [
+        ("everywhere", Scope::Global),
+        ("chat", Scope::Pane(Pane::Chat)),
+        ("map, context, review", Scope::Lists),
+        ("repo map", Scope::Pane(Pane::Map)),
+        ("context", Scope::Pane(Pane::Context)),
+        ("review", Scope::Pane(Pane::Review)),
+    ];
+    let mut table = String::from("| where | keys | what |\n|---|---|---|\n");
+    for (name, scope) in scopes {
+        for info in ACTIONS.iter().filter(|info| info.scope == scope) {
+            let keys: Vec<String> = info.keys.iter().map(|key| format!("`{key}`")).collect();
+            let _ = writeln!(table, "| {name} | {} | {} |", keys.join(" "), info.help.trim());
+        }
+    }
+    table
+}
+
+fn commands() -> String {
+    let mut table = String::from("| command | what |\n|---|---|\n");
+    for info in COMMANDS {
+        let usage = format!("/{} {}", info.name, info.arguments).replace('|', "\\|");
+        let _ = writeln!(table, "| `{}` | {} |", usage.trim(), info.help);
+    }
+    table
+}
+
+#[test]
+fn the_readme_lists_the_keys_and_commands_that_there_are() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let mut readme = std::fs::read_to_string(&path).expect("README.md");
+    let bless = std::env::var_os("RHUMB_BLESS").is_some();
+    for (name, made) in [("keys", keys()), ("commands", commands())] {
+        let place = section(&readme, name);
+        if bless {
+            readme.replace_range(place, &made);
+        } else {
+            assert_eq!(&readme[place], made, "the {name} table is stale: RHUMB_BLESS=1 cargo test --test readme");
+        }
+    }
+    if bless {
+        std::fs::write(&path, readme).expect("README.md");
+    }
+}
