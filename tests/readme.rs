@@ -7,11 +7,9 @@ use rhumb::session::COMMANDS;
 use rhumb::tui::action::{ACTIONS, Pane, Scope};
 
 /// The text between `<!-- name -->` and `<!-- /name -->`, with its place.
-fn section(readme: &str, name: &str) -> std::ops::Range<usize> {
+fn section(readme: &str, name: &str) -> Option<std::ops::Range<usize>> {
     let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
-    let start = readme.find(&open).expect("an opening mark") + open.len();
-    let end = readme.find(&close).expect("a closing mark");
-    start..end
+    Some(readme.find(&open)? + open.len()..readme.find(&close)?)
 }
 
 fn keys() -> String {
@@ -48,11 +46,14 @@ fn the_readme_lists_the_keys_and_commands_that_there_are() {
     let mut readme = std::fs::read_to_string(&path).expect("README.md");
     let bless = std::env::var_os("RHUMB_BLESS").is_some();
     for (name, made) in [("keys", keys()), ("commands", commands())] {
-        let place = section(&readme, name);
+        let place = section(&readme, name).expect("both marks");
         if bless {
             readme.replace_range(place, &made);
         } else {
-            assert_eq!(&readme[place], made, "the {name} table is stale: RHUMB_BLESS=1 cargo test --test readme");
+            assert_eq!(
+                &readme[place], made,
+                "the {name} table is stale: RHUMB_BLESS=1 cargo test --test readme"
+            );
         }
     }
     if bless {

@@ -52,7 +52,7 @@ const MISS_DELETE: f32 = 2.5;
 /// A kept line that stands elsewhere in the file: hardly a forgotten plus.
 const MISS_KNOWN: f32 = 2.2;
 /// A kept line that stands nowhere: in a diff a forgotten plus, in a search block an error.
-const MISS_PLUS: f32 = 0.9;
+pub(super) const MISS_PLUS: f32 = 0.9;
 const MISS_KEEP: f32 = 2.0;
 /// The weight of a blank line.
 const WEIGHT_BLANK: f32 = 0.15;
@@ -146,7 +146,7 @@ fn same_line(quoted: &str, found: &str) -> f32 {
 
 /// File lines that a misspelt quote may mean.
 fn similar_lines(meaning: &Meaning, wanted: &str, kind: QuoteKind, budget: &mut usize) -> Vec<(usize, f32)> {
-    let least = if kind == QuoteKind::Keep { 0.75 } else { 0.8 };
+    let least = if kind == QuoteKind::Keep { 0.75 } else { 0.85 };
     let probe = Probe::new(wanted);
     let length = wanted.len() as f32;
     let mut found = Vec::new();

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::align;
 use super::document::{Document, Item, View};
 use super::explain;
 use super::locate::{self, CHEAP};
@@ -88,8 +89,10 @@ impl FileEdits {
             return Ok(landing);
         }
         let against = self.find(hunk, forgiving)?;
-        if !hunk.changes() {
-            return self.context_only(against);
+        if !hunk.changes()
+            && let Some(fate) = self.context_only(&against)
+        {
+            return fate;
         }
         let (items, located, lines) = match against {
             Against::Edited(located) => {
@@ -126,18 +129,21 @@ impl FileEdits {
         })
     }
 
-    /// A hunk without plus or minus asks for nothing, if the file has it; otherwise its marks were forgotten.
-    fn context_only(&self, against: Against) -> Result<Landing, Refusal> {
-        match against {
-            Against::Edited(located) if located.strategy == Strategy::Exact => {
-                let mut landing = Landing::new(Strategy::Unchanged, "the edit adds and removes nothing");
-                landing.lines = self.base_lines(&located);
-                Ok(landing)
-            }
-            _ => Err(Refusal::new(
-                "the edit adds and removes nothing: mark added lines with + and removed ones with -",
-            )),
+    /// A hunk without plus or minus asks for nothing, if the file has it. If it is exact but for lines that the file
+    /// has not, those lack their plus sign: `None`, go on.
+    fn context_only(&self, against: &Against) -> Option<Result<Landing, Refusal>> {
+        let (Against::Edited(located) | Against::Original(located)) = against;
+        if located.strategy == Strategy::Exact {
+            let mut landing = Landing::new(Strategy::Unchanged, "the edit adds and removes nothing");
+            landing.lines = self.base_lines(located);
+            return Some(Ok(landing));
         }
+        let added = located.inserts.values().map(Vec::len).sum::<usize>() as f32;
+        if added > 0.0 && located.cost < added * align::MISS_PLUS + PREFERENCE {
+            return None;
+        }
+        let reason = "the edit adds and removes nothing: mark added lines with + and removed ones with -";
+        Some(Err(Refusal::new(reason)))
     }
 
     fn find(&self, hunk: &Hunk, forgiving: bool) -> Result<Against, Refusal> {

@@ -33,7 +33,9 @@ impl Document {
         let ending = LineEnding::dominant(&base);
         let mut spans = Vec::new();
         for line in lines::split(base.get(at..).unwrap_or_default()) {
-            spans.push((at, at + lines::body(line).len(), at + line.len()));
+            // A lone carriage return at the end of the file is a character, not a terminator.
+            let body = if line.ends_with('\n') { lines::body(line) } else { line };
+            spans.push((at, at + body.len(), at + line.len()));
             at += line.len();
         }
         Self { base, spans, ending }
@@ -172,7 +174,16 @@ mod tests {
 
     #[test]
     fn untouched_items_compose_to_the_same_bytes() {
-        for text in ["", "a", "a\r\nb\nc", "\u{feff}x\r\n", "\u{c}\n\r\n", "\u{feff}"] {
+        for text in [
+            "",
+            "a",
+            "a\r\nb\nc",
+            "\u{feff}x\r\n",
+            "\u{c}\n\r\n",
+            "\r",
+            "a\n\r",
+            "\u{feff}",
+        ] {
             let document = Document::new(text.into());
             assert_eq!(document.compose(&document.items()), text);
         }

@@ -252,7 +252,9 @@ pub(super) fn mentions_elision(line: &str) -> bool {
     let core = lower
         .split(|c: char| !c.is_alphanumeric())
         .any(|word| CORE.contains(&word));
-    (comment && dots && core) || lower.starts_with("(unchanged") || lower.starts_with("(code omitted")
+    // Long comments may well speak of "the same" and hold dots.
+    let short = lower.split_whitespace().count() <= 8;
+    (comment && short && dots && core) || lower.starts_with("(unchanged") || lower.starts_with("(code omitted")
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ mod draft;
 mod explain;
 pub mod format;
 mod indent;
+mod line_diff;
 mod locate;
 mod marker;
 mod name;

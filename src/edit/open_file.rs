@@ -137,7 +137,8 @@ impl OpenFile {
                 proposed: None,
             });
         }
-        let created = !self.exists && !self.edits.untouched();
+        let untouched = self.edits.untouched();
+        let created = !self.exists && !untouched;
         let text: Arc<str> = Arc::from(self.edits.compose());
         let proposed = Some(text.clone());
         match (self.moved_to, base) {
@@ -153,7 +154,7 @@ impl OpenFile {
                 base: None,
                 proposed,
             }),
-            (None, Some(base)) if base != text => Some(FileProposal {
+            (None, Some(base)) if base != text && !untouched => Some(FileProposal {
                 path,
                 change: FileChange::Modify,
                 base: Some(base),

@@ -13,6 +13,16 @@ pub enum Status {
     Refused,
 }
 
+impl Status {
+    /// The stable name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Applied => "applied",
+            Self::Refused => "refused",
+        }
+    }
+}
+
 /// How far the match was from exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Strategy {

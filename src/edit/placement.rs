@@ -5,13 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::canon::{self, LineClass};
 use super::document::View;
 use super::explain;
-use super::indent::IndentMap;
+use super::indent::{self, IndentMap};
 use super::outcome::{Refusal, Strategy};
 use super::reply::LineKind;
 
 const NO_ANCHOR: &str = "no anchor: no quoted line around the added lines was found";
 const VAGUE: &str = "vague: the quote leaves out lines of the file just where lines are added; quote the lines directly \
                      above and below them";
+
+const UNSTEADY: &str = "no match: some quoted lines have the indentation of the file and others have not, so the \
+                        indentation of the added lines is unknown; quote the lines exactly";
 
 /// A hunk with its place in a view: lines 0-based.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +39,12 @@ pub(super) struct Met<'a> {
 /// Turns the met lines into deletions and insertions.
 pub(super) fn build(view: &View<'_>, lines: &[Met<'_>], cost: f32, weight: f32) -> Result<Located, Refusal> {
     let pairs = lines.iter().filter_map(|line| Some((line.text, view.body(line.at?))));
-    let indent = IndentMap::learn(pairs);
+    let added = lines.iter().enumerate().filter(|(index, _)| inserts(lines, *index));
+    let added: Vec<&str> = added.map(|(_, line)| line.text).collect();
+    if !added.is_empty() && unsteady(view, lines) {
+        return Err(explain::missing(UNSTEADY));
+    }
+    let indent = IndentMap::learn(pairs).or_by_habit(view.bodies(), &added);
     let mut located = Located {
         deletes: BTreeSet::new(),
         inserts: BTreeMap::new(),
@@ -64,6 +72,26 @@ pub(super) fn build(view: &View<'_>, lines: &[Met<'_>], cost: f32, weight: f32) 
     Ok(located)
 }
 
+/// Whether the quote is indented like the file on some lines and otherwise on others, tabs for spaces aside.
+fn unsteady(view: &View<'_>, lines: &[Met<'_>]) -> bool {
+    let solid = |line: &&Met<'_>| !line.text.trim().is_empty();
+    let pairs = lines
+        .iter()
+        .filter(solid)
+        .filter_map(|line| Some((line.text, view.body(line.at?))));
+    let (mut same, mut other) = (false, false);
+    for (at, (quoted, found)) in pairs.enumerate() {
+        // The first line often loses its indentation when a block is trimmed.
+        if at == 0 && indent::indentation(quoted).is_empty() {
+            continue;
+        }
+        let (quoted, found) = (indent::indentation(quoted), indent::indentation(found));
+        same |= quoted == found && !quoted.is_empty();
+        other |= quoted != found && quoted.contains('\t') == found.contains('\t');
+    }
+    same && other
+}
+
 /// Whether a line without a place is new: added, or quoted but missing (a forgotten plus).
 fn inserts(lines: &[Met<'_>], index: usize) -> bool {
     let fresh = |line: Option<&Met<'_>>| {
@@ -82,6 +110,7 @@ fn inserts(lines: &[Met<'_>], index: usize) -> bool {
 fn position(view: &View<'_>, lines: &[Met<'_>], index: usize) -> Option<usize> {
     let (before, after) = lines.split_at_checked(index)?;
     let settled = |line: &&Met<'_>| line.kind == LineKind::Gap || line.at.is_some();
+    let settled_not = |line: &&Met<'_>| !settled(line);
     let previous = before.iter().rev().find(settled);
     let next = after.iter().find(settled);
     let last = before.iter().rev().find_map(|line| line.at);
@@ -92,8 +121,16 @@ fn position(view: &View<'_>, lines: &[Met<'_>], index: usize) -> Option<usize> {
     if previous.kind == LineKind::Gap {
         return coming.or(Some(last + 1));
     }
+    // A diff that puts the new line first and the old one below it: the two change places.
+    let unanswered = |line: &&Met<'_>| {
+        let below = after
+            .iter()
+            .skip_while(settled_not)
+            .skip_while(|line| line.kind == LineKind::Delete);
+        line.kind == LineKind::Delete && below.take(1).all(|line| line.kind != LineKind::Insert)
+    };
     if previous.kind == LineKind::Keep
-        && let Some(next) = next.filter(|line| line.kind == LineKind::Delete)
+        && let Some(next) = next.filter(unanswered)
     {
         return next.at;
     }
@@ -128,7 +165,8 @@ fn position(view: &View<'_>, lines: &[Met<'_>], index: usize) -> Option<usize> {
     })
 }
 
-/// Whether code stands between the kept lines above and below a new line, so that its place is anyone's guess.
+/// Whether code, or the comment of an attribute's item, stands between the kept lines above and below a new line, so
+/// that its place is anyone's guess.
 fn vague(view: &View<'_>, lines: &[Met<'_>], index: usize) -> bool {
     let Some((before, after)) = lines.split_at_checked(index) else {
         return false;
@@ -141,9 +179,15 @@ fn vague(view: &View<'_>, lines: &[Met<'_>], index: usize) -> bool {
         .zip(below)
         .map(|(above, below)| above + 1..below)
         .unwrap_or_default();
-    between
-        .into_iter()
-        .any(|line| view.meaning().class(line) == LineClass::Code)
+    // An attribute may stand above or below the comment of its item.
+    let attribute = run_around(lines, index)
+        .last()
+        .is_some_and(|line| line.text.trim_start().starts_with(['@', '#']));
+    between.into_iter().any(|line| match view.meaning().class(line) {
+        LineClass::Code => true,
+        LineClass::Comment => attribute,
+        LineClass::Blank => false,
+    })
 }
 
 /// The new lines that are added together with the line `index`.
@@ -159,27 +203,40 @@ fn run_around<'a, 'b>(lines: &'a [Met<'b>], index: usize) -> &'a [Met<'b>] {
     lines.get(from..to).unwrap_or_default()
 }
 
-/// Where new lines go after the kept line `last` when the quote leaves out blank lines or comments below it: before a
-/// comment, as that belongs to what follows, but below a docstring, below blank lines when they bring their own at the
-/// end, and directly above the next line when they are attributes of it.
+/// Where new lines go after the kept line `last` when the quote leaves out blank lines or comments below it. They go
+/// before a comment, as that belongs to what follows, and below a docstring. Among blank lines they join the side that
+/// they resemble; a comment or an attribute at their end, or a blank line of their own, makes that the lower one.
 fn past_attached(view: &View<'_>, run: &[Met<'_>], last: usize, coming: Option<usize>) -> usize {
     let Some(next) = coming.filter(|next| *next > last + 1) else {
         return past_docstring(view, last, coming);
     };
-    let blank = |line: Option<&Met<'_>>| line.is_some_and(|line| line.text.trim().is_empty());
-    if run
-        .last()
-        .is_some_and(|line| line.text.trim_start().starts_with(['@']) || line.text.trim_start().starts_with("#["))
-    {
-        return next;
+    let empty = |line: &str| line.trim().is_empty();
+    let (first, end) = (
+        run.first().map_or("", |line| line.text),
+        run.last().map_or("", |line| line.text),
+    );
+    let blanks = (last + 1..next).take_while(|line| empty(view.body(*line))).count();
+    let below = if empty(end) {
+        !empty(first)
+    } else {
+        let like = |line: &str, other: usize| {
+            canon::Probe::new(line.trim())
+                .likeness(view.body(other).trim(), 0.0)
+                .unwrap_or_default()
+        };
+        !empty(first) && (attached(end) || like(end, next) > like(first, last))
+    };
+    if blanks > 0 && below {
+        last + 1 + blanks
+    } else {
+        past_docstring(view, last, coming)
     }
-    if blank(run.last()) && !blank(run.first()) {
-        let blanks = (last + 1..next)
-            .take_while(|line| view.body(*line).trim().is_empty())
-            .count();
-        return last + 1 + blanks;
-    }
-    past_docstring(view, last, coming)
+}
+
+/// Whether a line belongs to the one below it: a comment, an attribute, a decorator.
+fn attached(line: &str) -> bool {
+    let attribute = line.trim_start().starts_with(['@', '#']);
+    attribute || canon::classify(&[line]).first() == Some(&LineClass::Comment)
 }
 
 /// Lines added after a heading go below a docstring that the quote left out.

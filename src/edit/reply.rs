@@ -1,6 +1,7 @@
 //! What a reply asks for, before any file is looked at: one form for every edit format.
 
 use super::format::EditFormat;
+use super::line_diff::{self, Step};
 
 /// What a line of a hunk asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,32 +48,18 @@ impl Hunk {
     /// The hunk that turns one quoted text into another: their common lines are kept.
     pub fn between(before: &[&str], after: &[&str]) -> Self {
         let mut lines = Vec::with_capacity(before.len().max(after.len()));
-        for op in similar::capture_diff_slices(similar::Algorithm::Myers, before, after) {
-            let (old, new) = (op.old_range(), op.new_range());
-            if op.tag() == similar::DiffTag::Equal {
-                lines.extend(
-                    before
-                        .get(old)
-                        .unwrap_or_default()
-                        .iter()
-                        .map(|l| QuotedLine::new(LineKind::Keep, *l)),
-                );
-                continue;
+        let part = |side: &[&str], range: std::ops::Range<usize>, kind| -> Vec<QuotedLine> {
+            let lines = side.get(range).unwrap_or_default();
+            lines.iter().map(|line| QuotedLine::new(kind, *line)).collect()
+        };
+        for step in line_diff::steps(before, after) {
+            match step {
+                Step::Same(old) => lines.extend(part(before, old, LineKind::Keep)),
+                Step::Replace(old, new) => {
+                    lines.extend(part(before, old, LineKind::Delete));
+                    lines.extend(part(after, new, LineKind::Insert));
+                }
             }
-            lines.extend(
-                before
-                    .get(old)
-                    .unwrap_or_default()
-                    .iter()
-                    .map(|l| QuotedLine::new(LineKind::Delete, *l)),
-            );
-            lines.extend(
-                after
-                    .get(new)
-                    .unwrap_or_default()
-                    .iter()
-                    .map(|l| QuotedLine::new(LineKind::Insert, *l)),
-            );
         }
         Self {
             lines,

@@ -160,6 +160,9 @@ impl EditStream {
         let mut reply = self.sink.reply;
         reply.edits.sort_by_key(|edit| edit.reply_lines.0);
         keep_one_unnamed(&mut reply.edits);
+        if self.choice == FormatChoice::Auto {
+            drop_illustrations(&mut reply.edits);
+        }
         reply
     }
 
@@ -353,6 +356,17 @@ impl EditStream {
         // Only search blocks may take a name from a sentence; a fence after a sentence is usually an example.
         None
     }
+}
+
+/// Where a reply edits a file by search block or diff, a plain fence under the same name only illustrates.
+fn drop_illustrations(edits: &mut Vec<Edit>) {
+    let whole = |edit: &Edit| edit.format == EditFormat::Whole;
+    let edited: Vec<Option<String>> = edits
+        .iter()
+        .filter(|edit| !whole(edit))
+        .map(|edit| edit.path.clone())
+        .collect();
+    edits.retain(|edit| !whole(edit) || !edited.contains(&edit.path));
 }
 
 /// A whole file without a name counts only when it is the only whole file of the reply.

@@ -161,6 +161,23 @@ fn events_tell_the_edit_as_it_grows() {
 }
 
 #[test]
+fn a_trimmed_first_line_gets_its_indentation_back() {
+    let text = "def f():\n    alpha = 1\n    beta = 2\n    return alpha\n";
+    let reply = block("src/a.py", "alpha = 1\n    beta = 2\n", "gamma = 3\n    beta = 2\n");
+    let proposal = proposed(&reply, &[("src/a.py", text)]);
+    let wanted = text.replace("alpha = 1", "gamma = 3");
+    assert_eq!(proposal.files[0].proposed.as_deref(), Some(wanted.as_str()));
+}
+
+#[test]
+fn indentation_that_fits_only_in_part_is_refused() {
+    let text = "impl A {\n    fn a() {\n        one();\n    }\n}\n";
+    let reply = block("src/a.rs", "        one();\n}\n", "        one();\n}\n\nfn b() {}\n");
+    let proposal = proposed(&reply, &[("src/a.rs", text)]);
+    assert_eq!(only(&proposal).status, Status::Refused);
+}
+
+#[test]
 fn huge_files_are_searched_round_their_anchors() {
     let mut text: String = (0..50_000)
         .map(|i| format!("    value_{i} = compute({});\n", i * 7 % 1013))
@@ -264,7 +281,7 @@ struct CleanEdit {
 
 fn clean_edit() -> impl Strategy_<Value = CleanEdit> {
     let word = prop::sample::select(vec!["lamp", "horn", "tide", "buoy", "rope", "mast", "keel", "chart"]);
-    let indent = prop::sample::select(vec!["", "    ", "\t", "        "]);
+    let indent = 0..3usize;
     let line = (indent, word.clone(), word);
     let lines = prop::collection::vec(line.clone(), 3..40);
     let new = prop::collection::vec(line, 0..6);
@@ -273,12 +290,12 @@ fn clean_edit() -> impl Strategy_<Value = CleanEdit> {
         new,
         any::<[prop::sample::Index; 2]>(),
         1..4usize,
-        any::<bool>(),
-        any::<bool>(),
+        any::<[bool; 3]>(),
     )
-        .prop_map(|(lines, new, [a, b], context, crlf, closed)| {
-            let number = |tag: &str, lines: Vec<(&str, &str, &str)>| -> Vec<String> {
-                let numbered = |(i, (indent, x, y))| format!("{indent}{x}_{tag}{i:03} = {y}({})", i * i);
+        .prop_map(|(lines, new, [a, b], context, [crlf, closed, tabs])| {
+            let unit = if tabs { "\t" } else { "    " };
+            let number = |tag: &str, lines: Vec<(usize, &str, &str)>| -> Vec<String> {
+                let numbered = |(i, (indent, x, y))| format!("{}{x}_{tag}{i:03} = {y}({})", unit.repeat(indent), i * i);
                 lines.into_iter().enumerate().map(numbered).collect()
             };
             let lines = number("", lines);

@@ -3,10 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use similar::{Algorithm, DiffTag};
-
 use super::canon;
 use super::document::{Document, Item};
+use super::line_diff::{self, Step};
 use super::marker;
 use super::outcome::{Flag, Refusal};
 
@@ -102,13 +101,17 @@ fn lost_trailing_blanks(old: &[&str], new: &[&str]) -> bool {
 
 fn diffed(old: &[&str], new: &[&str], key: fn(&str) -> &str) -> Vec<Item> {
     let keys = |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| key(line).to_owned()).collect() };
+    let (old_keys, new_keys) = (keys(old), keys(new));
+    let old_keys: Vec<&str> = old_keys.iter().map(String::as_str).collect();
+    let new_keys: Vec<&str> = new_keys.iter().map(String::as_str).collect();
     let mut items = Vec::with_capacity(new.len());
-    for op in similar::capture_diff_slices(Algorithm::Patience, &keys(old), &keys(new)) {
-        if op.tag() == DiffTag::Equal {
-            items.extend(op.old_range().map(Item::Old));
-        } else {
-            let added = new.get(op.new_range()).unwrap_or_default();
-            items.extend(added.iter().map(|line| Item::New((*line).to_owned())));
+    for step in line_diff::steps(&old_keys, &new_keys) {
+        match step {
+            Step::Same(old) => items.extend(old.map(Item::Old)),
+            Step::Replace(_, range) => {
+                let added = new.get(range).unwrap_or_default();
+                items.extend(added.iter().map(|line| Item::New((*line).to_owned())));
+            }
         }
     }
     items

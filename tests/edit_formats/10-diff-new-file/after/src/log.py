@@ -1,0 +1,2 @@
+def log(text):
+    print(text)

@@ -1,0 +1,8 @@
+class A:
+    def go(self):
+        return 1
+
+
+class B:
+    def go(self):
+        return 1
