@@ -7,6 +7,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph};
 
+use super::answer::AnswerView;
 use crate::session::{AnswerState, Connection, Entry, Level, Notice};
 use crate::text::{sanitize, wrap};
 use crate::tui::action::Pane;
@@ -14,7 +15,7 @@ use crate::tui::app::App;
 use crate::tui::coloring::{Coloring, code_lines};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::view::{ViewCache, pane_block};
-use crate::tui::widget::markdown::{StreamingMarkdown, no_highlight};
+use crate::tui::widget::markdown::no_highlight;
 
 /// Most rows that the composer takes.
 const COMPOSER_ROWS: u16 = 8;
@@ -35,7 +36,7 @@ pub struct ChatCache {
 #[derive(Debug, Default)]
 struct Rendered {
     lines: Vec<Line<'static>>,
-    markdown: StreamingMarkdown,
+    answer: AnswerView,
     /// Length and state of the text that was rendered, and the epoch of the colours.
     key: (usize, bool, u64),
 }
@@ -157,20 +158,17 @@ impl Rendered {
             Entry::Notice(notice) => notice_lines(notice, columns, theme),
             Entry::Cleared => vec![Line::styled("── not sent from here up ──", theme.style(Role::Muted))],
             Entry::Answer(answer) => {
-                if !answer.text.starts_with(self.markdown.source()) {
-                    self.markdown = StreamingMarkdown::new();
-                }
-                let known = self.markdown.source().len();
-                self.markdown.push(&answer.text[known..]);
+                let streaming = answer.state == AnswerState::Streaming;
+                self.answer.update(&answer.text, !streaming);
                 let width = width.saturating_sub(1);
-                let mut lines = if answer.state == AnswerState::Streaming {
-                    self.markdown.lines(width, theme, &no_highlight).to_vec()
+                let mut lines = if streaming {
+                    self.answer.lines(width, theme, &no_highlight)
                 } else {
-                    self.markdown.forget();
+                    self.answer.forget();
                     let coloring = RefCell::new(coloring);
                     let code =
                         |language: &str, code: &str| code_lines(&mut coloring.borrow_mut(), language, code, theme);
-                    self.markdown.lines(width, theme, &code).to_vec()
+                    self.answer.lines(width, theme, &code)
                 };
                 if answer.text.is_empty() && !answer.reasoning.is_empty() {
                     let thought = format!("thinking … {} characters so far", answer.reasoning.chars().count());

@@ -1,5 +1,6 @@
 //! The four panes: how each is drawn from the app.
 
+mod answer;
 pub mod chat;
 pub mod context;
 pub mod repo_map;

@@ -1,0 +1,232 @@
+//! An answer on the screen: its prose as Markdown, each of its edits as a card. What an edit changes is read in the review;
+//! the text as it came is in the prompt viewer.
+
+use ratatui::text::{Line, Span};
+
+use crate::edit::{EditStream, FormatChoice, LineKind, StreamEvent};
+use crate::text::{sanitize, width};
+use crate::tui::theme::{Role, Theme};
+use crate::tui::widget::markdown::{Highlighter, StreamingMarkdown, no_highlight, render};
+
+/// An answer, growing.
+#[derive(Debug)]
+pub(super) struct AnswerView {
+    stream: EditStream,
+    /// Bytes of the answer that were taken in.
+    taken: usize,
+    parts: Vec<Part>,
+    /// The newest line of prose: it may turn out to be the file name above an edit.
+    held: Option<String>,
+    closed: bool,
+}
+
+#[derive(Debug)]
+enum Part {
+    Prose(StreamingMarkdown),
+    Edit(Card),
+}
+
+/// One edit of the answer.
+#[derive(Debug, Default)]
+struct Card {
+    path: Option<String>,
+    added: usize,
+    removed: usize,
+    ended: bool,
+    complete: bool,
+}
+
+impl Default for AnswerView {
+    fn default() -> Self {
+        let stream = EditStream::new(FormatChoice::Auto);
+        Self {
+            stream,
+            taken: 0,
+            parts: Vec::new(),
+            held: None,
+            closed: false,
+        }
+    }
+}
+
+impl AnswerView {
+    /// Takes in the answer so far; only what is new costs anything. `ended` once no more will come.
+    pub(super) fn update(&mut self, answer: &str, ended: bool) {
+        if let Some(new) = answer.get(self.taken..).filter(|new| !new.is_empty()) {
+            self.stream.push(new);
+            self.taken = answer.len();
+        }
+        if ended && !self.closed {
+            self.closed = true;
+            if !answer.ends_with('\n') {
+                self.stream.push("\n");
+            }
+        }
+        for event in self.stream.events() {
+            self.take(event);
+        }
+        if self.closed
+            && let Some(line) = self.held.take()
+        {
+            self.prose(&line);
+        }
+    }
+
+    fn take(&mut self, event: StreamEvent) {
+        match event {
+            StreamEvent::Prose(line) => {
+                if let Some(before) = self.held.replace(line) {
+                    self.prose(&before);
+                }
+            }
+            StreamEvent::EditStarted { path, .. } => {
+                // The card shows the name; the line above it need not.
+                let names_it = |line: &String| path.as_ref().is_some_and(|path| line.contains(path.as_str()));
+                if let Some(line) = self.held.take().filter(|line| !names_it(line)) {
+                    self.prose(&line);
+                }
+                self.parts.push(Part::Edit(Card {
+                    path,
+                    ..Card::default()
+                }));
+            }
+            StreamEvent::EditLine { kind, .. } => {
+                if let Some(Part::Edit(card)) = self.parts.last_mut() {
+                    card.added += usize::from(kind == LineKind::Insert);
+                    card.removed += usize::from(kind == LineKind::Delete);
+                }
+            }
+            StreamEvent::EditEnded { complete } => {
+                if let Some(Part::Edit(card)) = self.parts.last_mut() {
+                    (card.ended, card.complete) = (true, complete);
+                }
+            }
+        }
+    }
+
+    fn prose(&mut self, line: &str) {
+        if !matches!(self.parts.last(), Some(Part::Prose(_))) {
+            self.parts.push(Part::Prose(StreamingMarkdown::new()));
+        }
+        if let Some(Part::Prose(markdown)) = self.parts.last_mut() {
+            markdown.push(line);
+            markdown.push("\n");
+        }
+    }
+
+    /// Renders everything anew at the next call of [`Self::lines`]: colours have arrived.
+    pub(super) fn forget(&mut self) {
+        for part in &mut self.parts {
+            if let Part::Prose(markdown) = part {
+                markdown.forget();
+            }
+        }
+    }
+
+    /// The lines for a width, an empty one between two parts.
+    pub(super) fn lines(&mut self, columns: u16, theme: &Theme, code: &Highlighter<'_>) -> Vec<Line<'static>> {
+        let mut lines: Vec<Line<'static>> = Vec::new();
+        let mut after_card = false;
+        for part in &mut self.parts {
+            let is_card = matches!(part, Part::Edit(_));
+            let new = match part {
+                Part::Prose(markdown) => markdown.lines(columns, theme, code).to_vec(),
+                Part::Edit(card) => vec![card.line(columns, theme, self.closed)],
+            };
+            if !lines.is_empty() && !new.is_empty() && !(is_card && after_card) {
+                lines.push(Line::default());
+            }
+            after_card = is_card || (after_card && new.is_empty());
+            lines.extend(new);
+        }
+        lines.extend(self.open_lines(columns, theme));
+        lines
+    }
+
+    /// The line that is still arriving, as far as it is prose.
+    fn open_lines(&self, columns: u16, theme: &Theme) -> Vec<Line<'static>> {
+        let in_edit = matches!(self.parts.last(), Some(Part::Edit(card)) if !card.ended);
+        let partial = self.stream.partial_line();
+        // The beginning of a fence or a marker would only flash up.
+        let marker = MARKERS
+            .iter()
+            .any(|marker| marker.starts_with(partial.trim()) || partial.trim().starts_with(marker));
+        let partial = if in_edit || marker { "" } else { partial };
+        let text = format!("{}\n{partial}", self.held.as_deref().unwrap_or_default());
+        if text.trim().is_empty() {
+            Vec::new()
+        } else {
+            render(&text, columns, theme, &no_highlight)
+        }
+    }
+}
+
+/// How lines begin that are not prose.
+const MARKERS: [&str; 7] = ["```", "~~~", "<<<<<<<", "***", "---", "+++", "@@"];
+
+impl Card {
+    /// `✎ src/a.rs +3 −1`
+    fn line(&self, columns: u16, theme: &Theme, closed: bool) -> Line<'static> {
+        let state = match (self.ended && self.complete, closed) {
+            (true, _) => "",
+            (false, true) => "  incomplete",
+            (false, false) => "  …",
+        };
+        let numbers = format!("  +{} −{}", self.added, self.removed);
+        let room = usize::from(columns).saturating_sub(width::columns(&numbers) + width::columns(state) + 2);
+        let path = self.path.as_deref().unwrap_or("(no file name)");
+        let path = width::clip_start(&sanitize::visible_line(path), room).into_owned();
+        Line::from(vec![
+            Span::styled("✎ ", theme.style(Role::Accent)),
+            Span::styled(path, theme.style(Role::Title)),
+            Span::styled(format!("  +{}", self.added), theme.style(Role::Success)),
+            Span::styled(format!(" −{}", self.removed), theme.style(Role::Error)),
+            Span::styled(state, theme.style(Role::Warning)),
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::theme::ColorDepth;
+
+    const ANSWER: &str =
+        "First this.\n\na.py\n```python\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n```\n\nThen **that**.";
+
+    fn shown(view: &mut AnswerView) -> String {
+        let lines = view.lines(60, &Theme::plain(ColorDepth::None), &no_highlight);
+        lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn an_edit_is_a_card_and_the_rest_is_prose() {
+        let mut view = AnswerView::default();
+        view.update(ANSWER, true);
+        assert_eq!(shown(&mut view), "First this.\n\n✎ a.py  +1 −1\n\nThen that.");
+    }
+
+    #[test]
+    fn the_end_looks_the_same_however_it_arrived() {
+        let mut whole = AnswerView::default();
+        whole.update(ANSWER, true);
+        let mut pieces = AnswerView::default();
+        for end in (0..=ANSWER.len()).filter(|end| ANSWER.is_char_boundary(*end)) {
+            pieces.update(&ANSWER[..end], false);
+            shown(&mut pieces);
+        }
+        pieces.update(ANSWER, true);
+        assert_eq!(shown(&mut pieces), shown(&mut whole));
+    }
+
+    #[test]
+    fn an_edit_that_was_cut_off_says_so() {
+        let mut view = AnswerView::default();
+        view.update(ANSWER.split_once("new").map_or("", |(start, _)| start), true);
+        assert!(
+            shown(&mut view).contains("a.py  +0 −1  incomplete"),
+            "{}",
+            shown(&mut view)
+        );
+    }
+}
