@@ -133,7 +133,8 @@ impl AnswerView {
                 Part::Prose(markdown) => markdown.lines(columns, theme, code).to_vec(),
                 Part::Edit(card) => vec![card.line(columns, theme, self.closed)],
             };
-            if !lines.is_empty() && !new.is_empty() && !(is_card && after_card) {
+            let joined = is_card && after_card;
+            if !lines.is_empty() && !new.is_empty() && !joined {
                 lines.push(Line::default());
             }
             after_card = is_card || (after_card && new.is_empty());
