@@ -134,6 +134,8 @@ impl App {
             // Whoever is typing goes on typing; the review waits for Tab.
             if self.composer.is_empty() && self.overlay.is_none() {
                 self.focus = Pane::Review;
+            } else {
+                self.hint = "a proposal waits in the review: Alt-4".into();
             }
         }
         self.was_reviewing = !self.session.review.is_empty();

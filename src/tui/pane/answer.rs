@@ -3,7 +3,7 @@
 
 use ratatui::text::{Line, Span};
 
-use crate::edit::{EditStream, FormatChoice, LineKind, StreamEvent};
+use crate::edit::{Change, Edit, EditStream, FormatChoice, LineKind, StreamEvent};
 use crate::text::{sanitize, width};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::markdown::{Highlighter, StreamingMarkdown, no_highlight, render};
@@ -17,6 +17,8 @@ pub(super) struct AnswerView {
     parts: Vec<Part>,
     /// The newest line of prose: it may turn out to be the file name above an edit.
     held: Option<String>,
+    /// Edits whose end has arrived.
+    ended: usize,
     closed: bool,
 }
 
@@ -44,6 +46,7 @@ impl Default for AnswerView {
             taken: 0,
             parts: Vec::new(),
             held: None,
+            ended: 0,
             closed: false,
         }
     }
@@ -99,7 +102,9 @@ impl AnswerView {
             StreamEvent::EditEnded { complete } => {
                 if let Some(Part::Edit(card)) = self.parts.last_mut() {
                     (card.ended, card.complete) = (true, complete);
+                    card.count(self.stream.finished_edits().get(self.ended));
                 }
+                self.ended += 1;
             }
         }
     }
@@ -166,6 +171,17 @@ impl AnswerView {
 const MARKERS: [&str; 7] = ["```", "~~~", "<<<<<<<", "***", "---", "+++", "@@"];
 
 impl Card {
+    /// Counts what the whole edit changes: lines that a search/replace block quotes on both sides do not count.
+    fn count(&mut self, edit: Option<&Edit>) {
+        let Some(Change::Hunk(readings)) = edit.filter(|edit| edit.path == self.path).map(|edit| &edit.change) else {
+            return;
+        };
+        if let Some(hunk) = readings.first() {
+            let of = |kind| hunk.lines.iter().filter(|line| line.kind == kind).count();
+            (self.added, self.removed) = (of(LineKind::Insert), of(LineKind::Delete));
+        }
+    }
+
     /// `✎ src/a.rs +3 −1`
     fn line(&self, columns: u16, theme: &Theme, closed: bool) -> Line<'static> {
         let state = match (self.ended && self.complete, closed) {

@@ -234,6 +234,13 @@ impl Painter<'_> {
         self.app.theme.style(role)
     }
 
+    /// A line with the ground of the cursor, over the whole width.
+    fn under_cursor(&self, mut line: Line<'static>) -> Line<'static> {
+        let rest = self.columns.saturating_sub(line.width());
+        line.push_span(" ".repeat(rest));
+        line.patch_style(self.style(Role::CursorLine))
+    }
+
     fn clip(&self, text: &str) -> String {
         width::clip(text, self.columns).into_owned()
     }
@@ -291,7 +298,7 @@ impl Painter<'_> {
         }
         let line = Line::from(spans);
         if here && self.app.focus == Pane::Review {
-            line.patch_style(self.style(Role::CursorLine))
+            self.under_cursor(line)
         } else {
             line
         }
