@@ -58,8 +58,9 @@ fn format_choice(name: Option<&str>) -> Result<FormatChoice, UserError> {
 fn located(root: &Root, args: &ApplyArgs, reply: &str, format: FormatChoice) -> Proposal {
     let listing = workspace::files(root, &AtomicBool::new(false), &mut |_| {});
     let all: Vec<String> = listing.files.into_iter().map(|file| file.path).collect();
-    let chat: Vec<ChatFile> = args
-        .files
+    // Without a name, any file of the root is meant.
+    let named = if args.files.is_empty() { &all } else { &args.files };
+    let chat: Vec<ChatFile> = named
         .iter()
         .map(|path| ChatFile {
             path: path.clone(),

@@ -184,6 +184,8 @@ pub enum Report {
     PromptText(String),
     /// Servers found on this machine.
     Servers(Vec<LocalServer>),
+    /// Something that was asked for failed.
+    Failed(Failure),
     /// A new connection stands.
     Connected {
         /// The model.

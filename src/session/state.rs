@@ -294,6 +294,7 @@ impl Session {
             Report::Reread { path, text } => self.reread(&path, text.as_deref()),
             Report::PromptText(text) => self.clipboard = Some(text),
             Report::Servers(servers) => self.found(servers),
+            Report::Failed(failure) => self.tell_failure(Level::Error, failure),
             Report::Connected { model, host } => {
                 self.connection = Connection::Remote { model, host };
                 return self.measure();

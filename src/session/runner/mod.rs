@@ -258,10 +258,7 @@ impl Runner {
                 tokio::spawn(async move { runner.report(Report::Connected { model, host }).await });
             }
             Err(error) => {
-                let report = Report::NotWritten {
-                    failure: failure_of(&error),
-                    stale: Vec::new(),
-                };
+                let report = Report::Failed(failure_of(&error));
                 tokio::spawn(async move { runner.report(report).await });
             }
         }
