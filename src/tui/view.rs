@@ -123,10 +123,11 @@ fn status(app: &App, frame: &mut Frame<'_>, area: Rect) {
     } else {
         format!("{} ⎇ {}", app.root, app.session.head)
     };
-    left.push(Span::styled(
-        format!(" {} ", width::clip_start(&place, 40)),
-        theme.style(Role::Muted),
-    ));
+    // On a narrow screen the keys matter more than the place, which the shell's prompt has told.
+    if area.width >= 100 {
+        let place = format!(" {} ", width::clip_start(&place, 40));
+        left.push(Span::styled(place, theme.style(Role::Muted)));
+    }
     if let SurveyState::Reading(done, total) = app.session.survey {
         left.push(Span::styled(
             format!(" {} ", survey(done, total)),

@@ -200,9 +200,6 @@ fn marked(text: &str, mark: &'static str, role: Role, columns: usize, theme: &Th
                 Span::styled(line[range].to_owned(), style),
             ]));
         }
-        if line.is_empty() {
-            lines.push(Line::default());
-        }
     }
     lines
 }

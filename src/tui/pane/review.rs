@@ -8,7 +8,7 @@ use ratatui::widgets::Paragraph;
 
 use super::review_rows::{Row, Side, gutter, refused_parts, rows, shown};
 use crate::diff::Hunk;
-use crate::edit::Outcome;
+use crate::edit::{FileChange, Outcome};
 use crate::review::{Decision, FileReview, HunkId, Review};
 use crate::text::{lines, sanitize, width};
 use crate::tui::action::Pane;
@@ -74,18 +74,17 @@ fn offset(app: &App, cache: &ReviewCache) -> usize {
         return wanted;
     }
     let belongs = |row: &Row| row.hunk() == Some(app.review.cursor);
-    let Some(first) = cache.rows.iter().position(belongs) else {
+    let Some(mut first) = cache.rows.iter().position(belongs) else {
         return wanted;
     };
     let end = cache.rows.iter().rposition(belongs).map_or(first, |last| last + 1);
+    // The heading of the file belongs to its first hunk.
+    if first > 0 && matches!(cache.rows[first - 1], Row::File(_)) {
+        first -= 1;
+    }
     let fits = end - first <= cache.height;
-    if first >= wanted
-        && (if fits {
-            end <= wanted + cache.height
-        } else {
-            first == wanted
-        })
-    {
+    let in_view = if fits { first >= wanted && end <= wanted + cache.height } else { first == wanted };
+    if in_view {
         return wanted;
     }
     // A hunk that fits stands a third from the top, so that what follows shows too.
@@ -246,7 +245,7 @@ impl Painter<'_> {
     }
 
     fn file(&self, file: &FileReview) -> Line<'static> {
-        use crate::edit::FileChange::{Create, Delete, Modify, Rename};
+        use FileChange::{Create, Delete, Modify, Rename};
         let counts = file.counts();
         let what = match &file.change {
             Modify => String::new(),
@@ -267,14 +266,8 @@ impl Painter<'_> {
     }
 
     fn hunk(&self, id: HunkId) -> Line<'static> {
-        let Some(item) = self
-            .app
-            .session
-            .review
-            .files
-            .get(id.file)
-            .and_then(|file| file.hunks.get(id.hunk))
-        else {
+        let file = self.app.session.review.files.get(id.file);
+        let Some((file, item)) = file.and_then(|file| Some((file, file.hunks.get(id.hunk)?))) else {
             return Line::default();
         };
         let (word, role) = match item.decision {
@@ -290,7 +283,7 @@ impl Painter<'_> {
                 format!("{} {word}", item.decision.mark()),
                 self.style(role).add_modifier(Modifier::BOLD),
             ),
-            Span::styled(format!("  {}", place(&item.hunk)), self.style(Role::DiffHeader)),
+            Span::styled(format!("  {}", place(&file.change, &item.hunk)), self.style(Role::DiffHeader)),
         ];
         for mark in &item.marks {
             spans.push(Span::raw(" "));
@@ -385,9 +378,10 @@ pub(super) fn refused_text(outcome: &Outcome) -> Vec<String> {
 }
 
 /// `lines 12–15`, 1-based, as an editor counts.
-fn place(hunk: &Hunk) -> String {
+fn place(change: &FileChange, hunk: &Hunk) -> String {
     let (start, end) = (hunk.base.start + 1, hunk.base.end);
     match hunk.base.len() {
+        _ if *change == FileChange::Create => format!("all {} lines", hunk.proposed.len()),
         0 if hunk.base.start == 0 => "at the start".to_owned(),
         0 => format!("after line {}", hunk.base.start),
         1 => format!("line {start}"),
