@@ -7,9 +7,9 @@ use super::Args;
 use crate::config::Settings;
 use crate::demo;
 use crate::error::{ErrorKind, UserError};
-use crate::llm::{OpenAi, Provider, Scripted, ScriptedReply};
+use crate::llm::{Provider, Scripted, ScriptedReply};
 use crate::session::Connection;
-use crate::session::runner::{Line, Runner};
+use crate::session::runner::{Line, Runner, connect};
 use crate::tui::theme::{ColorDepth, Theme};
 use crate::tui::{self, Start};
 use crate::workspace::{Root, RootKind};
@@ -18,13 +18,17 @@ use crate::workspace::{Root, RootKind};
 pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, UserError> {
     let mut notices = Vec::new();
     // A wrong address is told in the app: map, context and review work without a model.
-    let (connection, line) = connect(&settings).unwrap_or_else(|error| {
-        notices.push((
-            format!("No model is connected: {}.", error.message.trim_end_matches('.')),
-            error.hint,
-        ));
-        (Connection::None, None)
+    let line = connect(&settings).unwrap_or_else(|error| {
+        notices.push((format!("No model is connected: {error}."), error.hint().to_owned()));
+        None
     });
+    let connection = line.as_ref().map_or(Connection::None, |line| Connection::Remote {
+        model: line.model.clone(),
+        host: line.provider.name(),
+    });
+    if let Some(warning) = line.as_ref().and_then(|line| line.warning) {
+        notices.push((warning.to_owned(), "Use https, or a tunnel.".to_owned()));
+    }
     if root.kind() == RootKind::Plain {
         notices.push((
             "This folder is not in a git repository: what you accept is written, but not committed.".to_owned(),
@@ -84,10 +88,7 @@ pub(super) fn demo(settings: Settings, speed: u32) -> Result<u8, UserError> {
             context_window: Some(32_768),
             ..settings
         },
-        Some(Line {
-            provider,
-            model: "demo".into(),
-        }),
+        Some(Line::new(provider, "demo".into())),
     )
 }
 
@@ -106,27 +107,6 @@ fn run(start: Start, root: Root, settings: Settings, line: Option<Line>) -> Resu
     // Whatever still reads or ranks in the background must not hold up leaving.
     runtime.shutdown_background();
     code
-}
-
-/// Whom the settings say to ask.
-pub(crate) fn connect(settings: &Settings) -> Result<(Connection, Option<Line>), UserError> {
-    let Some(base_url) = &settings.base_url else {
-        return Ok((Connection::None, None));
-    };
-    let provider = OpenAi::new(base_url, settings.api_key.clone())
-        .map_err(|error| UserError::new(ErrorKind::Usage, &error, error.hint()))?;
-    let model = settings.model.clone().unwrap_or_default();
-    let connection = Connection::Remote {
-        model: model.clone(),
-        host: provider.name(),
-    };
-    Ok((
-        connection,
-        Some(Line {
-            provider: Arc::new(provider),
-            model,
-        }),
-    ))
 }
 
 fn theme(settings: &Settings) -> Result<Theme, UserError> {

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::{Args as ClapArgs, Parser, Subcommand};
+
+use crate::headless::{ApplyArgs, EditArgs, MapArgs};
 
 /// A full-screen terminal pair programmer: ranked repo map, metered context, and a review of every hunk before a byte is
 /// written.
@@ -64,126 +66,4 @@ pub enum Command {
     Apply(ApplyArgs),
     /// One turn without the app: ask for a change, review it, write it
     Edit(EditArgs),
-}
-
-/// How a map is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum StyleArg {
-    /// Signatures nested under their containers
-    Tree,
-    /// File, kind, symbol with signature
-    Outline,
-}
-
-/// For people or for programs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum FormatArg {
-    /// Exactly what the model sees
-    Text,
-    /// One JSON object
-    Json,
-}
-
-/// `rhumb map`
-#[derive(Debug, Clone, ClapArgs)]
-pub struct MapArgs {
-    /// Most tokens that the map may have
-    #[arg(long, default_value_t = 4096, value_name = "N")]
-    pub tokens: usize,
-    /// A file in the chat: it is left out, and what it uses ranks higher
-    #[arg(long = "chat-file", value_name = "FILE")]
-    pub chat_files: Vec<String>,
-    /// The message that the map is for; names in it rank higher
-    #[arg(long, default_value = "", value_name = "TEXT")]
-    pub message: String,
-    /// A file that ranks higher
-    #[arg(long = "mention-file", value_name = "FILE")]
-    pub mention_files: Vec<String>,
-    /// An identifier that ranks higher
-    #[arg(long = "mention-ident", value_name = "NAME")]
-    pub mention_idents: Vec<String>,
-    /// How the map is written
-    #[arg(long, value_enum, default_value = "tree")]
-    pub style: StyleArg,
-    /// For people or for programs
-    #[arg(long, value_enum, default_value = "text")]
-    pub format: FormatArg,
-    /// In JSON: say for each file and symbol what raised it
-    #[arg(long)]
-    pub explain: bool,
-    /// Read every file anew (this version always does)
-    #[arg(long)]
-    pub no_cache: bool,
-    /// Print counts and times of the phases to standard error
-    #[arg(long)]
-    pub stats: bool,
-}
-
-/// `rhumb apply`
-#[derive(Debug, Clone, ClapArgs)]
-pub struct ApplyArgs {
-    /// File with the model's reply, or - for standard input
-    #[arg(value_name = "REPLY")]
-    pub reply: PathBuf,
-    /// A file that the reply may change; default: any file of the root
-    #[arg(long = "file", value_name = "FILE")]
-    pub files: Vec<String>,
-    /// Write without asking
-    #[arg(long)]
-    pub yes: bool,
-    /// Write nothing; say what would be done
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Apply all hunks or none
-    #[arg(long)]
-    pub atomic: bool,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
-    /// Format of the reply, auto when absent (set by the global flag of the same name)
-    #[arg(skip)]
-    pub format: Option<String>,
-}
-
-/// `rhumb edit`
-#[derive(Debug, Clone, ClapArgs)]
-pub struct EditArgs {
-    /// The request
-    #[arg(short, long, value_name = "TEXT", required_unless_present = "message_file")]
-    pub message: Option<String>,
-    /// A file with the request, or - for standard input
-    #[arg(long, value_name = "FILE", conflicts_with = "message")]
-    pub message_file: Option<PathBuf>,
-    /// A file in the chat that may be changed
-    #[arg(long = "file", value_name = "FILE")]
-    pub files: Vec<String>,
-    /// A file in the chat for reference
-    #[arg(long = "read", value_name = "FILE")]
-    pub read: Vec<String>,
-    /// Write without asking
-    #[arg(long)]
-    pub yes: bool,
-    /// Write nothing; print the proposal as a unified diff
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Commit what is written (the default in a git repository)
-    #[arg(long, conflicts_with = "no_commit")]
-    pub commit: bool,
-    /// Do not commit what is written
-    #[arg(long)]
-    pub no_commit: bool,
-    /// Print events as JSON lines
-    #[arg(long)]
-    pub json: bool,
-}
-
-impl EditArgs {
-    /// What the flags say of committing, if anything.
-    pub fn commit_choice(&self) -> Option<bool> {
-        match (self.commit, self.no_commit) {
-            (true, _) => Some(true),
-            (_, true) => Some(false),
-            _ => None,
-        }
-    }
 }

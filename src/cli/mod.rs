@@ -8,8 +8,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-pub(crate) use app::connect;
-pub use args::{ApplyArgs, Args, Command, EditArgs, FormatArg, MapArgs, ProviderArgs, StyleArg};
+pub use args::{Args, Command, ProviderArgs};
 
 use crate::config::{Overrides, Paths, Settings};
 use crate::error::{ErrorKind, UserError};

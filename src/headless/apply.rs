@@ -3,9 +3,9 @@
 use std::io::IsTerminal as _;
 use std::sync::atomic::AtomicBool;
 
+use super::args::ApplyArgs;
 use super::report::{as_diff, as_json, ask_each, outcome_line};
 use super::{complain, print, print_json, read_input};
-use crate::cli::ApplyArgs;
 use crate::edit::{FormatChoice, Outcome, Proposal, Status};
 use crate::error::{ErrorKind, UserError};
 use crate::review::{Decision, Review};

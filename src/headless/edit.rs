@@ -7,16 +7,16 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::args::EditArgs;
 use super::report::{as_diff, ask_each, outcome_json, outcome_line};
 use super::{complain, print, print_json, read_input};
-use crate::cli::{EditArgs, connect};
 use crate::config::Settings;
 use crate::edit::{FormatChoice, Proposal, Status};
 use crate::error::{ErrorKind, UserError};
 use crate::llm::{Completion, Finish, LlmError, StreamEvent};
 use crate::review::{Decision, Review};
 use crate::session::runner::{
-    CachedCounter, Line, Survey, compose, failure_of, llm_request, propose, survey, unsendable, write,
+    CachedCounter, Line, Survey, compose, connect, failure_of, llm_request, propose, survey, unsendable, write,
 };
 use crate::session::{ChatFile, ContextOrder, WriteOrder, commit_message, write_orders};
 use crate::workspace::Root;
@@ -81,15 +81,16 @@ fn request(args: &EditArgs) -> Result<String, UserError> {
 }
 
 fn provider(settings: &Settings) -> Result<Line, UserError> {
-    let (_, line) = connect(settings)?;
     let hint = "Give --base-url and --model (or RHUMB_BASE_URL and RHUMB_MODEL); the key goes into RHUMB_API_KEY.";
-    let line = line.ok_or_else(|| UserError::new(ErrorKind::Usage, "no provider is configured", hint))?;
+    let line = connect(settings)
+        .map_err(|error| UserError::new(ErrorKind::Usage, &error, error.hint()))?
+        .ok_or_else(|| UserError::new(ErrorKind::Usage, "no provider is configured", hint))?;
     if line.model.is_empty() {
-        return Err(UserError::new(
-            ErrorKind::Usage,
-            "no model is named",
-            "give --model NAME or set RHUMB_MODEL",
-        ));
+        let hint = "give --model NAME or set RHUMB_MODEL";
+        return Err(UserError::new(ErrorKind::Usage, "no model is named", hint));
+    }
+    if let Some(warning) = line.warning {
+        complain(warning);
     }
     Ok(line)
 }

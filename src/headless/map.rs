@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 
 use serde_json::{Value, json};
 
+use super::args::{FormatArg, MapArgs, StyleArg};
 use super::{complain, print, print_json};
-use crate::cli::{FormatArg, MapArgs, StyleArg};
 use crate::clock::Stopwatch;
 use crate::error::UserError;
 use crate::repo_map::{MapRequest, MapStyle, RankedFile, RankedSymbol, RepoMap, Why};

@@ -2,6 +2,7 @@
 //! messages to standard error.
 
 mod apply;
+mod args;
 mod edit;
 mod map;
 mod report;
@@ -9,6 +10,7 @@ mod report;
 use std::io::Write as _;
 
 pub use apply::apply;
+pub use args::{ApplyArgs, EditArgs, FormatArg, MapArgs, StyleArg};
 pub use edit::edit;
 pub use map::map;
 

@@ -19,8 +19,8 @@ use super::body::{BodyReader, cause, error_text, seconds};
 use super::classify::{Refusal, classify};
 use super::error::LlmError;
 use super::event::{Completion, StreamEvent};
-use super::message::Request;
 use super::provider::Provider;
+use super::request::Request;
 use super::retry::{RetryPolicy, asked_wait, chance};
 use super::wire::{Dialect, body};
 

@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::error::LlmError;
 use super::event::{Completion, StreamEvent};
-use super::message::Request;
+use super::request::Request;
 
 /// A source of answers.
 pub trait Provider: Send + Sync {

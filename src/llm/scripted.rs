@@ -9,8 +9,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::error::LlmError;
 use super::event::{Completion, Finish, StreamEvent};
-use super::message::{Request, Role};
 use super::provider::Provider;
+use super::request::Request;
+use crate::context::Role;
 
 /// A recorded reply and what calls it up.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,7 +107,7 @@ fn pieces(text: &str) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::message::Message;
+    use crate::context::Message;
     use proptest::prelude::*;
 
     fn asked(text: &str) -> Request {

@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
+use crate::context::{Message, Role};
 use servers::{Canned, DONE, STOP, Step, canned, delta, head, rude, send};
 
 const TINY: Duration = Duration::from_millis(40);

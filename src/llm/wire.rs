@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::event::{Finish, Usage};
-use super::message::Request;
+use super::request::Request;
 
 /// What a server is known not to take. Learned from its own complaints, so that each costs one request only.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -147,7 +147,7 @@ fn usage(value: &Value) -> Option<Usage> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::message::{Message, Role};
+    use crate::context::{Message, Role};
     use proptest::prelude::*;
 
     fn read(text: &str) -> Chunk {

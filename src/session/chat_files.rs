@@ -3,8 +3,17 @@
 use globset::Glob;
 
 use super::effect::Effect;
-use super::state::{ChatFile, Session, SurveyState};
+use super::state::{Session, SurveyState};
 use super::transcript::Level;
+
+/// A file in the chat.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChatFile {
+    /// Path under the root.
+    pub path: String,
+    /// Whether the model may edit it.
+    pub read_only: bool,
+}
 
 impl Session {
     /// Adds the files that `names` mean, or changes how they are in the chat.

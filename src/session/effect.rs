@@ -7,7 +7,7 @@ use crate::edit::Proposal;
 use crate::llm::{Completion, LocalServer, StreamEvent};
 use crate::repo_map::RepoMap;
 
-use super::state::ChatFile;
+use super::chat_files::ChatFile;
 
 /// What is needed to put the next request together.
 #[derive(Debug, Clone, PartialEq, Eq)]

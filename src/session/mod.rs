@@ -15,9 +15,10 @@ mod writing;
 #[cfg(test)]
 mod tests;
 
+pub use chat_files::ChatFile;
 pub use command::{COMMANDS, Command, CommandError, CommandInfo, parse_command};
 pub use effect::{ContextOrder, ContextView, Effect, Failure, Report, WriteOrder, Written};
-pub use state::{ChatFile, Connection, Session, SurveyState};
+pub use state::{Connection, Session, SurveyState};
 pub use transcript::{Answer, AnswerState, Entry, Level, Notice};
 pub use turn::{StreamedEdit, Turn};
 pub use writing::{commit_message, write_orders};

@@ -2,20 +2,12 @@
 
 use std::sync::Arc;
 
+use super::chat_files::ChatFile;
 use super::effect::{ContextOrder, ContextView, Effect, Failure, Report};
 use super::transcript::{self, Answer, AnswerState, Entry, Level};
 use super::turn::Turn;
 use crate::llm::{Completion, Finish, LocalServer, StreamEvent};
 use crate::review::Review;
-
-/// A file in the chat.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChatFile {
-    /// Path under the root.
-    pub path: String,
-    /// Whether the model may edit it.
-    pub read_only: bool,
-}
 
 /// Who answers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -4,6 +4,7 @@
 //! the app call.
 
 mod compose;
+mod connect;
 mod counter;
 mod propose;
 mod survey;
@@ -17,6 +18,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 pub use compose::compose;
+pub use connect::{Line, connect};
 pub use counter::CachedCounter;
 pub use propose::propose;
 pub use survey::{Survey, SurveyTimes, survey};
@@ -35,15 +37,6 @@ const DEBOUNCE: Duration = Duration::from_millis(120);
 
 /// How long a turn waits for the survey before it goes without a map.
 const SURVEY_PATIENCE: Duration = Duration::from_secs(10);
-
-/// A provider and the model to ask it for.
-#[derive(Clone)]
-pub struct Line {
-    /// The provider.
-    pub provider: Arc<dyn Provider>,
-    /// The model.
-    pub model: String,
-}
 
 /// Carries out effects. Cheap to clone: all clones share one state.
 #[derive(Clone)]
@@ -251,10 +244,7 @@ impl Runner {
         match OpenAi::new(base_url, None) {
             Ok(provider) => {
                 let host = provider.name();
-                runner.set_line(Line {
-                    provider: Arc::new(provider),
-                    model: model.clone(),
-                });
+                runner.set_line(Line::new(Arc::new(provider), model.clone()));
                 tokio::spawn(async move { runner.report(Report::Connected { model, host }).await });
             }
             Err(error) => {
@@ -286,22 +276,11 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The request in the words of the model's room.
+/// The request for `model`.
 pub fn llm_request(model: &str, prompt: &Prompt) -> llm::Request {
-    let role = |role| match role {
-        context::Role::System => llm::Role::System,
-        context::Role::User => llm::Role::User,
-        context::Role::Assistant => llm::Role::Assistant,
-    };
-    let messages = prompt.messages.iter();
     llm::Request {
         model: model.to_owned(),
-        messages: messages
-            .map(|said| llm::Message {
-                role: role(said.role),
-                content: said.content.clone(),
-            })
-            .collect(),
+        messages: prompt.messages.clone(),
         max_output_tokens: None,
         temperature: None,
     }

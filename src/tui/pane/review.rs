@@ -83,7 +83,11 @@ fn offset(app: &App, cache: &ReviewCache) -> usize {
         first -= 1;
     }
     let fits = end - first <= cache.height;
-    let in_view = if fits { first >= wanted && end <= wanted + cache.height } else { first == wanted };
+    let in_view = if fits {
+        first >= wanted && end <= wanted + cache.height
+    } else {
+        first == wanted
+    };
     if in_view {
         return wanted;
     }
@@ -283,7 +287,10 @@ impl Painter<'_> {
                 format!("{} {word}", item.decision.mark()),
                 self.style(role).add_modifier(Modifier::BOLD),
             ),
-            Span::styled(format!("  {}", place(&file.change, &item.hunk)), self.style(Role::DiffHeader)),
+            Span::styled(
+                format!("  {}", place(&file.change, &item.hunk)),
+                self.style(Role::DiffHeader),
+            ),
         ];
         for mark in &item.marks {
             spans.push(Span::raw(" "));
