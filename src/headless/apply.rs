@@ -154,6 +154,7 @@ fn tell(args: &ApplyArgs, proposal: &Proposal, accepted: usize) -> Result<(), Us
     if args.dry_run {
         return print(&as_diff(proposal));
     }
-    complain(&format!("{accepted} hunks written"));
+    let noun = if accepted == 1 { "hunk" } else { "hunks" };
+    complain(&format!("{accepted} {noun} written"));
     Ok(())
 }

@@ -28,7 +28,7 @@ use crate::workspace::Root;
 pub fn edit(root: &Root, settings: &Settings, args: &EditArgs) -> Result<u8, UserError> {
     let message = request(args)?;
     let line = provider(settings)?;
-    let survey = survey(root, None, &AtomicBool::new(false), &|_, _| {}).unwrap_or_default();
+    let survey = survey(root, None, &AtomicBool::new(false), &|_| {}).unwrap_or_default();
     let files = chat_files(args);
     let out = Out { json: args.json };
     let reply = ask(root, settings, &line, &survey, &files, &message, &out)?;

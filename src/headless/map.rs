@@ -18,7 +18,7 @@ use crate::workspace::Root;
 /// Standard output cannot be written.
 pub fn map(root: &Root, args: &MapArgs) -> Result<u8, UserError> {
     let total = Stopwatch::start();
-    let survey = survey(root, None, &AtomicBool::new(false), &|_, _| {}).unwrap_or_default();
+    let survey = survey(root, None, &AtomicBool::new(false), &|_| {}).unwrap_or_default();
     let counter = CachedCounter::for_model("");
     let ranking = Stopwatch::start();
     let map = RepoMap::build(&survey.map_files, &request(root, args), &counter);

@@ -3,9 +3,68 @@
 use std::sync::Arc;
 
 use super::file::{FileReview, ReviewHunk};
+use super::state::Review;
 use crate::diff::{self, Hunk};
-use crate::edit::FileChange;
+use crate::edit::{EditFormat, FileChange, Outcome, Status};
 use crate::text::lines;
+
+impl Review {
+    /// Moves the review of `path` onto the text that it has now; `None` if it is no text any more. How many hunks moved along,
+    /// and how many lost their place: those are kept among the refused edits.
+    pub fn rebase(&mut self, path: &str, now: Option<&str>) -> (usize, usize) {
+        let Some(index) = self.files.iter().position(|file| file.path == path) else {
+            return (0, 0);
+        };
+        let file = &mut self.files[index];
+        let (base, proposed) = (file.base.clone(), file.proposed.clone());
+        let lost = match now {
+            Some(now) => file.rebase(now),
+            None => std::mem::take(&mut file.hunks),
+        };
+        let kept = file.hunks.len();
+        if kept == 0 {
+            self.files.remove(index);
+        }
+        let told = lost.iter().map(|item| {
+            let side = |text: &Option<Arc<str>>, lines| quoted(text.as_deref().unwrap_or_default(), lines);
+            refused(
+                path,
+                &item.hunk,
+                side(&base, &item.hunk.base),
+                side(&proposed, &item.hunk.proposed),
+            )
+        });
+        self.refused.extend(told);
+        self.forget_steps();
+        (kept, lost.len())
+    }
+}
+
+/// Those lines of a text.
+fn quoted(text: &str, range: &std::ops::Range<usize>) -> String {
+    lines::split(text).get(range.clone()).unwrap_or_default().concat()
+}
+
+/// A hunk whose place is gone, as an edit that was refused.
+fn refused(path: &str, hunk: &Hunk, quote: String, replacement: String) -> Outcome {
+    Outcome {
+        path: path.to_owned(),
+        format: EditFormat::Diff,
+        status: Status::Refused,
+        strategy: None,
+        confidence: 0.0,
+        lines: None,
+        reason: format!(
+            "the file changed on disk around line {}, where this hunk stood",
+            hunk.base.start + 1
+        ),
+        candidates: Vec::new(),
+        flags: Vec::new(),
+        quote,
+        replacement,
+        reply_lines: (0, 0),
+    }
+}
 
 impl FileReview {
     /// Moves the review onto the text that the file has now. Hunks whose lines (and the lines they touch) did not change

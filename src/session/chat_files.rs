@@ -3,7 +3,7 @@
 use globset::Glob;
 
 use super::effect::Effect;
-use super::state::{Session, SurveyState};
+use super::state::Session;
 use super::transcript::Level;
 
 /// A file in the chat.
@@ -87,7 +87,7 @@ impl Session {
         if self.paths.binary_search_by(|path| path.as_str().cmp(name)).is_ok() {
             return Ok(vec![name.to_owned()]);
         }
-        if self.survey != SurveyState::Done {
+        if !self.listed {
             // The list of files is not there yet; reading the file will tell whether it exists.
             return Ok(vec![name.to_owned()]);
         }
@@ -137,7 +137,7 @@ mod tests {
 
     fn session(paths: &[&str]) -> Session {
         let (mut session, _) = Session::start(Connection::None);
-        session.survey = SurveyState::Done;
+        session.listed = true;
         session.paths = Arc::new(paths.iter().map(|path| (*path).to_owned()).collect());
         session
     }

@@ -85,12 +85,12 @@ pub enum Command {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
     /// No such command.
-    #[error("There is no command /{name}. Did you mean /{nearest}?")]
+    #[error("There is no command /{name}.{}", nearest.map_or_else(String::new, |near| format!(" Did you mean /{near}?")))]
     Unknown {
         /// What was typed.
         name: String,
-        /// The command nearest to it.
-        nearest: &'static str,
+        /// The command nearest to it, if one is near.
+        nearest: Option<&'static str>,
     },
     /// The arguments are not what it takes.
     #[error("/{name} expects {expected}.")]
@@ -154,14 +154,15 @@ pub fn parse_command(line: &str) -> Result<Command, CommandError> {
     })
 }
 
-/// The command that shares the longest beginning with `name`, else the most letters.
-fn nearest(name: &str) -> &'static str {
-    let likeness = |info: &&CommandInfo| {
-        let shared = info.name.chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
-        let letters = name.chars().filter(|letter| info.name.contains(*letter)).count();
-        (shared, letters)
-    };
-    COMMANDS.iter().max_by_key(likeness).map_or("help", |info| info.name)
+/// Most letters that a typing mistake gets wrong.
+const NEAR: usize = 2;
+
+/// The command that `name` is a misspelling of, if there is one.
+fn nearest(name: &str) -> Option<&'static str> {
+    let name = name.to_lowercase();
+    let distance = |info: &CommandInfo| strsim::damerau_levenshtein(info.name, &name);
+    let near = COMMANDS.iter().min_by_key(|info| distance(info))?;
+    (distance(near) <= NEAR && distance(near) < near.name.len()).then_some(near.name)
 }
 
 #[cfg(test)]
@@ -194,13 +195,21 @@ mod tests {
 
     #[test]
     fn an_unknown_command_names_the_nearest() {
-        let error = parse_command("/red-only x").unwrap_err();
+        let error = parse_command("/Red-only x").unwrap_err();
         assert_eq!(
             error,
             CommandError::Unknown {
-                name: "red-only".into(),
-                nearest: "read-only"
+                name: "Red-only".into(),
+                nearest: Some("read-only")
             }
+        );
+    }
+
+    #[test]
+    fn a_word_like_no_command_is_not_guessed_at() {
+        assert_eq!(
+            parse_command("/foo").unwrap_err().to_string(),
+            "There is no command /foo."
         );
     }
 

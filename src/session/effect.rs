@@ -120,10 +120,10 @@ pub enum Report {
         /// Files to read; 0 while they are being counted.
         total: usize,
     },
-    /// The survey is done: these files there are.
+    /// These files there are, sorted; they are still to be read.
+    Listed(Arc<Vec<String>>),
+    /// The survey is done.
     Surveyed {
-        /// Their paths, sorted.
-        paths: Arc<Vec<String>>,
         /// Something to know about it.
         note: Option<Failure>,
     },

@@ -52,6 +52,8 @@ pub struct Session {
     pub survey: SurveyState,
     /// Every file of the repository, sorted.
     pub paths: Arc<Vec<String>>,
+    /// Whether [`Session::paths`] is filled.
+    pub listed: bool,
     /// The next request as last measured.
     pub view: Option<ContextView>,
     /// The branch, for the status line.
@@ -83,6 +85,7 @@ impl Session {
             review: Review::default(),
             survey: SurveyState::Reading(0, 0),
             paths: Arc::default(),
+            listed: false,
             view: None,
             head: String::new(),
             map_tokens: None,
@@ -266,9 +269,9 @@ impl Session {
     pub fn handle(&mut self, report: Report) -> Vec<Effect> {
         match report {
             Report::SurveyProgress { done, total } => self.survey = SurveyState::Reading(done, total),
-            Report::Surveyed { paths, note } => {
+            Report::Listed(paths) => (self.paths, self.listed) = (paths, true),
+            Report::Surveyed { note } => {
                 self.survey = SurveyState::Done;
-                self.paths = paths;
                 if let Some(note) = note {
                     self.tell_failure(Level::Warning, note);
                 }
@@ -365,6 +368,8 @@ impl Session {
             }
             Err(failure) => {
                 self.end_answer(&turn, Some("interrupted".into()));
+                // Sending again is the next thing to do.
+                self.returned_draft = Some(turn.message.clone());
                 self.tell_failure(Level::Error, failure);
                 self.measure()
             }

@@ -84,7 +84,12 @@ impl Session {
 
     pub(super) fn not_written(&mut self, failure: Failure, stale: Vec<String>) -> Vec<Effect> {
         self.writing = false;
-        self.tell(Level::Error, failure.message, failure.hint);
+        let hint = if stale.is_empty() {
+            failure.hint
+        } else {
+            "Nothing was written.".to_owned()
+        };
+        self.tell(Level::Error, failure.message, hint);
         if stale.is_empty() {
             Vec::new()
         } else {
@@ -94,38 +99,23 @@ impl Session {
 
     /// A file changed under the review: hunks whose place is untouched move along, the others are told of.
     pub(super) fn reread(&mut self, path: &str, text: Option<&str>) {
-        let Some(index) = self.review.files.iter().position(|file| file.path == path) else {
-            return;
+        let (kept, lost) = self.review.rebase(path, text);
+        let moved = match kept {
+            0 => String::new(),
+            1 => " Its hunk moved along and keeps its decision.".to_owned(),
+            kept => format!(" {kept} hunks moved along and keep their decision."),
         };
-        let file = &mut self.review.files[index];
-        let before = file.hunks.len();
-        let lost = match text {
-            Some(text) => file.rebase(text),
-            None => std::mem::take(&mut file.hunks),
-        }
-        .len();
-        if file.hunks.is_empty() {
-            self.review.files.remove(index);
-        }
-        self.review.forget_steps();
-        let kept = before - lost;
-        let text = if lost == 0 {
-            format!(
-                "{path} was read again: all {} moved along and keep their decision.",
-                count(kept, "hunk")
-            )
+        let gone = match lost {
+            0 => String::new(),
+            1 => " One hunk lost its place; it is shown at the end of the review.".to_owned(),
+            lost => format!(" {lost} hunks lost their place; they are shown at the end of the review."),
+        };
+        let hint = if kept > 0 {
+            "Look once more, then write again with w."
         } else {
-            format!(
-                "{path} was read again: {} moved along, {} lost its place and left the review.",
-                count(kept, "hunk"),
-                count(lost, "hunk")
-            )
+            "Ask again for what was lost."
         };
-        self.tell(
-            Level::Warning,
-            text,
-            "Look at them once more, then write again with w. Ask again for what was lost.",
-        );
+        self.tell(Level::Warning, format!("{path} was read again.{moved}{gone}"), hint);
     }
 }
 

@@ -21,7 +21,7 @@ pub use compose::compose;
 pub use connect::{Line, connect};
 pub use counter::CachedCounter;
 pub use propose::propose;
-pub use survey::{Survey, SurveyTimes, survey};
+pub use survey::{Survey, SurveyStep, SurveyTimes, survey};
 pub use write::{NotWritten, write};
 
 use super::{ChatFile, ContextOrder, ContextView, Effect, Failure, Report};
@@ -145,16 +145,23 @@ impl Runner {
                 self.report_now(Report::Head(head));
             }
             let before = self.shared.survey.borrow().clone();
-            let progress = |done, total| {
-                let _ = self.reports.try_send(Report::SurveyProgress { done, total });
+            let progress = |step: SurveyStep<'_>| match step {
+                SurveyStep::Listed(files) => {
+                    let paths = files.iter().map(|file| file.path.clone()).collect();
+                    self.report_now(Report::Listed(Arc::new(paths)));
+                }
+                // Progress that nobody has time for is not worth waiting.
+                SurveyStep::Listing(found) => {
+                    drop(self.reports.try_send(Report::SurveyProgress { done: found, total: 0 }))
+                }
+                SurveyStep::Reading(done, total) => drop(self.reports.try_send(Report::SurveyProgress { done, total })),
             };
             let Some(survey) = survey(&self.shared.root, before.as_deref(), &cancel, &progress) else {
                 return;
             };
-            let paths = Arc::new(survey.files.iter().map(|file| file.path.clone()).collect());
             let note = survey_note(&survey);
             self.shared.survey.send_replace(Some(Arc::new(survey)));
-            self.report_now(Report::Surveyed { paths, note });
+            self.report_now(Report::Surveyed { note });
         });
     }
 
@@ -321,8 +328,9 @@ pub fn unsendable(view: &ContextView) -> Option<Failure> {
 
 /// An error of a provider in words.
 pub fn failure_of(error: &LlmError) -> Failure {
+    let message = format!("{}.", error.to_string().trim_end_matches('.'));
     Failure {
-        message: format!("{error}."),
+        message,
         hint: error.hint().to_owned(),
     }
 }

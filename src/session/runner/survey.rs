@@ -46,15 +46,27 @@ pub struct SurveyTimes {
     pub parse: f64,
 }
 
-/// Surveys the repository. `progress` is told of files done and files in all, from any thread; `None` when cancelled.
+/// How far a survey is.
+#[derive(Debug, Clone, Copy)]
+pub enum SurveyStep<'a> {
+    /// So many files found.
+    Listing(usize),
+    /// All files found, sorted by path.
+    Listed(&'a [FileEntry]),
+    /// So many files read, of so many.
+    Reading(usize, usize),
+}
+
+/// Surveys the repository. `progress` is told of each step, from any thread; `None` when cancelled.
 pub fn survey(
     root: &Root,
     before: Option<&Survey>,
     cancel: &AtomicBool,
-    progress: &(dyn Fn(usize, usize) + Sync),
+    progress: &(dyn Fn(SurveyStep<'_>) + Sync),
 ) -> Option<Survey> {
     let clock = Stopwatch::start();
-    let listing = workspace::files(root, cancel, &mut |found| progress(found, 0));
+    let listing = workspace::files(root, cancel, &mut |found| progress(SurveyStep::Listing(found)));
+    progress(SurveyStep::Listed(&listing.files));
     let walk = clock.ms();
     let known: HashMap<&str, &Arc<FileTags>> = before
         .into_iter()
@@ -68,7 +80,7 @@ pub fn survey(
         .map(|entry| {
             let finished = done.fetch_add(1, Ordering::Relaxed);
             if finished % PROGRESS_STEP == 0 {
-                progress(finished, total);
+                progress(SurveyStep::Reading(finished, total));
             }
             if cancel.load(Ordering::Relaxed) {
                 return (
