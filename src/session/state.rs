@@ -262,7 +262,9 @@ impl Session {
 
     /// Asks for the next request as one text.
     pub fn copy_prompt(&mut self) -> Vec<Effect> {
-        vec![Effect::CopyPrompt(self.order())]
+        // The newer order outdates a measurement that is still under way.
+        let order = self.order();
+        vec![Effect::Measure(order.clone()), Effect::CopyPrompt(order)]
     }
 
     /// Takes in an answer of the world.
@@ -369,10 +371,18 @@ impl Session {
             Err(failure) => {
                 self.end_answer(&turn, Some("interrupted".into()));
                 // Sending again is the next thing to do.
-                self.returned_draft = Some(turn.message.clone());
+                self.give_back(&turn.message);
                 self.tell_failure(Level::Error, failure);
                 self.measure()
             }
+        }
+    }
+
+    /// Gives a message back to the composer. It counts as the draft again, for the meters and for a copied prompt.
+    fn give_back(&mut self, message: &str) {
+        self.returned_draft = Some(message.to_owned());
+        if self.draft.is_empty() {
+            message.clone_into(&mut self.draft);
         }
     }
 
@@ -393,7 +403,7 @@ impl Session {
         answer.state = cut.map_or(AnswerState::Complete, AnswerState::Incomplete);
         if silent && answer.state != AnswerState::Complete {
             self.transcript.remove(index);
-            self.returned_draft = Some(turn.message.clone());
+            self.give_back(&turn.message);
             return;
         }
         if silent {

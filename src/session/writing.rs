@@ -49,7 +49,10 @@ impl Session {
         self.review = Review::default();
         self.tell(
             Level::Info,
-            format!("The review was abandoned ({hunks} hunks). Nothing was written."),
+            format!(
+                "The review was abandoned ({}). Nothing was written.",
+                count(hunks, "hunk")
+            ),
             "",
         );
     }
@@ -107,8 +110,8 @@ impl Session {
         };
         let gone = match lost {
             0 => String::new(),
-            1 => " One hunk lost its place; it is shown at the end of the review.".to_owned(),
-            lost => format!(" {lost} hunks lost their place; they are shown at the end of the review."),
+            1 => " One hunk lost its place; it is shown at the top of the review.".to_owned(),
+            lost => format!(" {lost} hunks lost their place; they are shown at the top of the review."),
         };
         let hint = if kept > 0 {
             "Look once more, then write again with w."

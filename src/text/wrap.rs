@@ -23,6 +23,30 @@ pub fn wrap(line: &str, columns: usize) -> Vec<Range<usize>> {
     wrapping.finish()
 }
 
+/// As [`wrap`], for a line of a table: what follows the last run of two blanks or more is a column of its own, and
+/// continues below itself. Without such a run, or where it leaves too little room, this is [`wrap`].
+pub fn hanging(line: &str, columns: usize) -> Vec<String> {
+    let body = line.trim_start();
+    let lead = line.len() - body.len();
+    let gap = body.rfind("  ").map_or(0, |at| lead + at + 2);
+    let (head, tail) = line.split_at(gap);
+    let indent = width::columns(head);
+    let room = columns.saturating_sub(indent);
+    if indent == 0 || room * 3 < columns {
+        return wrap(line, columns)
+            .into_iter()
+            .map(|piece| line[piece].to_owned())
+            .collect();
+    }
+    let pieces = wrap(tail, room).into_iter().enumerate();
+    pieces
+        .map(|(at, piece)| match at {
+            0 => format!("{head}{}", &tail[piece]),
+            _ => format!("{}{}", " ".repeat(indent), &tail[piece]),
+        })
+        .collect()
+}
+
 /// The pieces of `line` of `columns` columns each, cut anywhere between graphemes and covering every byte: for code,
 /// where white space carries meaning. Limits as for [`wrap`].
 pub fn hard_wrap(line: &str, columns: usize) -> Vec<Range<usize>> {
@@ -73,8 +97,8 @@ impl Wrapping {
         if self.used + wide > self.columns {
             self.break_before(at);
         }
-        // What is carried over a break may itself be as long as the line.
-        if self.used + wide > self.columns && self.used > 0 {
+        // What is carried over a break may itself be as long as the line, or be a lone mark of no width.
+        if self.used + wide > self.columns && (self.used > 0 || self.has_text) {
             self.cut_at(at);
         }
         self.used += wide;
@@ -154,10 +178,21 @@ mod tests {
     }
 
     #[test]
+    fn a_column_continues_below_itself() {
+        assert_eq!(hanging("  y  take this one", 14), ["  y  take this", "     one"]);
+        assert_eq!(hanging("no columns here", 10), ["no columns", "here"]);
+        assert_eq!(
+            hanging("a long first column  x y", 12),
+            wrapped("a long first column  x y", 12)
+        );
+    }
+
+    #[test]
     fn wide_text_breaks_anywhere_and_never_overflows() {
         assert_eq!(wrapped("日本語", 4), ["日本", "語"]);
         assert_eq!(wrapped("日本語", 3), ["日", "本", "語"]);
         assert_eq!(wrapped("日", 1), ["日"]);
+        assert_eq!(wrapped("a\t\u{301}\t\u{301}日", 1).last(), Some(&"日"));
     }
 
     proptest! {
@@ -185,6 +220,7 @@ mod tests {
         fn any_text_wraps(line in any::<String>(), columns in 0usize..9) {
             prop_assert!(!wrap(&line, columns).is_empty());
             prop_assert!(!hard_wrap(&line, columns).is_empty());
+            prop_assert!(!hanging(&line, columns).is_empty());
         }
     }
 }

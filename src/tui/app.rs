@@ -51,6 +51,8 @@ pub struct ReviewPane {
     pub offset: usize,
     /// Whether the next frame must bring the hunk under the cursor into view.
     pub follow: bool,
+    /// Whether the frame before showed it.
+    pub seen: bool,
 }
 
 /// Everything that a frame is drawn from.
@@ -170,6 +172,7 @@ impl App {
         self.review.follow = false;
         if self.reviewing() {
             self.review.cursor = cache.review.cursor;
+            self.review.seen = cache.review.seen;
         }
     }
 
@@ -177,14 +180,18 @@ impl App {
     pub fn enabled(&self, action: Action) -> bool {
         match action {
             Action::Escape => self.session.turn.is_some(),
-            Action::Send | Action::Newline | Action::Interrupt | Action::ScrollUp | Action::ScrollDown => {
-                self.focus == Pane::Chat && action != Action::Interrupt
-            }
+            Action::Send | Action::Newline | Action::ScrollUp => self.focus == Pane::Chat,
+            Action::ScrollDown => self.focus == Pane::Chat && self.chat.from_bottom > 0,
+            Action::Interrupt => false,
             Action::FindServers | Action::CopyPrompt | Action::PasteReply => {
                 self.session.connection == Connection::None
             }
             Action::Write => self.session.review.counts().accepted > 0,
             Action::Redraw | Action::Suspend | Action::Quit | Action::FocusPrevious => false,
+            Action::FocusChat => self.focus != Pane::Chat,
+            Action::FocusMap => self.focus != Pane::Map,
+            Action::FocusContext => self.focus != Pane::Context,
+            Action::FocusReview => self.focus != Pane::Review,
             action
                 if action
                     .info()

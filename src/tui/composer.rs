@@ -43,7 +43,7 @@ impl Composer {
         self.area
             .set_cursor_style(Style::default().add_modifier(Modifier::REVERSED));
         self.area
-            .set_placeholder_text("Ask, or say what to change. / for commands, F1 for help.");
+            .set_placeholder_text("Ask or say what to change · / commands · F1 help");
         if let Some(style) = placeholder {
             self.area.set_placeholder_style(style);
         }

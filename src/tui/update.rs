@@ -22,7 +22,10 @@ impl App {
 
     /// Takes in a report of the runner.
     pub fn report(&mut self, report: Report) -> Vec<Task> {
+        let held = (self.context_title(), self.review_path());
         let effects = self.session.handle(report);
+        self.hold_context(held.0.as_deref());
+        self.hold_review(held.1.as_deref());
         let mut tasks = run(effects);
         if let Some(text) = self.session.clipboard.take() {
             let tokens = self.session.view.as_ref().map_or(0, |view| view.prompt.tokens);

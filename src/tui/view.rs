@@ -7,15 +7,19 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Paragraph};
 
-use super::action::{ACTIONS, Pane, Scope};
+use super::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use super::app::App;
 use super::coloring::Coloring;
 use super::layout::{self, MIN_HEIGHT, MIN_WIDTH};
 use super::pane;
-use super::theme::Role;
+use super::theme::{Role, Theme};
 use super::widget::meter;
+use super::widget::styled::fill;
 use crate::session::{Connection, SurveyState};
 use crate::text::width;
+
+/// Below this many columns the tabs are as short as they can be.
+const NARROW: u16 = 50;
 
 /// What drawing remembers between frames.
 #[derive(Debug, Default)]
@@ -80,6 +84,13 @@ pub(super) fn pane_block(app: &App, frame: &mut Frame<'_>, area: Rect, pane: Pan
     inner
 }
 
+/// A line with the ground of the cursor, over the whole width.
+pub(super) fn under_cursor(mut line: Line<'static>, columns: u16, theme: &Theme) -> Line<'static> {
+    let style = theme.style(Role::CursorLine);
+    fill(&mut line, usize::from(columns), style);
+    line.patch_style(style)
+}
+
 fn too_small(frame: &mut Frame<'_>, screen: Rect) {
     let text = format!(
         "rhumb needs {MIN_WIDTH}×{MIN_HEIGHT} characters; this terminal has {}×{}. Make it larger, or Ctrl-Q to leave.",
@@ -90,6 +101,7 @@ fn too_small(frame: &mut Frame<'_>, screen: Rect) {
 
 fn tabs(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let mut spans = Vec::new();
+    let narrow = area.width < NARROW;
     for (index, pane) in Pane::ALL.into_iter().enumerate() {
         let counts = app.session.review.counts();
         let note = if pane == Pane::Review && counts.total() > 0 {
@@ -104,10 +116,23 @@ fn tabs(app: &App, frame: &mut Frame<'_>, area: Rect) {
         } else {
             app.theme.style(Role::Muted)
         };
-        spans.push(Span::styled(format!(" {} {}{note} ", index + 1, pane.title()), style));
-        spans.push(Span::raw(" "));
+        // `repo map` is the one title of two words.
+        let title = pane
+            .title()
+            .rsplit(' ')
+            .next()
+            .filter(|_| narrow)
+            .unwrap_or(pane.title());
+        spans.push(Span::styled(format!(" {} {title}{note} ", index + 1), style));
+        if !narrow {
+            spans.push(Span::raw(" "));
+        }
     }
-    spans.push(Span::styled("Tab or Alt-1…4", app.theme.style(Role::Muted)));
+    let used: usize = spans.iter().map(Span::width).sum();
+    let keys = "Tab or Alt-1…4";
+    if used + width::columns(keys) <= usize::from(area.width) {
+        spans.push(Span::styled(keys, app.theme.style(Role::Muted)));
+    }
     frame.render_widget(Paragraph::new(Line::from(spans)), area);
 }
 
@@ -177,23 +202,40 @@ fn connection(app: &App) -> String {
     }
 }
 
-/// The keys that matter here, as many as there is room for.
+/// The keys that matter here, as many as there is room for. The one that shows all the others is always among them, and
+/// so is writing once something is accepted.
 fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
+    if app.overlay.is_some() {
+        // It says itself which keys it takes.
+        return Vec::new();
+    }
+    let info = |action: Action| action.info().filter(|_| app.enabled(action));
+    let write = info(Action::Write).filter(|_| app.focus == Pane::Review);
+    let help = info(if app.focus == Pane::Chat {
+        Action::Help
+    } else {
+        Action::HelpHere
+    });
     let scopes = [Scope::Pane(app.focus), Scope::Global];
     let in_order = scopes
         .into_iter()
-        .flat_map(|scope| ACTIONS.iter().filter(move |info| info.scope == scope));
-    let mut spans: Vec<Span<'static>> = Vec::new();
-    let mut used = 0;
-    for info in in_order.filter(|info| app.enabled(info.action)) {
-        let Some(key) = info.keys.first() else { continue };
-        let size = width::columns(key) + width::columns(info.title) + 3;
-        if used + size > room {
-            break;
-        }
-        used += size;
-        spans.push(Span::styled((*key).to_owned(), app.theme.style(Role::Key)));
-        spans.push(Span::styled(format!(" {}  ", info.title), app.theme.style(Role::Muted)));
-    }
-    spans
+        .flat_map(|scope| ACTIONS.iter().filter(move |info| info.scope == scope))
+        .filter(|info| app.enabled(info.action) && !matches!(info.action, Action::Write | Action::Help));
+    let size = |info: &ActionInfo| width::columns(info.keys.first().unwrap_or(&"")) + width::columns(info.title) + 3;
+    let mut left = room.saturating_sub(help.map_or(0, size));
+    let fitting = write.into_iter().chain(in_order).take_while(|info| {
+        let fits = size(info) <= left;
+        left = left.saturating_sub(size(info));
+        fits
+    });
+    let shown: Vec<&ActionInfo> = fitting.collect();
+    let spans = |info: &ActionInfo| {
+        let key = (*info.keys.first().unwrap_or(&"")).to_owned();
+        [
+            Span::styled(key, app.theme.style(Role::Key)),
+            Span::styled(format!(" {}  ", info.title), app.theme.style(Role::Muted)),
+        ]
+    };
+    let help = help.filter(|help| size(help) <= room);
+    shown.into_iter().chain(help).flat_map(spans).collect()
 }

@@ -15,6 +15,22 @@ impl App {
         }
     }
 
+    /// The title of the part under the cursor of the context pane.
+    pub(in crate::tui) fn context_title(&self) -> Option<String> {
+        let view = self.session.view.as_ref()?;
+        Some(view.prompt.parts.get(self.context.selected()?)?.title.clone())
+    }
+
+    /// Keeps the cursor of the context pane on the part of that title: parts change their places with what they are.
+    pub(in crate::tui) fn hold_context(&mut self, title: Option<&str>) {
+        let Some(view) = &self.session.view else { return };
+        let parts = &view.prompt.parts;
+        self.context.set_len(parts.len());
+        if let Some(at) = parts.iter().position(|part| Some(part.title.as_str()) == title) {
+            self.context.select(at);
+        }
+    }
+
     pub(in crate::tui) fn act_on_context(&mut self, action: Action) -> Option<Vec<Task>> {
         match action {
             Action::Down => self.context.step(1),

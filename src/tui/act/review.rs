@@ -40,12 +40,34 @@ impl App {
             Action::PreviousHunk => review.ids().take_while(|id| *id < at).last(),
             Action::NextFile => review.ids().find(|id| *id >= files(at.file + 1)),
             Action::PreviousFile => Some(files(at.file.saturating_sub(usize::from(at.hunk == 0)))),
-            Action::Top => review.ids().next(),
+            Action::Top => {
+                // Above the first hunk stands what found no place.
+                self.review.cursor = HunkId::default();
+                (self.review.offset, self.review.follow) = (0, false);
+                return Some(());
+            }
             Action::Bottom => review.ids().last(),
             _ => return None,
         };
         self.go_to(to.unwrap_or(at));
         Some(())
+    }
+
+    /// The file of the hunk under the cursor.
+    pub(in crate::tui) fn review_path(&self) -> Option<String> {
+        Some(self.session.review.files.get(self.review.cursor.file)?.path.clone())
+    }
+
+    /// Keeps the cursor in the file of that path: after a write the files before it may be gone, and hunks of its own.
+    pub(in crate::tui) fn hold_review(&mut self, path: Option<&str>) {
+        let files = &self.session.review.files;
+        let Some(file) = files.iter().position(|file| Some(file.path.as_str()) == path) else {
+            return;
+        };
+        let hunk = self.review.cursor.hunk.min(files[file].hunks.len().saturating_sub(1));
+        if self.review.cursor != (HunkId { file, hunk }) {
+            self.go_to(HunkId { file, hunk });
+        }
     }
 
     fn go_to(&mut self, id: HunkId) {
@@ -55,6 +77,12 @@ impl App {
 
     fn decide(&mut self, action: Action) -> Option<()> {
         let at = self.review.cursor;
+        if is_for_one(action) && self.reviewing() && !self.review.seen {
+            // Nobody decides on what is not on the screen.
+            self.go_to(at);
+            self.hint = "this is the hunk; decide now".into();
+            return Some(());
+        }
         let review = &mut self.session.review;
         if review.files.is_empty() {
             self.hint = "there is no hunk to decide".into();
@@ -100,6 +128,10 @@ impl App {
             None => self.hint = "nothing to take back".into(),
         }
     }
+}
+
+fn is_for_one(action: Action) -> bool {
+    matches!(action, Action::Accept | Action::Reject | Action::Toggle | Action::Pend)
 }
 
 fn is_decision(action: Action) -> bool {

@@ -59,7 +59,7 @@ pub enum Reply {
 impl Overlay {
     /// Keys and commands; those of `pane` first.
     pub fn help(pane: Pane) -> Self {
-        Self::Read(Viewer::new("keys and commands", &help::text(pane)))
+        Self::Read(Viewer::new("keys and commands", &help::text(pane)).table())
     }
 
     /// A text to read.
@@ -147,8 +147,9 @@ impl Overlay {
                 picker.draw(frame, screen, theme);
             }
             Self::Abandon(hunks) => {
+                let noun = if *hunks == 1 { "hunk" } else { "hunks" };
                 let text = format!(
-                    "Abandon the review of {hunks} hunks? Nothing of it will be written.\n\ny abandon · any other key keeps it"
+                    "Abandon the review of {hunks} {noun}? Nothing of it will be written.\n\ny abandon · any other key keeps it"
                 );
                 let inner = window(frame, centred(screen, 60, 6), " abandon ", theme);
                 frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: true }), inner);

@@ -7,7 +7,7 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
 use super::{Reply, centred, window};
-use crate::text::sanitize;
+use crate::text::{sanitize, wrap};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
 
@@ -61,10 +61,11 @@ impl PasteBox {
             .collect();
         if self.text.is_empty() {
             let hint = "Copy the whole reply in the other chat, then paste it here.";
-            lines.push(Line::styled(hint, theme.style(Role::Muted)));
+            let pieces = wrap::wrap(hint, usize::from(inner.width)).into_iter();
+            lines.extend(pieces.map(|piece| Line::styled(&hint[piece], theme.style(Role::Muted))));
         }
         lines.resize_with(rows + 1, Line::default);
-        let hint = format!("Ctrl-D takes it into review · Esc discards it · {count} lines");
+        let hint = format!("Ctrl-D review · Esc discard · {count} lines");
         lines.push(Line::styled(hint, theme.style(Role::Muted)));
         frame.render_widget(Paragraph::new(lines), inner);
     }

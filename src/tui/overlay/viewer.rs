@@ -20,6 +20,7 @@ pub struct Viewer {
     wrapped: Vec<String>,
     width: u16,
     window: ListWindow,
+    table: bool,
 }
 
 impl Viewer {
@@ -35,7 +36,14 @@ impl Viewer {
             wrapped: Vec::new(),
             width: 0,
             window: ListWindow::default(),
+            table: false,
         }
+    }
+
+    /// Each line is a row of a table: its last column continues below itself.
+    pub fn table(mut self) -> Self {
+        self.table = true;
+        self
     }
 
     /// Takes a key.
@@ -86,23 +94,18 @@ impl Viewer {
         }
         self.width = width;
         let columns = usize::from(width.max(1));
-        let pieces = |line: &String| {
-            wrap::wrap(line, columns)
-                .into_iter()
-                .map(|range| line[range].to_owned())
-                .collect()
+        let plain = |line: &str| -> Vec<String> {
+            let pieces = wrap::wrap(line, columns).into_iter();
+            pieces.map(|range| line[range].to_owned()).collect()
         };
-        self.wrapped = self
-            .lines
-            .iter()
-            .flat_map(|line| {
-                if line.is_empty() {
-                    vec![String::new()]
-                } else {
-                    pieces(line)
-                }
-            })
-            .collect();
+        let pieces = |line: &String| {
+            if self.table {
+                wrap::hanging(line, columns)
+            } else {
+                plain(line)
+            }
+        };
+        self.wrapped = self.lines.iter().flat_map(pieces).collect();
         self.window.set_len(self.wrapped.len());
     }
 }

@@ -254,12 +254,11 @@ fn welcome(app: &App, width: u16) -> Vec<Line<'static>> {
         }
     };
     let mut lines = vec![Line::styled("rhumb", theme.style(Role::Title)), Line::default()];
-    lines.extend(marked(
-        lead,
-        "  ",
-        Role::Muted,
-        usize::from(width.saturating_sub(2)).max(8),
-        theme,
-    ));
+    let columns = usize::from(width.saturating_sub(2)).max(8);
+    for line in lead.lines() {
+        for piece in wrap::hanging(line, columns) {
+            lines.push(Line::styled(format!("  {piece}"), theme.style(Role::Muted)));
+        }
+    }
     lines
 }

@@ -10,7 +10,7 @@ use crate::text::{sanitize, width};
 use crate::tui::action::Pane;
 use crate::tui::app::App;
 use crate::tui::theme::Role;
-use crate::tui::view::{ViewCache, pane_block};
+use crate::tui::view::{ViewCache, pane_block, under_cursor};
 use crate::tui::widget::meter;
 
 /// Columns of the gauge of one part.
@@ -41,7 +41,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
             let line = part_line(app, prompt.parts.get(at)?, prompt, list.width);
             let chosen = window.selected() == Some(at) && app.focus == Pane::Context;
             Some(if chosen {
-                line.patch_style(app.theme.style(Role::CursorLine))
+                under_cursor(line, list.width, &app.theme)
             } else {
                 line
             })
@@ -84,9 +84,8 @@ fn part_line(app: &App, part: &Part, prompt: &Prompt, columns: u16) -> Line<'sta
 fn total_line(app: &App, prompt: &Prompt, columns: u16) -> Line<'static> {
     let window = prompt.window.tokens as u64;
     let assumed = if prompt.window.known { "" } else { " assumed" };
-    let cells = columns
-        .saturating_sub(16 + u16::try_from(assumed.len()).unwrap_or(0))
-        .clamp(4, 40);
+    let bare = meter::line(prompt.tokens as u64, window, 0, false, &app.theme).width() + assumed.len();
+    let cells = columns.saturating_sub(u16::try_from(bare).unwrap_or(0)).max(4);
     let mut line = meter::line(prompt.tokens as u64, window, cells, false, &app.theme);
     line.push_span(Span::styled(assumed, app.theme.style(Role::Muted)));
     line

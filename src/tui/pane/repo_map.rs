@@ -12,7 +12,7 @@ use crate::tui::act::MapRow;
 use crate::tui::action::Pane;
 use crate::tui::app::App;
 use crate::tui::theme::Role;
-use crate::tui::view::{ViewCache, pane_block};
+use crate::tui::view::{ViewCache, pane_block, under_cursor};
 use crate::tui::widget::meter;
 
 /// Cells of the gauge that shows a file's rank against the best.
@@ -25,6 +25,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
         (SurveyState::Reading(done, 0), None) => format!("listing: {done} files"),
         (SurveyState::Reading(done, total), None) => format!("reading {done}/{total}"),
         (_, None) => "ranking".to_owned(),
+        (_, Some(map)) if map.budget == 0 => "no room for it".to_owned(),
         (_, Some(map)) => {
             let budget = meter::tokens(map.budget as u64);
             format!("{} of {budget} tokens", meter::tokens(map.tokens as u64))
@@ -59,7 +60,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
             };
             let chosen = window.selected() == Some(at) && app.focus == Pane::Map;
             Some(if chosen {
-                line.patch_style(app.theme.style(Role::CursorLine))
+                under_cursor(line, inner.width, &app.theme)
             } else {
                 line
             })

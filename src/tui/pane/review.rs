@@ -29,6 +29,8 @@ pub struct ReviewCache {
     pub height: usize,
     /// The hunk under the cursor as last drawn: the one on the screen, when the user scrolled away from the other.
     pub cursor: HunkId,
+    /// Whether a row of it was on the screen.
+    pub seen: bool,
 }
 
 /// Draws the pane.
@@ -56,6 +58,8 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
         .collect();
     let cursor = cursor(app.review.cursor, &cache.review.rows, &visible, offset);
     cache.review.cursor = cursor;
+    cache.review.seen = visible.iter().any(|row| row.hunk() == Some(cursor));
+    draw_place(app, frame, area, cursor);
     let mut painter = Painter {
         app,
         cursor,
@@ -64,6 +68,24 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     };
     let lines: Vec<Line<'_>> = visible.iter().map(|row| painter.line(*row, cache)).collect();
     frame.render_widget(Paragraph::new(lines), inner);
+}
+
+/// The file and the number of the hunk under the cursor, in the lower edge of the pane: its heading may be scrolled away.
+fn draw_place(app: &App, frame: &mut Frame<'_>, area: Rect, cursor: HunkId) {
+    let review = &app.session.review;
+    let Some(file) = review.files.get(cursor.file) else {
+        return;
+    };
+    let number = review.ids().take_while(|id| *id <= cursor).count();
+    let place = format!(
+        " {} · hunk {number} of {} ",
+        sanitize::visible_line(&file.path),
+        review.counts().total()
+    );
+    let place = width::clip_start(&place, usize::from(area.width.saturating_sub(4)));
+    let columns = u16::try_from(width::columns(&place)).unwrap_or(0);
+    let edge = Rect::new(area.x + 2, area.bottom().saturating_sub(1), columns, 1).intersection(area);
+    frame.render_widget(Line::styled(place, app.theme.style(Role::Muted)), edge);
 }
 
 /// Where the first visible row is: where the user scrolled to, or so that the hunk under the cursor is in view.
@@ -93,7 +115,8 @@ fn offset(app: &App, cache: &ReviewCache) -> usize {
     }
     // A hunk that fits stands a third from the top, so that what follows shows too.
     if fits {
-        first.saturating_sub((cache.height - (end - first)) / 3)
+        let bottom = cache.rows.len().saturating_sub(cache.height);
+        first.saturating_sub((cache.height - (end - first)) / 3).min(bottom)
     } else {
         first
     }
@@ -363,22 +386,14 @@ impl Painter<'_> {
         } else {
             &outcome.path
         };
-        let text = format!(
-            "✗ not placed: {} — {}",
-            sanitize::visible_line(path),
-            first_line(&outcome.reason)
-        );
+        let text = format!("✗ not placed: {}", sanitize::visible_line(path));
         Line::styled(self.clip(&text), self.style(Role::Warning))
     }
 }
 
-fn first_line(text: &str) -> String {
-    sanitize::visible_line(text.lines().next().unwrap_or_default()).into_owned()
-}
-
-/// What is told of an edit without a place, below its heading: the rest of the reason and what it quoted.
+/// What is told of an edit without a place, below its heading: the reason and what it quoted.
 pub(super) fn refused_text(outcome: &Outcome) -> Vec<String> {
-    let reason = outcome.reason.lines().skip(1).map(str::to_owned);
+    let reason = outcome.reason.lines().map(str::to_owned);
     let quote = outcome.quote.lines().map(|line| format!("- {line}"));
     let replacement = outcome.replacement.lines().map(|line| format!("+ {line}"));
     reason.chain(quote).chain(replacement).collect()

@@ -80,10 +80,13 @@ pub(super) fn rows(review: &Review, columns: u16) -> Vec<Row> {
 pub(super) fn refused_parts(line: &str, columns: u16) -> Vec<String> {
     let safe = sanitize::visible_line(shown(line)).into_owned();
     let room = usize::from(columns.saturating_sub(4)).max(1);
-    let parts: Vec<String> = wrap::hard_wrap(&safe, room)
-        .into_iter()
-        .map(|range| safe[range].to_owned())
-        .collect();
+    let code = safe.starts_with(['-', '+']);
+    let pieces = if code {
+        wrap::hard_wrap(&safe, room)
+    } else {
+        wrap::wrap(&safe, room)
+    };
+    let parts: Vec<String> = pieces.into_iter().map(|range| safe[range].to_owned()).collect();
     if parts.is_empty() { vec![String::new()] } else { parts }
 }
 

@@ -77,9 +77,8 @@ impl ColorDepth {
 /// The attribute that stands in for the colour of a role.
 fn signal(role: Role) -> Modifier {
     match role {
-        Role::Selection | Role::Search => Modifier::REVERSED,
-        Role::CursorLine
-        | Role::BorderFocused
+        Role::Selection | Role::Search | Role::CursorLine => Modifier::REVERSED,
+        Role::BorderFocused
         | Role::Title
         | Role::Key
         | Role::Error
@@ -179,7 +178,7 @@ mod tests {
     fn a_lost_ground_becomes_an_attribute() {
         let tint = Style::default().bg(Color::Rgb(20, 30, 40));
         let low = ColorDepth::Ansi16.convert(Some(Role::CursorLine), tint);
-        assert_eq!((low.bg, low.add_modifier), (None, Modifier::BOLD));
+        assert_eq!((low.bg, low.add_modifier), (None, Modifier::REVERSED));
         let same = Style::default().fg(Color::Rgb(250, 5, 5)).bg(Color::Rgb(255, 0, 0));
         assert_eq!(ColorDepth::Ansi16.convert(None, same).bg, None);
     }

@@ -1,0 +1,383 @@
+//! What the user sees: every screen as a snapshot, at the sizes that the layout tells apart.
+//!
+//! A change on the screen shows as a change in `tests/screens/snapshots`; `INSTA_UPDATE=always cargo test --test screens`
+//! writes them anew.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "support/harness.rs"]
+mod harness;
+#[path = "screens/hostile.rs"]
+mod hostile;
+#[path = "screens/marks.rs"]
+mod marks;
+#[path = "screens/soak.rs"]
+mod soak;
+
+use harness::{Harness, Scene};
+use rhumb::session::Level;
+
+/// All panes, a pane with company, a pane alone.
+const SIZES: [(u16, u16); 3] = [(140, 40), (80, 24), (60, 18)];
+
+/// An answer with one edit that can be placed and one that cannot.
+const HALF_WRONG: &str = "\
+A ship as long as the berth fits, too.
+
+harbour/berth.py
+```python
+<<<<<<< SEARCH
+        return ship.length < self.length
+=======
+        return ship.length <= self.length
+>>>>>>> REPLACE
+```
+
+And the name is checked:
+
+harbour/ship.py
+```python
+<<<<<<< SEARCH
+    def __init__(self, name, length, draught):
+        self.title = name
+=======
+    def __init__(self, name, length, draught):
+        if not name:
+            raise ValueError(\"a ship has a name\")
+        self.title = name
+>>>>>>> REPLACE
+```
+";
+
+/// Plays a scene at each size and compares what is on the screen.
+#[track_caller]
+fn snapshots(name: &str, play: impl Fn(u16, u16) -> Harness) {
+    for (width, height) in SIZES {
+        snapshot(&format!("{name}@{width}x{height}"), &play(width, height));
+    }
+}
+
+#[track_caller]
+fn snapshot(name: &str, harness: &Harness) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("screens/snapshots");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, harness.screen()));
+}
+
+/// The demo, its first message sent, the reply in review.
+fn review(width: u16, height: u16) -> Harness {
+    let mut harness = Scene::demo().open(width, height);
+    harness.keys("<Enter>").settle();
+    harness
+}
+
+#[test]
+fn an_empty_chat_without_a_model_says_how_to_begin() {
+    snapshots("empty", Harness::new);
+}
+
+#[test]
+fn the_demo_waits_with_its_first_message() {
+    snapshots("demo", |width, height| Scene::demo().open(width, height));
+}
+
+#[test]
+fn the_picker_finds_files_by_a_few_letters() {
+    snapshots("picker", |width, height| {
+        let mut harness = Scene::demo().open(width, height);
+        harness.keys("<Ctrl-p> type \"fore\" <Tab>");
+        harness
+    });
+}
+
+#[test]
+fn the_map_opens_a_file_to_its_symbols() {
+    snapshots("map", |width, height| {
+        let mut harness = Scene::demo().open(width, height);
+        harness.keys("<Alt-2> j <Enter> j");
+        harness
+    });
+}
+
+#[test]
+fn the_context_lists_what_will_be_sent() {
+    snapshots("context", |width, height| {
+        let mut harness = Scene::demo().open(width, height);
+        harness.keys("<Alt-3> j j r").settle();
+        harness
+    });
+}
+
+#[test]
+fn an_answer_streams_in_and_its_edits_show() {
+    snapshots("streaming", |width, height| {
+        let mut harness = Scene::harbour()
+            .silent()
+            .chat(&["harbour/berth.py"])
+            .open(width, height);
+        harness.keys("type \"let equal lengths fit\" <Enter>").settle();
+        let (arrived, _) = HALF_WRONG.split_once("    self.title").unwrap();
+        harness.stream(arrived);
+        harness
+    });
+}
+
+#[test]
+fn a_turn_waits_for_its_first_word() {
+    snapshots("waiting", |width, height| {
+        let mut harness = Scene::harbour().silent().open(width, height);
+        harness.keys("type \"let equal lengths fit\" <Enter>").settle();
+        harness
+    });
+}
+
+#[test]
+fn a_review_opens_at_its_first_hunk() {
+    snapshots("review", review);
+}
+
+#[test]
+fn accepted_and_rejected_hunks_carry_their_marks() {
+    snapshots("review_decided", |width, height| {
+        let mut harness = review(width, height);
+        harness.keys("y n [ [");
+        harness
+    });
+}
+
+#[test]
+fn deciding_goes_on_to_the_next_pending_hunk() {
+    snapshots("review_next", |width, height| {
+        let mut harness = review(width, height);
+        harness.keys("y y n");
+        harness
+    });
+}
+
+#[test]
+fn an_edit_without_a_place_is_shown_with_its_reason() {
+    snapshots("review_refused", |width, height| {
+        let mut harness = Scene::harbour()
+            .replying(HALF_WRONG)
+            .chat(&["harbour/berth.py", "harbour/ship.py"])
+            .open(width, height);
+        harness.keys("type \"let equal lengths fit\" <Enter>").settle();
+        harness
+    });
+}
+
+#[test]
+fn a_write_tells_what_it_did() {
+    snapshots("written", |width, height| {
+        let mut harness = review(width, height);
+        harness.keys("g y } } [ n w").settle();
+        harness
+    });
+}
+
+#[test]
+fn a_write_of_some_hunks_keeps_the_others_under_review() {
+    snapshots("written_in_part", |width, height| {
+        let mut harness = review(width, height);
+        harness.keys("y y n w").settle();
+        harness
+    });
+}
+
+#[test]
+fn a_context_over_the_window_says_so_and_is_not_sent() {
+    snapshots("over_budget", |width, height| {
+        let mut harness = Scene::demo().window(1_600).open(width, height);
+        harness.keys("<Enter>").settle();
+        harness
+    });
+}
+
+#[test]
+fn the_context_over_the_window_has_the_focus() {
+    snapshots("over_budget_context", |width, height| {
+        let mut harness = Scene::demo().window(1_600).open(width, height);
+        harness.keys("<Alt-3>");
+        harness
+    });
+}
+
+#[test]
+fn the_help_lists_keys_and_commands() {
+    snapshots("help", |width, height| {
+        let mut harness = Harness::new(width, height);
+        harness.keys("<F1>");
+        harness
+    });
+    snapshots("help_review", |width, height| {
+        let mut harness = review(width, height);
+        harness.keys("?");
+        harness
+    });
+}
+
+#[test]
+fn a_pasted_reply_is_shown_before_it_is_taken() {
+    snapshots("paste_empty", |width, height| {
+        let mut harness = Harness::new(width, height);
+        harness.keys("<F4>");
+        harness
+    });
+    snapshots("paste", |width, height| {
+        let mut harness = Harness::new(width, height);
+        harness.keys("<F4>").paste(HALF_WRONG);
+        harness
+    });
+}
+
+#[test]
+fn abandoning_a_review_is_asked_for() {
+    snapshots("abandon", |width, height| {
+        let mut harness = review(width, height);
+        harness.keys("x");
+        harness
+    });
+}
+
+#[test]
+fn the_prompt_is_shown_as_it_will_be_sent() {
+    snapshots("prompt", |width, height| {
+        let mut harness = Scene::harbour().chat(&["harbour/ship.py"]).open(width, height);
+        harness.keys("type \"what is a ship?\"").settle().keys("<F5>");
+        harness
+    });
+}
+
+#[test]
+fn a_small_terminal_says_what_it_needs() {
+    snapshot("too_small@30x8", &Harness::new(30, 8));
+    snapshot("smallest@40x10", &review(40, 10));
+}
+
+#[test]
+fn notices_wrap_and_say_what_to_do() {
+    snapshots("notices", |width, height| {
+        let mut harness = Scene::harbour().silent().open(width, height);
+        harness.keys("type \"/add nowhere.py\" <Enter> type \"/frobnicate\" <Enter> <Ctrl-c>");
+        harness.keys("type \"let equal lengths fit\" <Enter>").settle();
+        harness.fail(
+            "api.example.org does not accept the key (401 Unauthorized).",
+            "Set RHUMB_API_KEY to a valid key and start again.",
+        );
+        harness
+            .tell(Level::Warning, "harbour/ship.py was read again.", "")
+            .tell(
+                Level::Info,
+                "The prompt is on the clipboard (about 812 tokens).",
+                "Paste it.",
+            );
+        harness.settle();
+        harness
+    });
+}
+
+#[test]
+fn a_message_without_a_model_is_kept() {
+    snapshots("no_model", |width, height| {
+        let mut harness = Harness::new(width, height);
+        harness.keys("type \"let equal lengths fit\" <Enter>").settle();
+        harness
+    });
+}
+
+#[test]
+fn a_hunk_that_is_not_on_the_screen_is_not_decided() {
+    let mut harness = Scene::harbour()
+        .replying(HALF_WRONG)
+        .chat(&["harbour/berth.py", "harbour/ship.py"])
+        .open(60, 10);
+    harness.keys("type \"let equal lengths fit\" <Enter>").settle();
+    harness.keys("g g y");
+    assert_eq!(harness.app.session.review.counts().pending, 1, "{}", harness.screen());
+    harness.keys("y");
+    assert_eq!(harness.app.session.review.counts().accepted, 1, "{}", harness.screen());
+}
+
+#[test]
+fn the_cursor_of_the_context_goes_with_its_file() {
+    let mut harness = Scene::demo().open(140, 40);
+    harness.keys("<Alt-3> j j r").settle();
+    assert!(harness.app.session.files[0].read_only);
+    harness.keys("r").settle();
+    assert!(!harness.app.session.files[0].read_only);
+}
+
+#[test]
+fn a_message_that_was_not_answered_is_part_of_the_next_request_again() {
+    let mut harness = Scene::harbour().silent().open(80, 24);
+    harness.keys("type \"let equal lengths fit\" <Enter>").settle();
+    harness.fail("no network.", "").settle();
+    let view = harness.app.session.view.as_ref().unwrap();
+    assert!(view.prompt.as_text().contains("let equal lengths fit"));
+}
+
+#[test]
+fn a_second_write_writes_what_was_left() {
+    let mut harness = review(140, 40);
+    harness.keys("y y n w").settle();
+    let text = harness.file("tidewatch/forecast.py").unwrap();
+    assert!(text.contains("from .cache import CACHE") && text.contains("raise ValueError"));
+    assert!(!text.contains("CACHE.height"));
+    harness.keys("g y w").settle();
+    let text = harness.file("tidewatch/forecast.py").unwrap();
+    assert!(text.contains("CACHE.height") && text.contains("raise ValueError"));
+    assert!(!harness.app.reviewing(), "{}", harness.screen());
+}
+
+#[test]
+fn a_file_that_changed_meanwhile_is_not_overwritten() {
+    let mut harness = review(140, 40);
+    let mine = format!("# mine\n{}", harness.file("tidewatch/forecast.py").unwrap());
+    harness.put("tidewatch/forecast.py", &mine);
+    harness.keys("g y w").settle();
+    assert_eq!(harness.file("tidewatch/forecast.py").unwrap(), mine);
+    assert_eq!(harness.file("tidewatch/cache.py"), None, "all files or none");
+    snapshot("stale@140x40", &harness);
+    harness.keys("w").settle();
+    let text = harness.file("tidewatch/forecast.py").unwrap();
+    assert!(text.starts_with("# mine\n") && text.contains("CACHE.height"));
+}
+
+#[test]
+fn a_pasted_reply_goes_into_review() {
+    snapshots("pasted_review", |width, height| {
+        let mut harness = Harness::new(width, height);
+        harness.keys("type \"let equal lengths fit\" <F4>").paste(HALF_WRONG);
+        harness.keys("<Ctrl-d>").settle();
+        harness
+    });
+}
+
+#[test]
+fn the_prompt_goes_to_the_clipboard() {
+    let mut harness = Harness::new(80, 24);
+    harness.keys("type \"let equal lengths fit\" <F3>").settle();
+    assert_eq!(harness.copied.len(), 1);
+    assert!(harness.copied[0].contains("let equal lengths fit"));
+    let view = harness.app.session.view.as_ref().unwrap();
+    assert!(
+        view.prompt.as_text().contains("let equal lengths fit"),
+        "the panes show it, too"
+    );
+}
+
+#[test]
+fn a_hunk_that_lost_its_place_is_shown_where_nothing_can_be_accepted() {
+    snapshots("stale_lost", |width, height| {
+        let mut harness = review(width, height);
+        let mine = harness
+            .file("tidewatch/forecast.py")
+            .unwrap()
+            .replace("range(count)", "range(0, count)");
+        harness.put("tidewatch/forecast.py", &mine);
+        harness.keys("g y w").settle().keys("<Alt-4> g g");
+        assert_eq!(harness.file("tidewatch/forecast.py").unwrap(), mine);
+        harness
+    });
+}
