@@ -48,6 +48,8 @@ pub struct Session {
     pub turn: Option<Turn>,
     /// The proposals under review.
     pub review: Review,
+    /// How many proposals have come in.
+    pub proposals: usize,
     /// How far the reading of the repository is.
     pub survey: SurveyState,
     /// Every file of the repository, sorted.
@@ -83,6 +85,7 @@ impl Session {
             connection,
             turn: None,
             review: Review::default(),
+            proposals: 0,
             survey: SurveyState::Reading(0, 0),
             paths: Arc::default(),
             listed: false,

@@ -16,6 +16,12 @@ impl Session {
         if newer.is_empty() {
             return;
         }
+        self.proposals += 1;
+        let refused = newer.refused.len();
+        if refused > 0 {
+            let text = format!("{} found no place in the files.", count(refused, "edit"));
+            self.tell(Level::Warning, text, "The review says why, with the nearest places; the other hunks can be decided.");
+        }
         for path in self.review.merge(newer) {
             let text = format!("The earlier proposal for {path} was replaced by the new one.");
             self.tell(Level::Info, text, "");

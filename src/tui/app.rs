@@ -86,8 +86,10 @@ pub struct App {
     pub(super) interrupted_once: bool,
     /// Rows of the panes as last drawn, for paging.
     pub(super) page: usize,
-    /// How many reviews have come in: the pane takes the focus only for a new one.
+    /// Whether there was something to review after the event before.
     pub(super) was_reviewing: bool,
+    /// The proposals that the review pane has turned to.
+    pub(super) seen_proposals: usize,
 }
 
 impl App {
@@ -109,6 +111,7 @@ impl App {
             interrupted_once: false,
             page: 10,
             was_reviewing: false,
+            seen_proposals: 0,
         };
         (app, run(effects))
     }
@@ -125,22 +128,18 @@ impl App {
             self.review.cursor = nearest(review, self.review.cursor);
             self.review.follow = true;
         }
-        if review.is_empty() && self.was_reviewing && self.focus == Pane::Review {
+        if review.is_empty() && self.focus == Pane::Review && self.was_reviewing {
             self.focus = Pane::Chat;
         }
-        if !review.is_empty() && !self.was_reviewing {
+        self.was_reviewing = !review.is_empty();
+        if self.session.proposals != self.seen_proposals {
+            self.seen_proposals = self.session.proposals;
             self.review = ReviewPane {
                 follow: true,
                 ..ReviewPane::default()
             };
-            // Whoever is typing goes on typing; the review waits for Tab.
-            if self.composer.is_empty() && self.overlay.is_none() {
-                self.focus = Pane::Review;
-            } else {
-                self.hint = "a proposal waits in the review: Alt-4".into();
-            }
+            // The focus stays where it is: a letter typed for the chat must never decide a hunk.
         }
-        self.was_reviewing = !self.session.review.is_empty();
         let parts = self.session.view.as_ref().map_or(0, |view| view.prompt.parts.len());
         self.context.set_len(parts);
         let rows = self.map_rows().len();

@@ -44,7 +44,7 @@ pub fn places(screen: Rect, focus: Pane, reviewing: bool) -> Option<Places> {
     );
     let company = screen.width >= MEDIUM.0 && screen.height >= MEDIUM.1;
     let panes = if company {
-        stack(body, focus)
+        stack(body, focus, reviewing)
     } else {
         vec![(focus, body)]
     };
@@ -77,9 +77,13 @@ fn wide(body: Rect, reviewing: bool) -> Vec<(Pane, Rect)> {
     ]
 }
 
-/// The pane with the focus above; below it the chat, or map and context beside each other.
-fn stack(body: Rect, focus: Pane) -> Vec<(Pane, Rect)> {
+/// The pane with the focus above; below it the chat, or what waits for a decision, or map and context beside each other.
+fn stack(body: Rect, focus: Pane, reviewing: bool) -> Vec<(Pane, Rect)> {
     match focus {
+        Pane::Chat if reviewing => {
+            let [chat, review] = rows(body, [Constraint::Fill(1), Constraint::Fill(1)]);
+            vec![(Pane::Chat, chat), (Pane::Review, review)]
+        }
         Pane::Chat => {
             let [chat, below] = rows(body, [Constraint::Fill(1), Constraint::Length(8)]);
             let [map, context] = columns(below, [Constraint::Fill(1), Constraint::Fill(1)]);

@@ -26,6 +26,9 @@ impl App {
         let effects = self.session.handle(report);
         self.hold_context(held.0.as_deref());
         self.hold_review(held.1.as_deref());
+        if let Some(overlay) = &mut self.overlay {
+            overlay.refresh(&self.session.paths);
+        }
         let mut tasks = run(effects);
         if let Some(text) = self.session.clipboard.take() {
             let tokens = self.session.view.as_ref().map_or(0, |view| view.prompt.tokens);
@@ -198,11 +201,14 @@ impl App {
     fn send(&mut self) -> Vec<Task> {
         let text = self.composer.text();
         if text.trim().is_empty() {
+            if self.reviewing() {
+                self.focus = Pane::Review;
+            }
             return Vec::new();
         }
         self.chat.from_bottom = 0;
-        // A path or a comment may also begin with a slash; a command is a word of letters.
-        if text.starts_with('/') && !text[1..].starts_with(['/', ' ', '*']) && !text.contains('\n') {
+        // A comment may also begin with a slash.
+        if text.starts_with('/') && !text.starts_with("//") && !text.starts_with("/*") && !text.contains('\n') {
             return match parse_command(&text) {
                 Ok(command) => {
                     self.composer.clear();

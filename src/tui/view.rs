@@ -160,7 +160,7 @@ fn status(app: &App, frame: &mut Frame<'_>, area: Rect) {
         ));
     } else if let Some(view) = &app.session.view {
         let prompt = &view.prompt;
-        let role = meter::role(prompt.tokens as u64, prompt.window.tokens as u64);
+        let role = meter::role(prompt.tokens as u64, prompt.window.max_input() as u64);
         let about = if prompt.exact { "" } else { "~" };
         left.push(Span::styled(
             format!(" {about}{} tokens ", meter::tokens(prompt.tokens as u64)),

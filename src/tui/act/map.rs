@@ -24,7 +24,10 @@ impl App {
         for (index, file) in self.ranked_files().iter().enumerate() {
             rows.push(MapRow::File(index));
             if self.map.open.contains(&file.path) {
-                rows.extend((0..file.symbols.len()).map(|symbol| MapRow::Symbol(index, symbol)));
+                // In the order of the file, as a reader expects below its name.
+                let mut symbols: Vec<usize> = (0..file.symbols.len()).collect();
+                symbols.sort_by_key(|symbol| file.symbols[*symbol].line);
+                rows.extend(symbols.into_iter().map(|symbol| MapRow::Symbol(index, symbol)));
             }
         }
         rows
@@ -65,10 +68,11 @@ impl App {
     }
 
     fn toggle_file(&mut self) {
-        let Some((_, path)) = self.file_under_cursor() else {
+        let Some((index, path)) = self.file_under_cursor() else {
             return;
         };
-        if !self.map.open.remove(&path) {
+        let on_file = self.map.window.selected().and_then(|at| self.map_rows().get(at).copied()) == Some(MapRow::File(index));
+        if on_file && !self.map.open.remove(&path) {
             self.map.open.insert(path);
         }
     }

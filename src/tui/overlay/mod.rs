@@ -73,6 +73,16 @@ impl Overlay {
         Self::Files(picker, Arc::clone(paths))
     }
 
+    /// Takes in a new list of files, if this is the file picker; what was typed stays.
+    pub fn refresh(&mut self, paths: &Arc<Vec<String>>) {
+        let Self::Files(picker, known) = self else { return };
+        if !Arc::ptr_eq(known, paths) {
+            let query = picker.query().to_owned();
+            *self = Self::files(paths);
+            self.paste(&query);
+        }
+    }
+
     /// The servers that were found, one row for each model.
     pub fn servers(servers: Vec<LocalServer>) -> Self {
         let mut rows = Vec::new();

@@ -82,16 +82,22 @@ fn draw_composer(app: &App, frame: &mut Frame<'_>, area: Rect) {
 fn draw_transcript(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
     let ViewCache { chat, coloring, .. } = cache;
     chat.height = usize::from(area.height);
-    if app.session.transcript.is_empty() {
-        chat.total = 0;
-        return frame.render_widget(Paragraph::new(welcome(app, area.width)), area);
-    }
     chat.refresh(app, coloring, area.width);
+    let talked = app.session.transcript.iter().any(|entry| !matches!(entry, Entry::Notice(_)));
+    if !talked {
+        // Notices of the start must not push out how to begin.
+        let mut welcome = welcome(app, area.width);
+        welcome.push(Line::default());
+        chat.entries.insert(0, Rendered { lines: welcome, ..Rendered::default() });
+    }
     let total: usize = chat.entries.iter().map(|entry| entry.lines.len()).sum();
     chat.total = total;
     let from_bottom = app.chat.from_bottom.min(total.saturating_sub(chat.height));
     let first = total.saturating_sub(chat.height + from_bottom);
     frame.render_widget(Paragraph::new(visible(&chat.entries, first, chat.height)), area);
+    if !talked {
+        chat.entries.remove(0);
+    }
 }
 
 /// `count` lines from `first` on, without walking through the lines of the entries before.

@@ -24,7 +24,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     };
     let prompt = &view.prompt;
     let note = if prompt.excess() > 0 {
-        format!("{} TOO MANY", meter::tokens(prompt.excess() as u64))
+        format!("over by {}", meter::tokens(prompt.excess() as u64))
     } else if !prompt.exact {
         "estimated".to_owned()
     } else {
@@ -82,7 +82,8 @@ fn part_line(app: &App, part: &Part, prompt: &Prompt, columns: u16) -> Line<'sta
 }
 
 fn total_line(app: &App, prompt: &Prompt, columns: u16) -> Line<'static> {
-    let window = prompt.window.tokens as u64;
+    // The answer needs its share of the window too.
+    let window = prompt.window.max_input() as u64;
     let assumed = if prompt.window.known { "" } else { " assumed" };
     let bare = meter::line(prompt.tokens as u64, window, 0, false, &app.theme).width() + assumed.len();
     let cells = columns.saturating_sub(u16::try_from(bare).unwrap_or(0)).max(4);
