@@ -41,11 +41,7 @@ pub struct UserError {
 impl UserError {
     /// An error of that kind.
     pub fn new(kind: ErrorKind, message: impl fmt::Display, hint: impl Into<String>) -> Self {
-        Self {
-            kind,
-            message: message.to_string(),
-            hint: hint.into(),
-        }
+        Self { kind, message: message.to_string(), hint: hint.into() }
     }
 }
 

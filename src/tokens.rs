@@ -64,9 +64,7 @@ fn encoding_of(model: &str) -> (Encoding, bool) {
     let name = name.strip_prefix("ft:").unwrap_or(name);
     const NEW: [&str; 5] = ["gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "chatgpt-4o"];
     const OLD: [&str; 3] = ["gpt-4", "gpt-3.5", "gpt-35"];
-    let reasoning = ["o1", "o3", "o4"]
-        .iter()
-        .any(|series| name == *series || name.starts_with(&format!("{series}-")));
+    let reasoning = ["o1", "o3", "o4"].iter().any(|series| name == *series || name.starts_with(&format!("{series}-")));
     if reasoning || NEW.iter().any(|prefix| name.starts_with(prefix)) {
         (Encoding::O200k, true)
     } else if OLD.iter().any(|prefix| name.starts_with(prefix)) {
@@ -84,11 +82,7 @@ struct TableCounter {
 impl TokenCounter for TableCounter {
     fn count(&self, text: &str) -> usize {
         let table = self.encoding.table();
-        if text.len() > COUNT_WHOLE_LIMIT {
-            sampled(table, text)
-        } else {
-            whole(table, text)
-        }
+        if text.len() > COUNT_WHOLE_LIMIT { sampled(table, text) } else { whole(table, text) }
     }
 
     fn exact(&self) -> bool {
@@ -138,9 +132,7 @@ fn piece_end(text: &str, limit: usize) -> usize {
     }
     let end = floor_boundary(text, limit);
     let bytes = text.as_bytes();
-    let line_start = (1..end)
-        .rev()
-        .find(|&at| bytes[at - 1] == b'\n' && bytes[at].is_ascii_alphabetic());
+    let line_start = (1..end).rev().find(|&at| bytes[at - 1] == b'\n' && bytes[at].is_ascii_alphabetic());
     line_start.unwrap_or(end)
 }
 
@@ -155,15 +147,7 @@ mod tests {
 
     #[test]
     fn openai_models_are_counted_with_their_own_table() {
-        for model in [
-            "gpt-4o",
-            "openai/gpt-4.1-mini",
-            "gpt-5",
-            "o1",
-            "o3-mini",
-            "o4-mini",
-            "GPT-4o-2024-05-13",
-        ] {
+        for model in ["gpt-4o", "openai/gpt-4.1-mini", "gpt-5", "o1", "o3-mini", "o4-mini", "GPT-4o-2024-05-13"] {
             assert_eq!(encoding_of(model), (Encoding::O200k, true), "{model}");
         }
         for model in ["gpt-4", "gpt-4-turbo", "gpt-3.5-turbo", "azure/gpt-35-turbo"] {
@@ -198,9 +182,7 @@ mod tests {
 
     #[test]
     fn cutting_into_pieces_keeps_the_count_of_code() {
-        let text: String = (0..6_000)
-            .map(|n| format!("fn f{n}() {{\n    g({n});\n}}\n\n"))
-            .collect();
+        let text: String = (0..6_000).map(|n| format!("fn f{n}() {{\n    g({n});\n}}\n\n")).collect();
         assert!(text.len() > 3 * PIECE);
         let table = Encoding::O200k.table();
         assert_eq!(whole(table, &text), table.count_ordinary(&text));
@@ -208,9 +190,7 @@ mod tests {
 
     #[test]
     fn a_huge_text_is_sampled_within_the_stated_error() {
-        let text: String = (0..90_000)
-            .map(|n| format!("let value_{n} = compute(&items[{n}], {});\n", n % 7))
-            .collect();
+        let text: String = (0..90_000).map(|n| format!("let value_{n} = compute(&items[{n}], {});\n", n % 7)).collect();
         assert!(text.len() > COUNT_WHOLE_LIMIT);
         let table = Encoding::O200k.table();
         let (exact, sampled) = (whole(table, &text) as f64, sampled(table, &text) as f64);

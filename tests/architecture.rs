@@ -14,22 +14,8 @@ const LINE_CEILING: usize = 500;
 /// The rooms of each layer, lowest first.
 const LAYERS: [(&str, &[&str]); 5] = [
     ("text", &["text", "diff", "tokens", "error"]),
-    (
-        "meaning",
-        &[
-            "syntax",
-            "lexical",
-            "repo_map",
-            "edit",
-            "review",
-            "context",
-            "retrieval",
-        ],
-    ),
-    (
-        "world",
-        &["clock", "workspace", "git", "llm", "store", "config", "demo"],
-    ),
+    ("meaning", &["syntax", "lexical", "repo_map", "edit", "review", "context", "retrieval"]),
+    ("world", &["clock", "workspace", "git", "llm", "store", "config", "demo"]),
     ("session", &["session", "bench"]),
     ("face", &["tui", "headless", "cli", "main"]),
 ];
@@ -45,10 +31,7 @@ const MEANING_MAY_NAME: [(&str, &[&str]); 7] = [
     ("retrieval", &["syntax", "lexical", "repo_map"]),
     ("edit", &["syntax"]),
     ("review", &["syntax", "edit"]),
-    (
-        "context",
-        &["syntax", "lexical", "repo_map", "retrieval", "edit", "review"],
-    ),
+    ("context", &["syntax", "lexical", "repo_map", "retrieval", "edit", "review"]),
 ];
 
 /// Rooms of the world that the others may name: settings, and the types of a file as it was read.
@@ -105,11 +88,7 @@ fn check(files: &[(&str, &str)]) -> Vec<Violation> {
 
 /// The rules about a file as such: its opening line, its length, and that its room is on the plan.
 fn check_shape(source: &Source, found: &mut Vec<Violation>) {
-    let first = source
-        .lines
-        .iter()
-        .position(|line| !line.trim().is_empty())
-        .unwrap_or(0);
+    let first = source.lines.iter().position(|line| !line.trim().is_empty()).unwrap_or(0);
     let opening = source.lines.get(first).map_or("", |line| line.trim());
     if opening.strip_prefix("//!").is_none_or(|rest| rest.trim().is_empty()) {
         found.push(source.violation(first + 1, "a file opens with a `//!` line that says what it is".into()));
@@ -120,10 +99,7 @@ fn check_shape(source: &Source, found: &mut Vec<Violation>) {
         found.push(source.violation(LINE_CEILING + 1, why));
     }
     if source.room() != "lib" && layer_of(source.room()).is_none() {
-        let why = format!(
-            "the room `{}` is not on the plan: give it a layer in tests/architecture.rs",
-            source.room()
-        );
+        let why = format!("the room `{}` is not on the plan: give it a layer in tests/architecture.rs", source.room());
         found.push(source.violation(1, why));
     }
 }
@@ -158,20 +134,11 @@ fn objection(source: &Source, layer: usize, path: &[Segment]) -> Option<(usize, 
         return room_objection(room, layer, named).map(|why| (1, why));
     }
     let (never, who): (&[&str], String) = if layer <= MEANING {
-        (
-            &PURE_NEVER,
-            format!("`{room}` is a pure room: text and values in and out"),
-        )
+        (&PURE_NEVER, format!("`{room}` is a pure room: text and values in and out"))
     } else if layer == FACE {
-        (
-            &FACE_NEVER,
-            format!("`{room}` is a face: networks and repositories are the world's"),
-        )
+        (&FACE_NEVER, format!("`{room}` is a face: networks and repositories are the world's"))
     } else if room == "session" && !source.joins_rooms() {
-        (
-            &SESSION_NEVER,
-            "the conversation is a plain state machine; its runner joins it to the world".into(),
-        )
+        (&SESSION_NEVER, "the conversation is a plain state machine; its runner joins it to the world".into())
     } else {
         return None;
     };
@@ -199,18 +166,13 @@ fn room_objection(room: &str, layer: usize, named: &str) -> Option<String> {
         return None;
     }
     if layer == MEANING {
-        let allowed = MEANING_MAY_NAME
-            .iter()
-            .find(|(name, _)| *name == room)
-            .map_or(&[][..], |(_, rooms)| *rooms);
+        let allowed = MEANING_MAY_NAME.iter().find(|(name, _)| *name == room).map_or(&[][..], |(_, rooms)| *rooms);
         if !allowed.contains(&named) {
             return Some(format!("`{room}` does not stand on `{named}`"));
         }
     }
     if layer == WORLD && !WORLD_SHARED.contains(&named) {
-        return Some(format!(
-            "`{room}` and `{named}` are both the world's: the session joins them"
-        ));
+        return Some(format!("`{room}` and `{named}` are both the world's: the session joins them"));
     }
     None
 }
@@ -284,10 +246,7 @@ impl Source {
             } else {
                 let end = item_end(all, close + 1);
                 let item = all.get(close + 1..end).unwrap_or(&[]);
-                let name = item
-                    .iter()
-                    .position(|t| t.is("mod"))
-                    .and_then(|index| item.get(index + 1));
+                let name = item.iter().position(|t| t.is("mod")).and_then(|index| item.get(index + 1));
                 if let Some(name) = name.filter(|_| item.last().is_some_and(|t| t.is(";"))) {
                     self.test_mods.push(name.text.clone());
                 }
@@ -326,15 +285,8 @@ impl Source {
     /// The files, or folders with a final `/`, of the modules that this file declares for tests only.
     fn test_modules(&self) -> Vec<String> {
         let module = self.module();
-        let folder = ["src"]
-            .into_iter()
-            .chain(module.iter().map(String::as_str))
-            .collect::<Vec<_>>()
-            .join("/");
-        self.test_mods
-            .iter()
-            .flat_map(|name| [format!("{folder}/{name}.rs"), format!("{folder}/{name}/")])
-            .collect()
+        let folder = ["src"].into_iter().chain(module.iter().map(String::as_str)).collect::<Vec<_>>().join("/");
+        self.test_mods.iter().flat_map(|name| [format!("{folder}/{name}.rs"), format!("{folder}/{name}/")]).collect()
     }
 
     fn is_test(&self, test_files: &[String]) -> bool {
@@ -343,34 +295,18 @@ impl Source {
     }
 
     fn code_lines(&self) -> usize {
-        let in_tests = |line: &usize| {
-            self.test_lines
-                .iter()
-                .any(|(first, last)| (first..=last).contains(&line))
-        };
+        let in_tests = |line: &usize| self.test_lines.iter().any(|(first, last)| (first..=last).contains(&line));
         (1..=self.lines.len()).filter(|line| !in_tests(line)).count()
     }
 
     fn violation(&self, line: usize, why: String) -> Violation {
-        let text = self
-            .lines
-            .get(line.saturating_sub(1))
-            .map_or("", |text| text.trim())
-            .to_owned();
-        Violation {
-            path: self.path.clone(),
-            line,
-            text,
-            why,
-        }
+        let text = self.lines.get(line.saturating_sub(1)).map_or("", |text| text.trim()).to_owned();
+        Violation { path: self.path.clone(), line, text, why }
     }
 
     /// Every path that the file names, with the names that its `use` declarations bring in.
     fn names(&self) -> Names {
-        let mut names = Names {
-            paths: Vec::new(),
-            imports: BTreeMap::new(),
-        };
+        let mut names = Names { paths: Vec::new(), imports: BTreeMap::new() };
         // Inline modules open at a brace and move `super` and `self`.
         let mut module = self.module();
         let mut open_modules: Vec<usize> = Vec::new();
@@ -383,9 +319,7 @@ impl Source {
                 continue;
             }
             if token.is("extern") && next.is_some_and(|next| next.is("crate")) {
-                names
-                    .paths
-                    .extend(self.tokens.get(at + 2).map(|name| vec![name.segment()]));
+                names.paths.extend(self.tokens.get(at + 2).map(|name| vec![name.segment()]));
                 at += 3;
                 continue;
             }
@@ -434,11 +368,7 @@ fn item_end(tokens: &[Token], from: usize) -> usize {
     // `pub use …;` and `pub const X: T = T { … };` end at the semicolon, not at the first brace.
     let to_semicolon = is_value
         || (word(0) == "pub"
-            && tokens
-                .iter()
-                .skip(at + 1)
-                .take(6)
-                .any(|t| matches!(t.text.as_str(), "use" | "static" | "const"))
+            && tokens.iter().skip(at + 1).take(6).any(|t| matches!(t.text.as_str(), "use" | "static" | "const"))
             && !tokens.iter().skip(at + 1).take(7).any(|t| t.is("fn")));
     while let Some(token) = tokens.get(at) {
         match token.text.as_str() {
@@ -511,9 +441,7 @@ struct Names {
 impl Names {
     /// Reads the `use` tree at `at`; returns the index past its semicolon.
     fn read_use(&mut self, tokens: &[Token], at: usize, module: &[String]) -> usize {
-        let end = (at..tokens.len())
-            .find(|index| tokens[*index].is(";"))
-            .unwrap_or(tokens.len());
+        let end = (at..tokens.len()).find(|index| tokens[*index].is(";")).unwrap_or(tokens.len());
         self.read_tree(&tokens[at..end], &[], module);
         end + 1
     }
@@ -586,13 +514,7 @@ impl Names {
             }
             let rest = resolved.split_off(1);
             // The line is that of the place which names it, not of the import.
-            resolved = import
-                .iter()
-                .map(|part| Segment {
-                    name: part.name.clone(),
-                    line: first.line,
-                })
-                .collect();
+            resolved = import.iter().map(|part| Segment { name: part.name.clone(), line: first.line }).collect();
             by_import = Some(resolved.clone());
             resolved.extend(rest);
         }
@@ -641,10 +563,7 @@ impl Token {
     }
 
     fn segment(&self) -> Segment {
-        Segment {
-            name: self.text.clone(),
-            line: self.line,
-        }
+        Segment { name: self.text.clone(), line: self.line }
     }
 }
 
@@ -656,9 +575,7 @@ fn tokens(text: &str) -> Vec<Token> {
         let next = chars.get(at + 1).copied();
         let start = at;
         if c == '/' && next == Some('/') {
-            at = (at..chars.len())
-                .find(|index| chars[*index] == '\n')
-                .unwrap_or(chars.len());
+            at = (at..chars.len()).find(|index| chars[*index] == '\n').unwrap_or(chars.len());
         } else if c == '/' && next == Some('*') {
             at = after_block_comment(&chars, at);
         } else if let Some(end) = after_string(&chars, at) {
@@ -666,36 +583,20 @@ fn tokens(text: &str) -> Vec<Token> {
         } else if c == '\'' {
             at = after_quote(&chars, at);
         } else if c == '_' || c.is_alphanumeric() {
-            at = (at..chars.len())
-                .find(|i| !(chars[*i] == '_' || chars[*i].is_alphanumeric()))
-                .unwrap_or(chars.len());
+            at = (at..chars.len()).find(|i| !(chars[*i] == '_' || chars[*i].is_alphanumeric())).unwrap_or(chars.len());
             if !c.is_ascii_digit() {
-                found.push(Token {
-                    text: chars[start..at].iter().collect(),
-                    line,
-                });
+                found.push(Token { text: chars[start..at].iter().collect(), line });
             }
         } else if c == ':' && next == Some(':') {
-            found.push(Token {
-                text: "::".into(),
-                line,
-            });
+            found.push(Token { text: "::".into(), line });
             at += 2;
         } else {
             if !c.is_whitespace() {
-                found.push(Token {
-                    text: c.to_string(),
-                    line,
-                });
+                found.push(Token { text: c.to_string(), line });
             }
             at += 1;
         }
-        line += chars
-            .get(start..at)
-            .unwrap_or(&[])
-            .iter()
-            .filter(|c| **c == '\n')
-            .count();
+        line += chars.get(start..at).unwrap_or(&[]).iter().filter(|c| **c == '\n').count();
     }
     found
 }
@@ -730,11 +631,7 @@ fn after_string(chars: &[char], at: usize) -> Option<usize> {
     while let Some(&c) = chars.get(end) {
         if c == '\\' && !raw {
             end += 2;
-        } else if c == '"'
-            && chars
-                .get(end + 1..end + 1 + hashes)
-                .is_some_and(|tail| tail.iter().all(|c| *c == '#'))
-        {
+        } else if c == '"' && chars.get(end + 1..end + 1 + hashes).is_some_and(|tail| tail.iter().all(|c| *c == '#')) {
             return Some(end + 1 + hashes);
         } else {
             end += 1;
@@ -747,15 +644,9 @@ fn after_string(chars: &[char], at: usize) -> Option<usize> {
 fn after_quote(chars: &[char], at: usize) -> usize {
     if chars.get(at + 1) == Some(&'\\') {
         // The escaped character itself may be a quote.
-        return (at + 3..chars.len())
-            .find(|index| chars[*index] == '\'')
-            .map_or(chars.len(), |index| index + 1);
+        return (at + 3..chars.len()).find(|index| chars[*index] == '\'').map_or(chars.len(), |index| index + 1);
     }
-    if chars.get(at + 2) == Some(&'\'') {
-        at + 3
-    } else {
-        at + 1
-    }
+    if chars.get(at + 2) == Some(&'\'') { at + 3 } else { at + 1 }
 }
 
 // ---------------------------------------------------------------------------------------------------------- tests
@@ -767,11 +658,7 @@ fn rust_files(root: &Path, folder: &Path, into: &mut Vec<(String, String)>) -> s
         if path.is_dir() {
             rust_files(root, &path, into)?;
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let name = path
-                .strip_prefix(root)
-                .unwrap_or(&path)
-                .to_string_lossy()
-                .replace('\\', "/");
+            let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
             into.push((name, std::fs::read_to_string(&path)?));
         }
     }
@@ -784,10 +671,7 @@ fn the_rooms_keep_their_direction() {
     let mut files = Vec::new();
     rust_files(root, &root.join("src"), &mut files).unwrap();
     assert!(!files.is_empty(), "no source files below {}", root.display());
-    let files: Vec<(&str, &str)> = files
-        .iter()
-        .map(|(path, text)| (path.as_str(), text.as_str()))
-        .collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let lines: Vec<String> = check(&files).iter().map(Violation::to_string).collect();
     assert!(lines.is_empty(), "{} violations:\n{}", lines.len(), lines.join("\n"));
 }
@@ -799,10 +683,7 @@ mod planted {
     /// Plants `body` below a good opening line (so its first line is line 2) and gives the violations as `line: why`.
     fn plant(path: &str, body: &str) -> Vec<(usize, String)> {
         let text = format!("//! A planted file.\n{body}");
-        check(&[(path, &text)])
-            .into_iter()
-            .map(|violation| (violation.line, violation.why))
-            .collect()
+        check(&[(path, &text)]).into_iter().map(|violation| (violation.line, violation.why)).collect()
     }
 
     fn lines(path: &str, body: &str) -> Vec<usize> {
@@ -825,9 +706,7 @@ mod planted {
     fn no_layer_names_a_higher_one() {
         for (low, (_, low_rooms)) in LAYERS.iter().enumerate() {
             for (high, (_, high_rooms)) in LAYERS.iter().enumerate() {
-                for (room, other) in low_rooms
-                    .iter()
-                    .flat_map(|room| high_rooms.iter().map(move |other| (room, other)))
+                for (room, other) in low_rooms.iter().flat_map(|room| high_rooms.iter().map(move |other| (room, other)))
                 {
                     let found = lines(&format!("src/{room}/x.rs"), &format!("use crate::{other}::Thing;\n"));
                     if low < high {
@@ -860,16 +739,8 @@ mod planted {
             let found = lines(&format!("src/{room}/mod.rs"), &format!("use crate::{other}::Thing;"));
             assert_eq!(found, [2], "{room} named {other}");
         }
-        let good = [
-            ("repo_map", "lexical"),
-            ("retrieval", "repo_map"),
-            ("review", "edit"),
-            ("edit", "syntax"),
-        ];
-        for (room, other) in good
-            .into_iter()
-            .chain([("context", "review"), ("context", "retrieval")])
-        {
+        let good = [("repo_map", "lexical"), ("retrieval", "repo_map"), ("review", "edit"), ("edit", "syntax")];
+        for (room, other) in good.into_iter().chain([("context", "review"), ("context", "retrieval")]) {
             let found = lines(&format!("src/{room}/mod.rs"), &format!("use crate::{other}::Thing;"));
             assert_eq!(found, [0usize; 0], "{room} may name {other}");
         }
@@ -879,17 +750,8 @@ mod planted {
     fn rooms_of_the_world_are_joined_by_the_session_alone() {
         assert_eq!(lines("src/git/repo.rs", "use crate::llm::Role;"), [2]);
         assert_eq!(lines("src/workspace/root.rs", "fn f() { crate::git::open(); }"), [2]);
-        assert_eq!(
-            lines(
-                "src/demo/mod.rs",
-                "use crate::workspace::Root;\nuse crate::config::Paths;"
-            ),
-            [0usize; 0]
-        );
-        assert_eq!(
-            lines("src/session/runner.rs", "use crate::{git, llm, workspace};"),
-            [0usize; 0]
-        );
+        assert_eq!(lines("src/demo/mod.rs", "use crate::workspace::Root;\nuse crate::config::Paths;"), [0usize; 0]);
+        assert_eq!(lines("src/session/runner.rs", "use crate::{git, llm, workspace};"), [0usize; 0]);
     }
 
     #[test]
@@ -898,62 +760,31 @@ mod planted {
             for room in ["text", "tokens", "edit", "context"] {
                 let path = format!("src/{room}/x.rs");
                 assert_eq!(lines(&path, &format!("use {name};")), [2], "use {name}");
-                assert_eq!(
-                    lines(&path, &format!("\nfn f() {{\n    {name}::thing();\n}}")),
-                    [4],
-                    "inline {name}"
-                );
+                assert_eq!(lines(&path, &format!("\nfn f() {{\n    {name}::thing();\n}}")), [4], "inline {name}");
             }
         }
-        assert_eq!(
-            lines("src/git/x.rs", "use std::fs;\nuse git2::Repository;"),
-            [0usize; 0]
-        );
-        assert_eq!(
-            lines("src/text/x.rs", "use std::time::Duration;\nuse std::{fmt, path::Path};"),
-            [0usize; 0]
-        );
+        assert_eq!(lines("src/git/x.rs", "use std::fs;\nuse git2::Repository;"), [0usize; 0]);
+        assert_eq!(lines("src/text/x.rs", "use std::time::Duration;\nuse std::{fmt, path::Path};"), [0usize; 0]);
     }
 
     #[test]
     fn an_outside_name_is_found_however_it_is_brought_in() {
-        assert_eq!(
-            lines("src/edit/x.rs", "use std::{\n    fmt,\n    fs::{self, File},\n};"),
-            [4]
-        );
+        assert_eq!(lines("src/edit/x.rs", "use std::{\n    fmt,\n    fs::{self, File},\n};"), [4]);
         assert_eq!(lines("src/edit/x.rs", "use std::time::{Duration, Instant};"), [2]);
-        assert_eq!(
-            lines("src/edit/x.rs", "use std::time;\nfn f() { time::Instant::now(); }"),
-            [3]
-        );
-        assert_eq!(
-            lines("src/edit/x.rs", "use std as base;\nfn f() { base::env::vars(); }"),
-            [3]
-        );
+        assert_eq!(lines("src/edit/x.rs", "use std::time;\nfn f() { time::Instant::now(); }"), [3]);
+        assert_eq!(lines("src/edit/x.rs", "use std as base;\nfn f() { base::env::vars(); }"), [3]);
         assert_eq!(lines("src/edit/x.rs", "use std::time::*;"), [2]);
         assert_eq!(lines("src/edit/x.rs", "use ::tokio::sync::mpsc;"), [2]);
         assert_eq!(lines("src/edit/x.rs", "extern crate git2;"), [2]);
         assert_eq!(lines("src/edit/x.rs", "#[tokio::main]\nasync fn f() {}"), [2]);
         // Brought in once and used twice is one violation.
-        assert_eq!(
-            lines(
-                "src/edit/x.rs",
-                "use std::fs;\nfn f() { fs::read(fs::canonicalize()); }"
-            ),
-            [2]
-        );
+        assert_eq!(lines("src/edit/x.rs", "use std::fs;\nfn f() { fs::read(fs::canonicalize()); }"), [2]);
     }
 
     #[test]
     fn faces_leave_networks_and_repositories_to_the_world() {
         for path in ["src/tui/app.rs", "src/cli/mod.rs", "src/headless.rs", "src/main.rs"] {
-            assert_eq!(
-                lines(
-                    path,
-                    "use tokio::sync::mpsc;\nuse git2::Repository;\nuse reqwest::Client;"
-                ),
-                [3, 4]
-            );
+            assert_eq!(lines(path, "use tokio::sync::mpsc;\nuse git2::Repository;\nuse reqwest::Client;"), [3, 4]);
         }
     }
 
@@ -961,14 +792,7 @@ mod planted {
     fn only_the_runner_and_its_kin_join_the_session_to_the_world() {
         let body = "use tokio::sync::mpsc;\nfn f() { reqwest::get(); git2::open(); }";
         assert_eq!(lines("src/session/turn.rs", body), [2, 3, 3]);
-        for file in [
-            "runner.rs",
-            "runner_turn.rs",
-            "runner/llm.rs",
-            "survey.rs",
-            "write.rs",
-            "write_journal.rs",
-        ] {
+        for file in ["runner.rs", "runner_turn.rs", "runner/llm.rs", "survey.rs", "write.rs", "write_journal.rs"] {
             assert_eq!(lines(&format!("src/session/{file}"), body), [0usize; 0], "{file}");
         }
     }
@@ -979,13 +803,7 @@ mod planted {
         let body = "use crate::{\n    edit::{self, Outcome},\n    session::Turn,\n    diff::Hunk,\n    tui::{\n        App,\n        View as V,\n    },\n};\n";
         assert_eq!(lines("src/review/x.rs", body), [4, 6]);
         assert_eq!(lines("src/review/x.rs", "use crate::*;"), [2]);
-        assert_eq!(
-            lines(
-                "src/review/x.rs",
-                "pub(crate) use crate::{edit::*, diff::{hunk::*, line}};"
-            ),
-            [0usize; 0]
-        );
+        assert_eq!(lines("src/review/x.rs", "pub(crate) use crate::{edit::*, diff::{hunk::*, line}};"), [0usize; 0]);
     }
 
     #[test]
@@ -993,22 +811,10 @@ mod planted {
         assert_eq!(lines("src/diff/x.rs", "fn f(app: &crate::tui::App) {}"), [2]);
         assert_eq!(lines("src/diff/x.rs", "use super::super::tui::App;"), [2]);
         assert_eq!(lines("src/diff/mod.rs", "use super::tui::App;"), [2]);
-        assert_eq!(
-            lines(
-                "src/diff/mod.rs",
-                "mod inner {\n    use super::tui::App;\n}\nuse super::tui::App;"
-            ),
-            [5]
-        );
-        assert_eq!(
-            lines("src/diff/x.rs", "macro_rules! m { () => { $crate::session::go() } }"),
-            [2]
-        );
+        assert_eq!(lines("src/diff/mod.rs", "mod inner {\n    use super::tui::App;\n}\nuse super::tui::App;"), [5]);
+        assert_eq!(lines("src/diff/x.rs", "macro_rules! m { () => { $crate::session::go() } }"), [2]);
         assert_eq!(lines("src/llm/x.rs", "fn f() -> rhumb::tui::App {}"), [2]);
-        assert_eq!(
-            lines("src/diff/x.rs", "use super::tui::App;\nuse self::session::Turn;"),
-            [0usize; 0]
-        );
+        assert_eq!(lines("src/diff/x.rs", "use super::tui::App;\nuse self::session::Turn;"), [0usize; 0]);
     }
 
     #[test]
@@ -1027,13 +833,7 @@ mod planted {
 
     #[test]
     fn lines_are_counted_through_literals_that_span_several() {
-        assert_eq!(
-            lines(
-                "src/text/x.rs",
-                "const A: &str = \"one\ntwo \\\nthree\";\n/* a\nb */\nuse git2::Oid;"
-            ),
-            [7]
-        );
+        assert_eq!(lines("src/text/x.rs", "const A: &str = \"one\ntwo \\\nthree\";\n/* a\nb */\nuse git2::Oid;"), [7]);
     }
 
     #[test]
@@ -1041,42 +841,18 @@ mod planted {
         let tests = "#[cfg(test)]\nmod tests {\n    use std::fs;\n    use crate::tui::App;\n    fn f() { let x = [1; 2]; }\n}\n";
         assert_eq!(plant("src/edit/x.rs", tests), []);
         assert_eq!(lines("src/edit/x.rs", &format!("{tests}use tokio::io;")), [8]);
+        assert_eq!(plant("src/edit/x.rs", "#[cfg(test)]\n#[allow(unused)]\npub use std::fs::{self, File};\n"), []);
+        assert_eq!(lines("src/edit/x.rs", "#[cfg(test)]\nuse std::fs;\nuse std::env;\n"), [4]);
+        assert_eq!(lines("src/edit/x.rs", "#[cfg(test)]\nconst A: B = B { x: 1 };\nuse std::env;\n"), [4]);
         assert_eq!(
-            plant(
-                "src/edit/x.rs",
-                "#[cfg(test)]\n#[allow(unused)]\npub use std::fs::{self, File};\n"
-            ),
-            []
-        );
-        assert_eq!(
-            lines("src/edit/x.rs", "#[cfg(test)]\nuse std::fs;\nuse std::env;\n"),
+            lines("src/edit/x.rs", "#[cfg(test)]\nfn f(a: u8, b: u8) -> [u8; 2] { std::fs::x() }\nuse std::env;"),
             [4]
         );
         assert_eq!(
-            lines(
-                "src/edit/x.rs",
-                "#[cfg(test)]\nconst A: B = B { x: 1 };\nuse std::env;\n"
-            ),
-            [4]
-        );
-        assert_eq!(
-            lines(
-                "src/edit/x.rs",
-                "#[cfg(test)]\nfn f(a: u8, b: u8) -> [u8; 2] { std::fs::x() }\nuse std::env;"
-            ),
-            [4]
-        );
-        assert_eq!(
-            lines(
-                "src/edit/x.rs",
-                "struct A {\n    #[cfg(test)]\n    a: std::fs::File,\n    b: std::fs::File,\n}"
-            ),
+            lines("src/edit/x.rs", "struct A {\n    #[cfg(test)]\n    a: std::fs::File,\n    b: std::fs::File,\n}"),
             [5]
         );
-        assert_eq!(
-            plant("src/edit/x.rs", "#[cfg(all(test, unix))]\nmod tests { use std::fs; }"),
-            []
-        );
+        assert_eq!(plant("src/edit/x.rs", "#[cfg(all(test, unix))]\nmod tests { use std::fs; }"), []);
         assert_eq!(plant("src/edit/tests.rs", "use std::fs;"), []);
         assert_eq!(check(&[("src/edit/x.rs", "#![cfg(test)]\nuse std::fs;\n")]), []);
     }
@@ -1085,10 +861,7 @@ mod planted {
     fn code_that_is_also_built_without_tests_is_reported() {
         assert_eq!(lines("src/edit/x.rs", "#[cfg(not(test))]\nuse std::fs;"), [3]);
         assert_eq!(lines("src/edit/x.rs", "#[cfg(any(test, unix))]\nuse std::fs;"), [3]);
-        assert_eq!(
-            lines("src/edit/x.rs", "#[cfg(all(unix, not(test)))]\nuse std::fs;"),
-            [3]
-        );
+        assert_eq!(lines("src/edit/x.rs", "#[cfg(all(unix, not(test)))]\nuse std::fs;"), [3]);
     }
 
     #[test]
@@ -1117,17 +890,8 @@ mod planted {
 
     #[test]
     fn a_file_without_an_opening_line_is_reported() {
-        for text in [
-            "",
-            "fn main() {}\n",
-            "// A plain comment.\n",
-            "//!\nfn f() {}\n",
-            "use std::fmt;\n//! Late.\n",
-        ] {
-            let found: Vec<usize> = check(&[("src/main.rs", text)])
-                .iter()
-                .map(|violation| violation.line)
-                .collect();
+        for text in ["", "fn main() {}\n", "// A plain comment.\n", "//!\nfn f() {}\n", "use std::fmt;\n//! Late.\n"] {
+            let found: Vec<usize> = check(&[("src/main.rs", text)]).iter().map(|violation| violation.line).collect();
             assert_eq!(found, [1], "{text:?}");
         }
         assert_eq!(check(&[("src/main.rs", "\n//! The program.\nfn main() {}\n")]), []);
@@ -1143,21 +907,9 @@ mod planted {
 
     #[test]
     fn broken_source_is_read_without_a_panic() {
-        for text in [
-            "use crate::{",
-            "#[cfg(test)]",
-            "#[",
-            "#",
-            "use",
-            "mod x {",
-            "\"",
-            "r#\"",
-            "'",
-            "'\\",
-            "/*",
-            "}}}",
-            "a::",
-        ] {
+        for text in
+            ["use crate::{", "#[cfg(test)]", "#[", "#", "use", "mod x {", "\"", "r#\"", "'", "'\\", "/*", "}}}", "a::"]
+        {
             check(&[("src/diff/x.rs", text)]);
         }
     }

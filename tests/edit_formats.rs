@@ -67,9 +67,7 @@ fn written(mut tree: Tree, proposal: &Proposal) -> Tree {
 }
 
 fn shown(tree: &Tree) -> String {
-    tree.iter()
-        .map(|(path, bytes)| format!("=== {path}\n{:?}\n", String::from_utf8_lossy(bytes)))
-        .collect()
+    tree.iter().map(|(path, bytes)| format!("=== {path}\n{:?}\n", String::from_utf8_lossy(bytes))).collect()
 }
 
 /// Runs one case; the text of what went wrong, if anything.
@@ -78,42 +76,21 @@ fn run(case: &Path) -> Result<(), String> {
     let choice: FormatChoice = facts["format"].as_str().unwrap().parse().unwrap();
     let reply = String::from_utf8(std::fs::read(case.join("reply.md")).unwrap()).unwrap();
     let before = read_tree(&case.join("before"));
-    let after = if case.join("after").is_dir() {
-        read_tree(&case.join("after"))
-    } else {
-        before.clone()
-    };
-    let disk = Disk {
-        tree: before.clone(),
-        root: "/home/me/harbour".to_owned(),
-    };
+    let after = if case.join("after").is_dir() { read_tree(&case.join("after")) } else { before.clone() };
+    let disk = Disk { tree: before.clone(), root: "/home/me/harbour".to_owned() };
     for choice in [choice, FormatChoice::Auto] {
         let proposal = propose(&parse(&reply, choice), &disk);
         let found = written(before.clone(), &proposal);
-        let all = proposal
-            .outcomes
-            .iter()
-            .all(|outcome| outcome.status == Status::Applied);
-        let exit = if proposal.outcomes.is_empty() {
-            2
-        } else {
-            i64::from(!all)
-        };
+        let all = proposal.outcomes.iter().all(|outcome| outcome.status == Status::Applied);
+        let exit = if proposal.outcomes.is_empty() { 2 } else { i64::from(!all) };
         if found != after {
             let (found, after) = (shown(&found), shown(&after));
-            return Err(format!(
-                "as {choice}:\n--- wanted\n{after}--- found\n{found}{:#?}",
-                proposal.outcomes
-            ));
+            return Err(format!("as {choice}:\n--- wanted\n{after}--- found\n{found}{:#?}", proposal.outcomes));
         }
         if Some(exit) != facts["exit"].as_i64() {
             return Err(format!("as {choice}: exit {exit}\n{:#?}", proposal.outcomes));
         }
-        for outcome in proposal
-            .outcomes
-            .iter()
-            .filter(|outcome| outcome.status == Status::Refused)
-        {
+        for outcome in proposal.outcomes.iter().filter(|outcome| outcome.status == Status::Refused) {
             assert!(!outcome.reason.is_empty(), "a refusal without a reason");
             if let Some(reason) = facts["reason"].as_str()
                 && !outcome.reason.contains(reason)
@@ -126,27 +103,14 @@ fn run(case: &Path) -> Result<(), String> {
 }
 
 fn run_all(corpus: &Path) -> usize {
-    let mut cases: Vec<_> = std::fs::read_dir(corpus)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
+    let mut cases: Vec<_> = std::fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path()).collect();
     cases.retain(|case| case.join("case.json").exists());
     cases.sort();
     let failures: Vec<String> = cases
         .iter()
-        .filter_map(|case| {
-            run(case)
-                .err()
-                .map(|why| format!("##### {}\n{why}", case.file_name().unwrap().display()))
-        })
+        .filter_map(|case| run(case).err().map(|why| format!("##### {}\n{why}", case.file_name().unwrap().display())))
         .collect();
-    assert!(
-        failures.is_empty(),
-        "{} of {} cases fail\n{}",
-        failures.len(),
-        cases.len(),
-        failures.join("\n")
-    );
+    assert!(failures.is_empty(), "{} of {} cases fail\n{}", failures.len(), cases.len(), failures.join("\n"));
     cases.len()
 }
 

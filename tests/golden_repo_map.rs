@@ -21,26 +21,16 @@ fn cases() -> Vec<(String, Value)> {
     };
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.sort();
-    let json = paths
-        .into_iter()
-        .filter(|path| path.extension().is_some_and(|extension| extension == "json"));
+    let json = paths.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "json"));
     let read = json.map(|path| {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        (
-            name,
-            serde_json::from_str::<Value>(&std::fs::read_to_string(path).unwrap()).unwrap(),
-        )
+        (name, serde_json::from_str::<Value>(&std::fs::read_to_string(path).unwrap()).unwrap())
     });
     read.filter(|(_, value)| value.get("nodes").is_some()).collect()
 }
 
 fn strings(value: &Value) -> Vec<&str> {
-    value
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|item| item.as_str().unwrap())
-        .collect()
+    value.as_array().unwrap().iter().map(|item| item.as_str().unwrap()).collect()
 }
 
 #[test]
@@ -51,13 +41,7 @@ fn pagerank_gives_the_converged_ranks() {
             .as_array()
             .unwrap()
             .iter()
-            .map(|edge| {
-                (
-                    edge[0].as_u64().unwrap() as u32,
-                    edge[1].as_u64().unwrap() as u32,
-                    edge[3].as_f64().unwrap(),
-                )
-            })
+            .map(|edge| (edge[0].as_u64().unwrap() as u32, edge[1].as_u64().unwrap() as u32, edge[3].as_f64().unwrap()))
             .collect();
         let teleport: Vec<f64> = match &case["personalization"] {
             Value::Null => vec![1.0; nodes.len()],
@@ -69,10 +53,7 @@ fn pagerank_gives_the_converged_ranks() {
         assert_eq!(ranks.len(), expected.len(), "{name}");
         for ((node, rank), expected) in nodes.iter().zip(&ranks).zip(expected) {
             let expected = expected.as_f64().unwrap();
-            assert!(
-                (rank - expected).abs() < 1e-9,
-                "{name}: {node} has {rank}, not {expected}"
-            );
+            assert!((rank - expected).abs() < 1e-9, "{name}: {node} has {rank}, not {expected}");
         }
     }
 }
@@ -83,22 +64,15 @@ fn the_plain_formula_ranks_files_and_definitions_as_aider_does() {
     for (name, case) in cases().into_iter().filter(|(name, _)| name.ends_with(".plain.json")) {
         let files = files_of(&case["tags"]);
         let ranking = Ranking::new(&files, &MapRequest::default(), &weights);
-        let ours: BTreeMap<String, f64> = ranking
-            .files()
-            .into_iter()
-            .map(|(path, rank)| (path.to_owned(), rank))
-            .collect();
+        let ours: BTreeMap<String, f64> =
+            ranking.files().into_iter().map(|(path, rank)| (path.to_owned(), rank)).collect();
         let nodes = strings(&case["nodes"]);
         let theirs = nodes.iter().zip(case["pagerank"].as_array().unwrap());
-        let theirs: BTreeMap<String, f64> = theirs
-            .map(|(node, rank)| ((*node).to_owned(), rank.as_f64().unwrap()))
-            .collect();
+        let theirs: BTreeMap<String, f64> =
+            theirs.map(|(node, rank)| ((*node).to_owned(), rank.as_f64().unwrap())).collect();
         let by_file = spearman(&theirs, &ours);
-        let ours: BTreeMap<String, f64> = ranking
-            .definitions()
-            .into_iter()
-            .map(|(path, name, rank)| (format!("{path}\n{name}"), rank))
-            .collect();
+        let ours: BTreeMap<String, f64> =
+            ranking.definitions().into_iter().map(|(path, name, rank)| (format!("{path}\n{name}"), rank)).collect();
         // Names are written out or given as positions in the lists of the case.
         let text = |value: &Value, list: &str| -> String {
             let at = value.as_u64().and_then(|at| case[list].get(at as usize));
@@ -123,12 +97,7 @@ fn the_plain_formula_ranks_files_and_definitions_as_aider_does() {
 /// Golden tags as files: `defs` and `refs` hold `[line, name]`.
 fn files_of(tags: &Value) -> Vec<MapFile> {
     let pairs = |value: &Value| -> Vec<(u32, String)> {
-        let pair = |item: &Value| {
-            (
-                item[0].as_i64().unwrap().max(0) as u32 + 1,
-                item[1].as_str().unwrap().to_owned(),
-            )
-        };
+        let pair = |item: &Value| (item[0].as_i64().unwrap().max(0) as u32 + 1, item[1].as_str().unwrap().to_owned());
         value.as_array().unwrap().iter().map(pair).collect()
     };
     let file = |(path, tags): (&String, &Value)| {
@@ -140,17 +109,9 @@ fn files_of(tags: &Value) -> Vec<MapFile> {
             end_line: line,
             container: None,
         });
-        let references = pairs(&tags["refs"])
-            .into_iter()
-            .map(|(line, name)| Reference { name, line });
-        let tags = FileTags {
-            definitions: definitions.collect(),
-            references: references.collect(),
-        };
-        MapFile {
-            path: path.clone(),
-            tags: Arc::new(tags),
-        }
+        let references = pairs(&tags["refs"]).into_iter().map(|(line, name)| Reference { name, line });
+        let tags = FileTags { definitions: definitions.collect(), references: references.collect() };
+        MapFile { path: path.clone(), tags: Arc::new(tags) }
     };
     tags.as_object().unwrap().iter().map(file).collect()
 }

@@ -13,9 +13,7 @@ use std::path::{Path, PathBuf};
 use rhumb::syntax::{FileTags, Language, error_count, highlight, tags};
 
 fn folder(language: &Language) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/fixtures/languages")
-        .join(language.id)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/languages").join(language.id)
 }
 
 fn sample(language: &Language) -> String {
@@ -26,26 +24,13 @@ fn sample(language: &Language) -> String {
 fn describe(tags: &FileTags) -> String {
     let mut text = String::from("# definitions: line, kind, name, signature\n");
     for definition in &tags.definitions {
-        let container = definition
-            .container
-            .as_ref()
-            .map(|name| format!("{name}::"))
-            .unwrap_or_default();
+        let container = definition.container.as_ref().map(|name| format!("{name}::")).unwrap_or_default();
         let (line, end_line, kind) = (definition.line, definition.end_line, definition.kind.as_str());
         let place = format!("{line}-{end_line}");
-        writeln!(
-            text,
-            "{place:<7} {kind} {container}{} | {}",
-            definition.name, definition.signature
-        )
-        .unwrap();
+        writeln!(text, "{place:<7} {kind} {container}{} | {}", definition.name, definition.signature).unwrap();
     }
     text.push_str("# references\n");
-    let names: BTreeSet<&str> = tags
-        .references
-        .iter()
-        .map(|reference| reference.name.as_str())
-        .collect();
+    let names: BTreeSet<&str> = tags.references.iter().map(|reference| reference.name.as_str()).collect();
     for name in names {
         writeln!(text, "{name}").unwrap();
     }
@@ -61,12 +46,7 @@ fn every_sample_has_the_tags_that_are_written_down() {
         if bless {
             fs::write(&expected, actual).unwrap();
         } else {
-            assert_eq!(
-                fs::read_to_string(&expected).unwrap(),
-                actual,
-                "{} (RHUMB_BLESS=1 rewrites it)",
-                language.id
-            );
+            assert_eq!(fs::read_to_string(&expected).unwrap(), actual, "{} (RHUMB_BLESS=1 rewrites it)", language.id);
         }
     }
 }
@@ -76,10 +56,7 @@ fn every_sample_is_sound_and_coloured() {
     for language in Language::all() {
         let source = sample(language);
         assert_eq!(error_count(language, &source), 0, "{}", language.id);
-        let spans: usize = highlight(&format!("sample.{}", language.extensions[0]), &source)
-            .iter()
-            .map(Vec::len)
-            .sum();
+        let spans: usize = highlight(&format!("sample.{}", language.extensions[0]), &source).iter().map(Vec::len).sum();
         assert!(spans > source.lines().count(), "{}: {spans} spans", language.id);
     }
 }
@@ -89,12 +66,7 @@ fn line_endings_and_byte_order_marks_change_nothing() {
     for language in Language::all() {
         let source = sample(language);
         let odd = format!("\u{feff}{}", source.replace('\n', "\r\n"));
-        assert_eq!(
-            describe(&tags(language, &source)),
-            describe(&tags(language, &odd)),
-            "{}",
-            language.id
-        );
+        assert_eq!(describe(&tags(language, &source)), describe(&tags(language, &odd)), "{}", language.id);
     }
 }
 
@@ -106,15 +78,8 @@ fn a_truncated_sample_never_panics_and_keeps_its_lines_in_range() {
             let tags = tags(language, &source[..end]);
             let lines = source[..end].lines().count().max(1) as u32;
             for definition in &tags.definitions {
-                assert!(
-                    1 <= definition.line && definition.line <= definition.end_line,
-                    "{definition:?}"
-                );
-                assert!(
-                    definition.end_line <= lines,
-                    "{}: {definition:?} in {lines} lines",
-                    language.id
-                );
+                assert!(1 <= definition.line && definition.line <= definition.end_line, "{definition:?}");
+                assert!(definition.end_line <= lines, "{}: {definition:?} in {lines} lines", language.id);
             }
         }
     }

@@ -50,10 +50,7 @@ fn the_readme_lists_the_keys_and_commands_that_there_are() {
         if bless {
             readme.replace_range(place, &made);
         } else {
-            assert_eq!(
-                &readme[place], made,
-                "the {name} table is stale: RHUMB_BLESS=1 cargo test --test readme"
-            );
+            assert_eq!(&readme[place], made, "the {name} table is stale: RHUMB_BLESS=1 cargo test --test readme");
         }
     }
     if bless {

@@ -68,7 +68,7 @@ fn snapshot(name: &str, harness: &Harness) {
 /// The demo, its first message sent, the reply in review.
 fn review(width: u16, height: u16) -> Harness {
     let mut harness = Scene::demo().open(width, height);
-    harness.keys("<Enter>").settle();
+    harness.keys("<Enter>").settle().keys("<Enter>");
     harness
 }
 
@@ -112,10 +112,7 @@ fn the_context_lists_what_will_be_sent() {
 #[test]
 fn an_answer_streams_in_and_its_edits_show() {
     snapshots("streaming", |width, height| {
-        let mut harness = Scene::harbour()
-            .silent()
-            .chat(&["harbour/berth.py"])
-            .open(width, height);
+        let mut harness = Scene::harbour().silent().chat(&["harbour/berth.py"]).open(width, height);
         harness.keys("type \"let equal lengths fit\" <Enter>").settle();
         let (arrived, _) = HALF_WRONG.split_once("    self.title").unwrap();
         harness.stream(arrived);
@@ -158,11 +155,9 @@ fn deciding_goes_on_to_the_next_pending_hunk() {
 #[test]
 fn an_edit_without_a_place_is_shown_with_its_reason() {
     snapshots("review_refused", |width, height| {
-        let mut harness = Scene::harbour()
-            .replying(HALF_WRONG)
-            .chat(&["harbour/berth.py", "harbour/ship.py"])
-            .open(width, height);
-        harness.keys("type \"let equal lengths fit\" <Enter>").settle();
+        let mut harness =
+            Scene::harbour().replying(HALF_WRONG).chat(&["harbour/berth.py", "harbour/ship.py"]).open(width, height);
+        harness.keys("type \"let equal lengths fit\" <Enter>").settle().keys("<Enter>");
         harness
     });
 }
@@ -265,13 +260,11 @@ fn notices_wrap_and_say_what_to_do() {
             "api.example.org does not accept the key (401 Unauthorized).",
             "Set RHUMB_API_KEY to a valid key and start again.",
         );
-        harness
-            .tell(Level::Warning, "harbour/ship.py was read again.", "")
-            .tell(
-                Level::Info,
-                "The prompt is on the clipboard (about 812 tokens).",
-                "Paste it.",
-            );
+        harness.tell(Level::Warning, "harbour/ship.py was read again.", "").tell(
+            Level::Info,
+            "The prompt is on the clipboard (about 812 tokens).",
+            "Paste it.",
+        );
         harness.settle();
         harness
     });
@@ -288,12 +281,9 @@ fn a_message_without_a_model_is_kept() {
 
 #[test]
 fn a_hunk_that_is_not_on_the_screen_is_not_decided() {
-    let mut harness = Scene::harbour()
-        .replying(HALF_WRONG)
-        .chat(&["harbour/berth.py", "harbour/ship.py"])
-        .open(60, 10);
+    let mut harness = Scene::harbour().replying(HALF_WRONG).chat(&["harbour/berth.py", "harbour/ship.py"]).open(60, 10);
     harness.keys("type \"let equal lengths fit\" <Enter>").settle();
-    harness.keys("g g y");
+    harness.keys("<Enter> g g y");
     assert_eq!(harness.app.session.review.counts().pending, 1, "{}", harness.screen());
     harness.keys("y");
     assert_eq!(harness.app.session.review.counts().accepted, 1, "{}", harness.screen());
@@ -349,7 +339,7 @@ fn a_pasted_reply_goes_into_review() {
     snapshots("pasted_review", |width, height| {
         let mut harness = Harness::new(width, height);
         harness.keys("type \"let equal lengths fit\" <F4>").paste(HALF_WRONG);
-        harness.keys("<Ctrl-d>").settle();
+        harness.keys("<Ctrl-d>").settle().keys("<Enter>");
         harness
     });
 }
@@ -361,20 +351,14 @@ fn the_prompt_goes_to_the_clipboard() {
     assert_eq!(harness.copied.len(), 1);
     assert!(harness.copied[0].contains("let equal lengths fit"));
     let view = harness.app.session.view.as_ref().unwrap();
-    assert!(
-        view.prompt.as_text().contains("let equal lengths fit"),
-        "the panes show it, too"
-    );
+    assert!(view.prompt.as_text().contains("let equal lengths fit"), "the panes show it, too");
 }
 
 #[test]
 fn a_hunk_that_lost_its_place_is_shown_where_nothing_can_be_accepted() {
     snapshots("stale_lost", |width, height| {
         let mut harness = review(width, height);
-        let mine = harness
-            .file("tidewatch/forecast.py")
-            .unwrap()
-            .replace("range(count)", "range(0, count)");
+        let mine = harness.file("tidewatch/forecast.py").unwrap().replace("range(count)", "range(0, count)");
         harness.put("tidewatch/forecast.py", &mine);
         harness.keys("g y w").settle().keys("<Alt-4> g g");
         assert_eq!(harness.file("tidewatch/forecast.py").unwrap(), mine);

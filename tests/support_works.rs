@@ -15,14 +15,7 @@ use support::repo::TestRepo;
 use support::server::{ModelServer, Step};
 
 fn shell(script: &str) -> Pty {
-    Pty::spawn(
-        Path::new("/bin/sh"),
-        &["-c", script],
-        Path::new("/"),
-        &[("LIGHT", "on")],
-        60,
-        12,
-    )
+    Pty::spawn(Path::new("/bin/sh"), &["-c", script], Path::new("/"), &[("LIGHT", "on")], 60, 12)
 }
 
 // ------------------------------------------------------------------------------------------------------- terminal
@@ -48,31 +41,15 @@ fn a_program_sees_the_size_and_hears_of_a_new_one() {
 
 #[test]
 fn the_environment_is_empty_but_for_what_is_fixed_or_given() {
-    let mut pty = Pty::spawn(
-        Path::new("/usr/bin/env"),
-        &[],
-        Path::new("/"),
-        &[("LIGHT", "on")],
-        200,
-        50,
-    );
+    let mut pty = Pty::spawn(Path::new("/usr/bin/env"), &[], Path::new("/"), &[("LIGHT", "on")], 200, 50);
     pty.wait_exit();
     let screen = pty.screen();
     let home = format!("HOME={}", pty.home().display());
-    for line in [
-        "LIGHT=on",
-        "TERM=xterm-256color",
-        "COLORTERM=truecolor",
-        "GIT_CONFIG_NOSYSTEM=1",
-        &home,
-    ] {
+    for line in ["LIGHT=on", "TERM=xterm-256color", "COLORTERM=truecolor", "GIT_CONFIG_NOSYSTEM=1", &home] {
         assert!(screen.lines().any(|shown| shown == line), "{line} in\n{screen}");
     }
     for prefix in ["CARGO", "RHUMB_", "OPENAI_", "USER="] {
-        assert!(
-            !screen.lines().any(|shown| shown.starts_with(prefix)),
-            "{prefix} in\n{screen}"
-        );
+        assert!(!screen.lines().any(|shown| shown.starts_with(prefix)), "{prefix} in\n{screen}");
     }
 }
 
@@ -81,14 +58,7 @@ fn a_home_that_is_given_is_used_with_its_folders() {
     let home = tempfile::tempdir().unwrap();
     let given = home.path().to_str().unwrap();
     let script = ["-c", "echo $HOME; echo $XDG_CONFIG_HOME"];
-    let mut pty = Pty::spawn(
-        Path::new("/bin/sh"),
-        &script,
-        Path::new("/"),
-        &[("HOME", given)],
-        200,
-        5,
-    );
+    let mut pty = Pty::spawn(Path::new("/bin/sh"), &script, Path::new("/"), &[("HOME", given)], 200, 5);
     pty.wait_exit();
     assert_eq!(pty.screen().trim_end(), format!("{given}\n{given}/.config"));
 }
@@ -114,14 +84,7 @@ fn modes_that_are_left_on_are_named() {
     let mut untidy = shell(&format!("printf '{enter}'; stty -echo"));
     untidy.wait_exit();
     let left = untidy.modes_restored().unwrap_err();
-    for mode in [
-        "alternate screen",
-        "bracketed paste",
-        "focus",
-        "mouse clicks",
-        "cursor",
-        "keyboard flags",
-    ] {
+    for mode in ["alternate screen", "bracketed paste", "focus", "mouse clicks", "cursor", "keyboard flags"] {
         assert!(left.contains(mode), "{mode} in {left}");
     }
 }
@@ -139,10 +102,7 @@ fn a_line_discipline_that_is_left_raw_is_named() {
 #[test]
 fn keyboard_flags_are_counted_for_each_screen() {
     let crossed = Modes::after(b"\x1b[>1u\x1b[?1049h\x1b[<1u\x1b[?1049l");
-    assert_eq!(
-        crossed.restored().unwrap_err(),
-        "1 keyboard flags are still pushed on the main screen"
-    );
+    assert_eq!(crossed.restored().unwrap_err(), "1 keyboard flags are still pushed on the main screen");
     assert_eq!(Modes::after(b"\x1b[>1u\x1b[>3u\x1b[<2u").restored(), Ok(()));
     // The answer to a question, were it echoed, is neither a push nor a pop.
     assert_eq!(Modes::after(b"\x1b[?0u\x1b[u").restored(), Ok(()));
@@ -235,27 +195,17 @@ fn read_to_end(mut stream: TcpStream) -> String {
 
 /// The data of each event, in order; the frames of the transfer encoding are passed over.
 fn data(response: &str) -> Vec<&str> {
-    response
-        .lines()
-        .filter_map(|line| line.strip_prefix("data: "))
-        .collect()
+    response.lines().filter_map(|line| line.strip_prefix("data: ")).collect()
 }
 
 fn contents(events: &[&str]) -> String {
-    let values = events
-        .iter()
-        .filter_map(|event| serde_json::from_str::<serde_json::Value>(event).ok());
-    values
-        .filter_map(|value| Some(value["choices"][0]["delta"]["content"].as_str()?.to_owned()))
-        .collect()
+    let values = events.iter().filter_map(|event| serde_json::from_str::<serde_json::Value>(event).ok());
+    values.filter_map(|value| Some(value["choices"][0]["delta"]["content"].as_str()?.to_owned())).collect()
 }
 
 #[test]
 fn a_reply_is_streamed_with_its_role_usage_and_end() {
-    let server = ModelServer::start(vec![Step::Reply {
-        chunks: vec!["Fair ".into(), "wind ⚓".into()],
-        gap_ms: 5,
-    }]);
+    let server = ModelServer::start(vec![Step::Reply { chunks: vec!["Fair ".into(), "wind ⚓".into()], gap_ms: 5 }]);
     let response = read_to_end(ask(&server, "hello"));
     assert!(response.starts_with("HTTP/1.1 200"), "{response}");
     assert!(response.contains("content-type: text/event-stream"), "{response}");
@@ -275,11 +225,7 @@ fn a_reply_is_streamed_with_its_role_usage_and_end() {
 
 #[test]
 fn steps_are_played_in_order_and_the_end_is_an_error() {
-    let limited = Step::Status {
-        code: 429,
-        body: "slow".into(),
-        headers: vec![("retry-after".into(), "1".into())],
-    };
+    let limited = Step::Status { code: 429, body: "slow".into(), headers: vec![("retry-after".into(), "1".into())] };
     let server = ModelServer::start(vec![limited, Step::Html]);
     server.push([Step::reply("a longer reply in pieces")]);
     let first = read_to_end(ask(&server, "1"));
@@ -288,19 +234,14 @@ fn steps_are_played_in_order_and_the_end_is_an_error() {
         "{first}"
     );
     assert!(read_to_end(ask(&server, "2")).contains("<!DOCTYPE html>"));
-    assert_eq!(
-        contents(&data(&read_to_end(ask(&server, "3")))),
-        "a longer reply in pieces"
-    );
+    assert_eq!(contents(&data(&read_to_end(ask(&server, "3")))), "a longer reply in pieces");
     assert!(read_to_end(ask(&server, "4")).starts_with("HTTP/1.1 500"));
     assert_eq!(server.wait_for_requests(4)[3].last_message(), "4");
 }
 
 #[test]
 fn a_dropped_reply_has_its_chunks_and_no_end() {
-    let server = ModelServer::start(vec![Step::Drop {
-        chunks: vec!["half a ".into(), "sent".into()],
-    }]);
+    let server = ModelServer::start(vec![Step::Drop { chunks: vec!["half a ".into(), "sent".into()] }]);
     let response = read_to_end(ask(&server, "hello"));
     assert_eq!(contents(&data(&response)), "half a sent");
     assert!(!response.contains("[DONE]") && !response.contains(r#""finish_reason":"stop""#));
@@ -309,10 +250,7 @@ fn a_dropped_reply_has_its_chunks_and_no_end() {
 
 #[test]
 fn a_client_that_goes_away_is_noticed() {
-    let endless = Step::Reply {
-        chunks: vec!["word ".into(); 10_000],
-        gap_ms: 10,
-    };
+    let endless = Step::Reply { chunks: vec!["word ".into(); 10_000], gap_ms: 10 };
     for step in [endless, Step::Hang] {
         let server = ModelServer::start(vec![step]);
         let stream = ask(&server, "hello");
@@ -327,11 +265,7 @@ fn a_client_that_goes_away_is_noticed() {
 fn the_models_are_listed() {
     let server = ModelServer::start(Vec::new());
     let mut stream = TcpStream::connect(server.address()).unwrap();
-    write!(
-        stream,
-        "GET /v1/models HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
-    )
-    .unwrap();
+    write!(stream, "GET /v1/models HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
     let response = read_to_end(stream);
     assert!(response.contains(r#""id":"test-model""#), "{response}");
     assert!(server.requests().is_empty());
@@ -344,10 +278,7 @@ fn the_models_are_listed() {
 fn repositories_made_alike_have_the_same_commits() {
     let make = || {
         let repo = TestRepo::new();
-        repo.file("src/a.txt", "one\n")
-            .commit("Add a")
-            .file("src/a.txt", "two\n")
-            .commit("Change a");
+        repo.file("src/a.txt", "one\n").commit("Add a").file("src/a.txt", "two\n").commit("Change a");
         repo
     };
     let (one, two) = (make(), make());

@@ -22,10 +22,9 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
         notices.push((format!("No model is connected: {error}."), error.hint().to_owned()));
         None
     });
-    let connection = line.as_ref().map_or(Connection::None, |line| Connection::Remote {
-        model: line.model.clone(),
-        host: line.provider.name(),
-    });
+    let connection = line
+        .as_ref()
+        .map_or(Connection::None, |line| Connection::Remote { model: line.model.clone(), host: line.provider.name() });
     if let Some(warning) = line.as_ref().and_then(|line| line.warning) {
         notices.push((warning.to_owned(), "Use https, or a tunnel.".to_owned()));
     }
@@ -50,16 +49,9 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
 /// Opens the app on a copy of the sample repository, with recorded replies.
 pub(super) fn demo(settings: Settings, speed: u32) -> Result<u8, UserError> {
     let machine = |error: std::io::Error| {
-        UserError::new(
-            ErrorKind::Machine,
-            format!("the sample cannot be copied: {error}"),
-            "check the space in TMPDIR",
-        )
+        UserError::new(ErrorKind::Machine, format!("the sample cannot be copied: {error}"), "check the space in TMPDIR")
     };
-    let folder = tempfile::Builder::new()
-        .prefix("rhumb-demo-")
-        .tempdir()
-        .map_err(machine)?;
+    let folder = tempfile::Builder::new().prefix("rhumb-demo-").tempdir().map_err(machine)?;
     demo::unpack(folder.path()).map_err(machine)?;
     let git = |error: crate::git::GitError| UserError::new(ErrorKind::Machine, &error, error.hint());
     crate::git::init(folder.path(), "You", "you@example.com", "Start tidewatch").map_err(git)?;
@@ -81,15 +73,7 @@ pub(super) fn demo(settings: Settings, speed: u32) -> Result<u8, UserError> {
         test_panic: false,
     };
     // The folder lives as long as the app.
-    run(
-        start,
-        root,
-        Settings {
-            context_window: Some(32_768),
-            ..settings
-        },
-        Some(Line::new(provider, "demo".into())),
-    )
+    run(start, root, Settings { context_window: Some(32_768), ..settings }, Some(Line::new(provider, "demo".into())))
 }
 
 fn run(start: Start, root: Root, settings: Settings, line: Option<Line>) -> Result<u8, UserError> {
@@ -97,13 +81,8 @@ fn run(start: Start, root: Root, settings: Settings, line: Option<Line>) -> Resu
         let hint = "The app needs a terminal; `rhumb map`, `apply` and `edit` do not.";
         UserError::new(ErrorKind::Machine, error, hint)
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(machine)?;
-    let code = runtime
-        .block_on(tui::run(start, |reports| Runner::new(root, settings, line, reports)))
-        .map_err(machine);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
+    let code = runtime.block_on(tui::run(start, |reports| Runner::new(root, settings, line, reports))).map_err(machine);
     // Whatever still reads or ranks in the background must not hold up leaving.
     runtime.shutdown_background();
     code
@@ -112,10 +91,7 @@ fn run(start: Start, root: Root, settings: Settings, line: Option<Line>) -> Resu
 fn theme(settings: &Settings) -> Result<Theme, UserError> {
     let env = |name: &str| std::env::var(name).ok();
     let depth = tui::color_depth(env);
-    let name = settings
-        .theme
-        .as_deref()
-        .unwrap_or_else(|| Theme::default_name(tui::light_ground(env), depth));
+    let name = settings.theme.as_deref().unwrap_or_else(|| Theme::default_name(tui::light_ground(env), depth));
     // Without colours any theme will do, and none can fail.
     if depth == ColorDepth::None && settings.theme.is_none() {
         return Theme::builtin("rhumb-dark", depth).or_else(|_| Ok(Theme::plain(depth)));

@@ -38,10 +38,7 @@ fn start(args: Args) -> Result<u8, UserError> {
             headless::apply(&root(&args.root)?, &apply)
         }
         Some(Command::Edit(edit)) => {
-            let overrides = Overrides {
-                auto_commit: edit.commit_choice(),
-                ..overrides(&args.provider)
-            };
+            let overrides = Overrides { auto_commit: edit.commit_choice(), ..overrides(&args.provider) };
             headless::edit(&root(&args.root)?, &load(overrides)?, &edit)
         }
     }
@@ -54,11 +51,7 @@ fn find_root(dir: Option<&PathBuf>) -> Result<Root, UserError> {
             Ok(here) => Root::discover(&here),
             Err(cause) => {
                 let message = format!("the current folder cannot be opened: {cause}");
-                return Err(UserError::new(
-                    ErrorKind::Machine,
-                    message,
-                    "change to a folder that exists",
-                ));
+                return Err(UserError::new(ErrorKind::Machine, message, "change to a folder that exists"));
             }
         },
     };

@@ -47,10 +47,7 @@ fn from_file(path: &Path) -> Result<Option<(SecretString, KeySource)>, ConfigErr
     if readable_by_others(&metadata) {
         return Err(ConfigError::KeyExposed { path: name });
     }
-    let text = std::fs::read_to_string(path).map_err(|cause| ConfigError::Unreadable {
-        path: name.clone(),
-        cause,
-    })?;
+    let text = std::fs::read_to_string(path).map_err(|cause| ConfigError::Unreadable { path: name.clone(), cause })?;
     let key = text.trim();
     Ok((!key.is_empty()).then(|| (SecretString::from(key), KeySource::File(name))))
 }
@@ -93,10 +90,7 @@ mod tests {
     #[test]
     fn a_file_that_others_can_read_is_refused() {
         let (_dir, path) = key_file(0o644);
-        assert!(matches!(
-            find(&|_| None, Some(&path)),
-            Err(ConfigError::KeyExposed { .. })
-        ));
+        assert!(matches!(find(&|_| None, Some(&path)), Err(ConfigError::KeyExposed { .. })));
     }
 
     #[test]

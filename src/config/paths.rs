@@ -15,9 +15,7 @@ impl Paths {
     /// The folders of this user; `None` where there is no home.
     pub fn of_user() -> Option<Self> {
         let base = choose_base_strategy().ok()?;
-        Some(Self {
-            config: base.config_dir().join("rhumb"),
-        })
+        Some(Self { config: base.config_dir().join("rhumb") })
     }
 
     /// The settings file.

@@ -76,10 +76,7 @@ impl Settings {
         paths: Option<&Paths>,
     ) -> Result<Self, ConfigError> {
         let var = |name: &str| env(name).filter(|value| !value.trim().is_empty());
-        let file = paths.map_or_else(
-            || Ok(ConfigFile::default()),
-            |paths| ConfigFile::read(&paths.config_file()),
-        )?;
+        let file = paths.map_or_else(|| Ok(ConfigFile::default()), |paths| ConfigFile::read(&paths.config_file()))?;
         let key_file = paths.map(Paths::key_file);
         let (api_key, key_source) = key::find(&var, key_file.as_deref())?.unzip();
         let base_url = flags
@@ -89,19 +86,13 @@ impl Settings {
             .or_else(|| var("OPENAI_API_BASE"))
             .or(file.base_url)
             .or_else(|| (key_source == Some(KeySource::Variable("OPENAI_API_KEY"))).then(|| OPENAI_URL.to_owned()));
-        let edit_format = flags
-            .edit_format
-            .or_else(|| var("RHUMB_EDIT_FORMAT"))
-            .or(file.edit_format);
+        let edit_format = flags.edit_format.or_else(|| var("RHUMB_EDIT_FORMAT")).or(file.edit_format);
         Ok(Self {
             model: flags.model.or_else(|| var("RHUMB_MODEL")).or(file.model),
             api_key,
             key_source,
             context_window: number("RHUMB_CONTEXT_WINDOW", var("RHUMB_CONTEXT_WINDOW"))?.or(file.context_window),
-            map_tokens: flags
-                .map_tokens
-                .or(number("RHUMB_MAP_TOKENS", var("RHUMB_MAP_TOKENS"))?)
-                .or(file.map_tokens),
+            map_tokens: flags.map_tokens.or(number("RHUMB_MAP_TOKENS", var("RHUMB_MAP_TOKENS"))?).or(file.map_tokens),
             edit_format: edit_format.map_or(Ok(EditFormat::Diff), |name| format_named(&name))?,
             theme: flags.theme.or_else(|| var("RHUMB_THEME")).or(file.theme),
             auto_commit: flags.auto_commit.or(file.auto_commit).unwrap_or(true),
@@ -122,10 +113,7 @@ fn number(name: &str, value: Option<String>) -> Result<Option<usize>, ConfigErro
     value
         .map(|value| value.trim().parse())
         .transpose()
-        .map_err(|_| ConfigError::BadValue {
-            name: name.to_owned(),
-            message: "expected a number of tokens".into(),
-        })
+        .map_err(|_| ConfigError::BadValue { name: name.to_owned(), message: "expected a number of tokens".into() })
 }
 
 fn format_named(name: &str) -> Result<EditFormat, ConfigError> {
@@ -140,31 +128,19 @@ mod tests {
     use super::*;
 
     fn load(flags: Overrides, vars: &[(&str, &str)]) -> Settings {
-        let env = |name: &str| {
-            vars.iter()
-                .find(|(key, _)| *key == name)
-                .map(|(_, value)| (*value).to_owned())
-        };
+        let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
         Settings::load(flags, &env, None).unwrap()
     }
 
     #[test]
     fn flags_win_over_the_environment() {
-        let flags = Overrides {
-            model: Some("flag".into()),
-            ..Overrides::default()
-        };
+        let flags = Overrides { model: Some("flag".into()), ..Overrides::default() };
         assert_eq!(load(flags, &[("RHUMB_MODEL", "env")]).model.as_deref(), Some("flag"));
     }
 
     #[test]
     fn an_openai_key_alone_implies_its_api() {
-        assert_eq!(
-            load(Overrides::default(), &[("OPENAI_API_KEY", "k")])
-                .base_url
-                .as_deref(),
-            Some(OPENAI_URL)
-        );
+        assert_eq!(load(Overrides::default(), &[("OPENAI_API_KEY", "k")]).base_url.as_deref(), Some(OPENAI_URL));
         assert_eq!(load(Overrides::default(), &[("RHUMB_API_KEY", "k")]).base_url, None);
     }
 
@@ -177,9 +153,6 @@ mod tests {
     #[test]
     fn a_bad_number_is_told() {
         let env = |name: &str| (name == "RHUMB_MAP_TOKENS").then(|| "lots".to_owned());
-        assert!(matches!(
-            Settings::load(Overrides::default(), &env, None),
-            Err(ConfigError::BadValue { .. })
-        ));
+        assert!(matches!(Settings::load(Overrides::default(), &env, None), Err(ConfigError::BadValue { .. })));
     }
 }

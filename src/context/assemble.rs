@@ -96,23 +96,15 @@ impl Prompt {
 
     /// The request as one text for a chat window in a browser.
     pub fn as_text(&self) -> String {
-        let told = self
-            .messages
-            .iter()
-            .filter(|message| message.role != Role::Assistant || message.content != prompt::NOTED);
-        told.map(|message| message.content.as_str())
-            .collect::<Vec<_>>()
-            .join("\n\n")
+        let told =
+            self.messages.iter().filter(|message| message.role != Role::Assistant || message.content != prompt::NOTED);
+        told.map(|message| message.content.as_str()).collect::<Vec<_>>().join("\n\n")
     }
 }
 
 /// Puts the request together.
 pub fn assemble(inputs: &ContextInputs<'_>, counter: &dyn TokenCounter) -> Prompt {
-    let mut desk = Desk {
-        counter,
-        parts: Vec::new(),
-        messages: Vec::new(),
-    };
+    let mut desk = Desk { counter, parts: Vec::new(), messages: Vec::new() };
     let fence = fence_for(inputs.files.iter().map(|file| &*file.text));
     desk.system(prompt::system(inputs.edit_format, &fence));
     desk.files(inputs.files, true, prompt::READ_ONLY, &fence);
@@ -145,12 +137,7 @@ struct Desk<'a> {
 impl Desk<'_> {
     fn part(&mut self, kind: PartKind, title: &str, text: &str) {
         let tokens = if text.is_empty() { 0 } else { self.counter.count(text) };
-        self.parts.push(Part {
-            kind,
-            title: title.to_owned(),
-            tokens,
-            text: text.to_owned(),
-        });
+        self.parts.push(Part { kind, title: title.to_owned(), tokens, text: text.to_owned() });
     }
 
     fn system(&mut self, text: String) {
@@ -170,17 +157,9 @@ impl Desk<'_> {
         let mut any = false;
         for file in files.iter().filter(|file| file.read_only == read_only) {
             any = true;
-            let newline = if file.text.is_empty() || file.text.ends_with('\n') {
-                ""
-            } else {
-                "\n"
-            };
+            let newline = if file.text.is_empty() || file.text.ends_with('\n') { "" } else { "\n" };
             let shown = format!("\n\n{}\n{fence}\n{}{newline}{fence}", file.path, file.text);
-            let kind = if read_only {
-                PartKind::ReadOnlyFile
-            } else {
-                PartKind::ChatFile
-            };
+            let kind = if read_only { PartKind::ReadOnlyFile } else { PartKind::ChatFile };
             self.part(kind(file.path.clone()), &file.path, &shown);
             text.push_str(&shown);
         }
@@ -193,11 +172,7 @@ impl Desk<'_> {
         if history.is_empty() {
             return;
         }
-        let text = history
-            .iter()
-            .map(|message| message.content.as_str())
-            .collect::<Vec<_>>()
-            .join("\n\n");
+        let text = history.iter().map(|message| message.content.as_str()).collect::<Vec<_>>().join("\n\n");
         self.part(PartKind::History, "history", &text);
         self.messages.extend(history.iter().cloned());
     }
@@ -221,40 +196,19 @@ mod tests {
     }
 
     fn prompt(files: &[ContextFile], history: &[Message], map: &str) -> Prompt {
-        let window = Window {
-            tokens: 1_000,
-            known: true,
-        };
-        assemble(
-            &ContextInputs {
-                edit_format: EditFormat::Diff,
-                map,
-                files,
-                history,
-                draft: "do it",
-                window,
-            },
-            &Words,
-        )
+        let window = Window { tokens: 1_000, known: true };
+        assemble(&ContextInputs { edit_format: EditFormat::Diff, map, files, history, draft: "do it", window }, &Words)
     }
 
     fn file(path: &str, text: &str, read_only: bool) -> ContextFile {
-        ContextFile {
-            path: path.into(),
-            text: Arc::from(text),
-            read_only,
-        }
+        ContextFile { path: path.into(), text: Arc::from(text), read_only }
     }
 
     #[test]
     fn parts_come_in_the_order_that_caches_best() {
         let files = [file("a.rs", "fn a() {}", false), file("doc.md", "words", true)];
         let history = [Message::new(Role::User, "hi"), Message::new(Role::Assistant, "hello")];
-        let kinds: Vec<_> = prompt(&files, &history, "a.rs:\n")
-            .parts
-            .into_iter()
-            .map(|part| part.title)
-            .collect();
+        let kinds: Vec<_> = prompt(&files, &history, "a.rs:\n").parts.into_iter().map(|part| part.title).collect();
         assert_eq!(kinds, ["system", "doc.md", "repo map", "history", "a.rs", "draft"]);
     }
 
@@ -278,12 +232,7 @@ mod tests {
     #[test]
     fn a_file_with_fences_gets_a_longer_fence() {
         let prompt = prompt(&[file("a.md", "```\ncode\n```\n", false)], &[], "");
-        assert!(
-            prompt
-                .messages
-                .iter()
-                .any(|message| message.content.contains("````\n```\ncode\n```\n````"))
-        );
+        assert!(prompt.messages.iter().any(|message| message.content.contains("````\n```\ncode\n```\n````")));
     }
 
     #[test]

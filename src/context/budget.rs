@@ -45,16 +45,7 @@ impl Window {
     pub fn of_model(model: &str) -> Self {
         let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
         let known = WINDOWS.iter().find(|(prefix, _)| name.starts_with(prefix));
-        known.map_or(
-            Self {
-                tokens: DEFAULT_WINDOW,
-                known: false,
-            },
-            |(_, tokens)| Self {
-                tokens: *tokens,
-                known: true,
-            },
-        )
+        known.map_or(Self { tokens: DEFAULT_WINDOW, known: false }, |(_, tokens)| Self { tokens: *tokens, known: true })
     }
 
     /// Tokens of the window kept free for the answer: an eighth, at most 16,384.
@@ -72,11 +63,7 @@ impl Window {
 /// no file is in the chat, because the map is then all the model sees (aider's rule, with its default multiplier).
 pub fn map_budget(window: Window, has_chat_files: bool) -> usize {
     let share = (window.max_input() / 8).clamp(1_024, 4_096);
-    if has_chat_files {
-        share
-    } else {
-        (share * 2).min(window.max_input() / 2)
-    }
+    if has_chat_files { share } else { (share * 2).min(window.max_input() / 2) }
 }
 
 #[cfg(test)]
@@ -85,33 +72,15 @@ mod tests {
 
     #[test]
     fn a_provider_prefix_does_not_hide_the_model() {
-        assert_eq!(
-            Window::of_model("openai/gpt-4o-mini"),
-            Window {
-                tokens: 128_000,
-                known: true
-            }
-        );
+        assert_eq!(Window::of_model("openai/gpt-4o-mini"), Window { tokens: 128_000, known: true });
         assert!(!Window::of_model("my-finetune").known);
     }
 
     #[test]
     fn the_map_takes_more_while_no_file_is_in_the_chat() {
-        let window = Window {
-            tokens: 128_000,
-            known: true,
-        };
+        let window = Window { tokens: 128_000, known: true };
         assert_eq!(map_budget(window, true), 4_096);
         assert_eq!(map_budget(window, false), 8_192);
-        assert_eq!(
-            map_budget(
-                Window {
-                    tokens: 4_096,
-                    known: true
-                },
-                true
-            ),
-            1_024
-        );
+        assert_eq!(map_budget(Window { tokens: 4_096, known: true }, true), 1_024);
     }
 }

@@ -2,12 +2,7 @@
 
 /// The shortest backtick fence (three or more) that is longer than every run of backticks at the start of a line in `texts`.
 pub fn fence_for<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
-    let longest = texts
-        .into_iter()
-        .flat_map(str::lines)
-        .map(leading_backticks)
-        .max()
-        .unwrap_or(0);
+    let longest = texts.into_iter().flat_map(str::lines).map(leading_backticks).max().unwrap_or(0);
     "`".repeat(longest.max(2) + 1)
 }
 

@@ -34,9 +34,6 @@ pub struct Message {
 impl Message {
     /// A message by `role`.
     pub fn new(role: Role, content: impl Into<String>) -> Self {
-        Self {
-            role,
-            content: content.into(),
-        }
+        Self { role, content: content.into() }
     }
 }

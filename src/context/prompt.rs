@@ -36,11 +36,7 @@ fn search_replace(fence: &str, path_inside: bool) -> String {
     } else {
         format!("harbour/tides.py\n{fence}python\n<<<<<<< SEARCH")
     };
-    let place = if path_inside {
-        "as the first line inside the fence"
-    } else {
-        "alone on the line above the fence"
-    };
+    let place = if path_inside { "as the first line inside the fence" } else { "alone on the line above the fence" };
     format!(
         "\
 Write each edit as a SEARCH/REPLACE block:

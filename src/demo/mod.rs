@@ -19,10 +19,7 @@ const FILES: &[(&str, &str)] = &[
     ("pyproject.toml", include_str!("sample/pyproject.toml")),
     ("tests/__init__.py", include_str!("sample/tests/__init__.py")),
     ("tests/test_forecast.py", include_str!("sample/tests/test_forecast.py")),
-    (
-        "tests/test_harmonics.py",
-        include_str!("sample/tests/test_harmonics.py"),
-    ),
+    ("tests/test_harmonics.py", include_str!("sample/tests/test_harmonics.py")),
     ("tidewatch/__init__.py", include_str!("sample/tidewatch/__init__.py")),
     ("tidewatch/__main__.py", include_str!("sample/tidewatch/__main__.py")),
     ("tidewatch/cli.py", include_str!("sample/tidewatch/cli.py")),
@@ -55,11 +52,7 @@ fn write_new(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(path)?
-        .write_all(text.as_bytes())
+    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
 }
 
 /// The recorded replies, each with the words that a message must all hold for it (in lower case). They are tried in
@@ -85,11 +78,7 @@ mod tests {
             let middle = rest.iter().position(|line| *line == "=======").unwrap();
             let end = rest.iter().position(|line| *line == ">>>>>>> REPLACE").unwrap();
             let block = |lines: &[&str]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
-            found.push((
-                lines[at - 2].to_owned(),
-                block(&rest[..middle]),
-                block(&rest[middle + 1..end]),
-            ));
+            found.push((lines[at - 2].to_owned(), block(&rest[..middle]), block(&rest[middle + 1..end])));
         }
         found
     }
@@ -126,10 +115,7 @@ mod tests {
 
     #[test]
     fn one_hunk_of_the_first_reply_drops_a_check_that_is_needed() {
-        let bad: Vec<_> = quotes(replies()[0].1)
-            .into_iter()
-            .filter(|(_, quote, _)| quote.contains("raise"))
-            .collect();
+        let bad: Vec<_> = quotes(replies()[0].1).into_iter().filter(|(_, quote, _)| quote.contains("raise")).collect();
         assert_eq!(bad.len(), 1);
         assert!(!bad[0].2.contains("raise"));
     }
@@ -143,20 +129,14 @@ mod tests {
     #[test]
     fn the_first_message_asks_for_the_first_reply() {
         let message = FIRST_MESSAGE.to_lowercase();
-        let found = replies()
-            .into_iter()
-            .position(|(words, _)| words.iter().all(|word| message.contains(word)));
+        let found = replies().into_iter().position(|(words, _)| words.iter().all(|word| message.contains(word)));
         assert_eq!(found, Some(0));
     }
 
     #[test]
     fn the_files_are_sorted_and_stay_below_the_root() {
         assert!(files().windows(2).all(|pair| pair[0].0 < pair[1].0));
-        assert!(
-            files()
-                .iter()
-                .all(|(path, _)| !path.starts_with('/') && !path.contains(".."))
-        );
+        assert!(files().iter().all(|(path, _)| !path.starts_with('/') && !path.contains("..")));
     }
 
     #[test]

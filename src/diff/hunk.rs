@@ -81,24 +81,12 @@ mod tests {
 
     #[test]
     fn a_replaced_line_is_one_hunk() {
-        assert_eq!(
-            hunks("a\nb\nc\n", "a\nB\nc\n"),
-            [Hunk {
-                base: 1..2,
-                proposed: 1..2
-            }]
-        );
+        assert_eq!(hunks("a\nb\nc\n", "a\nB\nc\n"), [Hunk { base: 1..2, proposed: 1..2 }]);
     }
 
     #[test]
     fn a_missing_final_newline_is_a_change() {
-        assert_eq!(
-            hunks("a\nb", "a\nb\n"),
-            [Hunk {
-                base: 1..2,
-                proposed: 1..2
-            }]
-        );
+        assert_eq!(hunks("a\nb", "a\nb\n"), [Hunk { base: 1..2, proposed: 1..2 }]);
     }
 
     #[test]

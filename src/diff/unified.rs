@@ -51,14 +51,7 @@ fn push_group(out: &mut String, group: &[Hunk], old: &[&str], new: &[&str]) {
     let proposed = first.proposed.start - lead..last.proposed.end + tail;
     // An empty side is numbered by the line before it.
     let start = |range: &std::ops::Range<usize>| if range.is_empty() { range.start } else { range.start + 1 };
-    let _ = writeln!(
-        out,
-        "@@ -{},{} +{},{} @@",
-        start(&base),
-        base.len(),
-        start(&proposed),
-        proposed.len()
-    );
+    let _ = writeln!(out, "@@ -{},{} +{},{} @@", start(&base), base.len(), start(&proposed), proposed.len());
     let mut at = base.start;
     for hunk in group {
         push_all(out, ' ', &old[at..hunk.base.start]);
@@ -103,10 +96,7 @@ mod tests {
     #[test]
     fn a_new_file_comes_from_nowhere() {
         let diff = unified("n", None, Some("x"));
-        assert!(
-            diff.contains("--- /dev/null\n+++ b/n\n@@ -0,0 +1,1 @@\n+x\n\\ No newline at end of file\n"),
-            "{diff}"
-        );
+        assert!(diff.contains("--- /dev/null\n+++ b/n\n@@ -0,0 +1,1 @@\n+x\n\\ No newline at end of file\n"), "{diff}");
     }
 
     #[test]

@@ -99,11 +99,7 @@ struct Costs {
 impl Costs {
     fn new(view: &View<'_>, meaning: &Meaning, quote: &[QuoteLine<'_>], forgiving: bool) -> Self {
         let mut budget = MAX_LIKENESS;
-        let mut costs = Self {
-            pairs: Vec::new(),
-            miss: Vec::new(),
-            weight: 0.0,
-        };
+        let mut costs = Self { pairs: Vec::new(), miss: Vec::new(), weight: 0.0 };
         for line in quote {
             if line.kind == QuoteKind::Gap {
                 costs.pairs.push(Vec::new());
@@ -124,9 +120,7 @@ impl Costs {
             costs.pairs.push(if hits.is_empty() && wanted.chars().nth(3).is_some() {
                 similar_lines(meaning, &wanted, line.kind, &mut budget)
             } else {
-                hits.iter()
-                    .map(|at| (*at, same_line(line.text, view.body(*at))))
-                    .collect()
+                hits.iter().map(|at| (*at, same_line(line.text, view.body(*at)))).collect()
             });
         }
         costs
@@ -170,11 +164,7 @@ impl Lane {
     /// All lines, or in big files the surroundings of the lines that the quote has in common with the file.
     fn new(meaning: &Meaning, costs: &Costs, quoted: usize, lines: usize) -> Option<Self> {
         let all = lines.saturating_mul(quoted) <= MAX_CELLS;
-        let windows = if all {
-            vec![(0, lines)]
-        } else {
-            windows(costs, quoted, lines)
-        };
+        let windows = if all { vec![(0, lines)] } else { windows(costs, quoted, lines) };
         if windows.is_empty() {
             return None;
         }
@@ -183,10 +173,7 @@ impl Lane {
             LineClass::Comment => f64::from(SKIP_COMMENT),
             LineClass::Code => f64::from(SKIP_CODE),
         };
-        let mut lane = Self {
-            lines: Vec::new(),
-            skipped: vec![0.0],
-        };
+        let mut lane = Self { lines: Vec::new(), skipped: vec![0.0] };
         let mut end = 0;
         for (from, to) in windows {
             if from > end {
@@ -247,12 +234,7 @@ impl Table {
     fn fill(lane: &Lane, quote: &[QuoteLine<'_>], costs: &Costs) -> Self {
         let width = lane.lines.len() + 1;
         let steps = Vec::with_capacity(width.saturating_mul(quote.len()));
-        let mut table = Self {
-            costs: vec![0.0; width],
-            starts: (0..width as u32).collect(),
-            steps,
-            width,
-        };
+        let mut table = Self { costs: vec![0.0; width], starts: (0..width as u32).collect(), steps, width };
         for (at, line) in quote.iter().enumerate() {
             if line.kind == QuoteKind::Gap {
                 table.pass_gap();
@@ -283,9 +265,8 @@ impl Table {
         let mut pairs = pairs.iter().peekable();
         let (mut before, mut start) = (INFINITE, 0);
         let rows = std::iter::once(None).chain(lane.lines.iter().copied());
-        for ((line, met), (cost, own)) in rows
-            .zip(met.iter_mut())
-            .zip(self.costs.iter_mut().zip(self.starts.iter_mut()))
+        for ((line, met), (cost, own)) in
+            rows.zip(met.iter_mut()).zip(self.costs.iter_mut().zip(self.starts.iter_mut()))
         {
             let (old, old_start) = (*cost, *own);
             *cost += miss;
@@ -315,26 +296,17 @@ impl Table {
             if *cost <= flat {
                 (flat, flat_from, flat_start) = (*cost, at, *start);
             }
-            let mut step = Step {
-                from: at as u32,
-                met: *met_here,
-            };
+            let mut step = Step { from: at as u32, met: *met_here };
             let mut cheapest = *cost - 1e-6;
             let near = (best + skipped) as f32;
             if near < cheapest {
                 cheapest = near;
                 (*cost, *start) = (near, best_start);
-                step = Step {
-                    from: best_from as u32,
-                    met: met.get(best_from).copied().unwrap_or(false),
-                };
+                step = Step { from: best_from as u32, met: met.get(best_from).copied().unwrap_or(false) };
             }
             if jump && flat + JUMP < cheapest {
                 (*cost, *start) = (flat + JUMP, flat_start);
-                step = Step {
-                    from: flat_from as u32,
-                    met: met.get(flat_from).copied().unwrap_or(false),
-                };
+                step = Step { from: flat_from as u32, met: met.get(flat_from).copied().unwrap_or(false) };
             }
             self.steps.push(step);
         }
@@ -359,13 +331,7 @@ impl Table {
         }
         let margin = self.margin(end, cost(end));
         let map = self.trace(lane, quote, end);
-        Place {
-            cost: cost(end),
-            weight: costs.weight,
-            map,
-            margin,
-            candidates,
-        }
+        Place { cost: cost(end), weight: costs.weight, map, margin, candidates }
     }
 
     fn margin(&self, end: usize, cost: f32) -> f32 {

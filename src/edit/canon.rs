@@ -148,10 +148,7 @@ fn common_runs(a: &[char], b: &[char]) -> usize {
     let head = a.iter().zip(b).take_while(|(x, y)| x == y).count();
     let (a, b) = (a.get(head..).unwrap_or_default(), b.get(head..).unwrap_or_default());
     let tail = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();
-    let (a, b) = (
-        a.get(..a.len() - tail).unwrap_or_default(),
-        b.get(..b.len() - tail).unwrap_or_default(),
-    );
+    let (a, b) = (a.get(..a.len() - tail).unwrap_or_default(), b.get(..b.len() - tail).unwrap_or_default());
     if a.len().max(b.len()) > FULL_LENGTH {
         return head + tail;
     }
@@ -164,10 +161,7 @@ fn common_runs(a: &[char], b: &[char]) -> usize {
         }
         common += length;
         open.push((a.get(..at).unwrap_or_default(), b.get(..bt).unwrap_or_default()));
-        open.push((
-            a.get(at + length..).unwrap_or_default(),
-            b.get(bt + length..).unwrap_or_default(),
-        ));
+        open.push((a.get(at + length..).unwrap_or_default(), b.get(bt + length..).unwrap_or_default()));
     }
     common
 }
@@ -210,20 +204,8 @@ mod tests {
     #[test]
     fn docstrings_are_comments_and_assigned_strings_are_not() {
         use LineClass::{Blank, Code, Comment};
-        let lines = [
-            "def f():",
-            "\"\"\"One",
-            "",
-            "two.\"\"\"",
-            "x = \"\"\"",
-            "text",
-            "\"\"\"",
-            "y = 1",
-            "#include <a>",
-        ];
-        assert_eq!(
-            classify(&lines),
-            [Code, Comment, Blank, Comment, Code, Code, Code, Code, Code]
-        );
+        let lines =
+            ["def f():", "\"\"\"One", "", "two.\"\"\"", "x = \"\"\"", "text", "\"\"\"", "y = 1", "#include <a>"];
+        assert_eq!(classify(&lines), [Code, Comment, Blank, Comment, Code, Code, Code, Code, Code]);
     }
 }

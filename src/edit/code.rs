@@ -24,16 +24,7 @@ pub(super) struct CodeBlock {
 
 impl CodeBlock {
     pub(super) fn new(fence: Fence, path: Option<String>, whole: bool, first: usize) -> Self {
-        Self {
-            fence,
-            path,
-            whole,
-            lines: Vec::new(),
-            written: 0,
-            nested: 0,
-            first,
-            announced: 0,
-        }
+        Self { fence, path, whole, lines: Vec::new(), written: 0, nested: 0, first, announced: 0 }
     }
 
     /// Whether the lines so far could still be the head of a block in another format.

@@ -33,12 +33,7 @@ impl FileEdits {
     pub(super) fn new(base: Arc<str>) -> Self {
         let document = Document::new(base);
         let items = document.items();
-        Self {
-            document,
-            items,
-            changed: false,
-            applied: BTreeSet::new(),
-        }
+        Self { document, items, changed: false, applied: BTreeSet::new() }
     }
 
     pub(super) fn document(&self) -> &Document {
@@ -52,10 +47,7 @@ impl FileEdits {
 
     /// Whether nothing but white space is left.
     pub(super) fn is_blank(&self) -> bool {
-        View::of(&self.document, &self.items)
-            .bodies()
-            .iter()
-            .all(|line| line.trim().is_empty())
+        View::of(&self.document, &self.items).bodies().iter().all(|line| line.trim().is_empty())
     }
 
     /// Replaces everything.
@@ -100,11 +92,7 @@ impl FileEdits {
                 (self.edited(&located), located, lines)
             }
             Against::Original(located) => {
-                let lines = located
-                    .met
-                    .first()
-                    .zip(located.met.last())
-                    .map(|(first, last)| (first + 1, last + 1));
+                let lines = located.met.first().zip(located.met.last()).map(|(first, last)| (first + 1, last + 1));
                 (self.merged(&located)?, located, lines)
             }
         };
@@ -114,19 +102,9 @@ impl FileEdits {
         self.items = items;
         self.changed = true;
         self.applied.insert(hunk.lines.clone());
-        let flags = if located.strategy == Strategy::Elision {
-            vec![Flag::Elision]
-        } else {
-            Vec::new()
-        };
+        let flags = if located.strategy == Strategy::Elision { vec![Flag::Elision] } else { Vec::new() };
         let (strategy, confidence) = (located.strategy, located.confidence);
-        Ok(Landing {
-            strategy,
-            confidence,
-            lines,
-            flags,
-            note: String::new(),
-        })
+        Ok(Landing { strategy, confidence, lines, flags, note: String::new() })
     }
 
     /// A hunk without plus or minus asks for nothing, if the file has it. If it is exact but for lines that the file
@@ -155,9 +133,7 @@ impl FileEdits {
         if self.changed
             && doubtful
             && let Ok(original) = locate::locate(&View::new(self.document.bodies()), hunk, forgiving)
-            && edited
-                .as_ref()
-                .map_or(true, |edited| original.cost < edited.cost - PREFERENCE)
+            && edited.as_ref().map_or(true, |edited| original.cost < edited.cost - PREFERENCE)
         {
             return Ok(Against::Original(original));
         }

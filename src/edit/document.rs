@@ -51,10 +51,7 @@ impl Document {
 
     /// The body of a line of the base.
     pub(super) fn body(&self, line: usize) -> &str {
-        self.spans
-            .get(line)
-            .and_then(|(start, end, _)| self.base.get(*start..*end))
-            .unwrap_or_default()
+        self.spans.get(line).and_then(|(start, end, _)| self.base.get(*start..*end)).unwrap_or_default()
     }
 
     /// The bodies of all lines of the base.
@@ -63,10 +60,7 @@ impl Document {
     }
 
     fn terminator(&self, line: usize) -> &str {
-        self.spans
-            .get(line)
-            .and_then(|(_, end, full)| self.base.get(*end..*full))
-            .unwrap_or_default()
+        self.spans.get(line).and_then(|(_, end, full)| self.base.get(*end..*full)).unwrap_or_default()
     }
 
     /// The text that the items make. Old lines keep their terminators; new ones get that of the file; whether the
@@ -107,10 +101,7 @@ pub(super) struct Meaning {
 
 impl<'a> View<'a> {
     pub(super) fn new(bodies: Vec<&'a str>) -> Self {
-        Self {
-            bodies,
-            meaning: OnceCell::new(),
-        }
+        Self { bodies, meaning: OnceCell::new() }
     }
 
     /// The file as the edits so far have left it.
@@ -144,11 +135,7 @@ impl<'a> View<'a> {
                     None => drop(places.insert(text.clone(), vec![line])),
                 }
             }
-            Meaning {
-                class: canon::classify(&self.bodies),
-                canon,
-                places,
-            }
+            Meaning { class: canon::classify(&self.bodies), canon, places }
         })
     }
 }
@@ -174,16 +161,7 @@ mod tests {
 
     #[test]
     fn untouched_items_compose_to_the_same_bytes() {
-        for text in [
-            "",
-            "a",
-            "a\r\nb\nc",
-            "\u{feff}x\r\n",
-            "\u{c}\n\r\n",
-            "\r",
-            "a\n\r",
-            "\u{feff}",
-        ] {
+        for text in ["", "a", "a\r\nb\nc", "\u{feff}x\r\n", "\u{c}\n\r\n", "\r", "a\n\r", "\u{feff}"] {
             let document = Document::new(text.into());
             assert_eq!(document.compose(&document.items()), text);
         }

@@ -33,14 +33,7 @@ pub(super) struct Draft<'a> {
 impl<'a> Draft<'a> {
     pub(super) fn new(files: &'a dyn Files) -> Self {
         let index = PathIndex::new(files.paths(), files.root());
-        Self {
-            files,
-            index,
-            open: BTreeMap::new(),
-            moved: BTreeMap::new(),
-            tried: 0,
-            last_change: None,
-        }
+        Self { files, index, open: BTreeMap::new(), moved: BTreeMap::new(), tried: 0, last_change: None }
     }
 
     /// Whether an edit after the one numbered `at` (0-based) has changed a file.
@@ -78,10 +71,7 @@ impl<'a> Draft<'a> {
         let Some(written) = edit.path.as_deref() else {
             return self.unnamed(edit).map(|path| (path, true));
         };
-        let resolution = self
-            .index
-            .resolve(written)
-            .map_err(|reason| resolve::forbidden(&reason))?;
+        let resolution = self.index.resolve(written).map_err(|reason| resolve::forbidden(&reason))?;
         if creates(edit) {
             if let Resolution::Exact(path) = resolution {
                 return Ok((path, false));
@@ -89,14 +79,9 @@ impl<'a> Draft<'a> {
             // A diff of added lines alone says nothing of a new file unless its header does.
             let other = matches!(resolution, Resolution::Guessed(_) | Resolution::Several(_));
             if other && forgives(edit) && edit.action != EditAction::Create {
-                return Err(Refusal::new(
-                    "no anchor: the edit quotes no line of the file, so its place is unknown",
-                ));
+                return Err(Refusal::new("no anchor: the edit quotes no line of the file, so its place is unknown"));
             }
-            let new = self
-                .index
-                .new_path(written)
-                .map_err(|reason| resolve::forbidden(&reason))?;
+            let new = self.index.new_path(written).map_err(|reason| resolve::forbidden(&reason))?;
             return Ok((new, false));
         }
         let whole = matches!(edit.change, Change::Whole(_));
@@ -119,20 +104,14 @@ impl<'a> Draft<'a> {
 
     /// A whole file under an unknown name is new, unless the name looks like a slip of the pen.
     fn new_whole(&self, written: &str) -> Result<(String, bool), Refusal> {
-        let path = self
-            .index
-            .new_path(written)
-            .map_err(|reason| resolve::forbidden(&reason))?;
+        let path = self.index.new_path(written).map_err(|reason| resolve::forbidden(&reason))?;
         let folder = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
         let slip = |known: &String| folder(known) == folder(&path) && edit_distance_is_small(known, &path);
         let near: Vec<String> = self.index.near(&path).into_iter().filter(slip).collect();
         if near.is_empty() {
             return Ok((path, false));
         }
-        Err(resolve::refusal(
-            &format!("no such file: `{path}`, and a new file of that name seems a slip"),
-            &near,
-        ))
+        Err(resolve::refusal(&format!("no such file: `{path}`, and a new file of that name seems a slip"), &near))
     }
 
     /// A whole file replaces the one file of that base name only if it is a version of it.
@@ -154,26 +133,16 @@ impl<'a> Draft<'a> {
                 &[path],
             ));
         }
-        let new = self
-            .index
-            .new_path(written)
-            .map_err(|reason| resolve::forbidden(&reason))?;
+        let new = self.index.new_path(written).map_err(|reason| resolve::forbidden(&reason))?;
         Ok((new, false))
     }
 
     /// Without a name: the only chat file, or the only chat file that takes the edit.
     fn unnamed(&mut self, edit: &Edit) -> Result<String, Refusal> {
         if creates(edit) {
-            return Err(Refusal::new(
-                "no file name: a new file needs one, on the line above the edit",
-            ));
+            return Err(Refusal::new("no file name: a new file needs one, on the line above the edit"));
         }
-        let chat: Vec<String> = self
-            .index
-            .paths()
-            .filter(|path| self.files.in_chat(path))
-            .map(str::to_owned)
-            .collect();
+        let chat: Vec<String> = self.index.paths().filter(|path| self.files.in_chat(path)).map(str::to_owned).collect();
         match chat.as_slice() {
             [] => Err(Refusal::new("no file name: put the path on the line above the edit")),
             [only] => Ok(only.clone()),
@@ -184,11 +153,8 @@ impl<'a> Draft<'a> {
     /// The one of several files that the edit fits.
     fn only_taker(&mut self, edit: &Edit, written: &str, paths: &[String]) -> Result<String, Refusal> {
         let refusal = || {
-            let name = if written.is_empty() {
-                "no file name".to_owned()
-            } else {
-                format!("which file is `{written}`?")
-            };
+            let name =
+                if written.is_empty() { "no file name".to_owned() } else { format!("which file is `{written}`?") };
             let shown: Vec<String> = paths.iter().take(5).cloned().collect();
             resolve::refusal(&name, &shown)
         };
@@ -219,9 +185,7 @@ impl<'a> Draft<'a> {
         match &edit.change {
             Change::Hunk(readings) => {
                 let quoting = readings.iter().filter(|hunk| hunk.quotes());
-                quoting
-                    .filter_map(|hunk| file.edits.cost(hunk, forgives(edit)))
-                    .min_by(f32::total_cmp)
+                quoting.filter_map(|hunk| file.edits.cost(hunk, forgives(edit))).min_by(f32::total_cmp)
             }
             Change::Whole(lines) => {
                 let new: Vec<&str> = lines.iter().map(String::as_str).collect();
@@ -236,21 +200,10 @@ impl<'a> Draft<'a> {
         if self.open.contains_key(path) {
             return Ok(());
         }
-        let text = self
-            .files
-            .read(path)
-            .map_err(|why| Refusal::new(format!("`{path}` cannot be edited: {why}")))?;
+        let text = self.files.read(path).map_err(|why| Refusal::new(format!("`{path}` cannot be edited: {why}")))?;
         let exists = text.is_some();
         let edits = FileEdits::new(Arc::from(text.unwrap_or_default()));
-        self.open.insert(
-            path.to_owned(),
-            OpenFile {
-                edits,
-                exists,
-                deleted: false,
-                moved_to: None,
-            },
-        );
+        self.open.insert(path.to_owned(), OpenFile { edits, exists, deleted: false, moved_to: None });
         Ok(())
     }
 
@@ -266,10 +219,9 @@ impl<'a> Draft<'a> {
             return Err(Refusal::new(format!("an earlier edit of this reply deletes `{path}`")));
         }
         let landing = match (&edit.action, &edit.change) {
-            (EditAction::Delete, _) if guessed => Err(resolve::refusal(
-                "a file is only deleted by its full name",
-                &[path.to_owned()],
-            )),
+            (EditAction::Delete, _) if guessed => {
+                Err(resolve::refusal("a file is only deleted by its full name", &[path.to_owned()]))
+            }
             (EditAction::Delete, change) => file.delete(path, change),
             (_, Change::Whole(lines)) => file.whole(path, lines, edit.action == EditAction::Create),
             (_, Change::Nothing) if destination.is_some() => Ok(Landing::new(Strategy::Renamed, "")),
@@ -290,20 +242,13 @@ impl<'a> Draft<'a> {
         let path = self.index.new_path(to).map_err(|reason| resolve::forbidden(&reason))?;
         let taken = self.index.contains(&path) || self.open.get(&path).is_some_and(|file| !file.edits.is_blank());
         let mine = self.moved.get(&path).is_none_or(|owner| owner == from);
-        if taken || !mine {
-            Err(Refusal::new(format!("`{path}` exists already")))
-        } else {
-            Ok(path)
-        }
+        if taken || !mine { Err(Refusal::new(format!("`{path}` exists already"))) } else { Ok(path) }
     }
 
     /// The files that change, by path.
     pub(super) fn finish(self) -> Vec<FileProposal> {
-        let mut files: Vec<FileProposal> = self
-            .open
-            .into_iter()
-            .filter_map(|(path, file)| file.proposal(path))
-            .collect();
+        let mut files: Vec<FileProposal> =
+            self.open.into_iter().filter_map(|(path, file)| file.proposal(path)).collect();
         files.sort_by(|a, b| a.path.cmp(&b.path));
         files
     }

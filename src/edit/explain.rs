@@ -12,10 +12,7 @@ const CLOSEST: usize = 3;
 
 /// A refusal that another state of the file could turn into a match.
 pub(super) fn missing(reason: impl Into<String>) -> Refusal {
-    Refusal {
-        missing: true,
-        ..Refusal::new(reason)
-    }
+    Refusal { missing: true, ..Refusal::new(reason) }
 }
 
 /// The change is in the file.
@@ -26,10 +23,8 @@ pub(super) fn already_applied() -> Refusal {
 /// A placeholder stands among the added lines.
 pub(super) fn elided(line: &str) -> Refusal {
     let line = shown(line);
-    Refusal::new(format!(
-        "elision: the added line {line} stands for code that is not shown; write that code out"
-    ))
-    .flagged(Flag::Elision)
+    Refusal::new(format!("elision: the added line {line} stands for code that is not shown; write that code out"))
+        .flagged(Flag::Elision)
 }
 
 /// The quote fits the given places (0-based line, similarity) about equally well.
@@ -41,41 +36,23 @@ pub(super) fn ambiguous(places: Vec<(usize, f32)>) -> Refusal {
         "ambiguous: the quoted lines fit equally well at lines {}; quote more of the lines around the one place you mean",
         listed(&lines)
     );
-    Refusal {
-        candidates,
-        missing: true,
-        ..Refusal::new(reason)
-    }
-    .flagged(Flag::Ambiguous)
+    Refusal { candidates, missing: true, ..Refusal::new(reason) }.flagged(Flag::Ambiguous)
 }
 
 /// The quote is not in the file; says where it differs from the closest place.
 pub(super) fn no_match(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> Refusal {
     let weight = place.weight.max(0.1);
     let close = place.candidates.iter().map(|(line, cost)| (*line, 1.0 - cost / weight));
-    let candidates = candidates(
-        close
-            .filter(|(_, similarity)| *similarity > 0.3)
-            .take(CLOSEST)
-            .collect(),
-    );
+    let candidates = candidates(close.filter(|(_, similarity)| *similarity > 0.3).take(CLOSEST).collect());
     let mut reason = String::from("no match: the quoted lines are not in the file as one place");
     if let Some((line, difference)) = first_difference(view, quote, place) {
-        reason.push_str(&format!(
-            ". The quote has {} as its line {}, {difference}",
-            shown(&line.1),
-            line.0
-        ));
+        reason.push_str(&format!(". The quote has {} as its line {}, {difference}", shown(&line.1), line.0));
     }
     if !candidates.is_empty() {
         let lines: Vec<usize> = candidates.iter().map(|candidate| candidate.line).collect();
         reason.push_str(&format!(". Closest: line {}", listed(&lines)));
     }
-    Refusal {
-        candidates,
-        missing: true,
-        ..Refusal::new(reason)
-    }
+    Refusal { candidates, missing: true, ..Refusal::new(reason) }
 }
 
 /// The first quoted line that was not found (its number and text), and what the file has in its place.
@@ -86,12 +63,7 @@ fn first_difference(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> 
         .position(|(line, at)| at.is_none() && line.kind != QuoteKind::Gap && !line.text.trim().is_empty())?;
     let text = quote.get(lost)?.text;
     let before = place.map.iter().take(lost).rev().find_map(|at| *at).map(|at| at + 1);
-    let after = place
-        .map
-        .iter()
-        .skip(lost)
-        .find_map(|at| *at)
-        .and_then(|at| at.checked_sub(1));
+    let after = place.map.iter().skip(lost).find_map(|at| *at).and_then(|at| at.checked_sub(1));
     let known = view.meaning().places(&canon::canon(text));
     let difference = match (before.or(after).filter(|at| *at < view.len()), known.first()) {
         (_, Some(line)) => format!("which the file has elsewhere, at line {}", line + 1),
@@ -102,10 +74,8 @@ fn first_difference(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> 
 }
 
 fn candidates(places: Vec<(usize, f32)>) -> Vec<Candidate> {
-    let candidate = |(line, similarity): (usize, f32)| Candidate {
-        line: line + 1,
-        similarity: similarity.clamp(0.0, 1.0),
-    };
+    let candidate =
+        |(line, similarity): (usize, f32)| Candidate { line: line + 1, similarity: similarity.clamp(0.0, 1.0) };
     places.into_iter().map(candidate).collect()
 }
 
@@ -122,10 +92,6 @@ fn listed(lines: &[usize]) -> String {
 /// A line in backticks, shortened.
 fn shown(line: &str) -> String {
     let text: String = line.trim().chars().take(SHOWN).collect();
-    let more = if line.trim().chars().nth(SHOWN).is_some() {
-        "…"
-    } else {
-        ""
-    };
+    let more = if line.trim().chars().nth(SHOWN).is_some() { "…" } else { "" };
     format!("`{text}{more}`")
 }

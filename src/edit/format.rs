@@ -84,11 +84,7 @@ impl FromStr for FormatChoice {
     type Err = super::EditError;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        if name == "auto" {
-            Ok(Self::Auto)
-        } else {
-            name.parse().map(Self::Only)
-        }
+        if name == "auto" { Ok(Self::Auto) } else { name.parse().map(Self::Only) }
     }
 }
 

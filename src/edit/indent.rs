@@ -58,12 +58,7 @@ impl IndentMap {
         });
         let unit = units.min().unwrap_or(TAB).max(1);
         let identity = table.iter().all(|(quoted, found)| quoted == found);
-        Self {
-            table,
-            unit,
-            tabs,
-            identity,
-        }
+        Self { table, unit, tabs, identity }
     }
 
     /// When no quoted line is indented, the habit of the whole file decides between tabs and spaces. `file` are its
@@ -74,10 +69,7 @@ impl IndentMap {
         }
         let indents = |lines: &[&str], c: char| lines.iter().filter(|line| line.starts_with(c)).count();
         let spaces = |lines: &[&str]| {
-            let deep = lines
-                .iter()
-                .map(|line| indentation(line))
-                .filter(|indent| indent.starts_with("  "));
+            let deep = lines.iter().map(|line| indentation(line)).filter(|indent| indent.starts_with("  "));
             deep.map(str::len).min()
         };
         let (tabs, blanks) = (indents(file, '\t'), indents(file, ' '));
@@ -132,17 +124,10 @@ impl IndentMap {
     /// `found`, made deeper or shallower by the difference of two widths in columns.
     fn with_tabs(&self, found: &str, quoted: usize, nearest: usize) -> String {
         if let Some(more) = quoted.checked_sub(nearest) {
-            return format!(
-                "{found}{}{}",
-                "\t".repeat(more / self.unit),
-                " ".repeat(more % self.unit)
-            );
+            return format!("{found}{}{}", "\t".repeat(more / self.unit), " ".repeat(more % self.unit));
         }
         let fewer = nearest.saturating_sub(quoted).div_ceil(self.unit);
-        found
-            .get(..found.len().saturating_sub(fewer))
-            .unwrap_or_default()
-            .to_owned()
+        found.get(..found.len().saturating_sub(fewer)).unwrap_or_default().to_owned()
     }
 }
 
@@ -153,15 +138,10 @@ fn by_majority(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
         *counts.entry(quoted).or_default().entry(found).or_default() += 1;
     }
     let winner = |quoted: &str, found: BTreeMap<&str, usize>| {
-        let best = found
-            .into_iter()
-            .max_by_key(|(found, count)| (*count, *found == quoted));
+        let best = found.into_iter().max_by_key(|(found, count)| (*count, *found == quoted));
         best.map(|(found, _)| (quoted.to_owned(), found.to_owned()))
     };
-    counts
-        .into_iter()
-        .filter_map(|(quoted, found)| winner(quoted, found))
-        .collect()
+    counts.into_iter().filter_map(|(quoted, found)| winner(quoted, found)).collect()
 }
 
 /// How many columns of `spaces` one tab of `tabs` stands for, when the two fit.

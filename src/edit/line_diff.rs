@@ -46,13 +46,7 @@ fn expected_steps(old: &[&str], new: &[&str]) -> usize {
 fn head_and_tail(old: &[&str], new: &[&str]) -> Vec<Step> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let (a, b) = (old.len() - head, new.len() - head);
-    let tail = old
-        .iter()
-        .rev()
-        .zip(new.iter().rev())
-        .take(a.min(b))
-        .take_while(|(a, b)| a == b)
-        .count();
+    let tail = old.iter().rev().zip(new.iter().rev()).take(a.min(b)).take_while(|(a, b)| a == b).count();
     vec![
         Step::Same(0..head),
         Step::Replace(head..old.len() - tail, head..new.len() - tail),

@@ -33,9 +33,7 @@ pub(super) fn locate(view: &View<'_>, hunk: &Hunk, forgiving: bool) -> Result<Lo
 
 fn locate_anywhere(view: &View<'_>, hunk: &Hunk, forgiving: bool) -> Result<Located, Refusal> {
     if !hunk.quotes() {
-        return Err(Refusal::new(
-            "no anchor: the edit quotes no line of the file, so its place is unknown",
-        ));
+        return Err(Refusal::new("no anchor: the edit quotes no line of the file, so its place is unknown"));
     }
     if view.len() == 0 {
         return Err(explain::missing("no match: the file is empty"));
@@ -48,11 +46,7 @@ fn locate_anywhere(view: &View<'_>, hunk: &Hunk, forgiving: bool) -> Result<Loca
                 let quoted = line.kind != LineKind::Insert;
                 let at = quoted.then_some(next);
                 next += usize::from(quoted);
-                Met {
-                    kind: line.kind,
-                    text: &line.text,
-                    at,
-                }
+                Met { kind: line.kind, text: &line.text, at }
             });
             let lines: Vec<Met<'_>> = lines.collect();
             invented_elision(view, &lines)?;
@@ -67,27 +61,14 @@ fn locate_anywhere(view: &View<'_>, hunk: &Hunk, forgiving: bool) -> Result<Loca
 /// Where the quote stands byte for byte (at most eight places).
 fn exact_places(view: &View<'_>, hunk: &Hunk) -> Vec<usize> {
     let quoted = |line: &&QuotedLine| line.kind != LineKind::Insert;
-    let quote: Vec<&str> = hunk
-        .lines
-        .iter()
-        .filter(quoted)
-        .map(|line| line.text.as_str())
-        .collect();
+    let quote: Vec<&str> = hunk.lines.iter().filter(quoted).map(|line| line.text.as_str()).collect();
     let Some(anchor) = quote.iter().position(|line| !line.trim().is_empty()) else {
         return Vec::new();
     };
     let first = quote.get(anchor).copied().unwrap_or_default();
     let starts = view.bodies().iter().enumerate().filter(|(_, body)| **body == first);
-    let fits = |start: &usize| {
-        view.bodies()
-            .get(*start..*start + quote.len())
-            .is_some_and(|window| window == quote)
-    };
-    starts
-        .filter_map(|(at, _)| at.checked_sub(anchor))
-        .filter(fits)
-        .take(8)
-        .collect()
+    let fits = |start: &usize| view.bodies().get(*start..*start + quote.len()).is_some_and(|window| window == quote);
+    starts.filter_map(|(at, _)| at.checked_sub(anchor)).filter(fits).take(8).collect()
 }
 
 fn aligned(view: &View<'_>, hunk: &Hunk, forgiving: bool) -> Result<Located, Refusal> {
@@ -104,11 +85,7 @@ fn aligned(view: &View<'_>, hunk: &Hunk, forgiving: bool) -> Result<Located, Ref
     let lines: Vec<Met<'_>> = lines
         .iter()
         .map(|(kind, text)| {
-            let at = if *kind == LineKind::Insert {
-                None
-            } else {
-                map.next().copied().flatten()
-            };
+            let at = if *kind == LineKind::Insert { None } else { map.next().copied().flatten() };
             Met { kind: *kind, text, at }
         })
         .collect();
@@ -159,46 +136,25 @@ fn present(view: &View<'_>, lines: &[(LineKind, &str)], forgiving: bool, cost: f
         .iter()
         .filter(|(kind, _)| *kind != LineKind::Delete)
         .map(|(kind, text)| {
-            let kind = if *kind == LineKind::Gap {
-                QuoteKind::Gap
-            } else {
-                QuoteKind::Keep
-            };
-            QuoteLine {
-                kind,
-                text,
-                jump: false,
-            }
+            let kind = if *kind == LineKind::Gap { QuoteKind::Gap } else { QuoteKind::Keep };
+            QuoteLine { kind, text, jump: false }
         })
         .collect();
-    let solid = after
-        .iter()
-        .any(|line| line.kind != QuoteKind::Gap && !line.text.trim().is_empty());
-    let place = if solid {
-        align::align(view, &after, forgiving)
-    } else {
-        None
-    };
+    let solid = after.iter().any(|line| line.kind != QuoteKind::Gap && !line.text.trim().is_empty());
+    let place = if solid { align::align(view, &after, forgiving) } else { None };
     place.is_some_and(|place| place.cost < PRESENT && place.cost < cost - 0.2)
 }
 
 fn accept(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place, forgiving: bool) -> Result<(), Refusal> {
     let solid = |line: &QuoteLine<'_>| line.kind != QuoteKind::Gap && !line.text.trim().is_empty();
-    let found = quote
-        .iter()
-        .zip(&place.map)
-        .any(|(line, at)| at.is_some() && solid(line));
+    let found = quote.iter().zip(&place.map).any(|(line, at)| at.is_some() && solid(line));
     let dear = place.cost > COST_PER_WEIGHT * place.weight + SLACK && place.cost > CHEAP;
     if !found || dear {
         return Err(explain::no_match(view, quote, place));
     }
     let lost = |line: &QuoteLine<'_>, at: &Option<usize>| at.is_none() && solid(line);
     let strict = |line: &QuoteLine<'_>| line.kind == QuoteKind::Delete || !forgiving;
-    if quote
-        .iter()
-        .zip(&place.map)
-        .any(|(line, at)| lost(line, at) && strict(line))
-    {
+    if quote.iter().zip(&place.map).any(|(line, at)| lost(line, at) && strict(line)) {
         return Err(explain::no_match(view, quote, place));
     }
     if unanchored(view, quote, place) || contradicted(view, quote, place) {
@@ -207,9 +163,7 @@ fn accept(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place, forgiving: bo
     if place.margin < MARGIN {
         let near = place.candidates.iter().filter(|(_, cost)| *cost < place.cost + MARGIN);
         let weight = place.weight.max(1.0);
-        return Err(explain::ambiguous(
-            near.map(|(line, cost)| (*line, 1.0 - cost / weight)).collect(),
-        ));
+        return Err(explain::ambiguous(near.map(|(line, cost)| (*line, 1.0 - cost / weight)).collect()));
     }
     Ok(())
 }
@@ -217,10 +171,7 @@ fn accept(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place, forgiving: bo
 /// Whether every line that was found is misspelt, and not just by a letter in a long line: short lines are alike by
 /// chance.
 fn unanchored(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool {
-    let met = quote
-        .iter()
-        .zip(&place.map)
-        .filter(|(line, _)| !line.text.trim().is_empty());
+    let met = quote.iter().zip(&place.map).filter(|(line, _)| !line.text.trim().is_empty());
     let mut all_sure = true;
     for (line, at) in met.filter_map(|(line, at)| Some((line, (*at)?))) {
         let wanted = canon::canon(line.text);
@@ -228,10 +179,7 @@ fn unanchored(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool {
             return false;
         }
         let long = wanted.chars().count() >= SURE_LENGTH;
-        all_sure &= long
-            && canon::Probe::new(&wanted)
-                .likeness(view.meaning().canon(at), SURE)
-                .is_some();
+        all_sure &= long && canon::Probe::new(&wanted).likeness(view.meaning().canon(at), SURE).is_some();
     }
     !all_sure
 }
@@ -271,9 +219,7 @@ fn contradicted(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool
 
 /// A placeholder among the added lines of a replacement would take the place of code that it does not show.
 fn invented_elision(view: &View<'_>, lines: &[Met<'_>]) -> Result<(), Refusal> {
-    let removes = lines
-        .iter()
-        .any(|line| line.kind == LineKind::Delete && !line.text.trim().is_empty());
+    let removes = lines.iter().any(|line| line.kind == LineKind::Delete && !line.text.trim().is_empty());
     let placeholder =
         |line: &&Met<'_>| line.kind == LineKind::Insert && marker::elision(line.text) == Some(Elision::Placeholder);
     let new = |line: &&Met<'_>| view.meaning().places(&canon::canon(line.text)).is_empty();
@@ -299,22 +245,10 @@ fn repeated_insertion(view: &View<'_>, lines: &[Met<'_>]) -> Result<(), Refusal>
     let stands_at = |from: usize| {
         let window = view.bodies().get(from..from + run.len()).unwrap_or_default();
         window.len() == run.len()
-            && window
-                .iter()
-                .zip(run)
-                .all(|(body, line)| canon::canon(body) == canon::canon(line.text))
+            && window.iter().zip(run).all(|(body, line)| canon::canon(body) == canon::canon(line.text))
     };
-    let before = lines
-        .get(..first)
-        .unwrap_or_default()
-        .iter()
-        .rev()
-        .find_map(|line| line.at);
-    let after = lines
-        .get(last + 1..)
-        .unwrap_or_default()
-        .iter()
-        .find_map(|line| line.at);
+    let before = lines.get(..first).unwrap_or_default().iter().rev().find_map(|line| line.at);
+    let after = lines.get(last + 1..).unwrap_or_default().iter().find_map(|line| line.at);
     let above = |line: usize| line.checked_sub(run.len()).is_some_and(stands_at);
     let there = match (before, after) {
         (Some(before), None) => stands_at(before + 1),
@@ -339,11 +273,7 @@ fn in_scope(view: &View<'_>, hunk: &Hunk, forgiving: bool) -> Option<Located> {
     let inner = View::new(view.bodies().get(from..to)?.to_vec());
     let mut located = locate_anywhere(&inner, hunk, forgiving).ok()?;
     located.deletes = located.deletes.iter().map(|line| line + from).collect();
-    located.inserts = located
-        .inserts
-        .into_iter()
-        .map(|(line, text)| (line + from, text))
-        .collect();
+    located.inserts = located.inserts.into_iter().map(|(line, text)| (line + from, text)).collect();
     located.met.iter_mut().for_each(|line| *line += from);
     Some(located)
 }

@@ -22,12 +22,7 @@ impl Fence {
         let info = line.trim_start_matches(mark);
         let width = line.len() - info.len();
         // An inline code span on a line of its own is no fence.
-        (width >= 3 && !info.contains(mark)).then(|| Self {
-            mark,
-            width,
-            indent,
-            info: info.trim().to_owned(),
-        })
+        (width >= 3 && !info.contains(mark)).then(|| Self { mark, width, indent, info: info.trim().to_owned() })
     }
 
     /// Whether `line` closes this fence.
@@ -52,17 +47,7 @@ impl Fence {
 
     /// Whether the fence holds shell commands.
     pub(super) fn is_shell(&self) -> bool {
-        const SHELLS: [&str; 9] = [
-            "bash",
-            "sh",
-            "shell",
-            "console",
-            "zsh",
-            "fish",
-            "powershell",
-            "cmd",
-            "terminal",
-        ];
+        const SHELLS: [&str; 9] = ["bash", "sh", "shell", "console", "zsh", "fish", "powershell", "cmd", "terminal"];
         SHELLS.contains(&self.language().as_str())
     }
 
@@ -88,9 +73,7 @@ pub(super) fn search_start(line: &str) -> Option<(usize, &str)> {
 
 /// `=======`: its width.
 pub(super) fn divider(line: &str) -> Option<usize> {
-    rule(line, '=')
-        .filter(|(_, rest)| rest.trim().is_empty())
-        .map(|(width, _)| width)
+    rule(line, '=').filter(|(_, rest)| rest.trim().is_empty()).map(|(width, _)| width)
 }
 
 /// `>>>>>>> REPLACE`.
@@ -126,11 +109,7 @@ pub(super) fn heading_scope(line: &str) -> Option<String> {
     let rest = line.strip_prefix("@@")?;
     let (middle, tail) = rest.split_once("@@").unwrap_or((rest, ""));
     let numbers = |text: &str| text.chars().all(|c| c.is_ascii_digit() || " ,.-+…".contains(c));
-    [tail, middle]
-        .into_iter()
-        .map(str::trim)
-        .find(|text| !numbers(text))
-        .map(str::to_owned)
+    [tail, middle].into_iter().map(str::trim).find(|text| !numbers(text)).map(str::to_owned)
 }
 
 /// Openers that start a comment in the languages we meet; longest first.
@@ -138,18 +117,8 @@ const OPENERS: [&str; 9] = ["{/*", "<!--", "//", "/*", "--", "#", ";", "%", "*"]
 /// Closers of the same.
 const CLOSERS: [&str; 3] = ["*/}", "*/", "-->"];
 /// Words that say that something was left out; with one of these a comment needs no dots.
-const CORE: [&str; 10] = [
-    "existing",
-    "rest",
-    "remaining",
-    "remainder",
-    "remains",
-    "unchanged",
-    "omitted",
-    "same",
-    "previous",
-    "elided",
-];
+const CORE: [&str; 10] =
+    ["existing", "rest", "remaining", "remainder", "remains", "unchanged", "omitted", "same", "previous", "elided"];
 /// Words that may stand beside them in a placeholder.
 const FILLERS: [&str; 40] = [
     "code",
@@ -199,14 +168,8 @@ fn uncommented(line: &str) -> (&str, bool) {
     let line = line.trim();
     let opener = OPENERS.iter().find(|opener| line.starts_with(**opener));
     let text = opener.map_or(line, |opener| line.strip_prefix(opener).unwrap_or(line));
-    let text = CLOSERS
-        .iter()
-        .find_map(|closer| text.strip_suffix(closer))
-        .unwrap_or(text);
-    (
-        text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '/' | '#' | '[' | ']')),
-        opener.is_some(),
-    )
+    let text = CLOSERS.iter().find_map(|closer| text.strip_suffix(closer)).unwrap_or(text);
+    (text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '/' | '#' | '[' | ']')), opener.is_some())
 }
 
 /// How plainly a line says that code was left out.
@@ -249,9 +212,7 @@ pub(super) fn mentions_elision(line: &str) -> bool {
     let (text, comment) = uncommented(line);
     let lower = text.to_lowercase();
     let dots = lower.contains("...") || lower.contains('…');
-    let core = lower
-        .split(|c: char| !c.is_alphanumeric())
-        .any(|word| CORE.contains(&word));
+    let core = lower.split(|c: char| !c.is_alphanumeric()).any(|word| CORE.contains(&word));
     // Long comments may well speak of "the same" and hold dots.
     let short = lower.split_whitespace().count() <= 8;
     (comment && short && dots && core) || lower.starts_with("(unchanged") || lower.starts_with("(code omitted")
@@ -282,10 +243,7 @@ mod tests {
 
     #[test]
     fn headings_give_up_their_scope() {
-        assert_eq!(
-            heading_scope("@@ -1,3 +1,4 @@ fn main() {").as_deref(),
-            Some("fn main() {")
-        );
+        assert_eq!(heading_scope("@@ -1,3 +1,4 @@ fn main() {").as_deref(), Some("fn main() {"));
         assert_eq!(heading_scope("@@ class Gate").as_deref(), Some("class Gate"));
         assert_eq!(heading_scope("@@ ... @@"), None);
         assert_eq!(heading_scope("@@"), None);
@@ -293,23 +251,10 @@ mod tests {
 
     #[test]
     fn placeholders_are_told_from_comments() {
-        for line in [
-            "...",
-            "  # ...",
-            "// ... existing code ...",
-            "# rest of the class unchanged",
-            "/* … */",
-        ] {
+        for line in ["...", "  # ...", "// ... existing code ...", "# rest of the class unchanged", "/* … */"] {
             assert!(elision(line).is_some(), "{line}");
         }
-        for line in [
-            "# wait...",
-            "x = ...",
-            "// the rest mode of the pump",
-            "",
-            "-",
-            "# same",
-        ] {
+        for line in ["# wait...", "x = ...", "// the rest mode of the pump", "", "-", "# same"] {
             assert!(elision(line).is_none() || line == "# same", "{line}");
         }
     }

@@ -24,20 +24,8 @@ pub(super) fn undecorated(line: &str) -> &str {
     loop {
         let before = name;
         name = name.trim_matches(|c: char| matches!(c, '`' | '*' | '"' | '\'') || c.is_whitespace());
-        name = name
-            .trim_start_matches('#')
-            .trim_start()
-            .trim_end_matches(':')
-            .trim_end();
-        for label in [
-            "File:",
-            "file:",
-            "Path:",
-            "path:",
-            "Filename:",
-            "filename:",
-            "filepath:",
-        ] {
+        name = name.trim_start_matches('#').trim_start().trim_end_matches(':').trim_end();
+        for label in ["File:", "file:", "Path:", "path:", "Filename:", "filename:", "filepath:"] {
             name = name.strip_prefix(label).unwrap_or(name);
         }
         if name == before {
@@ -55,22 +43,14 @@ pub(super) fn file_name(line: &str) -> Option<String> {
 
 /// The one file name that a sentence mentions in backticks.
 pub(super) fn mentioned(line: &str) -> Option<String> {
-    let mut found = line
-        .split('`')
-        .skip(1)
-        .step_by(2)
-        .filter(|name| is_path(name.trim(), true));
+    let mut found = line.split('`').skip(1).step_by(2).filter(|name| is_path(name.trim(), true));
     let name = found.next()?.trim().to_owned();
     found.all(|other| other.trim() == name).then_some(name)
 }
 
 /// The file name in the info string of a fence: alone, or behind the language.
 pub(super) fn in_info(info: &str) -> Option<String> {
-    let last = info
-        .rsplit([' ', ':', '='])
-        .next()
-        .unwrap_or_default()
-        .trim_matches(['"', '\'', '`', '{', '}']);
+    let last = info.rsplit([' ', ':', '=']).next().unwrap_or_default().trim_matches(['"', '\'', '`', '{', '}']);
     let path = is_path(last, false) && (last.contains('/') || last.contains('.'));
     path.then(|| last.to_owned())
 }
@@ -98,35 +78,16 @@ mod tests {
 
     #[test]
     fn decoration_falls_off() {
-        for line in [
-            "src/a.py",
-            "`src/a.py`",
-            "**src/a.py**:",
-            "### src/a.py",
-            "#### `src/a.py`:",
-            "File: src/a.py",
-        ] {
+        for line in ["src/a.py", "`src/a.py`", "**src/a.py**:", "### src/a.py", "#### `src/a.py`:", "File: src/a.py"] {
             assert_eq!(file_name(line).as_deref(), Some("src/a.py"), "{line}");
         }
         assert_eq!(file_name("Makefile").as_deref(), Some("Makefile"));
-        assert_eq!(
-            file_name("`my notes/read me.txt`").as_deref(),
-            Some("my notes/read me.txt")
-        );
+        assert_eq!(file_name("`my notes/read me.txt`").as_deref(), Some("my notes/read me.txt"));
     }
 
     #[test]
     fn prose_is_no_file_name() {
-        for line in [
-            "Done.",
-            "Then:",
-            "see src/a.py for more",
-            "",
-            "```",
-            "foo();",
-            "=======",
-            "https://a.b/c",
-        ] {
+        for line in ["Done.", "Then:", "see src/a.py for more", "", "```", "foo();", "=======", "https://a.b/c"] {
             assert_eq!(file_name(line), None, "{line}");
         }
     }

@@ -39,9 +39,7 @@ impl OpenFile {
         let hunk = self.reading(readings, forgiving)?;
         self.edits.apply(hunk, forgiving).or_else(|refusal| {
             let decoded = if refusal.missing { decoded(hunk) } else { None };
-            decoded
-                .and_then(|hunk| self.edits.apply(&hunk, forgiving).ok())
-                .ok_or(refusal)
+            decoded.and_then(|hunk| self.edits.apply(&hunk, forgiving).ok()).ok_or(refusal)
         })
     }
 
@@ -60,19 +58,17 @@ impl OpenFile {
         }
         match accepted.as_slice() {
             [only] => Ok(only),
-            [] => Err(explain::missing(
-                "no match: none of the ways to read the dividers gives lines of the file",
-            )),
-            _ => Err(
-                Refusal::new("ambiguous: the block has several lines that may be its divider").flagged(Flag::Ambiguous),
-            ),
+            [] => Err(explain::missing("no match: none of the ways to read the dividers gives lines of the file")),
+            _ => {
+                Err(Refusal::new("ambiguous: the block has several lines that may be its divider")
+                    .flagged(Flag::Ambiguous))
+            }
         }
     }
 
     fn create(&mut self, hunk: &Hunk) -> Landing {
         let text = hunk.replacement();
-        self.edits
-            .set_items(text.lines().map(|line| Item::New(line.to_owned())).collect());
+        self.edits.set_items(text.lines().map(|line| Item::New(line.to_owned())).collect());
         self.exists = false;
         Landing::new(Strategy::Created, "")
     }
@@ -81,8 +77,7 @@ impl OpenFile {
     fn fill(&mut self, path: &str, hunk: Option<&Hunk>) -> Result<Landing, Refusal> {
         let wanted = hunk.map(Hunk::replacement).unwrap_or_default();
         if self.edits.is_blank() {
-            self.edits
-                .set_items(wanted.lines().map(|line| Item::New(line.to_owned())).collect());
+            self.edits.set_items(wanted.lines().map(|line| Item::New(line.to_owned())).collect());
             return Ok(Landing::new(Strategy::Whole, ""));
         }
         if self.edits.compose().trim_end().lines().eq(wanted.trim_end().lines()) {
@@ -118,9 +113,7 @@ impl OpenFile {
             self.edits.apply(hunk, true)?;
             if !self.edits.is_blank() {
                 self.edits.set_items(before);
-                return Err(Refusal::new(format!(
-                    "the diff deletes `{path}` but does not quote all of its lines"
-                )));
+                return Err(Refusal::new(format!("the diff deletes `{path}` but does not quote all of its lines")));
             }
         }
         self.deleted = true;
@@ -130,36 +123,20 @@ impl OpenFile {
     pub(super) fn proposal(self, path: String) -> Option<FileProposal> {
         let base = self.exists.then(|| self.edits.document().base().clone());
         if self.deleted {
-            return Some(FileProposal {
-                path,
-                change: FileChange::Delete,
-                base,
-                proposed: None,
-            });
+            return Some(FileProposal { path, change: FileChange::Delete, base, proposed: None });
         }
         let untouched = self.edits.untouched();
         let created = !self.exists && !untouched;
         let text: Arc<str> = Arc::from(self.edits.compose());
         let proposed = Some(text.clone());
         match (self.moved_to, base) {
-            (Some(to), Some(base)) => Some(FileProposal {
-                path: to,
-                change: FileChange::Rename { from: path },
-                base: Some(base),
-                proposed,
-            }),
-            (_, None) => created.then_some(FileProposal {
-                path,
-                change: FileChange::Create,
-                base: None,
-                proposed,
-            }),
-            (None, Some(base)) if base != text && !untouched => Some(FileProposal {
-                path,
-                change: FileChange::Modify,
-                base: Some(base),
-                proposed,
-            }),
+            (Some(to), Some(base)) => {
+                Some(FileProposal { path: to, change: FileChange::Rename { from: path }, base: Some(base), proposed })
+            }
+            (_, None) => created.then_some(FileProposal { path, change: FileChange::Create, base: None, proposed }),
+            (None, Some(base)) if base != text && !untouched => {
+                Some(FileProposal { path, change: FileChange::Modify, base: Some(base), proposed })
+            }
             (None, Some(_)) => None,
         }
     }
@@ -167,31 +144,12 @@ impl OpenFile {
 
 /// The hunk with `&lt;`, `&gt;` and `&amp;` read as characters, if it has any and none of the characters themselves.
 fn decoded(hunk: &Hunk) -> Option<Hunk> {
-    let entity = |line: &QuotedLine| {
-        ["&lt;", "&gt;", "&amp;"]
-            .iter()
-            .any(|entity| line.text.contains(entity))
-    };
+    let entity = |line: &QuotedLine| ["&lt;", "&gt;", "&amp;"].iter().any(|entity| line.text.contains(entity));
     let raw = |line: &QuotedLine| line.text.contains(['<', '>']);
     if !hunk.lines.iter().any(entity) || hunk.lines.iter().any(raw) {
         return None;
     }
-    let text = |line: &QuotedLine| {
-        line.text
-            .replace("&lt;", "<")
-            .replace("&gt;", ">")
-            .replace("&amp;", "&")
-    };
-    let lines = hunk
-        .lines
-        .iter()
-        .map(|line| QuotedLine {
-            kind: line.kind,
-            text: text(line),
-        })
-        .collect();
-    Some(Hunk {
-        lines,
-        scopes: hunk.scopes.clone(),
-    })
+    let text = |line: &QuotedLine| line.text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+    let lines = hunk.lines.iter().map(|line| QuotedLine { kind: line.kind, text: text(line) }).collect();
+    Some(Hunk { lines, scopes: hunk.scopes.clone() })
 }

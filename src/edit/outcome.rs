@@ -168,12 +168,7 @@ pub(super) struct Refusal {
 
 impl Refusal {
     pub(super) fn new(reason: impl Into<String>) -> Self {
-        Self {
-            reason: reason.into(),
-            candidates: Vec::new(),
-            flags: Vec::new(),
-            missing: false,
-        }
+        Self { reason: reason.into(), candidates: Vec::new(), flags: Vec::new(), missing: false }
     }
 
     pub(super) fn flagged(mut self, flag: Flag) -> Self {
@@ -198,12 +193,6 @@ pub(super) struct Landing {
 
 impl Landing {
     pub(super) fn new(strategy: Strategy, note: impl Into<String>) -> Self {
-        Self {
-            strategy,
-            confidence: 1.0,
-            lines: None,
-            flags: Vec::new(),
-            note: note.into(),
-        }
+        Self { strategy, confidence: 1.0, lines: None, flags: Vec::new(), note: note.into() }
     }
 }

@@ -75,10 +75,7 @@ pub(super) fn build(view: &View<'_>, lines: &[Met<'_>], cost: f32, weight: f32) 
 /// Whether the quote is indented like the file on some lines and otherwise on others, tabs for spaces aside.
 fn unsteady(view: &View<'_>, lines: &[Met<'_>]) -> bool {
     let solid = |line: &&Met<'_>| !line.text.trim().is_empty();
-    let pairs = lines
-        .iter()
-        .filter(solid)
-        .filter_map(|line| Some((line.text, view.body(line.at?))));
+    let pairs = lines.iter().filter(solid).filter_map(|line| Some((line.text, view.body(line.at?))));
     let (mut same, mut other) = (false, false);
     for (at, (quoted, found)) in pairs.enumerate() {
         // The first line often loses its indentation when a block is trimmed.
@@ -123,10 +120,7 @@ fn position(view: &View<'_>, lines: &[Met<'_>], index: usize) -> Option<usize> {
     }
     // A diff that puts the new line first and the old one below it: the two change places.
     let unanswered = |line: &&Met<'_>| {
-        let below = after
-            .iter()
-            .skip_while(settled_not)
-            .skip_while(|line| line.kind == LineKind::Delete);
+        let below = after.iter().skip_while(settled_not).skip_while(|line| line.kind == LineKind::Delete);
         line.kind == LineKind::Delete && below.take(1).all(|line| line.kind != LineKind::Insert)
     };
     if previous.kind == LineKind::Keep
@@ -134,35 +128,21 @@ fn position(view: &View<'_>, lines: &[Met<'_>], index: usize) -> Option<usize> {
     {
         return next.at;
     }
-    let removed = before
-        .iter()
-        .rev()
-        .skip_while(|line| !settled(line))
-        .take_while(|line| line.kind == LineKind::Delete);
+    let removed =
+        before.iter().rev().skip_while(|line| !settled(line)).take_while(|line| line.kind == LineKind::Delete);
     let removed: Vec<usize> = removed.filter_map(|line| line.at).collect();
-    let placed = before
-        .iter()
-        .rev()
-        .take_while(|line| !settled(line))
-        .filter(|line| line.kind == LineKind::Insert)
-        .count();
+    let placed =
+        before.iter().rev().take_while(|line| !settled(line)).filter(|line| line.kind == LineKind::Insert).count();
     if removed.is_empty() {
         return Some(past_attached(view, run_around(lines, index), last, coming));
     }
     // Removed lines with file lines left standing between them: each new line takes the place of its own old one.
     let run = placed + after.iter().take_while(|line| line.kind == LineKind::Insert).count();
-    let apart = removed
-        .first()
-        .zip(removed.last())
-        .is_some_and(|(high, low)| high - low >= removed.len());
+    let apart = removed.first().zip(removed.last()).is_some_and(|(high, low)| high - low >= removed.len());
     if apart && run == removed.len() {
         return removed.iter().rev().nth(placed).map(|at| at + 1);
     }
-    Some(if placed >= removed.len() {
-        past_docstring(view, last, coming)
-    } else {
-        last + 1
-    })
+    Some(if placed >= removed.len() { past_docstring(view, last, coming) } else { last + 1 })
 }
 
 /// Whether code, or the comment of an attribute's item, stands between the kept lines above and below a new line, so
@@ -175,14 +155,9 @@ fn vague(view: &View<'_>, lines: &[Met<'_>], index: usize) -> bool {
     let kept = |line: &&Met<'_>| line.kind == LineKind::Keep;
     let above = before.iter().rev().find(settled).filter(kept).and_then(|line| line.at);
     let below = after.iter().find(settled).filter(kept).and_then(|line| line.at);
-    let between = above
-        .zip(below)
-        .map(|(above, below)| above + 1..below)
-        .unwrap_or_default();
+    let between = above.zip(below).map(|(above, below)| above + 1..below).unwrap_or_default();
     // An attribute may stand above or below the comment of its item.
-    let attribute = run_around(lines, index)
-        .last()
-        .is_some_and(|line| line.text.trim_start().starts_with(['@', '#']));
+    let attribute = run_around(lines, index).last().is_some_and(|line| line.text.trim_start().starts_with(['@', '#']));
     between.into_iter().any(|line| match view.meaning().class(line) {
         LineClass::Code => true,
         LineClass::Comment => attribute,
@@ -192,14 +167,8 @@ fn vague(view: &View<'_>, lines: &[Met<'_>], index: usize) -> bool {
 
 /// The new lines that are added together with the line `index`.
 fn run_around<'a, 'b>(lines: &'a [Met<'b>], index: usize) -> &'a [Met<'b>] {
-    let from = (0..index)
-        .rev()
-        .take_while(|at| inserts(lines, *at))
-        .last()
-        .unwrap_or(index);
-    let to = (index..lines.len())
-        .find(|at| !inserts(lines, *at))
-        .unwrap_or(lines.len());
+    let from = (0..index).rev().take_while(|at| inserts(lines, *at)).last().unwrap_or(index);
+    let to = (index..lines.len()).find(|at| !inserts(lines, *at)).unwrap_or(lines.len());
     lines.get(from..to).unwrap_or_default()
 }
 
@@ -211,26 +180,17 @@ fn past_attached(view: &View<'_>, run: &[Met<'_>], last: usize, coming: Option<u
         return past_docstring(view, last, coming);
     };
     let empty = |line: &str| line.trim().is_empty();
-    let (first, end) = (
-        run.first().map_or("", |line| line.text),
-        run.last().map_or("", |line| line.text),
-    );
+    let (first, end) = (run.first().map_or("", |line| line.text), run.last().map_or("", |line| line.text));
     let blanks = (last + 1..next).take_while(|line| empty(view.body(*line))).count();
     let below = if empty(end) {
         !empty(first)
     } else {
         let like = |line: &str, other: usize| {
-            canon::Probe::new(line.trim())
-                .likeness(view.body(other).trim(), 0.0)
-                .unwrap_or_default()
+            canon::Probe::new(line.trim()).likeness(view.body(other).trim(), 0.0).unwrap_or_default()
         };
         !empty(first) && (attached(end) || like(end, next) > like(first, last))
     };
-    if blanks > 0 && below {
-        last + 1 + blanks
-    } else {
-        past_docstring(view, last, coming)
-    }
+    if blanks > 0 && below { last + 1 + blanks } else { past_docstring(view, last, coming) }
 }
 
 /// Whether a line belongs to the one below it: a comment, an attribute, a decorator.
@@ -244,10 +204,7 @@ fn past_docstring(view: &View<'_>, last: usize, next: Option<usize>) -> usize {
     let plain = last + 1;
     let text = view.body(plain).trim_start();
     let heading = view.body(last).trim_end().ends_with(':');
-    let Some(quotes) = ["\"\"\"", "'''"]
-        .into_iter()
-        .find(|quotes| heading && text.starts_with(quotes))
-    else {
+    let Some(quotes) = ["\"\"\"", "'''"].into_iter().find(|quotes| heading && text.starts_with(quotes)) else {
         return plain;
     };
     let mut line = plain;
@@ -259,11 +216,7 @@ fn past_docstring(view: &View<'_>, last: usize, next: Option<usize>) -> usize {
             break;
         }
     }
-    if next.is_some_and(|next| next < line) {
-        plain
-    } else {
-        line
-    }
+    if next.is_some_and(|next| next < line) { plain } else { line }
 }
 
 /// The loosest thing that had to be forgiven.
@@ -289,11 +242,7 @@ fn strategy(view: &View<'_>, lines: &[Met<'_>]) -> Strategy {
                 let skipped = previous.is_some_and(|previous| at != previous + 1) && !gap;
                 previous = Some(at);
                 gap = false;
-                if skipped {
-                    Strategy::Fuzzy
-                } else {
-                    likeness(line.text, view.body(at))
-                }
+                if skipped { Strategy::Fuzzy } else { likeness(line.text, view.body(at)) }
             }
         };
         strategy = strategy.max(step);

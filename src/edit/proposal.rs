@@ -67,9 +67,7 @@ pub fn propose(parsed: &ParsedReply, files: &dyn Files) -> Proposal {
         fates.insert(at, draft.apply(edit));
     }
     for (at, edit) in parsed.edits.iter().enumerate() {
-        let again = fates
-            .get(&at)
-            .is_some_and(|(_, fate)| fate.as_ref().is_err_and(worth_another_try));
+        let again = fates.get(&at).is_some_and(|(_, fate)| fate.as_ref().is_err_and(worth_another_try));
         if !again || !draft.changed_since(at) {
             continue;
         }
@@ -78,10 +76,7 @@ pub fn propose(parsed: &ParsedReply, files: &dyn Files) -> Proposal {
         }
     }
     let outcome = |(edit, (path, fate))| outcome(edit, path, fate, files);
-    Proposal {
-        outcomes: parsed.edits.iter().zip(fates.into_values()).map(outcome).collect(),
-        files: draft.finish(),
-    }
+    Proposal { outcomes: parsed.edits.iter().zip(fates.into_values()).map(outcome).collect(), files: draft.finish() }
 }
 
 fn worth_another_try(refusal: &Refusal) -> bool {

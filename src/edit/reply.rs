@@ -28,10 +28,7 @@ pub struct QuotedLine {
 impl QuotedLine {
     /// A line of the given kind.
     pub fn new(kind: LineKind, text: impl Into<String>) -> Self {
-        Self {
-            kind,
-            text: text.into(),
-        }
+        Self { kind, text: text.into() }
     }
 }
 
@@ -61,24 +58,17 @@ impl Hunk {
                 }
             }
         }
-        Self {
-            lines,
-            scopes: Vec::new(),
-        }
+        Self { lines, scopes: Vec::new() }
     }
 
     /// Whether any line is added or removed.
     pub fn changes(&self) -> bool {
-        self.lines
-            .iter()
-            .any(|line| matches!(line.kind, LineKind::Insert | LineKind::Delete))
+        self.lines.iter().any(|line| matches!(line.kind, LineKind::Insert | LineKind::Delete))
     }
 
     /// Whether a line that is not blank is quoted from the file.
     pub fn quotes(&self) -> bool {
-        self.lines
-            .iter()
-            .any(|line| line.kind != LineKind::Insert && !line.text.trim().is_empty())
+        self.lines.iter().any(|line| line.kind != LineKind::Insert && !line.text.trim().is_empty())
     }
 
     /// The quoted side (kept and removed lines), for display.

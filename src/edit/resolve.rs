@@ -38,17 +38,10 @@ impl PathIndex {
     pub fn new(paths: Vec<String>, root: Option<String>) -> Self {
         let mut by_base: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for path in &paths {
-            by_base
-                .entry(base_name(path).to_owned())
-                .or_default()
-                .push(path.clone());
+            by_base.entry(base_name(path).to_owned()).or_default().push(path.clone());
         }
         let root = root.map(|root| root.replace('\\', "/").trim_end_matches('/').to_owned());
-        Self {
-            paths: paths.into_iter().collect(),
-            by_base,
-            root,
-        }
+        Self { paths: paths.into_iter().collect(), by_base, root }
     }
 
     /// Whether the file exists.
@@ -72,11 +65,7 @@ impl PathIndex {
         {
             return Ok(Resolution::Exact(stripped.to_owned()));
         }
-        let same_base = self
-            .by_base
-            .get(base_name(&path))
-            .map(Vec::as_slice)
-            .unwrap_or_default();
+        let same_base = self.by_base.get(base_name(&path)).map(Vec::as_slice).unwrap_or_default();
         let suffix = |known: &&String| is_suffix(known, &path) || is_suffix(&path, known);
         let suffixes: Vec<String> = same_base.iter().filter(suffix).cloned().collect();
         match (suffixes.as_slice(), same_base) {
@@ -91,12 +80,7 @@ impl PathIndex {
     pub fn new_path(&self, written: &str) -> Result<String, String> {
         let path = self.normalised(written)?;
         let inside = format!("{path}/");
-        if self
-            .paths
-            .range(inside.clone()..)
-            .next()
-            .is_some_and(|known| known.starts_with(&inside))
-        {
+        if self.paths.range(inside.clone()..).next().is_some_and(|known| known.starts_with(&inside)) {
             return Err(format!("`{path}` is a folder"));
         }
         let parents = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
@@ -109,11 +93,8 @@ impl PathIndex {
     /// Known paths whose names are like `path`, likest first.
     pub fn near(&self, path: &str) -> Vec<String> {
         let probe = Probe::new(path);
-        let mut near: Vec<(f32, &String)> = self
-            .paths
-            .iter()
-            .filter_map(|known| Some((probe.likeness(known, NEAR)?, known)))
-            .collect();
+        let mut near: Vec<(f32, &String)> =
+            self.paths.iter().filter_map(|known| Some((probe.likeness(known, NEAR)?, known))).collect();
         near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
         near.into_iter().take(OFFERED).map(|(_, path)| path.clone()).collect()
     }
@@ -127,9 +108,7 @@ impl PathIndex {
         if name.chars().any(char::is_control) {
             return Err("the file name contains control characters".to_owned());
         }
-        let relative = self
-            .relative(&name)
-            .ok_or_else(|| format!("`{name}` is outside the root"))?;
+        let relative = self.relative(&name).ok_or_else(|| format!("`{name}` is outside the root"))?;
         let mut parts: Vec<&str> = Vec::new();
         for part in relative.split('/') {
             match part {
@@ -143,11 +122,7 @@ impl PathIndex {
         if parts.iter().any(git) {
             return Err(format!("`{name}` is inside .git"));
         }
-        if parts.is_empty() {
-            Err(format!("`{name}` names no file"))
-        } else {
-            Ok(parts.join("/"))
-        }
+        if parts.is_empty() { Err(format!("`{name}` names no file")) } else { Ok(parts.join("/")) }
     }
 
     /// The part below the root; `None` for a path that is absolute elsewhere.
@@ -176,10 +151,8 @@ fn is_suffix(tail: &str, path: &str) -> bool {
 pub(super) fn refusal(reason: &str, near: &[String]) -> Refusal {
     let mut reason = reason.to_owned();
     if !near.is_empty() {
-        reason.push_str(&format!(
-            "; there is {}",
-            near.iter().map(|p| format!("`{p}`")).collect::<Vec<_>>().join(", ")
-        ));
+        reason
+            .push_str(&format!("; there is {}", near.iter().map(|p| format!("`{p}`")).collect::<Vec<_>>().join(", ")));
     }
     Refusal::new(reason)
 }
@@ -194,14 +167,7 @@ mod tests {
     use super::*;
 
     fn index() -> PathIndex {
-        let paths = [
-            "src/tide.py",
-            "src/buoy.rs",
-            "lock/gate.go",
-            "a/mod.rs",
-            "c/mod.rs",
-            "Makefile",
-        ];
+        let paths = ["src/tide.py", "src/buoy.rs", "lock/gate.go", "a/mod.rs", "c/mod.rs", "Makefile"];
         PathIndex::new(paths.map(str::to_owned).to_vec(), Some("/home/me/harbour/".to_owned()))
     }
 
@@ -218,22 +184,14 @@ mod tests {
             "/home/me/harbour/src/tide.py",
             "src/../src/tide.py",
         ] {
-            assert_eq!(
-                index().resolve(name),
-                Ok(Resolution::Exact("src/tide.py".to_owned())),
-                "{name}"
-            );
+            assert_eq!(index().resolve(name), Ok(Resolution::Exact("src/tide.py".to_owned())), "{name}");
         }
     }
 
     #[test]
     fn a_name_that_can_mean_one_file_is_guessed() {
         for name in ["harbour/src/tide.py", "tide.py", "lib/tide.py"] {
-            assert_eq!(
-                index().resolve(name),
-                Ok(Resolution::Guessed("src/tide.py".to_owned())),
-                "{name}"
-            );
+            assert_eq!(index().resolve(name), Ok(Resolution::Guessed("src/tide.py".to_owned())), "{name}");
         }
         assert!(matches!(index().resolve("mod.rs"), Ok(Resolution::Several(paths)) if paths.len() == 2));
         assert_eq!(index().resolve("new.py"), Ok(Resolution::Absent("new.py".to_owned())));

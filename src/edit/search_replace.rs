@@ -23,14 +23,7 @@ pub(super) struct SearchBlock {
 impl SearchBlock {
     pub(super) fn new(path: Option<String>, format: EditFormat, width: usize, first: usize, sink: &mut Sink) -> Self {
         sink.started(path.as_deref(), format);
-        Self {
-            path,
-            format,
-            width,
-            lines: Vec::new(),
-            dividers: Vec::new(),
-            first,
-        }
+        Self { path, format, width, lines: Vec::new(), dividers: Vec::new(), first }
     }
 
     /// Reads a line; true when it ends the block.
@@ -44,14 +37,7 @@ impl SearchBlock {
         if marker::divider(line).is_some() {
             self.dividers.push(self.lines.len());
         } else {
-            sink.line(
-                if self.dividers.is_empty() {
-                    LineKind::Delete
-                } else {
-                    LineKind::Insert
-                },
-                line,
-            );
+            sink.line(if self.dividers.is_empty() { LineKind::Delete } else { LineKind::Insert }, line);
         }
         self.lines.push(line.to_owned());
         false
@@ -67,14 +53,7 @@ impl SearchBlock {
     fn edit(&mut self, last: usize, complete: bool) -> Edit {
         let change = Change::Hunk(self.readings());
         let reply_lines = (self.first, last.max(self.first));
-        Edit {
-            path: self.path.take(),
-            format: self.format,
-            action: EditAction::Modify,
-            change,
-            reply_lines,
-            complete,
-        }
+        Edit { path: self.path.take(), format: self.format, action: EditAction::Modify, change, reply_lines, complete }
     }
 
     /// A divider as wide as the opening marker is the divider, if there is just one. Otherwise each is tried.

@@ -45,17 +45,11 @@ pub(super) struct Sink {
 
 impl Sink {
     pub(super) fn started(&mut self, path: Option<&str>, format: EditFormat) {
-        self.events.push(StreamEvent::EditStarted {
-            path: path.map(str::to_owned),
-            format,
-        });
+        self.events.push(StreamEvent::EditStarted { path: path.map(str::to_owned), format });
     }
 
     pub(super) fn line(&mut self, kind: LineKind, text: &str) {
-        self.events.push(StreamEvent::EditLine {
-            kind,
-            text: text.to_owned(),
-        });
+        self.events.push(StreamEvent::EditLine { kind, text: text.to_owned() });
     }
 
     pub(super) fn ended(&mut self, complete: bool) {
@@ -189,11 +183,7 @@ impl EditStream {
             let own = name::file_name(tail);
             let fenced = own.is_none() && self.fence.is_some() && name::file_name(&self.before[1]).is_some();
             self.name = own.or_else(|| self.name_above()).or(self.name.take());
-            let format = if fenced {
-                EditFormat::DiffFenced
-            } else {
-                EditFormat::Diff
-            };
+            let format = if fenced { EditFormat::DiffFenced } else { EditFormat::Diff };
             return Some(State::Search(SearchBlock::new(
                 self.name.clone(),
                 format,
@@ -295,11 +285,7 @@ impl EditStream {
             block.abandon(self.number.saturating_sub(1), &mut self.sink);
             return self.start(line).unwrap_or(State::Outside);
         }
-        if block.read(line, self.number, &mut self.sink) {
-            State::Outside
-        } else {
-            State::Search(block)
-        }
+        if block.read(line, self.number, &mut self.sink) { State::Outside } else { State::Search(block) }
     }
 
     fn diff(&mut self, mut block: DiffBlock, line: &str) -> State {
@@ -346,9 +332,7 @@ impl EditStream {
             return Some(name);
         }
         if let Some(fence) = Fence::read(near) {
-            return name::in_info(&fence.info)
-                .or_else(|| name::file_name(far))
-                .or_else(|| name::mentioned(far));
+            return name::in_info(&fence.info).or_else(|| name::file_name(far)).or_else(|| name::mentioned(far));
         }
         if near.trim().is_empty() {
             return name::file_name(far);
@@ -361,20 +345,13 @@ impl EditStream {
 /// Where a reply edits a file by search block or diff, a plain fence under the same name only illustrates.
 fn drop_illustrations(edits: &mut Vec<Edit>) {
     let whole = |edit: &Edit| edit.format == EditFormat::Whole;
-    let edited: Vec<Option<String>> = edits
-        .iter()
-        .filter(|edit| !whole(edit))
-        .map(|edit| edit.path.clone())
-        .collect();
+    let edited: Vec<Option<String>> = edits.iter().filter(|edit| !whole(edit)).map(|edit| edit.path.clone()).collect();
     edits.retain(|edit| !whole(edit) || !edited.contains(&edit.path));
 }
 
 /// A whole file without a name counts only when it is the only whole file of the reply.
 fn keep_one_unnamed(edits: &mut Vec<Edit>) {
-    let whole = edits
-        .iter()
-        .filter(|edit| matches!(edit.change, Change::Whole(_)))
-        .count();
+    let whole = edits.iter().filter(|edit| matches!(edit.change, Change::Whole(_))).count();
     if whole > 1 {
         edits.retain(|edit| edit.path.is_some() || !matches!(edit.change, Change::Whole(_)));
     }

@@ -28,12 +28,7 @@ impl Files for Shelf {
 }
 
 fn shelf(files: &[(&str, &str)]) -> Shelf {
-    Shelf(
-        files
-            .iter()
-            .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
-            .collect(),
-    )
+    Shelf(files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect())
 }
 
 fn proposed(reply: &str, files: &[(&str, &str)]) -> Proposal {
@@ -52,10 +47,7 @@ fn block(path: &str, search: &str, replace: &str) -> String {
 #[test]
 fn an_ambiguous_quote_is_refused_with_all_its_places() {
     let text = "start\nsame\nmiddle\nsame\nend\n";
-    let proposal = proposed(
-        &block("src/a", "same\n", "other\n").replace("src/a", "src/a.x"),
-        &[("src/a.x", text)],
-    );
+    let proposal = proposed(&block("src/a", "same\n", "other\n").replace("src/a", "src/a.x"), &[("src/a.x", text)]);
     let outcome = only(&proposal);
     assert_eq!(outcome.status, Status::Refused);
     assert_eq!(outcome.candidates.iter().map(|c| c.line).collect::<Vec<_>>(), [2, 4]);
@@ -72,11 +64,7 @@ fn a_refusal_says_what_differs_and_where() {
     let outcome = only(&proposal);
     assert_eq!(outcome.status, Status::Refused);
     assert!(outcome.reason.contains("`window.wash();`"), "{}", outcome.reason);
-    assert!(
-        outcome.reason.contains("`door.unlock();` at line 3"),
-        "{}",
-        outcome.reason
-    );
+    assert!(outcome.reason.contains("`door.unlock();` at line 3"), "{}", outcome.reason);
     assert_eq!(outcome.candidates.first().map(|c| c.line), Some(1));
 }
 
@@ -113,12 +101,7 @@ fn context_may_quote_what_an_earlier_or_later_edit_leaves() {
     let wanted = "one\ntwo\ntwo and a half\ndrei\nfour\nfive\n";
     for reply in [format!("{first}{second}"), format!("{second}{first}")] {
         let proposal = proposed(&reply, &[("src/a.x", text)]);
-        assert_eq!(
-            proposal.files[0].proposed.as_deref(),
-            Some(wanted),
-            "{:#?}",
-            proposal.outcomes
-        );
+        assert_eq!(proposal.files[0].proposed.as_deref(), Some(wanted), "{:#?}", proposal.outcomes);
     }
 }
 
@@ -144,15 +127,9 @@ fn events_tell_the_edit_as_it_grows() {
     stream.push("Hello\nsrc/a.py\n```\n<<<<<<< SEARCH\nx\n===");
     let events = stream.events();
     assert!(events.contains(&StreamEvent::Prose("Hello".into())));
-    let started = StreamEvent::EditStarted {
-        path: Some("src/a.py".into()),
-        format: EditFormat::Diff,
-    };
+    let started = StreamEvent::EditStarted { path: Some("src/a.py".into()), format: EditFormat::Diff };
     assert!(events.contains(&started));
-    assert!(events.contains(&StreamEvent::EditLine {
-        kind: LineKind::Delete,
-        text: "x".into()
-    }));
+    assert!(events.contains(&StreamEvent::EditLine { kind: LineKind::Delete, text: "x".into() }));
     assert_eq!(stream.partial_line(), "===");
     stream.push("====\ny\n>>>>>>> REPLACE\n");
     let events = stream.events();
@@ -179,21 +156,14 @@ fn indentation_that_fits_only_in_part_is_refused() {
 
 #[test]
 fn huge_files_are_searched_round_their_anchors() {
-    let mut text: String = (0..50_000)
-        .map(|i| format!("    value_{i} = compute({});\n", i * 7 % 1013))
-        .collect();
+    let mut text: String = (0..50_000).map(|i| format!("    value_{i} = compute({});\n", i * 7 % 1013)).collect();
     let quote = "value_31000 = compute(278);\n    value_31001 = compute(285);\n    value_310O2 = compute(292);\n";
     let quote = quote.replace("compute(278)", &format!("compute({})", 31_000 * 7 % 1013));
     let quote = quote.replace("compute(285)", &format!("compute({})", 31_001 * 7 % 1013));
     let quote = quote.replace("compute(292)", &format!("compute({})", 31_002 * 7 % 1013));
     let changed = quote.replace("value_31001", "renamed");
     let proposal = proposed(&block("src/big.c", &quote, &changed), &[("src/big.c", &text)]);
-    assert_eq!(
-        only(&proposal).strategy,
-        Some(Strategy::Fuzzy),
-        "{}",
-        only(&proposal).reason
-    );
+    assert_eq!(only(&proposal).strategy, Some(Strategy::Fuzzy), "{}", only(&proposal).reason);
     text = text.replace("value_31001", "renamed");
     assert_eq!(proposal.files[0].proposed.as_deref(), Some(text.as_str()));
 }
@@ -261,10 +231,7 @@ fn reply_text() -> impl Strategy_<Value = String> {
 }
 
 fn choices() -> impl Iterator<Item = FormatChoice> {
-    EditFormat::ALL
-        .into_iter()
-        .map(FormatChoice::Only)
-        .chain([FormatChoice::Auto])
+    EditFormat::ALL.into_iter().map(FormatChoice::Only).chain([FormatChoice::Auto])
 }
 
 /// A file of lines that are all different, an edited range of it, and the context shown round it.
@@ -285,14 +252,8 @@ fn clean_edit() -> impl Strategy_<Value = CleanEdit> {
     let line = (indent, word.clone(), word);
     let lines = prop::collection::vec(line.clone(), 3..40);
     let new = prop::collection::vec(line, 0..6);
-    (
-        lines,
-        new,
-        any::<[prop::sample::Index; 2]>(),
-        1..4usize,
-        any::<[bool; 3]>(),
-    )
-        .prop_map(|(lines, new, [a, b], context, [crlf, closed, tabs])| {
+    (lines, new, any::<[prop::sample::Index; 2]>(), 1..4usize, any::<[bool; 3]>()).prop_map(
+        |(lines, new, [a, b], context, [crlf, closed, tabs])| {
             let unit = if tabs { "\t" } else { "    " };
             let number = |tag: &str, lines: Vec<(usize, &str, &str)>| -> Vec<String> {
                 let numbered = |(i, (indent, x, y))| format!("{}{x}_{tag}{i:03} = {y}({})", unit.repeat(indent), i * i);
@@ -303,16 +264,9 @@ fn clean_edit() -> impl Strategy_<Value = CleanEdit> {
             // At least one line of context or removal is quoted.
             let (from, to) = (a.min(b), a.max(b).min(a.min(b) + 5));
             let new = number("new", new);
-            CleanEdit {
-                lines,
-                from,
-                to,
-                new,
-                context,
-                crlf,
-                closed,
-            }
-        })
+            CleanEdit { lines, from, to, new, context, crlf, closed }
+        },
+    )
 }
 
 impl CleanEdit {
@@ -348,12 +302,7 @@ impl CleanEdit {
     fn reply(&self, format: EditFormat) -> String {
         let (before, after) = self.context();
         let join = |middle: &[String]| -> String {
-            before
-                .iter()
-                .chain(middle)
-                .chain(after)
-                .flat_map(|line| [line.as_str(), "\n"])
-                .collect()
+            before.iter().chain(middle).chain(after).flat_map(|line| [line.as_str(), "\n"]).collect()
         };
         match format {
             EditFormat::Diff => block("src/a.py", &join(&self.lines[self.from..self.to]), &join(&self.new)),
@@ -364,10 +313,7 @@ impl CleanEdit {
             EditFormat::Udiff => format!("```diff\n--- src/a.py\n+++ src/a.py\n@@ ... @@\n{}```\n", self.marked()),
             EditFormat::Whole => format!("src/a.py\n```python\n{}\n```\n", self.after().join("\n")),
             EditFormat::Patch => {
-                format!(
-                    "*** Begin Patch\n*** Update File: src/a.py\n@@\n{}*** End Patch\n",
-                    self.marked()
-                )
+                format!("*** Begin Patch\n*** Update File: src/a.py\n@@\n{}*** End Patch\n", self.marked())
             }
         }
     }

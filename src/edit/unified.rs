@@ -33,23 +33,11 @@ struct OpenHunk {
 impl DiffBlock {
     pub(super) fn with_header(from: &str, to: &str, fenced: bool) -> Self {
         let (path, action) = paths(from, to);
-        Self {
-            path,
-            action,
-            fenced,
-            hunk: None,
-            headed: true,
-        }
+        Self { path, action, fenced, hunk: None, headed: true }
     }
 
     pub(super) fn without_header(path: Option<String>, fenced: bool) -> Self {
-        Self {
-            path,
-            action: EditAction::Modify,
-            fenced,
-            hunk: None,
-            headed: fenced,
-        }
+        Self { path, action: EditAction::Modify, fenced, hunk: None, headed: fenced }
     }
 
     /// Reads a line; false when it does not belong to the diff any more.
@@ -96,14 +84,7 @@ impl DiffBlock {
             return false;
         };
         let from = hunk.lines.pop().map(|line| line.text).unwrap_or_default();
-        let from = from
-            .strip_prefix("--")
-            .unwrap_or(&from)
-            .trim()
-            .split('\t')
-            .next()
-            .unwrap_or_default()
-            .to_owned();
+        let from = from.strip_prefix("--").unwrap_or(&from).trim().split('\t').next().unwrap_or_default().to_owned();
         self.close(number.saturating_sub(2), true, sink);
         (self.path, self.action) = paths(&from, to);
         self.headed = true;
@@ -114,11 +95,7 @@ impl DiffBlock {
     pub(super) fn finish(mut self, closed: bool, cut: bool, last: usize, sink: &mut Sink) {
         let doubtful = cut && self.fenced;
         let whole = !doubtful
-            || self
-                .hunk
-                .as_ref()
-                .and_then(|hunk| hunk.lines.last())
-                .is_none_or(|line| line.kind == LineKind::Keep);
+            || self.hunk.as_ref().and_then(|hunk| hunk.lines.last()).is_none_or(|line| line.kind == LineKind::Keep);
         if !closed && let Some(hunk) = self.hunk.as_mut() {
             let end = hunk.unmarked.unwrap_or(hunk.lines.len());
             hunk.lines.truncate(end);
@@ -128,11 +105,7 @@ impl DiffBlock {
 
     fn close(&mut self, last: usize, complete: bool, sink: &mut Sink) {
         let Some(mut hunk) = self.hunk.take() else { return };
-        while hunk
-            .lines
-            .last()
-            .is_some_and(|line| line.kind == LineKind::Keep && line.text.is_empty())
-        {
+        while hunk.lines.last().is_some_and(|line| line.kind == LineKind::Keep && line.text.is_empty()) {
             hunk.lines.pop();
         }
         if hunk.started {
@@ -157,14 +130,7 @@ impl DiffBlock {
 
 impl OpenHunk {
     fn new(first: usize, scope: Option<String>) -> Self {
-        Self {
-            lines: Vec::new(),
-            scope,
-            first,
-            unmarked: None,
-            maybe_header: false,
-            started: false,
-        }
+        Self { lines: Vec::new(), scope, first, unmarked: None, maybe_header: false, started: false }
     }
 
     fn read(&mut self, line: &str, path: Option<&str>, sink: &mut Sink) {
@@ -197,13 +163,7 @@ pub(super) fn normalised(lines: Vec<QuotedLine>) -> Vec<QuotedLine> {
     if !kinds.windows(4).any(|run| run == [Delete, Delete, Insert, Insert]) {
         return lines;
     }
-    let side = |without| {
-        lines
-            .iter()
-            .filter(move |l| l.kind != without)
-            .map(|l| l.text.as_str())
-            .collect::<Vec<_>>()
-    };
+    let side = |without| lines.iter().filter(move |l| l.kind != without).map(|l| l.text.as_str()).collect::<Vec<_>>();
     Hunk::between(&side(Insert), &side(Delete)).lines
 }
 

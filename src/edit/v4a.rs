@@ -25,15 +25,7 @@ pub(super) struct PatchBlock {
 impl PatchBlock {
     pub(super) fn new(first: usize) -> Self {
         let (path, action, hunk) = (None, EditAction::Modify, Hunk::default());
-        Self {
-            path,
-            action,
-            hunk,
-            heading: false,
-            first,
-            used: true,
-            edits: Vec::new(),
-        }
+        Self { path, action, hunk, heading: false, first, used: true, edits: Vec::new() }
     }
 
     /// Whether the line opens the section of a file.
@@ -52,9 +44,7 @@ impl PatchBlock {
             return false;
         }
         if let Some(to) = line.strip_prefix("*** Move to:") {
-            self.action = EditAction::Rename {
-                to: name::undecorated(to).to_owned(),
-            };
+            self.action = EditAction::Rename { to: name::undecorated(to).to_owned() };
             return false;
         }
         if line.starts_with("*** End Patch") {
@@ -101,11 +91,7 @@ impl PatchBlock {
 
     fn close_hunk(&mut self, last: usize) {
         let mut hunk = std::mem::take(&mut self.hunk);
-        while hunk
-            .lines
-            .last()
-            .is_some_and(|line| line.kind == LineKind::Keep && line.text.is_empty())
-        {
+        while hunk.lines.last().is_some_and(|line| line.kind == LineKind::Keep && line.text.is_empty()) {
             hunk.lines.pop();
         }
         if hunk.lines.is_empty() {
@@ -125,11 +111,7 @@ impl PatchBlock {
         } else {
             self.close_hunk(last);
             if !self.used {
-                let empty = if self.action == EditAction::Create {
-                    Change::Whole(Vec::new())
-                } else {
-                    Change::Nothing
-                };
+                let empty = if self.action == EditAction::Create { Change::Whole(Vec::new()) } else { Change::Nothing };
                 self.push(empty, last);
             }
         }
@@ -163,12 +145,7 @@ impl PatchBlock {
 /// The action and path of a section line.
 fn section(line: &str) -> Option<(EditAction, &str)> {
     let rest = line.strip_prefix("*** ")?;
-    let sections = [
-        ("Update File:", EditAction::Modify),
-        ("Add File:", EditAction::Create),
-        ("Delete File:", EditAction::Delete),
-    ];
-    sections
-        .into_iter()
-        .find_map(|(word, action)| rest.strip_prefix(word).map(|path| (action, path)))
+    let sections =
+        [("Update File:", EditAction::Modify), ("Add File:", EditAction::Create), ("Delete File:", EditAction::Delete)];
+    sections.into_iter().find_map(|(word, action)| rest.strip_prefix(word).map(|path| (action, path)))
 }

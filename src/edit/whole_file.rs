@@ -25,22 +25,12 @@ pub(super) fn merge(document: &Document, lines: &[String]) -> Result<Vec<Item>, 
         )));
     }
     let loose = lost_trailing_blanks(&old, &new);
-    let items = if loose {
-        diffed(&old, &new, str::trim_end)
-    } else {
-        diffed(&old, &new, |line| line)
-    };
+    let items = if loose { diffed(&old, &new, str::trim_end) } else { diffed(&old, &new, |line| line) };
     let unchanged = |items: &[Item]| items.len() == old.len() && items.iter().all(|item| matches!(item, Item::Old(_)));
-    let items = if loose && unchanged(&items) {
-        diffed(&old, &new, |line| line)
-    } else {
-        items
-    };
+    let items = if loose && unchanged(&items) { diffed(&old, &new, |line| line) } else { items };
     if unchanged(&items) {
-        return Err(
-            Refusal::new("already applied: the file is exactly as the reply wants it; nothing was changed")
-                .flagged(Flag::AlreadyApplied),
-        );
+        return Err(Refusal::new("already applied: the file is exactly as the reply wants it; nothing was changed")
+            .flagged(Flag::AlreadyApplied));
     }
     Ok(items)
 }
@@ -68,11 +58,7 @@ pub(super) fn kept_share(old: &[&str], new: &[&str]) -> f32 {
         }
         _ => false,
     });
-    if old.is_empty() {
-        1.0
-    } else {
-        kept.count() as f32 / old.len() as f32
-    }
+    if old.is_empty() { 1.0 } else { kept.count() as f32 / old.len() as f32 }
 }
 
 /// The reply's lines without blank lines at the ends that the file has not.
@@ -85,11 +71,7 @@ fn trimmed<'a>(old: &[&str], lines: &'a [String]) -> Vec<&'a str> {
     while blank(new.last()) && !blank(old.last()) {
         new.pop();
     }
-    let leading = if blank(old.first()) {
-        0
-    } else {
-        new.iter().take_while(|line| line.trim().is_empty()).count()
-    };
+    let leading = if blank(old.first()) { 0 } else { new.iter().take_while(|line| line.trim().is_empty()).count() };
     new.split_off(leading)
 }
 

@@ -65,11 +65,7 @@ impl Repo {
         // The commit stands from here on, so a failure is told and not returned.
         let index_is_behind = apply(&mut real, &changes).is_err() || real.write().is_err();
         let short_id = self.inner.find_commit(id).ok().and_then(|made| short_id(&made).ok());
-        Ok(Commit {
-            short_id: short_id.unwrap_or_else(|| id.to_string()),
-            left_out,
-            index_is_behind,
-        })
+        Ok(Commit { short_id: short_id.unwrap_or_else(|| id.to_string()), left_out, index_is_behind })
     }
 
     fn commit_tree(
@@ -79,9 +75,7 @@ impl Repo {
         message: &str,
     ) -> Result<Oid, GitError> {
         let (author, committer) = self.identity()?;
-        let tree = index
-            .write_tree_to(&self.inner)
-            .map_err(GitError::when("write a tree"))?;
+        let tree = index.write_tree_to(&self.inner).map_err(GitError::when("write a tree"))?;
         if parent.map(git2::Commit::tree_id) == Some(tree) || (parent.is_none() && index.is_empty()) {
             return Err(GitError::NothingToCommit);
         }
@@ -97,10 +91,7 @@ impl Repo {
             ErrorCode::NotFound => GitError::NoIdentity,
             _ => GitError::when("read your name")(error),
         };
-        Ok((
-            self.inner.author_from_env().map_err(unknown)?,
-            self.inner.committer_from_env().map_err(unknown)?,
-        ))
+        Ok((self.inner.author_from_env().map_err(unknown)?, self.inner.committer_from_env().map_err(unknown)?))
     }
 
     fn parent(&self) -> Result<Option<git2::Commit<'_>>, GitError> {
@@ -118,10 +109,7 @@ impl Repo {
         while let Ok(meta) = fs::symlink_metadata(&lock) {
             if waited >= self.lock_patience {
                 let age = meta.modified().ok().and_then(|time| time.elapsed().ok());
-                return Err(GitError::Locked {
-                    lock,
-                    age_seconds: age.map(|age| age.as_secs()),
-                });
+                return Err(GitError::Locked { lock, age_seconds: age.map(|age| age.as_secs()) });
             }
             std::thread::sleep(LOCK_POLL);
             waited += LOCK_POLL;
@@ -134,14 +122,8 @@ impl Repo {
             return GitError::when("commit")(error);
         }
         let name = self.inner.find_reference("HEAD").ok();
-        let name = name
-            .as_ref()
-            .and_then(|head| head.symbolic_target().ok().flatten())
-            .unwrap_or("HEAD");
-        GitError::Locked {
-            lock: self.inner.commondir().join(format!("{name}.lock")),
-            age_seconds: None,
-        }
+        let name = name.as_ref().and_then(|head| head.symbolic_target().ok().flatten()).unwrap_or("HEAD");
+        GitError::Locked { lock: self.inner.commondir().join(format!("{name}.lock")), age_seconds: None }
     }
 
     /// What the commit does to each path, and which paths are left out of it.
@@ -151,9 +133,7 @@ impl Repo {
         for path in paths {
             let full = self.to_top(path);
             self.check(path, &full, head, real)?;
-            let tracked = head
-                .get_path(Path::new(&full), 0)
-                .or_else(|| real.get_path(Path::new(&full), 0));
+            let tracked = head.get_path(Path::new(&full), 0).or_else(|| real.get_path(Path::new(&full), 0));
             let disk = self.top.join(&full);
             match fs::symlink_metadata(&disk) {
                 Err(error) if missing(&error) => changes.push(Change::Remove(full)),
@@ -162,10 +142,7 @@ impl Repo {
                     changes.push(Change::Remove(full));
                 }
                 Err(source) => {
-                    return Err(GitError::Read {
-                        path: path.clone(),
-                        source,
-                    });
+                    return Err(GitError::Read { path: path.clone(), source });
                 }
                 Ok(_) if tracked.is_none() && self.inner.is_path_ignored(&full).unwrap_or(false) => {
                     left_out.push(path.clone());
@@ -178,21 +155,12 @@ impl Repo {
 
     /// Whether a path may be committed here at all.
     fn check(&self, path: &str, full: &str, head: &Index, real: &Index) -> Result<(), GitError> {
-        let refused = |reason| {
-            Err(GitError::Path {
-                path: path.to_owned(),
-                reason,
-            })
-        };
+        let refused = |reason| Err(GitError::Path { path: path.to_owned(), reason });
         let plain = |part: Component<'_>| matches!(part, Component::Normal(name) if name != ".git");
         if path.is_empty() || path.contains('\0') || !Path::new(path).components().all(plain) {
             return refused("it is not a plain path inside the work tree");
         }
-        for folder in Path::new(full)
-            .ancestors()
-            .skip(1)
-            .filter(|folder| !folder.as_os_str().is_empty())
-        {
+        for folder in Path::new(full).ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
             let disk = self.top.join(folder);
             let nested = disk.join(".git").symlink_metadata().is_ok();
             if nested || is_submodule(head, folder) || is_submodule(real, folder) {
@@ -206,20 +174,14 @@ impl Repo {
             return Err(GitError::Conflict { path: path.to_owned() });
         }
         match self.filter(full) {
-            Some(filter) => Err(GitError::Filtered {
-                path: path.to_owned(),
-                filter,
-            }),
+            Some(filter) => Err(GitError::Filtered { path: path.to_owned(), filter }),
             None => Ok(()),
         }
     }
 
     /// The filter program that the attributes name for a path.
     fn filter(&self, full: &str) -> Option<String> {
-        let value = self
-            .inner
-            .get_attr(Path::new(full), "filter", AttrCheckFlags::default())
-            .ok()??;
+        let value = self.inner.get_attr(Path::new(full), "filter", AttrCheckFlags::default()).ok()??;
         let named = git2::AttrValue::from_string(Some(value)) == git2::AttrValue::String(value);
         named.then(|| value.to_owned())
     }
@@ -235,21 +197,12 @@ impl Repo {
     ) -> Result<IndexEntry, GitError> {
         let stored = |result: Result<Oid, git2::Error>| result.map_err(GitError::when("store a file"));
         let (id, mode) = if meta.is_symlink() {
-            let target = fs::read_link(disk).map_err(|source| GitError::Read {
-                path: path.to_owned(),
-                source,
-            })?;
-            (
-                stored(self.inner.blob(target.as_os_str().as_encoded_bytes()))?,
-                MODE_LINK,
-            )
+            let target = fs::read_link(disk).map_err(|source| GitError::Read { path: path.to_owned(), source })?;
+            (stored(self.inner.blob(target.as_os_str().as_encoded_bytes()))?, MODE_LINK)
         } else if meta.is_file() {
             (stored(self.inner.blob_path(disk))?, self.file_mode(meta, tracked))
         } else {
-            return Err(GitError::Path {
-                path: path.to_owned(),
-                reason: "it is not a regular file",
-            });
+            return Err(GitError::Path { path: path.to_owned(), reason: "it is not a regular file" });
         };
         Ok(index_entry(full, id, mode, meta))
     }
@@ -257,9 +210,7 @@ impl Repo {
     /// Where the file system does not keep the executable bit (`core.fileMode` is false), the recorded mode counts.
     fn file_mode(&self, meta: &fs::Metadata, tracked: Option<&IndexEntry>) -> u32 {
         let config = self.inner.config().and_then(|mut config| config.snapshot());
-        let trusted = config
-            .and_then(|config| config.get_bool("core.filemode"))
-            .unwrap_or(true);
+        let trusted = config.and_then(|config| config.get_bool("core.filemode")).unwrap_or(true);
         match tracked.map(|entry| entry.mode) {
             Some(mode @ (MODE_FILE | MODE_EXECUTABLE)) if !trusted => mode,
             _ if trusted && is_executable(meta) => MODE_EXECUTABLE,
@@ -279,9 +230,7 @@ fn in_memory(commit: Option<&git2::Commit<'_>>) -> Result<Index, GitError> {
 }
 
 fn is_submodule(index: &Index, folder: &Path) -> bool {
-    index
-        .get_path(folder, 0)
-        .is_some_and(|entry| entry.mode == MODE_SUBMODULE)
+    index.get_path(folder, 0).is_some_and(|entry| entry.mode == MODE_SUBMODULE)
 }
 
 /// Also when a folder on the way has become a file.

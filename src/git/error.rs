@@ -82,10 +82,7 @@ impl GitError {
     pub fn hint(&self) -> String {
         match self {
             Self::NotTrusted { path } => {
-                format!(
-                    "If you trust it: git config --global --add safe.directory '{}'",
-                    path.display()
-                )
+                format!("If you trust it: git config --global --add safe.directory '{}'", path.display())
             }
             Self::InProgress { operation } => {
                 format!("Your files are written. Finish or abort the {operation}, then commit.")

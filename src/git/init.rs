@@ -9,10 +9,7 @@ use super::error::GitError;
 /// # Errors
 /// Whatever libgit2 reports; nothing outside of `workdir` is touched.
 pub fn init(workdir: &Path, name: &str, email: &str, message: &str) -> Result<(), GitError> {
-    init_with(workdir, name, email, message).map_err(|source| GitError::Git {
-        doing: "make a repository",
-        source,
-    })
+    init_with(workdir, name, email, message).map_err(|source| GitError::Git { doing: "make a repository", source })
 }
 
 fn init_with(workdir: &Path, name: &str, email: &str, message: &str) -> Result<(), git2::Error> {

@@ -57,10 +57,7 @@ pub struct Repo {
 
 impl fmt::Debug for Repo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Repo")
-            .field("top", &self.top)
-            .field("prefix", &self.prefix)
-            .finish_non_exhaustive()
+        f.debug_struct("Repo").field("top", &self.top).field("prefix", &self.prefix).finish_non_exhaustive()
     }
 }
 
@@ -71,9 +68,7 @@ impl Repo {
             Ok(inner) => inner,
             Err(error) if error.code() == ErrorCode::NotFound => return Ok(None),
             Err(error) if error.code() == ErrorCode::Owner => {
-                return Err(GitError::NotTrusted {
-                    path: workdir.to_owned(),
-                });
+                return Err(GitError::NotTrusted { path: workdir.to_owned() });
             }
             Err(error) => return Err(GitError::when("open the repository")(error)),
         };
@@ -81,12 +76,7 @@ impl Repo {
         let place = top.zip(workdir.canonicalize().ok());
         Ok(place.and_then(|(top, folder)| {
             let prefix = prefix(&top, &folder)?;
-            Some(Self {
-                inner,
-                top,
-                prefix,
-                lock_patience: LOCK_PATIENCE,
-            })
+            Some(Self { inner, top, prefix, lock_patience: LOCK_PATIENCE })
         }))
     }
 
@@ -105,17 +95,12 @@ impl Repo {
                 if self.inner.head_detached().map_err(failed)? {
                     return Ok(Head::Detached { short_id });
                 }
-                Ok(Head::Branch {
-                    name: String::from_utf8_lossy(head.shorthand_bytes()).into_owned(),
-                    short_id,
-                })
+                Ok(Head::Branch { name: String::from_utf8_lossy(head.shorthand_bytes()).into_owned(), short_id })
             }
             Err(error) if error.code() == ErrorCode::UnbornBranch => {
                 let head = self.inner.find_reference("HEAD").map_err(failed)?;
                 let target = String::from_utf8_lossy(head.symbolic_target_bytes().unwrap_or_default()).into_owned();
-                Ok(Head::Unborn {
-                    branch: target.strip_prefix("refs/heads/").unwrap_or(&target).to_owned(),
-                })
+                Ok(Head::Unborn { branch: target.strip_prefix("refs/heads/").unwrap_or(&target).to_owned() })
             }
             Err(error) => Err(failed(error)),
         }
@@ -125,18 +110,9 @@ impl Repo {
     /// ignored ones not. Names that are not UTF-8 are left out. Does not write the index.
     pub fn dirty_paths(&self) -> Result<BTreeSet<String>, GitError> {
         let mut options = StatusOptions::new();
-        options
-            .include_untracked(true)
-            .recurse_untracked_dirs(true)
-            .include_ignored(false)
-            .exclude_submodules(true);
-        let statuses = self
-            .inner
-            .statuses(Some(&mut options))
-            .map_err(GitError::when("read the status"))?;
-        let dirty = statuses
-            .iter()
-            .filter_map(|entry| entry.path().ok().and_then(|path| self.below_folder(path)));
+        options.include_untracked(true).recurse_untracked_dirs(true).include_ignored(false).exclude_submodules(true);
+        let statuses = self.inner.statuses(Some(&mut options)).map_err(GitError::when("read the status"))?;
+        let dirty = statuses.iter().filter_map(|entry| entry.path().ok().and_then(|path| self.below_folder(path)));
         Ok(dirty.collect())
     }
 
@@ -161,18 +137,13 @@ impl Repo {
     }
 
     fn below_folder(&self, path: &str) -> Option<String> {
-        path.strip_prefix(&self.prefix)
-            .filter(|rest| !rest.is_empty())
-            .map(str::to_owned)
+        path.strip_prefix(&self.prefix).filter(|rest| !rest.is_empty()).map(str::to_owned)
     }
 }
 
 /// The abbreviated id of a commit, as long as it has to be to be unique.
 pub(super) fn short_id(commit: &git2::Commit<'_>) -> Result<String, GitError> {
-    let id = commit
-        .as_object()
-        .short_id()
-        .map_err(GitError::when("shorten a commit id"))?;
+    let id = commit.as_object().short_id().map_err(GitError::when("shorten a commit id"))?;
     Ok(String::from_utf8_lossy(&id).into_owned())
 }
 

@@ -21,11 +21,7 @@ impl Fixture {
         options.initial_head("main");
         let git = Repository::init_opts(dir.path(), &options).unwrap();
         let mut config = git.config().unwrap();
-        for (key, value) in [
-            ("user.name", "Ada"),
-            ("user.email", "ada@example.com"),
-            ("core.autocrlf", "false"),
-        ] {
+        for (key, value) in [("user.name", "Ada"), ("user.email", "ada@example.com"), ("core.autocrlf", "false")] {
             config.set_str(key, value).unwrap();
         }
         Self { dir, git }
@@ -69,13 +65,7 @@ impl Fixture {
     /// The text of a file in HEAD.
     fn committed(&self, path: &str) -> Option<String> {
         let tree = self.git.head().unwrap().peel_to_tree().unwrap();
-        let blob = tree
-            .get_path(Path::new(path))
-            .ok()?
-            .to_object(&self.git)
-            .ok()?
-            .peel_to_blob()
-            .ok()?;
+        let blob = tree.get_path(Path::new(path)).ok()?.to_object(&self.git).ok()?.peel_to_blob().ok()?;
         Some(String::from_utf8(blob.content().to_vec()).unwrap())
     }
 
@@ -105,13 +95,7 @@ fn the_first_commit_goes_on_the_unborn_branch() {
     assert_eq!(fixture.repo().head().unwrap(), Head::Unborn { branch: "main".into() });
     fixture.put("a.rs", "a");
     let commit = fixture.commit(&["a.rs"]).unwrap();
-    assert_eq!(
-        fixture.repo().head().unwrap(),
-        Head::Branch {
-            name: "main".into(),
-            short_id: commit.short_id
-        }
-    );
+    assert_eq!(fixture.repo().head().unwrap(), Head::Branch { name: "main".into(), short_id: commit.short_id });
     assert!(fixture.repo().dirty_paths().unwrap().is_empty());
 }
 
@@ -170,16 +154,8 @@ fn a_detached_head_moves_and_no_branch_does() {
     fixture.git.set_head_detached(main).unwrap();
     fixture.put("a", "2");
     let commit = fixture.commit(&["a"]).unwrap();
-    assert_eq!(
-        fixture.repo().head().unwrap(),
-        Head::Detached {
-            short_id: commit.short_id
-        }
-    );
-    assert_eq!(
-        fixture.git.find_reference("refs/heads/main").unwrap().target(),
-        Some(main)
-    );
+    assert_eq!(fixture.repo().head().unwrap(), Head::Detached { short_id: commit.short_id });
+    assert_eq!(fixture.git.find_reference("refs/heads/main").unwrap().target(), Some(main));
 }
 
 #[test]
@@ -189,18 +165,12 @@ fn a_merge_in_progress_and_a_held_index_stop_the_commit() {
     let tip = fixture.tip();
     let git = fixture.git.path();
     fs::write(git.join("MERGE_HEAD"), format!("{}\n", tip.unwrap())).unwrap();
-    assert!(matches!(
-        fixture.commit(&["a"]),
-        Err(GitError::InProgress { operation: "merge" })
-    ));
+    assert!(matches!(fixture.commit(&["a"]), Err(GitError::InProgress { operation: "merge" })));
     fs::remove_file(git.join("MERGE_HEAD")).unwrap();
 
     fs::write(git.join("index.lock"), "").unwrap();
     let error = fixture.commit(&["a"]).unwrap_err();
-    assert!(
-        error.to_string().contains("index.lock") && error.hint().contains("index.lock"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("index.lock") && error.hint().contains("index.lock"), "{error}");
     fs::remove_file(git.join("index.lock")).unwrap();
 
     fs::write(git.join("refs/heads/main.lock"), "").unwrap();
@@ -213,14 +183,8 @@ fn a_merge_in_progress_and_a_held_index_stop_the_commit() {
 fn nothing_to_commit_and_an_empty_message_are_said() {
     let fixture = Fixture::with(&[("a", "1")]);
     assert!(matches!(fixture.commit(&["a"]), Err(GitError::NothingToCommit)));
-    assert!(matches!(
-        fixture.commit(&["never-there"]),
-        Err(GitError::NothingToCommit)
-    ));
-    assert!(matches!(
-        fixture.repo().commit_paths(&["a".into()], " \n"),
-        Err(GitError::EmptyMessage)
-    ));
+    assert!(matches!(fixture.commit(&["never-there"]), Err(GitError::NothingToCommit)));
+    assert!(matches!(fixture.repo().commit_paths(&["a".into()], " \n"), Err(GitError::EmptyMessage)));
     assert!(matches!(Fixture::unborn().commit(&[]), Err(GitError::NothingToCommit)));
 }
 
@@ -255,13 +219,7 @@ fn no_program_of_the_repository_is_run() {
     let canary = fixture.dir.path().join(".git/canary");
     let command = format!("touch {}", canary.display());
     let mut config = fixture.git.config().unwrap();
-    for key in [
-        "filter.evil.clean",
-        "filter.evil.smudge",
-        "core.fsmonitor",
-        "diff.external",
-        "core.pager",
-    ] {
+    for key in ["filter.evil.clean", "filter.evil.smudge", "core.fsmonitor", "diff.external", "core.pager"] {
         config.set_str(key, &command).unwrap();
     }
     for hook in ["pre-commit", "commit-msg", "post-commit", "post-index-change"] {
@@ -299,10 +257,7 @@ fn line_endings_go_through_the_attributes() {
 /// Runs the git program, if there is one, free of the machine's own settings.
 fn git_says(dir: &Path, args: &[&str]) -> Option<String> {
     let mut git = std::process::Command::new("git");
-    git.current_dir(dir)
-        .args(args)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_NOSYSTEM", "1");
+    git.current_dir(dir).args(args).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
     let output = git.output().ok()?;
     Some(String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr))
 }
@@ -335,12 +290,6 @@ fn a_linked_work_tree_commits_on_its_own_branch() {
     fs::write(place.join("a"), "2").unwrap();
     let repo = Repo::open(&place).unwrap().unwrap();
     let commit = repo.commit_paths(&["a".into()], "Change a").unwrap();
-    assert_eq!(
-        repo.head().unwrap(),
-        Head::Branch {
-            name: "linked".into(),
-            short_id: commit.short_id
-        }
-    );
+    assert_eq!(repo.head().unwrap(), Head::Branch { name: "linked".into(), short_id: commit.short_id });
     assert_eq!(fixture.tip(), main);
 }

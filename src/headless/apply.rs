@@ -29,30 +29,24 @@ pub fn apply(root: &Root, args: &ApplyArgs) -> Result<u8, UserError> {
         all_or_none(&mut proposal);
     }
     let may_write = if args.dry_run { Ok(false) } else { permission(args) };
-    let (accepted, mut failure) = match may_write {
+    let done = match may_write {
         Ok(true) => decide_and_write(root, args, &mut proposal),
-        Ok(false) => (0, None),
+        Ok(false) => Done::default(),
         Err(error) => {
             withdraw(&mut proposal, |_| true, &error.message);
-            (0, Some(error))
+            Done { failure: Some(error), ..Done::default() }
         }
     };
-    tell(args, &proposal, accepted)?;
-    match failure.take() {
+    tell(args, &proposal, done.accepted)?;
+    let mut outcomes = proposal.outcomes.iter();
+    match done.failure {
         Some(error) => Err(error),
-        None => Ok(u8::from(
-            proposal
-                .outcomes
-                .iter()
-                .any(|outcome| outcome.status == Status::Refused),
-        )),
+        None => Ok(u8::from(done.rejected > 0 || outcomes.any(|outcome| outcome.status == Status::Refused))),
     }
 }
 
 fn format_choice(name: Option<&str>) -> Result<FormatChoice, UserError> {
-    name.unwrap_or("auto")
-        .parse()
-        .map_err(|error| UserError::new(ErrorKind::Usage, error, ""))
+    name.unwrap_or("auto").parse().map_err(|error| UserError::new(ErrorKind::Usage, error, ""))
 }
 
 fn located(root: &Root, args: &ApplyArgs, reply: &str, format: FormatChoice) -> Proposal {
@@ -60,13 +54,7 @@ fn located(root: &Root, args: &ApplyArgs, reply: &str, format: FormatChoice) -> 
     let all: Vec<String> = listing.files.into_iter().map(|file| file.path).collect();
     // Without a name, any file of the root is meant.
     let named = if args.files.is_empty() { &all } else { &args.files };
-    let chat: Vec<ChatFile> = named
-        .iter()
-        .map(|path| ChatFile {
-            path: path.clone(),
-            read_only: false,
-        })
-        .collect();
+    let chat: Vec<ChatFile> = named.iter().map(|path| ChatFile { path: path.clone(), read_only: false }).collect();
     propose(root, &all, &chat, reply, format)
 }
 
@@ -77,35 +65,19 @@ fn permission(args: &ApplyArgs) -> Result<bool, UserError> {
         return Ok(true);
     }
     let hint = "Add --yes to write, or --dry-run to see what would be done.";
-    Err(UserError::new(
-        ErrorKind::Usage,
-        "nothing was written: there is no terminal to ask on",
-        hint,
-    ))
+    Err(UserError::new(ErrorKind::Usage, "nothing was written: there is no terminal to ask on", hint))
 }
 
 /// With `--atomic`, one refusal withdraws all the rest.
 fn all_or_none(proposal: &mut Proposal) {
-    if proposal
-        .outcomes
-        .iter()
-        .any(|outcome| outcome.status == Status::Refused)
-    {
-        withdraw(
-            proposal,
-            |_| true,
-            "not applied, because another hunk of the reply was refused (--atomic)",
-        );
+    if proposal.outcomes.iter().any(|outcome| outcome.status == Status::Refused) {
+        withdraw(proposal, |_| true, "not applied, because another hunk of the reply was refused (--atomic)");
     }
 }
 
 /// Turns applied outcomes into refused ones and takes their files out of the proposal.
 fn withdraw(proposal: &mut Proposal, which: impl Fn(&Outcome) -> bool, reason: &str) {
-    for outcome in proposal
-        .outcomes
-        .iter_mut()
-        .filter(|outcome| outcome.status == Status::Applied && which(outcome))
-    {
+    for outcome in proposal.outcomes.iter_mut().filter(|outcome| outcome.status == Status::Applied && which(outcome)) {
         outcome.status = Status::Refused;
         outcome.strategy = None;
         reason.clone_into(&mut outcome.reason);
@@ -113,33 +85,61 @@ fn withdraw(proposal: &mut Proposal, which: impl Fn(&Outcome) -> bool, reason: &
     proposal.files.clear();
 }
 
-/// Asks where there is somebody to ask, and writes. How many hunks were accepted, and what went wrong.
-fn decide_and_write(root: &Root, args: &ApplyArgs, proposal: &mut Proposal) -> (usize, Option<UserError>) {
+/// What became of the hunks.
+#[derive(Default)]
+struct Done {
+    accepted: usize,
+    rejected: usize,
+    failure: Option<UserError>,
+}
+
+/// Asks where there is somebody to ask, and writes.
+fn decide_and_write(root: &Root, args: &ApplyArgs, proposal: &mut Proposal) -> Done {
     let mut review = Review::new(proposal.clone());
     if args.yes {
         review.decide_all(Decision::Accepted);
     } else {
         ask_each(&mut review);
     }
-    for file in review.files.iter().filter(|file| file.counts().accepted == 0) {
-        let of_file = |outcome: &&mut Outcome| outcome.path == file.path && outcome.status == Status::Applied;
-        for outcome in proposal.outcomes.iter_mut().filter(of_file) {
-            outcome.status = Status::Refused;
-            outcome.reason = "rejected by the user".into();
-        }
-    }
+    mark_rejected(&review, proposal);
+    let counts = review.counts();
+    let done = Done { accepted: counts.accepted, rejected: counts.rejected, failure: None };
     let orders: Vec<WriteOrder> = review.files.iter().flat_map(write_orders).collect();
     if orders.is_empty() {
-        return (0, None);
+        return done;
     }
     match write(root, &orders, "", false) {
-        Ok(_) => (review.counts().accepted, None),
+        Ok(_) => done,
         Err((failure, _)) => {
             withdraw(proposal, |_| true, &failure.message);
-            (
-                0,
-                Some(UserError::new(ErrorKind::Machine, failure.message, failure.hint)),
-            )
+            Done {
+                accepted: 0,
+                failure: Some(UserError::new(ErrorKind::Machine, failure.message, failure.hint)),
+                ..done
+            }
+        }
+    }
+}
+
+/// Edits whose hunk the user rejected count as refused.
+fn mark_rejected(review: &Review, proposal: &mut Proposal) {
+    for file in &review.files {
+        let all = file.counts().accepted == 0;
+        let rejected = file.hunks.iter().filter(|hunk| hunk.decision == Decision::Rejected);
+        let places: Vec<_> = rejected.map(|hunk| hunk.hunk.base.clone()).collect();
+        // The lines of an outcome count from 1 and both belong to it; a hunk that only adds stands between two lines.
+        let touched = |(first, last): (usize, usize)| {
+            places.iter().any(|place| {
+                let between = usize::from(place.is_empty());
+                place.start < last + between && place.end + between >= first
+            })
+        };
+        let applied = |outcome: &&mut Outcome| outcome.path == file.path && outcome.status == Status::Applied;
+        for outcome in proposal.outcomes.iter_mut().filter(applied) {
+            if all || outcome.lines.is_some_and(touched) {
+                outcome.status = Status::Refused;
+                outcome.reason = "rejected by the user".into();
+            }
         }
     }
 }

@@ -45,11 +45,7 @@ struct Out {
 impl Out {
     /// Text of the answer as it arrives.
     fn text(&self, text: &str) -> Result<(), UserError> {
-        if self.json {
-            self.event("text", json!({"text": text}))
-        } else {
-            print(&crate::text::sanitize::visible(text))
-        }
+        if self.json { self.event("text", json!({"text": text})) } else { print(&crate::text::sanitize::visible(text)) }
     }
 
     fn event(&self, kind: &str, fields: Value) -> Result<(), UserError> {
@@ -71,11 +67,7 @@ fn request(args: &EditArgs) -> Result<String, UserError> {
         (None, None) => String::new(),
     };
     if message.trim().is_empty() {
-        return Err(UserError::new(
-            ErrorKind::Usage,
-            "the request is empty",
-            "say with -m what to change",
-        ));
+        return Err(UserError::new(ErrorKind::Usage, "the request is empty", "say with -m what to change"));
     }
     Ok(message)
 }
@@ -96,17 +88,8 @@ fn provider(settings: &Settings) -> Result<Line, UserError> {
 }
 
 fn chat_files(args: &EditArgs) -> Vec<ChatFile> {
-    let file = |read_only: bool| {
-        move |path: &String| ChatFile {
-            path: path.clone(),
-            read_only,
-        }
-    };
-    args.files
-        .iter()
-        .map(file(false))
-        .chain(args.read.iter().map(file(true)))
-        .collect()
+    let file = |read_only: bool| move |path: &String| ChatFile { path: path.clone(), read_only };
+    args.files.iter().map(file(false)).chain(args.read.iter().map(file(true))).collect()
 }
 
 /// Sends the request and prints the answer as it streams; the whole reply.
@@ -127,41 +110,20 @@ fn ask(
         map_tokens: None,
     };
     let counter = CachedCounter::for_model(&line.model);
-    let view = compose(
-        root,
-        Some(survey),
-        &order,
-        settings,
-        settings.window(&line.model),
-        &counter,
-    );
+    let view = compose(root, Some(survey), &order, settings, settings.window(&line.model), &counter);
     if let Some(failure) = unsendable(&view) {
-        let kind = if view.unreadable.is_empty() {
-            ErrorKind::Provider
-        } else {
-            ErrorKind::Usage
-        };
+        let kind = if view.unreadable.is_empty() { ErrorKind::Provider } else { ErrorKind::Usage };
         return Err(UserError::new(kind, failure.message, failure.hint));
     }
     let prompt = &view.prompt;
-    out.event(
-        "request",
-        json!({"model": line.model, "tokens": prompt.tokens, "exact": prompt.exact}),
-    )?;
+    out.event("request", json!({"model": line.model, "tokens": prompt.tokens, "exact": prompt.exact}))?;
     let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(machine)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(machine)?;
     let (reply, result) = runtime.block_on(stream(line, llm_request(&line.model, prompt), out))?;
     let completion = result.map_err(|error| provider_error(&error))?;
     if completion.finish != Finish::Stop {
         let text = format!("the reply is incomplete ({:?}); nothing was applied", completion.finish);
-        return Err(UserError::new(
-            ErrorKind::Incomplete,
-            text,
-            "ask for less at once, or raise the output limit",
-        ));
+        return Err(UserError::new(ErrorKind::Incomplete, text, "ask for less at once, or raise the output limit"));
     }
     if !out.json {
         print("\n")?;
@@ -184,17 +146,10 @@ async fn stream(line: &Line, request: crate::llm::Request, out: &Out) -> Result<
                 }
                 StreamEvent::Reasoning(text) => out.event("reasoning", json!({"text": text}))?,
                 StreamEvent::Usage(usage) => {
-                    out.event(
-                        "usage",
-                        json!({"input": usage.input, "output": usage.output, "cached": usage.cached}),
-                    )?;
+                    out.event("usage", json!({"input": usage.input, "output": usage.output, "cached": usage.cached}))?;
                 }
                 StreamEvent::Retrying { attempt, wait, reason } => {
-                    complain(&format!(
-                        "{reason}; try {} in {:.0} s",
-                        attempt + 1,
-                        wait.as_secs_f64().ceil()
-                    ));
+                    complain(&format!("{reason}; try {attempt} in {:.0} s", wait.as_secs_f64().ceil()));
                 }
             }
         }
@@ -205,11 +160,7 @@ async fn stream(line: &Line, request: crate::llm::Request, out: &Out) -> Result<
 }
 
 fn provider_error(error: &LlmError) -> UserError {
-    let kind = if matches!(error, LlmError::Interrupted { .. }) {
-        ErrorKind::Incomplete
-    } else {
-        ErrorKind::Provider
-    };
+    let kind = if matches!(error, LlmError::Interrupted { .. }) { ErrorKind::Incomplete } else { ErrorKind::Provider };
     let failure = failure_of(error);
     UserError::new(kind, failure.message, failure.hint)
 }
@@ -229,10 +180,7 @@ fn settle(
             complain(&outcome_line(index + 1, outcome));
         }
     }
-    let refused = proposal
-        .outcomes
-        .iter()
-        .any(|outcome| outcome.status == Status::Refused);
+    let refused = proposal.outcomes.iter().any(|outcome| outcome.status == Status::Refused);
     if proposal.outcomes.is_empty() {
         out.event("done", json!({"written": [], "commit": null}))?;
         return Ok(1);
@@ -264,9 +212,7 @@ fn settle(
         .map_err(|(failure, _)| UserError::new(ErrorKind::Machine, failure.message, failure.hint))?;
     out.event("done", json!({"written": written.paths, "commit": written.commit}))?;
     if !args.json {
-        let commit = written
-            .commit
-            .map_or_else(String::new, |commit| format!(", committed as {commit}"));
+        let commit = written.commit.map_or_else(String::new, |commit| format!(", committed as {commit}"));
         complain(&format!("wrote {}{commit}", written.paths.join(", ")));
     }
     if let Some(note) = written.note {

@@ -22,10 +22,7 @@ pub fn map(root: &Root, args: &MapArgs) -> Result<u8, UserError> {
     let counter = CachedCounter::for_model("");
     let ranking = Stopwatch::start();
     let map = RepoMap::build(&survey.map_files, &request(root, args), &counter);
-    let times = Times {
-        rank: ranking.ms(),
-        total: total.ms(),
-    };
+    let times = Times { rank: ranking.ms(), total: total.ms() };
     match args.format {
         FormatArg::Text => print(&map.text)?,
         FormatArg::Json => print_json(&as_json(&map, &survey, &times, args.explain))?,
@@ -126,9 +123,7 @@ fn symbol_json(symbol: &RankedSymbol, explain: bool) -> Value {
 
 fn add_why(value: &mut Value, why: &[Why], explain: bool) {
     if explain {
-        let reasons = why
-            .iter()
-            .map(|why| json!({"from": why.from, "ident": why.ident, "weight": why.weight}));
+        let reasons = why.iter().map(|why| json!({"from": why.from, "ident": why.ident, "weight": why.weight}));
         value["why"] = reasons.collect();
     }
 }

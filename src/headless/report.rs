@@ -18,10 +18,7 @@ pub fn as_json(proposal: &Proposal) -> Value {
 }
 
 fn file_json(proposal: &Proposal, path: &str) -> Value {
-    let applied = proposal
-        .outcomes
-        .iter()
-        .filter(|outcome| outcome.path == path && outcome.status == Status::Applied);
+    let applied = proposal.outcomes.iter().filter(|outcome| outcome.path == path && outcome.status == Status::Applied);
     json!({"path": path, "hunks": applied.count()})
 }
 
@@ -58,10 +55,7 @@ pub fn outcome_line(number: usize, outcome: &Outcome) -> String {
     let path = sanitize::visible_line(&outcome.path);
     match outcome.status {
         Status::Applied => {
-            let how = outcome
-                .strategy
-                .map(|strategy| strategy.to_string())
-                .unwrap_or_default();
+            let how = outcome.strategy.map(|strategy| strategy.to_string()).unwrap_or_default();
             let flags: String = outcome.flags.iter().map(|flag| format!(" [{flag}]")).collect();
             format!("{number}. {path}: {how}{flags}")
         }
@@ -91,9 +85,7 @@ pub fn ask_each(review: &mut Review) {
 fn hunk_text(file: &crate::review::FileReview, index: usize) -> String {
     let hunks: Vec<_> = file.hunks.iter().map(|hunk| hunk.hunk.clone()).collect();
     let base = file.base.as_deref().unwrap_or_default();
-    let only = diff::apply(base, file.proposed.as_deref().unwrap_or_default(), &hunks, |hunk| {
-        hunk == index
-    });
+    let only = diff::apply(base, file.proposed.as_deref().unwrap_or_default(), &hunks, |hunk| hunk == index);
     let proposed = file.proposed.as_ref().map(|_| only.as_str());
     sanitize::visible(&diff::unified(&file.path, file.base.as_deref(), proposed)).into_owned()
 }

@@ -94,11 +94,7 @@ impl<'a> BodyReader<'a> {
     }
 
     fn patience(&self) -> Duration {
-        if self.finish.is_some() {
-            TRAILER_PATIENCE.min(self.timeouts.idle)
-        } else {
-            self.timeouts.idle
-        }
+        if self.finish.is_some() { TRAILER_PATIENCE.min(self.timeouts.idle) } else { self.timeouts.idle }
     }
 
     /// The next bytes; none at the end. Once the model has said its last word, trouble on the line is the end too.
@@ -109,15 +105,9 @@ impl<'a> BodyReader<'a> {
     ) -> Result<Option<Vec<u8>>, LlmError> {
         let trouble = match timeout_at(deadline, response.chunk()).await {
             Ok(Ok(bytes)) => return Ok(bytes.map(Vec::from)),
-            Ok(Err(error)) => LlmError::Interrupted {
-                cause: cause(&error, self.secret),
-            },
-            Err(_) if self.beginning.is_empty() => LlmError::Idle {
-                seconds: seconds(self.timeouts.first_byte),
-            },
-            Err(_) => LlmError::Idle {
-                seconds: seconds(self.timeouts.idle),
-            },
+            Ok(Err(error)) => LlmError::Interrupted { cause: cause(&error, self.secret) },
+            Err(_) if self.beginning.is_empty() => LlmError::Idle { seconds: seconds(self.timeouts.first_byte) },
+            Err(_) => LlmError::Idle { seconds: seconds(self.timeouts.idle) },
         };
         if self.finish.is_some() { Ok(None) } else { Err(trouble) }
     }
@@ -136,23 +126,17 @@ impl<'a> BodyReader<'a> {
         let body = match read_up_to(response, start, MAX_PIECE, self.timeouts.idle).await {
             Ok(body) => body,
             Err(Trouble::Idle) => {
-                return Err(LlmError::Idle {
-                    seconds: seconds(self.timeouts.idle),
-                });
+                return Err(LlmError::Idle { seconds: seconds(self.timeouts.idle) });
             }
             Err(Trouble::Line(error)) => {
-                return Err(LlmError::Interrupted {
-                    cause: cause(&error, self.secret),
-                });
+                return Err(LlmError::Interrupted { cause: cause(&error, self.secret) });
             }
         };
         let text = String::from_utf8_lossy(&body);
         let value: Value = match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
             Ok(value) => value,
             Err(error) if error.is_eof() => {
-                return Err(LlmError::Interrupted {
-                    cause: "the answer ended in the middle".into(),
-                });
+                return Err(LlmError::Interrupted { cause: "the answer ended in the middle".into() });
             }
             Err(_) => return Err(self.not_an_api(&text)),
         };
@@ -180,11 +164,7 @@ impl<'a> BodyReader<'a> {
     async fn take_json(&mut self, value: &Value, text: &str) -> Result<(), LlmError> {
         if is_error(value) || value.get(0).is_some_and(is_error) {
             // The answer is whole once the model has finished; what goes wrong later is not its business.
-            return if self.finish.is_some() {
-                Ok(())
-            } else {
-                Err(self.refused(text))
-            };
+            return if self.finish.is_some() { Ok(()) } else { Err(self.refused(text)) };
         }
         self.recognised |= is_completion(value);
         let chunk = chunk(value);
@@ -211,48 +191,30 @@ impl<'a> BodyReader<'a> {
 
     fn end(&mut self) -> Result<Completion, LlmError> {
         if self.finish.is_some() || self.done {
-            return Ok(Completion {
-                finish: self.finish.take().unwrap_or(Finish::Stop),
-                usage: self.usage,
-            });
+            return Ok(Completion { finish: self.finish.take().unwrap_or(Finish::Stop), usage: self.usage });
         }
         if self.beginning.is_empty() {
-            return Err(LlmError::Interrupted {
-                cause: "the answer is empty".into(),
-            });
+            return Err(LlmError::Interrupted { cause: "the answer is empty".into() });
         }
         if self.recognised || (!self.saw_event && begins_like_a_stream(&self.beginning)) {
-            return Err(LlmError::Interrupted {
-                cause: "the stream ended without its end marker".into(),
-            });
+            return Err(LlmError::Interrupted { cause: "the stream ended without its end marker".into() });
         }
         Err(self.not_an_api(&String::from_utf8_lossy(&self.beginning)))
     }
 
     fn refused(&self, body: &str) -> LlmError {
-        classify(&Refusal {
-            status: 200,
-            url: self.url,
-            body,
-            retry_after: None,
-            secret: self.secret,
-        })
+        classify(&Refusal { status: 200, url: self.url, body, retry_after: None, secret: self.secret })
     }
 
     fn not_an_api(&self, text: &str) -> LlmError {
-        LlmError::NotAnApi {
-            url: self.url.to_owned(),
-            snippet: clean(text, self.secret),
-        }
+        LlmError::NotAnApi { url: self.url.to_owned(), snippet: clean(text, self.secret) }
     }
 }
 
 /// Whether these first bytes may be those of an event stream, however few they are.
 fn begins_like_a_stream(beginning: &[u8]) -> bool {
     let fields: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b":"];
-    fields
-        .iter()
-        .any(|field| beginning.starts_with(field) || field.starts_with(beginning))
+    fields.iter().any(|field| beginning.starts_with(field) || field.starts_with(beginning))
 }
 
 enum Trouble {

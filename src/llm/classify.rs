@@ -46,11 +46,7 @@ pub(super) fn classify(refusal: &Refusal<'_>) -> LlmError {
     let words = parsed.as_ref().map(words).unwrap_or_default();
     let said = words.message.unwrap_or_else(|| refusal.body.to_owned());
     let message = clean(&said, refusal.secret);
-    let message = if message.is_empty() {
-        "(no explanation)".to_owned()
-    } else {
-        message
-    };
+    let message = if message.is_empty() { "(no explanation)".to_owned() } else { message };
     let whole = format!("{} {} {}", words.kind, words.code, said).to_lowercase();
     let status = effective_status(refusal.status, &words.code, &whole);
     let url = refusal.url.to_owned();
@@ -61,21 +57,11 @@ pub(super) fn classify(refusal: &Refusal<'_>) -> LlmError {
         400 | 422 | 500 if too_long => LlmError::Overflow { message },
         402 => LlmError::Quota { message },
         429 if whole.contains("insufficient_quota") => LlmError::Quota { message },
-        429 => LlmError::RateLimited {
-            retry_after: refusal.retry_after,
-            message,
-        },
+        429 => LlmError::RateLimited { retry_after: refusal.retry_after, message },
         401 | 403 => LlmError::Auth { status, message },
         404 => LlmError::NotFound { url, message },
-        408 | 500.. => LlmError::Server {
-            status,
-            message,
-            retry_after: refusal.retry_after,
-        },
-        300..=399 => LlmError::NotAnApi {
-            url,
-            snippet: format!("it redirects elsewhere (status {status})"),
-        },
+        408 | 500.. => LlmError::Server { status, message, retry_after: refusal.retry_after },
+        300..=399 => LlmError::NotAnApi { url, snippet: format!("it redirects elsewhere (status {status})") },
         _ => LlmError::BadRequest { status, message },
     }
 }
@@ -126,17 +112,13 @@ fn words(body: &Value) -> Words {
         _ => None,
     };
     let detail = error.pointer("/metadata/raw").or_else(|| body.get("detail"));
-    let message = text(error.get("message"))
-        .or_else(|| text(Some(error)))
-        .or_else(|| text(body.get("message")));
+    let message = text(error.get("message")).or_else(|| text(Some(error))).or_else(|| text(body.get("message")));
     Words {
         message: match (message, text(detail)) {
             (Some(message), Some(detail)) => Some(format!("{message}: {detail}")),
             (message, detail) => message.or(detail),
         },
-        kind: text(error.get("type"))
-            .or_else(|| text(error.get("status")))
-            .unwrap_or_default(),
+        kind: text(error.get("type")).or_else(|| text(error.get("status"))).unwrap_or_default(),
         code: text(error.get("code")).unwrap_or_default(),
     }
 }
@@ -149,10 +131,7 @@ pub(super) fn clean(text: &str, secret: Option<&str>) -> String {
         None => text.to_owned(),
     };
     let mut line = String::new();
-    for word in masked
-        .split(|c: char| c.is_whitespace() || c.is_control())
-        .filter(|word| !word.is_empty())
-    {
+    for word in masked.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
         if !line.is_empty() {
             line.push(' ');
         }
@@ -180,91 +159,37 @@ mod tests {
 
     fn sorted(status: u16, body: &str) -> LlmError {
         let retry_after = Some(Duration::from_secs(7));
-        classify(&Refusal {
-            status,
-            url: "http://x/v1",
-            body,
-            retry_after,
-            secret: Some("sk-canary"),
-        })
+        classify(&Refusal { status, url: "http://x/v1", body, retry_after, secret: Some("sk-canary") })
     }
 
     fn kind(error: &LlmError) -> String {
-        format!("{error:?}")
-            .split([' ', '{'])
-            .next()
-            .unwrap_or_default()
-            .to_owned()
+        format!("{error:?}").split([' ', '{']).next().unwrap_or_default().to_owned()
     }
 
     #[test]
     fn every_family_of_servers_is_sorted_alike() {
         let table = [
             (401, r#"{"error":{"message":"Incorrect API key"}}"#, "Auth"),
-            (
-                403,
-                r#"{"error":{"status":"PERMISSION_DENIED","message":"no"}}"#,
-                "Auth",
-            ),
+            (403, r#"{"error":{"status":"PERMISSION_DENIED","message":"no"}}"#, "Auth"),
             (402, r#"{"error":{"type":"billing_error","message":"no"}}"#, "Quota"),
-            (
-                429,
-                r#"{"error":{"code":"rate_limit_exceeded","message":"slow"}}"#,
-                "RateLimited",
-            ),
-            (
-                429,
-                r#"{"error":{"code":"insufficient_quota","message":"pay"}}"#,
-                "Quota",
-            ),
+            (429, r#"{"error":{"code":"rate_limit_exceeded","message":"slow"}}"#, "RateLimited"),
+            (429, r#"{"error":{"code":"insufficient_quota","message":"pay"}}"#, "Quota"),
             (429, r#"{"error":"too many"}"#, "RateLimited"),
-            (
-                400,
-                r#"{"error":{"code":"context_length_exceeded","message":"x"}}"#,
-                "Overflow",
-            ),
-            (
-                400,
-                r#"{"error":{"message":"prompt is too long: 9 tokens > 8 maximum"}}"#,
-                "Overflow",
-            ),
-            (
-                400,
-                r#"[{"error":{"message":"exceeds the maximum number of tokens allowed"}}]"#,
-                "Overflow",
-            ),
-            (
-                400,
-                r#"{"error":{"type":"exceed_context_size_error","message":"x","n_ctx":4}}"#,
-                "Overflow",
-            ),
-            (
-                400,
-                r#"{"message":"This model's maximum context length is 8","object":"error"}"#,
-                "Overflow",
-            ),
+            (400, r#"{"error":{"code":"context_length_exceeded","message":"x"}}"#, "Overflow"),
+            (400, r#"{"error":{"message":"prompt is too long: 9 tokens > 8 maximum"}}"#, "Overflow"),
+            (400, r#"[{"error":{"message":"exceeds the maximum number of tokens allowed"}}]"#, "Overflow"),
+            (400, r#"{"error":{"type":"exceed_context_size_error","message":"x","n_ctx":4}}"#, "Overflow"),
+            (400, r#"{"message":"This model's maximum context length is 8","object":"error"}"#, "Overflow"),
             (413, "too big", "Overflow"),
             (400, r#"{"detail":"bad field"}"#, "BadRequest"),
             (404, r#"{"error":{"message":"model 'x' not found"}}"#, "NotFound"),
             (500, "", "Server"),
             (503, r#"{"error":{"message":"Loading model"}}"#, "Server"),
-            (
-                529,
-                r#"{"error":{"type":"overloaded_error","message":"Overloaded"}}"#,
-                "Server",
-            ),
+            (529, r#"{"error":{"type":"overloaded_error","message":"Overloaded"}}"#, "Server"),
             (302, "", "NotAnApi"),
             (200, r#"{"error":{"message":"x","code":502}}"#, "Server"),
-            (
-                200,
-                r#"{"error":{"type":"overloaded_error","message":"Overloaded"}}"#,
-                "Server",
-            ),
-            (
-                200,
-                r#"{"error":{"type":"rate_limit_error","message":"x"}}"#,
-                "RateLimited",
-            ),
+            (200, r#"{"error":{"type":"overloaded_error","message":"Overloaded"}}"#, "Server"),
+            (200, r#"{"error":{"type":"rate_limit_error","message":"x"}}"#, "RateLimited"),
             (200, r#"{"object":"error","message":"boom","code":400}"#, "BadRequest"),
             (200, r#"{"error":{"message":"x","type":"internal"}}"#, "Server"),
         ];
@@ -275,14 +200,8 @@ mod tests {
 
     #[test]
     fn the_key_and_control_characters_never_come_through() {
-        let error = sorted(
-            401,
-            "{\"error\":{\"message\":\"bad key sk-canary \\u001b]52;c;x\\u0007\\n\\u202eok\"}}",
-        );
-        assert_eq!(
-            error.to_string(),
-            "the server refused the key (status 401): bad key [key] ]52;c;x ok"
-        );
+        let error = sorted(401, "{\"error\":{\"message\":\"bad key sk-canary \\u001b]52;c;x\\u0007\\n\\u202eok\"}}");
+        assert_eq!(error.to_string(), "the server refused the key (status 401): bad key [key] ]52;c;x ok");
     }
 
     #[test]

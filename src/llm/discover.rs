@@ -11,20 +11,12 @@ use super::classify::clean;
 use super::openai::client;
 
 /// The usual servers and the ports that they listen on unless told otherwise.
-pub const KNOWN_SERVERS: &[(&str, u16)] = &[
-    ("Ollama", 11434),
-    ("LM Studio", 1234),
-    ("llama.cpp", 8080),
-    ("vLLM", 8000),
-];
+pub const KNOWN_SERVERS: &[(&str, u16)] =
+    &[("Ollama", 11434), ("LM Studio", 1234), ("llama.cpp", 8080), ("vLLM", 8000)];
 
 /// How servers sign their models in `owned_by`, in case one listens on another's port.
-const SIGNATURES: &[(&str, &str)] = &[
-    ("library", "Ollama"),
-    ("organization_owner", "LM Studio"),
-    ("llamacpp", "llama.cpp"),
-    ("vllm", "vLLM"),
-];
+const SIGNATURES: &[(&str, &str)] =
+    &[("library", "Ollama"), ("organization_owner", "LM Studio"), ("llamacpp", "llama.cpp"), ("vllm", "vLLM")];
 
 /// A server on this machine answers within this time or is not there.
 const PATIENCE: Duration = Duration::from_millis(700);
@@ -74,30 +66,16 @@ async fn ask(client: &reqwest::Client, name: &str, port: u16) -> Option<LocalSer
         }
     }
     let (signature, models) = read_models(&serde_json::from_slice(&body).ok()?)?;
-    Some(LocalServer {
-        name: signature.unwrap_or(name).to_owned(),
-        base_url,
-        models,
-    })
+    Some(LocalServer { name: signature.unwrap_or(name).to_owned(), base_url, models })
 }
 
 /// The server's kind, if its models are signed, and the model ids.
 fn read_models(list: &Value) -> Option<(Option<&'static str>, Vec<String>)> {
     let list = list.get("data")?.as_array()?;
-    let owners = list
-        .iter()
-        .filter_map(|model| model.get("owned_by").and_then(Value::as_str));
-    let signed = |owner: &str| {
-        SIGNATURES
-            .iter()
-            .find(|(signature, _)| *signature == owner)
-            .map(|(_, name)| *name)
-    };
+    let owners = list.iter().filter_map(|model| model.get("owned_by").and_then(Value::as_str));
+    let signed = |owner: &str| SIGNATURES.iter().find(|(signature, _)| *signature == owner).map(|(_, name)| *name);
     let ids = list.iter().filter_map(|model| model.get("id").and_then(Value::as_str));
-    Some((
-        owners.filter_map(signed).next(),
-        ids.map(|id| clean(id, None)).collect(),
-    ))
+    Some((owners.filter_map(signed).next(), ids.map(|id| clean(id, None)).collect()))
 }
 
 #[cfg(test)]

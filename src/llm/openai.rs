@@ -37,11 +37,7 @@ pub struct Timeouts {
 
 impl Default for Timeouts {
     fn default() -> Self {
-        Self {
-            connect: Duration::from_secs(10),
-            first_byte: Duration::from_secs(120),
-            idle: Duration::from_secs(60),
-        }
+        Self { connect: Duration::from_secs(10), first_byte: Duration::from_secs(120), idle: Duration::from_secs(60) }
     }
 }
 
@@ -141,11 +137,7 @@ impl OpenAi {
             let Some(wait) = wait.filter(|_| failure.error.is_passing()) else {
                 return Err(failure.error);
             };
-            let retrying = StreamEvent::Retrying {
-                attempt: made + 1,
-                wait,
-                reason: failure.error.to_string(),
-            };
+            let retrying = StreamEvent::Retrying { attempt: made + 1, wait, reason: failure.error.to_string() };
             events.send(retrying).await.map_err(|_| LlmError::Cancelled)?;
             tokio::time::sleep(wait).await;
         }
@@ -168,10 +160,7 @@ impl OpenAi {
         }
         let mut reader = BodyReader::new(&self.shown, self.secret(), self.timeouts, events);
         let outcome = reader.read(response, by).await;
-        outcome.map_err(|error| Failure {
-            error,
-            started: reader.started,
-        })
+        outcome.map_err(|error| Failure { error, started: reader.started })
     }
 
     async fn send(&self, request: &Request, by: Instant) -> Result<reqwest::Response, LlmError> {
@@ -185,37 +174,20 @@ impl OpenAi {
         }
         match timeout_at(by, post.send()).await {
             Ok(Ok(response)) => Ok(response),
-            Ok(Err(error)) if error.is_connect() => Err(LlmError::Connect {
-                url: self.shown.clone(),
-                cause: cause(&error, self.secret()),
-            }),
-            Ok(Err(error)) => Err(LlmError::Interrupted {
-                cause: cause(&error, self.secret()),
-            }),
-            Err(_) => Err(LlmError::Idle {
-                seconds: seconds(self.timeouts.first_byte),
-            }),
+            Ok(Err(error)) if error.is_connect() => {
+                Err(LlmError::Connect { url: self.shown.clone(), cause: cause(&error, self.secret()) })
+            }
+            Ok(Err(error)) => Err(LlmError::Interrupted { cause: cause(&error, self.secret()) }),
+            Err(_) => Err(LlmError::Idle { seconds: seconds(self.timeouts.first_byte) }),
         }
     }
 
     async fn refused(&self, response: reqwest::Response) -> LlmError {
         let status = response.status().as_u16();
-        let header = |name| {
-            response
-                .headers()
-                .get(name)
-                .and_then(|value| value.to_str().ok())
-                .map(str::to_owned)
-        };
+        let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let retry_after = asked_wait(header, SystemTime::now());
         let body = error_text(response, self.timeouts.idle).await;
-        classify(&Refusal {
-            status,
-            url: &self.shown,
-            body: &body,
-            retry_after,
-            secret: self.secret(),
-        })
+        classify(&Refusal { status, url: &self.shown, body: &body, retry_after, secret: self.secret() })
     }
 
     /// Made when first needed, because the start of the program must not wait for certificates.
@@ -223,10 +195,8 @@ impl OpenAi {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        let made = client(self.timeouts.connect, &self.endpoint).map_err(|error| LlmError::Connect {
-            url: self.shown.clone(),
-            cause: cause(&error, self.secret()),
-        })?;
+        let made = client(self.timeouts.connect, &self.endpoint)
+            .map_err(|error| LlmError::Connect { url: self.shown.clone(), cause: cause(&error, self.secret()) })?;
         Ok(self.client.get_or_init(|| made))
     }
 }
@@ -275,10 +245,7 @@ pub(super) fn client(connect: Duration, url: &Url) -> Result<reqwest::Client, re
 
 fn endpoint(base_url: &str) -> Result<Url, LlmError> {
     const TAIL: &str = "/chat/completions";
-    let invalid = |reason: String| LlmError::InvalidUrl {
-        url: without_password(base_url),
-        reason,
-    };
+    let invalid = |reason: String| LlmError::InvalidUrl { url: without_password(base_url), reason };
     let mut url = Url::parse(base_url.trim()).map_err(|error| invalid(error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(invalid("it must begin with http:// or https://".into()));
@@ -307,11 +274,7 @@ fn without_password(url: &str) -> String {
     let clean = super::classify::clean(url, None);
     match (clean.find("://"), clean.rfind('@')) {
         (Some(scheme), Some(at)) if scheme < at => {
-            format!(
-                "{}://{}",
-                clean.get(..scheme).unwrap_or_default(),
-                clean.get(at + 1..).unwrap_or_default()
-            )
+            format!("{}://{}", clean.get(..scheme).unwrap_or_default(), clean.get(at + 1..).unwrap_or_default())
         }
         (None, Some(at)) => clean.get(at + 1..).unwrap_or_default().to_owned(),
         _ => clean,
@@ -340,45 +303,25 @@ mod tests {
             "http://h:1/v1/chat/completions",
             "http://h:1/v1#x",
         ] {
-            assert_eq!(
-                endpoint(base).unwrap().as_str(),
-                "http://h:1/v1/chat/completions",
-                "{base}"
-            );
+            assert_eq!(endpoint(base).unwrap().as_str(), "http://h:1/v1/chat/completions", "{base}");
         }
         let azure = endpoint("https://a.example/openai?api-version=1").unwrap();
-        assert_eq!(
-            azure.as_str(),
-            "https://a.example/openai/chat/completions?api-version=1"
-        );
+        assert_eq!(azure.as_str(), "https://a.example/openai/chat/completions?api-version=1");
     }
 
     #[test]
     fn a_bad_address_is_refused_without_showing_a_password() {
-        for base in [
-            "",
-            "api.example.com/v1",
-            "ftp://user:canary@h/v1",
-            "http://",
-            "user:canary@h/v1",
-        ] {
+        for base in ["", "api.example.com/v1", "ftp://user:canary@h/v1", "http://", "user:canary@h/v1"] {
             let error = OpenAi::new(base, None).unwrap_err();
             assert!(matches!(error, LlmError::InvalidUrl { .. }), "{base}");
             assert!(!format!("{error} {error:?}").contains("canary"), "{error}");
         }
-        assert_eq!(
-            shown(&endpoint("https://u:canary@h/v1?key=canary").unwrap()),
-            "https://h/v1/chat/completions"
-        );
+        assert_eq!(shown(&endpoint("https://u:canary@h/v1?key=canary").unwrap()), "https://h/v1/chat/completions");
     }
 
     #[test]
     fn a_key_in_clear_over_the_network_is_noticed() {
-        let with_key = |base: &str| {
-            OpenAi::new(base, Some("k".to_owned().into()))
-                .unwrap()
-                .sends_key_in_clear()
-        };
+        let with_key = |base: &str| OpenAi::new(base, Some("k".to_owned().into())).unwrap().sends_key_in_clear();
         assert!(with_key("http://example.com/v1"));
         assert!(
             !with_key("https://example.com/v1") && !with_key("http://localhost:1/v1") && !with_key("http://[::1]/v1")

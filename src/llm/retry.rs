@@ -17,11 +17,7 @@ pub struct RetryPolicy {
 
 impl Default for RetryPolicy {
     fn default() -> Self {
-        Self {
-            tries: 4,
-            first_wait: Duration::from_secs(1),
-            longest_wait: Duration::from_secs(60),
-        }
+        Self { tries: 4, first_wait: Duration::from_secs(1), longest_wait: Duration::from_secs(60) }
     }
 }
 
@@ -72,22 +68,15 @@ mod tests {
 
     #[test]
     fn pauses_double_up_to_the_cap_and_then_end() {
-        let policy = RetryPolicy {
-            tries: 4,
-            first_wait: SECOND,
-            longest_wait: 3 * SECOND,
-        };
+        let policy = RetryPolicy { tries: 4, first_wait: SECOND, longest_wait: 3 * SECOND };
         let waits: Vec<_> = (1..=4).map(|made| policy.wait(made, None, 1.0)).collect();
         assert_eq!(waits, [Some(SECOND), Some(2 * SECOND), Some(3 * SECOND), None]);
         assert_eq!(policy.wait(1, None, 0.0), Some(SECOND / 2));
         assert_eq!(RetryPolicy { tries: 0, ..policy }.wait(1, None, 0.5), None);
         assert!(
-            RetryPolicy {
-                tries: u32::MAX,
-                ..policy
-            }
-            .wait(u32::MAX - 1, None, f64::NAN)
-            .is_none_or(|w| w <= 3 * SECOND)
+            RetryPolicy { tries: u32::MAX, ..policy }
+                .wait(u32::MAX - 1, None, f64::NAN)
+                .is_none_or(|w| w <= 3 * SECOND)
         );
     }
 
@@ -109,10 +98,7 @@ mod tests {
         assert_eq!(asked("retry-after", "0.5"), Some(SECOND / 2));
         assert_eq!(asked("retry-after-ms", "1500"), Some(SECOND * 3 / 2));
         assert_eq!(asked("retry-after", "Fri, 20 Nov 2026 10:00:09 GMT"), Some(9 * SECOND));
-        assert_eq!(
-            asked("retry-after", "Fri, 20 Nov 2026 09:00:00 GMT"),
-            Some(Duration::ZERO)
-        );
+        assert_eq!(asked("retry-after", "Fri, 20 Nov 2026 09:00:00 GMT"), Some(Duration::ZERO));
         for nonsense in ["-1", "soon", "NaN", "1e400", ""] {
             assert_eq!(asked("retry-after", nonsense), None, "{nonsense}");
         }

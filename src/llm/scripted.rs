@@ -40,11 +40,7 @@ impl Scripted {
         let asked = request.messages.iter().rfind(|message| message.role == Role::User);
         let asked = asked.map(|message| message.content.to_lowercase()).unwrap_or_default();
         let matches = |reply: &&ScriptedReply| {
-            !reply.match_words.is_empty()
-                && reply
-                    .match_words
-                    .iter()
-                    .all(|word| asked.contains(&word.to_lowercase()))
+            !reply.match_words.is_empty() && reply.match_words.iter().all(|word| asked.contains(&word.to_lowercase()))
         };
         let reply = self.replies.iter().find(matches).or(self.replies.last());
         reply.map_or("(no reply is recorded)", |reply| &reply.reply)
@@ -68,15 +64,9 @@ impl Provider for Scripted {
                     if !self.pace.is_zero() {
                         tokio::time::sleep(self.pace).await;
                     }
-                    events
-                        .send(StreamEvent::Text(piece.to_owned()))
-                        .await
-                        .map_err(|_| LlmError::Cancelled)?;
+                    events.send(StreamEvent::Text(piece.to_owned())).await.map_err(|_| LlmError::Cancelled)?;
                 }
-                Ok(Completion {
-                    finish: Finish::Stop,
-                    usage: None,
-                })
+                Ok(Completion { finish: Finish::Stop, usage: None })
             };
             tokio::select! {
                 biased;
@@ -112,12 +102,7 @@ mod tests {
 
     fn asked(text: &str) -> Request {
         let messages = vec![Message::new(Role::User, text), Message::new(Role::Assistant, "rename")];
-        Request {
-            model: "m".into(),
-            messages,
-            max_output_tokens: None,
-            temperature: None,
-        }
+        Request { model: "m".into(), messages, max_output_tokens: None, temperature: None }
     }
 
     fn script() -> Scripted {
@@ -126,11 +111,7 @@ mod tests {
             reply: reply.into(),
         };
         Scripted::new(
-            vec![
-                reply(&[], "never"),
-                reply(&["Rename", "field"], "one two"),
-                reply(&["x"], "last"),
-            ],
+            vec![reply(&[], "never"), reply(&["Rename", "field"], "one two"), reply(&["x"], "last")],
             Duration::ZERO,
         )
     }
@@ -139,19 +120,13 @@ mod tests {
     fn the_first_match_answers_and_else_the_last_reply() {
         assert_eq!(script().reply(&asked("please rename the FIELD")), "one two");
         assert_eq!(script().reply(&asked("please rename")), "last");
-        assert_eq!(
-            Scripted::new(vec![], Duration::ZERO).reply(&asked("hi")),
-            "(no reply is recorded)"
-        );
+        assert_eq!(Scripted::new(vec![], Duration::ZERO).reply(&asked("hi")), "(no reply is recorded)");
     }
 
     #[tokio::test]
     async fn a_reply_comes_in_words() {
         let (sender, mut receiver) = mpsc::channel(16);
-        let end = script()
-            .stream(asked("rename field"), CancellationToken::new(), sender)
-            .await
-            .unwrap();
+        let end = script().stream(asked("rename field"), CancellationToken::new(), sender).await.unwrap();
         assert_eq!(end.finish, Finish::Stop);
         assert_eq!(receiver.recv().await, Some(StreamEvent::Text("one ".into())));
         assert_eq!(receiver.recv().await, Some(StreamEvent::Text("two".into())));
@@ -164,10 +139,7 @@ mod tests {
         let (sender, _receiver) = mpsc::channel(16);
         let cancel = CancellationToken::new();
         let stopping = cancel.clone();
-        let (outcome, ()) = tokio::join!(
-            slow.stream(asked("x"), cancel, sender),
-            async move { stopping.cancel() }
-        );
+        let (outcome, ()) = tokio::join!(slow.stream(asked("x"), cancel, sender), async move { stopping.cancel() });
         assert_eq!(outcome, Err(LlmError::Cancelled));
     }
 

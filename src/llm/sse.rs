@@ -78,11 +78,8 @@ impl SseDecoder {
     fn end_line(&mut self, events: &mut Vec<SseEvent>) {
         let line = std::mem::take(&mut self.line);
         let line = String::from_utf8_lossy(&line);
-        let line = if std::mem::take(&mut self.at_start) {
-            line.strip_prefix('\u{feff}').unwrap_or(&line)
-        } else {
-            &line
-        };
+        let line =
+            if std::mem::take(&mut self.at_start) { line.strip_prefix('\u{feff}').unwrap_or(&line) } else { &line };
         if line.is_empty() {
             self.end_event(events);
             return;
@@ -146,10 +143,7 @@ mod tests {
     #[test]
     fn the_name_belongs_to_its_own_event() {
         let events = decoded(&[b"event: a\ndata: 1\n\ndata: 2\n\n"]);
-        assert_eq!(
-            events.iter().map(|event| event.name.as_str()).collect::<Vec<_>>(),
-            ["a", ""]
-        );
+        assert_eq!(events.iter().map(|event| event.name.as_str()).collect::<Vec<_>>(), ["a", ""]);
     }
 
     #[test]
@@ -173,11 +167,7 @@ mod tests {
         let fed = (0..20).try_for_each(|_| decoder.feed(b"x", &mut events));
         assert_eq!(fed, Err(TooLong { limit: 10 }));
         let mut decoder = SseDecoder::new(20);
-        assert!(
-            (0..20)
-                .try_for_each(|_| decoder.feed(b"data: xxxx\n", &mut events))
-                .is_err()
-        );
+        assert!((0..20).try_for_each(|_| decoder.feed(b"data: xxxx\n", &mut events)).is_err());
     }
 
     proptest! {

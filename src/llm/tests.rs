@@ -25,30 +25,14 @@ fn ok(body: impl Into<String>) -> Canned {
 
 fn request() -> Request {
     let messages = vec![Message::new(Role::System, "Be brief."), Message::new(Role::User, "Hi")];
-    Request {
-        model: "tiny".into(),
-        messages,
-        max_output_tokens: None,
-        temperature: None,
-    }
+    Request { model: "tiny".into(), messages, max_output_tokens: None, temperature: None }
 }
 
 fn server(base: &str) -> OpenAi {
     let key = Some("sk-canary".to_owned().into());
-    let retry = RetryPolicy {
-        tries: 3,
-        first_wait: Duration::from_millis(1),
-        longest_wait: Duration::from_secs(60),
-    };
-    let timeouts = Timeouts {
-        connect: LONG,
-        first_byte: LONG,
-        idle: LONG,
-    };
-    OpenAi::new(base, key)
-        .unwrap()
-        .with_retry(retry)
-        .with_timeouts(timeouts)
+    let retry = RetryPolicy { tries: 3, first_wait: Duration::from_millis(1), longest_wait: Duration::from_secs(60) };
+    let timeouts = Timeouts { connect: LONG, first_byte: LONG, idle: LONG };
+    OpenAi::new(base, key).unwrap().with_retry(retry).with_timeouts(timeouts)
 }
 
 async fn ask(server: &OpenAi) -> (Result<Completion, LlmError>, Vec<StreamEvent>) {
@@ -65,20 +49,13 @@ async fn ask(server: &OpenAi) -> (Result<Completion, LlmError>, Vec<StreamEvent>
 
 fn text(events: &[StreamEvent]) -> String {
     let text = |event: &StreamEvent| {
-        if let StreamEvent::Text(text) = event {
-            text.clone()
-        } else {
-            String::new()
-        }
+        if let StreamEvent::Text(text) = event { text.clone() } else { String::new() }
     };
     events.iter().map(text).collect()
 }
 
 fn retries(events: &[StreamEvent]) -> usize {
-    events
-        .iter()
-        .filter(|event| matches!(event, StreamEvent::Retrying { .. }))
-        .count()
+    events.iter().filter(|event| matches!(event, StreamEvent::Retrying { .. })).count()
 }
 
 #[tokio::test]
@@ -101,18 +78,8 @@ async fn an_answer_streams_with_its_thinking_and_its_counts() {
     ];
     let (base, seen) = canned(vec![ok(stream.concat())]).await;
     let (end, events) = ask(&server(&base)).await;
-    let usage = Usage {
-        input: 7,
-        output: 3,
-        cached: 0,
-    };
-    assert_eq!(
-        end,
-        Ok(Completion {
-            finish: Finish::Stop,
-            usage: Some(usage)
-        })
-    );
+    let usage = Usage { input: 7, output: 3, cached: 0 };
+    assert_eq!(end, Ok(Completion { finish: Finish::Stop, usage: Some(usage) }));
     assert_eq!(text(&events), "Héllo 🚀");
     assert_eq!(events[0], StreamEvent::Reasoning("hm".into()));
     assert_eq!(events.last(), Some(&StreamEvent::Usage(usage)));
@@ -130,18 +97,12 @@ async fn a_stream_cut_anywhere_is_interrupted_and_never_complete() {
         let (start, rest) = whole[..cut].split_at(cut / 2);
         let steps = vec![head(""), Step::Send(start.to_vec()), Step::Send(rest.to_vec())];
         let (base, _) = rude(vec![steps]).await;
-        let server = server(&base).with_retry(RetryPolicy {
-            tries: 1,
-            ..RetryPolicy::default()
-        });
+        let server = server(&base).with_retry(RetryPolicy { tries: 1, ..RetryPolicy::default() });
         let (end, events) = ask(&server).await;
         if cut == whole.len() {
             assert_eq!(end.unwrap().finish, Finish::Stop);
         } else {
-            assert!(
-                matches!(end, Err(LlmError::Interrupted { .. } | LlmError::NotAnApi { .. })),
-                "{cut}: {end:?}"
-            );
+            assert!(matches!(end, Err(LlmError::Interrupted { .. } | LlmError::NotAnApi { .. })), "{cut}: {end:?}");
             assert!("é🚀x".starts_with(&text(&events)));
         }
         assert!(cut < last_word || text(&events) == "é🚀x");
@@ -164,19 +125,13 @@ async fn a_cut_before_any_text_is_tried_again_and_one_after_is_not() {
 
 #[tokio::test]
 async fn a_busy_server_is_asked_again_and_the_user_is_told() {
-    let busy = (
-        429,
-        vec![("retry-after", "0")],
-        json!({"error":{"message":"slow down"}}).to_string(),
-    );
+    let busy = (429, vec![("retry-after", "0")], json!({"error":{"message":"slow down"}}).to_string());
     let broken = (503, vec![], "loading".to_owned());
     let (base, seen) = canned(vec![busy, broken, ok([&delta("ok"), STOP, DONE].concat())]).await;
     let (end, events) = ask(&server(&base)).await;
     assert_eq!(end.unwrap().finish, Finish::Stop);
     assert_eq!(seen.lock().unwrap().len(), 3);
-    let StreamEvent::Retrying { attempt, wait, reason } = &events[0] else {
-        panic!("{events:?}")
-    };
+    let StreamEvent::Retrying { attempt, wait, reason } = &events[0] else { panic!("{events:?}") };
     assert_eq!((*attempt, *wait), (2, Duration::ZERO));
     assert!(reason.contains("slow down"));
     assert!(matches!(events[1], StreamEvent::Retrying { attempt: 3, .. }));
@@ -188,50 +143,26 @@ async fn errors_are_typed_and_only_passing_ones_are_repeated() {
     let long = json!({"error":{"code":"context_length_exceeded","message":"9 > 8"}}).to_string();
     let day = (429, vec![("retry-after", "86400")], String::new());
     let table: Vec<(Canned, usize, Expected)> = vec![
-        ((401, vec![], "no sk-canary here".into()), 1, |e| {
-            matches!(e, LlmError::Auth { status: 401, .. })
-        }),
-        ((404, vec![], "{}".into()), 1, |e| {
-            matches!(e, LlmError::NotFound { .. })
-        }),
+        ((401, vec![], "no sk-canary here".into()), 1, |e| matches!(e, LlmError::Auth { status: 401, .. })),
+        ((404, vec![], "{}".into()), 1, |e| matches!(e, LlmError::NotFound { .. })),
         ((400, vec![], long), 1, |e| matches!(e, LlmError::Overflow { .. })),
         ((429, vec![], quota), 1, |e| matches!(e, LlmError::Quota { .. })),
-        (day, 1, |e| {
-            matches!(
-                e,
-                LlmError::RateLimited {
-                    retry_after: Some(_),
-                    ..
-                }
-            )
-        }),
-        ((500, vec![], String::new()), 3, |e| {
-            matches!(e, LlmError::Server { status: 500, .. })
-        }),
-        (
-            (302, vec![("location", "http://127.0.0.1:1/steal")], String::new()),
-            1,
-            |e| matches!(e, LlmError::NotAnApi { .. }),
-        ),
-        (ok("<!doctype html><title>Login</title>"), 1, |e| {
+        (day, 1, |e| matches!(e, LlmError::RateLimited { retry_after: Some(_), .. })),
+        ((500, vec![], String::new()), 3, |e| matches!(e, LlmError::Server { status: 500, .. })),
+        ((302, vec![("location", "http://127.0.0.1:1/steal")], String::new()), 1, |e| {
             matches!(e, LlmError::NotAnApi { .. })
         }),
+        (ok("<!doctype html><title>Login</title>"), 1, |e| matches!(e, LlmError::NotAnApi { .. })),
         (ok("data: hello\n\n"), 1, |e| matches!(e, LlmError::NotAnApi { .. })),
-        (
-            ok("event: message_start\ndata: {\"type\":\"message_start\"}\n\n"),
-            1,
-            |e| matches!(e, LlmError::NotAnApi { .. }),
-        ),
-        (ok("{\"choices\":[{\"mess"), 3, |e| {
-            matches!(e, LlmError::Interrupted { .. })
+        (ok("event: message_start\ndata: {\"type\":\"message_start\"}\n\n"), 1, |e| {
+            matches!(e, LlmError::NotAnApi { .. })
         }),
+        (ok("{\"choices\":[{\"mess"), 3, |e| matches!(e, LlmError::Interrupted { .. })),
         (ok("Hello, world"), 1, |e| matches!(e, LlmError::NotAnApi { .. })),
         (ok(""), 3, |e| matches!(e, LlmError::Interrupted { .. })),
-        (
-            ok("data: {\"error\":{\"type\":\"overloaded_error\",\"message\":\"x\"}}\n\n"),
-            3,
-            |e| matches!(e, LlmError::Server { status: 529, .. }),
-        ),
+        (ok("data: {\"error\":{\"type\":\"overloaded_error\",\"message\":\"x\"}}\n\n"), 3, |e| {
+            matches!(e, LlmError::Server { status: 529, .. })
+        }),
     ];
     for (answer, requests, expected) in table {
         let shown = format!("{answer:?}");
@@ -269,23 +200,14 @@ async fn a_whole_answer_in_one_piece_is_taken_too() {
 
 #[tokio::test]
 async fn a_server_that_knows_no_stream_options_is_asked_without_once_and_for_all() {
-    let complaint = (
-        400,
-        vec![],
-        json!({"error":{"message":"Unknown parameter: 'stream_options'."}}).to_string(),
-    );
+    let complaint = (400, vec![], json!({"error":{"message":"Unknown parameter: 'stream_options'."}}).to_string());
     let (base, seen) = canned(vec![complaint, ok([&delta("ok"), DONE].concat())]).await;
     let server = server(&base);
     for _ in 0..2 {
         let (end, events) = ask(&server).await;
         assert_eq!((end.unwrap().finish, retries(&events)), (Finish::Stop, 0));
     }
-    let asked: Vec<bool> = seen
-        .lock()
-        .unwrap()
-        .iter()
-        .map(|(_, body)| body.get("stream_options").is_some())
-        .collect();
+    let asked: Vec<bool> = seen.lock().unwrap().iter().map(|(_, body)| body.get("stream_options").is_some()).collect();
     assert_eq!(asked, [true, false, false]);
 }
 
@@ -309,10 +231,7 @@ async fn a_reader_that_goes_away_stops_the_request() {
     let (base, hung_up) = rude(vec![vec![head(""), Step::Hold]]).await;
     let (sender, receiver) = mpsc::channel(4);
     drop(receiver);
-    assert_eq!(
-        server(&base).stream(request(), CancellationToken::new(), sender).await,
-        Err(LlmError::Cancelled)
-    );
+    assert_eq!(server(&base).stream(request(), CancellationToken::new(), sender).await, Err(LlmError::Cancelled));
     drop(hung_up);
 }
 
@@ -332,39 +251,15 @@ async fn a_pause_before_a_retry_can_be_cancelled() {
 
 #[tokio::test]
 async fn silence_and_mere_comments_time_out() {
-    let tiny = Timeouts {
-        connect: LONG,
-        first_byte: TINY,
-        idle: TINY,
-    };
+    let tiny = Timeouts { connect: LONG, first_byte: TINY, idle: TINY };
     let (base, _) = rude(vec![vec![Step::Hold]]).await;
-    assert_eq!(
-        ask(&server(&base).with_timeouts(tiny)).await.0,
-        Err(LlmError::Idle { seconds: 1 })
-    );
-    let (base, _) = rude(vec![vec![
-        head(""),
-        send(&delta("half")),
-        send(": alive\n\n"),
-        Step::Hold,
-    ]])
-    .await;
-    let (end, events) = ask(&server(&base).with_timeouts(Timeouts {
-        first_byte: LONG,
-        ..tiny
-    }))
-    .await;
-    assert_eq!(
-        (end, text(&events).as_str()),
-        (Err(LlmError::Idle { seconds: 1 }), "half")
-    );
+    assert_eq!(ask(&server(&base).with_timeouts(tiny)).await.0, Err(LlmError::Idle { seconds: 1 }));
+    let (base, _) = rude(vec![vec![head(""), send(&delta("half")), send(": alive\n\n"), Step::Hold]]).await;
+    let (end, events) = ask(&server(&base).with_timeouts(Timeouts { first_byte: LONG, ..tiny })).await;
+    assert_eq!((end, text(&events).as_str()), (Err(LlmError::Idle { seconds: 1 }), "half"));
     // The model has finished; only the end marker is missing.
     let (base, _) = rude(vec![vec![head(""), send(&[&delta("all"), STOP].concat()), Step::Hold]]).await;
-    let (end, _) = ask(&server(&base).with_timeouts(Timeouts {
-        first_byte: LONG,
-        ..tiny
-    }))
-    .await;
+    let (end, _) = ask(&server(&base).with_timeouts(Timeouts { first_byte: LONG, ..tiny })).await;
     assert_eq!(end.unwrap().finish, Finish::Stop);
 }
 
@@ -374,13 +269,8 @@ async fn a_closed_port_and_a_bad_key_say_so() {
     let base = format!("http://{}/v1", listener.local_addr().unwrap());
     drop(listener);
     let (end, events) = ask(&server(&base)).await;
-    let Err(LlmError::Connect { url, cause }) = end else {
-        panic!("{end:?}")
-    };
-    assert!(
-        url.starts_with(&base) && cause.to_lowercase().contains("refused"),
-        "{url} {cause}"
-    );
+    let Err(LlmError::Connect { url, cause }) = end else { panic!("{end:?}") };
+    assert!(url.starts_with(&base) && cause.to_lowercase().contains("refused"), "{url} {cause}");
     assert_eq!(retries(&events), 2);
     // The same with certificates read from the system.
     let secure = server(&base.replace("http:", "https:"));

@@ -37,11 +37,7 @@ impl Dialect {
 /// The body of a request.
 pub(super) fn body(request: &Request, dialect: Dialect) -> Value {
     let message = |role: &str, content: &str| json!({ "role": role, "content": content });
-    let messages: Vec<Value> = request
-        .messages
-        .iter()
-        .map(|each| message(each.role.as_str(), &each.content))
-        .collect();
+    let messages: Vec<Value> = request.messages.iter().map(|each| message(each.role.as_str(), &each.content)).collect();
     let mut body = Map::new();
     body.insert("model".into(), json!(request.model));
     body.insert("messages".into(), Value::Array(messages));
@@ -50,11 +46,7 @@ pub(super) fn body(request: &Request, dialect: Dialect) -> Value {
         body.insert("stream_options".into(), json!({ "include_usage": true }));
     }
     if let Some(limit) = request.max_output_tokens {
-        let name = if dialect.completion_tokens {
-            "max_completion_tokens"
-        } else {
-            "max_tokens"
-        };
+        let name = if dialect.completion_tokens { "max_completion_tokens" } else { "max_tokens" };
         body.insert(name.into(), json!(limit));
     }
     if let Some(temperature) = request.temperature.filter(|_| !dialect.no_temperature) {
@@ -84,26 +76,17 @@ pub(super) fn is_completion(value: &Value) -> bool {
 
 /// Reads a `chat.completion.chunk` (with `delta`) or a `chat.completion` (with `message`).
 pub(super) fn chunk(value: &Value) -> Chunk {
-    let mut chunk = Chunk {
-        usage: value.get("usage").and_then(usage),
-        ..Chunk::default()
-    };
+    let mut chunk = Chunk { usage: value.get("usage").and_then(usage), ..Chunk::default() };
     let Some(choice) = value.get("choices").and_then(|choices| choices.get(0)) else {
         return chunk;
     };
-    chunk.finish = choice
-        .get("finish_reason")
-        .and_then(Value::as_str)
-        .filter(|word| !word.is_empty())
-        .map(finish);
+    chunk.finish = choice.get("finish_reason").and_then(Value::as_str).filter(|word| !word.is_empty()).map(finish);
     if let Some(delta) = choice.get("delta").or_else(|| choice.get("message")) {
         chunk.text = content(delta.get("content"));
         if chunk.text.is_empty() {
             chunk.text = content(delta.get("refusal"));
         }
-        let thinking = ["reasoning_content", "reasoning"]
-            .iter()
-            .map(|name| content(delta.get(*name)));
+        let thinking = ["reasoning_content", "reasoning"].iter().map(|name| content(delta.get(*name)));
         chunk.reasoning = thinking.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
     }
     chunk
@@ -113,10 +96,7 @@ pub(super) fn chunk(value: &Value) -> Chunk {
 fn content(value: Option<&Value>) -> String {
     match value {
         Some(Value::String(text)) => text.clone(),
-        Some(Value::Array(parts)) => parts
-            .iter()
-            .filter_map(|part| part.get("text").and_then(Value::as_str))
-            .collect(),
+        Some(Value::Array(parts)) => parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect(),
         _ => String::new(),
     }
 }
@@ -132,11 +112,7 @@ fn finish(word: &str) -> Finish {
 
 fn usage(value: &Value) -> Option<Usage> {
     let number = |path: &str| value.pointer(path).and_then(Value::as_u64);
-    let cached = [
-        "/prompt_tokens_details/cached_tokens",
-        "/prompt_cache_hit_tokens",
-        "/cached_tokens",
-    ];
+    let cached = ["/prompt_tokens_details/cached_tokens", "/prompt_cache_hit_tokens", "/cached_tokens"];
     Some(Usage {
         input: number("/prompt_tokens")?,
         output: number("/completion_tokens").unwrap_or(0),
@@ -156,12 +132,7 @@ mod tests {
 
     fn request() -> Request {
         let messages = vec![Message::new(Role::System, "s"), Message::new(Role::User, "u")];
-        Request {
-            model: "m".into(),
-            messages,
-            max_output_tokens: Some(9),
-            temperature: Some(0.0),
-        }
+        Request { model: "m".into(), messages, max_output_tokens: Some(9), temperature: Some(0.0) }
     }
 
     #[test]
@@ -186,14 +157,7 @@ mod tests {
         );
         assert_eq!((read.text.as_str(), read.reasoning.as_str()), ("ab", "r"));
         assert_eq!(read.finish, Some(Finish::Length));
-        assert_eq!(
-            read.usage,
-            Some(Usage {
-                input: 5,
-                output: 2,
-                cached: 3
-            })
-        );
+        assert_eq!(read.usage, Some(Usage { input: 5, output: 2, cached: 3 }));
     }
 
     #[test]
@@ -201,9 +165,7 @@ mod tests {
         let plain = Dialect::default();
         assert_eq!(body(&request(), plain)["stream_options"]["include_usage"], true);
         let dialect = plain.after("Unknown field: stream_options", &request()).unwrap();
-        let dialect = dialect
-            .after("Use 'max_completion_tokens' instead", &request())
-            .unwrap();
+        let dialect = dialect.after("Use 'max_completion_tokens' instead", &request()).unwrap();
         let dialect = dialect.after("Unsupported value: 'temperature'", &request()).unwrap();
         let body = body(&request(), dialect);
         assert_eq!(body["max_completion_tokens"], 9);

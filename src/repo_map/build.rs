@@ -94,62 +94,34 @@ impl RepoMap {
             references: ranking.files.iter().map(|file| file.tags.references.len()).sum(),
         };
         let files = ranked_files(&ranking, &candidates, &fitted, reasons.as_ref());
-        Self {
-            text: fitted.text,
-            budget: request.budget,
-            tokens: fitted.tokens,
-            files,
-            stats,
-        }
+        Self { text: fitted.text, budget: request.budget, tokens: fitted.tokens, files, stats }
     }
 
     /// Names only, for a repository without tags (or before they are there): landmarks first, then shallow paths, as
     /// many as fit `budget`, written in path order.
     pub fn listing(paths: &[String], budget: usize, counter: &dyn TokenCounter) -> Self {
-        let mut files: Vec<MapFile> = paths
-            .iter()
-            .map(|path| MapFile {
-                path: path.clone(),
-                tags: Default::default(),
-            })
-            .collect();
+        let mut files: Vec<MapFile> =
+            paths.iter().map(|path| MapFile { path: path.clone(), tags: Default::default() }).collect();
         files.sort_by(|a, b| a.path.cmp(&b.path));
         files.dedup_by(|a, b| a.path == b.path);
         let mut order: Vec<u32> = (0..files.len() as u32).collect();
         order.sort_by_key(|&file| {
             let path = &files[file as usize].path;
-            (
-                !path::is_landmark(path),
-                path::is_aside(path),
-                path.matches('/').count(),
-                file,
-            )
+            (!path::is_landmark(path), path::is_aside(path), path.matches('/').count(), file)
         });
         let choices: Vec<Choice> = order.iter().map(|&file| Choice { file, definition: None }).collect();
         let borrowed: Vec<&MapFile> = files.iter().collect();
         let fitted = fit(&mut Writer::new(&borrowed, MapStyle::Tree), &choices, budget, counter);
         let mut shown = vec![false; files.len()];
-        fitted
-            .choices
-            .iter()
-            .for_each(|choice| shown[choice.file as usize] = true);
+        fitted.choices.iter().for_each(|choice| shown[choice.file as usize] = true);
         let ranked = |&file: &u32| RankedFile {
             path: files[file as usize].path.clone(),
             shown: shown[file as usize],
             ..RankedFile::default()
         };
-        let stats = MapStats {
-            files: files.len(),
-            ..MapStats::default()
-        };
+        let stats = MapStats { files: files.len(), ..MapStats::default() };
         let files = order.iter().map(ranked).collect();
-        Self {
-            text: fitted.text,
-            budget,
-            tokens: fitted.tokens,
-            files,
-            stats,
-        }
+        Self { text: fitted.text, budget, tokens: fitted.tokens, files, stats }
     }
 
     /// The file of that path, if it is outside of the chat.
@@ -162,11 +134,7 @@ impl RepoMap {
         let Some(file) = self.file(path) else { return &[] };
         match symbol {
             None => &file.why,
-            Some(name) => file
-                .symbols
-                .iter()
-                .find(|symbol| symbol.name == name)
-                .map_or(&[], |symbol| &symbol.why),
+            Some(name) => file.symbols.iter().find(|symbol| symbol.name == name).map_or(&[], |symbol| &symbol.why),
         }
     }
 }
@@ -195,16 +163,8 @@ fn candidates(ranking: &Ranking<'_>) -> Vec<Candidate> {
         }
         if map_file.tags.definitions.is_empty() {
             let choice = Choice { file, definition: None };
-            let candidate = Candidate {
-                choice,
-                symbol: u32::MAX,
-                score: ranking.file_scores[file as usize],
-            };
-            if ranking.wanted[file as usize] {
-                named.push(candidate)
-            } else {
-                bare.push(candidate)
-            }
+            let candidate = Candidate { choice, symbol: u32::MAX, score: ranking.file_scores[file as usize] };
+            if ranking.wanted[file as usize] { named.push(candidate) } else { bare.push(candidate) }
         }
         let mut own: Vec<(u32, u32, f64)> = Vec::with_capacity(map_file.tags.definitions.len());
         for (index, definition) in (0u32..).zip(&map_file.tags.definitions) {
@@ -216,14 +176,7 @@ fn candidates(ranking: &Ranking<'_>) -> Vec<Candidate> {
         own.sort_by(|a, b| b.2.total_cmp(&a.2));
         for (place, (index, symbol, _)) in own.into_iter().enumerate() {
             let score = ranking.file_scores[file as usize] / (1.0 + DECAY * place as f64);
-            named.push(Candidate {
-                choice: Choice {
-                    file,
-                    definition: Some(index),
-                },
-                symbol,
-                score,
-            });
+            named.push(Candidate { choice: Choice { file, definition: Some(index) }, symbol, score });
         }
     }
     // Stable sorts: equal scores stay in path order, then source order.
@@ -240,19 +193,12 @@ fn ranked_files(
     fitted: &Fitted,
     reasons: Option<&Reasons>,
 ) -> Vec<RankedFile> {
-    let mut shown: Vec<(u32, Option<u32>)> = fitted
-        .choices
-        .iter()
-        .map(|choice| (choice.file, choice.definition))
-        .collect();
+    let mut shown: Vec<(u32, Option<u32>)> =
+        fitted.choices.iter().map(|choice| (choice.file, choice.definition)).collect();
     shown.sort_unstable();
     let mut symbols: Vec<Vec<RankedSymbol>> = ranking.files.iter().map(|_| Vec::new()).collect();
     for candidate in candidates {
-        let Choice {
-            file,
-            definition: Some(index),
-        } = candidate.choice
-        else {
+        let Choice { file, definition: Some(index) } = candidate.choice else {
             continue;
         };
         let tag = &ranking.files[file as usize].tags.definitions[index as usize];
@@ -268,9 +214,7 @@ fn ranked_files(
             why: reasons.map_or_else(Vec::new, |reasons| reasons.of_symbol(ranking, candidate.symbol)),
         });
     }
-    let mut order: Vec<u32> = (0..ranking.files.len() as u32)
-        .filter(|&file| !ranking.chat[file as usize])
-        .collect();
+    let mut order: Vec<u32> = (0..ranking.files.len() as u32).filter(|&file| !ranking.chat[file as usize]).collect();
     order.sort_by(|&a, &b| ranking.file_scores[b as usize].total_cmp(&ranking.file_scores[a as usize]));
     let ranked = |&file: &u32| RankedFile {
         path: ranking.files[file as usize].path.clone(),

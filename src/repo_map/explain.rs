@@ -34,23 +34,16 @@ impl Reasons {
     pub(crate) fn new(ranking: &Ranking<'_>) -> Self {
         let graph = &ranking.graph;
         let totals = file_totals(graph, ranking.files.len());
-        let shared: Vec<Vec<(u32, f64)>> = (0..graph.names.texts.len() as u32)
-            .map(|name| incoming(ranking, &totals, graph.name_node(name)))
-            .collect();
+        let shared: Vec<Vec<(u32, f64)>> =
+            (0..graph.names.texts.len() as u32).map(|name| incoming(ranking, &totals, graph.name_node(name))).collect();
         let mut by_file: Vec<Vec<Reason>> = vec![Vec::new(); ranking.files.len()];
         let mut by_symbol = Vec::with_capacity(graph.names.symbols.len());
         for (id, symbol) in (0u32..).zip(&graph.names.symbols) {
             let definers = graph.names.symbols_of[symbol.name as usize].len() as f64;
             // A name that nobody references keeps a little of its file's rank; that is no reason to show.
             let referenced = graph.referenced[symbol.name as usize];
-            let local = if referenced {
-                incoming(ranking, &totals, graph.symbol_node(id))
-            } else {
-                Vec::new()
-            };
-            let votes = shared[symbol.name as usize]
-                .iter()
-                .map(|&(file, mass)| (file, mass / definers));
+            let local = if referenced { incoming(ranking, &totals, graph.symbol_node(id)) } else { Vec::new() };
+            let votes = shared[symbol.name as usize].iter().map(|&(file, mass)| (file, mass / definers));
             let mut reasons: Vec<Reason> = votes.chain(local).map(|(file, mass)| (file, id, mass)).collect();
             keep_heaviest(&mut reasons);
             by_file[symbol.file as usize].extend_from_slice(&reasons);
@@ -62,16 +55,12 @@ impl Reasons {
 
     /// The reasons of a file, heaviest first.
     pub(crate) fn of_file(&self, ranking: &Ranking<'_>, file: u32) -> Vec<Why> {
-        self.by_file
-            .get(file as usize)
-            .map_or_else(Vec::new, |reasons| spell_out(ranking, reasons))
+        self.by_file.get(file as usize).map_or_else(Vec::new, |reasons| spell_out(ranking, reasons))
     }
 
     /// The reasons of a symbol, heaviest first.
     pub(crate) fn of_symbol(&self, ranking: &Ranking<'_>, symbol: u32) -> Vec<Why> {
-        self.by_symbol
-            .get(symbol as usize)
-            .map_or_else(Vec::new, |reasons| spell_out(ranking, reasons))
+        self.by_symbol.get(symbol as usize).map_or_else(Vec::new, |reasons| spell_out(ranking, reasons))
     }
 }
 

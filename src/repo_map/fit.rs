@@ -29,14 +29,9 @@ pub(crate) fn fit(
     budget: usize,
     counter: &dyn TokenCounter,
 ) -> Fitted {
-    let mut scale = LineCounter {
-        counter,
-        known: HashMap::new(),
-    };
+    let mut scale = LineCounter { counter, known: HashMap::new() };
     let length = longest_prefix(choices.len(), |length| {
-        choices
-            .get(..length)
-            .is_some_and(|prefix| scale.count(&writer.text(prefix)) <= budget)
+        choices.get(..length).is_some_and(|prefix| scale.count(&writer.text(prefix)) <= budget)
     });
     let mut chosen = choices[..length].to_vec();
     fill(writer, &mut scale, &mut chosen, &choices[length..], budget);
@@ -44,11 +39,7 @@ pub(crate) fn fit(
         let text = writer.text(&chosen);
         let tokens = counter.count(&text);
         if tokens <= budget || chosen.is_empty() {
-            return Fitted {
-                text,
-                tokens,
-                choices: chosen,
-            };
+            return Fitted { text, tokens, choices: chosen };
         }
         // The lines did not add up to the whole, as they do for the known tokenizers: give way by the excess.
         let share = chosen.len() as f64 * budget as f64 / tokens as f64;

@@ -71,11 +71,7 @@ impl<'a> Names<'a> {
             Some(symbol) if symbol.file == file => symbol.definitions += 1,
             _ => {
                 symbols.push(self.symbols.len() as u32);
-                self.symbols.push(Symbol {
-                    file,
-                    name,
-                    definitions: 1,
-                });
+                self.symbols.push(Symbol { file, name, definitions: 1 });
             }
         }
     }
@@ -88,20 +84,13 @@ impl<'a> Names<'a> {
     /// The symbol of a name in a file.
     pub(crate) fn symbol(&self, file: u32, name: u32) -> Option<u32> {
         let symbols = self.symbols_of.get(name as usize)?;
-        let at = symbols
-            .binary_search_by_key(&file, |&symbol| self.symbols[symbol as usize].file)
-            .ok()?;
+        let at = symbols.binary_search_by_key(&file, |&symbol| self.symbols[symbol as usize].file).ok()?;
         symbols.get(at).copied()
     }
 
     /// The defined names that a file references, with their counts, by id.
     fn references(&self, file: &MapFile) -> Vec<(u32, usize)> {
-        let mut ids: Vec<u32> = file
-            .tags
-            .references
-            .iter()
-            .filter_map(|tag| self.id(&tag.name))
-            .collect();
+        let mut ids: Vec<u32> = file.tags.references.iter().filter_map(|tag| self.id(&tag.name)).collect();
         ids.sort_unstable();
         ids.chunk_by(|a, b| a == b).map(|run| (run[0], run.len())).collect()
     }
@@ -138,12 +127,7 @@ impl<'a> TagGraph<'a> {
             graph.add_node(Node::Name(name));
         }
         let referenced = vec![false; names.texts.len()];
-        let mut tag_graph = Self {
-            graph,
-            names,
-            referenced,
-            files: files.len(),
-        };
+        let mut tag_graph = Self { graph, names, referenced, files: files.len() };
         let factors = tag_graph.factors(mentioned, weights);
         // Looking up every reference is most of the work of a map, and the files do not depend on each other.
         let references: Vec<Vec<(u32, usize)>> =
@@ -162,20 +146,14 @@ impl<'a> TagGraph<'a> {
 
     fn factors(&self, mentioned: &BTreeSet<u32>, weights: &Weights) -> Vec<f64> {
         let names = (0u32..).zip(&self.names.texts).zip(&self.names.symbols_of);
-        names
-            .map(|((id, text), symbols)| weights.of_name(text, symbols.len(), mentioned.contains(&id)))
-            .collect()
+        names.map(|((id, text), symbols)| weights.of_name(text, symbols.len(), mentioned.contains(&id))).collect()
     }
 
     /// Each definer of the name gets `vote`; a local definition may keep it all at home.
     fn add_reference(&mut self, file: u32, name: u32, vote: f64, prefer_local: bool) {
         let from = NodeIndex::new(file as usize);
         let definers = self.names.symbols_of[name as usize].len();
-        let local = if prefer_local || definers == 1 {
-            self.names.symbol(file, name)
-        } else {
-            None
-        };
+        let local = if prefer_local || definers == 1 { self.names.symbol(file, name) } else { None };
         match local {
             Some(symbol) => self.graph.add_edge(from, self.symbol_node(symbol), vote),
             None => self.graph.add_edge(from, self.name_node(name), vote * definers as f64),
@@ -207,19 +185,9 @@ impl<'a> TagGraph<'a> {
 
     /// The votes of the files: rows are files, targets are symbols and, behind them, names.
     pub(crate) fn votes(&self) -> Arcs {
-        let from_files = self
-            .graph
-            .raw_edges()
-            .iter()
-            .filter(|edge| edge.source().index() < self.files);
+        let from_files = self.graph.raw_edges().iter().filter(|edge| edge.source().index() < self.files);
         let arcs: Vec<(u32, u32, f64)> = from_files
-            .map(|edge| {
-                (
-                    edge.source().index() as u32,
-                    (edge.target().index() - self.files) as u32,
-                    edge.weight,
-                )
-            })
+            .map(|edge| (edge.source().index() as u32, (edge.target().index() - self.files) as u32, edge.weight))
             .collect();
         Arcs::new(self.files, &arcs)
     }

@@ -58,10 +58,7 @@ fn is_name_char(c: char) -> bool {
 
 /// True for a word that prose does not have: an underscore, or a capital after a small letter.
 fn is_identifier_shaped(word: &str) -> bool {
-    let hump = word
-        .chars()
-        .zip(word.chars().skip(1))
-        .any(|(a, b)| a.is_lowercase() && b.is_uppercase());
+    let hump = word.chars().zip(word.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase());
     hump || word.contains('_')
 }
 
@@ -78,10 +75,7 @@ fn path_like(word: &str) -> Option<&str> {
     if path.is_empty() || path.len() > LONGEST * 4 {
         return None;
     }
-    let extension = path
-        .rsplit_once('.')
-        .filter(|(head, _)| !head.is_empty())
-        .map(|(_, extension)| extension);
+    let extension = path.rsplit_once('.').filter(|(head, _)| !head.is_empty()).map(|(_, extension)| extension);
     let has_extension =
         extension.is_some_and(|e| (1..=10).contains(&e.len()) && e.bytes().all(|b| b.is_ascii_alphanumeric()));
     (path.contains('/') || has_extension).then_some(path)
@@ -102,14 +96,8 @@ mod tests {
             "Fix `walk` in src/walk.rs:12:3 (see ./README.md): call Types::new_default and the httpServer, please.",
         );
         assert_eq!(list(&mentions.paths), ["README.md", "src/walk.rs"]);
-        assert_eq!(
-            list(&mentions.identifiers),
-            ["Types", "httpServer", "new_default", "walk"]
-        );
-        assert_eq!(
-            list(&mentions.words),
-            ["README", "call", "md", "rs", "see", "src", "walk"]
-        );
+        assert_eq!(list(&mentions.identifiers), ["Types", "httpServer", "new_default", "walk"]);
+        assert_eq!(list(&mentions.words), ["README", "call", "md", "rs", "see", "src", "walk"]);
     }
 
     #[test]

@@ -36,29 +36,17 @@ impl Outline {
             let definition = &definitions[index as usize];
             position[index as usize] = at;
             let at_position = |at: u32| &definitions[order[at as usize] as usize];
-            while open
-                .last()
-                .is_some_and(|&last| at_position(last).end_line < definition.line)
-            {
+            while open.last().is_some_and(|&last| at_position(last).end_line < definition.line) {
                 open.pop();
             }
             let container = definition.container.as_deref().and_then(|name| {
-                open.iter()
-                    .rev()
-                    .take(DEEPEST)
-                    .copied()
-                    .find(|&candidate| at_position(candidate).name == name)
+                open.iter().rev().take(DEEPEST).copied().find(|&candidate| at_position(candidate).name == name)
             });
             parent.push(container);
             depth.push(container.map_or(0, |container| depth[container as usize].saturating_add(1)));
             open.push(at);
         }
-        Self {
-            order,
-            position,
-            parent,
-            depth,
-        }
+        Self { order, position, parent, depth }
     }
 }
 
@@ -69,14 +57,7 @@ mod tests {
 
     fn definition(name: &str, line: u32, end_line: u32, container: Option<&str>) -> Definition {
         let container = container.map(str::to_owned);
-        Definition {
-            name: name.into(),
-            kind: SymbolKind::Class,
-            line,
-            end_line,
-            signature: String::new(),
-            container,
-        }
+        Definition { name: name.into(), kind: SymbolKind::Class, line, end_line, signature: String::new(), container }
     }
 
     #[test]
@@ -87,10 +68,7 @@ mod tests {
             definition("deep", 4, 4, Some("inner")),
             definition("stray", 20, 21, Some("Outer")),
         ];
-        let outline = Outline::new(&FileTags {
-            definitions,
-            references: Vec::new(),
-        });
+        let outline = Outline::new(&FileTags { definitions, references: Vec::new() });
         assert_eq!(outline.order, [1, 0, 2, 3]);
         assert_eq!(outline.parent, [None, Some(0), Some(1), None]);
         assert_eq!(outline.depth, [0, 1, 2, 0]);

@@ -54,31 +54,21 @@ pub(crate) fn file_name(path: &str) -> &str {
 
 /// The folders of a path, outermost first.
 pub(crate) fn folders(path: &str) -> impl Iterator<Item = &str> {
-    path.rsplit_once('/')
-        .map_or("", |(folders, _)| folders)
-        .split('/')
-        .filter(|folder| !folder.is_empty())
+    path.rsplit_once('/').map_or("", |(folders, _)| folders).split('/').filter(|folder| !folder.is_empty())
 }
 
 /// A file name up to its first dot; a leading dot belongs to the name.
 pub(crate) fn stem(path: &str) -> &str {
     let name = file_name(path);
     let from = name.len() - name.trim_start_matches('.').len();
-    let end = name
-        .get(from..)
-        .and_then(|rest| rest.find('.'))
-        .map_or(name.len(), |dot| from + dot);
+    let end = name.get(from..).and_then(|rest| rest.find('.')).map_or(name.len(), |dot| from + dot);
     name.get(..end).unwrap_or(name)
 }
 
 /// The word that a file goes by: its stem, or its folder for an `index`, `mod` or `__init__`.
 pub(crate) fn subject(path: &str) -> &str {
     let stem = stem(path);
-    if ENTRIES.contains(&stem) {
-        folders(path).last().unwrap_or(stem)
-    } else {
-        stem
-    }
+    if ENTRIES.contains(&stem) { folders(path).last().unwrap_or(stem) } else { stem }
 }
 
 /// True for the README and the manifests at the root.
@@ -132,14 +122,7 @@ mod tests {
 
     #[test]
     fn tests_and_vendored_code_lie_aside() {
-        for path in [
-            "tests/a.rs",
-            "pkg/x_test.go",
-            "src/a.spec.ts",
-            "vendor/z/z.go",
-            "test_all.py",
-            "src/tests.rs",
-        ] {
+        for path in ["tests/a.rs", "pkg/x_test.go", "src/a.spec.ts", "vendor/z/z.go", "test_all.py", "src/tests.rs"] {
             assert!(is_aside(path), "{path}");
         }
         for path in ["src/testing.rs", "contest.py", "src/attest/mod.rs"] {

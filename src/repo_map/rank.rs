@@ -34,11 +34,7 @@ impl Arcs {
             targets[slot] = target;
             shares[slot] = weight / totals[row as usize];
         }
-        Self {
-            starts,
-            targets,
-            shares,
-        }
+        Self { starts, targets, shares }
     }
 
     /// Adds the mass of every row to its targets in `to`; targets beyond its end are ignored.
@@ -59,10 +55,7 @@ impl Arcs {
             (Some(&start), Some(&end)) => start..end,
             _ => 0..0,
         };
-        self.targets[bounds.clone()]
-            .iter()
-            .copied()
-            .zip(self.shares[bounds].iter().copied())
+        self.targets[bounds.clone()].iter().copied().zip(self.shares[bounds].iter().copied())
     }
 }
 
@@ -79,11 +72,7 @@ pub struct PageRank {
 
 impl Default for PageRank {
     fn default() -> Self {
-        Self {
-            damping: 0.85,
-            tolerance: 1e-12,
-            iterations: 200,
-        }
+        Self { damping: 0.85, tolerance: 1e-12, iterations: 200 }
     }
 }
 

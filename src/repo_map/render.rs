@@ -27,21 +27,14 @@ pub(crate) struct Writer<'r, 'a> {
 
 impl<'r, 'a> Writer<'r, 'a> {
     pub(crate) fn new(files: &'r [&'a MapFile], style: MapStyle) -> Self {
-        Self {
-            files,
-            style,
-            outlines: files.iter().map(|_| None).collect(),
-        }
+        Self { files, style, outlines: files.iter().map(|_| None).collect() }
     }
 
     /// The text of `choices`, which may be in any order and repeat themselves.
     pub(crate) fn text(&mut self, choices: &[Choice]) -> String {
         let mut placed: Vec<(u32, Option<u32>)> = Vec::with_capacity(choices.len());
         for choice in choices {
-            placed.push((
-                choice.file,
-                choice.definition.and_then(|index| self.position(choice.file, index)),
-            ));
+            placed.push((choice.file, choice.definition.and_then(|index| self.position(choice.file, index))));
         }
         placed.sort_unstable();
         placed.dedup();
@@ -54,12 +47,7 @@ impl<'r, 'a> Writer<'r, 'a> {
             if let Some(outline) = self.outlines[file].as_ref().filter(|_| !positions.is_empty()) {
                 let definitions = &self.files[file].tags.definitions;
                 match self.style {
-                    MapStyle::Tree => Tree {
-                        definitions,
-                        outline,
-                        text: &mut text,
-                    }
-                    .write(positions),
+                    MapStyle::Tree => Tree { definitions, outline, text: &mut text }.write(positions),
                     MapStyle::Outline => write_by_kind(&mut text, definitions, outline, &positions),
                 }
             }
@@ -69,10 +57,7 @@ impl<'r, 'a> Writer<'r, 'a> {
 
     fn position(&mut self, file: u32, definition: u32) -> Option<u32> {
         let tags = &self.files.get(file as usize)?.tags;
-        let outline = self
-            .outlines
-            .get_mut(file as usize)?
-            .get_or_insert_with(|| Outline::new(tags));
+        let outline = self.outlines.get_mut(file as usize)?.get_or_insert_with(|| Outline::new(tags));
         outline.position.get(definition as usize).copied()
     }
 }
@@ -91,11 +76,8 @@ impl<'t> Tree<'t> {
         let mut open: Option<&str> = None;
         for &position in &positions {
             let definition = self.at(position);
-            let stray = if self.outline.parent[position as usize].is_none() {
-                definition.container.as_deref()
-            } else {
-                None
-            };
+            let stray =
+                if self.outline.parent[position as usize].is_none() { definition.container.as_deref() } else { None };
             let depth = self.outline.depth[position as usize] as usize + usize::from(stray.is_some());
             if before.is_some_and(|before| position > before + 1) {
                 let gap_depth = if stray.is_some() && stray != open { 0 } else { depth };
@@ -163,11 +145,7 @@ fn write_by_kind(text: &mut String, definitions: &[Definition], outline: &Outlin
 /// What a definition shows: its signature, or its name where it has none.
 fn header(definition: &Definition) -> &str {
     let signature = definition.signature.trim();
-    if signature.is_empty() {
-        &definition.name
-    } else {
-        signature
-    }
+    if signature.is_empty() { &definition.name } else { signature }
 }
 
 /// One line of a symbol, `level` steps in.

@@ -102,15 +102,10 @@ impl<'r, 'a> Ballot<'r, 'a> {
         let Some(candidates) = self.by_file_name.get(path::file_name(spoken)) else {
             return;
         };
-        let is_meant = |path: &str| {
-            path.strip_suffix(spoken)
-                .is_some_and(|folders| folders.is_empty() || folders.ends_with('/'))
-        };
-        let meant: Vec<u32> = candidates
-            .iter()
-            .copied()
-            .filter(|&file| is_meant(&self.files[file as usize].path))
-            .collect();
+        let is_meant =
+            |path: &str| path.strip_suffix(spoken).is_some_and(|folders| folders.is_empty() || folders.ends_with('/'));
+        let meant: Vec<u32> =
+            candidates.iter().copied().filter(|&file| is_meant(&self.files[file as usize].path)).collect();
         for &file in &meant {
             self.file_votes[file as usize] += vote / meant.len() as f64;
         }
@@ -163,28 +158,15 @@ impl<'r, 'a> Ballot<'r, 'a> {
 
     fn count(self, chat: &[bool], weights: &Weights) -> Seeds {
         let lift = |file: &&MapFile| {
-            if path::is_landmark(&file.path) {
-                1.0 + weights.landmark
-            } else {
-                1.0
-            }
+            if path::is_landmark(&file.path) { 1.0 + weights.landmark } else { 1.0 }
         };
         let base: Vec<f64> = self.files.iter().map(lift).collect();
         let chats: Vec<f64> = chat.iter().map(|&chat| f64::from(u8::from(chat))).collect();
         let votes: f64 = self.file_votes.iter().chain(&self.symbol_votes).sum();
         let sums = [base.iter().sum::<f64>(), chats.iter().sum(), votes];
-        let present: f64 = PARTS
-            .iter()
-            .zip(sums)
-            .filter(|(_, sum)| *sum > 0.0)
-            .map(|(part, _)| part)
-            .sum();
+        let present: f64 = PARTS.iter().zip(sums).filter(|(_, sum)| *sum > 0.0).map(|(part, _)| part).sum();
         let scale = |index: usize| {
-            if sums[index] > 0.0 {
-                PARTS[index] / present / sums[index]
-            } else {
-                0.0
-            }
+            if sums[index] > 0.0 { PARTS[index] / present / sums[index] } else { 0.0 }
         };
         let scaled = |votes: &[f64], by: f64| -> Vec<f64> { votes.iter().map(|vote| vote * by).collect() };
         let file_mass = scaled(&self.file_votes, scale(2));
@@ -196,12 +178,7 @@ impl<'r, 'a> Ballot<'r, 'a> {
         for (symbol, mass) in self.names.symbols.iter().zip(&symbol_mass) {
             teleport[symbol.file as usize] += mass;
         }
-        Seeds {
-            teleport,
-            file_mass,
-            symbol_mass,
-            mentioned: self.mentioned,
-        }
+        Seeds { teleport, file_mass, symbol_mass, mentioned: self.mentioned }
     }
 }
 
@@ -212,9 +189,7 @@ struct Matcher<'w> {
 
 impl<'w> Matcher<'w> {
     fn new(words: &'w BTreeSet<String>) -> Self {
-        Self {
-            index: words.iter().map(String::as_str).zip(0u32..).collect(),
-        }
+        Self { index: words.iter().map(String::as_str).zip(0u32..).collect() }
     }
 
     /// For every text that has some of the words, its share of their votes: each word's vote is split in proportion to
@@ -238,8 +213,6 @@ impl<'w> Matcher<'w> {
                 hits.push((text_id, word, covered * covered));
             }
         }
-        hits.into_iter()
-            .map(|(text, word, weight)| (text, weight / pools[word as usize]))
-            .collect()
+        hits.into_iter().map(|(text, word, weight)| (text, weight / pools[word as usize])).collect()
     }
 }

@@ -37,10 +37,7 @@ impl<'a> Ranking<'a> {
         sorted.sort_by(|a, b| a.path.cmp(&b.path));
         sorted.dedup_by(|a, b| a.path == b.path);
         let chat_files: BTreeSet<&str> = request.chat_files.iter().map(String::as_str).collect();
-        let chat: Vec<bool> = sorted
-            .iter()
-            .map(|file| chat_files.contains(file.path.as_str()))
-            .collect();
+        let chat: Vec<bool> = sorted.iter().map(|file| chat_files.contains(file.path.as_str())).collect();
         let names = Names::new(&sorted);
         let seeds = Seeds::new(&sorted, &names, &chat, request, weights);
         let graph = TagGraph::new(&sorted, names, &chat, &seeds.mentioned, weights);
@@ -70,30 +67,17 @@ impl<'a> Ranking<'a> {
             self.wanted[file] |= *mass > 0.0;
         }
         for (file, mass) in seeds.file_mass.iter().enumerate() {
-            let factor = if path::is_aside(&self.files[file].path) {
-                aside
-            } else {
-                1.0
-            };
+            let factor = if path::is_aside(&self.files[file].path) { aside } else { 1.0 };
             self.file_scores[file] = (self.file_scores[file] + SAID * mass) * factor;
             self.wanted[file] |= *mass > 0.0;
         }
-        self.symbol_scores = self
-            .inflow
-            .iter()
-            .zip(&seeds.symbol_mass)
-            .map(|(inflow, mass)| inflow + mass)
-            .collect();
+        self.symbol_scores = self.inflow.iter().zip(&seeds.symbol_mass).map(|(inflow, mass)| inflow + mass).collect();
     }
 
     /// Files with their PageRank, highest first, equal ones in path order.
     pub fn files(&self) -> Vec<(&'a str, f64)> {
-        let mut files: Vec<(&str, f64)> = self
-            .files
-            .iter()
-            .zip(&self.file_ranks)
-            .map(|(file, rank)| (file.path.as_str(), *rank))
-            .collect();
+        let mut files: Vec<(&str, f64)> =
+            self.files.iter().zip(&self.file_ranks).map(|(file, rank)| (file.path.as_str(), *rank)).collect();
         files.sort_by(|a, b| b.1.total_cmp(&a.1));
         files
     }

@@ -24,11 +24,7 @@ struct Overhead;
 
 impl TokenCounter for Overhead {
     fn count(&self, text: &str) -> usize {
-        if text.is_empty() {
-            0
-        } else {
-            text.len() / 4 + text.len() * text.len() / 4_000 + 7
-        }
+        if text.is_empty() { 0 } else { text.len() / 4 + text.len() * text.len() / 4_000 + 7 }
     }
 
     fn exact(&self) -> bool {
@@ -48,20 +44,8 @@ fn definition(name: &str, kind: SymbolKind, lines: (u32, u32), container: Option
 }
 
 fn file(path: &str, definitions: Vec<Definition>, references: &[&str]) -> MapFile {
-    let references = references
-        .iter()
-        .map(|name| Reference {
-            name: (*name).to_owned(),
-            line: 1,
-        })
-        .collect();
-    MapFile {
-        path: path.to_owned(),
-        tags: Arc::new(FileTags {
-            definitions,
-            references,
-        }),
-    }
+    let references = references.iter().map(|name| Reference { name: (*name).to_owned(), line: 1 }).collect();
+    MapFile { path: path.to_owned(), tags: Arc::new(FileTags { definitions, references }) }
 }
 
 fn function(name: &str, line: u32) -> Definition {
@@ -83,17 +67,9 @@ fn sample() -> Vec<MapFile> {
             ],
             &["area"],
         ),
-        file(
-            "src/draw.py",
-            vec![function("draw_all", 1)],
-            &["Circle", "Circle", "area", "scale", "make_circle"],
-        ),
+        file("src/draw.py", vec![function("draw_all", 1)], &["Circle", "Circle", "area", "scale", "make_circle"]),
         file("src/main.py", vec![function("main", 3)], &["draw_all", "make_circle"]),
-        file(
-            "tests/test_shape.py",
-            vec![function("test_area", 1)],
-            &["Circle", "area"],
-        ),
+        file("tests/test_shape.py", vec![function("test_area", 1)], &["Circle", "area"]),
         file("README.md", Vec::new(), &[]),
     ]
 }
@@ -103,10 +79,7 @@ fn build(files: &[MapFile], request: &MapRequest) -> RepoMap {
 }
 
 fn with_budget(budget: usize) -> MapRequest {
-    MapRequest {
-        budget,
-        ..MapRequest::default()
-    }
+    MapRequest { budget, ..MapRequest::default() }
 }
 
 #[test]
@@ -128,14 +101,7 @@ fn a_tree_nests_members_in_line_order() {
       function test_area()
     ");
     assert_eq!(map.tokens, map.text.chars().count());
-    assert_eq!(
-        map.stats,
-        MapStats {
-            files: 5,
-            definitions: 8,
-            references: 10
-        }
-    );
+    assert_eq!(map.stats, MapStats { files: 5, definitions: 8, references: 10 });
 }
 
 #[test]
@@ -152,13 +118,7 @@ fn elided_symbols_leave_a_mark_and_members_keep_their_container() {
         &[],
     )];
     let choices = |indices: &[u32]| -> Vec<render::Choice> {
-        indices
-            .iter()
-            .map(|&index| render::Choice {
-                file: 0,
-                definition: Some(index),
-            })
-            .collect()
+        indices.iter().map(|&index| render::Choice { file: 0, definition: Some(index) }).collect()
     };
     let refs: Vec<&MapFile> = files.iter().collect();
     let mut writer = render::Writer::new(&refs, MapStyle::Tree);
@@ -180,13 +140,7 @@ fn elided_symbols_leave_a_mark_and_members_keep_their_container() {
 
 #[test]
 fn an_outline_groups_by_kind() {
-    let map = build(
-        &sample(),
-        &MapRequest {
-            style: MapStyle::Outline,
-            ..with_budget(10_000)
-        },
-    );
+    let map = build(&sample(), &MapRequest { style: MapStyle::Outline, ..with_budget(10_000) });
     insta::assert_snapshot!(map.text, @"
     README.md
     src/draw.py:
@@ -242,13 +196,7 @@ fn lines_are_cut_and_cleaned() {
 #[test]
 fn chat_files_steer_the_map_and_stay_out_of_it() {
     let chat_files = vec!["src/draw.py".to_owned()];
-    let map = build(
-        &sample(),
-        &MapRequest {
-            chat_files,
-            ..with_budget(10_000)
-        },
-    );
+    let map = build(&sample(), &MapRequest { chat_files, ..with_budget(10_000) });
     assert!(!map.text.contains("draw.py") && map.file("src/draw.py").is_none());
     assert_eq!(map.files[0].path, "src/shape.py");
 }
@@ -256,10 +204,7 @@ fn chat_files_steer_the_map_and_stay_out_of_it() {
 #[test]
 fn what_the_message_names_comes_first() {
     let first = |message: &str| {
-        let request = MapRequest {
-            message: message.to_owned(),
-            ..with_budget(10_000)
-        };
+        let request = MapRequest { message: message.to_owned(), ..with_budget(10_000) };
         build(&sample(), &request).files[0].path.clone()
     };
     assert_eq!(first("Let `draw_all` skip what is hidden"), "src/draw.py");
@@ -288,61 +233,29 @@ fn a_name_with_a_local_definition_does_not_vote_elsewhere() {
     ];
     let rank = |weights: &Weights, path: &str| {
         let ranking = Ranking::new(&files, &MapRequest::default(), weights);
-        ranking
-            .definitions()
-            .into_iter()
-            .find(|entry| entry.0 == path)
-            .map(|entry| entry.2)
-            .unwrap()
+        ranking.definitions().into_iter().find(|entry| entry.0 == path).map(|entry| entry.2).unwrap()
     };
     let everywhere = rank(&Weights::plain(), "b.rs");
-    let at_home = rank(
-        &Weights {
-            prefer_local: true,
-            ..Weights::plain()
-        },
-        "b.rs",
-    );
+    let at_home = rank(&Weights { prefer_local: true, ..Weights::plain() }, "b.rs");
     assert!(at_home < everywhere, "{at_home} {everywhere}");
 }
 
 #[test]
 fn a_file_that_uses_only_itself_does_not_hoard_rank() {
     let files = vec![
-        file(
-            "inward.rs",
-            vec![function("turn", 1), function("spin", 5)],
-            &["turn", "turn"],
-        ),
+        file("inward.rs", vec![function("turn", 1), function("spin", 5)], &["turn", "turn"]),
         file("caller.rs", Vec::new(), &["spin"]),
     ];
     let rank = |weights: &Weights| {
         let ranking = Ranking::new(&files, &MapRequest::default(), weights);
-        ranking
-            .files()
-            .into_iter()
-            .find(|entry| entry.0 == "inward.rs")
-            .map(|entry| entry.1)
-            .unwrap()
+        ranking.files().into_iter().find(|entry| entry.0 == "inward.rs").map(|entry| entry.1).unwrap()
     };
-    assert!(
-        rank(&Weights::default())
-            < rank(&Weights {
-                home: 1.0,
-                ..Weights::default()
-            })
-    );
+    assert!(rank(&Weights::default()) < rank(&Weights { home: 1.0, ..Weights::default() }));
 }
 
 #[test]
 fn reasons_are_the_references_that_bring_the_rank() {
-    let map = build(
-        &sample(),
-        &MapRequest {
-            explain: true,
-            ..with_budget(10_000)
-        },
-    );
+    let map = build(&sample(), &MapRequest { explain: true, ..with_budget(10_000) });
     let why = map.why("src/shape.py", Some("make_circle"));
     let from: Vec<&str> = why.iter().map(|why| why.from.as_str()).collect();
     assert_eq!(from, ["src/draw.py", "src/main.py"]);
@@ -351,22 +264,15 @@ fn reasons_are_the_references_that_bring_the_rank() {
     assert!(file.len() <= 5 && file.windows(2).all(|pair| pair[0].weight >= pair[1].weight));
     assert!(map.why("src/main.py", Some("main")).is_empty(), "nobody calls it");
     assert!(map.why("no/such/file", None).is_empty());
-    assert!(
-        build(&sample(), &with_budget(100)).why("src/shape.py", None).is_empty(),
-        "not asked for"
-    );
+    assert!(build(&sample(), &with_budget(100)).why("src/shape.py", None).is_empty(), "not asked for");
 }
 
 #[test]
 fn a_listing_puts_landmarks_first() {
-    let paths: Vec<String> = ["src/z.rs", "src/deep/er/a.rs", "README.md", "Cargo.toml", "tests/b.rs"]
-        .map(str::to_owned)
-        .into();
+    let paths: Vec<String> =
+        ["src/z.rs", "src/deep/er/a.rs", "README.md", "Cargo.toml", "tests/b.rs"].map(str::to_owned).into();
     let all = RepoMap::listing(&paths, 1_000, &Characters);
-    assert_eq!(
-        all.text,
-        "Cargo.toml\nREADME.md\nsrc/deep/er/a.rs\nsrc/z.rs\ntests/b.rs\n"
-    );
+    assert_eq!(all.text, "Cargo.toml\nREADME.md\nsrc/deep/er/a.rs\nsrc/z.rs\ntests/b.rs\n");
     let few = RepoMap::listing(&paths, 31, &Characters);
     assert_eq!(few.text, "Cargo.toml\nREADME.md\nsrc/z.rs\n");
     assert_eq!(RepoMap::listing(&[], 10, &Characters).text, "");
@@ -382,13 +288,8 @@ fn nothing_gives_an_empty_map() {
 fn many() -> Vec<MapFile> {
     let one = |index: usize| {
         let names: Vec<String> = (0..20).map(|n| format!("compute_part_{}", index * 20 + n)).collect();
-        let definitions = (0u32..)
-            .zip(&names)
-            .map(|(line, name)| function(name, line * 5 + 1))
-            .collect();
-        let used: Vec<String> = (0..30)
-            .map(|n| format!("compute_part_{}", (index * 37 + n * 11) % 800))
-            .collect();
+        let definitions = (0u32..).zip(&names).map(|(line, name)| function(name, line * 5 + 1)).collect();
+        let used: Vec<String> = (0..30).map(|n| format!("compute_part_{}", (index * 37 + n * 11) % 800)).collect();
         let used: Vec<&str> = used.iter().map(String::as_str).collect();
         file(&format!("src/part_{index:02}.rs"), definitions, &used)
     };
@@ -402,21 +303,12 @@ fn most_of_the_budget_is_used_when_there_is_enough() {
     for budget in [256, 512, 1_024, 4_096] {
         let map = RepoMap::build(&files, &with_budget(budget), counter.as_ref());
         assert_eq!(counter.count(&map.text), map.tokens);
-        assert!(
-            map.tokens <= budget && map.tokens * 100 >= budget * 95,
-            "{} of {budget}",
-            map.tokens
-        );
+        assert!(map.tokens <= budget && map.tokens * 100 >= budget * 95, "{} of {budget}", map.tokens);
     }
 }
 
 fn any_kind() -> impl Strategy<Value = SymbolKind> {
-    prop::sample::select(vec![
-        SymbolKind::Function,
-        SymbolKind::Class,
-        SymbolKind::Method,
-        SymbolKind::Field,
-    ])
+    prop::sample::select(vec![SymbolKind::Function, SymbolKind::Class, SymbolKind::Method, SymbolKind::Field])
 }
 
 prop_compose! {
@@ -437,26 +329,17 @@ prop_compose! {
 fn any_request() -> impl Strategy<Value = MapRequest> {
     let list = || prop::collection::vec("[a-d/.]{0,4}", 0..3);
     let style = prop::sample::select(vec![MapStyle::Tree, MapStyle::Outline]);
-    (
-        list(),
-        list(),
-        list(),
-        "[a-d_ ./`(]{0,20}",
-        prop_oneof![0usize..4, 0usize..600],
-        style,
-        any::<bool>(),
+    (list(), list(), list(), "[a-d_ ./`(]{0,20}", prop_oneof![0usize..4, 0usize..600], style, any::<bool>()).prop_map(
+        |(chat_files, mentioned_files, mentioned_idents, message, budget, style, explain)| MapRequest {
+            chat_files,
+            mentioned_files,
+            mentioned_idents,
+            message,
+            budget,
+            style,
+            explain,
+        },
     )
-        .prop_map(
-            |(chat_files, mentioned_files, mentioned_idents, message, budget, style, explain)| MapRequest {
-                chat_files,
-                mentioned_files,
-                mentioned_idents,
-                message,
-                budget,
-                style,
-                explain,
-            },
-        )
 }
 
 proptest! {

@@ -78,13 +78,7 @@ impl Weights {
 impl Default for Weights {
     /// The published formula, and local names first, landmarks lifted, tests and vendored code set aside.
     fn default() -> Self {
-        Self {
-            prefer_local: true,
-            home: 0.0,
-            landmark: 1.0,
-            aside: 0.3,
-            ..Self::plain()
-        }
+        Self { prefer_local: true, home: 0.0, landmark: 1.0, aside: 0.3, ..Self::plain() }
     }
 }
 

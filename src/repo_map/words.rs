@@ -199,10 +199,7 @@ mod tests {
 
     #[test]
     fn forms_of_a_word_have_one_stem() {
-        for forms in [
-            &["cache", "caches", "cached", "caching"][..],
-            &["match", "matches", "matched", "matching"],
-        ] {
+        for forms in [&["cache", "caches", "cached", "caching"][..], &["match", "matches", "matched", "matching"]] {
             assert!(forms.iter().all(|form| stemmed(form) == stemmed(forms[0])), "{forms:?}");
         }
         assert_eq!(stemmed("class"), "class");

@@ -54,32 +54,16 @@ impl FileReview {
         proposed: Option<Arc<str>>,
         marks_at: impl Fn(&Hunk) -> Vec<String>,
     ) -> Option<Self> {
-        let (old, new) = (
-            base.as_deref().unwrap_or_default(),
-            proposed.as_deref().unwrap_or_default(),
-        );
+        let (old, new) = (base.as_deref().unwrap_or_default(), proposed.as_deref().unwrap_or_default());
         let hunks = match change {
             FileChange::Modify => diff::hunks(old, new),
-            _ => vec![Hunk {
-                base: 0..line_count(old),
-                proposed: 0..line_count(new),
-            }],
+            _ => vec![Hunk { base: 0..line_count(old), proposed: 0..line_count(new) }],
         };
         let hunks: Vec<_> = hunks
             .into_iter()
-            .map(|hunk| ReviewHunk {
-                marks: marks_at(&hunk),
-                hunk,
-                decision: Decision::Pending,
-            })
+            .map(|hunk| ReviewHunk { marks: marks_at(&hunk), hunk, decision: Decision::Pending })
             .collect();
-        (!hunks.is_empty()).then_some(Self {
-            path,
-            change,
-            base,
-            proposed,
-            hunks,
-        })
+        (!hunks.is_empty()).then_some(Self { path, change, base, proposed, hunks })
     }
 
     /// What the file becomes when the accepted hunks alone are taken.
@@ -97,9 +81,7 @@ impl FileReview {
             (FileChange::Modify, Some(proposed)) => {
                 let hunks: Vec<Hunk> = self.hunks.iter().map(|hunk| hunk.hunk.clone()).collect();
                 let base = self.base.as_deref().unwrap_or_default();
-                Composed::Text(diff::apply(base, proposed, &hunks, |index| {
-                    take(self.hunks[index].decision)
-                }))
+                Composed::Text(diff::apply(base, proposed, &hunks, |index| take(self.hunks[index].decision)))
             }
             (_, Some(proposed)) => Composed::Text(proposed.to_string()),
         }

@@ -27,12 +27,7 @@ impl Review {
         }
         let told = lost.iter().map(|item| {
             let side = |text: &Option<Arc<str>>, lines| quoted(text.as_deref().unwrap_or_default(), lines);
-            refused(
-                path,
-                &item.hunk,
-                side(&base, &item.hunk.base),
-                side(&proposed, &item.hunk.proposed),
-            )
+            refused(path, &item.hunk, side(&base, &item.hunk.base), side(&proposed, &item.hunk.proposed))
         });
         self.refused.extend(told);
         self.forget_steps();
@@ -54,10 +49,7 @@ fn refused(path: &str, hunk: &Hunk, quote: String, replacement: String) -> Outco
         strategy: None,
         confidence: 0.0,
         lines: None,
-        reason: format!(
-            "the file changed on disk around line {}, where this hunk stood",
-            hunk.base.start + 1
-        ),
+        reason: format!("the file changed on disk around line {}, where this hunk stood", hunk.base.start + 1),
         candidates: Vec::new(),
         flags: Vec::new(),
         quote,
@@ -89,10 +81,7 @@ impl FileReview {
             let added = new_lines.get(item.hunk.proposed.clone()).unwrap_or_default();
             text.extend(added.iter().copied());
             at = place.end;
-            item.hunk = Hunk {
-                base: place,
-                proposed: first..first + added.len(),
-            };
+            item.hunk = Hunk { base: place, proposed: first..first + added.len() };
             kept.push(item);
         }
         text.extend(now_lines[at..].iter().copied());

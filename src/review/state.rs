@@ -39,21 +39,12 @@ impl Review {
             .into_iter()
             .filter_map(|file| {
                 let path = file.path.clone();
-                FileReview::new(file.path, file.change, file.base, file.proposed, |hunk| {
-                    marks(&outcomes, &path, hunk)
-                })
+                FileReview::new(file.path, file.change, file.base, file.proposed, |hunk| marks(&outcomes, &path, hunk))
             })
             .collect();
         files.sort_by_key(|file| outcomes.iter().position(|outcome| outcome.path == file.path));
-        let refused = outcomes
-            .into_iter()
-            .filter(|outcome| outcome.status == Status::Refused)
-            .collect();
-        Self {
-            files,
-            refused,
-            ..Self::default()
-        }
+        let refused = outcomes.into_iter().filter(|outcome| outcome.status == Status::Refused).collect();
+        Self { files, refused, ..Self::default() }
     }
 
     /// Whether there is nothing to decide and nothing to tell.
@@ -70,19 +61,13 @@ impl Review {
 
     /// The decision on a hunk; pending for one that does not exist.
     pub fn decision(&self, id: HunkId) -> Decision {
-        self.files
-            .get(id.file)
-            .and_then(|file| file.hunks.get(id.hunk))
-            .map_or(Decision::Pending, |hunk| hunk.decision)
+        self.files.get(id.file).and_then(|file| file.hunks.get(id.hunk)).map_or(Decision::Pending, |hunk| hunk.decision)
     }
 
     /// How many hunks of the whole review stand where.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
-        self.files
-            .iter()
-            .flat_map(|file| &file.hunks)
-            .for_each(|hunk| counts.add(hunk.decision));
+        self.files.iter().flat_map(|file| &file.hunks).for_each(|hunk| counts.add(hunk.decision));
         counts
     }
 
@@ -103,14 +88,8 @@ impl Review {
 
     /// One undo step, however many hunks it changes.
     fn decide_where(&mut self, chosen: impl Fn(HunkId) -> bool, decision: Decision) -> usize {
-        let ids: Vec<HunkId> = self
-            .ids()
-            .filter(|id| chosen(*id) && self.decision(*id) != decision)
-            .collect();
-        let before = ids
-            .iter()
-            .map(|id| (*id, self.replace(*id, decision)))
-            .collect::<Step>();
+        let ids: Vec<HunkId> = self.ids().filter(|id| chosen(*id) && self.decision(*id) != decision).collect();
+        let before = ids.iter().map(|id| (*id, self.replace(*id, decision))).collect::<Step>();
         let changed = before.len();
         if changed > 0 {
             self.undo.push(before);
@@ -143,20 +122,14 @@ impl Review {
     }
 
     fn restore(&mut self, step: &Step) -> (Option<HunkId>, Step) {
-        let inverse = step
-            .iter()
-            .map(|(id, decision)| (*id, self.replace(*id, *decision)))
-            .collect();
+        let inverse = step.iter().map(|(id, decision)| (*id, self.replace(*id, *decision))).collect();
         (step.first().map(|(id, _)| *id), inverse)
     }
 
     /// The first pending hunk after `id`, wrapping round; `None` when nothing is pending.
     pub fn next_pending(&self, id: HunkId) -> Option<HunkId> {
         let pending = |other: &HunkId| self.decision(*other) == Decision::Pending;
-        self.ids()
-            .filter(pending)
-            .find(|other| *other > id)
-            .or_else(|| self.ids().find(pending))
+        self.ids().filter(pending).find(|other| *other > id).or_else(|| self.ids().find(pending))
     }
 
     /// After `path` was written with its accepted hunks: they are part of the base now, refused ones are gone, and
@@ -169,10 +142,7 @@ impl Review {
             return;
         };
         let file = &self.files[index];
-        let next = match (
-            file.composed(),
-            file.composed_where(|decision| decision != Decision::Rejected),
-        ) {
+        let next = match (file.composed(), file.composed_where(|decision| decision != Decision::Rejected)) {
             (Composed::Text(base), Composed::Text(proposed)) => FileReview::new(
                 file.path.clone(),
                 file.change.clone(),
@@ -196,15 +166,8 @@ impl Review {
     pub fn merge(&mut self, newer: Self) -> Vec<String> {
         let replaced = |file: &&FileReview| newer.files.iter().any(|new| new.path == file.path);
         let open = |file: &&FileReview| file.counts().rejected < file.counts().total();
-        let paths = self
-            .files
-            .iter()
-            .filter(replaced)
-            .filter(open)
-            .map(|file| file.path.clone())
-            .collect();
-        self.files
-            .retain(|file| !newer.files.iter().any(|new| new.path == file.path));
+        let paths = self.files.iter().filter(replaced).filter(open).map(|file| file.path.clone()).collect();
+        self.files.retain(|file| !newer.files.iter().any(|new| new.path == file.path));
         self.files.extend(newer.files);
         self.refused = newer.refused;
         self.forget_steps();
@@ -228,13 +191,8 @@ impl Review {
 /// What to note on a hunk: how the edits behind its lines were located.
 fn marks(outcomes: &[Outcome], path: &str, hunk: &crate::diff::Hunk) -> Vec<String> {
     let mut marks: Vec<String> = Vec::new();
-    for outcome in outcomes
-        .iter()
-        .filter(|outcome| outcome.path == path && outcome.status == Status::Applied)
-    {
-        let touches = outcome
-            .lines
-            .is_none_or(|(first, last)| hunk.base.start < last && first <= hunk.base.end + 1);
+    for outcome in outcomes.iter().filter(|outcome| outcome.path == path && outcome.status == Status::Applied) {
+        let touches = outcome.lines.is_none_or(|(first, last)| hunk.base.start < last && first <= hunk.base.end + 1);
         if touches {
             marks.extend(marks_of(outcome));
         }
@@ -247,10 +205,7 @@ fn marks(outcomes: &[Outcome], path: &str, hunk: &crate::diff::Hunk) -> Vec<Stri
 /// What to note of how an edit was located: how sure that is when it was not exact, and every flag.
 fn marks_of(outcome: &Outcome) -> impl Iterator<Item = String> + '_ {
     let percent = (outcome.confidence * 100.0).floor();
-    let how = outcome
-        .strategy
-        .filter(|_| percent < 100.0)
-        .map(|strategy| format!("{strategy} {percent:.0} %"));
+    let how = outcome.strategy.filter(|_| percent < 100.0).map(|strategy| format!("{strategy} {percent:.0} %"));
     how.into_iter().chain(outcome.flags.iter().map(ToString::to_string))
 }
 
@@ -268,10 +223,7 @@ mod tests {
             base: Some(Arc::from(base)),
             proposed: Some(Arc::from(proposed)),
         };
-        Review::new(Proposal {
-            files: vec![file],
-            ..Proposal::default()
-        })
+        Review::new(Proposal { files: vec![file], ..Proposal::default() })
     }
 
     fn id(hunk: usize) -> HunkId {
@@ -334,13 +286,7 @@ mod tests {
         let file = &review.files[0];
         assert_eq!(file.base.as_deref(), Some("A\nb\nc\nd\ne\n"));
         assert_eq!(file.proposed.as_deref(), Some("A\nb\nc\nd\nE\n"));
-        assert_eq!(
-            review.counts(),
-            Counts {
-                pending: 1,
-                ..Counts::default()
-            }
-        );
+        assert_eq!(review.counts(), Counts { pending: 1, ..Counts::default() });
     }
 
     #[test]
@@ -359,10 +305,7 @@ mod tests {
             base: Some(Arc::from("x\ny\n")),
             proposed: None,
         };
-        let mut review = Review::new(Proposal {
-            files: vec![file],
-            ..Proposal::default()
-        });
+        let mut review = Review::new(Proposal { files: vec![file], ..Proposal::default() });
         assert_eq!(review.counts().total(), 1);
         review.decide_all(Decision::Accepted);
         assert_eq!(text_of(&review), Composed::Deleted);
@@ -370,16 +313,9 @@ mod tests {
 
     #[test]
     fn an_empty_new_file_can_be_accepted() {
-        let file = FileProposal {
-            path: "a".into(),
-            change: FileChange::Create,
-            base: None,
-            proposed: Some(Arc::from("")),
-        };
-        let mut review = Review::new(Proposal {
-            files: vec![file],
-            ..Proposal::default()
-        });
+        let file =
+            FileProposal { path: "a".into(), change: FileChange::Create, base: None, proposed: Some(Arc::from("")) };
+        let mut review = Review::new(Proposal { files: vec![file], ..Proposal::default() });
         review.decide_all(Decision::Accepted);
         assert_eq!(text_of(&review), Composed::Text(String::new()));
     }

@@ -28,10 +28,7 @@ impl Session {
         for path in &added {
             match self.files.iter_mut().find(|file| file.path == *path) {
                 Some(file) => file.read_only = read_only,
-                None => self.files.push(ChatFile {
-                    path: path.clone(),
-                    read_only,
-                }),
+                None => self.files.push(ChatFile { path: path.clone(), read_only }),
             }
         }
         if added.is_empty() { Vec::new() } else { self.measure() }
@@ -45,14 +42,9 @@ impl Session {
         }
         for name in names {
             let before = self.files.len();
-            self.files
-                .retain(|file| file.path != *name && !file.path.ends_with(&format!("/{name}")));
+            self.files.retain(|file| file.path != *name && !file.path.ends_with(&format!("/{name}")));
             if self.files.len() == before {
-                self.tell(
-                    Level::Error,
-                    format!("{name} is not in the chat."),
-                    "/ls lists what is.",
-                );
+                self.tell(Level::Error, format!("{name} is not in the chat."), "/ls lists what is.");
             }
         }
         self.measure()
@@ -73,11 +65,7 @@ impl Session {
     pub fn list_files(&mut self) {
         let line = |file: &ChatFile| format!("{}{}", file.path, if file.read_only { "  (read-only)" } else { "" });
         let lines: Vec<String> = self.files.iter().map(line).collect();
-        let text = if lines.is_empty() {
-            "No file is in the chat.".to_owned()
-        } else {
-            lines.join("\n")
-        };
+        let text = if lines.is_empty() { "No file is in the chat.".to_owned() } else { lines.join("\n") };
         self.tell(Level::Info, text, "");
     }
 
@@ -93,20 +81,10 @@ impl Session {
         }
         let folder = format!("{}/", name.trim_end_matches('/'));
         let found: Vec<String> = if name.contains(['*', '?', '[']) {
-            let glob = Glob::new(name)
-                .map_err(|error| format!("{name} is no glob: {error}."))?
-                .compile_matcher();
-            self.paths
-                .iter()
-                .filter(|path| glob.is_match(path.as_str()))
-                .cloned()
-                .collect()
+            let glob = Glob::new(name).map_err(|error| format!("{name} is no glob: {error}."))?.compile_matcher();
+            self.paths.iter().filter(|path| glob.is_match(path.as_str())).cloned().collect()
         } else {
-            self.paths
-                .iter()
-                .filter(|path| path.starts_with(&folder))
-                .cloned()
-                .collect()
+            self.paths.iter().filter(|path| path.starts_with(&folder)).cloned().collect()
         };
         if !found.is_empty() {
             return Ok(found);
@@ -118,11 +96,7 @@ impl Session {
             [path] => Ok(vec![(*path).clone()]),
             several => {
                 let names: Vec<&str> = several.iter().take(5).map(|path| path.as_str()).collect();
-                Err(format!(
-                    "{name} could be any of {}: {}.",
-                    several.len(),
-                    names.join(", ")
-                ))
+                Err(format!("{name} could be any of {}: {}.", several.len(), names.join(", ")))
             }
         }
     }
@@ -163,14 +137,8 @@ mod tests {
 
     #[test]
     fn globs_and_folders_add_what_they_hold() {
-        assert_eq!(
-            add(&mut session(&["src/a.rs", "src/b.py", "x.rs"]), "src/*.rs"),
-            ["src/a.rs"]
-        );
-        assert_eq!(
-            add(&mut session(&["src/a.rs", "src/b.py", "x.rs"]), "src"),
-            ["src/a.rs", "src/b.py"]
-        );
+        assert_eq!(add(&mut session(&["src/a.rs", "src/b.py", "x.rs"]), "src/*.rs"), ["src/a.rs"]);
+        assert_eq!(add(&mut session(&["src/a.rs", "src/b.py", "x.rs"]), "src"), ["src/a.rs", "src/b.py"]);
     }
 
     #[test]
@@ -178,13 +146,7 @@ mod tests {
         let mut session = session(&["a", "b"]);
         session.add_files(&["a".into(), "b".into()], false);
         session.add_files(&["a".into()], true);
-        assert_eq!(
-            session.files[0],
-            ChatFile {
-                path: "a".into(),
-                read_only: true
-            }
-        );
+        assert_eq!(session.files[0], ChatFile { path: "a".into(), read_only: true });
         assert_eq!(session.files.len(), 2);
     }
 }

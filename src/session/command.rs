@@ -17,21 +17,9 @@ const fn info(name: &'static str, arguments: &'static str, help: &'static str) -
 
 /// Every command.
 pub const COMMANDS: &[CommandInfo] = &[
-    info(
-        "add",
-        "FILE…",
-        "add files to the chat; the model may edit them (globs allowed)",
-    ),
-    info(
-        "read-only",
-        "FILE…",
-        "add files for reference; the model must not edit them",
-    ),
-    info(
-        "drop",
-        "[FILE…]",
-        "take files out of the chat; without a name, all of them",
-    ),
+    info("add", "FILE…", "add files to the chat; the model may edit them (globs allowed)"),
+    info("read-only", "FILE…", "add files for reference; the model must not edit them"),
+    info("drop", "[FILE…]", "take files out of the chat; without a name, all of them"),
     info("ls", "", "list the files in the chat"),
     info("clear", "", "leave the conversation so far out of later requests"),
     info("model", "NAME", "ask another model"),
@@ -110,32 +98,16 @@ pub fn parse_command(line: &str) -> Result<Command, CommandError> {
     let line = line.trim().trim_start_matches('/');
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let Some(info) = COMMANDS.iter().find(|info| info.name == name) else {
-        return Err(CommandError::Unknown {
-            name: name.to_owned(),
-            nearest: nearest(name),
-        });
+        return Err(CommandError::Unknown { name: name.to_owned(), nearest: nearest(name) });
     };
-    let wrong = CommandError::Arguments {
-        name: info.name,
-        expected: info.arguments,
-    };
+    let wrong = CommandError::Arguments { name: info.name, expected: info.arguments };
     let words = shell_words::split(rest).map_err(|_| wrong.clone())?;
     let some = |words: Vec<String>| {
-        if words.is_empty() {
-            Err(wrong.clone())
-        } else {
-            Ok(words)
-        }
+        if words.is_empty() { Err(wrong.clone()) } else { Ok(words) }
     };
     Ok(match info.name {
-        "add" => Command::Add {
-            names: some(words)?,
-            read_only: false,
-        },
-        "read-only" => Command::Add {
-            names: some(words)?,
-            read_only: true,
-        },
+        "add" => Command::Add { names: some(words)?, read_only: false },
+        "read-only" => Command::Add { names: some(words)?, read_only: true },
         "drop" => Command::Drop(words),
         "ls" => Command::List,
         "clear" => Command::Clear,
@@ -172,54 +144,32 @@ mod tests {
     #[test]
     fn quoted_names_may_hold_spaces() {
         let command = parse_command("/add 'my file.rs' src/ünï.py").unwrap();
-        assert_eq!(
-            command,
-            Command::Add {
-                names: vec!["my file.rs".into(), "src/ünï.py".into()],
-                read_only: false
-            }
-        );
+        assert_eq!(command, Command::Add { names: vec!["my file.rs".into(), "src/ünï.py".into()], read_only: false });
     }
 
     #[test]
     fn every_command_of_the_table_is_understood() {
         for info in COMMANDS {
             let argument = if info.name == "map-tokens" { "100" } else { "x" };
-            assert!(
-                parse_command(&format!("/{} {argument}", info.name)).is_ok(),
-                "{}",
-                info.name
-            );
+            assert!(parse_command(&format!("/{} {argument}", info.name)).is_ok(), "{}", info.name);
         }
     }
 
     #[test]
     fn an_unknown_command_names_the_nearest() {
         let error = parse_command("/Red-only x").unwrap_err();
-        assert_eq!(
-            error,
-            CommandError::Unknown {
-                name: "Red-only".into(),
-                nearest: Some("read-only")
-            }
-        );
+        assert_eq!(error, CommandError::Unknown { name: "Red-only".into(), nearest: Some("read-only") });
     }
 
     #[test]
     fn a_word_like_no_command_is_not_guessed_at() {
-        assert_eq!(
-            parse_command("/foo").unwrap_err().to_string(),
-            "There is no command /foo."
-        );
+        assert_eq!(parse_command("/foo").unwrap_err().to_string(), "There is no command /foo.");
     }
 
     #[test]
     fn missing_arguments_and_open_quotes_say_what_is_expected() {
         assert_eq!(parse_command("/add").unwrap_err().to_string(), "/add expects FILE….");
         assert_eq!(parse_command("/add 'x").unwrap_err().to_string(), "/add expects FILE….");
-        assert_eq!(
-            parse_command("/map-tokens many").unwrap_err().to_string(),
-            "/map-tokens expects N|auto."
-        );
+        assert_eq!(parse_command("/map-tokens many").unwrap_err().to_string(), "/map-tokens expects N|auto.");
     }
 }

@@ -142,11 +142,7 @@ impl Session {
     /// Sends `message`. False when it cannot be sent now; the composer then keeps it, and a notice says why.
     pub fn send(&mut self, message: &str) -> (bool, Vec<Effect>) {
         if self.turn.is_some() {
-            self.tell(
-                Level::Warning,
-                "The model is still answering.",
-                "Esc cancels the turn; then send again.",
-            );
+            self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then send again.");
             return (false, Vec::new());
         }
         match &self.connection {
@@ -160,11 +156,7 @@ impl Session {
                 return (false, Vec::new());
             }
             Connection::Remote { model, .. } if model.is_empty() => {
-                self.tell(
-                    Level::Warning,
-                    "No model is named, so the message was not sent.",
-                    "Name one: /model NAME.",
-                );
+                self.tell(Level::Warning, "No model is named, so the message was not sent.", "Name one: /model NAME.");
                 return (false, Vec::new());
             }
             Connection::Remote { .. } | Connection::Demo => {}
@@ -172,10 +164,7 @@ impl Session {
         self.draft = message.to_owned();
         let order = self.order();
         self.draft.clear();
-        self.transcript.push(Entry::User {
-            text: message.to_owned(),
-            answered: false,
-        });
+        self.transcript.push(Entry::User { text: message.to_owned(), answered: false });
         self.transcript.push(Entry::Answer(Answer {
             text: String::new(),
             reasoning: String::new(),
@@ -189,7 +178,11 @@ impl Session {
     pub fn cancel(&mut self) -> Vec<Effect> {
         match self.turn.take() {
             Some(turn) => {
-                self.end_answer(&turn, Some("cancelled".into()));
+                if self.end_answer(Some("cancelled".into())) {
+                    self.answered();
+                } else {
+                    self.give_back(&turn);
+                }
                 let mut effects = vec![Effect::Cancel];
                 effects.extend(self.measure());
                 effects
@@ -206,12 +199,10 @@ impl Session {
 
     /// Takes a reply from elsewhere (copy mode) into the transcript and into review.
     pub fn take_reply(&mut self, reply: String) -> Vec<Effect> {
+        // Without a draft the request is unknown; that of an earlier turn must not become the commit message.
+        self.request.clone_from(&self.draft);
         if !self.draft.trim().is_empty() {
-            self.transcript.push(Entry::User {
-                text: self.draft.clone(),
-                answered: true,
-            });
-            self.request = self.draft.clone();
+            self.transcript.push(Entry::User { text: self.draft.clone(), answered: true });
         }
         self.transcript.push(Entry::Answer(Answer {
             text: reply.clone(),
@@ -237,11 +228,7 @@ impl Session {
     }
 
     fn propose(&mut self, reply: String) -> Vec<Effect> {
-        vec![Effect::Propose {
-            turn: self.generation,
-            reply,
-            files: self.files.clone(),
-        }]
+        vec![Effect::Propose { turn: self.generation, reply, files: self.files.clone() }]
     }
 
     /// Asks another model from now on.
@@ -249,11 +236,7 @@ impl Session {
         if matches!(self.connection, Connection::Remote { .. }) {
             return vec![Effect::UseModel(name)];
         }
-        self.tell(
-            Level::Warning,
-            "There is no provider to ask for a model.",
-            "F2 looks for a server on this machine.",
-        );
+        self.tell(Level::Warning, "There is no provider to ask for a model.", "F2 looks for a server on this machine.");
         Vec::new()
     }
 
@@ -315,11 +298,8 @@ impl Session {
         let Some(turn) = self.turn.as_mut().filter(|turn| turn.number == number) else {
             return;
         };
-        let Some(Entry::Answer(answer)) = self
-            .transcript
-            .iter_mut()
-            .rev()
-            .find(|entry| matches!(entry, Entry::Answer(_)))
+        let Some(Entry::Answer(answer)) =
+            self.transcript.iter_mut().rev().find(|entry| matches!(entry, Entry::Answer(_)))
         else {
             return;
         };
@@ -334,7 +314,7 @@ impl Session {
             }
             StreamEvent::Usage(_) => {}
             StreamEvent::Retrying { attempt, wait, reason } => {
-                turn.status = format!("{reason}; try {} in {:.0} s", attempt + 1, wait.as_secs_f32().ceil());
+                turn.status = format!("try {attempt} in {:.0} s: {reason}", wait.as_secs_f32().ceil());
             }
         }
     }
@@ -343,7 +323,8 @@ impl Session {
         let Some(turn) = self.turn.take_if(|turn| turn.number == number) else {
             return Vec::new();
         };
-        self.end_answer(&turn, Some("not sent".into()));
+        self.end_answer(Some("not sent".into()));
+        self.give_back(&turn);
         self.tell_failure(Level::Error, failure);
         self.measure()
     }
@@ -356,7 +337,11 @@ impl Session {
             Ok(completion) => {
                 let cut = incomplete(&completion.finish);
                 let complete = cut.is_none();
-                self.end_answer(&turn, cut.clone());
+                if self.end_answer(cut.clone()) {
+                    self.answered();
+                } else {
+                    self.give_back(&turn);
+                }
                 if let Some(reason) = cut {
                     let hint = "/review looks at the edits in it that are whole.";
                     self.tell(Level::Warning, format!("The answer is incomplete: {reason}."), hint);
@@ -372,51 +357,44 @@ impl Session {
                 effects
             }
             Err(failure) => {
-                self.end_answer(&turn, Some("interrupted".into()));
+                self.end_answer(Some("interrupted".into()));
                 // Sending again is the next thing to do.
-                self.give_back(&turn.message);
+                self.give_back(&turn);
                 self.tell_failure(Level::Error, failure);
                 self.measure()
             }
         }
     }
 
-    /// Gives a message back to the composer. It counts as the draft again, for the meters and for a copied prompt.
-    fn give_back(&mut self, message: &str) {
-        self.returned_draft = Some(message.to_owned());
+    /// Gives the message of `turn` back to the composer, and leaves it and its answer out of later requests. The meter and a
+    /// copied prompt count it as the draft again, unless something newer is being typed.
+    fn give_back(&mut self, turn: &Turn) {
+        self.returned_draft = Some(turn.message.clone());
         if self.draft.is_empty() {
-            message.clone_into(&mut self.draft);
+            self.draft.clone_from(&turn.message);
         }
     }
 
-    /// Closes the answer of `turn`. An answer without a word leaves the transcript, and its message goes back to the
-    /// composer: it was not answered, and must not be lost.
-    fn end_answer(&mut self, turn: &Turn, cut: Option<String>) {
-        let Some(index) = self
-            .transcript
-            .iter()
-            .rposition(|entry| matches!(entry, Entry::Answer(_)))
-        else {
-            return;
-        };
-        let Entry::Answer(answer) = &mut self.transcript[index] else {
-            return;
-        };
-        let silent = answer.text.is_empty();
-        answer.state = cut.map_or(AnswerState::Complete, AnswerState::Incomplete);
-        if silent && answer.state != AnswerState::Complete {
+    /// Closes the answer of `turn`; `cut` says why it is not whole. An answer without a word leaves the transcript. True if
+    /// there is something to keep.
+    fn end_answer(&mut self, cut: Option<String>) -> bool {
+        let is_answer = |entry: &Entry| matches!(entry, Entry::Answer(_));
+        let Some(index) = self.transcript.iter().rposition(is_answer) else { return false };
+        let Entry::Answer(answer) = &mut self.transcript[index] else { return false };
+        if answer.text.is_empty() && cut.is_some() {
             self.transcript.remove(index);
-            self.give_back(&turn.message);
-            return;
+            return false;
         }
-        if silent {
+        if answer.text.is_empty() {
             answer.text = "(The model gave an empty answer.)".into();
         }
-        let asked = self
-            .transcript
-            .iter_mut()
-            .rev()
-            .find(|entry| matches!(entry, Entry::User { .. }));
+        answer.state = cut.map_or(AnswerState::Complete, AnswerState::Incomplete);
+        true
+    }
+
+    /// The newest message was answered: it is history now.
+    fn answered(&mut self) {
+        let asked = self.transcript.iter_mut().rev().find(|entry| matches!(entry, Entry::User { .. }));
         if let Some(Entry::User { answered, .. }) = asked {
             *answered = true;
         }

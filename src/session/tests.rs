@@ -8,11 +8,7 @@ use crate::llm::{Completion, Finish, StreamEvent};
 use crate::review::Decision;
 
 fn connected() -> Session {
-    Session::start(Connection::Remote {
-        model: "m".into(),
-        host: "h".into(),
-    })
-    .0
+    Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0
 }
 
 /// Sends a message and gives the number of its turn.
@@ -26,24 +22,15 @@ fn send(session: &mut Session, text: &str) -> u64 {
 }
 
 fn stream(session: &mut Session, turn: u64, text: &str) {
-    session.handle(Report::Stream {
-        turn,
-        event: StreamEvent::Text(text.into()),
-    });
+    session.handle(Report::Stream { turn, event: StreamEvent::Text(text.into()) });
 }
 
 fn finish(session: &mut Session, turn: u64, finish: Finish) -> Vec<Effect> {
-    session.handle(Report::Ended {
-        turn,
-        result: Ok(Completion { finish, usage: None }),
-    })
+    session.handle(Report::Ended { turn, result: Ok(Completion { finish, usage: None }) })
 }
 
 fn failure() -> Failure {
-    Failure {
-        message: "no network.".into(),
-        hint: "check it".into(),
-    }
+    Failure { message: "no network.".into(), hint: "check it".into() }
 }
 
 fn proposal(base: &str, proposed: &str) -> Proposal {
@@ -53,10 +40,7 @@ fn proposal(base: &str, proposed: &str) -> Proposal {
         base: Some(Arc::from(base)),
         proposed: Some(Arc::from(proposed)),
     };
-    Proposal {
-        files: vec![file],
-        ..Proposal::default()
-    }
+    Proposal { files: vec![file], ..Proposal::default() }
 }
 
 fn last_notice(session: &Session) -> &Notice {
@@ -82,11 +66,7 @@ fn a_whole_answer_is_searched_for_edits() {
     stream(&mut session, turn, "some ");
     stream(&mut session, turn, "text");
     let effects = finish(&mut session, turn, Finish::Stop);
-    assert!(
-        effects
-            .iter()
-            .any(|effect| matches!(effect, Effect::Propose { reply, .. } if reply == "some text"))
-    );
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Propose { reply, .. } if reply == "some text")));
     assert!(session.turn.is_none());
 }
 
@@ -105,10 +85,7 @@ fn an_answer_cut_off_is_kept_but_not_searched() {
 fn a_failure_before_the_first_word_gives_the_message_back() {
     let mut session = connected();
     let turn = send(&mut session, "precious words");
-    session.handle(Report::Ended {
-        turn,
-        result: Err(failure()),
-    });
+    session.handle(Report::Ended { turn, result: Err(failure()) });
     assert_eq!(session.returned_draft.as_deref(), Some("precious words"));
     assert!(!session.transcript.iter().any(|entry| matches!(entry, Entry::Answer(_))));
     assert_eq!(last_notice(&session).text, "no network.");
@@ -118,12 +95,21 @@ fn a_failure_before_the_first_word_gives_the_message_back() {
 fn a_message_without_an_answer_is_not_sent_again_as_history() {
     let mut session = connected();
     let turn = send(&mut session, "first");
-    session.handle(Report::Ended {
-        turn,
-        result: Err(failure()),
-    });
+    session.handle(Report::Ended { turn, result: Err(failure()) });
     let (_, effects) = session.send("second");
     assert!(matches!(effects.as_slice(), [Effect::Ask(order)] if order.history.is_empty() && order.draft == "second"));
+}
+
+#[test]
+fn an_answer_that_broke_off_is_asked_for_again_and_not_sent_as_history() {
+    let mut session = connected();
+    let turn = send(&mut session, "first");
+    stream(&mut session, turn, "half");
+    session.handle(Report::Ended { turn, result: Err(failure()) });
+    assert_eq!(session.returned_draft.as_deref(), Some("first"));
+    assert!(format!("{:?}", session.transcript).contains("half"), "it stays to be read");
+    let (_, effects) = session.send("first");
+    assert!(matches!(effects.as_slice(), [Effect::Ask(order)] if order.history.is_empty()));
 }
 
 #[test]
@@ -133,10 +119,7 @@ fn what_arrives_for_an_earlier_turn_is_dropped() {
     session.cancel();
     let new = send(&mut session, "second");
     stream(&mut session, old, "late");
-    session.handle(Report::Ended {
-        turn: old,
-        result: Err(failure()),
-    });
+    session.handle(Report::Ended { turn: old, result: Err(failure()) });
     assert_eq!(session.turn.as_ref().map(|turn| turn.number), Some(new));
     assert!(!format!("{:?}", session.transcript).contains("late"));
 }
@@ -163,87 +146,51 @@ fn one_turn_at_a_time() {
 #[test]
 fn only_accepted_hunks_are_ordered_to_be_written() {
     let mut session = connected();
-    session.handle(Report::Proposed {
-        turn: 0,
-        proposal: proposal("a\nb\nc\n", "A\nb\nC\n"),
-    });
+    session.handle(Report::Proposed { turn: 0, proposal: proposal("a\nb\nc\n", "A\nb\nC\n") });
     assert!(session.write_accepted().is_empty());
     let ids: Vec<_> = session.review.ids().collect();
     session.review.decide(ids[0], Decision::Accepted);
     session.review.decide(ids[1], Decision::Rejected);
     let effects = session.write_accepted();
-    let [Effect::Write { files, .. }] = effects.as_slice() else {
-        panic!("{effects:?}")
-    };
+    let [Effect::Write { files, .. }] = effects.as_slice() else { panic!("{effects:?}") };
     assert_eq!(files[0].content.as_deref(), Some("A\nb\nc\n"));
     assert_eq!(files[0].expected.as_deref(), Some("a\nb\nc\n"));
-    assert!(
-        session.write_accepted().is_empty(),
-        "a second write waits for the first"
-    );
+    assert!(session.write_accepted().is_empty(), "a second write waits for the first");
 }
 
 #[test]
 fn after_a_write_the_review_is_done_and_told() {
     let mut session = connected();
-    session.handle(Report::Proposed {
-        turn: 0,
-        proposal: proposal("a\n", "b\n"),
-    });
+    session.handle(Report::Proposed { turn: 0, proposal: proposal("a\n", "b\n") });
     session.review.decide_all(Decision::Accepted);
     session.write_accepted();
-    let written = Written {
-        paths: vec!["a".into()],
-        commit: Some("abc1234".into()),
-        note: None,
-    };
+    let written = Written { paths: vec!["a".into()], commit: Some("abc1234".into()), note: None };
     session.handle(Report::Wrote(written));
     assert!(session.review.is_empty() && !session.writing);
-    assert!(
-        last_notice(&session)
-            .text
-            .contains("Wrote 1 hunk of 1 file, committed as abc1234")
-    );
+    assert!(last_notice(&session).text.contains("Wrote 1 hunk of 1 file, committed as abc1234"));
 }
 
 #[test]
 fn a_file_that_changed_meanwhile_is_read_again_and_its_hunks_move() {
     let mut session = connected();
-    session.handle(Report::Proposed {
-        turn: 0,
-        proposal: proposal("a\nb\nc\nd\n", "a\nb\nc\nD\n"),
-    });
+    session.handle(Report::Proposed { turn: 0, proposal: proposal("a\nb\nc\nd\n", "a\nb\nc\nD\n") });
     session.review.decide_all(Decision::Accepted);
     session.write_accepted();
-    let effects = session.handle(Report::NotWritten {
-        failure: failure(),
-        stale: vec!["a".into()],
-    });
+    let effects = session.handle(Report::NotWritten { failure: failure(), stale: vec!["a".into()] });
     assert_eq!(effects, [Effect::Reread(vec!["a".into()])]);
-    session.handle(Report::Reread {
-        path: "a".into(),
-        text: Some(Arc::from("new\na\nb\nc\nd\n")),
-    });
+    session.handle(Report::Reread { path: "a".into(), text: Some(Arc::from("new\na\nb\nc\nd\n")) });
     let effects = session.write_accepted();
-    let [Effect::Write { files, .. }] = effects.as_slice() else {
-        panic!("{effects:?}")
-    };
+    let [Effect::Write { files, .. }] = effects.as_slice() else { panic!("{effects:?}") };
     assert_eq!(files[0].content.as_deref(), Some("new\na\nb\nc\nD\n"));
 }
 
 #[test]
 fn a_newer_proposal_leaves_other_files_under_review() {
     let mut session = connected();
-    session.handle(Report::Proposed {
-        turn: 0,
-        proposal: proposal("a\n", "b\n"),
-    });
+    session.handle(Report::Proposed { turn: 0, proposal: proposal("a\n", "b\n") });
     let mut other = proposal("x\n", "y\n");
     other.files[0].path = "b".into();
-    session.handle(Report::Proposed {
-        turn: 1,
-        proposal: other,
-    });
+    session.handle(Report::Proposed { turn: 1, proposal: other });
     let paths: Vec<_> = session.review.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(paths, ["a", "b"]);
 }

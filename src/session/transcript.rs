@@ -67,28 +67,31 @@ pub enum Entry {
 impl Entry {
     /// A notice.
     pub fn notice(level: Level, text: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self::Notice(Notice {
-            level,
-            text: text.into(),
-            hint: hint.into(),
-        })
+        Self::Notice(Notice { level, text: text.into(), hint: hint.into() })
     }
 }
 
 /// The turns that the next request carries as history.
 pub(super) fn history(transcript: &[Entry]) -> Vec<Message> {
-    let start = transcript
-        .iter()
-        .rposition(|entry| *entry == Entry::Cleared)
-        .map_or(0, |index| index + 1);
-    transcript[start..]
-        .iter()
-        .filter_map(|entry| match entry {
-            Entry::User { text, answered: true } => Some(Message::new(Role::User, text)),
-            Entry::Answer(answer) if !answer.text.is_empty() => Some(Message::new(Role::Assistant, &answer.text)),
-            _ => None,
-        })
-        .collect()
+    let start = transcript.iter().rposition(|entry| *entry == Entry::Cleared).map_or(0, |index| index + 1);
+    let mut said = Vec::new();
+    let mut counts = false;
+    for entry in &transcript[start..] {
+        match entry {
+            Entry::User { text, answered } => {
+                counts = *answered;
+                if counts {
+                    said.push(Message::new(Role::User, text));
+                }
+            }
+            // An answer goes with its message: one that broke off is asked for again.
+            Entry::Answer(answer) if counts && !answer.text.is_empty() => {
+                said.push(Message::new(Role::Assistant, &answer.text));
+            }
+            _ => {}
+        }
+    }
+    said
 }
 
 #[cfg(test)]
@@ -97,15 +100,8 @@ mod tests {
 
     #[test]
     fn the_history_starts_after_the_last_clear_and_skips_what_got_no_answer() {
-        let answer = Answer {
-            text: "a".into(),
-            reasoning: "r".into(),
-            state: AnswerState::Complete,
-        };
-        let user = |text: &str, answered| Entry::User {
-            text: text.into(),
-            answered,
-        };
+        let answer = Answer { text: "a".into(), reasoning: "r".into(), state: AnswerState::Complete };
+        let user = |text: &str, answered| Entry::User { text: text.into(), answered };
         let transcript = [
             user("old", true),
             Entry::Cleared,
@@ -114,10 +110,7 @@ mod tests {
             user("q", true),
             Entry::Answer(answer),
         ];
-        let said: Vec<_> = history(&transcript)
-            .into_iter()
-            .map(|message| message.content)
-            .collect();
+        let said: Vec<_> = history(&transcript).into_iter().map(|message| message.content).collect();
         assert_eq!(said, ["q", "a"]);
     }
 }

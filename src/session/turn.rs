@@ -33,13 +33,7 @@ impl Turn {
     /// A turn that has just been sent.
     pub fn new(number: u64, message: String) -> Self {
         let status = "waiting for the first word".to_owned();
-        Self {
-            number,
-            message,
-            status,
-            edits: Vec::new(),
-            stream: EditStream::new(FormatChoice::Auto),
-        }
+        Self { number, message, status, edits: Vec::new(), stream: EditStream::new(FormatChoice::Auto) }
     }
 
     /// Takes in more of the answer.
@@ -49,25 +43,10 @@ impl Turn {
         for event in self.stream.events() {
             match (event, self.edits.last_mut()) {
                 (StreamEvent::EditStarted { path, .. }, _) => {
-                    self.edits.push(StreamedEdit {
-                        path,
-                        added: 0,
-                        removed: 0,
-                        ended: false,
-                    });
+                    self.edits.push(StreamedEdit { path, added: 0, removed: 0, ended: false });
                 }
-                (
-                    StreamEvent::EditLine {
-                        kind: LineKind::Insert, ..
-                    },
-                    Some(edit),
-                ) => edit.added += 1,
-                (
-                    StreamEvent::EditLine {
-                        kind: LineKind::Delete, ..
-                    },
-                    Some(edit),
-                ) => edit.removed += 1,
+                (StreamEvent::EditLine { kind: LineKind::Insert, .. }, Some(edit)) => edit.added += 1,
+                (StreamEvent::EditLine { kind: LineKind::Delete, .. }, Some(edit)) => edit.removed += 1,
                 (StreamEvent::EditEnded { .. }, Some(edit)) => edit.ended = true,
                 _ => {}
             }
@@ -82,11 +61,9 @@ mod tests {
     #[test]
     fn edits_show_while_they_arrive() {
         let mut turn = Turn::new(1, String::new());
-        for piece in [
-            "Sure.\n\na.py\n```python\n<<<<<<< SEA",
-            "RCH\nold\n=======\nnew\nmore\n",
-            ">>>>>>> REPLACE\n```\n",
-        ] {
+        for piece in
+            ["Sure.\n\na.py\n```python\n<<<<<<< SEA", "RCH\nold\n=======\nnew\nmore\n", ">>>>>>> REPLACE\n```\n"]
+        {
             turn.push(piece);
         }
         assert_eq!(turn.edits.len(), 1);

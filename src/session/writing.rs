@@ -20,7 +20,11 @@ impl Session {
         let refused = newer.refused.len();
         if refused > 0 {
             let text = format!("{} found no place in the files.", count(refused, "edit"));
-            self.tell(Level::Warning, text, "The review says why, with the nearest places; the other hunks can be decided.");
+            self.tell(
+                Level::Warning,
+                text,
+                "The review says why, with the nearest places; the other hunks can be decided.",
+            );
         }
         for path in self.review.merge(newer) {
             let text = format!("The earlier proposal for {path} was replaced by the new one.");
@@ -43,10 +47,7 @@ impl Session {
             return Vec::new();
         }
         self.writing = true;
-        vec![Effect::Write {
-            files,
-            message: commit_message(&self.request),
-        }]
+        vec![Effect::Write { files, message: commit_message(&self.request) }]
     }
 
     /// Gives up everything under review. Nothing is written.
@@ -55,10 +56,7 @@ impl Session {
         self.review = Review::default();
         self.tell(
             Level::Info,
-            format!(
-                "The review was abandoned ({}). Nothing was written.",
-                count(hunks, "hunk")
-            ),
+            format!("The review was abandoned ({}). Nothing was written.", count(hunks, "hunk")),
             "",
         );
     }
@@ -71,11 +69,7 @@ impl Session {
             self.review.settle(path);
         }
         self.review.drop_rejected();
-        let mut text = format!(
-            "Wrote {} of {}",
-            count(hunks, "hunk"),
-            count(written.paths.len(), "file")
-        );
+        let mut text = format!("Wrote {} of {}", count(hunks, "hunk"), count(written.paths.len(), "file"));
         if let Some(commit) = &written.commit {
             text += &format!(", committed as {commit}");
         }
@@ -93,17 +87,9 @@ impl Session {
 
     pub(super) fn not_written(&mut self, failure: Failure, stale: Vec<String>) -> Vec<Effect> {
         self.writing = false;
-        let hint = if stale.is_empty() {
-            failure.hint
-        } else {
-            "Nothing was written.".to_owned()
-        };
+        let hint = if stale.is_empty() { failure.hint } else { "Nothing was written.".to_owned() };
         self.tell(Level::Error, failure.message, hint);
-        if stale.is_empty() {
-            Vec::new()
-        } else {
-            vec![Effect::Reread(stale)]
-        }
+        if stale.is_empty() { Vec::new() } else { vec![Effect::Reread(stale)] }
     }
 
     /// A file changed under the review: hunks whose place is untouched move along, the others are told of.
@@ -119,30 +105,19 @@ impl Session {
             1 => " One hunk lost its place; it is shown at the top of the review.".to_owned(),
             lost => format!(" {lost} hunks lost their place; they are shown at the top of the review."),
         };
-        let hint = if kept > 0 {
-            "Look once more, then write again with w."
-        } else {
-            "Ask again for what was lost."
-        };
+        let hint = if kept > 0 { "Look once more, then write again with w." } else { "Ask again for what was lost." };
         self.tell(Level::Warning, format!("{path} was read again.{moved}{gone}"), hint);
     }
 }
 
 /// What to write for one file; nothing if none of its hunks is accepted.
 pub fn write_orders(file: &FileReview) -> Vec<WriteOrder> {
-    let order = |path: &str, expected, content| WriteOrder {
-        path: path.to_owned(),
-        expected,
-        content,
-    };
+    let order = |path: &str, expected, content| WriteOrder { path: path.to_owned(), expected, content };
     match (file.composed(), &file.change) {
         (Composed::Untouched, _) => Vec::new(),
         (Composed::Deleted, _) => vec![order(&file.path, file.base.clone(), None)],
         (Composed::Text(text), FileChange::Rename { from }) => {
-            vec![
-                order(&file.path, None, Some(text)),
-                order(from, file.base.clone(), None),
-            ]
+            vec![order(&file.path, None, Some(text)), order(from, file.base.clone(), None)]
         }
         (Composed::Text(text), _) => vec![order(&file.path, file.base.clone(), Some(text))],
     }
@@ -150,11 +125,7 @@ pub fn write_orders(file: &FileReview) -> Vec<WriteOrder> {
 
 /// The first line of the request, as the first line of a commit message.
 pub fn commit_message(request: &str) -> String {
-    let line = request
-        .lines()
-        .map(str::trim)
-        .find(|line| !line.is_empty())
-        .unwrap_or("Apply reviewed hunks");
+    let line = request.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("Apply reviewed hunks");
     let mut subject: String = line.chars().take(SUBJECT).collect();
     if line.chars().count() > SUBJECT {
         let cut = subject.rfind(' ').unwrap_or(subject.len());
@@ -165,9 +136,5 @@ pub fn commit_message(request: &str) -> String {
 }
 
 fn count(number: usize, noun: &str) -> String {
-    if number == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{number} {noun}s")
-    }
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }

@@ -76,12 +76,7 @@ fn push(range: Range<usize>, start: usize, stack: &ScopeStack, spans: &mut LineS
 /// What the innermost scope that we know stands for.
 fn of_stack(stack: &ScopeStack) -> Option<Highlight> {
     let known = |scope: &Scope| rules().iter().find(|(prefix, _)| prefix.is_prefix_of(*scope));
-    stack
-        .as_slice()
-        .iter()
-        .rev()
-        .find_map(known)
-        .and_then(|(_, highlight)| *highlight)
+    stack.as_slice().iter().rev().find_map(known).and_then(|(_, highlight)| *highlight)
 }
 
 fn by_first_line(source: &str) -> Option<&'static SyntaxReference> {
@@ -102,10 +97,7 @@ type Rule = (Scope, Option<Highlight>);
 fn rules() -> &'static [Rule] {
     static RULES: OnceLock<Vec<Rule>> = OnceLock::new();
     RULES.get_or_init(|| {
-        SCOPES
-            .iter()
-            .filter_map(|(scope, highlight)| Some((Scope::new(scope).ok()?, *highlight)))
-            .collect()
+        SCOPES.iter().filter_map(|(scope, highlight)| Some((Scope::new(scope).ok()?, *highlight))).collect()
     })
 }
 

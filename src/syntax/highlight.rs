@@ -6,7 +6,7 @@ use tree_sitter_highlight::{HighlightEvent, Highlighter};
 
 use super::fallback;
 use super::language::Language;
-use super::parse::parse_for_query;
+use super::parse::{fit_for, parse_for_query};
 use crate::text::lines;
 
 /// Largest source that is highlighted, in bytes.
@@ -83,11 +83,7 @@ pub struct Span {
 /// order and without overlap; text between spans is plain. All lists are empty when the language is unknown or the
 /// source is over [`MAX_HIGHLIGHT_BYTES`]; that of a line over [`MAX_LINE_BYTES`] always is.
 pub fn highlight(path: &str, source: &str) -> Vec<Vec<Span>> {
-    highlight_as(
-        Language::detect(path, source),
-        || fallback::for_path(path, source),
-        source,
-    )
+    highlight_as(Language::detect(path, source), || fallback::for_path(path, source), source)
 }
 
 /// Highlights `source` as the language that a Markdown fence names (`rs`, `python title=x`). See [`highlight`].
@@ -125,6 +121,7 @@ fn with_grammar(language: &'static Language, source: &str, spans: &mut LineSpans
         return;
     }
     let mut highlighter = Highlighter::new();
+    let source = fit_for(language, source);
     let Ok(events) = highlighter.highlight(configuration, source.as_bytes(), None, None, |_| None) else {
         return;
     };
@@ -204,19 +201,11 @@ impl LineSpans {
         let mut start = 0;
         let mut bodies = Vec::new();
         for line in lines::split(source) {
-            let length = if line.len() > MAX_LINE_BYTES {
-                0
-            } else {
-                lines::body(line).len()
-            };
+            let length = if line.len() > MAX_LINE_BYTES { 0 } else { lines::body(line).len() };
             bodies.push(start..start + length);
             start += line.len();
         }
-        Self {
-            lines: vec![Vec::new(); bodies.len()],
-            bodies,
-            current: 0,
-        }
+        Self { lines: vec![Vec::new(); bodies.len()], bodies, current: 0 }
     }
 
     /// Whether parsing pays: not for sources that are too large, nor when most of one lies in lines that stay plain.
@@ -227,11 +216,7 @@ impl LineSpans {
 
     /// Adds a highlighted range of the source, in bytes. It must not begin before the one added last.
     pub(super) fn push(&mut self, range: Range<usize>, highlight: Highlight) {
-        while self
-            .bodies
-            .get(self.current + 1)
-            .is_some_and(|next| next.start <= range.start)
-        {
+        while self.bodies.get(self.current + 1).is_some_and(|next| next.start <= range.start) {
             self.current += 1;
         }
         for at in self.current..self.bodies.len() {
@@ -243,14 +228,7 @@ impl LineSpans {
             }
             let (start, end) = (range.start.max(body.start), range.end.min(body.end));
             if start < end {
-                add(
-                    spans,
-                    Span {
-                        start: start - body.start,
-                        end: end - body.start,
-                        highlight,
-                    },
-                );
+                add(spans, Span { start: start - body.start, end: end - body.start, highlight });
             }
         }
     }
@@ -273,16 +251,9 @@ mod tests {
     /// The spans of each line as `text:Highlight`.
     fn shown(path: &str, source: &str) -> Vec<Vec<String>> {
         let show = |(line, spans): (&&str, Vec<Span>)| {
-            spans
-                .iter()
-                .map(|span| format!("{}:{:?}", &line[span.start..span.end], span.highlight))
-                .collect()
+            spans.iter().map(|span| format!("{}:{:?}", &line[span.start..span.end], span.highlight)).collect()
         };
-        lines::split(source)
-            .iter()
-            .zip(highlight(path, source))
-            .map(show)
-            .collect()
+        lines::split(source).iter().zip(highlight(path, source)).map(show).collect()
     }
 
     fn check_laws(source: &str, lines_of_spans: &[Vec<Span>]) {
@@ -317,34 +288,16 @@ mod tests {
     #[test]
     fn code_inside_a_string_is_not_a_string() {
         let line = shown("a.ts", "const a = `x ${ f(1) } y`\n").remove(0);
-        assert!(
-            line.contains(&"f:Function".into()) && line.contains(&" y`:String".into()),
-            "{line:?}"
-        );
+        assert!(line.contains(&"f:Function".into()) && line.contains(&" y`:String".into()), "{line:?}");
     }
 
     #[test]
     fn languages_without_a_grammar_are_highlighted_too() {
         let lines = shown("Cargo.toml", "[package]\nname = \"x\" # y\n");
-        assert!(
-            lines[1].contains(&"\"x\":String".into()) && lines[1].contains(&"# y:Comment".into()),
-            "{lines:?}"
-        );
-        assert!(
-            shown("a.md", "# Title\n")[0]
-                .iter()
-                .any(|span| span.ends_with("Heading"))
-        );
-        assert!(
-            highlight_lang("diff", "+a\n-b\n")[0]
-                .iter()
-                .any(|span| span.highlight == Highlight::Inserted)
-        );
-        assert!(
-            highlight_lang("yaml", "a: 'b'\n")[0]
-                .iter()
-                .any(|span| span.highlight == Highlight::String)
-        );
+        assert!(lines[1].contains(&"\"x\":String".into()) && lines[1].contains(&"# y:Comment".into()), "{lines:?}");
+        assert!(shown("a.md", "# Title\n")[0].iter().any(|span| span.ends_with("Heading")));
+        assert!(highlight_lang("diff", "+a\n-b\n")[0].iter().any(|span| span.highlight == Highlight::Inserted));
+        assert!(highlight_lang("yaml", "a: 'b'\n")[0].iter().any(|span| span.highlight == Highlight::String));
     }
 
     #[test]
@@ -367,12 +320,7 @@ mod tests {
     #[test]
     fn odd_bytes_do_no_harm() {
         for path in ["a.rs", "a.py", "a.rb", "a.toml"] {
-            for source in [
-                "\u{feff}fn f() {}\r\n",
-                "\0\0\"\0",
-                "\"é\r\n\u{2028}x\r\"",
-                "'\n\n'''\n",
-            ] {
+            for source in ["\u{feff}fn f() {}\r\n", "\0\0\"\0", "\"é\r\n\u{2028}x\r\"", "'\n\n'''\n"] {
                 check_laws(source, &highlight(path, source));
             }
         }

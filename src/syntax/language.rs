@@ -40,10 +40,7 @@ pub(super) struct Compiled {
 impl Compiled {
     /// Nothing compiled yet.
     pub(super) const fn none() -> Self {
-        Self {
-            tags: OnceLock::new(),
-            highlight: OnceLock::new(),
-        }
+        Self { tags: OnceLock::new(), highlight: OnceLock::new() }
     }
 }
 
@@ -60,9 +57,7 @@ impl Language {
             return Some(language);
         }
         let extension = file.rsplit_once('.')?.1.to_ascii_lowercase();
-        Self::all()
-            .iter()
-            .find(|language| language.extensions.contains(&extension.as_str()))
+        Self::all().iter().find(|language| language.extensions.contains(&extension.as_str()))
     }
 
     /// The language of a path or, when the path says nothing, of the `#!` on the first line of its text.
@@ -96,27 +91,18 @@ impl Language {
     pub(super) fn highlight_configuration(
         &'static self,
     ) -> Result<&'static HighlightConfiguration, &'static SyntaxError> {
-        self.compiled
-            .highlight
-            .get_or_init(|| query::highlight_configuration(self))
-            .as_ref()
+        self.compiled.highlight.get_or_init(|| query::highlight_configuration(self)).as_ref()
     }
 
     fn for_shebang(source: &str) -> Option<&'static Self> {
-        let line = source
-            .trim_start_matches('\u{feff}')
-            .lines()
-            .next()?
-            .strip_prefix("#!")?;
+        let line = source.trim_start_matches('\u{feff}').lines().next()?.strip_prefix("#!")?;
         let mut words = line.split_whitespace();
         let mut program = file_name(words.next()?);
         if program == "env" {
             program = words.find(|word| !word.starts_with('-') && !word.contains('='))?;
         }
         let program = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-        Self::all()
-            .iter()
-            .find(|language| language.interpreters.contains(&program))
+        Self::all().iter().find(|language| language.interpreters.contains(&program))
     }
 }
 
@@ -142,9 +128,7 @@ pub(super) fn file_name(path: &str) -> &str {
 /// The first word of the info string of a Markdown fence, if it has one.
 pub(super) fn first_word(info: &str) -> Option<&str> {
     let info = info.trim_start_matches(|c: char| c.is_whitespace() || c == '{' || c == '.');
-    info.split(|c: char| c.is_whitespace() || matches!(c, ',' | '{' | '}'))
-        .next()
-        .filter(|word| !word.is_empty())
+    info.split(|c: char| c.is_whitespace() || matches!(c, ',' | '{' | '}')).next().filter(|word| !word.is_empty())
 }
 
 #[cfg(test)]

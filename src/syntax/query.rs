@@ -62,18 +62,10 @@ impl TagQuery {
             what: "tags",
             source,
         })?;
-        let unknown = |capture: &str| SyntaxError::Capture {
-            language: language.id,
-            capture: capture.to_owned(),
-        };
-        let roles = query
-            .capture_names()
-            .iter()
-            .map(|name| role(name).ok_or_else(|| unknown(name)));
+        let unknown = |capture: &str| SyntaxError::Capture { language: language.id, capture: capture.to_owned() };
+        let roles = query.capture_names().iter().map(|name| role(name).ok_or_else(|| unknown(name)));
         let roles = roles.collect::<Result<Vec<_>, _>>()?;
-        let settings = (0..query.pattern_count())
-            .map(|pattern| settings(&query, pattern))
-            .collect();
+        let settings = (0..query.pattern_count()).map(|pattern| settings(&query, pattern)).collect();
         Ok(Self { query, roles, settings })
     }
 }
@@ -109,14 +101,8 @@ pub(super) fn highlight_configuration(language: &'static Language) -> Result<Hig
     // The parts are files that need not end in a line end, and a part may open with a comment.
     let (highlights, locals) = (language.highlights.join("\n"), language.locals.join("\n"));
     // No injections: each would start another parse, and macros and templates read well enough without.
-    let mut configuration =
-        HighlightConfiguration::new(grammar, language.id, &highlights, "", &locals).map_err(|source| {
-            SyntaxError::Query {
-                language: language.id,
-                what: "highlight",
-                source,
-            }
-        })?;
+    let mut configuration = HighlightConfiguration::new(grammar, language.id, &highlights, "", &locals)
+        .map_err(|source| SyntaxError::Query { language: language.id, what: "highlight", source })?;
     configuration.configure(&capture_names());
     Ok(configuration)
 }

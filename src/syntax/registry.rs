@@ -49,10 +49,7 @@ pub(super) static LANGUAGES: [Language; 11] = [
         aliases: &["c++"],
         interpreters: &[],
         grammar: || tree_sitter_cpp::LANGUAGE.into(),
-        tags_query: concat!(
-            include_str!("../../queries/c/tags.scm"),
-            include_str!("../../queries/cpp/tags.scm")
-        ),
+        tags_query: concat!(include_str!("../../queries/c/tags.scm"), include_str!("../../queries/cpp/tags.scm")),
         highlights: &[tree_sitter_c::HIGHLIGHT_QUERY, tree_sitter_cpp::HIGHLIGHT_QUERY],
         locals: &[],
         compiled: Compiled::none(),

@@ -44,12 +44,8 @@ pub(super) fn signature(header: &Header<'_>, prefix: Option<&str>, source: &str)
 
 /// Where the body is. The fields of a tuple struct are part of its header although the grammar calls them its body.
 fn body(header: &Header<'_>) -> Option<Range<usize>> {
-    let named = || {
-        header
-            .node
-            .child_by_field_name("body")
-            .filter(|body| body.kind() != "ordered_field_declaration_list")
-    };
+    let named =
+        || header.node.child_by_field_name("body").filter(|body| body.kind() != "ordered_field_declaration_list");
     let body = header.body.or_else(named).or_else(|| opening(header.node))?;
     let range = body.byte_range();
     (range.start > header.node.start_byte()).then_some(range)
@@ -59,9 +55,7 @@ fn body(header: &Header<'_>) -> Option<Range<usize>> {
 /// since a colon elsewhere introduces a type.
 fn opening<'tree>(node: Node<'tree>) -> Option<Node<'tree>> {
     let mut cursor = node.walk();
-    node.children(&mut cursor)
-        .take(MAX_HEADER_NODES)
-        .find(|child| child.kind() == "{")
+    node.children(&mut cursor).take(MAX_HEADER_NODES).find(|child| child.kind() == "{")
 }
 
 /// Appends the code of `range`, leaving out comments and annotations.
@@ -140,11 +134,7 @@ struct Squeezed {
 
 impl Squeezed {
     fn new(prefix: &str) -> Self {
-        Self {
-            text: prefix.to_owned(),
-            chars: prefix.chars().count(),
-            space: !prefix.is_empty(),
-        }
+        Self { text: prefix.to_owned(), chars: prefix.chars().count(), space: !prefix.is_empty() }
     }
 
     fn push(&mut self, code: &str) {
@@ -198,10 +188,7 @@ mod tests {
 
     fn signatures(language: &str, source: &str) -> Vec<String> {
         let tags = tags(Language::by_name(language).unwrap(), source);
-        tags.definitions
-            .into_iter()
-            .map(|definition| definition.signature)
-            .collect()
+        tags.definitions.into_iter().map(|definition| definition.signature).collect()
     }
 
     #[test]
@@ -212,21 +199,12 @@ mod tests {
 
     #[test]
     fn each_language_ends_its_header_its_own_way() {
-        assert_eq!(
-            signatures("python", "def f(a: int) -> str:  # why\n    return ''\n"),
-            ["def f(a: int) -> str"]
-        );
+        assert_eq!(signatures("python", "def f(a: int) -> str:  # why\n    return ''\n"), ["def f(a: int) -> str"]);
         assert_eq!(signatures("ruby", "def name = @name\n"), ["def name"]);
         assert_eq!(signatures("ruby", "def empty\nend\n"), ["def empty"]);
-        assert_eq!(
-            signatures("javascript", "const f = async (a) => {\n};\n"),
-            ["const f = async (a) =>"]
-        );
+        assert_eq!(signatures("javascript", "const f = async (a) => {\n};\n"), ["const f = async (a) =>"]);
         assert_eq!(signatures("c", "int f(void);\n"), ["int f(void)"]);
-        assert_eq!(
-            signatures("rust", "pub struct P(pub u32, u32);\n"),
-            ["pub struct P(pub u32, u32)"]
-        );
+        assert_eq!(signatures("rust", "pub struct P(pub u32, u32);\n"), ["pub struct P(pub u32, u32)"]);
         assert_eq!(signatures("go", "type P struct {\n\tX int\n}\n"), ["type P struct"]);
     }
 
@@ -238,10 +216,7 @@ mod tests {
 
     #[test]
     fn a_name_after_the_body_is_kept() {
-        assert_eq!(
-            signatures("c", "typedef struct {\n  int x;\n} point_t;\n"),
-            ["typedef struct { … } point_t"]
-        );
+        assert_eq!(signatures("c", "typedef struct {\n  int x;\n} point_t;\n"), ["typedef struct { … } point_t"]);
     }
 
     #[test]

@@ -81,9 +81,7 @@ fn collect(query: &TagQuery, root: Node<'_>, source: &str) -> Collected {
         for capture in found.captures() {
             if query.roles.get(capture.index as usize) == Some(&Role::Reference) {
                 let range = capture.node.byte_range();
-                collected
-                    .references
-                    .insert((range.start, range.end), line_of(capture.node.start_position().row));
+                collected.references.insert((range.start, range.end), line_of(capture.node.start_position().row));
             }
         }
         collected.definitions.extend(definition(query, found, source));
@@ -130,11 +128,7 @@ fn definition(query: &TagQuery, found: &QueryMatch<'_, '_>, source: &str) -> Opt
 /// The name in a node: symbols of Ruby lose their colon; what is blank, anonymous or absurdly long is no name.
 fn name_text<'source>(node: Node<'_>, source: &'source str) -> Option<&'source str> {
     let text = source.get(node.byte_range())?;
-    let text = if node.kind() == "simple_symbol" {
-        text.trim_start_matches(':')
-    } else {
-        text
-    };
+    let text = if node.kind() == "simple_symbol" { text.trim_start_matches(':') } else { text };
     let blank = text.is_empty() || text == "_" || text.len() > MAX_NAME_BYTES || text.contains('\n');
     (!blank).then_some(text)
 }
@@ -143,18 +137,10 @@ fn name_text<'source>(node: Node<'_>, source: &'source str) -> Option<&'source s
 /// unless the name comes after the body.
 fn lines(node: Node<'_>, name: Node<'_>, body: Option<Node<'_>>) -> (u32, u32) {
     let trailing = body.is_some_and(|body| name.start_byte() >= body.end_byte());
-    let first = if trailing {
-        node.start_position().row
-    } else {
-        name.start_position().row
-    };
+    let first = if trailing { node.start_position().row } else { name.start_position().row };
     let end = node.end_position();
     // Some nodes take in their line end and so stop at the start of the next line.
-    let last = if end.column == 0 {
-        end.row.saturating_sub(1)
-    } else {
-        end.row
-    };
+    let last = if end.column == 0 { end.row.saturating_sub(1) } else { end.row };
     (line_of(first), line_of(last.max(first)))
 }
 
@@ -171,10 +157,7 @@ fn references(found: BTreeMap<Bytes, u32>, names: &BTreeSet<NameAt>, source: &st
         }
         let name = source.get(start..end).unwrap_or_default().trim_start_matches(':');
         if !name.is_empty() && name.len() <= MAX_NAME_BYTES {
-            references.push(Reference {
-                name: name.to_owned(),
-                line,
-            });
+            references.push(Reference { name: name.to_owned(), line });
         }
     }
     references
@@ -185,9 +168,7 @@ fn references(found: BTreeMap<Bytes, u32>, names: &BTreeSet<NameAt>, source: &st
 fn defined_names(found: &[Found]) -> BTreeSet<NameAt> {
     let names = |wanted: fn(FoundRole) -> bool| {
         let found = found.iter().filter(move |found| wanted(found.role));
-        found
-            .map(|found| NameAt::from(found.name_range.clone()))
-            .collect::<BTreeSet<_>>()
+        found.map(|found| NameAt::from(found.name_range.clone())).collect::<BTreeSet<_>>()
     };
     let ignored = names(|role| role == FoundRole::Ignore);
     let mut defined = names(|role| matches!(role, FoundRole::Definition(_)));
@@ -233,18 +214,11 @@ fn placed(found: &Found, kind: SymbolKind, open: &[&Found]) -> Option<Definition
     let belongs_to_type = outer.is_some_and(|outer| outer.is_type());
     Some(Definition {
         name: found.name.clone(),
-        kind: if kind == SymbolKind::Function && belongs_to_type {
-            SymbolKind::Method
-        } else {
-            kind
-        },
+        kind: if kind == SymbolKind::Function && belongs_to_type { SymbolKind::Method } else { kind },
         line: found.line,
         end_line: found.end_line,
         signature: found.signature.clone(),
-        container: found
-            .container
-            .clone()
-            .or_else(|| outer.map(|outer| outer.name.clone())),
+        container: found.container.clone().or_else(|| outer.map(|outer| outer.name.clone())),
     })
 }
 
@@ -256,20 +230,14 @@ impl Found {
     }
 
     fn is_function(&self) -> bool {
-        matches!(
-            self.role,
-            FoundRole::Definition(SymbolKind::Function | SymbolKind::Method)
-        )
+        matches!(self.role, FoundRole::Definition(SymbolKind::Function | SymbolKind::Method))
     }
 
     fn is_type(&self) -> bool {
         match self.role {
             FoundRole::Scope => true,
             FoundRole::Definition(kind) => {
-                matches!(
-                    kind,
-                    SymbolKind::Class | SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Interface
-                )
+                matches!(kind, SymbolKind::Class | SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Interface)
             }
             FoundRole::Ignore => false,
         }
@@ -280,15 +248,9 @@ impl Found {
 /// whose signature is fuller.
 fn without_duplicates(found: Vec<Found>) -> Vec<Found> {
     let mut best = BTreeMap::new();
-    for (at, found) in found
-        .iter()
-        .enumerate()
-        .filter(|(_, found)| found.role != FoundRole::Scope)
-    {
+    for (at, found) in found.iter().enumerate().filter(|(_, found)| found.role != FoundRole::Scope) {
         let specific = (specificity(found.role), found.has_body);
-        let kept = best
-            .entry((found.name_row, found.name.as_str()))
-            .or_insert((specific, at));
+        let kept = best.entry((found.name_row, found.name.as_str())).or_insert((specific, at));
         if specific > kept.0 {
             *kept = (specific, at);
         }
@@ -299,12 +261,7 @@ fn without_duplicates(found: Vec<Found>) -> Vec<Found> {
         FoundRole::Ignore => false,
         FoundRole::Definition(_) => kept.contains(at),
     };
-    found
-        .into_iter()
-        .enumerate()
-        .filter(|(at, found)| stays(at, found))
-        .map(|(_, found)| found)
-        .collect()
+    found.into_iter().enumerate().filter(|(at, found)| stays(at, found)).map(|(_, found)| found).collect()
 }
 
 /// How much a kind says: that a variable holds a function is worth more than that it is a variable.
@@ -336,81 +293,45 @@ mod tests {
             let (kind, line, end_line) = (definition.kind.as_str(), definition.line, definition.end_line);
             format!("{kind} {container}{} {line}-{end_line}", definition.name)
         };
-        tags(Language::by_name(language).unwrap(), source)
-            .definitions
-            .into_iter()
-            .map(show)
-            .collect()
+        tags(Language::by_name(language).unwrap(), source).definitions.into_iter().map(show).collect()
     }
 
     fn referenced(language: &str, source: &str) -> Vec<String> {
         let tags = tags(Language::by_name(language).unwrap(), source);
-        tags.references
-            .into_iter()
-            .map(|reference| format!("{}:{}", reference.name, reference.line))
-            .collect()
+        tags.references.into_iter().map(|reference| format!("{}:{}", reference.name, reference.line)).collect()
     }
 
     #[test]
     fn a_function_of_a_type_is_a_method() {
         let source = "impl A {\n    fn f() {\n        fn g() {}\n    }\n}\nmod m {\n    fn h() {}\n}\n";
-        let expected = [
-            "method A::f 2-4",
-            "function f::g 3-3",
-            "module m 6-8",
-            "function m::h 7-7",
-        ];
+        let expected = ["method A::f 2-4", "function f::g 3-3", "module m 6-8", "function m::h 7-7"];
         assert_eq!(defined("rust", source), expected);
     }
 
     #[test]
     fn what_is_local_to_a_function_is_no_definition() {
-        assert_eq!(
-            defined("go", "func f() {\n\tvar x = 1\n\tconst y = 2\n}\n"),
-            ["function f 1-4"]
-        );
-        assert_eq!(
-            defined("javascript", "function f() {\n  const x = 1;\n}\n"),
-            ["function f 1-3"]
-        );
-        assert_eq!(
-            defined("c", "int f(void) { int x = 1; int g(int); return x; }\n"),
-            ["function f 1-1"]
-        );
+        assert_eq!(defined("go", "func f() {\n\tvar x = 1\n\tconst y = 2\n}\n"), ["function f 1-4"]);
+        assert_eq!(defined("javascript", "function f() {\n  const x = 1;\n}\n"), ["function f 1-3"]);
+        assert_eq!(defined("c", "int f(void) { int x = 1; int g(int); return x; }\n"), ["function f 1-1"]);
     }
 
     #[test]
     fn a_definition_captured_twice_is_one() {
-        assert_eq!(
-            defined("javascript", "const F = class { g() {} };\n"),
-            ["class F 1-1", "method F::g 1-1"]
-        );
+        assert_eq!(defined("javascript", "const F = class { g() {} };\n"), ["class F 1-1", "method F::g 1-1"]);
         assert_eq!(defined("python", "MAX = 1\n"), ["constant MAX 1-1"]);
-        assert_eq!(
-            defined("c", "typedef struct a {\n int x;\n} a;\n"),
-            ["type a 1-3", "struct a 1-3"]
-        );
+        assert_eq!(defined("c", "typedef struct a {\n int x;\n} a;\n"), ["type a 1-3", "struct a 1-3"]);
     }
 
     #[test]
     fn declarations_of_several_names_do_not_nest() {
         let expected = ["function a 1-1", "function b 1-1", "variable c 1-1"];
-        assert_eq!(
-            defined("javascript", "const a = () => 1, b = () => 2, c = 3;\n"),
-            expected
-        );
+        assert_eq!(defined("javascript", "const a = () => 1, b = () => 2, c = 3;\n"), expected);
     }
 
     #[test]
     fn an_import_defines_nothing() {
-        assert_eq!(
-            defined("javascript", "const a = require('a');\nconst b = require('b').c;\n"),
-            [""; 0]
-        );
-        assert_eq!(
-            referenced("javascript", "const { a } = require('a');\n"),
-            ["a:1", "require:1"]
-        );
+        assert_eq!(defined("javascript", "const a = require('a');\nconst b = require('b').c;\n"), [""; 0]);
+        assert_eq!(referenced("javascript", "const { a } = require('a');\n"), ["a:1", "require:1"]);
     }
 
     #[test]
@@ -424,10 +345,7 @@ mod tests {
     #[test]
     fn an_impl_and_a_require_refer_to_what_they_name() {
         assert_eq!(referenced("rust", "impl Foo {}\n"), ["Foo:1"]);
-        assert_eq!(
-            referenced("javascript", "const foo = require('foo');\n"),
-            ["foo:1", "require:1"]
-        );
+        assert_eq!(referenced("javascript", "const foo = require('foo');\n"), ["foo:1", "require:1"]);
     }
 
     #[test]
@@ -443,26 +361,13 @@ mod tests {
 
     #[test]
     fn broken_code_still_has_tags() {
-        let names = defined(
-            "python",
-            "def good():\n    pass\n\ndef bad(:\n    pass\n\nclass Fine:\n    pass\n",
-        );
-        assert!(
-            names.contains(&"function good 1-2".into()) && names.contains(&"class Fine 7-8".into()),
-            "{names:?}"
-        );
+        let names = defined("python", "def good():\n    pass\n\ndef bad(:\n    pass\n\nclass Fine:\n    pass\n");
+        assert!(names.contains(&"function good 1-2".into()) && names.contains(&"class Fine 7-8".into()), "{names:?}");
     }
 
     #[test]
     fn odd_bytes_do_no_harm() {
-        assert_eq!(
-            defined(
-                "python",
-                "\u{feff}def f():\r\n    pass\r\n\0\r\ndef g():\r\n    pass\r\n"
-            )
-            .len(),
-            2
-        );
+        assert_eq!(defined("python", "\u{feff}def f():\r\n    pass\r\n\0\r\ndef g():\r\n    pass\r\n").len(), 2);
     }
 
     #[test]
@@ -475,23 +380,14 @@ mod tests {
     fn minified_code_is_read() {
         let source = "var a=function(){return b(1)},c={d:function(e){return[e,{f:[1,2]}]}};".repeat(2_000);
         let tags = tags(Language::by_name("js").unwrap(), &source);
-        assert!(
-            tags.definitions
-                .iter()
-                .all(|definition| definition.line == 1 && definition.signature.len() < 400)
-        );
+        assert!(tags.definitions.iter().all(|definition| definition.line == 1 && definition.signature.len() < 400));
         assert_eq!(tags.definitions.len(), 3);
     }
 
     #[test]
     fn depth_is_no_danger() {
         let depth = 30_000;
-        for (name, open) in [
-            ("javascript", "{a:["),
-            ("python", "f("),
-            ("rust", "mod a {"),
-            ("ruby", "class A;"),
-        ] {
+        for (name, open) in [("javascript", "{a:["), ("python", "f("), ("rust", "mod a {"), ("ruby", "class A;")] {
             tags(Language::by_name(name).unwrap(), &open.repeat(depth));
         }
     }

@@ -41,9 +41,7 @@ pub fn split(text: &str) -> Vec<&str> {
 
 /// A line without its terminator (`\n` or `\r\n`).
 pub fn body(line: &str) -> &str {
-    line.strip_suffix("\r\n")
-        .or_else(|| line.strip_suffix('\n'))
-        .unwrap_or(line)
+    line.strip_suffix("\r\n").or_else(|| line.strip_suffix('\n')).unwrap_or(line)
 }
 
 #[cfg(test)]

@@ -21,11 +21,7 @@ pub fn columns(text: &str) -> usize {
 pub(crate) fn grapheme(cluster: &str) -> usize {
     // Halfwidth sound marks combine by property, yet terminals give each a column of its own.
     let marks = || cluster.chars().filter(|c| matches!(c, '\u{FF9E}' | '\u{FF9F}')).count();
-    if cluster.len() == 1 {
-        1
-    } else {
-        cluster.width() + marks()
-    }
+    if cluster.len() == 1 { 1 } else { cluster.width() + marks() }
 }
 
 /// `text` in at most `max_columns` columns: whole if it fits, else its start with `…` at the end. Empty for 0 columns.
@@ -36,11 +32,7 @@ pub fn clip(text: &str, max_columns: usize) -> Cow<'_, str> {
     let Some(room) = max_columns.checked_sub(1) else {
         return Cow::Borrowed("");
     };
-    let end = fitting(
-        text.grapheme_indices(true)
-            .map(|(at, cluster)| (at + cluster.len(), cluster)),
-        room,
-    );
+    let end = fitting(text.grapheme_indices(true).map(|(at, cluster)| (at + cluster.len(), cluster)), room);
     Cow::Owned([text.get(..end.unwrap_or(0)).unwrap_or(""), ELLIPSIS].concat())
 }
 

@@ -13,10 +13,7 @@ use super::width;
 /// least one range. `columns` of 0 counts as 1, and a grapheme wider than the line stands alone.
 pub fn wrap(line: &str, columns: usize) -> Vec<Range<usize>> {
     let columns = columns.max(1);
-    let mut wrapping = Wrapping {
-        columns,
-        ..Wrapping::default()
-    };
+    let mut wrapping = Wrapping { columns, ..Wrapping::default() };
     for (at, cluster) in line.grapheme_indices(true) {
         wrapping.place(at, cluster);
     }
@@ -33,10 +30,7 @@ pub fn hanging(line: &str, columns: usize) -> Vec<String> {
     let indent = width::columns(head);
     let room = columns.saturating_sub(indent);
     if indent == 0 || room * 3 < columns {
-        return wrap(line, columns)
-            .into_iter()
-            .map(|piece| line[piece].to_owned())
-            .collect();
+        return wrap(line, columns).into_iter().map(|piece| line[piece].to_owned()).collect();
     }
     let pieces = wrap(tail, room).into_iter().enumerate();
     pieces
@@ -141,9 +135,7 @@ impl Wrapping {
 
 /// White space that a line may break at: not the no-break spaces, which say so in their name.
 fn is_space(cluster: &str) -> bool {
-    cluster
-        .chars()
-        .all(|c| c.is_whitespace() && !matches!(c, '\u{A0}' | '\u{2007}' | '\u{202F}'))
+    cluster.chars().all(|c| c.is_whitespace() && !matches!(c, '\u{A0}' | '\u{2007}' | '\u{202F}'))
 }
 
 #[cfg(test)]
@@ -181,10 +173,7 @@ mod tests {
     fn a_column_continues_below_itself() {
         assert_eq!(hanging("  y  take this one", 14), ["  y  take this", "     one"]);
         assert_eq!(hanging("no columns here", 10), ["no columns", "here"]);
-        assert_eq!(
-            hanging("a long first column  x y", 12),
-            wrapped("a long first column  x y", 12)
-        );
+        assert_eq!(hanging("a long first column  x y", 12), wrapped("a long first column  x y", 12));
     }
 
     #[test]

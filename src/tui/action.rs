@@ -228,20 +228,13 @@ pub fn lookup(pane: Pane, sequence: &str) -> Binding {
         Scope::Pane(_) | Scope::Lists => None,
     };
     let here = ACTIONS.iter().filter_map(|info| Some((rank(info.scope)?, info)));
-    let exact = here
-        .clone()
-        .filter(|(_, info)| info.keys.contains(&sequence))
-        .min_by_key(|(rank, _)| *rank);
+    let exact = here.clone().filter(|(_, info)| info.keys.contains(&sequence)).min_by_key(|(rank, _)| *rank);
     if let Some((_, info)) = exact {
         return Binding::Action(info.action);
     }
     let prefix = format!("{sequence} ");
     let longer = |info: &&ActionInfo| info.keys.iter().any(|keys| keys.starts_with(&prefix));
-    if here.map(|(_, info)| info).any(|info| longer(&info)) {
-        Binding::Prefix
-    } else {
-        Binding::None
-    }
+    if here.map(|(_, info)| info).any(|info| longer(&info)) { Binding::Prefix } else { Binding::None }
 }
 
 #[cfg(test)]
@@ -265,12 +258,7 @@ mod tests {
         let mut seen = BTreeMap::new();
         for info in ACTIONS {
             for keys in info.keys {
-                assert_eq!(
-                    seen.insert((info.scope, *keys), info.name),
-                    None,
-                    "{keys} in {:?}",
-                    info.scope
-                );
+                assert_eq!(seen.insert((info.scope, *keys), info.name), None, "{keys} in {:?}", info.scope);
             }
         }
     }

@@ -134,10 +134,7 @@ impl App {
         self.was_reviewing = !review.is_empty();
         if self.session.proposals != self.seen_proposals {
             self.seen_proposals = self.session.proposals;
-            self.review = ReviewPane {
-                follow: true,
-                ..ReviewPane::default()
-            };
+            self.review = ReviewPane { follow: true, ..ReviewPane::default() };
             // The focus stays where it is: a letter typed for the chat must never decide a hunk.
         }
         let parts = self.session.view.as_ref().map_or(0, |view| view.prompt.parts.len());
@@ -157,10 +154,7 @@ impl App {
     pub(super) fn drawn(&mut self, cache: &ViewCache) {
         self.map.window.set_height(cache.heights[0]);
         self.context.set_height(cache.heights[1]);
-        self.chat.from_bottom = self
-            .chat
-            .from_bottom
-            .min(cache.chat.total.saturating_sub(cache.chat.height));
+        self.chat.from_bottom = self.chat.from_bottom.min(cache.chat.total.saturating_sub(cache.chat.height));
         self.page = match self.focus {
             Pane::Review => cache.review.height,
             _ => cache.chat.height,
@@ -191,11 +185,7 @@ impl App {
             Action::FocusMap => self.focus != Pane::Map,
             Action::FocusContext => self.focus != Pane::Context,
             Action::FocusReview => self.focus != Pane::Review,
-            action
-                if action
-                    .info()
-                    .is_some_and(|info| info.scope == Scope::Pane(Pane::Review)) =>
-            {
+            action if action.info().is_some_and(|info| info.scope == Scope::Pane(Pane::Review)) => {
                 !self.session.review.files.is_empty()
             }
             _ => true,

@@ -41,15 +41,9 @@ pub struct Colored {
 impl Job {
     /// Does the work. May take half a second; never call it while drawing.
     pub fn run(self) -> Colored {
-        let colors = if self.by_path {
-            highlight(&self.name, &self.source)
-        } else {
-            highlight_lang(&self.name, &self.source)
-        };
-        Colored {
-            key: self.key,
-            colors: Arc::new(colors),
-        }
+        let colors =
+            if self.by_path { highlight(&self.name, &self.source) } else { highlight_lang(&self.name, &self.source) };
+        Colored { key: self.key, colors: Arc::new(colors) }
     }
 }
 
@@ -73,20 +67,12 @@ impl Coloring {
             Language::Path(name) => (true, name),
             Language::Fence(name) => (false, name),
         };
-        let key = xxh3_64_with_seed(
-            source.as_bytes(),
-            xxh3_64_with_seed(name.as_bytes(), u64::from(by_path)),
-        );
+        let key = xxh3_64_with_seed(source.as_bytes(), xxh3_64_with_seed(name.as_bytes(), u64::from(by_path)));
         if let Some(colors) = self.done.get(&key) {
             return Some(Arc::clone(colors));
         }
         if self.asked.insert(key) {
-            self.wanted.push(Job {
-                key,
-                by_path,
-                name: name.to_owned(),
-                source: Arc::from(source),
-            });
+            self.wanted.push(Job { key, by_path, name: name.to_owned(), source: Arc::from(source) });
         }
         None
     }
@@ -168,11 +154,6 @@ pub fn code_lines(coloring: &mut Coloring, language: &str, code: &str, theme: &T
     lines::split(code)
         .into_iter()
         .zip(colors.iter())
-        .map(|(line, spans)| {
-            pieces(lines::body(line), spans, Style::default(), theme)
-                .into_iter()
-                .map(owned)
-                .collect()
-        })
+        .map(|(line, spans)| pieces(lines::body(line), spans, Style::default(), theme).into_iter().map(owned).collect())
         .collect()
 }

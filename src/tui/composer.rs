@@ -24,11 +24,7 @@ pub struct Composer {
 impl Composer {
     /// An empty composer.
     pub fn new(theme: &Theme) -> Self {
-        let mut composer = Self {
-            area: TextArea::default(),
-            style: theme.style(Role::Text),
-            chips: Vec::new(),
-        };
+        let mut composer = Self { area: TextArea::default(), style: theme.style(Role::Text), chips: Vec::new() };
         composer.reset(Vec::new());
         composer.area.set_placeholder_style(theme.style(Role::Muted));
         composer
@@ -40,10 +36,8 @@ impl Composer {
         self.area.set_wrap_mode(WrapMode::WordOrGlyph);
         self.area.set_style(self.style);
         self.area.set_cursor_line_style(Style::default());
-        self.area
-            .set_cursor_style(Style::default().add_modifier(Modifier::REVERSED));
-        self.area
-            .set_placeholder_text("Ask or say what to change · / commands · F1 help");
+        self.area.set_cursor_style(Style::default().add_modifier(Modifier::REVERSED));
+        self.area.set_placeholder_text("Ask or say what to change · / commands · F1 help");
         if let Some(style) = placeholder {
             self.area.set_placeholder_style(style);
         }
@@ -54,9 +48,7 @@ impl Composer {
     /// The message, with long pastes in full.
     pub fn text(&self) -> String {
         let typed = self.area.lines().join("\n");
-        self.chips
-            .iter()
-            .fold(typed, |text, (chip, paste)| text.replace(chip, paste))
+        self.chips.iter().fold(typed, |text, (chip, paste)| text.replace(chip, paste))
     }
 
     /// Whether there is no message.
@@ -103,12 +95,7 @@ impl Composer {
     /// Rows that it wants at a width, between 1 and `most`.
     pub fn height(&self, width: u16, most: u16) -> u16 {
         let columns = usize::from(width.max(1));
-        let rows: usize = self
-            .area
-            .lines()
-            .iter()
-            .map(|line| crate::text::width::columns(line) / columns + 1)
-            .sum();
+        let rows: usize = self.area.lines().iter().map(|line| crate::text::width::columns(line) / columns + 1).sum();
         u16::try_from(rows).unwrap_or(most).clamp(1, most)
     }
 

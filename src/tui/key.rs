@@ -54,11 +54,9 @@ pub fn parse(name: &str) -> Option<KeyEvent> {
     if name == "Shift-Tab" {
         return Some(KeyEvent::new(KeyCode::BackTab, KeyModifiers::SHIFT));
     }
-    for (modifier, text) in [
-        (KeyModifiers::CONTROL, "Ctrl-"),
-        (KeyModifiers::ALT, "Alt-"),
-        (KeyModifiers::SHIFT, "Shift-"),
-    ] {
+    for (modifier, text) in
+        [(KeyModifiers::CONTROL, "Ctrl-"), (KeyModifiers::ALT, "Alt-"), (KeyModifiers::SHIFT, "Shift-")]
+    {
         if let Some(after) = rest.strip_prefix(text).filter(|after| !after.is_empty()) {
             rest = after;
             modifiers |= modifier;
@@ -89,18 +87,7 @@ mod tests {
 
     #[test]
     fn names_and_keys_are_each_others_inverse() {
-        for text in [
-            "q",
-            "Y",
-            "Ctrl-c",
-            "Alt-Enter",
-            "F1",
-            "Shift-Tab",
-            "Space",
-            "Ctrl-Alt-x",
-            "-",
-            "Shift-Up",
-        ] {
+        for text in ["q", "Y", "Ctrl-c", "Alt-Enter", "F1", "Shift-Tab", "Space", "Ctrl-Alt-x", "-", "Shift-Up"] {
             assert_eq!(name(parse(text).unwrap()), text);
         }
         assert_eq!(parse("Nonsense"), None);

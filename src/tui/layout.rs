@@ -32,27 +32,12 @@ pub fn places(screen: Rect, focus: Pane, reviewing: bool) -> Option<Places> {
     }
     if screen.width >= WIDE.0 && screen.height >= WIDE.1 {
         let [body, status] = rows(screen, [Constraint::Fill(1), Constraint::Length(1)]);
-        return Some(Places {
-            panes: wide(body, reviewing),
-            tabs: None,
-            status,
-        });
+        return Some(Places { panes: wide(body, reviewing), tabs: None, status });
     }
-    let [tabs, body, status] = rows(
-        screen,
-        [Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)],
-    );
+    let [tabs, body, status] = rows(screen, [Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]);
     let company = screen.width >= MEDIUM.0 && screen.height >= MEDIUM.1;
-    let panes = if company {
-        stack(body, focus, reviewing)
-    } else {
-        vec![(focus, body)]
-    };
-    Some(Places {
-        panes,
-        tabs: Some(tabs),
-        status,
-    })
+    let panes = if company { stack(body, focus, reviewing) } else { vec![(focus, body)] };
+    Some(Places { panes, tabs: Some(tabs), status })
 }
 
 fn wide(body: Rect, reviewing: bool) -> Vec<(Pane, Rect)> {
@@ -60,21 +45,11 @@ fn wide(body: Rect, reviewing: bool) -> Vec<(Pane, Rect)> {
         let [left, right] = columns(body, [Constraint::Percentage(42), Constraint::Fill(1)]);
         let [top, review] = rows(right, [Constraint::Percentage(27), Constraint::Fill(1)]);
         let [map, context] = columns(top, [Constraint::Fill(1), Constraint::Fill(1)]);
-        return vec![
-            (Pane::Chat, left),
-            (Pane::Map, map),
-            (Pane::Context, context),
-            (Pane::Review, review),
-        ];
+        return vec![(Pane::Chat, left), (Pane::Map, map), (Pane::Context, context), (Pane::Review, review)];
     }
     let [left, right] = columns(body, [Constraint::Percentage(56), Constraint::Fill(1)]);
     let [map, context, review] = rows(right, [Constraint::Fill(5), Constraint::Fill(4), Constraint::Length(7)]);
-    vec![
-        (Pane::Chat, left),
-        (Pane::Map, map),
-        (Pane::Context, context),
-        (Pane::Review, review),
-    ]
+    vec![(Pane::Chat, left), (Pane::Map, map), (Pane::Context, context), (Pane::Review, review)]
 }
 
 /// The pane with the focus above; below it the chat, or what waits for a decision, or map and context beside each other.
@@ -110,10 +85,7 @@ mod tests {
 
     impl Places {
         fn of(&self, pane: Pane) -> Option<Rect> {
-            self.panes
-                .iter()
-                .find(|(other, _)| *other == pane)
-                .map(|(_, rect)| *rect)
+            self.panes.iter().find(|(other, _)| *other == pane).map(|(_, rect)| *rect)
         }
     }
 
@@ -131,10 +103,7 @@ mod tests {
                     let places = places(Rect::new(0, 0, width, height), focus, reviewing).unwrap();
                     assert!(places.of(focus).is_some());
                     for (index, (_, rect)) in places.panes.iter().enumerate() {
-                        assert!(
-                            rect.width >= 10 && rect.height >= 3,
-                            "{width}x{height} {focus:?} {rect:?}"
-                        );
+                        assert!(rect.width >= 10 && rect.height >= 3, "{width}x{height} {focus:?} {rect:?}");
                         assert!(places.panes[..index].iter().all(|(_, other)| !other.intersects(*rect)));
                     }
                 }

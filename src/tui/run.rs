@@ -43,6 +43,8 @@ pub struct Start {
 /// # Errors
 /// There is no terminal, or it went away.
 pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) -> Runner) -> io::Result<u8> {
+    // Before the terminal is taken: a signal in between would end the program without giving it back.
+    let mut signals = Signals::listen()?;
     let (guard, mut screen) = Guard::take()?;
     terminal::title("rhumb");
     let (reports, mut incoming) = mpsc::channel(256);
@@ -53,15 +55,9 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
     if start.test_panic {
         panic_for_test();
     }
-    let mut stage = Stage {
-        app,
-        cache,
-        runner,
-        colored: mpsc::unbounded_channel(),
-    };
+    let mut stage = Stage { app, cache, runner, colored: mpsc::unbounded_channel() };
     let mut code = stage.perform(tasks, &mut screen)?;
     let mut events = EventStream::new();
-    let mut signals = Signals::listen()?;
     let (mut dirty, mut next_frame) = (true, Instant::now());
     while code.is_none() {
         tokio::select! {
@@ -69,7 +65,7 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
             signal = signals.next() => match signal {
                 Signal::Fatal(number) => code = Some(128 + number),
                 Signal::Stop => { suspend(&mut screen)?; dirty = true; }
-                Signal::Continued => { terminal::enter()?; screen.clear()?; dirty = true; }
+                Signal::Continued => { terminal::enter()?; terminal::clear(&mut screen)?; dirty = true; }
             },
             event = events.next() => match event {
                 Some(Ok(event)) => {
@@ -146,7 +142,7 @@ impl Stage {
                     terminal::copy_by_escape(&text);
                     tokio::task::spawn_blocking(move || terminal::copy_natively(&text));
                 }
-                Task::Redraw => screen.clear()?,
+                Task::Redraw => terminal::clear(screen)?,
                 Task::Suspend => suspend(screen)?,
                 Task::Quit => return Ok(Some(0)),
             }
@@ -160,7 +156,7 @@ fn suspend(screen: &mut Screen) -> io::Result<()> {
     terminal::give_back();
     terminal::stop();
     terminal::enter()?;
-    screen.clear()
+    terminal::clear(screen)
 }
 
 #[expect(clippy::panic, reason = "the test of the panic hook needs a panic")]

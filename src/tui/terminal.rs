@@ -12,6 +12,7 @@ use crossterm::terminal::{
 use crossterm::{cursor, execute};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
+use ratatui::layout::Rect;
 
 use super::theme::ColorDepth;
 
@@ -53,13 +54,7 @@ impl Drop for Guard {
 /// The terminal refuses.
 pub fn enter() -> io::Result<()> {
     enable_raw_mode()?;
-    execute!(
-        io::stdout(),
-        EnterAlternateScreen,
-        EnableBracketedPaste,
-        Clear(ClearType::All),
-        cursor::Hide
-    )
+    execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, Clear(ClearType::All), cursor::Hide)
 }
 
 /// Gives the terminal back. Safe to call twice, and from the panic hook; nothing can be done about errors here.
@@ -68,6 +63,18 @@ pub fn give_back() {
     let _ = execute!(out, DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
     let _ = disable_raw_mode();
     let _ = out.flush();
+}
+
+/// Empties the screen, so that the next frame draws all of it.
+///
+/// Not by `Terminal::clear`: that asks the terminal where the cursor is, and while the event stream waits for input the
+/// answer never reaches who asked.
+///
+/// # Errors
+/// The terminal refuses.
+pub fn clear(screen: &mut Screen) -> io::Result<()> {
+    let size = screen.size()?;
+    screen.resize(Rect::new(0, 0, size.width, size.height))
 }
 
 /// Names the window.
@@ -141,25 +148,15 @@ mod tests {
     use super::*;
 
     fn depth(vars: &[(&str, &str)]) -> ColorDepth {
-        color_depth(|name| {
-            vars.iter()
-                .find(|(key, _)| *key == name)
-                .map(|(_, value)| (*value).to_owned())
-        })
+        color_depth(|name| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()))
     }
 
     #[test]
     fn the_terminals_own_word_decides_the_depth() {
-        assert_eq!(
-            depth(&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")]),
-            ColorDepth::True
-        );
+        assert_eq!(depth(&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")]), ColorDepth::True);
         assert_eq!(depth(&[("TERM", "xterm-256color")]), ColorDepth::Ansi256);
         assert_eq!(depth(&[("TERM", "linux")]), ColorDepth::Ansi16);
-        assert_eq!(
-            depth(&[("TERM", "xterm-256color"), ("NO_COLOR", "1")]),
-            ColorDepth::None
-        );
+        assert_eq!(depth(&[("TERM", "xterm-256color"), ("NO_COLOR", "1")]), ColorDepth::None);
     }
 
     #[test]

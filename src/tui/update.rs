@@ -33,11 +33,7 @@ impl App {
         if let Some(text) = self.session.clipboard.take() {
             let tokens = self.session.view.as_ref().map_or(0, |view| view.prompt.tokens);
             let hint = "Paste it into any chat, copy the whole reply, then press F4 here.";
-            self.session.tell(
-                Level::Info,
-                format!("The prompt is on the clipboard (about {tokens} tokens)."),
-                hint,
-            );
+            self.session.tell(Level::Info, format!("The prompt is on the clipboard (about {tokens} tokens)."), hint);
             tasks.push(Task::Copy(text));
         }
         if !self.session.servers.is_empty() {
@@ -58,11 +54,7 @@ impl App {
             let reply = overlay.key(key);
             return self.overlay_reply(reply);
         }
-        let sequence = if self.pending_keys.is_empty() {
-            name
-        } else {
-            format!("{} {name}", self.pending_keys)
-        };
+        let sequence = if self.pending_keys.is_empty() { name } else { format!("{} {name}", self.pending_keys) };
         self.pending_keys.clear();
         match lookup(self.focus, &sequence) {
             Binding::Action(action) => self.act(action),
@@ -192,9 +184,8 @@ impl App {
     fn view_prompt(&mut self) {
         let Some(view) = &self.session.view else { return };
         let parts = view.prompt.parts.iter();
-        let text: String = parts
-            .map(|part| format!("── {} · {} tokens\n{}\n\n", part.title, part.tokens, part.text))
-            .collect();
+        let text: String =
+            parts.map(|part| format!("── {} · {} tokens\n{}\n\n", part.title, part.tokens, part.text)).collect();
         self.overlay = Some(Overlay::text("the next request, as it will be sent", &text));
     }
 
@@ -215,8 +206,7 @@ impl App {
                     self.command(command)
                 }
                 Err(error) => {
-                    self.session
-                        .tell(Level::Error, error.to_string(), "/help lists the commands.");
+                    self.session.tell(Level::Error, error.to_string(), "/help lists the commands.");
                     Vec::new()
                 }
             };
@@ -247,8 +237,7 @@ impl App {
             }
             Command::Review => self.session.review_last_answer(),
             Command::Servers => {
-                self.session
-                    .tell(Level::Info, "Looking for a model server on this machine …", "");
+                self.session.tell(Level::Info, "Looking for a model server on this machine …", "");
                 vec![Effect::FindServers]
             }
             Command::Help => {

@@ -61,22 +61,10 @@ pub fn draw(app: &mut App, cache: &mut ViewCache, frame: &mut Frame<'_>) {
 /// The frame of a pane, brighter with the focus, and the space inside.
 pub(super) fn pane_block(app: &App, frame: &mut Frame<'_>, area: Rect, pane: Pane, note: &str) -> Rect {
     let focused = app.focus == pane && app.overlay.is_none();
-    let title = if note.is_empty() {
-        format!(" {} ", pane.title())
-    } else {
-        format!(" {} · {note} ", pane.title())
-    };
-    let (border, title_role) = if focused {
-        (Role::BorderFocused, Role::Title)
-    } else {
-        (Role::Border, Role::Muted)
-    };
+    let title = if note.is_empty() { format!(" {} ", pane.title()) } else { format!(" {} · {note} ", pane.title()) };
+    let (border, title_role) = if focused { (Role::BorderFocused, Role::Title) } else { (Role::Border, Role::Muted) };
     let block = Block::bordered()
-        .border_type(if focused {
-            BorderType::Thick
-        } else {
-            BorderType::Rounded
-        })
+        .border_type(if focused { BorderType::Thick } else { BorderType::Rounded })
         .border_style(app.theme.style(border))
         .title(Line::styled(title, app.theme.style(title_role)));
     let inner = block.inner(area);
@@ -104,25 +92,15 @@ fn tabs(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let narrow = area.width < NARROW;
     for (index, pane) in Pane::ALL.into_iter().enumerate() {
         let counts = app.session.review.counts();
-        let note = if pane == Pane::Review && counts.total() > 0 {
-            format!(" {}", counts.pending)
-        } else {
-            String::new()
-        };
+        let note =
+            if pane == Pane::Review && counts.total() > 0 { format!(" {}", counts.pending) } else { String::new() };
         let style = if pane == app.focus {
-            app.theme
-                .style(Role::Accent)
-                .add_modifier(Modifier::BOLD | Modifier::REVERSED)
+            app.theme.style(Role::Accent).add_modifier(Modifier::BOLD | Modifier::REVERSED)
         } else {
             app.theme.style(Role::Muted)
         };
         // `repo map` is the one title of two words.
-        let title = pane
-            .title()
-            .rsplit(' ')
-            .next()
-            .filter(|_| narrow)
-            .unwrap_or(pane.title());
+        let title = pane.title().rsplit(' ').next().filter(|_| narrow).unwrap_or(pane.title());
         spans.push(Span::styled(format!(" {} {title}{note} ", index + 1), style));
         if !narrow {
             spans.push(Span::raw(" "));
@@ -139,33 +117,21 @@ fn tabs(app: &App, frame: &mut Frame<'_>, area: Rect) {
 /// Who answers, where we are, what the context weighs, and what the keys do here.
 fn status(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let theme = &app.theme;
-    let mut left = vec![Span::styled(
-        format!(" {} ", connection(app)),
-        theme.style(Role::Accent),
-    )];
-    let place = if app.session.head.is_empty() {
-        app.root.clone()
-    } else {
-        format!("{} ⎇ {}", app.root, app.session.head)
-    };
+    let mut left = vec![Span::styled(format!(" {} ", connection(app)), theme.style(Role::Accent))];
+    let place =
+        if app.session.head.is_empty() { app.root.clone() } else { format!("{} ⎇ {}", app.root, app.session.head) };
     // On a narrow screen the keys matter more than the place, which the shell's prompt has told.
     if area.width >= 100 {
         let place = format!(" {} ", width::clip_start(&place, 40));
         left.push(Span::styled(place, theme.style(Role::Muted)));
     }
     if let SurveyState::Reading(done, total) = app.session.survey {
-        left.push(Span::styled(
-            format!(" {} ", survey(done, total)),
-            theme.style(Role::Warning),
-        ));
+        left.push(Span::styled(format!(" {} ", survey(done, total)), theme.style(Role::Warning)));
     } else if let Some(view) = &app.session.view {
         let prompt = &view.prompt;
         let role = meter::role(prompt.tokens as u64, prompt.window.max_input() as u64);
         let about = if prompt.exact { "" } else { "~" };
-        left.push(Span::styled(
-            format!(" {about}{} tokens ", meter::tokens(prompt.tokens as u64)),
-            theme.style(role),
-        ));
+        left.push(Span::styled(format!(" {about}{} tokens ", meter::tokens(prompt.tokens as u64)), theme.style(role)));
     }
     let used: usize = left.iter().map(Span::width).sum();
     let room = usize::from(area.width).saturating_sub(used + 1);
@@ -185,11 +151,7 @@ fn clip(text: &str, room: usize) -> String {
 }
 
 fn survey(done: usize, total: usize) -> String {
-    if total == 0 {
-        format!("listing files: {done}")
-    } else {
-        format!("reading {done} of {total} files")
-    }
+    if total == 0 { format!("listing files: {done}") } else { format!("reading {done} of {total} files") }
 }
 
 /// Which of its ways of working the app is in.
@@ -211,11 +173,7 @@ fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
     }
     let info = |action: Action| action.info().filter(|_| app.enabled(action));
     let write = info(Action::Write).filter(|_| app.focus == Pane::Review);
-    let help = info(if app.focus == Pane::Chat {
-        Action::Help
-    } else {
-        Action::HelpHere
-    });
+    let help = info(if app.focus == Pane::Chat { Action::Help } else { Action::HelpHere });
     let scopes = [Scope::Pane(app.focus), Scope::Global];
     let in_order = scopes
         .into_iter()

@@ -36,12 +36,8 @@ pub(super) enum Refusal {
 /// Follows `path` (relative, `/`) from the root.
 pub(super) fn resolve(root: &Root, path: &str) -> Result<Place, Refusal> {
     let names = components(path)?;
-    let mut place = Place {
-        target: root.path().to_owned(),
-        existing_folder: root.path().to_owned(),
-        found: None,
-        is_link: false,
-    };
+    let mut place =
+        Place { target: root.path().to_owned(), existing_folder: root.path().to_owned(), found: None, is_link: false };
     for (i, name) in names.iter().enumerate() {
         if place.found.as_ref().is_some_and(|meta| !meta.is_dir()) {
             return Err(Refusal::NotAFolder);
@@ -52,28 +48,12 @@ pub(super) fn resolve(root: &Root, path: &str) -> Result<Place, Refusal> {
             Ok(meta) if meta.is_symlink() => {
                 let target = followed(root, &next)?;
                 let found = fs::symlink_metadata(&target).map_err(refused)?;
-                place = Place {
-                    target,
-                    found: Some(found),
-                    is_link: true,
-                    ..place
-                };
+                place = Place { target, found: Some(found), is_link: true, ..place };
             }
-            Ok(meta) => {
-                place = Place {
-                    target: next,
-                    found: Some(meta),
-                    is_link: false,
-                    ..place
-                }
-            }
+            Ok(meta) => place = Place { target: next, found: Some(meta), is_link: false, ..place },
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 place.target.extend(names.get(i..).unwrap_or_default());
-                return Ok(Place {
-                    found: None,
-                    is_link: false,
-                    ..place
-                });
+                return Ok(Place { found: None, is_link: false, ..place });
             }
             Err(error) => return Err(refused(error)),
         }
@@ -108,11 +88,7 @@ fn components(path: &str) -> Result<Vec<&str>, Refusal> {
             Component::RootDir | Component::Prefix(_) => return Err(Refusal::Outside("the path is absolute")),
         }
     }
-    if names.is_empty() {
-        Err(Refusal::Outside("the path names the root itself"))
-    } else {
-        Ok(names)
-    }
+    if names.is_empty() { Err(Refusal::Outside("the path names the root itself")) } else { Ok(names) }
 }
 
 /// Case is ignored because some file systems ignore it: there `.GIT` opens the same folder.
@@ -136,11 +112,7 @@ fn followed(root: &Root, link: &Path) -> Result<PathBuf, Refusal> {
 }
 
 fn refused(error: io::Error) -> Refusal {
-    if error.kind() == io::ErrorKind::NotADirectory {
-        Refusal::NotAFolder
-    } else {
-        Refusal::Io(error)
-    }
+    if error.kind() == io::ErrorKind::NotADirectory { Refusal::NotAFolder } else { Refusal::Io(error) }
 }
 
 #[cfg(test)]
@@ -161,17 +133,7 @@ mod tests {
     #[test]
     fn names_that_leave_the_root_are_refused() {
         let (_dir, root) = root();
-        for path in [
-            "",
-            ".",
-            "..",
-            "../out",
-            "src/../../out",
-            "/etc/passwd",
-            "a\0b",
-            ".git/config",
-            "src/.GIT/x",
-        ] {
+        for path in ["", ".", "..", "../out", "src/../../out", "/etc/passwd", "a\0b", ".git/config", "src/.GIT/x"] {
             assert!(matches!(resolve(&root, path), Err(Refusal::Outside(_))), "{path:?}");
         }
     }

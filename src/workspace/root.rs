@@ -54,10 +54,7 @@ impl Root {
 }
 
 fn folder(path: &Path) -> Result<PathBuf, WorkspaceError> {
-    let unreachable = |source| WorkspaceError::Unreachable {
-        path: path.to_owned(),
-        source,
-    };
+    let unreachable = |source| WorkspaceError::Unreachable { path: path.to_owned(), source };
     let real = fs::canonicalize(path).map_err(unreachable)?;
     if !fs::metadata(&real).map_err(unreachable)?.is_dir() {
         return Err(WorkspaceError::NotAFolder { path: path.to_owned() });
@@ -131,10 +128,7 @@ mod tests {
     fn a_bare_repository_and_the_inside_of_a_git_folder_are_told_apart() {
         let dir = tempfile::tempdir().unwrap();
         made(dir.path(), &["bare/HEAD", "bare/objects/x", "bare/refs/x"]);
-        made(
-            dir.path(),
-            &["work/.git/HEAD", "work/.git/objects/x", "work/.git/refs/x"],
-        );
+        made(dir.path(), &["work/.git/HEAD", "work/.git/objects/x", "work/.git/refs/x"]);
         assert_eq!(Root::discover(&dir.path().join("bare")).unwrap().kind(), RootKind::Bare);
         let inside = Root::discover(&dir.path().join("work/.git/refs")).unwrap();
         assert_eq!(inside.kind(), RootKind::Git);
@@ -161,13 +155,7 @@ mod tests {
     fn a_file_or_nothing_is_refused_as_root() {
         let dir = tempfile::tempdir().unwrap();
         made(dir.path(), &["a"]);
-        assert!(matches!(
-            Root::discover(&dir.path().join("a")),
-            Err(WorkspaceError::NotAFolder { .. })
-        ));
-        assert!(matches!(
-            Root::at(&dir.path().join("b")),
-            Err(WorkspaceError::Unreachable { .. })
-        ));
+        assert!(matches!(Root::discover(&dir.path().join("a")), Err(WorkspaceError::NotAFolder { .. })));
+        assert!(matches!(Root::at(&dir.path().join("b")), Err(WorkspaceError::Unreachable { .. })));
     }
 }

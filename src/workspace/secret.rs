@@ -23,20 +23,8 @@ const NAMES: &[&str] = &[
 ];
 
 /// Endings of key stores and private keys.
-const ENDINGS: &[&str] = &[
-    ".pem",
-    ".key",
-    ".p12",
-    ".pfx",
-    ".jks",
-    ".keystore",
-    ".kdbx",
-    ".ppk",
-    ".asc",
-    ".gpg",
-    ".tfvars",
-    ".ovpn",
-];
+const ENDINGS: &[&str] =
+    &[".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".asc", ".gpg", ".tfvars", ".ovpn"];
 
 /// Names of private keys that SSH makes.
 const SSH_KEYS: &[&str] = &["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
@@ -65,30 +53,14 @@ mod tests {
 
     #[test]
     fn names_of_secrets_are_known() {
-        for path in [
-            ".env",
-            "app/.env.local",
-            "prod.env",
-            "server.PEM",
-            "home/id_rsa",
-            "id_ed25519_work",
-            ".netrc",
-        ] {
+        for path in [".env", "app/.env.local", "prod.env", "server.PEM", "home/id_rsa", "id_ed25519_work", ".netrc"] {
             assert!(is_secret_name(path), "{path}");
         }
     }
 
     #[test]
     fn ordinary_names_public_keys_and_templates_are_not_secret() {
-        for path in [
-            "src/main.rs",
-            "id_rsa.pub",
-            ".env.example",
-            "environment.md",
-            "keys.rs",
-            "src/env.rs",
-            "",
-        ] {
+        for path in ["src/main.rs", "id_rsa.pub", ".env.example", "environment.md", "keys.rs", "src/env.rs", ""] {
             assert!(!is_secret_name(path), "{path}");
         }
     }

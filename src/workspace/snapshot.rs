@@ -63,20 +63,14 @@ pub fn read(root: &Root, path: &str) -> Result<Snapshot, ReadError> {
         return Err(ReadError::NotAFile { path: name() });
     }
     if meta.len() > MAX_FILE_BYTES {
-        return Err(ReadError::TooLarge {
-            path: name(),
-            bytes: meta.len(),
-        });
+        return Err(ReadError::TooLarge { path: name(), bytes: meta.len() });
     }
     let bytes = read_bytes(&place.target, MAX_FILE_BYTES + 1).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => ReadError::NotFound { path: name() },
         _ => ReadError::Unreadable { path: name(), source },
     })?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(ReadError::TooLarge {
-            path: name(),
-            bytes: bytes.len() as u64,
-        });
+        return Err(ReadError::TooLarge { path: name(), bytes: bytes.len() as u64 });
     }
     decode(path, bytes)
 }
@@ -89,16 +83,8 @@ fn decode(path: &str, bytes: Vec<u8>) -> Result<Snapshot, ReadError> {
     let hash = ContentHash::of(&bytes);
     let size = bytes.len() as u64;
     match String::from_utf8(bytes) {
-        Ok(text) => Ok(Snapshot {
-            path,
-            text: text.into(),
-            hash,
-            bytes: size,
-        }),
-        Err(error) => Err(ReadError::NotUtf8 {
-            path,
-            offset: error.utf8_error().valid_up_to(),
-        }),
+        Ok(text) => Ok(Snapshot { path, text: text.into(), hash, bytes: size }),
+        Err(error) => Err(ReadError::NotUtf8 { path, offset: error.utf8_error().valid_up_to() }),
     }
 }
 
@@ -124,11 +110,7 @@ fn open_regular(target: &Path) -> io::Result<File> {
         options.custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW);
     }
     let file = options.open(target)?;
-    if file.metadata()?.is_file() {
-        Ok(file)
-    } else {
-        Err(io::Error::other("not a regular file"))
-    }
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("not a regular file")) }
 }
 
 #[cfg(test)]
@@ -164,12 +146,7 @@ mod tests {
     fn a_long_line_is_read_and_a_huge_file_is_not() {
         let (_dir, root) = root_with("a", &vec![b'x'; 5 * 1024 * 1024]);
         assert_eq!(read(&root, "a").unwrap().bytes, 5 * 1024 * 1024);
-        File::options()
-            .write(true)
-            .open(root.path().join("a"))
-            .unwrap()
-            .set_len(MAX_FILE_BYTES + 1)
-            .unwrap();
+        File::options().write(true).open(root.path().join("a")).unwrap().set_len(MAX_FILE_BYTES + 1).unwrap();
         assert!(matches!(read(&root, "a"), Err(ReadError::TooLarge { .. })));
     }
 
@@ -189,11 +166,7 @@ mod tests {
     fn a_pipe_is_refused_without_waiting_for_a_writer() {
         let (_dir, root) = root_with("a", b"x");
         let pipe = root.path().join("pipe");
-        if std::process::Command::new("mkfifo")
-            .arg(&pipe)
-            .status()
-            .is_ok_and(|status| status.success())
-        {
+        if std::process::Command::new("mkfifo").arg(&pipe).status().is_ok_and(|status| status.success()) {
             assert!(matches!(read(&root, "pipe"), Err(ReadError::NotAFile { .. })));
             assert!(read_bytes(&pipe, 10).is_err());
         }

@@ -66,9 +66,7 @@ pub fn files(root: &Root, cancel: &AtomicBool, progress: &mut dyn FnMut(usize)) 
     }
     listing.files.sort();
     listing.skipped = skipped.into_iter().collect();
-    listing.nested = std::mem::take(&mut *nested.lock().unwrap_or_else(PoisonError::into_inner))
-        .into_iter()
-        .collect();
+    listing.nested = std::mem::take(&mut *nested.lock().unwrap_or_else(PoisonError::into_inner)).into_iter().collect();
     progress(listing.files.len());
     listing
 }
@@ -86,10 +84,7 @@ fn walker(root: &Root, nested: &Arc<Mutex<BTreeSet<String>>>) -> ignore::Walk {
         }
         let foreign = in_git && entry.file_type().is_some_and(|kind| kind.is_dir()) && has_work_tree(entry.path());
         if foreign {
-            nested
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .insert(shown(&top, entry.path()));
+            nested.lock().unwrap_or_else(PoisonError::into_inner).insert(shown(&top, entry.path()));
         }
         !foreign
     };
@@ -139,11 +134,7 @@ fn escaped(name: &OsStr) -> String {
     let mut text = String::new();
     for chunk in name.as_encoded_bytes().utf8_chunks() {
         for c in chunk.valid().chars() {
-            if c.is_control() {
-                text.extend(c.escape_default())
-            } else {
-                text.push(c)
-            }
+            if c.is_control() { text.extend(c.escape_default()) } else { text.push(c) }
         }
         for byte in chunk.invalid() {
             text.push_str(&format!("\\x{byte:02x}"));
@@ -180,20 +171,11 @@ mod tests {
     #[test]
     fn ignore_files_hold_inside_and_outside_git() {
         let rules = [(".gitignore", "*.log\n"), (".rhumbignore", "vendor/\n")];
-        let sources = [
-            ("b.rs", "bb"),
-            ("a/x.rs", ""),
-            ("a/x.log", ""),
-            ("vendor/v.rs", ""),
-            (".hidden/h", ""),
-        ];
+        let sources = [("b.rs", "bb"), ("a/x.rs", ""), ("a/x.log", ""), ("vendor/v.rs", ""), (".hidden/h", "")];
         for git in [&[][..], &[(".git/HEAD", "ref: refs/heads/main\n")]] {
             let (_dir, root) = tree(&[&rules[..], &sources, git].concat());
             let listing = listed(&root);
-            assert_eq!(
-                paths(&listing),
-                [".gitignore", ".hidden/h", ".rhumbignore", "a/x.rs", "b.rs"]
-            );
+            assert_eq!(paths(&listing), [".gitignore", ".hidden/h", ".rhumbignore", "a/x.rs", "b.rs"]);
             assert_eq!(listing.files[4].bytes, 2);
         }
     }
@@ -204,10 +186,7 @@ mod tests {
         std::os::unix::fs::symlink(".", root.path().join("loop")).unwrap();
         let listing = listed(&root);
         assert_eq!(paths(&listing), [".env", "a.rs"]);
-        assert_eq!(
-            listing.files.iter().map(|file| file.secret).collect::<Vec<_>>(),
-            [true, false]
-        );
+        assert_eq!(listing.files.iter().map(|file| file.secret).collect::<Vec<_>>(), [true, false]);
     }
 
     #[test]
@@ -222,12 +201,7 @@ mod tests {
 
     #[test]
     fn a_repository_inside_the_repository_is_named_and_not_entered() {
-        let (_dir, root) = tree(&[
-            (".git/HEAD", ""),
-            ("a.rs", ""),
-            ("sub/.git", "gitdir: x"),
-            ("sub/b.rs", ""),
-        ]);
+        let (_dir, root) = tree(&[(".git/HEAD", ""), ("a.rs", ""), ("sub/.git", "gitdir: x"), ("sub/b.rs", "")]);
         let listing = listed(&root);
         assert_eq!(paths(&listing), ["a.rs"]);
         assert_eq!(listing.nested, ["sub"]);

@@ -56,8 +56,7 @@ pub struct WrittenFile {
 
 /// Whether this is the name of a temporary file of ours.
 pub(super) fn is_temp_name(name: &OsStr) -> bool {
-    name.to_str()
-        .is_some_and(|name| name.starts_with(TEMP_PREFIX) && name.ends_with(TEMP_SUFFIX))
+    name.to_str().is_some_and(|name| name.starts_with(TEMP_PREFIX) && name.ends_with(TEMP_SUFFIX))
 }
 
 /// Writes all of `writes`, or none. All are checked first: a file that is not as expected stops the whole set with
@@ -67,14 +66,7 @@ pub fn write(root: &Root, writes: &[FileWrite]) -> Result<Written, WriteError> {
     let mut progress = Progress::default();
     if let Err(cause) = run(&planned, &mut progress) {
         let standing = progress.put_back(&planned);
-        return Err(if standing.is_empty() {
-            cause
-        } else {
-            WriteError::Half {
-                cause: Box::new(cause),
-                standing,
-            }
-        });
+        return Err(if standing.is_empty() { cause } else { WriteError::Half { cause: Box::new(cause), standing } });
     }
     steps::sync_folders(&folders(&planned, &progress));
     for file in &planned {
@@ -104,13 +96,7 @@ fn read_back(file: &Planned) -> Result<(), WriteError> {
         Some(hash) => read_bytes(&file.target, u64::MAX).is_ok_and(|bytes| ContentHash::of(&bytes) == hash),
         None => file.target.symlink_metadata().is_err(),
     };
-    if same {
-        Ok(())
-    } else {
-        Err(WriteError::ReadBack {
-            path: file.path.clone(),
-        })
-    }
+    if same { Ok(()) } else { Err(WriteError::ReadBack { path: file.path.clone() }) }
 }
 
 fn report(planned: &[Planned]) -> Written {
@@ -121,11 +107,7 @@ fn report(planned: &[Planned]) -> Written {
     };
     Written {
         files: planned.iter().map(file).collect(),
-        bytes: planned
-            .iter()
-            .filter_map(|file| file.content)
-            .map(|content| content.len() as u64)
-            .sum(),
+        bytes: planned.iter().filter_map(|file| file.content).map(|content| content.len() as u64).sum(),
     }
 }
 

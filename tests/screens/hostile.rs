@@ -21,33 +21,19 @@ fn evil_reply(path: &str) -> String {
 fn nothing_from_outside_reaches_the_terminal_as_a_control_character() {
     let path = "a\x1b[31mb\x07.py";
     let scene = Scene::harbour()
-        .file(
-            path,
-            &format!("\"\"\"{EVIL}\"\"\"\ndef f\x1b[2J(): pass\nx = 1\n# {EVIL}\n"),
-        )
+        .file(path, &format!("\"\"\"{EVIL}\"\"\"\ndef f\x1b[2J(): pass\nx = 1\n# {EVIL}\n"))
         .file("b\u{202e}yp.exe", EVIL)
-        .file(
-            "plain.py",
-            &format!("# {EVIL}\ny = 1 # {}\n\t\t{EVIL}\n", EVIL.replace('\r', "")),
-        )
+        .file("plain.py", &format!("# {EVIL}\ny = 1 # {}\n\t\t{EVIL}\n", EVIL.replace('\r', "")))
         .replying(&evil_reply(path))
         .chat(&[path]);
     let mut harness = scene.open(140, 40);
     let check = |harness: &super::Harness, step: &str| {
         assert_eq!(harness.control_characters(), [""; 0], "{step}");
         let screen = harness.screen();
-        assert!(
-            !screen.contains(['\u{202e}', '\u{200b}', '\u{feff}']),
-            "{step}\n{screen}"
-        );
+        assert!(!screen.contains(['\u{202e}', '\u{200b}', '\u{feff}']), "{step}\n{screen}");
     };
     check(&harness, "open");
-    for keys in [
-        "<Ctrl-p> type \"a\"",
-        "<Esc> <Alt-2> <Enter>",
-        "<Alt-3> j j <Enter>",
-        "<Esc> <Alt-1>",
-    ] {
+    for keys in ["<Ctrl-p> type \"a\"", "<Esc> <Alt-2> <Enter>", "<Alt-3> j j <Enter>", "<Esc> <Alt-1>"] {
         harness.keys(keys).settle();
         check(&harness, keys);
     }

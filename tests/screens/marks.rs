@@ -37,7 +37,7 @@ harbour/ship.py
 fn review(depth: ColorDepth) -> Harness {
     let scene = Scene::harbour().replying(REPLY).depth(depth);
     let mut harness = scene.chat(&["harbour/berth.py", "harbour/ship.py"]).open(140, 60);
-    harness.keys("type \"change it\" <Enter>").settle();
+    harness.keys("type \"change it\" <Enter>").settle().keys("<Enter>");
     harness
 }
 
@@ -49,10 +49,7 @@ fn without_colours_no_cell_has_one() {
         for x in 0..140 {
             let style = harness.style_at(x, y);
             let plain = [None, Some(ratatui::style::Color::Reset)];
-            assert!(
-                plain.contains(&style.fg) && plain.contains(&style.bg),
-                "{x},{y}: {style:?}"
-            );
+            assert!(plain.contains(&style.fg) && plain.contains(&style.bg), "{x},{y}: {style:?}");
         }
     }
 }
@@ -82,9 +79,7 @@ fn added_and_removed_lines_differ_in_their_sign() {
 fn with_colours_added_and_removed_lines_differ_in_colour() {
     let harness = review(ColorDepth::True);
     let sign = |text: &str| {
-        let (x, y) = harness
-            .find(text)
-            .unwrap_or_else(|| panic!("{text}\n{}", harness.screen()));
+        let (x, y) = harness.find(text).unwrap_or_else(|| panic!("{text}\n{}", harness.screen()));
         harness.style_at(x, y)
     };
     let (removed, added) = (sign("-         return"), sign("+         return"));
@@ -114,10 +109,9 @@ fn the_hunk_under_the_cursor_has_a_mark() {
 #[test]
 fn the_line_under_the_cursor_of_a_list_shows_without_colours() {
     let mut harness = Scene::demo().depth(ColorDepth::None).open(140, 40);
-    for (pane, first, second) in [
-        ("<Alt-2>", "tidewatch/station.py", "README.md"),
-        ("<Alt-3>", "§ system", "◇ repo map"),
-    ] {
+    for (pane, first, second) in
+        [("<Alt-2>", "tidewatch/station.py", "README.md"), ("<Alt-3>", "§ system", "◇ repo map")]
+    {
         harness.keys(pane);
         let style = |text: &str| harness.find(text).map(|(x, y)| harness.style_at(x, y));
         assert_ne!(style(first).unwrap(), style(second).unwrap(), "{pane}");

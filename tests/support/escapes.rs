@@ -159,15 +159,9 @@ impl Modes {
         }
         for (count, screen) in self.kitty.iter().zip(["main", "alternate"]) {
             if *count > 0 {
-                wrong.push(format!(
-                    "{count} keyboard flags are still pushed on the {screen} screen"
-                ));
+                wrong.push(format!("{count} keyboard flags are still pushed on the {screen} screen"));
             }
         }
-        if wrong.is_empty() {
-            Ok(())
-        } else {
-            Err(wrong.join("; "))
-        }
+        if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
     }
 }

@@ -103,10 +103,7 @@ impl Scene {
             replies: Some(replies.collect()),
             chat_files: demo::FIRST_FILES.iter().map(|path| (*path).to_owned()).collect(),
             draft: demo::FIRST_MESSAGE.into(),
-            settings: Settings {
-                context_window: Some(32_768),
-                ..Settings::default()
-            },
+            settings: Settings { context_window: Some(32_768), ..Settings::default() },
             ..Self::harbour()
         }
     }
@@ -114,10 +111,7 @@ impl Scene {
     /// A model that gives this reply to everything.
     #[must_use]
     pub fn replying(mut self, reply: &str) -> Self {
-        self.replies = Some(vec![ScriptedReply {
-            match_words: Vec::new(),
-            reply: reply.into(),
-        }]);
+        self.replies = Some(vec![ScriptedReply { match_words: Vec::new(), reply: reply.into() }]);
         self.named()
     }
 
@@ -129,10 +123,7 @@ impl Scene {
     }
 
     fn named(mut self) -> Self {
-        self.connection = Connection::Remote {
-            model: "gpt-4o".into(),
-            host: "api.example.org".into(),
-        };
+        self.connection = Connection::Remote { model: "gpt-4o".into(), host: "api.example.org".into() };
         self
     }
 
@@ -176,11 +167,8 @@ impl Scene {
         if self.git {
             rhumb::git::init(folder.path(), "Mira Keel", "mira@example.org", "Start").expect("a repository");
         }
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .enable_all()
-            .build()
-            .expect("a runtime");
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
         let answers = self.replies.is_some();
         let model = match &self.connection {
             Connection::None => None,
@@ -202,10 +190,7 @@ impl Scene {
             terminal: Terminal::new(TestBackend::new(width, height)).expect("a test terminal"),
             runner,
             reports,
-            due: Due {
-                answers,
-                ..Due::default()
-            },
+            due: Due { answers, ..Due::default() },
             commits: Vec::new(),
             copied: Vec::new(),
             quit: false,
@@ -228,10 +213,7 @@ impl Scene {
 }
 
 fn owned(files: &[(&str, &str)]) -> Vec<(String, String)> {
-    files
-        .iter()
-        .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
-        .collect()
+    files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
 }
 
 /// What the runner still owes.
@@ -307,18 +289,13 @@ impl Harness {
         let mut rest = keys.trim_start();
         while !rest.is_empty() {
             if let Some(text) = rest.strip_prefix("type \"") {
-                let (typed, after) = text
-                    .split_once('"')
-                    .unwrap_or_else(|| panic!("no closing quote in {keys}"));
+                let (typed, after) = text.split_once('"').unwrap_or_else(|| panic!("no closing quote in {keys}"));
                 typed.chars().for_each(|c| self.press(character(c)));
                 rest = after.trim_start();
                 continue;
             }
             let (word, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-            let name = word
-                .strip_prefix('<')
-                .and_then(|name| name.strip_suffix('>'))
-                .unwrap_or(word);
+            let name = word.strip_prefix('<').and_then(|name| name.strip_suffix('>')).unwrap_or(word);
             let key = key::parse(name).unwrap_or_else(|| panic!("{name} is no key"));
             self.press(key);
             rest = after.trim_start();
@@ -354,23 +331,14 @@ impl Harness {
     /// A piece of the answer to the running turn.
     pub fn stream(&mut self, text: &str) -> &mut Self {
         let turn = self.turn();
-        self.report(Report::Stream {
-            turn,
-            event: StreamEvent::Text(text.into()),
-        })
+        self.report(Report::Stream { turn, event: StreamEvent::Text(text.into()) })
     }
 
     /// The running turn fails.
     pub fn fail(&mut self, message: &str, hint: &str) -> &mut Self {
         let turn = self.turn();
-        let failure = Failure {
-            message: message.into(),
-            hint: hint.into(),
-        };
-        self.report(Report::Ended {
-            turn,
-            result: Err(failure),
-        })
+        let failure = Failure { message: message.into(), hint: hint.into() };
+        self.report(Report::Ended { turn, result: Err(failure) })
     }
 
     /// A notice of the program.
@@ -442,9 +410,7 @@ impl Harness {
     pub fn draw(&mut self) {
         loop {
             let (app, cache) = (&mut self.app, &mut self.cache);
-            self.terminal
-                .draw(|frame| view::draw(app, cache, frame))
-                .expect("a test terminal draws");
+            self.terminal.draw(|frame| view::draw(app, cache, frame)).expect("a test terminal draws");
             let wanted = self.cache.coloring.take_wanted();
             if wanted.is_empty() {
                 return;
@@ -475,18 +441,12 @@ impl Harness {
             line.trim_end().to_owned()
         });
         let screen = lines.collect::<Vec<_>>().join("\n");
-        self.commits.iter().fold(screen, |screen, id| {
-            screen.replace(id, &COMMIT[..id.len().min(COMMIT.len())])
-        })
+        self.commits.iter().fold(screen, |screen, id| screen.replace(id, &COMMIT[..id.len().min(COMMIT.len())]))
     }
 
     /// The lines of the screen that hold `text`.
     pub fn lines_with(&self, text: &str) -> Vec<String> {
-        self.screen()
-            .lines()
-            .filter(|line| line.contains(text))
-            .map(str::to_owned)
-            .collect()
+        self.screen().lines().filter(|line| line.contains(text)).map(str::to_owned).collect()
     }
 
     /// The style of a cell.
@@ -553,10 +513,6 @@ fn collect(folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) {
 
 /// A typed character, as a terminal reports it.
 pub fn character(c: char) -> KeyEvent {
-    let shift = if c.is_uppercase() {
-        KeyModifiers::SHIFT
-    } else {
-        KeyModifiers::NONE
-    };
+    let shift = if c.is_uppercase() { KeyModifiers::SHIFT } else { KeyModifiers::NONE };
     KeyEvent::new(KeyCode::Char(c), shift)
 }

@@ -46,48 +46,22 @@ impl Pty {
     pub fn spawn(bin: &Path, args: &[&str], cwd: &Path, env: &[(&str, &str)], cols: u16, rows: u16) -> Self {
         // The library would quietly start the program somewhere else.
         assert!(cwd.is_dir(), "no folder to start in: {}", cwd.display());
-        let given_home = env
-            .iter()
-            .find(|(name, _)| *name == "HOME")
-            .map(|(_, value)| PathBuf::from(value));
-        let own_home = given_home
-            .is_none()
-            .then(|| tempfile::tempdir().expect("a home folder"));
-        let home = given_home
-            .or_else(|| own_home.as_ref().map(|own| own.path().to_owned()))
-            .expect("a home folder");
+        let given_home = env.iter().find(|(name, _)| *name == "HOME").map(|(_, value)| PathBuf::from(value));
+        let own_home = given_home.is_none().then(|| tempfile::tempdir().expect("a home folder"));
+        let home = given_home.or_else(|| own_home.as_ref().map(|own| own.path().to_owned())).expect("a home folder");
 
-        let pair = native_pty_system()
-            .openpty(size(cols, rows))
-            .expect("a pseudo-terminal");
+        let pair = native_pty_system().openpty(size(cols, rows)).expect("a pseudo-terminal");
         let reader = pair.master.try_clone_reader().expect("the terminal's output");
         let writer: Writer = Arc::new(Mutex::new(pair.master.take_writer().expect("the terminal's input")));
         let command = command(bin, args, cwd, &home, env);
-        let child = pair
-            .slave
-            .spawn_command(command)
-            .unwrap_or_else(|e| panic!("start {}: {e}", bin.display()));
+        let child = pair.slave.spawn_command(command).unwrap_or_else(|e| panic!("start {}: {e}", bin.display()));
 
         let emulator = vt100::Parser::new(cells(rows), cells(cols), 0);
-        let state = State {
-            emulator,
-            raw: Vec::new(),
-            closed: false,
-        };
-        let shared = Arc::new(Shared {
-            state: Mutex::new(state),
-            changed: Condvar::new(),
-        });
+        let state = State { emulator, raw: Vec::new(), closed: false };
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
         let (reading, answers) = (Arc::clone(&shared), Arc::clone(&writer));
         thread::spawn(move || read_all(reader, &reading, &answers));
-        Self {
-            master: pair.master,
-            writer,
-            child,
-            shared,
-            home,
-            _own_home: own_home,
-        }
+        Self { master: pair.master, writer, child, shared, home, _own_home: own_home }
     }
 
     /// The program's home folder: its settings and state are below it.
@@ -177,11 +151,7 @@ impl Pty {
                 return status;
             }
             let late = Instant::now() > limit;
-            assert!(
-                !late,
-                "the program does not end; the screen:\n{}",
-                framed(&self.screen())
-            );
+            assert!(!late, "the program does not end; the screen:\n{}", framed(&self.screen()));
             thread::sleep(Duration::from_millis(10));
         }
     }
@@ -189,22 +159,53 @@ impl Pty {
     /// Waits for the end of the output, but not for long: something that the program left behind may hold it open.
     fn drain(&self) {
         let limit = Duration::from_secs(2);
-        let waited = self
-            .shared
-            .changed
-            .wait_timeout_while(self.lock(), limit, |state| !state.closed);
+        let waited = self.shared.changed.wait_timeout_while(self.lock(), limit, |state| !state.closed);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// The program's process id.
+    pub fn process_id(&self) -> u32 {
+        self.child.process_id().expect("the program's id")
+    }
+
+    /// Waits until the program is stopped, as Ctrl-Z stops a program.
+    ///
+    /// # Panics
+    /// After [`PATIENCE`], with the whole screen.
+    #[cfg(target_os = "linux")]
+    #[track_caller]
+    pub fn wait_stopped(&self) {
+        let path = format!("/proc/{}/stat", self.process_id());
+        // The state is the first field after the name, which stands in brackets and may hold anything.
+        let stopped = || {
+            let stat = std::fs::read_to_string(&path).unwrap_or_default();
+            stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
+        };
+        let limit = Instant::now() + PATIENCE;
+        while !stopped() {
+            assert!(Instant::now() < limit, "the program does not stop; the screen:\n{}", framed(&self.screen()));
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Waits until the terminal is as a shell wants it, while the program is still there.
+    ///
+    /// # Panics
+    /// After [`PATIENCE`], with what is still off.
+    #[track_caller]
+    pub fn wait_restored(&self) {
+        let limit = Instant::now() + PATIENCE;
+        while let Err(left) = self.modes_restored().and_then(|()| self.line_mode_restored()) {
+            assert!(Instant::now() < limit, "the terminal is not restored: {left}");
+            thread::sleep(Duration::from_millis(10));
+        }
     }
 
     /// Sends a signal by its short name: `TERM`, `INT`, `HUP`, `TSTP`, `CONT` …
     pub fn signal(&self, name: &str) {
-        let id = self.child.process_id().expect("the program's id");
+        let id = self.process_id();
         // The shell's own `kill` is there even where no such program is installed.
-        let status = Command::new("sh")
-            .arg("-c")
-            .arg(format!("kill -{name} {id}"))
-            .status()
-            .expect("run sh");
+        let status = Command::new("sh").arg("-c").arg(format!("kill -{name} {id}")).status().expect("run sh");
         assert!(status.success(), "kill -{name} {id}: {status}");
     }
 
@@ -221,23 +222,10 @@ impl Pty {
     /// # Errors
     /// Names what is still off.
     pub fn line_mode_restored(&self) -> Result<(), String> {
-        let flags = self
-            .master
-            .get_termios()
-            .ok_or("the terminal does not tell its settings")?
-            .local_flags
-            .bits();
+        let flags = self.master.get_termios().ok_or("the terminal does not tell its settings")?.local_flags.bits();
         let wanted = [(libc::ICANON, "lines"), (libc::ECHO, "echo"), (libc::ISIG, "signals")];
-        let off: Vec<&str> = wanted
-            .iter()
-            .filter(|(flag, _)| flags & flag == 0)
-            .map(|(_, name)| *name)
-            .collect();
-        if off.is_empty() {
-            Ok(())
-        } else {
-            Err(format!("still off: {}", off.join(", ")))
-        }
+        let off: Vec<&str> = wanted.iter().filter(|(flag, _)| flags & flag == 0).map(|(_, name)| *name).collect();
+        if off.is_empty() { Ok(()) } else { Err(format!("still off: {}", off.join(", "))) }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -258,20 +246,13 @@ impl Drop for Pty {
 impl State {
     fn screen(&self) -> String {
         let screen = self.emulator.screen();
-        let rows = screen
-            .rows(0, screen.size().1.get())
-            .map(|row| row.trim_end().to_owned());
+        let rows = screen.rows(0, screen.size().1.get()).map(|row| row.trim_end().to_owned());
         rows.collect::<Vec<_>>().join("\n")
     }
 }
 
 fn size(cols: u16, rows: u16) -> PtySize {
-    PtySize {
-        rows,
-        cols,
-        pixel_width: 0,
-        pixel_height: 0,
-    }
+    PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }
 }
 
 fn cells(count: u16) -> NonZeroU16 {
@@ -391,9 +372,7 @@ pub fn key_bytes(name: &str) -> Vec<u8> {
         "Space" => vec![if ctrl { 0 } else { b' ' }],
         _ => {
             let mut chars = rest.chars();
-            let (Some(c), None) = (chars.next(), chars.next()) else {
-                panic!("no key is called {name:?}")
-            };
+            let (Some(c), None) = (chars.next(), chars.next()) else { panic!("no key is called {name:?}") };
             match c {
                 _ if ctrl && c.is_ascii() => vec![(c.to_ascii_uppercase() as u8) & 0x1f],
                 _ if shift => c.to_uppercase().to_string().into_bytes(),

@@ -14,9 +14,7 @@ pub struct TestRepo {
 impl TestRepo {
     /// A repository without commits, on branch `main`, with an identity of its own in its local settings.
     pub fn new() -> Self {
-        let repo = Self {
-            folder: tempfile::tempdir().expect("a folder for the repository"),
-        };
+        let repo = Self { folder: tempfile::tempdir().expect("a folder for the repository") };
         repo.git(&["init", "--quiet", "--initial-branch=main"]);
         for (name, value) in [
             ("user.name", "Mira Keel"),
@@ -95,10 +93,7 @@ fn git(folder: &Path, args: &[&str]) -> String {
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
         command.env_remove(name);
     }
-    command
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_TERMINAL_PROMPT", "0");
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_TERMINAL_PROMPT", "0");
     for (name, value) in [
         ("GIT_AUTHOR_NAME", "Mira Keel"),
         ("GIT_AUTHOR_EMAIL", "mira@example.org"),

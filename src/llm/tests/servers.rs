@@ -22,24 +22,17 @@ pub(super) async fn canned(answers: Vec<Canned>) -> (String, Seen) {
     let answer = |State((seen, answers)): State<(Seen, Arc<Mutex<VecDeque<Canned>>>)>,
                   headers: HeaderMap,
                   body: String| async move {
-        seen.lock()
-            .unwrap()
-            .push((headers, serde_json::from_str(&body).unwrap()));
+        seen.lock().unwrap().push((headers, serde_json::from_str(&body).unwrap()));
         let mut answers = answers.lock().unwrap();
-        let (status, headers, body) = if answers.len() > 1 {
-            answers.pop_front().unwrap()
-        } else {
-            answers.front().cloned().unwrap()
-        };
+        let (status, headers, body) =
+            if answers.len() > 1 { answers.pop_front().unwrap() } else { answers.front().cloned().unwrap() };
         let mut response = (StatusCode::from_u16(status).unwrap(), body).into_response();
         for (name, value) in headers {
             response.headers_mut().insert(name, value.parse().unwrap());
         }
         response
     };
-    let app = Router::new()
-        .route("/v1/chat/completions", post(answer))
-        .with_state(state);
+    let app = Router::new().route("/v1/chat/completions", post(answer)).with_state(state);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}/v1", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, app).await });
@@ -91,10 +84,7 @@ pub(super) fn send(text: &str) -> Step {
 }
 
 pub(super) fn delta(text: &str) -> String {
-    format!(
-        "data: {}\n\n",
-        json!({"choices":[{"index":0,"delta":{"content":text}}]})
-    )
+    format!("data: {}\n\n", json!({"choices":[{"index":0,"delta":{"content":text}}]}))
 }
 
 pub(super) const STOP: &str = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";

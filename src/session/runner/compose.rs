@@ -24,10 +24,7 @@ pub fn compose(
 ) -> ContextView {
     let (files, unreadable) = read_files(root, order);
     let has_chat_files = files.iter().any(|file| !file.read_only);
-    let mut budget = order
-        .map_tokens
-        .or(settings.map_tokens)
-        .unwrap_or_else(|| map_budget(window, has_chat_files));
+    let mut budget = order.map_tokens.or(settings.map_tokens).unwrap_or_else(|| map_budget(window, has_chat_files));
     let inputs = ContextInputs {
         edit_format: settings.edit_format,
         map: "",
@@ -37,36 +34,18 @@ pub fn compose(
         window,
     };
     let Some(survey) = survey else {
-        return ContextView {
-            map: None,
-            prompt: Arc::new(assemble(&inputs, counter)),
-            unreadable,
-        };
+        return ContextView { map: None, prompt: Arc::new(assemble(&inputs, counter)), unreadable };
     };
     let mut step = 0;
     loop {
         let map = ranked(survey, order, &files, budget, counter);
-        let prompt = assemble(
-            &ContextInputs {
-                map: &map.text,
-                ..inputs.clone()
-            },
-            counter,
-        );
+        let prompt = assemble(&ContextInputs { map: &map.text, ..inputs.clone() }, counter);
         if prompt.excess() == 0 || budget == 0 {
-            return ContextView {
-                map: Some(Arc::new(map)),
-                prompt: Arc::new(prompt),
-                unreadable,
-            };
+            return ContextView { map: Some(Arc::new(map)), prompt: Arc::new(prompt), unreadable };
         }
         // The map gives way before anything that the user put there.
         step += 1;
-        budget = if step == SHRINK_STEPS {
-            0
-        } else {
-            budget.saturating_sub(prompt.excess())
-        };
+        budget = if step == SHRINK_STEPS { 0 } else { budget.saturating_sub(prompt.excess()) };
     }
 }
 
@@ -75,11 +54,7 @@ fn read_files(root: &Root, order: &ContextOrder) -> (Vec<ContextFile>, Vec<(Stri
     for file in &order.files {
         match workspace::read(root, &file.path) {
             Ok(snapshot) => {
-                files.push(ContextFile {
-                    path: file.path.clone(),
-                    text: snapshot.text,
-                    read_only: file.read_only,
-                });
+                files.push(ContextFile { path: file.path.clone(), text: snapshot.text, read_only: file.read_only });
             }
             Err(error) => unreadable.push((file.path.clone(), error.to_string())),
         }

@@ -19,11 +19,7 @@ pub struct Line {
 impl Line {
     /// A line to `provider` without a warning.
     pub fn new(provider: Arc<dyn Provider>, model: String) -> Self {
-        Self {
-            provider,
-            model,
-            warning: None,
-        }
+        Self { provider, model, warning: None }
     }
 }
 
@@ -40,9 +36,5 @@ pub fn connect(settings: &Settings) -> Result<Option<Line>, LlmError> {
         .sends_key_in_clear()
         .then_some("The key travels unencrypted: the address is http and not on this machine.");
     let model = settings.model.clone().unwrap_or_default();
-    Ok(Some(Line {
-        provider: Arc::new(provider),
-        model,
-        warning,
-    }))
+    Ok(Some(Line { provider: Arc::new(provider), model, warning }))
 }

@@ -22,10 +22,7 @@ pub struct CachedCounter {
 impl CachedCounter {
     /// The counter for a model.
     pub fn for_model(model: &str) -> Self {
-        Self {
-            inner: counter_for_model(model),
-            counts: Mutex::default(),
-        }
+        Self { inner: counter_for_model(model), counts: Mutex::default() }
     }
 }
 
@@ -35,12 +32,7 @@ impl TokenCounter for CachedCounter {
             return self.inner.count(text);
         }
         let key = xxh3_128(text.as_bytes());
-        let known = self
-            .counts
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(&key)
-            .copied();
+        let known = self.counts.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
         known.unwrap_or_else(|| {
             let count = self.inner.count(text);
             let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);

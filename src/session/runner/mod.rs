@@ -72,10 +72,7 @@ impl Runner {
             root,
             settings,
         };
-        Self {
-            shared: Arc::new(shared),
-            reports,
-        }
+        Self { shared: Arc::new(shared), reports }
     }
 
     /// Starts carrying out an effect and returns at once.
@@ -105,9 +102,7 @@ impl Runner {
             }),
             Effect::Reread(paths) => paths.into_iter().for_each(|path| {
                 runner.clone().blocking(move |runner| {
-                    let text = workspace::read(&runner.shared.root, &path)
-                        .ok()
-                        .map(|snapshot| snapshot.text);
+                    let text = workspace::read(&runner.shared.root, &path).ok().map(|snapshot| snapshot.text);
                     Report::Reread { path, text }
                 });
             }),
@@ -187,14 +182,7 @@ impl Runner {
         let shared = &self.shared;
         let survey = shared.survey.borrow().clone();
         let counter = Arc::clone(&shared.counter.read().unwrap_or_else(PoisonError::into_inner));
-        compose(
-            &shared.root,
-            survey.as_deref(),
-            order,
-            &shared.settings,
-            self.window(),
-            &*counter,
-        )
+        compose(&shared.root, survey.as_deref(), order, &shared.settings, self.window(), &*counter)
     }
 
     fn line(&self) -> Option<Line> {
@@ -235,15 +223,8 @@ impl Runner {
 
     fn propose(&self, turn: u64, reply: &str, files: &[ChatFile]) -> Report {
         let survey = self.shared.survey.borrow().clone();
-        let paths: Vec<String> = survey
-            .iter()
-            .flat_map(|survey| &survey.files)
-            .map(|file| file.path.clone())
-            .collect();
-        Report::Proposed {
-            turn,
-            proposal: propose(&self.shared.root, &paths, files, reply, FormatChoice::Auto),
-        }
+        let paths: Vec<String> = survey.iter().flat_map(|survey| &survey.files).map(|file| file.path.clone()).collect();
+        Report::Proposed { turn, proposal: propose(&self.shared.root, &paths, files, reply, FormatChoice::Auto) }
     }
 
     fn connect(&self, base_url: &str, model: String) {
@@ -264,10 +245,7 @@ impl Runner {
     fn use_model(&self, model: String) {
         let Some(line) = self.line() else { return };
         let host = line.provider.name();
-        self.set_line(Line {
-            model: model.clone(),
-            ..line
-        });
+        self.set_line(Line { model: model.clone(), ..line });
         let runner = self.clone();
         tokio::spawn(async move { runner.report(Report::Connected { model, host }).await });
     }
@@ -305,16 +283,10 @@ pub fn unsendable(view: &ContextView) -> Option<Failure> {
     if prompt.excess() == 0 || !prompt.window.known {
         return None;
     }
-    let largest = prompt
-        .parts
-        .iter()
-        .filter(|part| part.kind != context::PartKind::System)
-        .max_by_key(|part| part.tokens);
+    let largest =
+        prompt.parts.iter().filter(|part| part.kind != context::PartKind::System).max_by_key(|part| part.tokens);
     let hint = largest.map_or_else(String::new, |part| {
-        format!(
-            "The largest part is {} with {} tokens: drop it, or /clear the history.",
-            part.title, part.tokens
-        )
+        format!("The largest part is {} with {} tokens: drop it, or /clear the history.", part.title, part.tokens)
     });
     Some(Failure {
         message: format!(
@@ -329,10 +301,7 @@ pub fn unsendable(view: &ContextView) -> Option<Failure> {
 /// An error of a provider in words.
 pub fn failure_of(error: &LlmError) -> Failure {
     let message = format!("{}.", error.to_string().trim_end_matches('.'));
-    Failure {
-        message,
-        hint: error.hint().to_owned(),
-    }
+    Failure { message, hint: error.hint().to_owned() }
 }
 
 /// The branch or commit that HEAD names; `None` outside git or where git cannot be read.

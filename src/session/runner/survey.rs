@@ -68,11 +68,8 @@ pub fn survey(
     let listing = workspace::files(root, cancel, &mut |found| progress(SurveyStep::Listing(found)));
     progress(SurveyStep::Listed(&listing.files));
     let walk = clock.ms();
-    let known: HashMap<&str, &Arc<FileTags>> = before
-        .into_iter()
-        .flat_map(|survey| &survey.map_files)
-        .map(|file| (file.path.as_str(), &file.tags))
-        .collect();
+    let known: HashMap<&str, &Arc<FileTags>> =
+        before.into_iter().flat_map(|survey| &survey.map_files).map(|file| (file.path.as_str(), &file.tags)).collect();
     let (done, bytes, total) = (AtomicUsize::new(0), AtomicUsize::new(0), listing.files.len());
     let read: Vec<(MapFile, Option<ContentHash>)> = listing
         .files
@@ -83,45 +80,25 @@ pub fn survey(
                 progress(SurveyStep::Reading(finished, total));
             }
             if cancel.load(Ordering::Relaxed) {
-                return (
-                    MapFile {
-                        path: entry.path.clone(),
-                        tags: Arc::default(),
-                    },
-                    None,
-                );
+                return (MapFile { path: entry.path.clone(), tags: Arc::default() }, None);
             }
-            let old = before
-                .and_then(|survey| survey.hashes.get(&entry.path))
-                .zip(known.get(entry.path.as_str()));
+            let old = before.and_then(|survey| survey.hashes.get(&entry.path)).zip(known.get(entry.path.as_str()));
             let (tags, hash, size) = read_tags(root, entry, old.map(|(hash, tags)| (*hash, *tags)));
             bytes.fetch_add(size, Ordering::Relaxed);
-            (
-                MapFile {
-                    path: entry.path.clone(),
-                    tags,
-                },
-                hash,
-            )
+            (MapFile { path: entry.path.clone(), tags }, hash)
         })
         .collect();
     if cancel.load(Ordering::Relaxed) {
         return None;
     }
-    let hashes = read
-        .iter()
-        .filter_map(|(file, hash)| Some((file.path.clone(), (*hash)?)))
-        .collect();
+    let hashes = read.iter().filter_map(|(file, hash)| Some((file.path.clone(), (*hash)?))).collect();
     Some(Survey {
         files: listing.files,
         map_files: read.into_iter().map(|(file, _)| file).collect(),
         skipped: listing.skipped.len(),
         bare: root.kind() == RootKind::Bare,
         bytes: bytes.into_inner() as u64,
-        ms: SurveyTimes {
-            walk,
-            parse: clock.ms() - walk,
-        },
+        ms: SurveyTimes { walk, parse: clock.ms() - walk },
         hashes,
     })
 }

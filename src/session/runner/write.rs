@@ -13,11 +13,7 @@ pub type NotWritten = (Failure, Vec<String>);
 /// # Errors
 /// Nothing was written: a file changed meanwhile, or the file system refused.
 pub fn write(root: &Root, orders: &[WriteOrder], message: &str, commit: bool) -> Result<Written, NotWritten> {
-    let dirty = if commit {
-        dirty_before(root, orders)
-    } else {
-        Ok(Vec::new())
-    };
+    let dirty = if commit { dirty_before(root, orders) } else { Ok(Vec::new()) };
     let writes: Vec<FileWrite> = orders
         .iter()
         .map(|order| FileWrite {
@@ -29,11 +25,7 @@ pub fn write(root: &Root, orders: &[WriteOrder], message: &str, commit: bool) ->
     let done = workspace::write(root, &writes).map_err(not_written)?;
     let paths: Vec<String> = orders.iter().map(|order| order.path.clone()).collect();
     if !commit {
-        return Ok(Written {
-            paths,
-            commit: None,
-            note: None,
-        });
+        return Ok(Written { paths, commit: None, note: None });
     }
     // A path may lead through a link; what changed for git is the file at its end.
     let stored: Vec<String> = done.files.into_iter().map(|file| file.stored_at).collect();
@@ -48,19 +40,11 @@ pub fn write(root: &Root, orders: &[WriteOrder], message: &str, commit: bool) ->
 fn dirty_before(root: &Root, orders: &[WriteOrder]) -> Result<Vec<String>, GitError> {
     let Some(repo) = open(root)? else { return Ok(Vec::new()) };
     let dirty = repo.dirty_paths()?;
-    Ok(orders
-        .iter()
-        .map(|order| order.path.clone())
-        .filter(|path| dirty.contains(path))
-        .collect())
+    Ok(orders.iter().map(|order| order.path.clone()).filter(|path| dirty.contains(path)).collect())
 }
 
 fn open(root: &Root) -> Result<Option<Repo>, GitError> {
-    if root.kind() == RootKind::Git {
-        Repo::open(root.path())
-    } else {
-        Ok(None)
-    }
+    if root.kind() == RootKind::Git { Repo::open(root.path()) } else { Ok(None) }
 }
 
 type Committed = (Option<String>, Option<Failure>);
@@ -70,20 +54,11 @@ fn commit_clean(root: &Root, paths: &[String], dirty: &[String], message: &str) 
         return Ok((None, None));
     };
     let clean: Vec<String> = paths.iter().filter(|path| !dirty.contains(path)).cloned().collect();
-    let commit = if clean.is_empty() {
-        None
-    } else {
-        Some(repo.commit_paths(&clean, message)?)
-    };
-    let ignored = commit
-        .as_ref()
-        .map(|commit| commit.left_out.join(", "))
-        .filter(|paths| !paths.is_empty());
+    let commit = if clean.is_empty() { None } else { Some(repo.commit_paths(&clean, message)?) };
+    let ignored = commit.as_ref().map(|commit| commit.left_out.join(", ")).filter(|paths| !paths.is_empty());
     if let Some(ignored) = ignored {
-        let note = Failure {
-            message: format!("Not committed, because git ignores it: {ignored}."),
-            hint: String::new(),
-        };
+        let note =
+            Failure { message: format!("Not committed, because git ignores it: {ignored}."), hint: String::new() };
         return Ok((commit.map(|commit| commit.short_id), Some(note)));
     }
     let commit = commit.map(|commit| commit.short_id);
@@ -98,17 +73,11 @@ fn commit_clean(root: &Root, paths: &[String], dirty: &[String], message: &str) 
 }
 
 fn not_committed(error: &GitError) -> Failure {
-    Failure {
-        message: format!("Written, but not committed: {error}."),
-        hint: error.hint(),
-    }
+    Failure { message: format!("Written, but not committed: {error}."), hint: error.hint() }
 }
 
 fn not_written(error: WriteError) -> NotWritten {
-    let failure = Failure {
-        message: format!("{error}."),
-        hint: error.hint().to_owned(),
-    };
+    let failure = Failure { message: format!("{error}."), hint: error.hint().to_owned() };
     match error {
         WriteError::Stale { path, .. } => (failure, vec![path]),
         _ => (failure, Vec::new()),

@@ -61,10 +61,7 @@ impl App {
         let selected = self.context.selected();
         let part = selected.and_then(|at| self.session.view.as_ref()?.prompt.parts.get(at));
         if let Some(part) = part {
-            self.overlay = Some(Overlay::text(
-                &format!("{} · {} tokens", part.title, part.tokens),
-                &part.text,
-            ));
+            self.overlay = Some(Overlay::text(&format!("{} · {} tokens", part.title, part.tokens), &part.text));
         }
     }
 }

@@ -35,11 +35,7 @@ impl App {
 
     /// The files of the map in rank order.
     pub fn ranked_files(&self) -> &[RankedFile] {
-        self.session
-            .view
-            .as_ref()
-            .and_then(|view| view.map.as_ref())
-            .map_or(&[], |map| &map.files)
+        self.session.view.as_ref().and_then(|view| view.map.as_ref()).map_or(&[], |map| &map.files)
     }
 
     fn file_under_cursor(&self) -> Option<(usize, String)> {
@@ -71,7 +67,8 @@ impl App {
         let Some((index, path)) = self.file_under_cursor() else {
             return;
         };
-        let on_file = self.map.window.selected().and_then(|at| self.map_rows().get(at).copied()) == Some(MapRow::File(index));
+        let on_file =
+            self.map.window.selected().and_then(|at| self.map_rows().get(at).copied()) == Some(MapRow::File(index));
         if on_file && !self.map.open.remove(&path) {
             self.map.open.insert(path);
         }
@@ -82,11 +79,7 @@ impl App {
             return;
         };
         self.map.open.remove(&path);
-        let row = self
-            .map_rows()
-            .iter()
-            .position(|row| *row == MapRow::File(index))
-            .unwrap_or(0);
+        let row = self.map_rows().iter().position(|row| *row == MapRow::File(index)).unwrap_or(0);
         self.map.window.set_len(self.map_rows().len());
         self.map.window.select(row);
     }

@@ -22,10 +22,7 @@ impl App {
             Action::PageUp => self.review.offset = self.review.offset.saturating_sub(self.page),
             Action::Undo | Action::Redo => self.take_back(action),
             action => {
-                return self
-                    .move_in_review(action)
-                    .or_else(|| self.decide(action))
-                    .map(|()| Vec::new());
+                return self.move_in_review(action).or_else(|| self.decide(action)).map(|()| Vec::new());
             }
         }
         Some(Vec::new())
@@ -106,10 +103,7 @@ impl App {
         let next = if moves_on { review.next_pending(at) } else { Some(at) };
         let counts = review.counts();
         self.hint = match next {
-            None => format!(
-                "all decided: {} accepted, {} rejected; w writes",
-                counts.accepted, counts.rejected
-            ),
+            None => format!("all decided: {} accepted, {} rejected; w writes", counts.accepted, counts.rejected),
             Some(_) if changed > 1 => format!("{changed} hunks changed; u takes it back"),
             Some(_) => format!("{} pending", counts.pending),
         };
@@ -119,11 +113,7 @@ impl App {
 
     fn take_back(&mut self, action: Action) {
         let review = &mut self.session.review;
-        match if action == Action::Undo {
-            review.undo()
-        } else {
-            review.redo()
-        } {
+        match if action == Action::Undo { review.undo() } else { review.redo() } {
             Some(id) => self.go_to(id),
             None => self.hint = "nothing to take back".into(),
         }
@@ -136,8 +126,5 @@ fn is_for_one(action: Action) -> bool {
 
 fn is_decision(action: Action) -> bool {
     use Action::{Accept, AcceptAll, AcceptFile, Pend, Reject, RejectAll, RejectFile, Toggle};
-    matches!(
-        action,
-        Accept | Reject | Toggle | Pend | AcceptFile | RejectFile | AcceptAll | RejectAll
-    )
+    matches!(action, Accept | Reject | Toggle | Pend | AcceptFile | RejectFile | AcceptAll | RejectAll)
 }

@@ -20,12 +20,7 @@ pub fn text(pane: Pane) -> String {
     }
     text.push_str("COMMANDS\n");
     for info in COMMANDS {
-        let _ = writeln!(
-            text,
-            "  {:<24} {}",
-            format!("/{} {}", info.name, info.arguments),
-            info.help
-        );
+        let _ = writeln!(text, "  {:<24} {}", format!("/{} {}", info.name, info.arguments), info.help);
     }
     text
 }

@@ -124,10 +124,7 @@ impl Overlay {
                 Outcome::Open => Reply::Stay,
                 Outcome::Cancelled => Reply::Close,
                 Outcome::Picked(rows) => match rows.first().and_then(|row| targets.get(*row)) {
-                    Some((base_url, model)) => Reply::Connect {
-                        base_url: base_url.clone(),
-                        model: model.clone(),
-                    },
+                    Some((base_url, model)) => Reply::Connect { base_url: base_url.clone(), model: model.clone() },
                     None => Reply::Close,
                 },
             },

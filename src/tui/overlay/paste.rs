@@ -47,18 +47,12 @@ impl PasteBox {
 
     /// Draws the end of the text and what to do.
     pub fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme) {
-        let area = centred(
-            screen,
-            screen.width.saturating_sub(6).min(100),
-            screen.height.saturating_sub(4).min(24),
-        );
+        let area = centred(screen, screen.width.saturating_sub(6).min(100), screen.height.saturating_sub(4).min(24));
         let inner = window(frame, area, " paste the model's reply ", theme);
         let rows = usize::from(inner.height.saturating_sub(2));
         let count = self.text.lines().count();
         let shown = self.text.lines().skip(count.saturating_sub(rows));
-        let mut lines: Vec<Line<'_>> = shown
-            .map(|line| Line::raw(sanitize::visible_line(line).into_owned()))
-            .collect();
+        let mut lines: Vec<Line<'_>> = shown.map(|line| Line::raw(sanitize::visible_line(line).into_owned())).collect();
         if self.text.is_empty() {
             let hint = "Copy the whole reply in the other chat, then paste it here.";
             let pieces = wrap::wrap(hint, usize::from(inner.width)).into_iter();

@@ -26,10 +26,7 @@ pub struct Viewer {
 impl Viewer {
     /// A viewer at the top of `text`.
     pub fn new(title: &str, text: &str) -> Self {
-        let lines = text
-            .lines()
-            .map(|line| sanitize::visible_line(line).into_owned())
-            .collect();
+        let lines = text.lines().map(|line| sanitize::visible_line(line).into_owned()).collect();
         Self {
             title: format!(" {title} "),
             lines,
@@ -65,25 +62,14 @@ impl Viewer {
     /// Draws it over most of the screen.
     pub fn draw(&mut self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme) {
         let width = screen.width.saturating_sub(4).min(110);
-        let inner = window(
-            frame,
-            centred(screen, width, screen.height.saturating_sub(2)),
-            &self.title,
-            theme,
-        );
+        let inner = window(frame, centred(screen, width, screen.height.saturating_sub(2)), &self.title, theme);
         self.rewrap(inner.width);
         self.window.set_height(usize::from(inner.height.saturating_sub(1)));
         let visible = self.window.visible();
-        let mut lines: Vec<Line<'_>> = self.wrapped[visible.clone()]
-            .iter()
-            .map(|line| Line::raw(line.as_str()))
-            .collect();
+        let mut lines: Vec<Line<'_>> =
+            self.wrapped[visible.clone()].iter().map(|line| Line::raw(line.as_str())).collect();
         lines.resize_with(usize::from(inner.height.saturating_sub(1)), Line::default);
-        let hint = format!(
-            "j k scroll · Esc closes · {} of {} lines",
-            visible.end,
-            self.wrapped.len()
-        );
+        let hint = format!("j k scroll · Esc closes · {} of {} lines", visible.end, self.wrapped.len());
         lines.push(Line::styled(hint, theme.style(Role::Muted)));
         frame.render_widget(Paragraph::new(lines), inner);
     }
@@ -99,11 +85,7 @@ impl Viewer {
             pieces.map(|range| line[range].to_owned()).collect()
         };
         let pieces = |line: &String| {
-            if self.table {
-                wrap::hanging(line, columns)
-            } else {
-                plain(line)
-            }
+            if self.table { wrap::hanging(line, columns) } else { plain(line) }
         };
         self.wrapped = self.lines.iter().flat_map(pieces).collect();
         self.window.set_len(self.wrapped.len());

@@ -41,14 +41,7 @@ struct Card {
 impl Default for AnswerView {
     fn default() -> Self {
         let stream = EditStream::new(FormatChoice::Auto);
-        Self {
-            stream,
-            taken: 0,
-            parts: Vec::new(),
-            held: None,
-            ended: 0,
-            closed: false,
-        }
+        Self { stream, taken: 0, parts: Vec::new(), held: None, ended: 0, closed: false }
     }
 }
 
@@ -88,10 +81,7 @@ impl AnswerView {
                 if let Some(line) = self.held.take().filter(|line| !names_it(line)) {
                     self.prose(&line);
                 }
-                self.parts.push(Part::Edit(Card {
-                    path,
-                    ..Card::default()
-                }));
+                self.parts.push(Part::Edit(Card { path, ..Card::default() }));
             }
             StreamEvent::EditLine { kind, .. } => {
                 if let Some(Part::Edit(card)) = self.parts.last_mut() {
@@ -154,16 +144,11 @@ impl AnswerView {
         let in_edit = matches!(self.parts.last(), Some(Part::Edit(card)) if !card.ended);
         let partial = self.stream.partial_line();
         // The beginning of a fence or a marker would only flash up.
-        let marker = MARKERS
-            .iter()
-            .any(|marker| marker.starts_with(partial.trim()) || partial.trim().starts_with(marker));
+        let marker =
+            MARKERS.iter().any(|marker| marker.starts_with(partial.trim()) || partial.trim().starts_with(marker));
         let partial = if in_edit || marker { "" } else { partial };
         let text = format!("{}\n{partial}", self.held.as_deref().unwrap_or_default());
-        if text.trim().is_empty() {
-            Vec::new()
-        } else {
-            render(&text, columns, theme, &no_highlight)
-        }
+        if text.trim().is_empty() { Vec::new() } else { render(&text, columns, theme, &no_highlight) }
     }
 }
 
@@ -240,10 +225,6 @@ mod tests {
     fn an_edit_that_was_cut_off_says_so() {
         let mut view = AnswerView::default();
         view.update(ANSWER.split_once("new").map_or("", |(start, _)| start), true);
-        assert!(
-            shown(&mut view).contains("a.py  +0 −1  incomplete"),
-            "{}",
-            shown(&mut view)
-        );
+        assert!(shown(&mut view).contains("a.py  +0 −1  incomplete"), "{}", shown(&mut view));
     }
 }

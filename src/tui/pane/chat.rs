@@ -9,7 +9,7 @@ use ratatui::widgets::{Block, Borders, Paragraph};
 
 use super::answer::AnswerView;
 use crate::session::{AnswerState, Connection, Entry, Level, Notice};
-use crate::text::{sanitize, wrap};
+use crate::text::{sanitize, width, wrap};
 use crate::tui::action::Pane;
 use crate::tui::app::App;
 use crate::tui::coloring::{Coloring, code_lines};
@@ -43,19 +43,12 @@ struct Rendered {
 
 /// Draws the pane.
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
-    let note = if app.chat.from_bottom > 0 {
-        "scrolled; Esc goes to the end"
-    } else {
-        ""
-    };
+    let note = if app.chat.from_bottom > 0 { "scrolled; Esc goes to the end" } else { "" };
     let inner = pane_block(app, frame, area, Pane::Chat, note);
     if inner.is_empty() {
         return;
     }
-    let rows = app.composer.height(
-        inner.width.saturating_sub(2),
-        COMPOSER_ROWS.min(inner.height / 3).max(1),
-    );
+    let rows = app.composer.height(inner.width.saturating_sub(2), COMPOSER_ROWS.min(inner.height / 3).max(1));
     let status = turn_lines(app, inner.width);
     let [transcript, turn, composer] = Layout::vertical([
         Constraint::Fill(1),
@@ -109,13 +102,7 @@ fn visible(entries: &[Rendered], first: usize, count: usize) -> Vec<Line<'static
     });
     let Some(at) = at else { return Vec::new() };
     before -= entries[at].lines.len();
-    entries[at..]
-        .iter()
-        .flat_map(|entry| &entry.lines)
-        .skip(first - before)
-        .take(count)
-        .cloned()
-        .collect()
+    entries[at..].iter().flat_map(|entry| &entry.lines).skip(first - before).take(count).cloned().collect()
 }
 
 impl ChatCache {
@@ -133,11 +120,7 @@ impl ChatCache {
             }
             let rendered = &mut self.entries[index];
             let streaming = matches!(entry, Entry::Answer(answer) if answer.state == AnswerState::Streaming);
-            let epoch = if matches!(entry, Entry::Answer(_)) && !streaming {
-                coloring.epoch
-            } else {
-                0
-            };
+            let epoch = if matches!(entry, Entry::Answer(_)) && !streaming { coloring.epoch } else { 0 };
             let key = (entry_length(entry), streaming, epoch);
             if rendered.lines.is_empty() || rendered.key != key {
                 rendered.render(entry, width, &app.theme, coloring);
@@ -181,10 +164,7 @@ impl Rendered {
                     lines.push(Line::styled(thought, theme.style(Role::Muted)));
                 }
                 if let AnswerState::Incomplete(reason) = &answer.state {
-                    lines.push(Line::styled(
-                        format!("⚠ incomplete: {reason}"),
-                        theme.style(Role::Warning),
-                    ));
+                    lines.push(Line::styled(format!("⚠ incomplete: {reason}"), theme.style(Role::Warning)));
                 }
                 lines
             }
@@ -201,10 +181,7 @@ fn marked(text: &str, mark: &'static str, role: Role, columns: usize, theme: &Th
         let line = sanitize::visible_line(line);
         for range in wrap::wrap(&line, columns) {
             let lead = if lines.is_empty() { mark } else { "  " };
-            lines.push(Line::from(vec![
-                Span::styled(lead, style),
-                Span::styled(line[range].to_owned(), style),
-            ]));
+            lines.push(Line::from(vec![Span::styled(lead, style), Span::styled(line[range].to_owned(), style)]));
         }
     }
     lines
@@ -228,13 +205,12 @@ fn turn_lines(app: &App, width: u16) -> Vec<Line<'static>> {
     };
     let columns = usize::from(width);
     let muted = app.theme.style(Role::Muted);
-    let text = |text: String| crate::text::width::clip(&text, columns).into_owned();
-    let status = if turn.status.is_empty() {
-        "answering"
-    } else {
-        &turn.status
-    };
-    vec![Line::styled(text(format!("⋯ {status} · Esc cancels")), muted)]
+    let status = if turn.status.is_empty() { "answering" } else { &turn.status };
+    // The way out shows however long the reason for waiting is.
+    let way_out = " · Esc cancels";
+    let room = columns.saturating_sub(2 + width::columns(way_out));
+    let line = format!("⋯ {}{way_out}", width::clip(status, room));
+    vec![Line::styled(width::clip(&line, columns).into_owned(), muted)]
 }
 
 /// What an empty chat says: where we are and how to begin.

@@ -40,11 +40,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
         .filter_map(|at| {
             let line = part_line(app, prompt.parts.get(at)?, prompt, list.width);
             let chosen = window.selected() == Some(at) && app.focus == Pane::Context;
-            Some(if chosen {
-                under_cursor(line, list.width, &app.theme)
-            } else {
-                line
-            })
+            Some(if chosen { under_cursor(line, list.width, &app.theme) } else { line })
         })
         .collect();
     frame.render_widget(Paragraph::new(lines), list);
@@ -64,11 +60,7 @@ fn part_line(app: &App, part: &Part, prompt: &Prompt, columns: u16) -> Line<'sta
     let tokens = format!("{:>6}", meter::tokens(part.tokens as u64));
     let share = part.tokens as f64 / prompt.tokens.max(1) as f64;
     let filled = (share * PART_GAUGE as f64).round() as usize;
-    let gauge = format!(
-        "{}{}",
-        "▮".repeat(filled.min(PART_GAUGE)),
-        "▯".repeat(PART_GAUGE.saturating_sub(filled))
-    );
+    let gauge = format!("{}{}", "▮".repeat(filled.min(PART_GAUGE)), "▯".repeat(PART_GAUGE.saturating_sub(filled)));
     let room = usize::from(columns).saturating_sub(PART_GAUGE + tokens.len() + 4);
     let title = width::clip_start(&sanitize::visible_line(&part.title), room).into_owned();
     let pad = room.saturating_sub(width::columns(&title));

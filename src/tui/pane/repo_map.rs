@@ -44,11 +44,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     }
     let mut window = app.map.window;
     window.set_height(usize::from(inner.height));
-    let best = app
-        .ranked_files()
-        .first()
-        .map_or(1.0, |file| file.rank)
-        .max(f64::MIN_POSITIVE);
+    let best = app.ranked_files().first().map_or(1.0, |file| file.rank).max(f64::MIN_POSITIVE);
     let lines: Vec<Line<'_>> = window
         .visible()
         .filter_map(|at| {
@@ -59,11 +55,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
                 }
             };
             let chosen = window.selected() == Some(at) && app.focus == Pane::Map;
-            Some(if chosen {
-                under_cursor(line, inner.width, &app.theme)
-            } else {
-                line
-            })
+            Some(if chosen { under_cursor(line, inner.width, &app.theme) } else { line })
         })
         .collect();
     frame.render_widget(Paragraph::new(lines), inner);
@@ -92,10 +84,7 @@ fn file_line(app: &App, file: &RankedFile, best: f64, columns: u16) -> Line<'sta
     let role = if file.shown { Role::Text } else { Role::Muted };
     Line::from(vec![
         Span::styled(format!("{arrow} "), theme.style(Role::Accent)),
-        Span::styled(
-            gauge,
-            theme.style(if file.shown { Role::MeterLow } else { Role::MeterEmpty }),
-        ),
+        Span::styled(gauge, theme.style(if file.shown { Role::MeterLow } else { Role::MeterEmpty })),
         Span::styled(format!(" {path}"), theme.style(role)),
         Span::styled(format!("{count}{mark}"), theme.style(Role::Muted)),
     ])

@@ -48,24 +48,12 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     cache.review.height = usize::from(inner.height);
     let offset = offset(app, &cache.review);
     cache.review.offset = offset;
-    let visible: Vec<Row> = cache
-        .review
-        .rows
-        .iter()
-        .skip(offset)
-        .take(cache.review.height)
-        .copied()
-        .collect();
+    let visible: Vec<Row> = cache.review.rows.iter().skip(offset).take(cache.review.height).copied().collect();
     let cursor = cursor(app.review.cursor, &cache.review.rows, &visible, offset);
     cache.review.cursor = cursor;
     cache.review.seen = visible.iter().any(|row| row.hunk() == Some(cursor));
     draw_place(app, frame, area, cursor);
-    let mut painter = Painter {
-        app,
-        cursor,
-        columns: usize::from(inner.width),
-        colors: None,
-    };
+    let mut painter = Painter { app, cursor, columns: usize::from(inner.width), colors: None };
     let lines: Vec<Line<'_>> = visible.iter().map(|row| painter.line(*row, cache)).collect();
     frame.render_widget(Paragraph::new(lines), inner);
 }
@@ -77,11 +65,7 @@ fn draw_place(app: &App, frame: &mut Frame<'_>, area: Rect, cursor: HunkId) {
         return;
     };
     let number = review.ids().take_while(|id| *id <= cursor).count();
-    let place = format!(
-        " {} · hunk {number} of {} ",
-        sanitize::visible_line(&file.path),
-        review.counts().total()
-    );
+    let place = format!(" {} · hunk {number} of {} ", sanitize::visible_line(&file.path), review.counts().total());
     let place = width::clip_start(&place, usize::from(area.width.saturating_sub(4)));
     let columns = u16::try_from(width::columns(&place)).unwrap_or(0);
     let edge = Rect::new(area.x + 2, area.bottom().saturating_sub(1), columns, 1).intersection(area);
@@ -105,11 +89,7 @@ fn offset(app: &App, cache: &ReviewCache) -> usize {
         first -= 1;
     }
     let fits = end - first <= cache.height;
-    let in_view = if fits {
-        first >= wanted && end <= wanted + cache.height
-    } else {
-        first == wanted
-    };
+    let in_view = if fits { first >= wanted && end <= wanted + cache.height } else { first == wanted };
     if in_view {
         return wanted;
     }
@@ -130,11 +110,7 @@ fn cursor(wanted: HunkId, rows: &[Row], visible: &[Row], offset: usize) -> HunkI
     let shown = visible.iter().filter_map(|row| row.hunk());
     let above = rows.iter().take(offset).rev().find_map(|row| row.hunk());
     // Scrolled down, the first hunk in view is the nearest; scrolled up, the last one.
-    let nearest = if above.is_some_and(|above| above >= wanted) {
-        shown.min()
-    } else {
-        shown.max()
-    };
+    let nearest = if above.is_some_and(|above| above >= wanted) { shown.min() } else { shown.max() };
     nearest.or(above).unwrap_or(wanted)
 }
 
@@ -164,9 +140,7 @@ fn waiting(app: &App, area: Rect) -> Vec<Line<'static>> {
     if edits.is_empty() {
         let text = "Hunks that the model proposes wait here for you. Nothing is written before w.";
         let wrapped = crate::text::wrap::wrap(text, columns.max(8)).into_iter();
-        return wrapped
-            .map(|range| Line::styled(text[range].to_owned(), theme.style(Role::Muted)))
-            .collect();
+        return wrapped.map(|range| Line::styled(text[range].to_owned(), theme.style(Role::Muted))).collect();
     }
     let newest = edits.iter().rev().take(usize::from(area.height)).rev();
     newest
@@ -218,37 +192,22 @@ impl Painter<'_> {
         let review = &self.app.session.review;
         match row {
             Row::Blank => Line::default(),
-            Row::File(index) => review
-                .files
-                .get(index)
-                .map_or_else(Line::default, |file| self.file(file)),
+            Row::File(index) => review.files.get(index).map_or_else(Line::default, |file| self.file(file)),
             Row::Hunk(id) => self.hunk(id),
             Row::Text { id, side, line, part } => {
                 let Some(file) = review.files.get(id.file) else {
                     return Line::default();
                 };
                 let colors = self.colors_of(id.file, file, side, cache);
-                let row = self
-                    .text(file, side, line, colors.as_ref())
-                    .into_iter()
-                    .nth(part)
-                    .unwrap_or_default();
-                if review.decision(id) == Decision::Rejected {
-                    row.patch_style(Modifier::DIM)
-                } else {
-                    row
-                }
+                let row = self.text(file, side, line, colors.as_ref()).into_iter().nth(part).unwrap_or_default();
+                if review.decision(id) == Decision::Rejected { row.patch_style(Modifier::DIM) } else { row }
             }
             Row::NoNewline(_) => Line::styled("      (no newline at the end of the file)", self.style(Role::Muted)),
-            Row::Refused(index) => review
-                .refused
-                .get(index)
-                .map_or_else(Line::default, |outcome| self.refused(outcome)),
+            Row::Refused(index) => {
+                review.refused.get(index).map_or_else(Line::default, |outcome| self.refused(outcome))
+            }
             Row::RefusedText(index, line, part) => {
-                let text = review
-                    .refused
-                    .get(index)
-                    .and_then(|outcome| refused_text(outcome).into_iter().nth(line));
+                let text = review.refused.get(index).and_then(|outcome| refused_text(outcome).into_iter().nth(line));
                 let columns = u16::try_from(self.columns).unwrap_or(u16::MAX);
                 let part = refused_parts(&text.unwrap_or_default(), columns).into_iter().nth(part);
                 Line::styled(format!("    {}", part.unwrap_or_default()), self.style(Role::Muted))
@@ -281,9 +240,7 @@ impl Painter<'_> {
             Rename { from } => format!("  renamed from {}", sanitize::visible_line(from)),
         };
         let decided = format!("  {} of {} decided", counts.total() - counts.pending, counts.total());
-        let room = self
-            .columns
-            .saturating_sub(width::columns(&what) + width::columns(&decided) + 3);
+        let room = self.columns.saturating_sub(width::columns(&what) + width::columns(&decided) + 3);
         let path = width::clip_start(&sanitize::visible_line(&file.path), room).into_owned();
         Line::from(vec![
             Span::styled(format!("■ {path}"), self.style(Role::Title)),
@@ -306,58 +263,34 @@ impl Painter<'_> {
         let cursor = if here { "▶" } else { " " };
         let mut spans = vec![
             Span::styled(format!("{cursor} "), self.style(Role::Accent)),
-            Span::styled(
-                format!("{} {word}", item.decision.mark()),
-                self.style(role).add_modifier(Modifier::BOLD),
-            ),
-            Span::styled(
-                format!("  {}", place(&file.change, &item.hunk)),
-                self.style(Role::DiffHeader),
-            ),
+            Span::styled(format!("{} {word}", item.decision.mark()), self.style(role).add_modifier(Modifier::BOLD)),
+            Span::styled(format!("  {}", place(&file.change, &item.hunk)), self.style(Role::DiffHeader)),
         ];
         for mark in &item.marks {
             spans.push(Span::raw(" "));
             spans.push(Span::styled(format!("[{mark}]"), self.style(Role::Badge)));
         }
         let line = Line::from(spans);
-        if here && self.app.focus == Pane::Review {
-            self.under_cursor(line)
-        } else {
-            line
-        }
+        if here && self.app.focus == Pane::Review { self.under_cursor(line) } else { line }
     }
 
     fn colors_of(&mut self, index: usize, file: &FileReview, side: Side, cache: &mut ViewCache) -> Option<Colors> {
         if self.colors.as_ref().is_none_or(|(of, ..)| *of != index) {
             let mut get = |text: &Option<std::sync::Arc<str>>| {
-                text.as_ref()
-                    .and_then(|text| cache.coloring.get(Language::Path(&file.path), text))
+                text.as_ref().and_then(|text| cache.coloring.get(Language::Path(&file.path), text))
             };
             self.colors = Some((index, get(&file.base), get(&file.proposed)));
         }
         let (_, base, proposed) = self.colors.as_ref()?;
-        if side == Side::Added {
-            proposed.clone()
-        } else {
-            base.clone()
-        }
+        if side == Side::Added { proposed.clone() } else { base.clone() }
     }
 
     /// The rows of one line.
     fn text(&self, file: &FileReview, side: Side, line: usize, colors: Option<&Colors>) -> Vec<Line<'static>> {
-        let text = if side == Side::Added {
-            &file.proposed
-        } else {
-            &file.base
-        };
-        let raw = text
-            .as_deref()
-            .and_then(|text| nth_line(text, line))
-            .unwrap_or_default();
+        let text = if side == Side::Added { &file.proposed } else { &file.base };
+        let raw = text.as_deref().and_then(|text| nth_line(text, line)).unwrap_or_default();
         let body = shown(lines::body(raw));
-        let spans = colors
-            .and_then(|colors| colors.get(line))
-            .map_or(&[][..], Vec::as_slice);
+        let spans = colors.and_then(|colors| colors.get(line)).map_or(&[][..], Vec::as_slice);
         let number = |line: usize| u32::try_from(line + 1).ok();
         let (sign, base, proposed) = match side {
             Side::Kept(other) => (Sign::Context, number(line), number(other)),
@@ -365,27 +298,14 @@ impl Painter<'_> {
             Side::Added => (Sign::Added, None, number(line)),
         };
         let syntax = spans.iter().filter(|span| span.end <= body.len());
-        let syntax = syntax
-            .map(|span| (span.start..span.end, style_of(span.highlight, &self.app.theme)))
-            .collect();
-        let line = DiffLine {
-            sign,
-            base,
-            proposed,
-            text: body.to_owned(),
-            syntax,
-            words: Vec::new(),
-        };
+        let syntax = syntax.map(|span| (span.start..span.end, style_of(span.highlight, &self.app.theme))).collect();
+        let line = DiffLine { sign, base, proposed, text: body.to_owned(), syntax, words: Vec::new() };
         let columns = u16::try_from(self.columns).unwrap_or(u16::MAX);
         diff_lines::rows(&line, gutter(file), columns, &self.app.theme)
     }
 
     fn refused(&self, outcome: &Outcome) -> Line<'static> {
-        let path = if outcome.path.is_empty() {
-            "(no file name)"
-        } else {
-            &outcome.path
-        };
+        let path = if outcome.path.is_empty() { "(no file name)" } else { &outcome.path };
         let text = format!("✗ not placed: {}", sanitize::visible_line(path));
         Line::styled(self.clip(&text), self.style(Role::Warning))
     }

@@ -81,11 +81,7 @@ pub(super) fn refused_parts(line: &str, columns: u16) -> Vec<String> {
     let safe = sanitize::visible_line(shown(line)).into_owned();
     let room = usize::from(columns.saturating_sub(4)).max(1);
     let code = safe.starts_with(['-', '+']);
-    let pieces = if code {
-        wrap::hard_wrap(&safe, room)
-    } else {
-        wrap::wrap(&safe, room)
-    };
+    let pieces = if code { wrap::hard_wrap(&safe, room) } else { wrap::wrap(&safe, room) };
     let parts: Vec<String> = pieces.into_iter().map(|range| safe[range].to_owned()).collect();
     if parts.is_empty() { vec![String::new()] } else { parts }
 }
@@ -122,30 +118,16 @@ struct FileRows<'a> {
 impl<'a> FileRows<'a> {
     fn new(index: usize, file: &'a FileReview, columns: u16) -> Self {
         let split = |text: &'a Option<std::sync::Arc<str>>| lines::split(text.as_deref().unwrap_or_default());
-        Self {
-            index,
-            file,
-            base: split(&file.base),
-            proposed: split(&file.proposed),
-            gutter: gutter(file),
-            columns,
-        }
+        Self { index, file, base: split(&file.base), proposed: split(&file.proposed), gutter: gutter(file), columns }
     }
 
     fn push_all(&self, rows: &mut Vec<Row>) {
         rows.push(Row::File(self.index));
         let mut done = 0;
         for (number, item) in self.file.hunks.iter().enumerate() {
-            let id = HunkId {
-                file: self.index,
-                hunk: number,
-            };
+            let id = HunkId { file: self.index, hunk: number };
             let (base, proposed) = (item.hunk.base.clone(), item.hunk.proposed.clone());
-            let next = self
-                .file
-                .hunks
-                .get(number + 1)
-                .map_or(self.base.len(), |next| next.hunk.base.start);
+            let next = self.file.hunks.get(number + 1).map_or(self.base.len(), |next| next.hunk.base.start);
             rows.push(Row::Hunk(id));
             for line in base.start.saturating_sub(CONTEXT).max(done)..base.start {
                 self.push(rows, id, Side::Kept(line + proposed.start - base.start), line);
@@ -160,11 +142,7 @@ impl<'a> FileRows<'a> {
     }
 
     fn push(&self, rows: &mut Vec<Row>, id: HunkId, side: Side, line: usize) {
-        let text = if side == Side::Added {
-            &self.proposed
-        } else {
-            &self.base
-        };
+        let text = if side == Side::Added { &self.proposed } else { &self.base };
         let Some(raw) = text.get(line) else { return };
         let height = height(shown(lines::body(raw)), self.gutter, self.columns);
         rows.extend((0..height).map(|part| Row::Text { id, side, line, part }));

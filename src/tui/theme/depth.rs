@@ -19,10 +19,7 @@ pub enum ColorDepth {
 }
 
 /// The attributes that carry meaning without colour. Slant is left out: most terminals that lack colour lack it too.
-const PLAIN: Modifier = Modifier::BOLD
-    .union(Modifier::DIM)
-    .union(Modifier::UNDERLINED)
-    .union(Modifier::REVERSED);
+const PLAIN: Modifier = Modifier::BOLD.union(Modifier::DIM).union(Modifier::UNDERLINED).union(Modifier::REVERSED);
 
 /// The first sixteen colours as xterm ships them. Users change these, so they only serve to pick the nearest.
 const XTERM_16: [[u8; 3]; 16] = [
@@ -65,11 +62,7 @@ impl ColorDepth {
                 }
                 low
             }
-            Self::None => Style {
-                add_modifier: style.add_modifier & PLAIN,
-                ..Style::default()
-            }
-            .add_modifier(signal),
+            Self::None => Style { add_modifier: style.add_modifier & PLAIN, ..Style::default() }.add_modifier(signal),
         }
     }
 }
@@ -102,11 +95,7 @@ fn is_rgb(color: Option<Color>) -> bool {
 }
 
 fn recolor(style: Style, to: fn(Color) -> Color) -> Style {
-    Style {
-        fg: style.fg.map(to),
-        bg: style.bg.map(to),
-        ..style
-    }
+    Style { fg: style.fg.map(to), bg: style.bg.map(to), ..style }
 }
 
 /// The nearest of the 240 fixed colours: the cube and the grey ramp. The first sixteen are the user's and not certain.
@@ -132,10 +121,7 @@ fn to_16(color: Color) -> Color {
         Color::Indexed(code) => return color::ansi(usize::from(code)).unwrap_or(color),
         named => return named,
     };
-    let nearest = XTERM_16
-        .iter()
-        .enumerate()
-        .min_by_key(|(_, candidate)| distance(rgb, **candidate));
+    let nearest = XTERM_16.iter().enumerate().min_by_key(|(_, candidate)| distance(rgb, **candidate));
     nearest.and_then(|(code, _)| color::ansi(code)).unwrap_or(color)
 }
 
@@ -185,10 +171,7 @@ mod tests {
 
     #[test]
     fn without_colour_only_plain_attributes_remain() {
-        let style = Style::default()
-            .fg(Color::Red)
-            .bg(Color::Blue)
-            .add_modifier(Modifier::ITALIC | Modifier::BOLD);
+        let style = Style::default().fg(Color::Red).bg(Color::Blue).add_modifier(Modifier::ITALIC | Modifier::BOLD);
         let none = ColorDepth::None.convert(Some(Role::Selection), style);
         assert_eq!((none.fg, none.bg), (None, None));
         assert_eq!(none.add_modifier, Modifier::BOLD | Modifier::REVERSED);

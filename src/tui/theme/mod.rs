@@ -59,18 +59,10 @@ impl Theme {
     /// before those inside the program, and may inherit from one of the same name. Roles that a theme and what it
     /// inherits leave out take the style of the name before the last dot (`border.focused` that of `border`).
     pub fn load(name: &str, depth: ColorDepth, find: &dyn Fn(&str) -> Option<String>) -> Result<Self, ThemeError> {
-        let inside = |name: &str| {
-            BUILTIN
-                .iter()
-                .find(|(own, _)| *own == name)
-                .map(|(_, toml)| (*toml).to_owned())
-        };
+        let inside = |name: &str| BUILTIN.iter().find(|(own, _)| *own == name).map(|(_, toml)| (*toml).to_owned());
         let layered = |name: &str, level: usize| [find(name), inside(name)].into_iter().flatten().nth(level);
         let spec = Spec::read(name, &layered)?;
-        let mut theme = Self {
-            name: name.to_owned(),
-            ..Self::plain(depth)
-        };
+        let mut theme = Self { name: name.to_owned(), ..Self::plain(depth) };
         for role in Role::ALL {
             let style = spec.style(name, role.name())?;
             theme.roles.insert(*role, depth.convert(Some(*role), style));
@@ -84,12 +76,7 @@ impl Theme {
 
     /// A theme without any style: the terminal's own text everywhere.
     pub fn plain(depth: ColorDepth) -> Self {
-        Self {
-            name: "plain".to_owned(),
-            depth,
-            roles: BTreeMap::new(),
-            syntax: BTreeMap::new(),
-        }
+        Self { name: "plain".to_owned(), depth, roles: BTreeMap::new(), syntax: BTreeMap::new() }
     }
 
     /// The name that it was loaded by.

@@ -63,10 +63,7 @@ struct File {
 
 /// A role's style as written: a bare colour for the text, or a table.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "a colour, or a table of fg, bg, bold, italic, underline, dim, reversed, crossed-out"
-)]
+#[serde(untagged, expecting = "a colour, or a table of fg, bg, bold, italic, underline, dim, reversed, crossed-out")]
 enum Entry {
     Foreground(String),
     Full(Full),
@@ -106,10 +103,8 @@ impl Spec {
                 0 => ThemeError::UnknownTheme { name: theme.clone() },
                 _ => ThemeError::Circle { theme: theme.clone() },
             })?;
-            let file: File = toml::from_str(&source).map_err(|error| ThemeError::Syntax {
-                theme: theme.clone(),
-                message: error.to_string(),
-            })?;
+            let file: File = toml::from_str(&source)
+                .map_err(|error| ThemeError::Syntax { theme: theme.clone(), message: error.to_string() })?;
             next = file.inherits.clone();
             seen.push(theme.clone());
             files.push((theme, file));
@@ -127,14 +122,9 @@ impl Spec {
             self.palette.insert(name, color);
         }
         for (role, entry) in file.styles {
-            let syntax = role
-                .strip_prefix("syntax.")
-                .is_some_and(|class| SYNTAX.contains(&class));
+            let syntax = role.strip_prefix("syntax.").is_some_and(|class| SYNTAX.contains(&class));
             if !syntax && Role::from_name(&role).is_none() {
-                return Err(ThemeError::UnknownRole {
-                    theme: theme.to_owned(),
-                    role,
-                });
+                return Err(ThemeError::UnknownRole { theme: theme.to_owned(), role });
             }
             self.styles.insert(role, entry);
         }
@@ -161,10 +151,7 @@ impl Spec {
 
     fn resolve(&self, theme: &str, role: &str, entry: &Entry) -> Result<Style, ThemeError> {
         let full = match entry {
-            Entry::Foreground(fg) => &Full {
-                fg: Some(fg.clone()),
-                ..Full::default()
-            },
+            Entry::Foreground(fg) => &Full { fg: Some(fg.clone()), ..Full::default() },
             Entry::Full(full) => full,
         };
         let color = |text: &Option<String>| match text {
@@ -182,24 +169,11 @@ impl Spec {
             (full.reversed, Modifier::REVERSED),
             (full.crossed_out, Modifier::CROSSED_OUT),
         ];
-        let add_modifier = attributes
-            .into_iter()
-            .filter(|(on, _)| *on)
-            .map(|(_, modifier)| modifier)
-            .collect();
-        Ok(Style {
-            fg: color(&full.fg)?,
-            bg: color(&full.bg)?,
-            add_modifier,
-            ..Style::default()
-        })
+        let add_modifier = attributes.into_iter().filter(|(on, _)| *on).map(|(_, modifier)| modifier).collect();
+        Ok(Style { fg: color(&full.fg)?, bg: color(&full.bg)?, add_modifier, ..Style::default() })
     }
 }
 
 fn bad_color(theme: &str, role: &str, color: &str) -> ThemeError {
-    ThemeError::BadColor {
-        theme: theme.to_owned(),
-        role: role.to_owned(),
-        color: color.to_owned(),
-    }
+    ThemeError::BadColor { theme: theme.to_owned(), role: role.to_owned(), color: color.to_owned() }
 }

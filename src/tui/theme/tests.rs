@@ -5,17 +5,12 @@ use ratatui::style::{Color, Modifier};
 use super::*;
 
 fn find_inside(name: &str, level: usize) -> Option<String> {
-    let found = BUILTIN
-        .iter()
-        .find(|(own, _)| *own == name)
-        .map(|(_, toml)| (*toml).to_owned());
+    let found = BUILTIN.iter().find(|(own, _)| *own == name).map(|(_, toml)| (*toml).to_owned());
     found.filter(|_| level == 0)
 }
 
 fn own(toml: &str) -> Result<Theme, ThemeError> {
-    Theme::load("mine", ColorDepth::True, &|name| {
-        (name == "mine").then(|| toml.to_owned())
-    })
+    Theme::load("mine", ColorDepth::True, &|name| (name == "mine").then(|| toml.to_owned()))
 }
 
 #[test]
@@ -34,17 +29,9 @@ fn every_theme_inside_defines_every_role() {
 #[test]
 fn every_theme_inside_loads_at_every_depth() {
     for name in Theme::builtin_names() {
-        for depth in [
-            ColorDepth::True,
-            ColorDepth::Ansi256,
-            ColorDepth::Ansi16,
-            ColorDepth::None,
-        ] {
+        for depth in [ColorDepth::True, ColorDepth::Ansi256, ColorDepth::Ansi16, ColorDepth::None] {
             let theme = Theme::builtin(name, depth).unwrap();
-            let styles = Role::ALL
-                .iter()
-                .map(|role| theme.style(*role))
-                .chain(SYNTAX.map(|class| theme.syntax(class)));
+            let styles = Role::ALL.iter().map(|role| theme.style(*role)).chain(SYNTAX.map(|class| theme.syntax(class)));
             for color in styles.flat_map(|style| [style.fg, style.bg]).flatten() {
                 match depth {
                     ColorDepth::True => {}
@@ -72,19 +59,10 @@ fn what_must_be_told_apart_differs_at_every_depth() {
         (Role::MeterEmpty, Role::MeterHigh),
     ];
     for name in Theme::builtin_names() {
-        for depth in [
-            ColorDepth::True,
-            ColorDepth::Ansi256,
-            ColorDepth::Ansi16,
-            ColorDepth::None,
-        ] {
+        for depth in [ColorDepth::True, ColorDepth::Ansi256, ColorDepth::Ansi16, ColorDepth::None] {
             let theme = Theme::builtin(name, depth).unwrap();
             for (one, other) in pairs {
-                assert_ne!(
-                    theme.style(one),
-                    theme.style(other),
-                    "{name} {depth:?} {one:?} {other:?}"
-                );
+                assert_ne!(theme.style(one), theme.style(other), "{name} {depth:?} {one:?} {other:?}");
             }
         }
     }
@@ -95,11 +73,7 @@ fn contrast(one: [u8; 3], other: [u8; 3]) -> f64 {
     let luminance = |rgb: [u8; 3]| {
         let [red, green, blue] = rgb.map(|byte| {
             let channel = f64::from(byte) / 255.0;
-            if channel <= 0.03928 {
-                channel / 12.92
-            } else {
-                ((channel + 0.055) / 1.055).powf(2.4)
-            }
+            if channel <= 0.03928 { channel / 12.92 } else { ((channel + 0.055) / 1.055).powf(2.4) }
         });
         0.2126 * red + 0.7152 * green + 0.0722 * blue
     };
@@ -118,17 +92,9 @@ fn text_is_legible_on_its_ground() {
         let theme = Theme::builtin(name, ColorDepth::True).unwrap();
         let roles = Role::ALL.iter().map(|role| (role.name(), theme.style(*role)));
         for (what, style) in roles.chain(SYNTAX.map(|class| (class, theme.syntax(class)))) {
-            let least = if ["border", "meter.empty", "gutter"].contains(&what) {
-                least / 2.6
-            } else {
-                least
-            };
+            let least = if ["border", "meter.empty", "gutter"].contains(&what) { least / 2.6 } else { least };
             let Some(Color::Rgb(r, g, b)) = style.fg else { continue };
-            let on = if let Some(Color::Rgb(r, g, b)) = style.bg {
-                [r, g, b]
-            } else {
-                ground
-            };
+            let on = if let Some(Color::Rgb(r, g, b)) = style.bg { [r, g, b] } else { ground };
             let ratio = contrast([r, g, b], on);
             assert!(ratio >= least, "{name}: {what} has a contrast of {ratio:.2}");
         }
@@ -140,18 +106,13 @@ fn code_stays_legible_on_the_grounds_of_a_diff() {
     for name in ["rhumb-dark", "rhumb-light", "high-contrast"] {
         let theme = Theme::builtin(name, ColorDepth::True).unwrap();
         for ground in [Role::Added, Role::Removed, Role::CodeBg, Role::CursorLine] {
-            let Some(Color::Rgb(r, g, b)) = theme.style(ground).bg else {
-                panic!("{name} {ground:?}")
-            };
+            let Some(Color::Rgb(r, g, b)) = theme.style(ground).bg else { panic!("{name} {ground:?}") };
             for class in SYNTAX {
                 let Some(Color::Rgb(fr, fg, fb)) = theme.syntax(class).fg else {
                     continue;
                 };
                 let ratio = contrast([fr, fg, fb], [r, g, b]);
-                assert!(
-                    ratio >= 3.9,
-                    "{name}: {class} on {ground:?} has a contrast of {ratio:.2}"
-                );
+                assert!(ratio >= 3.9, "{name}: {class} on {ground:?} has a contrast of {ratio:.2}");
             }
         }
     }
@@ -162,11 +123,7 @@ fn a_theme_inherits_and_overrides() {
     let theme =
         own("inherits = \"rhumb-dark\"\n[palette]\nbrass = \"#010203\"\n[styles]\ntitle = \"bright-red\"").unwrap();
     assert_eq!(theme.style(Role::Title).fg, Some(Color::LightRed));
-    assert_eq!(
-        theme.style(Role::Key).fg,
-        Some(Color::Rgb(1, 2, 3)),
-        "an inherited role uses the new palette"
-    );
+    assert_eq!(theme.style(Role::Key).fg, Some(Color::Rgb(1, 2, 3)), "an inherited role uses the new palette");
     assert!(theme.style(Role::Key).add_modifier.contains(Modifier::BOLD));
 }
 
@@ -188,10 +145,7 @@ fn a_theme_may_refine_one_of_its_own_name() {
 #[test]
 fn errors_name_what_is_wrong() {
     let error = own("[styles]\ntittle = \"red\"").unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "theme \"mine\" styles \"tittle\", which is not a role"
-    );
+    assert_eq!(error.to_string(), "theme \"mine\" styles \"tittle\", which is not a role");
     let error = own("[styles]\ntitle = \"brass\"").unwrap_err();
     assert!(
         matches!(&error, ThemeError::BadColor { role, color, .. } if role == "title" && color == "brass"),
@@ -199,14 +153,8 @@ fn errors_name_what_is_wrong() {
     );
     assert!(matches!(own("[palette]\nsea = \"#12\"").unwrap_err(), ThemeError::BadColor { role, .. } if role == "sea"));
     assert!(matches!(own("[styles").unwrap_err(), ThemeError::Syntax { .. }));
-    assert!(matches!(
-        own("[styles]\ntitle = { fgg = \"red\" }").unwrap_err(),
-        ThemeError::Syntax { .. }
-    ));
+    assert!(matches!(own("[styles]\ntitle = { fgg = \"red\" }").unwrap_err(), ThemeError::Syntax { .. }));
     assert!(matches!(own("inherits = \"mine\"").unwrap_err(), ThemeError::Circle { theme } if theme == "mine"));
     assert!(matches!(own("inherits = \"nope\"").unwrap_err(), ThemeError::UnknownTheme { name } if name == "nope"));
-    assert!(matches!(
-        Theme::builtin("nope", ColorDepth::True),
-        Err(ThemeError::UnknownTheme { .. })
-    ));
+    assert!(matches!(Theme::builtin("nope", ColorDepth::True), Err(ThemeError::UnknownTheme { .. })));
 }

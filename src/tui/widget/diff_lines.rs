@@ -49,26 +49,17 @@ pub struct Gutter {
 impl Gutter {
     /// The gutter of a unified diff whose texts have that many lines.
     pub fn unified(base_lines: u32, proposed_lines: u32) -> Self {
-        Self {
-            base: digits(base_lines),
-            proposed: digits(proposed_lines),
-        }
+        Self { base: digits(base_lines), proposed: digits(proposed_lines) }
     }
 
     /// The gutter of the base half of a diff side by side.
     pub fn base(base_lines: u32) -> Self {
-        Self {
-            base: digits(base_lines),
-            proposed: 0,
-        }
+        Self { base: digits(base_lines), proposed: 0 }
     }
 
     /// The gutter of the proposed half of a diff side by side.
     pub fn proposed(proposed_lines: u32) -> Self {
-        Self {
-            base: 0,
-            proposed: digits(proposed_lines),
-        }
+        Self { base: 0, proposed: digits(proposed_lines) }
     }
 
     /// Columns that it takes, the sign and the space after it included.
@@ -87,24 +78,16 @@ pub fn rows(line: &DiffLine, gutter: Gutter, columns: u16, theme: &Theme) -> Vec
     for (index, row) in rows.iter_mut().enumerate() {
         let carried = index > 0;
         let numbers = [(line.base, gutter.base), (line.proposed, gutter.proposed)];
-        let numbers: String = numbers
-            .into_iter()
-            .map(|(number, digits)| cell(number, digits, carried))
-            .collect();
+        let numbers: String = numbers.into_iter().map(|(number, digits)| cell(number, digits, carried)).collect();
         let sign = match line.sign {
             _ if carried => "↪ ",
             Sign::Context => "  ",
             Sign::Added => "+ ",
             Sign::Removed => "- ",
         };
-        let sign_style = if carried {
-            ground.patch(theme.style(Role::Gutter))
-        } else {
-            ground
-        };
+        let sign_style = if carried { ground.patch(theme.style(Role::Gutter)) } else { ground };
         row.spans.insert(0, Span::styled(sign, sign_style));
-        row.spans
-            .insert(0, Span::styled(numbers, ground.patch(theme.style(Role::Gutter))));
+        row.spans.insert(0, Span::styled(numbers, ground.patch(theme.style(Role::Gutter))));
         fill(row, usize::from(columns), ground);
     }
     rows
@@ -133,11 +116,7 @@ fn styled(line: &DiffLine, theme: &Theme) -> StyledText {
         Sign::Added => Role::AddedWord,
         Sign::Context => Role::Text,
     });
-    let mut ends: Vec<usize> = line
-        .syntax
-        .iter()
-        .flat_map(|(range, _)| [range.start, range.end])
-        .collect();
+    let mut ends: Vec<usize> = line.syntax.iter().flat_map(|(range, _)| [range.start, range.end]).collect();
     ends.extend(line.words.iter().flat_map(|range| [range.start, range.end]));
     ends.push(line.text.len());
     ends.retain(|end| line.text.is_char_boundary(*end));
@@ -149,17 +128,9 @@ fn styled(line: &DiffLine, theme: &Theme) -> StyledText {
             continue;
         };
         let covers = |range: &Range<usize>| range.start <= start && end <= range.end;
-        let syntax = line
-            .syntax
-            .iter()
-            .rev()
-            .find(|(range, _)| covers(range))
-            .map_or(Style::default(), |(_, style)| *style);
-        let changed = if line.words.iter().any(covers) {
-            word
-        } else {
-            Style::default()
-        };
+        let syntax =
+            line.syntax.iter().rev().find(|(range, _)| covers(range)).map_or(Style::default(), |(_, style)| *style);
+        let changed = if line.words.iter().any(covers) { word } else { Style::default() };
         let shown = sanitize::visible_from(piece, column);
         text.push(&shown, ground.patch(syntax).patch(changed));
         column += width::columns(&shown);
@@ -194,14 +165,7 @@ mod tests {
             Sign::Added => (None, Some(10)),
             Sign::Removed => (Some(9), None),
         };
-        DiffLine {
-            sign,
-            base,
-            proposed,
-            text: text.to_owned(),
-            syntax: Vec::new(),
-            words: Vec::new(),
-        }
+        DiffLine { sign, base, proposed, text: text.to_owned(), syntax: Vec::new(), words: Vec::new() }
     }
 
     fn drawn(line: &DiffLine, gutter: Gutter, columns: u16) -> Vec<String> {
@@ -235,15 +199,9 @@ mod tests {
         let rows = rows(&changed, Gutter::proposed(10), 40, &theme);
         assert_eq!(rows[0].to_string().trim_end(), "10 +     ab  c");
         let style = |text: &str| rows[0].spans.iter().find(|span| span.content == text).unwrap().style;
-        assert_eq!(
-            (style("a").fg, style("a").bg),
-            (Some(Color::Red), theme.style(Role::Added).bg)
-        );
+        assert_eq!((style("a").fg, style("a").bg), (Some(Color::Red), theme.style(Role::Added).bg));
         assert_eq!(style("b").bg, theme.style(Role::AddedWord).bg);
-        assert_eq!(
-            (rows[0].width(), rows[0].spans.last().unwrap().style.bg),
-            (40, theme.style(Role::Added).bg)
-        );
+        assert_eq!((rows[0].width(), rows[0].spans.last().unwrap().style.bg), (40, theme.style(Role::Added).bg));
     }
 
     #[test]

@@ -15,16 +15,8 @@ struct Glyphs {
     partial: &'static [char],
 }
 
-const LINES: Glyphs = Glyphs {
-    full: '━',
-    empty: '─',
-    partial: &['╸'],
-};
-const ASCII: Glyphs = Glyphs {
-    full: '#',
-    empty: '.',
-    partial: &[],
-};
+const LINES: Glyphs = Glyphs { full: '━', empty: '─', partial: &['╸'] };
+const ASCII: Glyphs = Glyphs { full: '#', empty: '.', partial: &[] };
 
 /// A number of tokens in at most five characters: `950`, `1.2k`, `128k`, `1.5M`. Rounds to the nearest.
 pub fn tokens(count: u64) -> String {
@@ -37,11 +29,7 @@ pub fn tokens(count: u64) -> String {
         let tenths = (u128::from(count) * 10 + u128::from(unit) / 2) / u128::from(unit);
         if tenths < 1_000 {
             let (whole, tenth) = (tenths / 10, tenths % 10);
-            return if tenth == 0 {
-                format!("{whole}{name}")
-            } else {
-                format!("{whole}.{tenth}{name}")
-            };
+            return if tenth == 0 { format!("{whole}{name}") } else { format!("{whole}.{tenth}{name}") };
         }
         let whole = (u128::from(count) + u128::from(unit) / 2) / u128::from(unit);
         if whole < 1_000 {
@@ -61,10 +49,7 @@ pub fn line(used: u64, budget: u64, cells: u16, ascii: bool, theme: &Theme) -> L
     Line::from(vec![
         Span::styled(full, theme.style(role)),
         Span::styled(empty, theme.style(Role::MeterEmpty)),
-        Span::styled(
-            format!(" {}", tokens(used)),
-            theme.style(if role == Role::MeterLow { Role::Text } else { role }),
-        ),
+        Span::styled(format!(" {}", tokens(used)), theme.style(if role == Role::MeterLow { Role::Text } else { role })),
         Span::styled(format!(" / {}", tokens(budget)), theme.style(Role::Muted)),
         Span::styled(over, theme.style(Role::MeterHigh)),
     ])
@@ -161,10 +146,7 @@ mod tests {
 
     #[test]
     fn the_role_rises_with_the_fill() {
-        assert_eq!(
-            [role(10, 100), role(70, 100), role(90, 100)],
-            [Role::MeterLow, Role::MeterMid, Role::MeterHigh]
-        );
+        assert_eq!([role(10, 100), role(70, 100), role(90, 100)], [Role::MeterLow, Role::MeterMid, Role::MeterHigh]);
     }
 
     proptest! {

@@ -106,15 +106,8 @@ impl ListWindow {
         let margin = self.margin();
         let (top, bottom) = (self.offset, (self.offset + self.height).saturating_sub(1));
         let lowest = if top == 0 { 0 } else { top + margin };
-        let highest = if self.offset == self.last_offset() {
-            bottom
-        } else {
-            bottom.saturating_sub(margin)
-        };
-        self.selected = self
-            .selected
-            .clamp(lowest, highest.max(lowest))
-            .min(self.len.saturating_sub(1));
+        let highest = if self.offset == self.last_offset() { bottom } else { bottom.saturating_sub(margin) };
+        self.selected = self.selected.clamp(lowest, highest.max(lowest)).min(self.len.saturating_sub(1));
     }
 
     fn page(&self) -> usize {

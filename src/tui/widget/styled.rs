@@ -38,8 +38,7 @@ impl StyledText {
     pub fn append(&mut self, other: &Self) {
         let before = self.text.len();
         self.text.push_str(&other.text);
-        self.runs
-            .extend(other.runs.iter().map(|(end, style)| (before + end, *style)));
+        self.runs.extend(other.runs.iter().map(|(end, style)| (before + end, *style)));
     }
 
     /// The text without its styles.
@@ -116,14 +115,8 @@ mod tests {
         text.push("hands on", red);
         text.push(" deck", plain);
         let lines = text.wrap(10);
-        assert_eq!(
-            lines[0],
-            Line::from(vec![Span::styled("all ", plain), Span::styled("hands", red)])
-        );
-        assert_eq!(
-            lines[1],
-            Line::from(vec![Span::styled("on", red), Span::styled(" deck", plain)])
-        );
+        assert_eq!(lines[0], Line::from(vec![Span::styled("all ", plain), Span::styled("hands", red)]));
+        assert_eq!(lines[1], Line::from(vec![Span::styled("on", red), Span::styled(" deck", plain)]));
     }
 
     #[test]

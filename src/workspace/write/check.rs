@@ -50,9 +50,7 @@ pub(super) fn plan<'a>(root: &Root, writes: &'a [FileWrite]) -> Result<Vec<Plann
     for file in writes {
         let one = plan_one(root, file)?;
         if !targets.insert(one.target.clone()) {
-            return Err(WriteError::Twice {
-                path: file.path.clone(),
-            });
+            return Err(WriteError::Twice { path: file.path.clone() });
         }
         planned.push(one);
     }
@@ -67,30 +65,19 @@ pub(super) fn plan<'a>(root: &Root, writes: &'a [FileWrite]) -> Result<Vec<Plann
 fn plan_one<'a>(root: &Root, file: &'a FileWrite) -> Result<Planned<'a>, WriteError> {
     let path = file.path.clone();
     let place = resolve(root, &path).map_err(|refusal| match refusal {
-        Refusal::Outside(reason) => WriteError::Outside {
-            path: path.clone(),
-            reason,
-        },
+        Refusal::Outside(reason) => WriteError::Outside { path: path.clone(), reason },
         Refusal::NotAFolder => WriteError::NotAFile { path: path.clone() },
         Refusal::Io(source) => WriteError::from_io(&path, "look at", 0, source),
     })?;
     if place.found.is_none() && path.chars().any(char::is_control) {
-        return Err(WriteError::Outside {
-            path,
-            reason: "the new name holds a control character",
-        });
+        return Err(WriteError::Outside { path, reason: "the new name holds a control character" });
     }
     let before = before(file, &place)?;
     if place.is_link && file.content.is_none() {
-        return Err(WriteError::Outside {
-            path,
-            reason: "it is a link, which is not deleted for you",
-        });
+        return Err(WriteError::Outside { path, reason: "it is a link, which is not deleted for you" });
     }
-    let stored_at = relative(root, &place.target).ok_or_else(|| WriteError::Outside {
-        path: path.clone(),
-        reason: "it leads to a name that is not UTF-8",
-    })?;
+    let stored_at = relative(root, &place.target)
+        .ok_or_else(|| WriteError::Outside { path: path.clone(), reason: "it leads to a name that is not UTF-8" })?;
     Ok(Planned {
         path,
         stored_at,
@@ -98,10 +85,7 @@ fn plan_one<'a>(root: &Root, file: &'a FileWrite) -> Result<Planned<'a>, WriteEr
         existing_folder: place.existing_folder,
         before,
         content: file.content.as_deref(),
-        new_hash: file
-            .content
-            .as_deref()
-            .map(|content| ContentHash::of(content.as_bytes())),
+        new_hash: file.content.as_deref().map(|content| ContentHash::of(content.as_bytes())),
     })
 }
 
@@ -110,23 +94,14 @@ fn before(file: &FileWrite, place: &Place) -> Result<Option<Before>, WriteError>
     let path = file.path.clone();
     match (&place.found, file.expected) {
         (None, None) => Ok(None),
-        (None, Some(_)) => Err(WriteError::Stale {
-            path,
-            change: "it is gone",
-        }),
+        (None, Some(_)) => Err(WriteError::Stale { path, change: "it is gone" }),
         (Some(meta), _) if !meta.is_file() => Err(WriteError::NotAFile { path }),
-        (Some(_), None) => Err(WriteError::Stale {
-            path,
-            change: "a file of this name has appeared",
-        }),
+        (Some(_), None) => Err(WriteError::Stale { path, change: "a file of this name has appeared" }),
         (Some(meta), Some(expected)) => {
             let bytes =
                 read_bytes(&place.target, u64::MAX).map_err(|error| WriteError::from_io(&path, "read", 0, error))?;
             if ContentHash::of(&bytes) != expected {
-                return Err(WriteError::Stale {
-                    path,
-                    change: "its content is different",
-                });
+                return Err(WriteError::Stale { path, change: "its content is different" });
             }
             if meta.permissions().readonly() {
                 return Err(WriteError::ReadOnly { path });
@@ -137,10 +112,7 @@ fn before(file: &FileWrite, place: &Place) -> Result<Option<Before>, WriteError>
                 .write(true)
                 .open(&place.target)
                 .map_err(|error| WriteError::from_io(&path, "open", 0, error))?;
-            Ok(Some(Before {
-                bytes,
-                meta: meta.clone(),
-            }))
+            Ok(Some(Before { bytes, meta: meta.clone() }))
         }
     }
 }

@@ -67,10 +67,7 @@ impl Progress {
         if matches!(laid, Laid::Done) {
             return Ok(());
         }
-        let stale = |change| WriteError::Stale {
-            path: file.path.clone(),
-            change,
-        };
+        let stale = |change| WriteError::Stale { path: file.path.clone(), change };
         if !is_in_place(&file.target) {
             return Err(stale("its folder was moved or replaced"));
         }
@@ -199,9 +196,7 @@ fn rewrite(target: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// Whether the folder of the target is still reached without a link, so that nothing lands outside the root.
 fn is_in_place(target: &Path) -> bool {
-    target
-        .parent()
-        .is_some_and(|folder| fs::canonicalize(folder).is_ok_and(|real| real == folder))
+    target.parent().is_some_and(|folder| fs::canonicalize(folder).is_ok_and(|real| real == folder))
 }
 
 fn is_still(target: &Path, before: Option<&Before>) -> bool {

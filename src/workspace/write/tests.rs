@@ -42,11 +42,7 @@ fn picture(root: &Root) -> BTreeMap<String, (String, u32)> {
         for entry in fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();
             let meta = fs::symlink_metadata(&path).unwrap();
-            let text = if meta.is_file() {
-                fs::read_to_string(&path).unwrap()
-            } else {
-                String::new()
-            };
+            let text = if meta.is_file() { fs::read_to_string(&path).unwrap() } else { String::new() };
             picture.insert(path.to_string_lossy().into_owned(), (text, meta.mode()));
             if meta.is_dir() {
                 open.push(path);
@@ -68,10 +64,7 @@ fn a_set_of_changes_is_written_and_reported() {
     let written = write(&root, &writes).unwrap();
     assert_eq!(read(&root, "a.rs").unwrap().text.as_ref(), "new\r\n");
     assert!(!root.path().join("gone.rs").exists());
-    assert_eq!(
-        read(&root, "new/deep/b.rs").unwrap().hash,
-        written.files[2].hash.unwrap()
-    );
+    assert_eq!(read(&root, "new/deep/b.rs").unwrap().hash, written.files[2].hash.unwrap());
     assert_eq!((written.files[1].hash, written.bytes), (None, 6));
 }
 
@@ -113,10 +106,7 @@ fn a_failure_at_any_step_leaves_everything_as_it_was() {
             assert!(step > 12, "the sweep saw only {step} steps");
             break;
         }
-        assert!(
-            matches!(outcome, Err(WriteError::NoSpace { .. })),
-            "step {step}: {outcome:?}"
-        );
+        assert!(matches!(outcome, Err(WriteError::NoSpace { .. })), "step {step}: {outcome:?}");
         assert_eq!(picture(&root), before, "step {step}");
     }
     assert!(!picture(&root).keys().any(|name| name.ends_with(TEMP_SUFFIX)));
@@ -127,11 +117,7 @@ fn modes_are_kept_and_new_files_are_not_executable() {
     let (_dir, root) = root_with(&[("run.sh", "1")]);
     let path = root.path().join("run.sh");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o4755)).unwrap();
-    write(
-        &root,
-        &[change("run.sh", Some("1"), Some("2")), change("new", None, Some("n"))],
-    )
-    .unwrap();
+    write(&root, &[change("run.sh", Some("1"), Some("2")), change("new", None, Some("n"))]).unwrap();
     assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o4755);
     let new = fs::metadata(root.path().join("new")).unwrap().mode() & 0o777;
     assert_eq!((new & 0o600, new & 0o133), (0o600, 0));
@@ -158,10 +144,7 @@ fn a_link_inside_is_written_through_and_one_outside_is_refused() {
         let error = write(&root, &[change(path, None, Some("x"))]).unwrap_err();
         assert!(matches!(error, WriteError::Outside { .. }), "{path}: {error}");
     }
-    assert!(matches!(
-        write(&root, &[change("link", Some("2"), None)]),
-        Err(WriteError::Outside { .. })
-    ));
+    assert!(matches!(write(&root, &[change("link", Some("2"), None)]), Err(WriteError::Outside { .. })));
     assert_eq!(fs::read_to_string(dir.path().join("out")).unwrap(), "secret");
 }
 
@@ -175,10 +158,7 @@ fn a_folder_that_becomes_a_link_before_the_move_is_not_followed() {
     progress.lay_down(0, &planned[0]).unwrap();
     fs::rename(root.path().join("src"), root.path().join("moved")).unwrap();
     symlink("../out", root.path().join("src")).unwrap();
-    assert!(matches!(
-        progress.move_over(0, &planned[0]),
-        Err(WriteError::Stale { .. })
-    ));
+    assert!(matches!(progress.move_over(0, &planned[0]), Err(WriteError::Stale { .. })));
     assert!(progress.put_back(&planned).is_empty());
     assert_eq!(fs::read_to_string(root.path().join("src/a")).unwrap(), "1");
 }
@@ -218,14 +198,8 @@ fn a_read_only_file_is_refused_by_name() {
 #[test]
 fn what_is_not_a_file_is_refused() {
     let (_dir, root) = root_with(&[("dir/a", "1")]);
-    assert!(matches!(
-        write(&root, &[change("dir", None, Some("x"))]),
-        Err(WriteError::NotAFile { .. })
-    ));
-    assert!(matches!(
-        write(&root, &[change("dir/a/b", None, Some("x"))]),
-        Err(WriteError::NotAFile { .. })
-    ));
+    assert!(matches!(write(&root, &[change("dir", None, Some("x"))]), Err(WriteError::NotAFile { .. })));
+    assert!(matches!(write(&root, &[change("dir/a/b", None, Some("x"))]), Err(WriteError::NotAFile { .. })));
     let escape = write(&root, &[change("dir/\x1b[31m", None, Some("x"))]);
     assert!(matches!(escape, Err(WriteError::Outside { .. })));
 }

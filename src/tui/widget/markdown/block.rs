@@ -115,10 +115,7 @@ impl<'a> Writer<'a> {
             Tag::Item => self.start_item(),
             Tag::Table(alignments) => {
                 self.flush();
-                self.table = Some(Table {
-                    alignments,
-                    rows: Vec::new(),
-                });
+                self.table = Some(Table { alignments, rows: Vec::new() });
             }
             Tag::TableHead => {
                 self.new_row();
@@ -202,8 +199,7 @@ impl<'a> Writer<'a> {
             Some(BlockQuoteKind::Warning) => "Warning",
             Some(BlockQuoteKind::Caution) => "Caution",
         };
-        self.page
-            .line(Line::styled(label, self.look.theme.style(Role::Warning)));
+        self.page.line(Line::styled(label, self.look.theme.style(Role::Warning)));
     }
 
     fn start_item(&mut self) {
@@ -306,11 +302,7 @@ impl<'a> Writer<'a> {
 
     /// Lays the style of a role over the one in force; `Role::Text` only adds the attribute.
     fn push_style(&mut self, role: Role, attribute: Modifier) {
-        let over = if role == Role::Text {
-            Style::default()
-        } else {
-            self.look.theme.style(role)
-        };
+        let over = if role == Role::Text { Style::default() } else { self.look.theme.style(role) };
         self.styles.push(self.style().patch(over).add_modifier(attribute));
     }
 

@@ -24,12 +24,7 @@ pub(super) fn render(info: &str, code: &str, columns: usize, look: &Look<'_>) ->
         let label = Span::styled(label, ground.patch(look.theme.style(Role::Muted)));
         lines.push(Line::from(vec![Span::styled("╭ ", mark), label]));
     }
-    let safe: Vec<_> = code
-        .strip_suffix('\n')
-        .unwrap_or(code)
-        .split('\n')
-        .map(sanitize::visible_line)
-        .collect();
+    let safe: Vec<_> = code.strip_suffix('\n').unwrap_or(code).split('\n').map(sanitize::visible_line).collect();
     let language = info.split([' ', ',', '{']).next().unwrap_or("");
     let mut coloured = (look.code)(language, &safe.join("\n")).into_iter();
     let room = columns.saturating_sub(2).max(1);

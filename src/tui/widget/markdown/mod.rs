@@ -36,11 +36,7 @@ pub fn no_highlight(_language: &str, _code: &str) -> Vec<Vec<(String, Style)>> {
 /// is made safe to draw, whatever the source holds.
 pub fn render(source: &str, width: u16, theme: &Theme, code: &Highlighter<'_>) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
-    let look = Look {
-        width: usize::from(width),
-        theme,
-        code,
-    };
+    let look = Look { width: usize::from(width), theme, code };
     append(&mut lines, &with_line_feeds(source), &look);
     lines
 }
@@ -98,12 +94,7 @@ fn blocks(source: &str) -> Vec<Range<usize>> {
     }
     starts.dedup();
     let ends = starts.iter().skip(1).copied().chain([source.len()]);
-    starts
-        .iter()
-        .copied()
-        .zip(ends)
-        .map(|(start, end)| start..end)
-        .collect()
+    starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
 }
 
 /// The start of the first line with text on it after byte `end`, where a block is known to start at byte `next`.

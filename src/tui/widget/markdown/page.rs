@@ -28,12 +28,7 @@ pub(super) struct Page {
 
 impl Page {
     pub(super) fn new(width: usize) -> Self {
-        Self {
-            width,
-            lines: Vec::new(),
-            prefixes: Vec::new(),
-            gap: false,
-        }
+        Self { width, lines: Vec::new(), prefixes: Vec::new(), gap: false }
     }
 
     pub(super) fn into_lines(self) -> Vec<Line<'static>> {
@@ -44,17 +39,9 @@ impl Page {
     pub(super) fn open(&mut self, first: &str, rest: &str, style: Style) {
         let fits = self.room() >= width::columns(first) + LEAST_ROOM;
         let span = |text: &str| {
-            if fits {
-                Span::styled(text.to_owned(), style)
-            } else {
-                Span::default()
-            }
+            if fits { Span::styled(text.to_owned(), style) } else { Span::default() }
         };
-        self.prefixes.push(Prefix {
-            first: span(first),
-            rest: span(rest),
-            used: false,
-        });
+        self.prefixes.push(Prefix { first: span(first), rest: span(rest), used: false });
     }
 
     /// Closes the innermost container. One that has written nothing still shows its mark.
@@ -68,20 +55,12 @@ impl Page {
     /// Puts another mark of the same width before the first line of the innermost container, if that is still to come.
     pub(super) fn replace_mark(&mut self, mark: &'static str) -> bool {
         let same = |prefix: &&mut Prefix| !prefix.used && width::columns(&prefix.first.content) == width::columns(mark);
-        self.prefixes
-            .last_mut()
-            .filter(same)
-            .map(|prefix| prefix.first.content = mark.into())
-            .is_some()
+        self.prefixes.last_mut().filter(same).map(|prefix| prefix.first.content = mark.into()).is_some()
     }
 
     /// Columns left for text by the containers.
     pub(super) fn room(&self) -> usize {
-        let taken: usize = self
-            .prefixes
-            .iter()
-            .map(|prefix| width::columns(&prefix.first.content))
-            .sum();
+        let taken: usize = self.prefixes.iter().map(|prefix| width::columns(&prefix.first.content)).sum();
         self.width.saturating_sub(taken).max(1)
     }
 
@@ -117,10 +96,7 @@ impl Page {
         }
         spans.extend(line.spans);
         // Indentation before nothing is nothing, but a coloured ground is something.
-        while spans
-            .last()
-            .is_some_and(|span| span.content.trim().is_empty() && span.style.bg.is_none())
-        {
+        while spans.last().is_some_and(|span| span.content.trim().is_empty() && span.style.bg.is_none()) {
             spans.pop();
         }
         self.lines.push(Line::from(spans).style(line.style));

@@ -48,20 +48,13 @@ impl StreamingMarkdown {
     /// The lines for that width and theme: the same that [`super::render`] gives for the whole source. Costs nothing when
     /// nothing has changed, and one rendering of the last block when text has arrived.
     pub fn lines(&mut self, width: u16, theme: &Theme, code: &Highlighter<'_>) -> &[Line<'static>] {
-        let same_look = self
-            .made_for
-            .as_ref()
-            .is_some_and(|(made_width, made)| *made_width == width && made == theme);
+        let same_look = self.made_for.as_ref().is_some_and(|(made_width, made)| *made_width == width && made == theme);
         if !same_look {
             self.forget();
             self.made_for = Some((width, theme.clone()));
         }
         if !same_look || self.stale {
-            self.refresh(&Look {
-                width: usize::from(width),
-                theme,
-                code,
-            });
+            self.refresh(&Look { width: usize::from(width), theme, code });
         }
         &self.lines
     }
@@ -79,9 +72,7 @@ impl StreamingMarkdown {
         // An unfinished line may still join the block before it ("#" becomes "#a"), so only whole lines count; and of the
         // blocks that they make, the last is open to whatever comes.
         let whole = open.rfind('\n').map_or(0, |at| at + 1);
-        let last = blocks(open.get(..whole).unwrap_or(""))
-            .last()
-            .map_or(0, |range| range.start);
+        let last = blocks(open.get(..whole).unwrap_or("")).last().map_or(0, |range| range.start);
         append(&mut self.lines, open.get(..last).unwrap_or(""), look);
         self.finished_lines = self.lines.len();
         append(&mut self.lines, open.get(last..).unwrap_or(""), look);

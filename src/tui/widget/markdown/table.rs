@@ -46,9 +46,7 @@ impl Table {
         let limit = if total(widest) <= room {
             widest
         } else {
-            (NARROWEST..widest.min(room + 1))
-                .rev()
-                .find(|limit| total(*limit) <= room)?
+            (NARROWEST..widest.min(room + 1)).rev().find(|limit| total(*limit) <= room)?
         };
         let mut left = room.saturating_sub(total(limit));
         for width in &mut widths {
@@ -63,11 +61,7 @@ impl Table {
         let mark = look.theme.style(Role::Border);
         let rows: Vec<Vec<Line<'static>>> = self.rows.iter().map(|row| self.row(row, widths, look)).collect();
         let tall = rows.iter().skip(1).any(|row| row.len() > 1);
-        let rule = widths
-            .iter()
-            .map(|width| "─".repeat(*width))
-            .collect::<Vec<_>>()
-            .join(CROSSING);
+        let rule = widths.iter().map(|width| "─".repeat(*width)).collect::<Vec<_>>().join(CROSSING);
         let mut lines = Vec::new();
         for (index, row) in rows.into_iter().enumerate() {
             // Rows of several lines need a rule between them to be told apart.
@@ -81,11 +75,7 @@ impl Table {
 
     fn row(&self, cells: &[StyledText], widths: &[usize], look: &Look<'_>) -> Vec<Line<'static>> {
         let mark = look.theme.style(Role::Border);
-        let wrapped: Vec<_> = cells
-            .iter()
-            .zip(widths)
-            .map(|(cell, width)| cell.wrap(*width))
-            .collect();
+        let wrapped: Vec<_> = cells.iter().zip(widths).map(|(cell, width)| cell.wrap(*width)).collect();
         let height = wrapped.iter().map(Vec::len).max().unwrap_or(0);
         (0..height)
             .map(|at| {
@@ -143,11 +133,7 @@ impl Table {
 
 /// Drops the blank unstyled spans at the end, which only padded the last column.
 fn trim_end(mut line: Line<'static>) -> Line<'static> {
-    while line
-        .spans
-        .last()
-        .is_some_and(|span| span.content.trim_matches(' ').is_empty())
-    {
+    while line.spans.last().is_some_and(|span| span.content.trim_matches(' ').is_empty()) {
         line.spans.pop();
     }
     line

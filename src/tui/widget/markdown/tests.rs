@@ -46,10 +46,7 @@ fn theme() -> Theme {
 }
 
 fn plain(lines: &[Line<'_>]) -> String {
-    lines
-        .iter()
-        .map(|line| line.spans.iter().map(|span| span.content.as_ref()).collect::<String>() + "\n")
-        .collect()
+    lines.iter().map(|line| line.spans.iter().map(|span| span.content.as_ref()).collect::<String>() + "\n").collect()
 }
 
 fn rendered(source: &str, width: u16) -> String {
@@ -199,10 +196,7 @@ fn nothing_from_outside_drives_the_terminal() {
     let source =
         "a\x1b[31m &#27;[2J &#x202e;\n\n```sh\x07\n\x1b]0;t\x07\u{9b}\n```\n\n[\x1b](http://\x1b)\n\n|\x1b|\n|-|\n";
     let text = rendered(source, 60);
-    assert!(
-        !text.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'),
-        "{text:?}"
-    );
+    assert!(!text.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'), "{text:?}");
     assert!(text.contains("␛[31m ␛[2J <U+202E>"), "{text}");
 }
 
@@ -216,50 +210,25 @@ fn code_takes_the_colours_of_its_highlighter() {
     let red = Style::default().fg(Color::Red);
     let code = |language: &str, code: &str| {
         assert_eq!((language, code), ("rust", "let x;\nlet y;"));
-        vec![
-            vec![("let".to_owned(), red), (" x;".to_owned(), Style::default())],
-            vec![("lie".to_owned(), red)],
-        ]
+        vec![vec![("let".to_owned(), red), (" x;".to_owned(), Style::default())], vec![("lie".to_owned(), red)]]
     };
     let lines = render("```rust,ignore\nlet x;\nlet y;\n```", 40, &theme(), &code);
-    let shown: Vec<String> = lines
-        .iter()
-        .map(|line| line.to_string().trim_end().to_owned())
-        .collect();
+    let shown: Vec<String> = lines.iter().map(|line| line.to_string().trim_end().to_owned()).collect();
     assert_eq!(shown, ["╭ rust,ignore", "│ let x;", "│ let y;"]);
-    assert_eq!(
-        (lines[1].spans[1].content.as_ref(), lines[1].spans[1].style.fg),
-        ("let", Some(Color::Red))
-    );
+    assert_eq!((lines[1].spans[1].content.as_ref(), lines[1].spans[1].style.fg), ("let", Some(Color::Red)));
     assert!(
         lines[2].spans.iter().all(|span| span.style.fg != Some(Color::Red)),
         "pieces that do not join are not used"
     );
     let ground = theme().style(Role::CodeBg).bg;
-    assert!(
-        lines.iter().all(|line| line.width() == 40),
-        "the ground reaches the edge"
-    );
-    assert!(
-        lines
-            .iter()
-            .flat_map(|line| &line.spans)
-            .all(|span| span.style.bg == ground)
-    );
+    assert!(lines.iter().all(|line| line.width() == 40), "the ground reaches the edge");
+    assert!(lines.iter().flat_map(|line| &line.spans).all(|span| span.style.bg == ground));
 }
 
 #[test]
 fn inline_styles_nest() {
     let lines = render("**bold *both*** ~~gone~~", 40, &theme(), &no_highlight);
-    let find = |word: &str| {
-        lines[0]
-            .spans
-            .iter()
-            .find(|span| span.content == word)
-            .unwrap()
-            .style
-            .add_modifier
-    };
+    let find = |word: &str| lines[0].spans.iter().find(|span| span.content == word).unwrap().style.add_modifier;
     assert_eq!(find("both"), Modifier::BOLD | Modifier::ITALIC);
     assert_eq!(find("gone"), Modifier::CROSSED_OUT);
 }

@@ -26,12 +26,7 @@ impl Picker {
     pub fn area(screen: Rect) -> Rect {
         let size = |room: u16, most: u16| room.saturating_sub(2 * MARGIN).min(most).max(room.min(8));
         let (width, height) = (size(screen.width, WIDEST), size(screen.height, TALLEST));
-        Rect {
-            x: screen.x + (screen.width - width) / 2,
-            y: screen.y + (screen.height - height) / 2,
-            width,
-            height,
-        }
+        Rect { x: screen.x + (screen.width - width) / 2, y: screen.y + (screen.height - height) / 2, width, height }
     }
 
     /// Takes in the area of the screen, so that paging and scrolling know the height of the list. To be called before
@@ -63,11 +58,7 @@ impl Picker {
     }
 
     fn count(&self) -> String {
-        let marked = if self.marked.is_empty() {
-            String::new()
-        } else {
-            format!("{} marked, ", self.marked.len())
-        };
+        let marked = if self.marked.is_empty() { String::new() } else { format!("{} marked, ", self.marked.len()) };
         format!(" {marked}{} of {} ", self.match_count(), self.items.len())
     }
 
@@ -78,16 +69,11 @@ impl Picker {
         // A query longer than the line is scrolled so that the cursor shows.
         let shown = sanitize::visible_line(self.query.text());
         let (text, skipped) = skip_columns(&shown, column.saturating_sub(room));
-        let line = vec![
-            Span::styled(prompt, theme.style(Role::Accent)),
-            Span::styled(text, theme.style(Role::Overlay)),
-        ];
+        let line =
+            vec![Span::styled(prompt, theme.style(Role::Accent)), Span::styled(text, theme.style(Role::Overlay))];
         frame.render_widget(Line::from(line), area);
         let at = width::columns(prompt) + column.saturating_sub(skipped);
-        let x = area
-            .x
-            .saturating_add(u16::try_from(at).unwrap_or(u16::MAX))
-            .min(area.right().saturating_sub(1));
+        let x = area.x.saturating_add(u16::try_from(at).unwrap_or(u16::MAX)).min(area.right().saturating_sub(1));
         frame.set_cursor_position(Position { x, y: area.y });
     }
 
@@ -96,10 +82,7 @@ impl Picker {
         if listed.is_empty() {
             return vec![Line::styled("  nothing matches", theme.style(Role::Muted))];
         }
-        let texts: Vec<&str> = listed
-            .iter()
-            .map(|at| self.items.get(*at).map_or("", String::as_str))
-            .collect();
+        let texts: Vec<&str> = listed.iter().map(|at| self.items.get(*at).map_or("", String::as_str)).collect();
         let highlights = self.ranking.highlights(&texts, self.paths);
         let rows = listed.iter().zip(texts).zip(highlights).zip(visible);
         rows.map(|(((item, text), hits), at)| {
@@ -119,12 +102,7 @@ impl Picker {
     /// The keys that matter here, as many as fit.
     fn hints(&self, columns: usize, theme: &Theme) -> Line<'static> {
         let mark = self.multiple.then_some(("Tab", "mark"));
-        let hints = [
-            Some(("Enter", "choose")),
-            Some(("Esc", "close")),
-            mark,
-            Some(("↑↓", "move")),
-        ];
+        let hints = [Some(("Enter", "choose")), Some(("Esc", "close")), mark, Some(("↑↓", "move"))];
         let mut line = Line::default();
         for (key, meaning) in hints.into_iter().flatten() {
             let key = Span::styled(format!("  {key}"), theme.style(Role::Key));
@@ -150,11 +128,7 @@ struct Row<'a> {
 
 impl Row<'_> {
     fn line(&self, columns: usize, keep_end: bool, theme: &Theme) -> Line<'static> {
-        let ground = if self.selected {
-            theme.style(Role::Selection)
-        } else {
-            Style::default()
-        };
+        let ground = if self.selected { theme.style(Role::Selection) } else { Style::default() };
         let pointer = if self.selected { "▸ " } else { "  " };
         let mark = match self.marked {
             Some(true) => "✓ ",
@@ -170,20 +144,12 @@ impl Row<'_> {
         let detail = width::clip(self.detail, room / 2);
         let gap = if detail.is_empty() { 0 } else { 2 };
         let label = room.saturating_sub(width::columns(&detail) + gap);
-        let text = self.label(
-            label,
-            keep_end,
-            theme.style(Role::Overlay).patch(ground),
-            theme.style(Role::Match),
-        );
+        let text = self.label(label, keep_end, theme.style(Role::Overlay).patch(ground), theme.style(Role::Match));
         let used: usize = text.iter().map(|span| width::columns(&span.content)).sum();
         spans.extend(text);
         let gap = room.saturating_sub(used + width::columns(&detail));
         spans.push(Span::styled(" ".repeat(gap), ground));
-        spans.push(Span::styled(
-            detail.into_owned(),
-            theme.style(Role::Muted).patch(ground),
-        ));
+        spans.push(Span::styled(detail.into_owned(), theme.style(Role::Muted).patch(ground)));
         let mut line = Line::from(spans);
         fill(&mut line, columns, ground);
         line
@@ -191,11 +157,7 @@ impl Row<'_> {
 
     /// The text in at most `columns` columns, its hits in another style.
     fn label(&self, columns: usize, keep_end: bool, plain: Style, hit: Style) -> Vec<Span<'static>> {
-        let shown = if keep_end {
-            width::clip_start(self.text, columns)
-        } else {
-            width::clip(self.text, columns)
-        };
+        let shown = if keep_end { width::clip_start(self.text, columns) } else { width::clip(self.text, columns) };
         if shown == self.text {
             return self.marked_up(self.text, 0, plain, hit);
         }

@@ -89,18 +89,12 @@ impl Picker {
 
     /// The position of the item that the cursor is on, in the list given at the start.
     pub fn selected(&self) -> Option<usize> {
-        self.window
-            .selected()
-            .and_then(|at| self.ranking.matches().get(at).copied())
+        self.window.selected().and_then(|at| self.ranking.matches().get(at).copied())
     }
 
     /// The items in the order that they are listed.
     pub fn listed(&self) -> impl Iterator<Item = &str> {
-        self.ranking
-            .matches()
-            .iter()
-            .filter_map(|at| self.items.get(*at))
-            .map(String::as_str)
+        self.ranking.matches().iter().filter_map(|at| self.items.get(*at)).map(String::as_str)
     }
 
     /// Replaces the query, as if it had been typed or pasted.
@@ -160,8 +154,7 @@ impl Picker {
         if !self.marked.is_empty() {
             return Outcome::Picked(self.marked.iter().copied().collect());
         }
-        self.selected()
-            .map_or(Outcome::Open, |item| Outcome::Picked(vec![item]))
+        self.selected().map_or(Outcome::Open, |item| Outcome::Picked(vec![item]))
     }
 }
 

@@ -18,12 +18,7 @@ pub(super) struct Ranking {
 impl Ranking {
     /// All of `len` items in their order, for no query.
     pub(super) fn all(len: usize) -> Self {
-        Self {
-            query: String::new(),
-            pattern: Pattern::default(),
-            matches: (0..len).collect(),
-            scores: Vec::new(),
-        }
+        Self { query: String::new(), pattern: Pattern::default(), matches: (0..len).collect(), scores: Vec::new() }
     }
 
     /// Positions of the matching items, best first; equal ones in their order.
@@ -61,8 +56,7 @@ impl Ranking {
         let mut chars = Vec::new();
         let mut highlight = |text: &str| {
             let mut found = Vec::new();
-            self.pattern
-                .indices(haystack(text, &mut chars), &mut matcher, &mut found);
+            self.pattern.indices(haystack(text, &mut chars), &mut matcher, &mut found);
             let mut positions: Vec<usize> = found.into_iter().map(|at| at as usize).collect();
             positions.sort_unstable();
             positions.dedup();
@@ -78,11 +72,7 @@ fn narrows(before: &str, query: &str) -> bool {
 }
 
 fn matcher(paths: bool) -> Matcher {
-    Matcher::new(if paths {
-        Config::DEFAULT.match_paths()
-    } else {
-        Config::DEFAULT
-    })
+    Matcher::new(if paths { Config::DEFAULT.match_paths() } else { Config::DEFAULT })
 }
 
 /// The text as the matcher reads it: bytes if it is ASCII, else characters.

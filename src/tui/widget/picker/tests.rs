@@ -36,13 +36,7 @@ fn press(picker: &mut Picker, keys: &str) -> Outcome {
 }
 
 fn ships() -> Picker {
-    let names = [
-        "src/hull/keel.rs",
-        "src/hull/mod.rs",
-        "src/rigging/mast.rs",
-        "docs/keel-laying.md",
-        "Makefile",
-    ];
+    let names = ["src/hull/keel.rs", "src/hull/mod.rs", "src/rigging/mast.rs", "docs/keel-laying.md", "Makefile"];
     Picker::new("Files", names.map(String::from).to_vec()).paths()
 }
 
@@ -60,27 +54,12 @@ fn a_query_narrows_and_ranks() {
     assert_eq!(listed(&picker), ["docs/keel-laying.md"]);
     press(&mut picker, "ctrl-u");
     assert_eq!(picker.match_count(), 5);
-    assert_eq!(
-        listed(&picker)[0],
-        "src/hull/keel.rs",
-        "without a query the order is the one given"
-    );
+    assert_eq!(listed(&picker)[0], "src/hull/keel.rs", "without a query the order is the one given");
 }
 
 #[test]
 fn narrowing_gives_what_ranking_anew_gives() {
-    for query in [
-        "k",
-        "kl",
-        "src",
-        "src !hull",
-        "^src",
-        "rs$",
-        "M",
-        "mak",
-        "é",
-        "hull mod",
-    ] {
+    for query in ["k", "kl", "src", "src !hull", "^src", "rs$", "M", "mak", "é", "hull mod"] {
         let mut typed = ships();
         for c in query.chars() {
             typed.key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE));
@@ -104,10 +83,7 @@ fn the_selection_wraps_and_enter_chooses() {
 fn enter_with_nothing_to_choose_stays_open() {
     let mut picker = ships();
     assert_eq!(press(&mut picker, "zzz enter"), Outcome::Open);
-    assert_eq!(
-        press(&mut Picker::new("Empty", Vec::new()), "down pgdn tab enter"),
-        Outcome::Open
-    );
+    assert_eq!(press(&mut Picker::new("Empty", Vec::new()), "down pgdn tab enter"), Outcome::Open);
 }
 
 #[test]
@@ -116,11 +92,7 @@ fn marks_outlive_the_query() {
     press(&mut picker, "mast tab ctrl-u tab");
     assert_eq!(press(&mut picker, "enter"), Outcome::Picked(vec![0, 2]));
     press(&mut picker, "up tab");
-    assert_eq!(
-        press(&mut picker, "enter"),
-        Outcome::Picked(vec![2]),
-        "a second Tab takes the mark away"
-    );
+    assert_eq!(press(&mut picker, "enter"), Outcome::Picked(vec![2]), "a second Tab takes the mark away");
 }
 
 #[test]
@@ -138,13 +110,8 @@ fn pages_follow_the_height_of_the_list() {
 
 #[test]
 fn a_hundred_thousand_items_are_ranked() {
-    let mut picker = Picker::new(
-        "Many",
-        (0..100_000)
-            .map(|at| format!("src/part_{}/file_{at}.rs", at % 97))
-            .collect(),
-    )
-    .paths();
+    let mut picker =
+        Picker::new("Many", (0..100_000).map(|at| format!("src/part_{}/file_{at}.rs", at % 97)).collect()).paths();
     press(&mut picker, "file_99999");
     assert_eq!(listed(&picker), ["src/part_89/file_99999.rs"]);
 }
@@ -154,10 +121,7 @@ fn hits_are_found_in_text_that_is_not_ascii() {
     let mut picker = Picker::new("Ports", vec!["Århus — østhavn".into(), "e\u{301}tat".into()]);
     press(&mut picker, "havn");
     assert_eq!(listed(&picker), ["Århus — østhavn"]);
-    assert_eq!(
-        picker.ranking.highlights(&["Århus — østhavn"], false),
-        [vec![11, 12, 13, 14]]
-    );
+    assert_eq!(picker.ranking.highlights(&["Århus — østhavn"], false), [vec![11, 12, 13, 14]]);
 }
 
 fn drawn(picker: &Picker, columns: u16, lines: u16) -> Terminal<TestBackend> {
@@ -169,9 +133,7 @@ fn drawn(picker: &Picker, columns: u16, lines: u16) -> Terminal<TestBackend> {
 
 #[test]
 fn the_overlay_shows_query_items_marks_and_keys() {
-    let mut picker = ships()
-        .multiple()
-        .details(vec!["12 kB".into(), String::new(), String::new(), "1 kB".into()]);
+    let mut picker = ships().multiple().details(vec!["12 kB".into(), String::new(), String::new(), "1 kB".into()]);
     press(&mut picker, "keel tab");
     assert_snapshot!(drawn(&picker, 50, 14).backend(), @r#"
     "                                                  "
@@ -197,10 +159,7 @@ fn the_selection_spans_the_whole_row() {
     let terminal = drawn(&ships().multiple(), 60, 14);
     let selected = theme.style(Role::Selection).bg;
     let cells = &terminal.backend().buffer().content;
-    assert_eq!(
-        cells.iter().filter(|cell| Some(cell.bg) == selected).count(),
-        60 - 2 * 2 - 2
-    );
+    assert_eq!(cells.iter().filter(|cell| Some(cell.bg) == selected).count(), 60 - 2 * 2 - 2);
 }
 
 #[test]
@@ -223,12 +182,7 @@ fn long_paths_keep_their_end_and_their_hits() {
     let theme = Theme::builtin("rhumb-dark", ColorDepth::True).unwrap();
     let hit = theme.style(Role::Match).fg;
     let buffer = terminal.backend().buffer();
-    let hits: String = buffer
-        .content
-        .iter()
-        .filter(|cell| Some(cell.fg) == hit)
-        .map(|cell| cell.symbol())
-        .collect();
+    let hits: String = buffer.content.iter().filter(|cell| Some(cell.fg) == hit).map(|cell| cell.symbol()).collect();
     assert!(hits.contains("keel"), "{hits}");
 }
 

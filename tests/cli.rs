@@ -1,0 +1,588 @@
+//! The commands for scripts and harnesses: exit codes, JSON and files, as the contract has them.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic)] // the checks for tests do not know helper functions
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use assert_cmd::Command;
+use serde_json::Value;
+use support::repo::TestRepo;
+use support::server::{MODEL, ModelServer, Step, pieces};
+
+const KEY: &str = "sk-canary-0123456789";
+
+const HARBOUR: &str = "\
+def depth(name):
+    return TABLE[name]
+
+
+def report(name):
+    metres = depth(name)
+    return f'{name}: {metres} m'
+";
+
+/// A search/replace block.
+fn block(path: &str, search: &str, replace: &str) -> String {
+    format!("{path}\n```python\n<<<<<<< SEARCH\n{search}=======\n{replace}>>>>>>> REPLACE\n```\n\n")
+}
+
+fn good() -> String {
+    block("harbour.py", "    return TABLE[name]\n", "    return TABLE.get(name, 0.0)\n")
+}
+
+fn without_a_place() -> String {
+    block("harbour.py", "    return lookup(ports, name, strict=True)\n", "    return None\n")
+}
+
+fn changed() -> String {
+    HARBOUR.replace("TABLE[name]", "TABLE.get(name, 0.0)")
+}
+
+fn harbour_repo() -> TestRepo {
+    let repo = TestRepo::new();
+    repo.file("harbour.py", HARBOUR)
+        .file(
+            "charts/compass.py",
+            "from harbour import depth\n\n\nclass Compass:\n    def bearing(self, name):\n        return depth(name)\n",
+        )
+        .file("notes.md", "# Notes\n")
+        .commit("Start the harbour");
+    repo
+}
+
+/// `rhumb` in `folder`, with nothing of the caller's environment.
+fn rhumb(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rhumb"));
+    command.current_dir(folder).args(args).env_clear();
+    command
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", "/nonexistent")
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("NO_PROXY", "127.0.0.1,localhost")
+        .env("RHUMB_API_KEY", KEY);
+    command
+}
+
+/// Runs it; the key must not be in what it prints, and standard output must be free of escapes.
+#[track_caller]
+fn run(mut command: Command) -> (i32, String, String) {
+    let output: Output = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    let (out, err) = (text(output.stdout), text(output.stderr));
+    assert!(!out.contains(KEY) && !err.contains(KEY), "the key is printed:\n{out}\n{err}");
+    assert!(!out.contains('\x1b') && !err.contains('\x1b'), "escapes without a terminal:\n{out}\n{err}");
+    assert!(!err.contains("panicked"), "{err}");
+    (output.status.code().unwrap_or(-1), out, err)
+}
+
+#[track_caller]
+fn json(out: &str) -> Value {
+    serde_json::from_str(out).unwrap_or_else(|error| panic!("{error} in {out}"))
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().map(|map| map.keys().map(String::as_str).collect()).unwrap_or_default()
+}
+
+// ------------------------------------------------------------------------------------------------------------ map
+
+#[test]
+fn the_map_is_what_the_model_sees() {
+    let repo = harbour_repo();
+    let (code, out, err) = run(rhumb(&repo.path(), &["map"]));
+    assert_eq!((code, err.as_str()), (0, ""));
+    for part in ["harbour.py", "def depth(name)", "charts/compass.py", "class Compass"] {
+        assert!(out.contains(part), "no {part:?} in {out}");
+    }
+    let (_, as_json, _) = run(rhumb(&repo.path(), &["map", "--format", "json"]));
+    assert_eq!(json(&as_json)["text"].as_str(), Some(out.as_str()));
+    let (code, _, err) = run(rhumb(&repo.path(), &["map", "--stats"]));
+    assert!(code == 0 && err.contains("tokens") && err.contains("definitions"), "{err}");
+}
+
+#[test]
+fn the_json_of_the_map_has_the_fields_of_the_contract() {
+    let repo = harbour_repo();
+    let (code, out, _) = run(rhumb(&repo.path(), &["map", "--format", "json", "--explain", "--message", "depth"]));
+    assert_eq!(code, 0);
+    let map = json(&out);
+    assert_eq!(keys(&map), ["text", "budget", "tokens", "files", "stats"]);
+    assert_eq!(map["budget"], 4096);
+    assert!(map["tokens"].as_u64().is_some_and(|tokens| tokens > 0));
+    for name in ["files", "bytes", "tags", "definitions", "references"] {
+        assert!(map["stats"][name].is_u64(), "stats.{name}: {out}");
+    }
+    for name in ["walk", "read", "parse", "rank", "fit", "total"] {
+        assert!(map["stats"]["ms"][name].is_number(), "stats.ms.{name}: {out}");
+    }
+    let files = map["files"].as_array().unwrap();
+    let ranks: Vec<f64> = files.iter().map(|file| file["rank"].as_f64().unwrap()).collect();
+    assert!(ranks.windows(2).all(|pair| pair[0] >= pair[1]), "{ranks:?}");
+    for file in files {
+        assert!(file["path"].is_string(), "{file}");
+        check_reasons(file);
+        for symbol in file["symbols"].as_array().unwrap() {
+            for name in ["name", "kind", "signature"] {
+                assert!(symbol[name].is_string(), "{name}: {symbol}");
+            }
+            let (line, end) = (symbol["line"].as_u64().unwrap(), symbol["end_line"].as_u64().unwrap());
+            assert!(1 <= line && line <= end, "{symbol}");
+            assert!(symbol["rank"].is_number(), "{symbol}");
+            check_reasons(symbol);
+        }
+    }
+    let depth = files.iter().flat_map(|file| file["symbols"].as_array().unwrap()).find(|it| it["name"] == "depth");
+    let depth = depth.unwrap_or_else(|| panic!("no depth in {out}"));
+    assert_eq!((&depth["line"], &depth["end_line"]), (&1.into(), &2.into()));
+}
+
+/// Reasons have their fields and stand heaviest first.
+#[track_caller]
+fn check_reasons(value: &Value) {
+    let reasons = value["why"].as_array().unwrap_or_else(|| panic!("no reasons in {value}"));
+    assert!(reasons.iter().all(|why| keys(why) == ["from", "ident", "weight"]), "{value}");
+    let weights: Vec<f64> = reasons.iter().filter_map(|why| why["weight"].as_f64()).collect();
+    assert!(weights.windows(2).all(|pair| pair[0] >= pair[1]), "{value}");
+}
+
+#[test]
+fn the_budget_of_the_map_is_never_exceeded() {
+    let repo = TestRepo::new();
+    for number in 0..40 {
+        let functions: String = (0..10)
+            .map(|n| {
+                format!("def work_{number}_{n}(alpha, beta):\n    return work_{}_{n}(beta)\n\n\n", (number + 1) % 40)
+            })
+            .collect();
+        repo.file(&format!("src/part_{number}.py"), &functions);
+    }
+    let mut before = 0;
+    for budget in [0, 1, 10, 50, 200, 1000, 5000] {
+        for style in ["tree", "outline"] {
+            let tokens = budget.to_string();
+            let args = ["map", "--format", "json", "--tokens", &tokens, "--style", style];
+            let (code, out, _) = run(rhumb(&repo.path(), &args));
+            let map = json(&out);
+            let (used, text) = (map["tokens"].as_u64().unwrap(), map["text"].as_str().unwrap());
+            assert!(used <= budget, "{used} of {budget}");
+            assert_eq!(map["budget"], budget);
+            assert_eq!(code, i32::from(text.is_empty()), "{budget} {style}");
+            assert_eq!(used == 0, text.is_empty(), "{used} tokens for {text:?}");
+            if style == "tree" {
+                assert!(used >= before, "a larger budget shows less");
+                before = used;
+            }
+        }
+    }
+    assert!(before > 500, "{before} tokens used of 5000");
+}
+
+#[test]
+fn chat_files_are_left_out_of_the_map_and_what_they_use_rises() {
+    let repo = harbour_repo();
+    let args = ["map", "--format", "json", "--chat-file", "charts/compass.py"];
+    let (code, out, _) = run(rhumb(&repo.path(), &args));
+    assert_eq!(code, 0);
+    let map = json(&out);
+    let paths: Vec<&str> = map["files"].as_array().unwrap().iter().filter_map(|file| file["path"].as_str()).collect();
+    assert!(!paths.contains(&"charts/compass.py"), "{paths:?}");
+    assert_eq!(paths.first(), Some(&"harbour.py"));
+}
+
+#[test]
+fn the_root_can_be_named_and_a_wrong_one_is_bad_input() {
+    let (repo, elsewhere) = (harbour_repo(), tempfile::tempdir().unwrap());
+    let root = repo.path();
+    let (code, out, _) = run(rhumb(elsewhere.path(), &["map", "--root", root.to_str().unwrap()]));
+    assert!(code == 0 && out.contains("harbour.py"), "{out}");
+    let (code, out, _) = run(rhumb(&repo.path().join("charts"), &["map"]));
+    assert!(code == 0 && out.contains("charts/compass.py"), "{out}");
+    let (code, out, err) = run(rhumb(elsewhere.path(), &["map"]));
+    assert_eq!((code, out.as_str()), (1, ""), "{err}");
+    for args in [&["map", "--root", "/no/such/folder"][..], &["map", "--tokens", "many"], &["mop"]] {
+        let (code, out, err) = run(rhumb(elsewhere.path(), args));
+        assert!(code == 2 && out.is_empty() && !err.is_empty(), "{args:?}: {code} {out} {err}");
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------- apply
+
+/// `rhumb apply` of a reply on standard input.
+#[track_caller]
+fn apply(repo: &TestRepo, reply: &str, flags: &[&str]) -> (i32, String, String) {
+    let mut command = rhumb(&repo.path(), &["apply"]);
+    command.args(flags).arg("-").write_stdin(reply);
+    run(command)
+}
+
+/// The work tree holds nothing but what was committed.
+#[track_caller]
+fn untouched(repo: &TestRepo) {
+    assert_eq!(repo.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
+fn a_reply_is_applied_whole_in_part_or_not_at_all() {
+    let repo = harbour_repo();
+    let (code, out, err) = apply(&repo, &good(), &["--yes"]);
+    assert_eq!((code, out.as_str()), (0, ""), "{err}");
+    assert_eq!(repo.read("harbour.py"), changed());
+    // Applying commits nothing.
+    assert_eq!(repo.subjects(), ["Start the harbour"]);
+
+    let repo = harbour_repo();
+    let (code, _, err) = apply(&repo, &(without_a_place() + &good()), &["--yes"]);
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("refused"), "{err}");
+    assert_eq!(repo.read("harbour.py"), changed());
+    assert_eq!(repo.git(&["status", "--porcelain"]), " M harbour.py\n", "something else was left behind");
+
+    let repo = harbour_repo();
+    let (code, _, err) = apply(&repo, &(without_a_place() + &good()), &["--yes", "--atomic"]);
+    assert_eq!(code, 1, "{err}");
+    untouched(&repo);
+}
+
+#[test]
+fn bad_input_has_its_own_exit_code_and_changes_nothing() {
+    let repo = harbour_repo();
+    for (reply, flags) in [
+        ("Just words.\n", &["--yes"][..]),
+        ("", &["--yes"]),
+        (&good(), &["--yes", "--edit-format", "telepathy"]),
+        // Nobody can be asked, and nobody said yes.
+        (&good(), &[]),
+    ] {
+        let (code, _, err) = apply(&repo, reply, flags);
+        assert!(code == 2 && !err.is_empty(), "{flags:?}: {code} {err}");
+        untouched(&repo);
+    }
+    let (code, _, err) = run(rhumb(&repo.path(), &["apply", "--yes", "no-such-reply.md"]));
+    assert!(code == 2 && err.contains("no-such-reply.md"), "{err}");
+    let mut command = rhumb(&repo.path(), &["apply", "--yes", "-"]);
+    command.write_stdin(b"\xff\xfe not text".to_vec());
+    assert_eq!(run(command).0, 2);
+    untouched(&repo);
+}
+
+#[test]
+fn json_tells_every_hunk_in_the_order_of_the_reply() {
+    let repo = harbour_repo();
+    let reply = without_a_place() + &good();
+    let (code, out, _) = apply(&repo, &reply, &["--yes", "--json"]);
+    assert_eq!(code, 1);
+    let told = json(&out);
+    let hunks = told["hunks"].as_array().unwrap();
+    assert_eq!(hunks.len(), 2, "{out}");
+    for hunk in hunks {
+        for name in ["path", "format", "status", "strategy", "reason"] {
+            assert!(hunk[name].is_string(), "{name}: {hunk}");
+        }
+        assert!(hunk["confidence"].is_number() && hunk["flags"].is_array(), "{hunk}");
+        let candidates = hunk["candidates"].as_array().unwrap();
+        assert!(candidates.iter().all(|place| keys(place) == ["line", "similarity"]), "{hunk}");
+    }
+    assert_eq!((&hunks[0]["status"], &hunks[1]["status"]), (&"refused".into(), &"applied".into()));
+    assert!(!hunks[0]["reason"].as_str().unwrap().is_empty());
+    assert_eq!(hunks[1]["strategy"], "exact");
+    assert_eq!(hunks[1]["lines"], serde_json::json!([2, 2]));
+    assert_eq!(told["files"], serde_json::json!([{"path": "harbour.py", "hunks": 1}]));
+    assert_eq!(repo.read("harbour.py"), changed());
+
+    // With --atomic the statuses agree with the disk, too.
+    let repo = harbour_repo();
+    let (_, out, _) = apply(&repo, &reply, &["--yes", "--json", "--atomic"]);
+    let told = json(&out);
+    assert!(told["hunks"].as_array().unwrap().iter().all(|hunk| hunk["status"] == "refused"), "{out}");
+    untouched(&repo);
+}
+
+#[test]
+fn a_dry_run_prints_a_diff_that_git_can_apply_and_writes_nothing() {
+    let repo = harbour_repo();
+    let (code, out, _) = apply(&repo, &good(), &["--dry-run"]);
+    assert_eq!(code, 0);
+    untouched(&repo);
+    let patch = tempfile::NamedTempFile::new().unwrap();
+    fs::write(patch.path(), &out).unwrap();
+    repo.git(&["apply", patch.path().to_str().unwrap()]);
+    assert_eq!(repo.read("harbour.py"), changed());
+}
+
+#[test]
+fn a_reply_in_a_file_is_read_and_files_are_made() {
+    let repo = harbour_repo();
+    let folder = tempfile::tempdir().unwrap();
+    let reply = folder.path().join("reply.md");
+    fs::write(&reply, block("charts/log.py", "", "print('under way')\n")).unwrap();
+    let (code, _, err) = run(rhumb(&repo.path(), &["apply", "--yes", reply.to_str().unwrap()]));
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(repo.read("charts/log.py"), "print('under way')\n");
+}
+
+#[test]
+fn crlf_a_mark_and_a_missing_newline_survive() {
+    let repo = TestRepo::new();
+    let dos = format!("\u{feff}{}", HARBOUR.replace('\n', "\r\n").trim_end());
+    repo.file("harbour.py", &dos).commit("Start");
+    let (code, _, err) = apply(&repo, &good(), &["--yes"]);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(repo.read("harbour.py"), dos.replace("TABLE[name]", "TABLE.get(name, 0.0)"));
+}
+
+#[test]
+fn a_way_out_of_the_root_is_refused() {
+    let repo = harbour_repo();
+    let outside = tempfile::tempdir().unwrap();
+    let target = outside.path().join("loot.py");
+    std::os::unix::fs::symlink(outside.path(), repo.path().join("door")).unwrap();
+    repo.commit("A link");
+    let absolute = target.to_str().unwrap().to_owned();
+    for path in ["../loot.py", "charts/../../loot.py", "door/loot.py", ".git/hooks/pre-commit", &absolute] {
+        let (code, out, err) = apply(&repo, &block(path, "", "print('mine')\n"), &["--yes", "--json"]);
+        assert_eq!(code, 1, "{path}: {out} {err}");
+        assert_eq!(json(&out)["hunks"][0]["status"], "refused", "{path}: {out}");
+        untouched(&repo);
+    }
+    assert!(!target.exists() && !repo.path().join("../loot.py").exists());
+    assert!(!repo.has(".git/hooks/pre-commit"));
+}
+
+#[test]
+fn only_the_named_files_are_in_the_chat() {
+    let repo = harbour_repo();
+    let (code, out, err) = apply(&repo, &good(), &["--yes", "--json", "--file", "notes.md"]);
+    let told = json(&out);
+    // Applied with a mark, or refused: but never as if it were in the chat.
+    let hunk = &told["hunks"][0];
+    let marked = hunk["flags"].as_array().unwrap().contains(&"outside-chat".into());
+    assert!(marked || hunk["status"] == "refused", "{code} {out} {err}");
+}
+
+// ----------------------------------------------------------------------------------------------------------- edit
+
+/// `rhumb edit` against a server.
+#[track_caller]
+fn edit(repo: &TestRepo, server: &ModelServer, flags: &[&str]) -> (i32, String, String) {
+    let mut command = rhumb(&repo.path(), &["edit", "-m", "Make it safe\n\nfor unknown names", "--file", "harbour.py"]);
+    command.args(flags).args(["--base-url", &server.base_url(), "--model", MODEL]);
+    run(command)
+}
+
+fn prose_and(edit: &str) -> String {
+    format!("Unknown names get zero.\n\n{edit}Fair winds.\n")
+}
+
+#[test]
+fn a_turn_is_streamed_written_and_committed() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply(&prose_and(&good()))]);
+    let (code, out, err) = edit(&repo, &server, &["--yes"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("Unknown names get zero.") && out.contains("Fair winds."), "{out}");
+    assert_eq!(repo.read("harbour.py"), changed());
+    assert_eq!(repo.subjects(), ["Make it safe", "Start the harbour"]);
+    untouched(&repo);
+    let request = &server.requests()[0];
+    assert_eq!(request.headers["authorization"], format!("Bearer {KEY}"));
+    let body = request.body.to_string();
+    assert!(body.contains("for unknown names") && body.contains("class Compass"), "{body}");
+}
+
+#[test]
+fn a_turn_without_a_commit_leaves_the_change_in_the_work_tree() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply(&good())]);
+    let (code, _, err) = edit(&repo, &server, &["--yes", "--no-commit"]);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(repo.subjects(), ["Start the harbour"]);
+    assert_eq!(repo.git(&["status", "--porcelain"]), " M harbour.py\n");
+}
+
+#[test]
+fn without_a_yes_the_proposal_is_printed_and_nothing_is_written() {
+    for flags in [&["--dry-run"][..], &["--dry-run", "--yes"], &[]] {
+        let repo = harbour_repo();
+        let server = ModelServer::start(vec![Step::reply(&prose_and(&good()))]);
+        let (code, out, err) = edit(&repo, &server, flags);
+        assert_eq!(code, 0, "{flags:?} {err}");
+        assert!(out.contains("+    return TABLE.get(name, 0.0)"), "{out}");
+        untouched(&repo);
+        assert_eq!(repo.subjects(), ["Start the harbour"]);
+    }
+}
+
+#[test]
+fn events_are_json_lines_alone() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply(&prose_and(&(without_a_place() + &good())))]);
+    let (code, out, err) = edit(&repo, &server, &["--yes", "--json"]);
+    assert_eq!(code, 1, "{err}");
+    let events: Vec<Value> = out.lines().map(json).collect();
+    let of_kind = |kind: &str| events.iter().filter(|event| event["event"] == kind).collect::<Vec<_>>();
+    let text: String = of_kind("text").iter().filter_map(|event| event["text"].as_str()).collect();
+    assert_eq!(text, prose_and(&(without_a_place() + &good())));
+    let statuses: Vec<&Value> = of_kind("hunk").iter().map(|event| &event["status"]).collect();
+    assert_eq!(statuses, ["refused", "applied"]);
+    assert!(of_kind("usage")[0]["output"].is_u64(), "{out}");
+    let done = events.last().unwrap();
+    assert_eq!((&done["event"], &done["written"]), (&"done".into(), &serde_json::json!(["harbour.py"])));
+    let head = repo.git(&["rev-parse", "HEAD"]);
+    let commit = done["commit"].as_str().unwrap();
+    assert!(commit.len() >= 7 && head.starts_with(commit), "{commit} {head}");
+    assert_eq!(repo.read("harbour.py"), changed());
+}
+
+#[test]
+fn each_failure_of_a_turn_has_its_exit_code() {
+    let reply = prose_and(&good());
+    let cut = reply.find("Fair").unwrap();
+    for (name, step, code) in [
+        ("no edit", Step::reply("Nothing to change.\n"), 1),
+        ("all refused", Step::reply(&without_a_place()), 1),
+        ("wrong key", Step::error(401, &format!("the key {KEY} is wrong")), 4),
+        ("no such model", Step::error(404, "no such model"), 4),
+        ("too long", Step::error(413, "too long"), 4),
+        ("a web page", Step::Html, 4),
+        ("broken off", Step::Drop { chunks: pieces(&reply[..cut]) }, 5),
+        ("cut off", Step::Cut { chunks: pieces(&reply[..cut]), reason: "length".into() }, 5),
+    ] {
+        let repo = harbour_repo();
+        let server = ModelServer::start(vec![step]);
+        let (got, out, err) = edit(&repo, &server, &["--yes"]);
+        assert_eq!(got, code, "{name}: {out} {err}");
+        assert_eq!(server.requests().len(), 1, "{name} was tried again");
+        untouched(&repo);
+        assert_eq!(repo.subjects(), ["Start the harbour"], "{name}");
+    }
+}
+
+#[test]
+fn a_turn_that_cannot_begin_is_bad_input() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(Vec::new());
+    let url = server.base_url();
+    for args in [
+        &["edit", "-m", "x"][..],
+        &["edit", "-m", "x", "--base-url", &url],
+        &["edit", "-m", " ", "--base-url", &url, "--model", MODEL],
+        &["edit", "--base-url", &url, "--model", MODEL],
+        &["edit", "-m", "x", "--base-url", "no address", "--model", MODEL],
+        &["edit", "-m", "x", "--base-url", &url, "--model", MODEL, "--file", "no-such.py"],
+        &["edit", "-m", "x", "--base-url", &url, "--model", MODEL, "--file", "../outside.py"],
+        &["edit", "-m", "x", "--base-url", &url, "--model", MODEL, "--edit-format", "telepathy"],
+    ] {
+        let (code, out, err) = run(rhumb(&repo.path(), args));
+        assert!(code == 2 && !err.is_empty(), "{args:?}: {code} {out} {err}");
+    }
+    assert!(server.requests().is_empty());
+    untouched(&repo);
+}
+
+#[test]
+fn a_server_that_is_busy_is_asked_again_and_this_is_told() {
+    let repo = harbour_repo();
+    let busy = Step::Status { code: 429, body: "slow down".into(), headers: vec![("retry-after".into(), "0".into())] };
+    let server = ModelServer::start(vec![busy, Step::reply(&good())]);
+    let (code, _, err) = edit(&repo, &server, &["--yes"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("try 2 in 0 s"), "{err}");
+    assert_eq!(server.requests().len(), 2);
+}
+
+#[test]
+fn the_app_without_a_terminal_says_what_works_without_one() {
+    let repo = harbour_repo();
+    for args in [&[][..], &["demo"]] {
+        let (code, out, err) = run(rhumb(&repo.path(), args));
+        assert!(code == 3 && out.is_empty() && err.contains("rhumb map"), "{code} {out} {err}");
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------- settings
+
+/// A home with a settings file and a key file that `mode` protects.
+fn home(settings: &str, mode: u32) -> tempfile::TempDir {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".config/rhumb");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("config.toml"), settings).unwrap();
+    fs::write(folder.join("api-key"), format!("{KEY}\n")).unwrap();
+    fs::set_permissions(folder.join("api-key"), fs::Permissions::from_mode(mode)).unwrap();
+    home
+}
+
+#[test]
+fn the_address_the_model_and_the_key_may_come_from_files() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply(&good())]);
+    let settings = format!("base_url = \"{}\"\nmodel = \"from-file\"\nauto_commit = false\n", server.base_url());
+    let home = home(&settings, 0o600);
+    let mut command = rhumb(&repo.path(), &["edit", "-m", "Make it safe", "--yes"]);
+    command.env("HOME", home.path()).env_remove("RHUMB_API_KEY");
+    let (code, _, err) = run(command);
+    assert_eq!(code, 0, "{err}");
+    let request = &server.requests()[0];
+    assert_eq!(request.headers["authorization"], format!("Bearer {KEY}"));
+    assert_eq!(request.body["model"], "from-file");
+    assert_eq!(repo.subjects(), ["Start the harbour"], "a commit in spite of auto_commit = false");
+}
+
+#[test]
+fn settings_that_are_wrong_are_told_before_anything_is_sent() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(Vec::new());
+    let url = server.base_url();
+    for (settings, mode, told) in [
+        ("modle = \"x\"\n", 0o600, "modle"),
+        ("model = \"x\n", 0o600, "config.toml"),
+        ("edit_format = \"telepathy\"\n", 0o600, "telepathy"),
+        ("", 0o644, "chmod 600"),
+    ] {
+        let home = home(settings, mode);
+        let mut command = rhumb(&repo.path(), &["edit", "-m", "x", "--base-url", &url, "--model", MODEL]);
+        command.env("HOME", home.path()).env_remove("RHUMB_API_KEY");
+        let (code, out, err) = run(command);
+        assert!(code == 2 && out.is_empty() && err.contains(told), "{settings:?}: {code} {out} {err}");
+    }
+    assert!(server.requests().is_empty());
+}
+
+#[test]
+fn a_redirect_does_not_take_the_key_elsewhere() {
+    let repo = harbour_repo();
+    let elsewhere = ModelServer::start(vec![Step::reply(&good())]);
+    let away = Step::Status {
+        code: 307,
+        body: String::new(),
+        headers: vec![("location".into(), format!("{}/chat/completions", elsewhere.base_url()))],
+    };
+    let server = ModelServer::start(vec![away]);
+    let (code, _, err) = edit(&repo, &server, &["--yes"]);
+    assert_eq!(code, 4, "{err}");
+    assert!(elsewhere.requests().is_empty());
+    untouched(&repo);
+}
+
+#[test]
+fn a_closed_pipe_ends_the_printing_and_not_in_a_panic() {
+    use std::process::Stdio;
+    let repo = harbour_repo();
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_rhumb"))
+        .arg("map")
+        .current_dir(repo.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && said.is_empty(), "{:?} {said}", output.status);
+}

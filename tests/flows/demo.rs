@@ -1,0 +1,60 @@
+//! The demo from its first screen to a commit.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use super::{quit, rhumb};
+use crate::support::pty::Pty;
+
+/// The folders that the demo made in its home.
+fn folders(pty: &Pty) -> Vec<PathBuf> {
+    let entries = fs::read_dir(pty.home().join("tmp")).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths
+        .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("rhumb-demo-")))
+        .collect()
+}
+
+#[test]
+fn the_demo_goes_from_enter_to_commit_and_leaves_nothing_behind() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mut pty = Pty::spawn(&rhumb(), &["demo", "--speed", "1000"], elsewhere.path(), &[], 160, 48);
+    pty.wait_for("demo: recorded replies");
+    pty.wait_for("❯ Forecasts compute the same heights");
+    pty.key("Enter");
+    pty.wait_for("review · 6 pending");
+    pty.key("Enter");
+    pty.type_text("gy");
+    pty.wait_for("0 pending · ✓ 6");
+    pty.key("w");
+    pty.wait_for("Wrote 6 hunks of 4 files");
+    pty.wait_for("committed as");
+
+    let made = folders(&pty);
+    let [folder] = made.as_slice() else { panic!("{made:?}") };
+    let log = Command::new("git")
+        .args(["-c", "safe.directory=*", "log", "--format=%s"])
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    let log = String::from_utf8(log.stdout).unwrap();
+    let subjects: Vec<&str> = log.lines().collect();
+    assert_eq!(subjects.len(), 2, "{log}");
+    assert!(subjects[0].starts_with("Forecasts compute the same heights"), "{log}");
+    assert_eq!(subjects[1], "Start tidewatch");
+    quit(&mut pty);
+    assert!(folders(&pty).is_empty(), "the sample is still there");
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_signal_leaves_nothing_of_the_demo_behind() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mut pty = Pty::spawn(&rhumb(), &["demo"], elsewhere.path(), &[], 160, 48);
+    pty.wait_for("❯ Forecasts compute the same heights");
+    assert_eq!(folders(&pty).len(), 1);
+    pty.signal("TERM");
+    assert_eq!(pty.wait_exit().exit_code(), 143);
+    assert!(folders(&pty).is_empty(), "the sample is still there");
+}

@@ -1,0 +1,72 @@
+//! The screen changes its size while an answer streams in, and the answer is cancelled.
+
+use super::{REQUEST, answers_keys, harbour_repo, open, quit, search_replace, send, untouched};
+use crate::support::server::{ModelServer, Step};
+
+const SEEN: &str = "Unknown names get a depth of zero";
+
+#[test]
+fn a_turn_survives_every_size_of_the_screen() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::held_after(&search_replace(), "depth of zero.\n")]);
+    let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
+    send(&pty, REQUEST);
+    pty.wait_for(SEEN);
+    for (cols, rows) in [(200, 60), (80, 24), (60, 20)] {
+        pty.resize(cols, rows);
+        pty.wait_until(
+            |screen| screen.contains(SEEN) && screen.lines().count() == usize::from(rows),
+            &format!("the answer at {cols}×{rows}"),
+        );
+    }
+    pty.resize(30, 8);
+    pty.wait_for("rhumb needs");
+    pty.resize(1, 1);
+    pty.wait_until(|screen| screen == "r", "the first letter of the notice");
+    server.go_on();
+    pty.resize(30, 8);
+    pty.wait_for("rhumb needs");
+    pty.resize(60, 20);
+    pty.wait_for("pending");
+    pty.resize(160, 48);
+    pty.wait_for("review · 2 pending");
+    pty.key("Enter");
+    pty.wait_for("fair winds");
+    answers_keys(&pty);
+    quit(&mut pty);
+    untouched(&repo, &["Start the harbour"]);
+}
+
+#[test]
+fn esc_cancels_a_turn_and_keeps_what_arrived() {
+    let repo = harbour_repo();
+    // Held in the middle of the second block: the first one is whole.
+    let server =
+        ModelServer::start(vec![Step::held_after(&search_replace(), "{metres:.1f}"), Step::reply("Here again.")]);
+    let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
+    send(&pty, REQUEST);
+    pty.wait_for("The report rounds what it shows.");
+    pty.key("Esc");
+    server.wait_cancelled();
+    pty.wait_for("incomplete: cancelled");
+    pty.wait_for("The report rounds what it shows.");
+    answers_keys(&pty);
+    assert!(!pty.screen().contains("pending"), "{}", pty.screen());
+    untouched(&repo, &["Start the harbour"]);
+    send(&pty, "Are you there?");
+    pty.wait_for("Here again.");
+    quit(&mut pty);
+    untouched(&repo, &["Start the harbour"]);
+}
+
+#[test]
+fn leaving_in_mid_stream_hangs_up() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::held_after(&search_replace(), "depth of zero")]);
+    let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
+    send(&pty, REQUEST);
+    pty.wait_for(SEEN);
+    quit(&mut pty);
+    server.wait_cancelled();
+    untouched(&repo, &["Start the harbour"]);
+}

@@ -1,0 +1,74 @@
+//! A file changes on disk while it is under review: it is never written over.
+
+use super::{HARBOUR, REQUEST, harbour_repo, open, quit, search_replace, send};
+use crate::support::server::{ModelServer, Step};
+
+#[test]
+fn a_file_changed_meanwhile_is_not_overwritten_and_what_still_fits_can_be_written() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply(&search_replace())]);
+    let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
+    send(&pty, REQUEST);
+    pty.wait_for("review · 2 pending");
+    pty.key("Enter");
+    pty.type_text("gy");
+    pty.wait_for("✓ 2");
+    // Everything moves down, and the second hunk loses its place.
+    let mine = format!("# mine\n\n{}", HARBOUR.replace("{metres} m'", "{metres} fathoms'"));
+    repo.file("harbour.py", &mine);
+    pty.key("w");
+    pty.wait_for("harbour.py changed on disk");
+    pty.wait_for("was read again");
+    pty.wait_for("0 pending · ✓ 1 · ✗ 0");
+    assert_eq!(repo.read("harbour.py"), mine, "overwritten");
+    assert_eq!(repo.subjects(), ["Start the harbour"]);
+    pty.key("w");
+    pty.wait_for("Wrote 1 hunk of 1 file");
+    assert_eq!(repo.read("harbour.py"), mine.replace("TABLE[name]", "TABLE.get(name, 0.0)"));
+    // The commit would have taken the user's own change along.
+    pty.wait_for("uncommitted changes of your own");
+    assert_eq!(repo.subjects(), ["Start the harbour"]);
+    quit(&mut pty);
+}
+
+#[test]
+fn a_file_changed_and_committed_meanwhile_is_written_and_committed_on_top() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply(&search_replace())]);
+    let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
+    send(&pty, REQUEST);
+    pty.wait_for("review · 2 pending");
+    pty.key("Enter");
+    pty.type_text("yn");
+    pty.wait_for("✓ 1 · ✗ 1");
+    let mine = format!("# mine\n\n{HARBOUR}");
+    repo.file("harbour.py", &mine).commit("Say whose it is");
+    pty.key("w");
+    pty.wait_for("2 hunks moved along");
+    // The decisions moved along with the hunks.
+    pty.wait_for("0 pending · ✓ 1 · ✗ 1");
+    pty.key("w");
+    pty.wait_for("committed as");
+    assert_eq!(repo.read("harbour.py"), mine.replace("TABLE[name]", "TABLE.get(name, 0.0)"));
+    assert_eq!(repo.subjects(), [REQUEST, "Say whose it is", "Start the harbour"]);
+    quit(&mut pty);
+}
+
+#[test]
+fn a_file_deleted_meanwhile_stays_deleted() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply(&search_replace())]);
+    let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
+    send(&pty, REQUEST);
+    pty.wait_for("review · 2 pending");
+    pty.key("Enter");
+    pty.type_text("gy");
+    pty.wait_for("✓ 2");
+    std::fs::remove_file(repo.path().join("harbour.py")).unwrap();
+    pty.key("w");
+    pty.wait_for("harbour.py changed on disk");
+    pty.wait_for("lost their place");
+    assert!(!repo.has("harbour.py"), "made again");
+    assert_eq!(repo.subjects(), ["Start the harbour"]);
+    quit(&mut pty);
+}
