@@ -27,7 +27,7 @@ fn a_turn_survives_every_size_of_the_screen() {
     pty.resize(30, 8);
     pty.wait_for("rhumb needs");
     pty.resize(60, 20);
-    pty.wait_for("pending");
+    pty.wait_for("4 review 2");
     pty.resize(160, 48);
     pty.wait_for("review · 2 pending");
     pty.key("Enter");

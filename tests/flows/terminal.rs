@@ -68,13 +68,13 @@ fn ctrl_c_empties_the_draft_and_leaves_only_when_pressed_twice() {
     pty.type_text("a draft");
     wait_for_draft(&pty, "a draft");
     pty.key("Ctrl-c");
-    pty.wait_for("Ask, or say what to change.");
+    pty.wait_for("Ask or say what to change");
     pty.key("Ctrl-c");
     pty.wait_for("Ctrl-C again leaves");
     pty.type_text("x");
     wait_for_draft(&pty, "x");
     pty.key("Backspace");
-    pty.wait_for("Ask, or say what to change.");
+    pty.wait_for("Ask or say what to change");
     pty.key("Ctrl-c");
     pty.wait_for("Ctrl-C again leaves");
     pty.key("Ctrl-c");

@@ -77,6 +77,7 @@ fn decisions_can_be_taken_back_and_a_second_turn_sees_the_first() {
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py", "--no-commit"]);
     send(&pty, REQUEST);
     pty.wait_for("2 pending");
+    pty.key("Enter");
     pty.type_text("gy");
     pty.wait_for("0 pending · ✓ 2 · ✗ 0");
     pty.key("u");
@@ -109,6 +110,7 @@ fn leaving_with_a_review_open_writes_nothing() {
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
     send(&pty, REQUEST);
     pty.wait_for("2 pending");
+    pty.key("Enter");
     pty.type_text("gy");
     pty.wait_for("✓ 2");
     quit(&mut pty);
@@ -128,6 +130,7 @@ fn the_users_own_changes_stay_out_of_the_commit() {
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
     send(&pty, REQUEST);
     pty.wait_for("2 pending");
+    pty.key("Enter");
     pty.type_text("ynw");
     pty.wait_for("committed as");
     assert_eq!(repo.git(&["show", "--format=", "--name-only", "HEAD"]), "harbour.py\n");
@@ -173,6 +176,20 @@ fn a_file_is_picked_by_a_few_letters_and_dropped_again() {
 }
 
 #[test]
+fn letters_typed_when_the_review_opens_decide_nothing() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply(&search_replace())]);
+    let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
+    send(&pty, REQUEST);
+    pty.wait_for("review · 2 pending");
+    pty.type_text("yw yes, now the tests");
+    wait_for_draft(&pty, "yw yes, now the tests");
+    pty.wait_for("review · 2 pending");
+    quit(&mut pty);
+    untouched(&repo, &["Start the harbour"]);
+}
+
+#[test]
 fn whoever_is_typing_goes_on_typing_when_the_review_opens() {
     let repo = harbour_repo();
     let server = ModelServer::start(vec![Step::held_after(&search_replace(), "zero.\n")]);
@@ -183,11 +200,9 @@ fn whoever_is_typing_goes_on_typing_when_the_review_opens() {
     wait_for_draft(&pty, "yes, and");
     server.go_on();
     pty.wait_for("review · 2 pending");
-    pty.key("Enter");
     pty.type_text("why");
     wait_for_draft(&pty, "yes, and why");
     pty.wait_for("review · 2 pending");
-    pty.key("Enter");
     pty.key("Alt-4");
     pty.type_text("y");
     pty.wait_for("1 pending · ✓ 1");
