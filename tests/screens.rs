@@ -365,3 +365,21 @@ fn a_hunk_that_lost_its_place_is_shown_where_nothing_can_be_accepted() {
         harness
     });
 }
+
+/// The picture in the README is this screen. `RHUMB_BLESS=1 cargo test --test screens` draws it anew.
+#[test]
+fn the_readme_shows_a_real_screen() {
+    let mut harness = review(120, 36);
+    harness.keys("y n [");
+    let picture = format!("```text\n{}\n```\n", harness.screen());
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let mut readme = std::fs::read_to_string(&path).unwrap();
+    let (open, close) = ("<!-- screen -->\n", "<!-- /screen -->");
+    let place = readme.find(open).unwrap() + open.len()..readme.find(close).unwrap();
+    if std::env::var_os("RHUMB_BLESS").is_some() {
+        readme.replace_range(place, &picture);
+        std::fs::write(&path, readme).unwrap();
+    } else {
+        assert_eq!(&readme[place], picture, "stale: RHUMB_BLESS=1 cargo test --test screens");
+    }
+}

@@ -93,6 +93,8 @@ actions! {
     /// Scroll the transcript down by a page.
     ScrollDown: "scroll-down", CHAT, ["PageDown"], "scroll";
 
+    /// Pick files to add to the chat.
+    PickFile: "pick-file", Scope::Global, ["Ctrl-p"], "add files";
     /// Stop the running turn; otherwise go back to the chat.
     Escape: "escape", Scope::Global, ["Esc"], "cancel";
     /// Stop the running turn, else empty the composer, else leave when pressed twice.
@@ -111,8 +113,6 @@ actions! {
     FocusContext: "focus-context", Scope::Global, ["Alt-3"], "context";
     /// Give the focus to the review.
     FocusReview: "focus-review", Scope::Global, ["Alt-4"], "review";
-    /// Pick files to add to the chat.
-    PickFile: "pick-file", Scope::Global, ["Ctrl-p"], "add files";
     /// Look for a model server on this machine.
     FindServers: "find-servers", Scope::Global, ["F2"], "find server";
     /// Copy the whole prompt, for a chat window elsewhere.

@@ -173,7 +173,8 @@ impl App {
     pub fn enabled(&self, action: Action) -> bool {
         match action {
             Action::Escape => self.session.turn.is_some(),
-            Action::Send | Action::Newline | Action::ScrollUp => self.focus == Pane::Chat,
+            Action::Send => self.focus == Pane::Chat && !self.composer.is_empty(),
+            Action::Newline | Action::ScrollUp => self.focus == Pane::Chat,
             Action::ScrollDown => self.focus == Pane::Chat && self.chat.from_bottom > 0,
             Action::Interrupt => false,
             Action::FindServers | Action::CopyPrompt | Action::PasteReply => {

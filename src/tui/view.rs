@@ -15,7 +15,7 @@ use super::pane;
 use super::theme::{Role, Theme};
 use super::widget::meter;
 use super::widget::styled::fill;
-use crate::session::{Connection, SurveyState};
+use crate::session::{COMMANDS, CommandInfo, Connection, SurveyState};
 use crate::text::width;
 
 /// Below this many columns the tabs are as short as they can be.
@@ -164,36 +164,69 @@ fn connection(app: &App) -> String {
     }
 }
 
-/// The keys that matter here, as many as there is room for. The one that shows all the others is always among them, and
-/// so is writing once something is accepted.
+/// The keys that matter here, as many as there is room for: first what is most likely wanted now, last the help that shows
+/// all the others.
 fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
     if app.overlay.is_some() {
         // It says itself which keys it takes.
         return Vec::new();
     }
-    let info = |action: Action| action.info().filter(|_| app.enabled(action));
-    let write = info(Action::Write).filter(|_| app.focus == Pane::Review);
-    let help = info(if app.focus == Pane::Chat { Action::Help } else { Action::HelpHere });
-    let scopes = [Scope::Pane(app.focus), Scope::Global];
-    let in_order = scopes
-        .into_iter()
-        .flat_map(|scope| ACTIONS.iter().filter(move |info| info.scope == scope))
-        .filter(|info| app.enabled(info.action) && !matches!(info.action, Action::Write | Action::Help));
-    let size = |info: &ActionInfo| width::columns(info.keys.first().unwrap_or(&"")) + width::columns(info.title) + 3;
-    let mut left = room.saturating_sub(help.map_or(0, size));
-    let fitting = write.into_iter().chain(in_order).take_while(|info| {
-        let fits = size(info) <= left;
-        left = left.saturating_sub(size(info));
+    if let Some(commands) = commands(app, room) {
+        return vec![Span::styled(commands, app.theme.style(Role::Key))];
+    }
+    let help = if app.focus == Pane::Chat { Action::Help } else { Action::HelpHere };
+    let entry = |info: &ActionInfo| (*info.keys.first().unwrap_or(&""), info.title);
+    let help = help.info().map(entry);
+    let size = |(key, title): &(&str, &str)| width::columns(key) + width::columns(title) + 3;
+    let mut left = room.saturating_sub(help.as_ref().map_or(0, size));
+    let wanted = first_keys(app).into_iter().chain(table_keys(app).map(entry));
+    let fitting = wanted.take_while(|entry| {
+        let fits = size(entry) <= left;
+        left = left.saturating_sub(size(entry));
         fits
     });
-    let shown: Vec<&ActionInfo> = fitting.collect();
-    let spans = |info: &ActionInfo| {
-        let key = (*info.keys.first().unwrap_or(&"")).to_owned();
+    let shown: Vec<(&str, &str)> = fitting.collect();
+    let help = help.filter(|help| size(help) <= room);
+    let spans = |(key, title): (&str, &str)| {
         [
-            Span::styled(key, app.theme.style(Role::Key)),
-            Span::styled(format!(" {}  ", info.title), app.theme.style(Role::Muted)),
+            Span::styled(key.to_owned(), app.theme.style(Role::Key)),
+            Span::styled(format!(" {title}  "), app.theme.style(Role::Muted)),
         ]
     };
-    let help = help.filter(|help| size(help) <= room);
     shown.into_iter().chain(help).flat_map(spans).collect()
+}
+
+/// What is most likely wanted now: to see a proposal that waits, to write what is accepted.
+fn first_keys(app: &App) -> Option<(&'static str, &'static str)> {
+    match app.focus {
+        Pane::Chat if app.reviewing() && app.composer.is_empty() => Some(("Enter", "review")),
+        Pane::Chat if app.reviewing() => Some(("Alt-4", "review")),
+        Pane::Review if app.enabled(Action::Write) => Some(("w", "write")),
+        _ => None,
+    }
+}
+
+/// The keys of the pane and then the general ones, in the order of the table.
+fn table_keys(app: &App) -> impl Iterator<Item = &'static ActionInfo> + '_ {
+    let scopes = [Scope::Pane(app.focus), Scope::Global];
+    let in_order = scopes.into_iter().flat_map(|scope| ACTIONS.iter().filter(move |info| info.scope == scope));
+    // Scrolling is guessed by everybody, and the places in a list by those who use them.
+    let told_elsewhere =
+        [Action::Write, Action::Help, Action::FocusReview, Action::ScrollUp, Action::ScrollDown, Action::Newline];
+    in_order.filter(move |info| app.enabled(info.action) && !told_elsewhere.contains(&info.action))
+}
+
+/// The commands that what is typed may become.
+fn commands(app: &App, room: usize) -> Option<String> {
+    let typed = app.composer.text();
+    let word = typed.strip_prefix('/').filter(|_| app.focus == Pane::Chat && !typed.contains('\n'))?;
+    let (name, has_arguments) = word.split_once(' ').map_or((word, false), |(name, _)| (name, true));
+    let fits = |info: &&CommandInfo| if has_arguments { info.name == name } else { info.name.starts_with(name) };
+    let names: Vec<String> =
+        COMMANDS.iter().filter(fits).map(|info| format!("/{} {}", info.name, info.arguments)).collect();
+    let text = match names.as_slice() {
+        [] => "no such command; /help lists them".to_owned(),
+        names => names.iter().map(|name| name.trim_end()).collect::<Vec<_>>().join("  "),
+    };
+    Some(width::clip(&text, room).into_owned())
 }

@@ -227,7 +227,7 @@ fn welcome(app: &App, width: u16) -> Vec<Line<'static>> {
         Connection::Demo => {
             "This is the demo: a sample repository in a temporary folder and recorded replies.\n\n\
              Enter  sends the message below; watch the reply stream in\n\
-             Tab    goes round the panes; in the review y accepts a hunk and n rejects it\n\
+             Enter  again goes to the review: y accepts a hunk, n rejects it\n\
              w      writes what you accepted, and nothing else"
         }
         Connection::Remote { .. } => {
