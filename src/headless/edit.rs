@@ -13,7 +13,7 @@ use super::{complain, print, print_json, read_input};
 use crate::config::Settings;
 use crate::edit::{FormatChoice, Proposal, Status};
 use crate::error::{ErrorKind, UserError};
-use crate::llm::{Completion, Finish, LlmError, StreamEvent};
+use crate::llm::{Completion, LlmError, StreamEvent};
 use crate::review::{Decision, Review};
 use crate::session::runner::{
     CachedCounter, Line, Survey, compose, connect, failure_of, llm_request, propose, survey, unsendable, write,
@@ -120,13 +120,14 @@ fn ask(
     let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(machine)?;
     let (reply, result) = runtime.block_on(stream(line, llm_request(&line.model, prompt), out))?;
-    let completion = result.map_err(|error| provider_error(&error))?;
-    if completion.finish != Finish::Stop {
-        let text = format!("the reply is incomplete ({:?}); nothing was applied", completion.finish);
-        return Err(UserError::new(ErrorKind::Incomplete, text, "ask for less at once, or raise the output limit"));
-    }
-    if !out.json {
+    // What streamed may have ended in the middle of a line.
+    if !out.json && !reply.is_empty() {
         print("\n")?;
+    }
+    let completion = result.map_err(|error| provider_error(&error))?;
+    if let Some(reason) = completion.finish.shortfall() {
+        let text = format!("the reply is incomplete, so nothing was applied: {reason}");
+        return Err(UserError::new(ErrorKind::Incomplete, text, "ask for less at once, or raise the output limit"));
     }
     Ok(reply)
 }

@@ -46,6 +46,18 @@ pub enum Finish {
     Other(String),
 }
 
+impl Finish {
+    /// Why an answer that ended like this is not whole; `None` if it is.
+    pub fn shortfall(&self) -> Option<String> {
+        match self {
+            Self::Stop => None,
+            Self::Length => Some("it reached the model's output limit".into()),
+            Self::Filtered => Some("the provider's content filter stopped it".into()),
+            Self::Other(reason) => Some(format!("it ended with `{reason}`")),
+        }
+    }
+}
+
 /// The end of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Completion {

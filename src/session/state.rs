@@ -6,7 +6,7 @@ use super::chat_files::ChatFile;
 use super::effect::{ContextOrder, ContextView, Effect, Failure, Report};
 use super::transcript::{self, Answer, AnswerState, Entry, Level};
 use super::turn::Turn;
-use crate::llm::{Completion, Finish, LocalServer, StreamEvent};
+use crate::llm::{Completion, LocalServer, StreamEvent};
 use crate::review::Review;
 
 /// Who answers.
@@ -335,7 +335,7 @@ impl Session {
         };
         match result {
             Ok(completion) => {
-                let cut = incomplete(&completion.finish);
+                let cut = completion.finish.shortfall();
                 let complete = cut.is_none();
                 if self.end_answer(cut.clone()) {
                     self.answered();
@@ -409,15 +409,5 @@ impl Session {
             );
         }
         self.servers = servers;
-    }
-}
-
-/// Why an answer that ended like this is not whole; `None` if it is.
-fn incomplete(finish: &Finish) -> Option<String> {
-    match finish {
-        Finish::Stop => None,
-        Finish::Length => Some("it reached the model's output limit".into()),
-        Finish::Filtered => Some("the provider's content filter stopped it".into()),
-        Finish::Other(reason) => Some(format!("it ended with `{reason}`")),
     }
 }
