@@ -92,14 +92,16 @@ fn file_line(app: &App, file: &RankedFile, best: f64, columns: u16) -> Line<'sta
 
 fn symbol_line(app: &App, symbol: &RankedSymbol, columns: u16) -> Line<'static> {
     let theme = &app.theme;
+    // Members stand below what they belong to.
+    let indent = if symbol.container.is_some() { "  " } else { "" };
     let number = format!("{:>7} ", symbol.line);
-    let room = usize::from(columns).saturating_sub(number.len() + 2);
+    let room = usize::from(columns).saturating_sub(number.len() + 2 + indent.len());
     let signature = width::clip(&sanitize::visible_line(&symbol.signature), room).into_owned();
     let role = if symbol.shown { Role::Text } else { Role::Muted };
     let mark = if symbol.shown { "│ " } else { "· " };
     Line::from(vec![
         Span::styled(number, theme.style(Role::Gutter)),
         Span::styled(mark, theme.style(Role::Muted)),
-        Span::styled(signature, theme.style(role)),
+        Span::styled(format!("{indent}{signature}"), theme.style(role)),
     ])
 }
