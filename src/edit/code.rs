@@ -8,12 +8,24 @@ use super::stream::Sink;
 /// So many non-blank lines a fence may have before it is taken for what it looks like.
 const HEAD: usize = 2;
 
+/// What a fence may be besides an example.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// A whole file.
+    File,
+    /// A whole file if the line above it is the name of one.
+    Perhaps,
+    /// Nothing that is kept, shell commands aside.
+    Example,
+}
+
 /// The fence that is being read.
 #[derive(Debug)]
 pub(super) struct CodeBlock {
     fence: Fence,
     path: Option<String>,
-    whole: bool,
+    heading: Option<usize>,
+    role: Role,
     lines: Vec<String>,
     written: usize,
     /// Fences opened inside this one and not closed yet.
@@ -23,8 +35,8 @@ pub(super) struct CodeBlock {
 }
 
 impl CodeBlock {
-    pub(super) fn new(fence: Fence, path: Option<String>, whole: bool, first: usize) -> Self {
-        Self { fence, path, whole, lines: Vec::new(), written: 0, nested: 0, first, announced: 0 }
+    pub(super) fn new(fence: Fence, path: Option<String>, heading: Option<usize>, role: Role, first: usize) -> Self {
+        Self { fence, path, heading, role, lines: Vec::new(), written: 0, nested: 0, first, announced: 0 }
     }
 
     /// Whether the lines so far could still be the head of a block in another format.
@@ -48,7 +60,7 @@ impl CodeBlock {
         }
         self.written += usize::from(!line.trim().is_empty());
         self.lines.push(line.to_owned());
-        if self.whole && !self.undecided() {
+        if self.role == Role::File && !self.undecided() {
             self.announce(sink);
         }
         false
@@ -64,28 +76,48 @@ impl CodeBlock {
         self.announced = self.lines.len();
     }
 
+    /// To a reader, a fence that is no edit is part of the prose.
+    fn tell(&self, closed: bool, sink: &mut Sink) {
+        let (opening, closing) = self.fence.lines();
+        sink.prose(&opening);
+        self.lines.iter().for_each(|line| sink.prose(line));
+        if closed {
+            sink.prose(&closing);
+        }
+    }
+
     /// Ends the block. Without a closing fence it still counts, unless the reply stops within a line.
     pub(super) fn finish(mut self, closed: bool, cut: bool, last: usize, sink: &mut Sink) {
-        if self.fence.is_shell() {
+        if self.fence.is_shell() && self.role != Role::File {
             let command = self.lines.join("\n");
             if closed && !command.trim().is_empty() {
                 sink.reply.suggested_commands.push(command);
             }
-            return;
         }
-        if !self.whole {
+        if self.role != Role::File {
+            self.tell(closed, sink);
+        }
+        if self.role == Role::Example {
             return;
         }
         let complete = closed || (!cut && self.nested == 0);
-        self.announce(sink);
-        sink.ended(complete);
-        sink.reply.edits.push(Edit {
+        if self.role == Role::File {
+            self.announce(sink);
+            sink.ended(complete);
+        }
+        let edit = Edit {
             path: self.path,
+            heading: self.heading,
             format: EditFormat::Whole,
             action: EditAction::Modify,
             change: Change::Whole(self.lines),
             reply_lines: (self.first, last),
             complete,
-        });
+        };
+        if self.role == Role::File {
+            sink.reply.edits.push(edit);
+        } else {
+            sink.reply.fences.push(edit);
+        }
     }
 }

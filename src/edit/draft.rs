@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::compose::FileEdits;
 use super::format::EditFormat;
+use super::naming::{self, Named};
 use super::open_file::OpenFile;
 use super::outcome::{Flag, Landing, Refusal, Strategy};
 use super::proposal::{FileProposal, Files};
@@ -41,8 +42,13 @@ impl<'a> Draft<'a> {
         self.last_change.is_some_and(|last| last > at)
     }
 
-    pub(super) fn apply(&mut self, edit: &Edit) -> Fate {
-        let fate = self.attempt(edit);
+    /// The files that there are.
+    pub(super) fn index(&self) -> &PathIndex {
+        &self.index
+    }
+
+    pub(super) fn apply(&mut self, edit: &Edit, name: &Named) -> Fate {
+        let fate = self.attempt(edit, name);
         if fate.1.is_ok() {
             self.last_change = Some(self.tried);
         }
@@ -50,12 +56,12 @@ impl<'a> Draft<'a> {
         fate
     }
 
-    fn attempt(&mut self, edit: &Edit) -> Fate {
+    fn attempt(&mut self, edit: &Edit, name: &Named) -> Fate {
         if !edit.complete {
             let reason = "incomplete: the reply stopped before the end of this edit; send it again in full";
             return (None, Err(Refusal::new(reason).flagged(Flag::Incomplete)));
         }
-        let (path, guessed) = match self.target(edit) {
+        let (path, guessed) = match self.target(edit, name) {
             Ok(found) => found,
             Err(refusal) => return (None, Err(refusal)),
         };
@@ -67,9 +73,12 @@ impl<'a> Draft<'a> {
     }
 
     /// The file that the edit is about, and whether its name had to be guessed.
-    fn target(&mut self, edit: &Edit) -> Result<(String, bool), Refusal> {
-        let Some(written) = edit.path.as_deref() else {
-            return self.unnamed(edit).map(|path| (path, true));
+    fn target(&mut self, edit: &Edit, name: &Named) -> Result<(String, bool), Refusal> {
+        let written = match name {
+            Named::File(path) => path,
+            Named::Written(written) => written,
+            Named::Unclear(line) => return Err(naming::unclear(line, &self.index)),
+            Named::Nowhere => return self.unnamed(edit).map(|path| (path, true)),
         };
         let resolution = self.index.resolve(written).map_err(|reason| resolve::forbidden(&reason))?;
         if creates(edit) {

@@ -25,6 +25,13 @@ impl Fence {
         (width >= 3 && !info.contains(mark)).then(|| Self { mark, width, indent, info: info.trim().to_owned() })
     }
 
+    /// The line that opens it, and the one that closes it.
+    pub(super) fn lines(&self) -> (String, String) {
+        let indent = " ".repeat(self.indent);
+        let marks: String = std::iter::repeat_n(self.mark, self.width).collect();
+        (format!("{indent}{marks}{}", self.info), format!("{indent}{marks}"))
+    }
+
     /// Whether `line` closes this fence.
     pub(super) fn closed_by(&self, line: &str) -> bool {
         Self::read(line).is_some_and(|f| self.as_strong(&f) && f.info.is_empty())
@@ -49,6 +56,11 @@ impl Fence {
     pub(super) fn is_shell(&self) -> bool {
         const SHELLS: [&str; 9] = ["bash", "sh", "shell", "console", "zsh", "fish", "powershell", "cmd", "terminal"];
         SHELLS.contains(&self.language().as_str())
+    }
+
+    /// Whether the fence is declared to hold what a program prints.
+    pub(super) fn is_output(&self) -> bool {
+        ["output", "stdout", "stderr", "log", "traceback", "pycon"].contains(&self.language().as_str())
     }
 
     /// Whether the fence is declared to hold a diff.

@@ -3,7 +3,8 @@
 //! ```text
 //! stream   the reply, line by line    code, search_replace, unified, v4a: one block each
 //! reply    one form for all formats
-//! resolve  file names
+//! heading  lines that may name files, without their decoration: name
+//! resolve  file names    naming: headings against the files that there are
 //! locate   hunk against file          align: costs and the best place; placement, indent; explain: refusals
 //! compose  several edits of a file    document: lines that keep their bytes; whole_file
 //! proposal what would change, what became of each edit    draft, open_file: the files meanwhile
@@ -17,11 +18,13 @@ mod document;
 mod draft;
 mod explain;
 pub mod format;
+pub mod heading;
 mod indent;
 mod line_diff;
 mod locate;
 mod marker;
 mod name;
+mod naming;
 mod open_file;
 pub mod outcome;
 mod placement;
@@ -38,6 +41,7 @@ mod whole_file;
 mod tests;
 
 pub use format::{EditFormat, FormatChoice};
+pub use heading::{Heading, Shape};
 pub use outcome::{Candidate, Flag, Outcome, Status, Strategy};
 pub use proposal::{FileChange, FileProposal, Files, Proposal, propose};
 pub use reply::{Change, Edit, EditAction, Hunk, LineKind, ParsedReply, QuotedLine};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::draft::Draft;
+use super::naming::{self, Names};
 use super::outcome::{Flag, Landing, Outcome, Refusal, Status};
 use super::reply::{Edit, ParsedReply};
 
@@ -54,7 +55,7 @@ pub struct FileProposal {
 pub struct Proposal {
     /// By path, ascending; only files that change.
     pub files: Vec<FileProposal>,
-    /// One for each edit, in the order of the reply.
+    /// One for each edit, and for each fence that turned out to be one, in the order of the reply.
     pub outcomes: Vec<Outcome>,
 }
 
@@ -63,20 +64,22 @@ pub struct Proposal {
 pub fn propose(parsed: &ParsedReply, files: &dyn Files) -> Proposal {
     let mut draft = Draft::new(files);
     let mut fates: BTreeMap<usize, (Option<String>, Result<Landing, Refusal>)> = BTreeMap::new();
-    for (at, edit) in parsed.edits.iter().enumerate() {
-        fates.insert(at, draft.apply(edit));
+    let names = Names::new(&parsed.headings, draft.index());
+    let edits = naming::edits_of(&parsed.edits, &parsed.fences, &names, draft.index());
+    for (at, (edit, name)) in edits.iter().enumerate() {
+        fates.insert(at, draft.apply(edit, name));
     }
-    for (at, edit) in parsed.edits.iter().enumerate() {
+    for (at, (edit, name)) in edits.iter().enumerate() {
         let again = fates.get(&at).is_some_and(|(_, fate)| fate.as_ref().is_err_and(worth_another_try));
         if !again || !draft.changed_since(at) {
             continue;
         }
-        if let (path, Ok(landing)) = draft.apply(edit) {
+        if let (path, Ok(landing)) = draft.apply(edit, name) {
             fates.insert(at, (path, Ok(landing)));
         }
     }
-    let outcome = |(edit, (path, fate))| outcome(edit, path, fate, files);
-    Proposal { outcomes: parsed.edits.iter().zip(fates.into_values()).map(outcome).collect(), files: draft.finish() }
+    let outcome = |((edit, _), (path, fate))| outcome(edit, path, fate, files);
+    Proposal { outcomes: edits.into_iter().zip(fates.into_values()).map(outcome).collect(), files: draft.finish() }
 }
 
 fn worth_another_try(refusal: &Refusal) -> bool {

@@ -1,6 +1,7 @@
 //! What a reply asks for, before any file is looked at: one form for every edit format.
 
 use super::format::EditFormat;
+use super::heading::Heading;
 use super::line_diff::{self, Step};
 
 /// What a line of a hunk asks for.
@@ -122,8 +123,12 @@ pub enum EditAction {
 /// One edit of a reply: one search/replace block, one hunk of a diff, one whole file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
-    /// The file name, freed of decoration but not yet resolved; absent when the reply gives none.
+    /// The file name as far as the reply alone tells, freed of decoration and not yet resolved; absent when it gives
+    /// none.
     pub path: Option<String>,
+    /// The line that stands where the name does, by its position among the reply's headings. The files say what it
+    /// means. Absent where the format itself gives the name.
+    pub heading: Option<usize>,
     /// The format it was written in.
     pub format: EditFormat,
     /// What happens to the file.
@@ -134,6 +139,20 @@ pub struct Edit {
     pub reply_lines: (usize, usize),
     /// False when the reply stopped before the edit was finished; such an edit is never applied.
     pub complete: bool,
+}
+
+impl ParsedReply {
+    /// Takes a heading in that falls back on `earlier`; its position.
+    pub(super) fn add_heading(&mut self, heading: Heading, earlier: Option<usize>) -> usize {
+        let said = earlier.and_then(|at| self.headings.get(at)).and_then(|heading| heading.path.clone());
+        self.headings.push(Heading { path: heading.path.clone().or(said), earlier, ..heading });
+        self.headings.len() - 1
+    }
+
+    /// The name that a heading gives as far as the reply alone tells.
+    pub(super) fn path_of(&self, heading: Option<usize>) -> Option<String> {
+        heading.and_then(|at| self.headings.get(at)).and_then(|heading| heading.path.clone())
+    }
 }
 
 impl Edit {
@@ -160,6 +179,10 @@ impl Edit {
 pub struct ParsedReply {
     /// The edits in the order of the reply.
     pub edits: Vec<Edit>,
+    /// The lines above (or first in) blocks and fences, in the order of the reply.
+    pub headings: Vec<Heading>,
+    /// Fences that are whole files if the line above them turns out to be the name of one, and examples otherwise.
+    pub fences: Vec<Edit>,
     /// The contents of shell fences: commands that the model suggests to run. Never run from here.
     pub suggested_commands: Vec<String>,
 }

@@ -16,6 +16,8 @@ const OFFERED: usize = 5;
 pub struct PathIndex {
     paths: BTreeSet<String>,
     by_base: BTreeMap<String, Vec<String>>,
+    /// Paths with white space and a slash or a dot.
+    spaced: Vec<String>,
     /// The root as an absolute path with `/`, without a slash at the end.
     root: Option<String>,
 }
@@ -41,7 +43,13 @@ impl PathIndex {
             by_base.entry(base_name(path).to_owned()).or_default().push(path.clone());
         }
         let root = root.map(|root| root.replace('\\', "/").trim_end_matches('/').to_owned());
-        Self { paths: paths.into_iter().collect(), by_base, root }
+        let spaced = |path: &&String| path.contains(char::is_whitespace) && path.contains(['/', '.']);
+        Self {
+            spaced: paths.iter().filter(spaced).cloned().collect(),
+            paths: paths.into_iter().collect(),
+            by_base,
+            root,
+        }
     }
 
     /// Whether the file exists.
@@ -54,9 +62,40 @@ impl PathIndex {
         self.paths.iter().map(String::as_str)
     }
 
+    /// The file of exactly this name, nothing taken off but a leading `./` or the root.
+    pub(super) fn exact(&self, name: &str) -> Option<String> {
+        let plain = self.normalised(name).ok().filter(|_| self.contains(name));
+        plain.map(|_| name.to_owned()).or_else(|| {
+            let path = self.normalised(&name.replace('\\', "/")).ok()?;
+            self.contains(&path).then_some(path)
+        })
+    }
+
+    /// The paths with white space that a sentence mentions, without those that are part of a longer one.
+    pub(super) fn spaced_in(&self, line: &str) -> Vec<String> {
+        if !line.contains(char::is_whitespace) {
+            return Vec::new();
+        }
+        let bounded = |path: &&String| {
+            line.match_indices(path.as_str()).any(|(at, found)| {
+                let part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || matches!(c, '/' | '_' | '-'));
+                let before = line.get(..at).and_then(|head| head.chars().next_back());
+                let after = line.get(at + found.len()..).and_then(|tail| tail.chars().next());
+                !part(before) && !part(after)
+            })
+        };
+        let found: Vec<&String> = self.spaced.iter().filter(bounded).collect();
+        let longest =
+            |path: &&&String| !found.iter().any(|other| other.len() > path.len() && other.contains(path.as_str()));
+        found.iter().filter(longest).map(|path| (*path).clone()).collect()
+    }
+
     /// Finds the file that `written` means. The error says why the name is not allowed.
     pub fn resolve(&self, written: &str) -> Result<Resolution, String> {
-        let path = self.normalised(written)?;
+        if let Some(path) = self.exact(written) {
+            return Ok(Resolution::Exact(path));
+        }
+        let path = self.bare(written)?;
         if self.contains(&path) {
             return Ok(Resolution::Exact(path));
         }
@@ -78,7 +117,7 @@ impl PathIndex {
 
     /// The path that a new file of this name gets. The error says why there can be none.
     pub fn new_path(&self, written: &str) -> Result<String, String> {
-        let path = self.normalised(written)?;
+        let path = self.bare(written)?;
         let inside = format!("{path}/");
         if self.paths.range(inside.clone()..).next().is_some_and(|known| known.starts_with(&inside)) {
             return Err(format!("`{path}` is a folder"));
@@ -99,16 +138,20 @@ impl PathIndex {
         near.into_iter().take(OFFERED).map(|(_, path)| path.clone()).collect()
     }
 
-    /// The name as a relative path with `/` and without dots.
-    fn normalised(&self, written: &str) -> Result<String, String> {
-        let name = super::name::undecorated(written).replace('\\', "/");
+    /// The name without decoration as a relative path with `/` and without dots.
+    fn bare(&self, written: &str) -> Result<String, String> {
+        self.normalised(&super::name::undecorated(written).replace('\\', "/"))
+    }
+
+    /// The name, whose separators are `/`, as a relative path without dots.
+    fn normalised(&self, name: &str) -> Result<String, String> {
         if name.is_empty() {
             return Err("the file name is empty".to_owned());
         }
         if name.chars().any(char::is_control) {
             return Err("the file name contains control characters".to_owned());
         }
-        let relative = self.relative(&name).ok_or_else(|| format!("`{name}` is outside the root"))?;
+        let relative = self.relative(name).ok_or_else(|| format!("`{name}` is outside the root"))?;
         let mut parts: Vec<&str> = Vec::new();
         for part in relative.split('/') {
             match part {

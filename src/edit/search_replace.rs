@@ -12,6 +12,7 @@ const MAX_READINGS: usize = 16;
 #[derive(Debug)]
 pub(super) struct SearchBlock {
     path: Option<String>,
+    heading: Option<usize>,
     format: EditFormat,
     width: usize,
     lines: Vec<String>,
@@ -21,9 +22,10 @@ pub(super) struct SearchBlock {
 }
 
 impl SearchBlock {
-    pub(super) fn new(path: Option<String>, format: EditFormat, width: usize, first: usize, sink: &mut Sink) -> Self {
+    pub(super) fn new(heading: Option<usize>, format: EditFormat, width: usize, first: usize, sink: &mut Sink) -> Self {
+        let path = sink.reply.path_of(heading);
         sink.started(path.as_deref(), format);
-        Self { path, format, width, lines: Vec::new(), dividers: Vec::new(), first }
+        Self { path, heading, format, width, lines: Vec::new(), dividers: Vec::new(), first }
     }
 
     /// Reads a line; true when it ends the block.
@@ -53,7 +55,15 @@ impl SearchBlock {
     fn edit(&mut self, last: usize, complete: bool) -> Edit {
         let change = Change::Hunk(self.readings());
         let reply_lines = (self.first, last.max(self.first));
-        Edit { path: self.path.take(), format: self.format, action: EditAction::Modify, change, reply_lines, complete }
+        Edit {
+            path: self.path.take(),
+            heading: self.heading,
+            format: self.format,
+            action: EditAction::Modify,
+            change,
+            reply_lines,
+            complete,
+        }
     }
 
     /// A divider as wide as the opening marker is the divider, if there is just one. Otherwise each is tried.

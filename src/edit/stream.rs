@@ -1,11 +1,12 @@
 //! Reading a reply as it arrives: line by line, so that a chunk costs what the chunk is long and the result does not
 //! depend on where the stream was cut.
 
-use super::code::CodeBlock;
+use super::code::{CodeBlock, Role};
 use super::format::{EditFormat, FormatChoice};
+use super::heading::{Heading, Shape};
 use super::marker::{self, Fence};
 use super::name;
-use super::reply::{Change, Edit, LineKind, ParsedReply};
+use super::reply::{Edit, LineKind, ParsedReply};
 use super::search_replace::SearchBlock;
 use super::unified::DiffBlock;
 use super::v4a::PatchBlock;
@@ -44,6 +45,10 @@ pub(super) struct Sink {
 }
 
 impl Sink {
+    pub(super) fn prose(&mut self, line: &str) {
+        self.events.push(StreamEvent::Prose(line.to_owned()));
+    }
+
     pub(super) fn started(&mut self, path: Option<&str>, format: EditFormat) {
         self.events.push(StreamEvent::EditStarted { path: path.map(str::to_owned), format });
     }
@@ -74,11 +79,13 @@ pub struct EditStream {
     partial: String,
     /// 1-based number of the line that is being read.
     number: usize,
-    /// The two lines before it, whatever they belonged to.
+    /// The two lines before it, whatever they belonged to; several blank lines count as one.
     before: [String; 2],
-    /// The file that a block without a name of its own belongs to.
-    name: Option<String>,
+    /// The heading that counts for a block without one of its own.
+    naming: Option<usize>,
     fence: Option<Fence>,
+    /// The heading above the open fence (or in its info string) until a block has taken it.
+    fence_heading: Option<usize>,
     state: State,
     sink: Sink,
 }
@@ -98,8 +105,9 @@ impl EditStream {
             partial: String::new(),
             number: 0,
             before: Default::default(),
-            name: None,
+            naming: None,
             fence: None,
+            fence_heading: None,
             state: State::Outside,
             sink: Sink::default(),
         }
@@ -153,7 +161,7 @@ impl EditStream {
         }
         let mut reply = self.sink.reply;
         reply.edits.sort_by_key(|edit| edit.reply_lines.0);
-        keep_one_unnamed(&mut reply.edits);
+        refuse_unnamed(&mut reply);
         if self.choice == FormatChoice::Auto {
             drop_illustrations(&mut reply.edits);
         }
@@ -170,6 +178,9 @@ impl EditStream {
             State::Diff(block) => self.diff(block, line),
             State::Patch(block) => self.patch(block, line),
         };
+        if line.trim().is_empty() && self.before[1].trim().is_empty() {
+            return;
+        }
         self.before.swap(0, 1);
         self.before[1].clear();
         self.before[1].push_str(line);
@@ -180,21 +191,13 @@ impl EditStream {
         if self.choice.reads_search()
             && let Some((width, tail)) = marker::search_start(line)
         {
-            let own = name::file_name(tail);
-            let fenced = own.is_none() && self.fence.is_some() && name::file_name(&self.before[1]).is_some();
-            self.name = own.or_else(|| self.name_above()).or(self.name.take());
-            let format = if fenced { EditFormat::DiffFenced } else { EditFormat::Diff };
-            return Some(State::Search(SearchBlock::new(
-                self.name.clone(),
-                format,
-                width,
-                self.number,
-                &mut self.sink,
-            )));
+            let format = self.name_block(tail);
+            return Some(State::Search(SearchBlock::new(self.naming, format, width, self.number, &mut self.sink)));
         }
         if self.choice.reads(EditFormat::Patch)
             && (line.starts_with("*** Begin Patch") || PatchBlock::starts_file(line))
         {
+            self.fence_heading = None;
             let mut block = PatchBlock::new(self.number);
             block.read(line, self.number, &mut self.sink);
             return Some(State::Patch(block));
@@ -214,7 +217,7 @@ impl EditStream {
         }
         if let Some(fence) = &self.fence {
             if fence.closed_by(line) {
-                self.fence = None;
+                self.close_fence();
                 return State::Outside;
             }
             if self.choice.reads(EditFormat::Udiff) && line.starts_with("@@") && fence.is_diff() {
@@ -224,41 +227,115 @@ impl EditStream {
         if let Some(fence) = Fence::read(line) {
             return self.open(fence);
         }
-        if self.choice.reads(EditFormat::Udiff) && line.starts_with("@@") && self.name_above().is_some() {
+        if self.choice.reads(EditFormat::Udiff) && line.starts_with("@@") && self.path_above() {
             return self.bare_diff(line);
         }
-        self.sink.events.push(StreamEvent::Prose(line.to_owned()));
+        if self.fence.is_none()
+            && let Some(heading) = Heading::of_section(line)
+        {
+            self.naming = Some(self.sink.reply.add_heading(heading, self.naming));
+        }
+        self.sink.prose(line);
         State::Outside
     }
 
     /// A hunk without file headers: the name above the fence, or the last one.
     fn bare_diff(&mut self, line: &str) -> State {
-        let mut block =
-            DiffBlock::without_header(self.name_above().or_else(|| self.name.clone()), self.fence.is_some());
+        if let Some(heading) = self.heading_above() {
+            self.naming = Some(self.sink.reply.add_heading(heading, self.naming));
+        } else if let Some(above) = self.fence_heading.take() {
+            self.naming = Some(above);
+        }
+        let path = self.sink.reply.path_of(self.naming);
+        let mut block = DiffBlock::without_header(path, self.naming, self.fence.is_some());
         block.read(line, self.number, &mut self.sink);
         State::Diff(block)
     }
 
+    /// Sets the heading that a search block goes by: behind its marker, above it, above its fence, or the earlier one.
+    fn name_block(&mut self, tail: &str) -> EditFormat {
+        let above = self.fence_heading.take().or(self.naming);
+        let near = self.heading_above();
+        let inside = self.fence.is_some()
+            && !self.before[1].trim().is_empty()
+            && near.as_ref().is_some_and(|heading| heading.shape != Shape::Prose);
+        self.naming = near.map(|heading| self.sink.reply.add_heading(heading, above)).or(above);
+        let own = Heading::read(tail).filter(|heading| heading.shape == Shape::Path);
+        match (own, inside) {
+            (Some(own), _) => self.naming = Some(self.sink.reply.add_heading(own, self.naming)),
+            (None, true) => return EditFormat::DiffFenced,
+            (None, false) => {}
+        }
+        EditFormat::Diff
+    }
+
     fn open(&mut self, fence: Fence) -> State {
-        let above = self.name_above();
-        let written = name::in_info(&fence.info).or(above);
-        let shell = fence.is_shell();
-        let diff = fence.is_diff() && self.choice.reads(EditFormat::Udiff);
         let whole_only = self.choice == FormatChoice::Only(EditFormat::Whole);
-        let path = match (whole_only, written) {
-            (_, Some(path)) => Some(path),
-            (true, None) => name::mentioned(&self.before[1]),
-            (false, None) => None,
+        let own = match name::in_info(&fence.info) {
+            Some(path) => Some(Heading::named(&path)),
+            None => self.heading_above(),
         };
-        if path.is_some() && !shell {
-            self.name.clone_from(&path);
-        }
+        let shape = own.as_ref().map(|heading| heading.shape);
+        let role = self.role(&fence, own.as_ref());
+        // Below an illustration nothing need be a name.
+        let soft = role != Role::File && shape != Some(Shape::Path) && (fence.is_shell() || fence.is_output());
+        let softened = own.as_ref().filter(|_| soft).map(Heading::softened);
+        let mentions = own.as_ref().and_then(|heading| heading.path.clone());
+        self.fence_heading = own.map(|heading| self.sink.reply.add_heading(heading, self.naming));
+        let softened = softened.map(|heading| self.sink.reply.add_heading(heading, self.naming));
+        let heading = softened.or(self.fence_heading);
+        let diff = fence.is_diff() && self.choice.reads(EditFormat::Udiff);
         self.fence = Some(fence.clone());
+        let path = mentions.filter(|_| whole_only || shape != Some(Shape::Prose));
         if diff {
-            return State::Diff(DiffBlock::without_header(path, true));
+            return State::Diff(DiffBlock::without_header(path, heading, true));
         }
-        let whole = !shell && self.choice.reads(EditFormat::Whole) && (path.is_some() || whole_only);
-        State::Code(CodeBlock::new(fence, path, whole, self.number))
+        State::Code(CodeBlock::new(fence, path, heading, role, self.number))
+    }
+
+    /// What a fence below that heading may be. A fence below a sentence is usually an example; in replies that consist
+    /// of whole files it is a file all the same.
+    fn role(&self, fence: &Fence, heading: Option<&Heading>) -> Role {
+        if !self.choice.reads(EditFormat::Whole) {
+            return Role::Example;
+        }
+        let path = heading.filter(|heading| heading.shape == Shape::Path).and_then(|heading| heading.path.as_deref());
+        let script = path.is_some_and(name::is_script);
+        let whole_only = self.choice == FormatChoice::Only(EditFormat::Whole) && !fence.is_output();
+        if (path.is_some() || whole_only) && (!fence.is_shell() || script) {
+            Role::File
+        } else if heading.is_some() {
+            Role::Perhaps
+        } else {
+            Role::Example
+        }
+    }
+
+    /// The open fence ends. The name above it counts for what follows, even if the fence held no edit.
+    fn close_fence(&mut self) {
+        let shell = self.fence.take().is_some_and(|fence| fence.is_shell());
+        let Some(at) = self.fence_heading.take() else { return };
+        let Some(heading) = self.sink.reply.headings.get(at).filter(|_| !shell) else {
+            return;
+        };
+        self.naming = match heading.shape {
+            Shape::Path => Some(at),
+            Shape::Prose | Shape::Doubtful => {
+                let soft = heading.softened();
+                Some(self.sink.reply.add_heading(soft, self.naming))
+            }
+        };
+    }
+
+    /// The diff ends: what follows belongs to its file until another is named.
+    fn close_diff(&mut self, block: DiffBlock, closed: bool, last: usize) {
+        match block.name() {
+            (Some(heading), _) => self.naming = Some(heading),
+            (None, Some(path)) => self.naming = Some(self.sink.reply.add_heading(Heading::named(path), None)),
+            (None, None) => {}
+        }
+        self.fence_heading = None;
+        block.finish(closed, false, last, &mut self.sink);
     }
 
     fn code(&mut self, mut block: CodeBlock, line: &str) -> State {
@@ -273,7 +350,7 @@ impl EditStream {
             return self.bare_diff(line);
         }
         if block.read(line, &mut self.sink) {
-            self.fence = None;
+            self.close_fence();
             block.finish(true, false, self.number, &mut self.sink);
             return State::Outside;
         }
@@ -292,23 +369,23 @@ impl EditStream {
         let closes = self.fence.as_ref().is_some_and(|fence| fence.closed_by(line));
         if closes {
             self.fence = None;
-            block.finish(true, false, self.number, &mut self.sink);
+            self.close_diff(block, true, self.number);
             return State::Outside;
         }
         // An indented fence is context of a diff of a Markdown file.
         if let Some(fence) = Fence::read(line).filter(|_| !line.starts_with(' ')) {
-            block.finish(false, false, self.number, &mut self.sink);
+            self.close_diff(block, false, self.number);
             return self.open(fence);
         }
         let other = marker::search_start(line).is_some() || line.starts_with("*** Begin Patch");
         if other && self.choice == FormatChoice::Auto {
-            block.finish(true, false, self.number.saturating_sub(1), &mut self.sink);
+            self.close_diff(block, true, self.number.saturating_sub(1));
             return self.start(line).unwrap_or(State::Outside);
         }
         if block.read(line, self.number, &mut self.sink) {
             return State::Diff(block);
         }
-        block.finish(true, false, self.number.saturating_sub(1), &mut self.sink);
+        self.close_diff(block, true, self.number.saturating_sub(1));
         self.outside(line)
     }
 
@@ -325,20 +402,15 @@ impl EditStream {
         State::Patch(block)
     }
 
-    /// The file name on one of the two lines above, skipping a fence or one blank line.
-    fn name_above(&self) -> Option<String> {
+    /// The heading on the line above, or above a blank one; none directly below a fence.
+    fn heading_above(&self) -> Option<Heading> {
         let [far, near] = &self.before;
-        if let Some(name) = name::file_name(near) {
-            return Some(name);
-        }
-        if let Some(fence) = Fence::read(near) {
-            return name::in_info(&fence.info).or_else(|| name::file_name(far)).or_else(|| name::mentioned(far));
-        }
-        if near.trim().is_empty() {
-            return name::file_name(far);
-        }
-        // Only search blocks may take a name from a sentence; a fence after a sentence is usually an example.
-        None
+        if near.trim().is_empty() { Heading::read(far) } else { Heading::read(near) }
+    }
+
+    /// Whether a path stands above.
+    fn path_above(&self) -> bool {
+        self.heading_above().is_some_and(|heading| heading.shape == Shape::Path)
     }
 }
 
@@ -349,10 +421,27 @@ fn drop_illustrations(edits: &mut Vec<Edit>) {
     edits.retain(|edit| !whole(edit) || !edited.contains(&edit.path));
 }
 
-/// A whole file without a name counts only when it is the only whole file of the reply.
-fn keep_one_unnamed(edits: &mut Vec<Edit>) {
-    let whole = edits.iter().filter(|edit| matches!(edit.change, Change::Whole(_))).count();
-    if whole > 1 {
-        edits.retain(|edit| edit.path.is_some() || !matches!(edit.change, Change::Whole(_)));
+/// A whole file without a name may be meant for the only file of the chat when it is the only whole file of the reply.
+/// Among others it is refused, unless it is announced as an example.
+fn refuse_unnamed(reply: &mut ParsedReply) {
+    let is_whole = |edit: &Edit| edit.format == EditFormat::Whole;
+    if reply.edits.iter().filter(|edit| is_whole(edit)).count() < 2 {
+        return;
+    }
+    let headings = &reply.headings;
+    let heading = |edit: &Edit| edit.heading.and_then(|at| headings.get(at));
+    let unnamed = |edit: &Edit| is_whole(edit) && edit.path.is_none();
+    reply.edits.retain(|edit| !unnamed(edit) || !heading(edit).is_some_and(Heading::illustrates));
+    for edit in reply.edits.iter_mut().filter(|edit| unnamed(edit)) {
+        let line = edit.heading.and_then(|at| reply.headings.get(at)).map(|heading| heading.line.clone());
+        let refused = Heading {
+            line: line.unwrap_or_default(),
+            shape: Shape::Doubtful,
+            path: None,
+            mentions: Vec::new(),
+            earlier: None,
+        };
+        reply.headings.push(refused);
+        edit.heading = Some(reply.headings.len() - 1);
     }
 }

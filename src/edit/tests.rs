@@ -175,6 +175,151 @@ fn one_endless_line_is_no_trouble() {
     assert_eq!(only(&proposal).status, Status::Refused);
 }
 
+/// What becomes of `x = 1` in all files when a second block, after one of `one.py`, stands under the given lines.
+fn second_block_changes(above: &str, names: &[&str]) -> Vec<String> {
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (*name, "x = 1\ny = 1\n")).collect();
+    let reply = block("one.py", "y = 1\n", "y = 2\n") + "\n" + &block(above, "x = 1\n", "x = 2\n");
+    for choice in [FormatChoice::Auto, FormatChoice::Only(EditFormat::Diff)] {
+        let proposal = propose(&parse(&reply, choice), &shelf(&files));
+        assert_eq!(proposal.outcomes.len(), 2, "{above}");
+        let alone = propose(&parse(&block(above, "x = 1\n", "x = 2\n"), choice), &shelf(&files));
+        assert_eq!(alone.outcomes.len(), 1, "{above}");
+    }
+    let changed = |file: &FileProposal| file.proposed.as_deref().is_some_and(|text| text.contains("x = 2"));
+    let proposal = proposed(&reply, &files);
+    proposal.files.iter().filter(|file| changed(file)).map(|file| file.path.clone()).collect()
+}
+
+#[test]
+fn a_name_that_exists_is_that_file_however_it_looks() {
+    for name in [
+        "a dir/my file.py",
+        "app/(group)/page.tsx",
+        "[slug].tsx",
+        "+page.svelte",
+        "@x.py",
+        "a=b.py",
+        "it's \"q\".py",
+        "\"q\".py",
+        "configure",
+        "Brewfile",
+        "größe.py",
+        "my notes",
+        "Then the second change",
+        "#x.py",
+        "*.py",
+        "`tick`.py",
+        "- dash.py",
+        "1. first.py",
+        "File: odd.py",
+        "back\\slash.py",
+        "x.py ",
+        " lead.py",
+        "a (copy)",
+        "then",
+        "~tilde/x.py",
+        "$page.tsx",
+        "a;b.py",
+        "a`b.py",
+        "end.",
+        "<x>.py",
+        "ab:c.py",
+    ] {
+        let heads = ["", "\n", "\n\n\n"].map(|blank| format!("{name}{blank}"));
+        for above in heads {
+            let names = ["one.py", "first.py", "dash.py", "odd.py", name];
+            let wanted: &[String] = if name.starts_with('~') { &[] } else { &[name.to_owned()] };
+            assert_eq!(second_block_changes(&above, &names), wanted, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_sentence_goes_on_with_the_file_before() {
+    for line in [
+        "",
+        "Then the second change:",
+        "Then:",
+        "### Second change",
+        "**Step 2**",
+        "Now set `self.rate` and/or the pump:",
+        "Change it in `one.py` and `two.py`:",
+        "Done.",
+        "1. Raise it",
+    ] {
+        assert_eq!(second_block_changes(line, &["one.py", "two.py"]), ["one.py"], "{line}");
+    }
+}
+
+#[test]
+fn a_line_that_may_be_a_name_goes_on_with_no_file() {
+    for line in [
+        "configure",
+        "**configure**:",
+        "`my notes`",
+        "File: my notes",
+        "my dir/some name",
+        "gone.py",
+        "a dir/gone.py",
+        "Now `gone.py`:",
+        "Now `lib/gone`:",
+        "Now change gone.py:",
+        "Both `two.py` and `three.py` need it:",
+        "Edit form.html",
+        "brand two.py",
+    ] {
+        let names = ["one.py", "two.py", "three.py", "x/y.py"];
+        assert_eq!(second_block_changes(line, &names), [""; 0], "{line}");
+    }
+}
+
+#[test]
+fn a_title_or_a_sentence_may_name_the_file() {
+    for line in [
+        "### `two.py`\n\nWe raise it here as well:\n",
+        "### Changes in two.py\n\nWe raise it:\n",
+        "**two.py**\n\nWe raise it:\n",
+        "Now change two.py:",
+        "Now, in `two.py`:",
+        "two.py (again)",
+        "Likewise for the pump in two.py",
+    ] {
+        assert_eq!(second_block_changes(line, &["one.py", "two.py"]), ["two.py"], "{line}");
+    }
+    let spaced = "Step 2: a dir/two.py";
+    assert_eq!(second_block_changes(spaced, &["one.py", "two.py", "a dir/two.py"]), ["a dir/two.py"]);
+}
+
+#[test]
+fn a_line_above_is_quoted_where_it_names_no_file() {
+    let proposal = proposed(&block("confgure", "x = 1\n", "x = 2\n"), &[("configure", "x = 1\n")]);
+    let reason = &only(&proposal).reason;
+    assert!(reason.contains("`confgure`") && reason.contains("there is `configure`"), "{reason}");
+}
+
+#[test]
+fn examples_among_whole_files_are_told_from_files() {
+    let file = "one.py\n```\nx = 2\n```\n";
+    let outcomes = |reply: &str, choice: EditFormat| {
+        let files = shelf(&[("one.py", "x = 1\n"), ("src/two.py", "x = 1\n"), ("three", "x = 1\n")]);
+        let proposal = propose(&parse(&format!("{file}{reply}"), FormatChoice::Only(choice)), &files);
+        let applied = proposal.outcomes.iter().filter(|outcome| outcome.status == Status::Applied).count();
+        (applied, proposal.outcomes.len() - applied)
+    };
+    for (reply, wanted) in [
+        ("\nUsage:\n```\nx\n```\n", (1, 0)),
+        ("\nIt prints this:\n```\nx\n```\n", (1, 0)),
+        ("\nRun\n```sh\nx\n```\n", (1, 0)),
+        ("\n```output\nx\n```\n", (1, 0)),
+        ("\nThe other file:\n```\nx\n```\n", (1, 1)),
+        ("\n```\nx\n```\n", (1, 1)),
+        ("\nfour\n```\nx\n```\n", (1, 1)),
+        ("\nthree\n```sh\nx\n```\n", (2, 0)),
+    ] {
+        assert_eq!(outcomes(reply, EditFormat::Whole), wanted, "{reply}");
+    }
+}
+
 /// Lines that make replies interesting to a parser.
 fn reply_line() -> impl Strategy_<Value = String> {
     let fixed = [
@@ -200,6 +345,10 @@ fn reply_line() -> impl Strategy_<Value = String> {
         "*** Move to: c.py",
         "*** End Patch",
         "src/a.py",
+        "Then the second change:",
+        "Now `src/b.py`:",
+        "configure",
+        "a dir/my file.py",
         "`b.py`:",
         "../x",
         "alpha",
@@ -346,7 +495,9 @@ proptest! {
         for choice in choices() {
             let parsed = parse(&reply, choice);
             let proposal = propose(&parsed, &files);
-            prop_assert_eq!(proposal.outcomes.len(), parsed.edits.len());
+            // Each edit has its outcome, and so has each fence that turned out to be one.
+            let (edits, fences) = (parsed.edits.len(), parsed.fences.len());
+            prop_assert!((edits..=edits + fences).contains(&proposal.outcomes.len()));
             for outcome in &proposal.outcomes {
                 prop_assert!(outcome.status == super::Status::Applied || !outcome.reason.is_empty());
             }

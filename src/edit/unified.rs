@@ -1,6 +1,7 @@
 //! Unified diffs as models write them: the counts and line numbers of the headings are not read at all.
 
 use super::format::EditFormat;
+use super::heading::{Heading, Shape};
 use super::marker;
 use super::name;
 use super::reply::{Change, Edit, EditAction, Hunk, LineKind, QuotedLine};
@@ -10,6 +11,8 @@ use super::stream::Sink;
 #[derive(Debug)]
 pub(super) struct DiffBlock {
     path: Option<String>,
+    /// The line that names the file, unless a file header does.
+    heading: Option<usize>,
     action: EditAction,
     /// Whether the block stands in a fence; outside of one the first unmarked line ends it.
     fenced: bool,
@@ -33,11 +36,16 @@ struct OpenHunk {
 impl DiffBlock {
     pub(super) fn with_header(from: &str, to: &str, fenced: bool) -> Self {
         let (path, action) = paths(from, to);
-        Self { path, action, fenced, hunk: None, headed: true }
+        Self { path, heading: None, action, fenced, hunk: None, headed: true }
     }
 
-    pub(super) fn without_header(path: Option<String>, fenced: bool) -> Self {
-        Self { path, action: EditAction::Modify, fenced, hunk: None, headed: fenced }
+    pub(super) fn without_header(path: Option<String>, heading: Option<usize>, fenced: bool) -> Self {
+        Self { path, heading, action: EditAction::Modify, fenced, hunk: None, headed: fenced }
+    }
+
+    /// The line that names the file, or the name in the last file header.
+    pub(super) fn name(&self) -> (Option<usize>, Option<&str>) {
+        (self.heading, self.path.as_deref())
     }
 
     /// Reads a line; false when it does not belong to the diff any more.
@@ -80,13 +88,18 @@ impl DiffBlock {
         let Some(hunk) = self.hunk.as_mut().filter(|hunk| hunk.maybe_header) else {
             return false;
         };
-        let Some(to) = marker::header_path(line, "+++").filter(|to| is_header_name(to)) else {
+        let Some(to) = marker::header_path(line, "+++") else {
             return false;
         };
+        let removed = hunk.lines.last().map(|line| line.text.as_str()).unwrap_or_default();
+        if !is_header_name(to) && marker::header_path(&format!("-{removed}"), "---") != Some(to) {
+            return false;
+        }
         let from = hunk.lines.pop().map(|line| line.text).unwrap_or_default();
         let from = from.strip_prefix("--").unwrap_or(&from).trim().split('\t').next().unwrap_or_default().to_owned();
         self.close(number.saturating_sub(2), true, sink);
         (self.path, self.action) = paths(&from, to);
+        self.heading = None;
         self.headed = true;
         true
     }
@@ -118,6 +131,7 @@ impl DiffBlock {
         let scopes = hunk.scope.into_iter().collect();
         sink.reply.edits.push(Edit {
             path: self.path.clone(),
+            heading: self.heading,
             format: EditFormat::Udiff,
             action: self.action.clone(),
             change: Change::Hunk(vec![Hunk { lines, scopes }]),
@@ -168,7 +182,7 @@ pub(super) fn normalised(lines: Vec<QuotedLine>) -> Vec<QuotedLine> {
 }
 
 fn is_header_name(path: &str) -> bool {
-    path == "/dev/null" || name::file_name(path).is_some()
+    path == "/dev/null" || Heading::read(path).is_some_and(|heading| heading.shape == Shape::Path)
 }
 
 /// The file a header speaks of, and what happens to it.

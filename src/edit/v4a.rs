@@ -123,6 +123,7 @@ impl PatchBlock {
         self.used = true;
         self.edits.push(Edit {
             path: self.path.clone(),
+            heading: None,
             format: EditFormat::Patch,
             action: self.action.clone(),
             change,

@@ -222,6 +222,14 @@ mod tests {
     }
 
     #[test]
+    fn an_example_is_shown_as_code() {
+        let mut view = AnswerView::default();
+        view.update("Run this:\n\n```sh\ncargo test\n```\n\nor\n\n```rust\nfn main() {}\n```\n", true);
+        let shown = shown(&mut view);
+        assert!(shown.contains("cargo test") && shown.contains("fn main() {}"), "{shown}");
+    }
+
+    #[test]
     fn an_edit_that_was_cut_off_says_so() {
         let mut view = AnswerView::default();
         view.update(ANSWER.split_once("new").map_or("", |(start, _)| start), true);
