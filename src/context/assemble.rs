@@ -117,9 +117,10 @@ pub fn assemble(inputs: &ContextInputs<'_>, counter: &dyn TokenCounter) -> Promp
     desk.files(inputs.files, false, prompt::CHAT_FILES, &fence);
     desk.part(PartKind::Draft, "draft", inputs.draft);
     desk.messages.push(Message::new(Role::User, inputs.draft));
-    let borders = desk.messages.len() * TOKENS_PER_MESSAGE;
+    // What is billed are the messages: parts are counted by themselves, and a border may save or cost a token.
+    let content: usize = desk.messages.iter().map(|message| counter.count(&message.content)).sum();
     Prompt {
-        tokens: desk.parts.iter().map(|part| part.tokens).sum::<usize>() + borders,
+        tokens: content + desk.messages.len() * TOKENS_PER_MESSAGE,
         parts: desk.parts,
         messages: desk.messages,
         exact: counter.exact(),
@@ -153,17 +154,17 @@ impl Desk<'_> {
     }
 
     fn files(&mut self, files: &[ContextFile], read_only: bool, heading: &str, fence: &str) {
-        let mut text = heading.to_owned();
-        let mut any = false;
+        let mut text = String::new();
         for file in files.iter().filter(|file| file.read_only == read_only) {
-            any = true;
             let newline = if file.text.is_empty() || file.text.ends_with('\n') { "" } else { "\n" };
-            let shown = format!("\n\n{}\n{fence}\n{}{newline}{fence}", file.path, file.text);
+            // The heading counts with the first file: without any there would be none.
+            let lead = if text.is_empty() { heading } else { "" };
+            let shown = format!("{lead}\n\n{}\n{fence}\n{}{newline}{fence}", file.path, file.text);
             let kind = if read_only { PartKind::ReadOnlyFile } else { PartKind::ChatFile };
             self.part(kind(file.path.clone()), &file.path, &shown);
             text.push_str(&shown);
         }
-        if any {
+        if !text.is_empty() {
             self.shown(text);
         }
     }
@@ -181,6 +182,7 @@ impl Desk<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::context::prompt;
 
     /// One token a word.
     struct Words;
@@ -223,10 +225,19 @@ mod tests {
     }
 
     #[test]
-    fn the_total_is_the_parts_and_the_borders() {
-        let prompt = prompt(&[file("a", "one two", false)], &[], "");
-        let parts: usize = prompt.parts.iter().map(|part| part.tokens).sum();
-        assert_eq!(prompt.tokens, parts + prompt.messages.len() * TOKENS_PER_MESSAGE);
+    fn the_total_is_what_the_messages_hold_and_their_borders() {
+        let prompt = prompt(&[file("a", "one two", false), file("b", "three", true)], &[], "map");
+        let content: usize = prompt.messages.iter().map(|message| Words.count(&message.content)).sum();
+        assert_eq!(prompt.tokens, content + prompt.messages.len() * TOKENS_PER_MESSAGE);
+    }
+
+    #[test]
+    fn every_word_but_our_own_acknowledgements_is_in_a_part() {
+        let prompt = prompt(&[file("a", "one two", false), file("b", "three", true)], &[], "map");
+        let parts: usize = prompt.parts.iter().map(|part| Words.count(&part.text)).sum();
+        let noted = prompt.messages.iter().filter(|message| message.content == prompt::NOTED).count();
+        let content: usize = prompt.messages.iter().map(|message| Words.count(&message.content)).sum();
+        assert_eq!(parts, content - noted);
     }
 
     #[test]

@@ -12,7 +12,10 @@ impl Review {
     /// Moves the review of `path` onto the text that it has now; `None` if it is no text any more. How many hunks moved along,
     /// and how many lost their place: those are kept among the refused edits.
     pub fn rebase(&mut self, path: &str, now: Option<&str>) -> (usize, usize) {
-        let Some(index) = self.files.iter().position(|file| file.path == path) else {
+        let stands_for = |file: &FileReview| {
+            file.path == path || matches!(&file.change, FileChange::Rename { from } if from == path)
+        };
+        let Some(index) = self.files.iter().position(stands_for) else {
             return (0, 0);
         };
         let file = &mut self.files[index];

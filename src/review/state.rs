@@ -142,6 +142,12 @@ impl Review {
             return;
         };
         let file = &self.files[index];
+        let marks: Vec<Vec<String>> = file
+            .hunks
+            .iter()
+            .filter(|item| item.decision == Decision::Pending)
+            .map(|item| item.marks.clone())
+            .collect();
         let next = match (file.composed(), file.composed_where(|decision| decision != Decision::Rejected)) {
             (Composed::Text(base), Composed::Text(proposed)) => FileReview::new(
                 file.path.clone(),
@@ -155,7 +161,13 @@ impl Review {
             _ => None,
         };
         match next {
-            Some(next) => self.files[index] = next,
+            Some(mut next) => {
+                // The same hunks in the same order, unless two of them have grown together: then their marks are lost.
+                if next.hunks.len() == marks.len() {
+                    next.hunks.iter_mut().zip(marks).for_each(|(item, marks)| item.marks = marks);
+                }
+                self.files[index] = next;
+            }
             None => {
                 self.files.remove(index);
             }

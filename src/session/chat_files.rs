@@ -1,10 +1,13 @@
 //! Which files are in the chat: adding by path, glob or unique name; dropping; switching to read-only.
 
-use globset::Glob;
+use std::sync::Arc;
+
+use globset::GlobBuilder;
 
 use super::effect::Effect;
 use super::state::Session;
 use super::transcript::Level;
+use crate::workspace::is_secret_name;
 
 /// A file in the chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,8 +19,12 @@ pub struct ChatFile {
 }
 
 impl Session {
-    /// Adds the files that `names` mean, or changes how they are in the chat.
+    /// Adds the files that `names` mean, or changes how they are in the chat. Before the files are listed, the names wait.
     pub fn add_files(&mut self, names: &[String], read_only: bool) -> Vec<Effect> {
+        if !self.listed {
+            self.early_files.push((names.to_vec(), read_only));
+            return Vec::new();
+        }
         let mut added = Vec::new();
         for name in names {
             match self.meant(name) {
@@ -41,10 +48,14 @@ impl Session {
             return self.measure();
         }
         for name in names {
-            let before = self.files.len();
-            self.files.retain(|file| file.path != *name && !file.path.ends_with(&format!("/{name}")));
-            if self.files.len() == before {
-                self.tell(Level::Error, format!("{name} is not in the chat."), "/ls lists what is.");
+            let chat = self.files.iter().map(|file| file.path.as_str());
+            match named(chat, name).as_slice() {
+                [] => self.tell(Level::Error, format!("{name} is not in the chat."), "/ls lists what is."),
+                [path] => self.files.retain(|file| file.path != *path),
+                several => {
+                    let text = format!("{name} could be any of {}.", several.join(", "));
+                    self.tell(Level::Error, text, "Name more of its path.");
+                }
             }
         }
         self.measure()
@@ -69,43 +80,66 @@ impl Session {
         self.tell(Level::Info, text, "");
     }
 
-    /// The paths that a name means: itself, a glob, or the end of exactly one path.
-    fn meant(&self, name: &str) -> Result<Vec<String>, String> {
+    /// The paths that a name means: itself, a glob, a folder, or the end of exactly one path. Globs and folders leave out
+    /// files that look like they hold secrets: nobody named those.
+    fn meant(&mut self, name: &str) -> Result<Vec<String>, String> {
         let name = name.trim_start_matches("./");
-        if self.paths.binary_search_by(|path| path.as_str().cmp(name)).is_ok() {
-            return Ok(vec![name.to_owned()]);
-        }
-        if !self.listed {
-            // The list of files is not there yet; reading the file will tell whether it exists.
+        let paths = Arc::clone(&self.paths);
+        if paths.binary_search_by(|path| path.as_str().cmp(name)).is_ok() {
+            if is_secret_name(name) {
+                let text = format!("{name} looks like it holds secrets, and will be sent to the model.");
+                self.tell(Level::Warning, text, format!("/drop {name} takes it out again."));
+            }
             return Ok(vec![name.to_owned()]);
         }
         let folder = format!("{}/", name.trim_end_matches('/'));
         let found: Vec<String> = if name.contains(['*', '?', '[']) {
-            let glob = Glob::new(name).map_err(|error| format!("{name} is no glob: {error}."))?.compile_matcher();
-            self.paths.iter().filter(|path| glob.is_match(path.as_str())).cloned().collect()
+            let glob = GlobBuilder::new(name).literal_separator(true).build();
+            let glob = glob.map_err(|error| format!("{name} is no glob: {error}."))?.compile_matcher();
+            paths.iter().filter(|path| glob.is_match(path.as_str())).cloned().collect()
         } else {
-            self.paths.iter().filter(|path| path.starts_with(&folder)).cloned().collect()
+            paths.iter().filter(|path| path.starts_with(&folder)).cloned().collect()
         };
         if !found.is_empty() {
-            return Ok(found);
+            return Ok(self.without_secrets(found));
         }
-        let ending = format!("/{name}");
-        let same: Vec<&String> = self.paths.iter().filter(|path| path.ends_with(&ending)).collect();
-        match same.as_slice() {
+        match named(paths.iter().map(String::as_str), name).as_slice() {
             [] => Err(format!("No file of the repository is called {name}.")),
-            [path] => Ok(vec![(*path).clone()]),
+            [path] => Ok(vec![path.clone()]),
             several => {
-                let names: Vec<&str> = several.iter().take(5).map(|path| path.as_str()).collect();
-                Err(format!("{name} could be any of {}: {}.", several.len(), names.join(", ")))
+                let names = several.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
+                Err(format!("{name} could be any of {}: {names}.", several.len()))
             }
         }
     }
+
+    fn without_secrets(&mut self, paths: Vec<String>) -> Vec<String> {
+        let (secret, open): (Vec<String>, Vec<String>) = paths.into_iter().partition(|path| is_secret_name(path));
+        if !secret.is_empty() {
+            let text = format!("Left out, because they look like they hold secrets: {}.", secret.join(", "));
+            self.tell(Level::Warning, text, "Name a file in full to add it all the same.");
+        }
+        open
+    }
+}
+
+/// The paths that a name means: the one that is the name, else those that end in it.
+fn named<'a>(paths: impl Iterator<Item = &'a str>, name: &str) -> Vec<String> {
+    let ending = format!("/{name}");
+    let mut ends = Vec::new();
+    for path in paths {
+        if path == name {
+            return vec![path.to_owned()];
+        }
+        if path.ends_with(&ending) {
+            ends.push(path.to_owned());
+        }
+    }
+    ends
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::session::{Connection, Entry};
 
@@ -139,6 +173,32 @@ mod tests {
     fn globs_and_folders_add_what_they_hold() {
         assert_eq!(add(&mut session(&["src/a.rs", "src/b.py", "x.rs"]), "src/*.rs"), ["src/a.rs"]);
         assert_eq!(add(&mut session(&["src/a.rs", "src/b.py", "x.rs"]), "src"), ["src/a.rs", "src/b.py"]);
+    }
+
+    #[test]
+    fn dropping_a_file_leaves_its_namesakes() {
+        let mut session = session(&["lib.rs", "src/lib.rs"]);
+        session.add_files(&["lib.rs".into(), "src/lib.rs".into()], false);
+        session.drop_files(&["lib.rs".into()]);
+        assert_eq!(session.files.len(), 1);
+        assert_eq!(session.files[0].path, "src/lib.rs");
+    }
+
+    #[test]
+    fn a_glob_stays_in_its_folder_and_leaves_secrets_out() {
+        let mut session = session(&[".env", "a.rs", "src/b.rs"]);
+        assert_eq!(add(&mut session, "*"), ["a.rs"]);
+        assert!(matches!(session.transcript.last(), Some(Entry::Notice(notice)) if notice.text.contains(".env")));
+        assert!(add(&mut session, ".env").contains(&".env".to_owned()), "who names it gets it");
+    }
+
+    #[test]
+    fn names_wait_until_the_files_are_listed() {
+        let (mut session, _) = Session::start(Connection::None);
+        session.add_files(&["b.rs".into()], false);
+        assert!(session.files.is_empty());
+        session.handle(crate::session::Report::Listed(Arc::new(vec!["src/b.rs".into()])));
+        assert_eq!(session.files[0].path, "src/b.rs");
     }
 
     #[test]

@@ -48,8 +48,8 @@ pub enum Effect {
     Cancel,
     /// Find the places of the edits in a reply.
     Propose {
-        /// The turn it belongs to.
-        turn: u64,
+        /// The request that it answers, for the commit message.
+        request: String,
         /// The reply.
         reply: String,
         /// Files in the chat.
@@ -159,8 +159,8 @@ pub enum Report {
     },
     /// The edits of a reply, located.
     Proposed {
-        /// The turn.
-        turn: u64,
+        /// The request that the reply answered.
+        request: String,
         /// The proposal.
         proposal: Proposal,
     },

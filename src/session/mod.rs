@@ -1,7 +1,7 @@
 //! The conversation: a state machine without I/O ([`Session`]), and the runner that does what it asks for.
 //!
 //! The face calls methods of the session; each returns effects; the runner carries them out and answers with reports, which
-//! go back into the session. Every order carries a number, so that a late answer to an old question is dropped.
+//! go back into the session. Turns and measurements carry a number, so that a late answer to an old question is dropped.
 
 mod chat_files;
 mod command;

@@ -56,6 +56,8 @@ pub struct Session {
     pub paths: Arc<Vec<String>>,
     /// Whether [`Session::paths`] is filled.
     pub listed: bool,
+    /// Files that were asked for before the list of files was there, and whether for reference.
+    pub(super) early_files: Vec<(Vec<String>, bool)>,
     /// The next request as last measured.
     pub view: Option<ContextView>,
     /// The branch, for the status line.
@@ -89,6 +91,7 @@ impl Session {
             survey: SurveyState::Reading(0, 0),
             paths: Arc::default(),
             listed: false,
+            early_files: Vec::new(),
             view: None,
             head: String::new(),
             map_tokens: None,
@@ -178,7 +181,7 @@ impl Session {
     pub fn cancel(&mut self) -> Vec<Effect> {
         match self.turn.take() {
             Some(turn) => {
-                if self.end_answer(Some("cancelled".into())) {
+                if self.end_answer(Some("cancelled".into())).is_some() {
                     self.answered();
                 } else {
                     self.give_back(&turn);
@@ -197,38 +200,46 @@ impl Session {
         self.measure()
     }
 
-    /// Takes a reply from elsewhere (copy mode) into the transcript and into review.
+    /// Takes a reply from elsewhere (copy mode) into the transcript and into review; the draft is what it answers.
     pub fn take_reply(&mut self, reply: String) -> Vec<Effect> {
-        // Without a draft the request is unknown; that of an earlier turn must not become the commit message.
-        self.request.clone_from(&self.draft);
-        if !self.draft.trim().is_empty() {
-            self.transcript.push(Entry::User { text: self.draft.clone(), answered: true });
+        if self.turn.is_some() {
+            self.tell(
+                Level::Warning,
+                "The model is still answering.",
+                "Esc cancels the turn; then paste again with F4.",
+            );
+            return Vec::new();
         }
+        let request = self.draft.clone();
+        let said =
+            if request.trim().is_empty() { "(a reply pasted from elsewhere)".to_owned() } else { request.clone() };
+        self.transcript.push(Entry::User { text: said, answered: true });
         self.transcript.push(Entry::Answer(Answer {
             text: reply.clone(),
             reasoning: String::new(),
             state: AnswerState::Complete,
         }));
-        self.propose(reply)
+        self.propose(reply, request)
     }
 
     /// Looks for edits in the last answer again, an incomplete one included.
     pub fn review_last_answer(&mut self) -> Vec<Effect> {
-        let last = self.transcript.iter().rev().find_map(|entry| match entry {
-            Entry::Answer(answer) if answer.state != AnswerState::Streaming => Some(answer.text.clone()),
+        let is_answer =
+            |entry: &Entry| matches!(entry, Entry::Answer(answer) if answer.state != AnswerState::Streaming);
+        let Some(at) = self.transcript.iter().rposition(is_answer) else {
+            self.tell(Level::Warning, "There is no answer to review yet.", "");
+            return Vec::new();
+        };
+        let request = self.transcript[..at].iter().rev().find_map(|entry| match entry {
+            Entry::User { text, .. } => Some(text.clone()),
             _ => None,
         });
-        match last {
-            Some(reply) => self.propose(reply),
-            None => {
-                self.tell(Level::Warning, "There is no answer to review yet.", "");
-                Vec::new()
-            }
-        }
+        let Entry::Answer(answer) = &self.transcript[at] else { return Vec::new() };
+        self.propose(answer.text.clone(), request.unwrap_or_default())
     }
 
-    fn propose(&mut self, reply: String) -> Vec<Effect> {
-        vec![Effect::Propose { turn: self.generation, reply, files: self.files.clone() }]
+    fn propose(&self, reply: String, request: String) -> Vec<Effect> {
+        vec![Effect::Propose { request, reply, files: self.files.clone() }]
     }
 
     /// Asks another model from now on.
@@ -257,7 +268,7 @@ impl Session {
     pub fn handle(&mut self, report: Report) -> Vec<Effect> {
         match report {
             Report::SurveyProgress { done, total } => self.survey = SurveyState::Reading(done, total),
-            Report::Listed(paths) => (self.paths, self.listed) = (paths, true),
+            Report::Listed(paths) => return self.list(paths),
             Report::Surveyed { note } => {
                 self.survey = SurveyState::Done;
                 if let Some(note) = note {
@@ -271,7 +282,7 @@ impl Session {
             Report::Unsent { turn, failure } => return self.unsent(turn, failure),
             Report::Stream { turn, event } => self.stream(turn, event),
             Report::Ended { turn, result } => return self.ended(turn, result),
-            Report::Proposed { proposal, .. } => self.proposed(proposal),
+            Report::Proposed { request, proposal } => self.proposed(request, proposal),
             Report::Wrote(written) => return self.wrote(written),
             Report::NotWritten { failure, stale } => return self.not_written(failure, stale),
             Report::Reread { path, text } => self.reread(&path, text.as_deref()),
@@ -286,6 +297,13 @@ impl Session {
         Vec::new()
     }
 
+    /// The files are known; what was asked for before can be found now.
+    fn list(&mut self, paths: Arc<Vec<String>>) -> Vec<Effect> {
+        (self.paths, self.listed) = (paths, true);
+        let early = std::mem::take(&mut self.early_files);
+        early.into_iter().flat_map(|(names, read_only)| self.add_files(&names, read_only)).collect()
+    }
+
     fn measured(&mut self, view: ContextView) {
         for (path, reason) in &view.unreadable {
             self.files.retain(|file| file.path != *path);
@@ -298,9 +316,7 @@ impl Session {
         let Some(turn) = self.turn.as_mut().filter(|turn| turn.number == number) else {
             return;
         };
-        let Some(Entry::Answer(answer)) =
-            self.transcript.iter_mut().rev().find(|entry| matches!(entry, Entry::Answer(_)))
-        else {
+        let Some(Entry::Answer(answer)) = self.transcript.iter_mut().rev().find(|entry| is_streaming(entry)) else {
             return;
         };
         match event {
@@ -337,23 +353,29 @@ impl Session {
             Ok(completion) => {
                 let cut = completion.finish.shortfall();
                 let complete = cut.is_none();
-                if self.end_answer(cut.clone()) {
-                    self.answered();
-                } else {
-                    self.give_back(&turn);
-                }
-                if let Some(reason) = cut {
+                if let Some(reason) = &cut {
                     let hint = "/review looks at the edits in it that are whole.";
                     self.tell(Level::Warning, format!("The answer is incomplete: {reason}."), hint);
                 }
-                let mut effects = self.measure();
-                if let Some(Entry::Answer(answer)) =
-                    self.transcript.iter().rev().find(|e| matches!(e, Entry::Answer(_)))
-                    && complete
-                {
-                    self.request.clone_from(&turn.message);
-                    effects.extend(self.propose(answer.text.clone()));
+                let reply = self.end_answer(cut);
+                let mut effects = Vec::new();
+                match reply {
+                    Some(reply) => {
+                        self.answered();
+                        if complete {
+                            effects = self.propose(reply, turn.message.clone());
+                        }
+                    }
+                    None => {
+                        self.give_back(&turn);
+                        self.tell(
+                            Level::Warning,
+                            "The model gave an empty answer.",
+                            "Send again, or ask in other words.",
+                        );
+                    }
                 }
+                effects.extend(self.measure());
                 effects
             }
             Err(failure) => {
@@ -375,21 +397,17 @@ impl Session {
         }
     }
 
-    /// Closes the answer of `turn`; `cut` says why it is not whole. An answer without a word leaves the transcript. True if
-    /// there is something to keep.
-    fn end_answer(&mut self, cut: Option<String>) -> bool {
-        let is_answer = |entry: &Entry| matches!(entry, Entry::Answer(_));
-        let Some(index) = self.transcript.iter().rposition(is_answer) else { return false };
-        let Entry::Answer(answer) = &mut self.transcript[index] else { return false };
-        if answer.text.is_empty() && cut.is_some() {
-            self.transcript.remove(index);
-            return false;
-        }
+    /// Closes the answer that streamed; `cut` says why it is not whole. Its text; an answer without a word leaves the
+    /// transcript.
+    fn end_answer(&mut self, cut: Option<String>) -> Option<String> {
+        let at = self.transcript.iter().rposition(is_streaming)?;
+        let Entry::Answer(answer) = &mut self.transcript[at] else { return None };
         if answer.text.is_empty() {
-            answer.text = "(The model gave an empty answer.)".into();
+            self.transcript.remove(at);
+            return None;
         }
         answer.state = cut.map_or(AnswerState::Complete, AnswerState::Incomplete);
-        true
+        Some(answer.text.clone())
     }
 
     /// The newest message was answered: it is history now.
@@ -410,4 +428,8 @@ impl Session {
         }
         self.servers = servers;
     }
+}
+
+fn is_streaming(entry: &Entry) -> bool {
+    matches!(entry, Entry::Answer(answer) if answer.state == AnswerState::Streaming)
 }

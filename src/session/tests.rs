@@ -146,7 +146,7 @@ fn one_turn_at_a_time() {
 #[test]
 fn only_accepted_hunks_are_ordered_to_be_written() {
     let mut session = connected();
-    session.handle(Report::Proposed { turn: 0, proposal: proposal("a\nb\nc\n", "A\nb\nC\n") });
+    session.handle(Report::Proposed { request: "do it".into(), proposal: proposal("a\nb\nc\n", "A\nb\nC\n") });
     assert!(session.write_accepted().is_empty());
     let ids: Vec<_> = session.review.ids().collect();
     session.review.decide(ids[0], Decision::Accepted);
@@ -159,9 +159,52 @@ fn only_accepted_hunks_are_ordered_to_be_written() {
 }
 
 #[test]
+fn the_commit_speaks_of_the_request_behind_the_proposal() {
+    let mut session = connected();
+    session.handle(Report::Proposed { request: "Add a cache".into(), proposal: proposal("a\n", "b\n") });
+    let turn = send(&mut session, "what does hunk 1 do?");
+    stream(&mut session, turn, "It adds a cache.");
+    finish(&mut session, turn, Finish::Stop);
+    session.handle(Report::Proposed { request: "what does hunk 1 do?".into(), proposal: Proposal::default() });
+    session.review.decide_all(Decision::Accepted);
+    assert!(matches!(session.write_accepted().as_slice(), [Effect::Write { message, .. }] if message == "Add a cache"));
+}
+
+#[test]
+fn a_reply_is_not_taken_while_another_streams() {
+    let mut session = connected();
+    let turn = send(&mut session, "go");
+    stream(&mut session, turn, "first");
+    assert!(session.take_reply("pasted".into()).is_empty());
+    let effects = finish(&mut session, turn, Finish::Stop);
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Propose { reply, .. } if reply == "first")));
+}
+
+#[test]
+fn an_empty_answer_gives_the_message_back() {
+    let mut session = connected();
+    let turn = send(&mut session, "go");
+    finish(&mut session, turn, Finish::Stop);
+    assert_eq!(session.returned_draft.as_deref(), Some("go"));
+    assert!(last_notice(&session).text.contains("empty answer"));
+}
+
+#[test]
+fn what_stays_pending_after_a_write_keeps_its_marks() {
+    let mut session = connected();
+    session.handle(Report::Proposed { request: String::new(), proposal: proposal("a\nb\nc\n", "A\nb\nC\n") });
+    session.review.files[0].hunks[1].marks = vec!["outside-chat".into()];
+    let first = session.review.ids().next().unwrap();
+    session.review.decide(first, Decision::Accepted);
+    session.write_accepted();
+    session.handle(Report::Wrote(Written { paths: vec!["a".into()], commit: None, note: None }));
+    assert_eq!(session.review.files[0].hunks[0].marks, ["outside-chat"]);
+}
+
+#[test]
 fn after_a_write_the_review_is_done_and_told() {
     let mut session = connected();
-    session.handle(Report::Proposed { turn: 0, proposal: proposal("a\n", "b\n") });
+    session.handle(Report::Proposed { request: "do it".into(), proposal: proposal("a\n", "b\n") });
     session.review.decide_all(Decision::Accepted);
     session.write_accepted();
     let written = Written { paths: vec!["a".into()], commit: Some("abc1234".into()), note: None };
@@ -173,7 +216,7 @@ fn after_a_write_the_review_is_done_and_told() {
 #[test]
 fn a_file_that_changed_meanwhile_is_read_again_and_its_hunks_move() {
     let mut session = connected();
-    session.handle(Report::Proposed { turn: 0, proposal: proposal("a\nb\nc\nd\n", "a\nb\nc\nD\n") });
+    session.handle(Report::Proposed { request: "do it".into(), proposal: proposal("a\nb\nc\nd\n", "a\nb\nc\nD\n") });
     session.review.decide_all(Decision::Accepted);
     session.write_accepted();
     let effects = session.handle(Report::NotWritten { failure: failure(), stale: vec!["a".into()] });
@@ -187,10 +230,10 @@ fn a_file_that_changed_meanwhile_is_read_again_and_its_hunks_move() {
 #[test]
 fn a_newer_proposal_leaves_other_files_under_review() {
     let mut session = connected();
-    session.handle(Report::Proposed { turn: 0, proposal: proposal("a\n", "b\n") });
+    session.handle(Report::Proposed { request: "do it".into(), proposal: proposal("a\n", "b\n") });
     let mut other = proposal("x\n", "y\n");
     other.files[0].path = "b".into();
-    session.handle(Report::Proposed { turn: 1, proposal: other });
+    session.handle(Report::Proposed { request: "do it".into(), proposal: other });
     let paths: Vec<_> = session.review.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(paths, ["a", "b"]);
 }
@@ -202,6 +245,16 @@ fn a_pasted_reply_becomes_an_answer_and_is_searched() {
     let effects = session.take_reply("the reply".into());
     assert!(matches!(effects.as_slice(), [Effect::Propose { reply, .. }] if reply == "the reply"));
     assert!(matches!(session.transcript[0], Entry::User { ref text, answered: true } if text == "please"));
+}
+
+#[test]
+fn a_reply_pasted_without_a_draft_still_alternates() {
+    let (mut session, _) = Session::start(Connection::None);
+    session.take_reply("one".into());
+    session.take_reply("two".into());
+    let history = super::transcript::history(&session.transcript);
+    let roles: Vec<_> = history.iter().map(|message| message.role.as_str()).collect();
+    assert_eq!(roles, ["user", "assistant", "user", "assistant"]);
 }
 
 #[test]

@@ -11,12 +11,13 @@ const SUBJECT: usize = 72;
 
 impl Session {
     /// A proposal arrived. Files of an earlier one that it does not touch stay under review.
-    pub(super) fn proposed(&mut self, proposal: Proposal) {
+    pub(super) fn proposed(&mut self, request: String, proposal: Proposal) {
         let newer = Review::new(proposal);
         if newer.is_empty() {
             return;
         }
         self.proposals += 1;
+        self.request = request;
         let refused = newer.refused.len();
         if refused > 0 {
             let text = format!("{} found no place in the files.", count(refused, "edit"));

@@ -17,6 +17,13 @@ use super::view::{self, ViewCache};
 use crate::session::runner::Runner;
 use crate::session::{Connection, Report, Session};
 
+/// Reports taken in before the next look at the keyboard.
+const REPORTS_AT_ONCE: usize = 64;
+
+/// How long leaving waits for a write that has begun. Writing thousands of files takes seconds; a disk that hangs must not
+/// keep the terminal for ever.
+const WRITE_PATIENCE: Duration = Duration::from_secs(60);
+
 /// The shortest time between two frames.
 const FRAME: Duration = Duration::from_millis(16);
 
@@ -55,11 +62,16 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
     if start.test_panic {
         panic_for_test();
     }
-    let mut stage = Stage { app, cache, runner, colored: mpsc::unbounded_channel() };
+    let mut stage = Stage { app, cache, runner, colored: mpsc::unbounded_channel(), copied: mpsc::unbounded_channel() };
     let mut code = stage.perform(tasks, &mut screen)?;
     let mut events = EventStream::new();
     let (mut dirty, mut next_frame) = (true, Instant::now());
     while code.is_none() {
+        // First of all: a stream that never pauses must not keep the screen from being drawn.
+        if dirty && Instant::now() >= next_frame {
+            stage.draw(&mut screen)?;
+            (dirty, next_frame) = (false, Instant::now() + FRAME);
+        }
         tokio::select! {
             biased;
             signal = signals.next() => match signal {
@@ -78,8 +90,9 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
             },
             Some(report) = incoming.recv() => {
                 let mut tasks = stage.app.report(report);
-                // Everything that is there already goes into the same frame.
-                while let Ok(report) = incoming.try_recv() {
+                // What is there already goes into the same frame, within bounds: keys come first.
+                for _ in 0..REPORTS_AT_ONCE {
+                    let Ok(report) = incoming.try_recv() else { break };
                     tasks.extend(stage.app.report(report));
                 }
                 code = stage.perform(tasks, &mut screen)?;
@@ -89,12 +102,14 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
                 stage.cache.coloring.put(colored);
                 dirty = true;
             }
-            () = sleep_until(next_frame), if dirty => {
-                stage.draw(&mut screen)?;
-                (dirty, next_frame) = (false, Instant::now() + FRAME);
+            Some((native, bytes)) = stage.copied.1.recv() => {
+                stage.app.copied(native, bytes);
+                dirty = true;
             }
+            () = sleep_until(next_frame), if dirty => {}
         }
     }
+    stage.finish_write(&mut incoming, &mut screen).await?;
     drop(guard);
     Ok(code.unwrap_or(0))
 }
@@ -115,12 +130,17 @@ fn begin(start: &Start) -> (App, Vec<Task>) {
     (app, tasks)
 }
 
+/// Both ends of a channel.
+type Channel<T> = (mpsc::UnboundedSender<T>, mpsc::UnboundedReceiver<T>);
+
 /// The app with what it needs to act.
 struct Stage {
     app: App,
     cache: ViewCache,
     runner: Runner,
-    colored: (mpsc::UnboundedSender<Colored>, mpsc::UnboundedReceiver<Colored>),
+    colored: Channel<Colored>,
+    /// Whether the system's clipboard took a text, and of how many bytes.
+    copied: Channel<(bool, usize)>,
 }
 
 impl Stage {
@@ -140,7 +160,8 @@ impl Stage {
                 Task::Run(effect) => self.runner.execute(effect),
                 Task::Copy(text) => {
                     terminal::copy_by_escape(&text);
-                    tokio::task::spawn_blocking(move || terminal::copy_natively(&text));
+                    let told = self.copied.0.clone();
+                    tokio::task::spawn_blocking(move || told.send((terminal::copy_natively(&text), text.len())));
                 }
                 Task::Redraw => terminal::clear(screen)?,
                 Task::Suspend => suspend(screen)?,
@@ -148,6 +169,27 @@ impl Stage {
             }
         }
         Ok(None)
+    }
+}
+
+impl Stage {
+    /// Waits for a write that has begun: leaving in the middle would leave half of it behind.
+    async fn finish_write(&mut self, incoming: &mut mpsc::Receiver<Report>, screen: &mut Screen) -> io::Result<()> {
+        if !self.app.session.writing {
+            return Ok(());
+        }
+        self.app.hint = "finishing the write …".into();
+        // The terminal may be gone; the files come first.
+        let _ = self.draw(screen);
+        let finished = async {
+            while self.app.session.writing
+                && let Some(report) = incoming.recv().await
+            {
+                self.app.report(report);
+            }
+        };
+        let _ = tokio::time::timeout(WRITE_PATIENCE, finished).await;
+        Ok(())
     }
 }
 

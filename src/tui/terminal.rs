@@ -23,7 +23,7 @@ pub type Screen = Terminal<CrosstermBackend<Stdout>>;
 pub struct Guard;
 
 impl Guard {
-    /// Takes the terminal. From here on a panic gives it back before it is told.
+    /// Takes the terminal. From here on a panic of this thread gives it back before it is told.
     ///
     /// # Errors
     /// Standard input or output is no terminal, or the terminal refuses.
@@ -32,9 +32,13 @@ impl Guard {
             return Err(io::Error::other("standard input and output must be a terminal"));
         }
         let told = panic::take_hook();
+        let face = std::thread::current().id();
         panic::set_hook(Box::new(move |info| {
-            give_back();
-            told(info);
+            // Work on other threads is caught where it runs, and told in the app, which goes on.
+            if std::thread::current().id() == face {
+                give_back();
+                told(info);
+            }
         }));
         let guard = Self;
         enter()?;

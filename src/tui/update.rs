@@ -6,6 +6,7 @@ use super::action::{Action, Binding, Pane, lookup};
 use super::app::{App, Task, run};
 use super::key;
 use super::overlay::{Overlay, Reply};
+use crate::context::Message;
 use crate::session::{Command, Effect, Level, Report, parse_command};
 
 impl App {
@@ -30,17 +31,24 @@ impl App {
             overlay.refresh(&self.session.paths);
         }
         let mut tasks = run(effects);
-        if let Some(text) = self.session.clipboard.take() {
-            let tokens = self.session.view.as_ref().map_or(0, |view| view.prompt.tokens);
-            let hint = "Paste it into any chat, copy the whole reply, then press F4 here.";
-            self.session.tell(Level::Info, format!("The prompt is on the clipboard (about {tokens} tokens)."), hint);
-            tasks.push(Task::Copy(text));
-        }
+        tasks.extend(self.session.clipboard.take().map(Task::Copy));
         if !self.session.servers.is_empty() {
             self.overlay = Some(Overlay::servers(std::mem::take(&mut self.session.servers)));
         }
         self.settle();
         tasks
+    }
+
+    /// A text of so many bytes was handed to the clipboard; `native` if the system's own clipboard took it.
+    pub fn copied(&mut self, native: bool, bytes: usize) {
+        let tokens = self.session.view.as_ref().map_or(0, |view| view.prompt.tokens);
+        let text = format!("The prompt is on the clipboard (about {tokens} tokens).");
+        let hint = "Paste it into any chat, copy the whole reply, then press F4 here.";
+        self.session.tell(Level::Info, text, hint);
+        if !native {
+            let text = format!("It went there through the terminal (OSC 52, {} kB).", bytes.div_ceil(1_000));
+            self.session.tell(Level::Info, text, "If pasting gives something else, the terminal does not allow that.");
+        }
     }
 
     fn key(&mut self, key: KeyEvent) -> Vec<Task> {
@@ -157,7 +165,7 @@ impl App {
             Action::PickFile | Action::ContextAdd => self.overlay = Some(Overlay::files(&self.session.paths)),
             Action::FindServers => return self.command(Command::Servers),
             Action::CopyPrompt => return run(self.session.copy_prompt()),
-            Action::PasteReply => self.overlay = Some(Overlay::reply()),
+            Action::PasteReply => return self.command(Command::Paste),
             Action::ViewPrompt => self.view_prompt(),
             Action::Help | Action::HelpHere => self.overlay = Some(Overlay::help(self.focus)),
             Action::Redraw => return vec![Task::Redraw],
@@ -183,9 +191,8 @@ impl App {
 
     fn view_prompt(&mut self) {
         let Some(view) = &self.session.view else { return };
-        let parts = view.prompt.parts.iter();
-        let text: String =
-            parts.map(|part| format!("── {} · {} tokens\n{}\n\n", part.title, part.tokens, part.text)).collect();
+        let said = |message: &Message| format!("── {}\n{}\n\n", message.role.as_str(), message.content);
+        let text: String = view.prompt.messages.iter().map(said).collect();
         self.overlay = Some(Overlay::text("the next request, as it will be sent", &text));
     }
 
@@ -231,6 +238,10 @@ impl App {
             Command::MapTokens(tokens) => self.session.set_map_tokens(tokens),
             Command::MapRefresh => vec![Effect::Survey],
             Command::Copy => self.session.copy_prompt(),
+            Command::Paste if self.session.turn.is_some() => {
+                self.hint = "the model is still answering; Esc cancels the turn".into();
+                Vec::new()
+            }
             Command::Paste => {
                 self.overlay = Some(Overlay::reply());
                 Vec::new()

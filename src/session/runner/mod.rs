@@ -24,7 +24,7 @@ pub use propose::propose;
 pub use survey::{Survey, SurveyStep, SurveyTimes, survey};
 pub use write::{NotWritten, write};
 
-use super::{ChatFile, ContextOrder, ContextView, Effect, Failure, Report};
+use super::{ChatFile, ContextOrder, ContextView, Effect, Failure, Report, WriteOrder};
 use crate::config::Settings;
 use crate::context::{self, Prompt, Window};
 use crate::edit::FormatChoice;
@@ -90,25 +90,21 @@ impl Runner {
                 tokio::spawn(async move { runner.ask(order, cancel).await });
             }
             Effect::Cancel => lock(&self.shared.turn).cancel(),
-            Effect::Propose { turn, reply, files } => {
-                runner.blocking(move |runner| runner.propose(turn, &reply, &files))
+            Effect::Propose { reply, files, request } => {
+                runner.blocking(Report::Failed, move |runner| runner.propose(&reply, &files, request))
             }
-            Effect::Write { files, message } => runner.blocking(move |runner| {
-                let commit = runner.shared.settings.auto_commit;
-                match write(&runner.shared.root, &files, &message, commit) {
-                    Ok(written) => Report::Wrote(written),
-                    Err((failure, stale)) => Report::NotWritten { failure, stale },
-                }
-            }),
+            Effect::Write { files, message } => {
+                let failed = |failure| Report::NotWritten { failure, stale: Vec::new() };
+                runner.blocking(failed, move |runner| runner.write(&files, &message));
+            }
             Effect::Reread(paths) => paths.into_iter().for_each(|path| {
-                runner.clone().blocking(move |runner| {
+                runner.clone().blocking(Report::Failed, move |runner| {
                     let text = workspace::read(&runner.shared.root, &path).ok().map(|snapshot| snapshot.text);
                     Report::Reread { path, text }
                 });
             }),
-            Effect::CopyPrompt(order) => {
-                runner.blocking(move |runner| Report::PromptText(runner.compose(&order).prompt.as_text()))
-            }
+            Effect::CopyPrompt(order) => runner
+                .blocking(Report::Failed, move |runner| Report::PromptText(runner.compose(&order).prompt.as_text())),
             Effect::FindServers => {
                 tokio::spawn(async move { runner.report(Report::Servers(llm::local_servers().await)).await });
             }
@@ -126,38 +122,55 @@ impl Runner {
         let _ = self.reports.blocking_send(report);
     }
 
-    /// Runs `work` on a thread that may block, and reports its result.
-    fn blocking(self, work: impl FnOnce(&Self) -> Report + Send + 'static) {
-        tokio::task::spawn_blocking(move || self.report_now(work(&self)));
+    /// Runs `work` on a thread that may block, and reports its result; if it panics, what `failed` makes of that.
+    fn blocking(
+        self,
+        failed: impl FnOnce(Failure) -> Report + Send + 'static,
+        work: impl FnOnce(&Self) -> Report + Send + 'static,
+    ) {
+        tokio::task::spawn_blocking(move || {
+            let report = caught(|| work(&self)).unwrap_or_else(failed);
+            self.report_now(report);
+        });
+    }
+
+    fn write(&self, files: &[WriteOrder], message: &str) -> Report {
+        match write(&self.shared.root, files, message, self.shared.settings.auto_commit) {
+            Ok(written) => Report::Wrote(written),
+            Err((failure, stale)) => Report::NotWritten { failure, stale },
+        }
     }
 
     fn start_survey(self) {
         let cancel = Arc::new(AtomicBool::new(false));
         // A newer survey replaces one that still runs.
         std::mem::replace(&mut *lock(&self.shared.surveying), Arc::clone(&cancel)).store(true, Ordering::Relaxed);
-        tokio::task::spawn_blocking(move || {
-            if let Some(head) = head_line(&self.shared.root) {
-                self.report_now(Report::Head(head));
-            }
-            let before = self.shared.survey.borrow().clone();
-            let progress = |step: SurveyStep<'_>| match step {
-                SurveyStep::Listed(files) => {
-                    let paths = files.iter().map(|file| file.path.clone()).collect();
-                    self.report_now(Report::Listed(Arc::new(paths)));
-                }
-                // Progress that nobody has time for is not worth waiting.
-                SurveyStep::Listing(found) => {
-                    drop(self.reports.try_send(Report::SurveyProgress { done: found, total: 0 }))
-                }
-                SurveyStep::Reading(done, total) => drop(self.reports.try_send(Report::SurveyProgress { done, total })),
-            };
-            let Some(survey) = survey(&self.shared.root, before.as_deref(), &cancel, &progress) else {
-                return;
-            };
-            let note = survey_note(&survey);
-            self.shared.survey.send_replace(Some(Arc::new(survey)));
-            self.report_now(Report::Surveyed { note });
+        tokio::task::spawn_blocking(move || match caught(|| self.survey(&cancel)) {
+            Ok(Some(note)) => self.report_now(Report::Surveyed { note }),
+            Ok(None) => {}
+            Err(failure) => self.report_now(Report::Surveyed { note: Some(failure) }),
         });
+    }
+
+    /// Surveys the repository; something to know about it, or `None` when a newer survey took over.
+    fn survey(&self, cancel: &AtomicBool) -> Option<Option<Failure>> {
+        if let Some(head) = head_line(&self.shared.root) {
+            self.report_now(Report::Head(head));
+        }
+        let before = self.shared.survey.borrow().clone();
+        let progress = |step: SurveyStep<'_>| match step {
+            SurveyStep::Listed(files) => {
+                let paths = files.iter().map(|file| file.path.clone()).collect();
+                self.report_now(Report::Listed(Arc::new(paths)));
+            }
+            // Progress that nobody has time for is not worth waiting.
+            SurveyStep::Listing(found) => drop(self.reports.try_send(Report::SurveyProgress { done: found, total: 0 })),
+            SurveyStep::Reading(done, total) => drop(self.reports.try_send(Report::SurveyProgress { done, total })),
+        };
+        let survey = survey(&self.shared.root, before.as_deref(), cancel, &progress)?;
+        let note = survey_note(&survey);
+        self.shared.survey.send_replace(Some(Arc::new(survey)));
+        Some(note)
     }
 
     async fn measure(self, order: ContextOrder) {
@@ -172,8 +185,11 @@ impl Runner {
             // One at a time: whoever waited here may be outdated by now.
             let _turn = lock(&runner.shared.measuring);
             if current(&runner) {
-                let view = runner.compose(&order);
-                runner.report_now(Report::Measured { generation, view });
+                let measured = caught(|| runner.compose(&order));
+                runner.report_now(match measured {
+                    Ok(view) => Report::Measured { generation, view },
+                    Err(failure) => Report::Failed(failure),
+                });
             }
         });
     }
@@ -203,8 +219,13 @@ impl Runner {
             _ = tokio::time::timeout(SURVEY_PATIENCE, ready) => {}
         }
         let runner = self.clone();
-        let composed = tokio::task::spawn_blocking(move || runner.compose(&order)).await;
-        let Ok(view) = composed else { return };
+        let composed = tokio::task::spawn_blocking(move || caught(|| runner.compose(&order))).await;
+        let view = match composed {
+            Ok(Ok(view)) => view,
+            Ok(Err(failure)) => return self.report(Report::Unsent { turn, failure }).await,
+            // The program is leaving.
+            Err(_) => return,
+        };
         if let Some(failure) = unsendable(&view) {
             return self.report(Report::Unsent { turn, failure }).await;
         }
@@ -221,10 +242,11 @@ impl Runner {
         self.report(Report::Ended { turn, result }).await;
     }
 
-    fn propose(&self, turn: u64, reply: &str, files: &[ChatFile]) -> Report {
+    fn propose(&self, reply: &str, files: &[ChatFile], request: String) -> Report {
         let survey = self.shared.survey.borrow().clone();
         let paths: Vec<String> = survey.iter().flat_map(|survey| &survey.files).map(|file| file.path.clone()).collect();
-        Report::Proposed { turn, proposal: propose(&self.shared.root, &paths, files, reply, FormatChoice::Auto) }
+        let proposal = propose(&self.shared.root, &paths, files, reply, FormatChoice::Auto);
+        Report::Proposed { request, proposal }
     }
 
     fn connect(&self, base_url: &str, model: String) {
@@ -255,6 +277,18 @@ impl Runner {
         *self.shared.counter.write().unwrap_or_else(PoisonError::into_inner) = counter;
         *self.shared.line.write().unwrap_or_else(PoisonError::into_inner) = Some(line);
     }
+}
+
+/// Runs `work`; a panic in it, which is a fault of ours, becomes a failure to tell instead of the end of the program.
+fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|cause| {
+        let text = cause.downcast_ref::<String>().map(String::as_str).or_else(|| cause.downcast_ref::<&str>().copied());
+        Failure {
+            message: format!("Something in rhumb broke: {}.", text.unwrap_or("no more is known")),
+            hint: "This is a fault of the program. Your files are as they were; save what you have and start again."
+                .into(),
+        }
+    })
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -1,5 +1,7 @@
 //! Writes accepted hunks, all files or none, and commits them.
 
+use std::collections::BTreeSet;
+
 use crate::git::{GitError, Repo};
 use crate::session::{Failure, WriteOrder, Written};
 use crate::workspace::{self, ContentHash, FileWrite, Root, RootKind, WriteError};
@@ -13,7 +15,7 @@ pub type NotWritten = (Failure, Vec<String>);
 /// # Errors
 /// Nothing was written: a file changed meanwhile, or the file system refused.
 pub fn write(root: &Root, orders: &[WriteOrder], message: &str, commit: bool) -> Result<Written, NotWritten> {
-    let dirty = if commit { dirty_before(root, orders) } else { Ok(Vec::new()) };
+    let dirty = if commit { dirty_now(root) } else { Ok(BTreeSet::new()) };
     let writes: Vec<FileWrite> = orders
         .iter()
         .map(|order| FileWrite {
@@ -36,11 +38,9 @@ pub fn write(root: &Root, orders: &[WriteOrder], message: &str, commit: bool) ->
     Ok(Written { paths, commit, note })
 }
 
-/// Which of the files had uncommitted changes before the write.
-fn dirty_before(root: &Root, orders: &[WriteOrder]) -> Result<Vec<String>, GitError> {
-    let Some(repo) = open(root)? else { return Ok(Vec::new()) };
-    let dirty = repo.dirty_paths()?;
-    Ok(orders.iter().map(|order| order.path.clone()).filter(|path| dirty.contains(path)).collect())
+/// Every path with uncommitted changes.
+fn dirty_now(root: &Root) -> Result<BTreeSet<String>, GitError> {
+    open(root)?.map_or_else(|| Ok(BTreeSet::new()), |repo| repo.dirty_paths())
 }
 
 fn open(root: &Root) -> Result<Option<Repo>, GitError> {
@@ -49,27 +49,27 @@ fn open(root: &Root) -> Result<Option<Repo>, GitError> {
 
 type Committed = (Option<String>, Option<Failure>);
 
-fn commit_clean(root: &Root, paths: &[String], dirty: &[String], message: &str) -> Result<Committed, GitError> {
-    let Some(repo) = open(root)? else {
-        return Ok((None, None));
-    };
-    let clean: Vec<String> = paths.iter().filter(|path| !dirty.contains(path)).cloned().collect();
-    let commit = if clean.is_empty() { None } else { Some(repo.commit_paths(&clean, message)?) };
-    let ignored = commit.as_ref().map(|commit| commit.left_out.join(", ")).filter(|paths| !paths.is_empty());
-    if let Some(ignored) = ignored {
-        let note =
-            Failure { message: format!("Not committed, because git ignores it: {ignored}."), hint: String::new() };
-        return Ok((commit.map(|commit| commit.short_id), Some(note)));
+/// Commits those of `paths` that were clean before; the commit, and what else to know.
+fn commit_clean(root: &Root, paths: &[String], dirty: &BTreeSet<String>, message: &str) -> Result<Committed, GitError> {
+    let Some(repo) = open(root)? else { return Ok((None, None)) };
+    let (own, clean): (Vec<String>, Vec<String>) = paths.iter().cloned().partition(|path| dirty.contains(path));
+    let mut notes = Vec::new();
+    if !own.is_empty() {
+        let files = own.join(", ");
+        notes.push(format!("Not committed, because of uncommitted changes of your own in the file: {files}."));
     }
-    let commit = commit.map(|commit| commit.short_id);
-    let note = (!dirty.is_empty()).then(|| Failure {
-        message: format!(
-            "Not committed, because of uncommitted changes of your own in the file: {}.",
-            dirty.join(", ")
-        ),
-        hint: "The hunks are written; commit the file when you are ready.".into(),
-    });
-    Ok((commit, note))
+    let commit = if clean.is_empty() { None } else { Some(repo.commit_paths(&clean, message)?) };
+    if let Some(commit) = &commit {
+        if !commit.left_out.is_empty() {
+            notes.push(format!("Not committed, because git ignores it: {}.", commit.left_out.join(", ")));
+        }
+        if commit.index_is_behind {
+            notes.push("The commit stands, but git's index could not be brought up to date: run git reset.".to_owned());
+        }
+    }
+    let hint = "The hunks are written; commit the rest when you are ready.".to_owned();
+    let note = (!notes.is_empty()).then(|| Failure { message: notes.join(" "), hint });
+    Ok((commit.map(|commit| commit.short_id), note))
 }
 
 fn not_committed(error: &GitError) -> Failure {
@@ -81,5 +81,30 @@ fn not_written(error: WriteError) -> NotWritten {
     match error {
         WriteError::Stale { path, .. } => (failure, vec![path]),
         _ => (failure, Vec::new()),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn a_users_own_change_behind_a_link_stays_out_of_the_commit() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("real.rs"), "one\ntwo\n").unwrap();
+        std::os::unix::fs::symlink("real.rs", dir.path().join("link.rs")).unwrap();
+        crate::git::init(dir.path(), "T", "t@example.com", "start").unwrap();
+        std::fs::write(dir.path().join("real.rs"), "one, mine\ntwo\n").unwrap();
+        let root = Root::at(dir.path()).unwrap();
+        let order = WriteOrder {
+            path: "link.rs".into(),
+            expected: Some(Arc::from("one, mine\ntwo\n")),
+            content: Some("one, mine\nTWO\n".into()),
+        };
+        let written = write(&root, &[order], "change", true).unwrap();
+        assert_eq!(written.commit, None);
+        assert!(written.note.unwrap().message.contains("real.rs"));
     }
 }

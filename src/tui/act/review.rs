@@ -1,13 +1,14 @@
 //! The actions of the review pane.
 
 use crate::review::{Decision, HunkId};
-use crate::tui::action::Action;
+use crate::tui::action::{Action, Pane, Scope};
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::Overlay;
 
 impl App {
     pub(in crate::tui) fn act_on_review(&mut self, action: Action) -> Option<Vec<Task>> {
-        if self.session.writing {
+        let of_review = action.info().is_some_and(|info| info.scope == Scope::Pane(Pane::Review));
+        if self.session.writing && of_review {
             self.hint = "writing …".into();
             return Some(Vec::new());
         }
