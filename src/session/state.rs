@@ -58,6 +58,8 @@ pub struct Session {
     pub listed: bool,
     /// Files that were asked for before the list of files was there, and whether for reference.
     pub(super) early_files: Vec<(Vec<String>, bool)>,
+    /// Whether the request of the running turn waits for those files.
+    ask_waits: bool,
     /// The next request as last measured.
     pub view: Option<ContextView>,
     /// The branch, for the status line.
@@ -75,7 +77,10 @@ pub struct Session {
     /// The request behind the review, for the commit message.
     pub(super) request: String,
     draft: String,
+    /// Measurements asked for so far: only the newest counts.
     generation: u64,
+    /// Turns so far.
+    turns: u64,
 }
 
 impl Session {
@@ -92,6 +97,7 @@ impl Session {
             paths: Arc::default(),
             listed: false,
             early_files: Vec::new(),
+            ask_waits: false,
             view: None,
             head: String::new(),
             map_tokens: None,
@@ -102,6 +108,7 @@ impl Session {
             request: String::new(),
             draft: String::new(),
             generation: 0,
+            turns: 0,
         };
         let measure = session.measure();
         (session, [vec![Effect::Survey], measure].concat())
@@ -116,11 +123,10 @@ impl Session {
         self.tell(level, failure.message, failure.hint);
     }
 
-    /// The order for the next request as things stand.
-    pub(super) fn order(&mut self) -> ContextOrder {
-        self.generation += 1;
+    /// The order for the next request as things stand, under that number.
+    fn order(&self, generation: u64) -> ContextOrder {
         ContextOrder {
-            generation: self.generation,
+            generation,
             files: self.files.clone(),
             history: transcript::history(&self.transcript),
             draft: self.draft.clone(),
@@ -130,7 +136,8 @@ impl Session {
 
     /// Asks for the panes to be brought up to date.
     pub fn measure(&mut self) -> Vec<Effect> {
-        vec![Effect::Measure(self.order())]
+        self.generation += 1;
+        vec![Effect::Measure(self.order(self.generation))]
     }
 
     /// The draft changed: the map is ranked for it and its meter moves.
@@ -165,7 +172,8 @@ impl Session {
             Connection::Remote { .. } | Connection::Demo => {}
         }
         self.draft = message.to_owned();
-        let order = self.order();
+        self.turns += 1;
+        let order = self.order(self.turns);
         self.draft.clear();
         self.transcript.push(Entry::User { text: message.to_owned(), answered: false });
         self.transcript.push(Entry::Answer(Answer {
@@ -174,13 +182,16 @@ impl Session {
             state: AnswerState::Streaming,
         }));
         self.turn = Some(Turn::new(order.generation, message.to_owned()));
-        (true, vec![Effect::Ask(order)])
+        // Files that still wait for the list of files belong to this request too.
+        self.ask_waits = !self.early_files.is_empty();
+        (true, if self.ask_waits { Vec::new() } else { vec![Effect::Ask(order)] })
     }
 
     /// Stops the running turn; what arrived stays.
     pub fn cancel(&mut self) -> Vec<Effect> {
         match self.turn.take() {
             Some(turn) => {
+                self.ask_waits = false;
                 if self.end_answer(Some("cancelled".into())).is_some() {
                     self.answered();
                 } else {
@@ -258,10 +269,8 @@ impl Session {
     }
 
     /// Asks for the next request as one text.
-    pub fn copy_prompt(&mut self) -> Vec<Effect> {
-        // The newer order outdates a measurement that is still under way.
-        let order = self.order();
-        vec![Effect::Measure(order.clone()), Effect::CopyPrompt(order)]
+    pub fn copy_prompt(&self) -> Vec<Effect> {
+        vec![Effect::CopyPrompt(self.order(self.generation))]
     }
 
     /// Takes in an answer of the world.
@@ -301,7 +310,14 @@ impl Session {
     fn list(&mut self, paths: Arc<Vec<String>>) -> Vec<Effect> {
         (self.paths, self.listed) = (paths, true);
         let early = std::mem::take(&mut self.early_files);
-        early.into_iter().flat_map(|(names, read_only)| self.add_files(&names, read_only)).collect()
+        let mut effects: Vec<Effect> =
+            early.into_iter().flat_map(|(names, read_only)| self.add_files(&names, read_only)).collect();
+        if std::mem::take(&mut self.ask_waits)
+            && let Some((generation, draft)) = self.turn.as_ref().map(|turn| (turn.number, turn.message.clone()))
+        {
+            effects.push(Effect::Ask(ContextOrder { draft, ..self.order(generation) }));
+        }
+        effects
     }
 
     fn measured(&mut self, view: ContextView) {

@@ -181,6 +181,22 @@ fn a_reply_is_not_taken_while_another_streams() {
 }
 
 #[test]
+fn a_request_waits_for_files_that_are_not_listed_yet() {
+    let mut session = connected();
+    session.add_files(&["b.rs".into()], false);
+    let (sent, effects) = session.send("go");
+    assert!(sent && effects.is_empty());
+    let effects = session.handle(Report::Listed(Arc::new(vec!["src/b.rs".into()])));
+    let asked = effects.iter().find_map(|effect| match effect {
+        Effect::Ask(order) => Some(order),
+        _ => None,
+    });
+    let order = asked.expect("the request");
+    assert_eq!((order.draft.as_str(), order.files[0].path.as_str()), ("go", "src/b.rs"));
+    assert_eq!(session.turn.as_ref().map(|turn| turn.number), Some(order.generation));
+}
+
+#[test]
 fn an_empty_answer_gives_the_message_back() {
     let mut session = connected();
     let turn = send(&mut session, "go");

@@ -206,7 +206,7 @@ fn what_git_refuses_to_commit_is_written_and_told() {
 fn a_file_that_is_not_there_is_told_at_the_start() {
     let repo = harbour_repo();
     let mut pty = open(&repo.path(), None, &["--file", "no-such.py", "--file", "harbour.py"]);
-    pty.wait_for("no-such.py was taken out of the chat");
+    pty.wait_for("No file of the repository is called no-such.py.");
     pty.wait_for("✎ harbour.py");
     quit(&mut pty);
 }
