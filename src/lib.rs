@@ -6,6 +6,7 @@
 //! ```text
 //! text, diff, tokens      pure text: widths, lines, diffs, counts
 //! syntax                  languages, tags (definitions and references), highlighting
+//! lexical                 which files and symbols speak of the words of a message
 //! repo_map                the ranked outline of the code that the model was not given
 //! edit → review           a reply becomes a proposal; the user decides each hunk of it
 //! context                 what the next request holds, part by part, with its tokens
@@ -27,6 +28,7 @@ pub mod edit;
 pub mod error;
 pub mod git;
 pub mod headless;
+pub mod lexical;
 pub mod llm;
 pub mod repo_map;
 pub mod review;

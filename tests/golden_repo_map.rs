@@ -111,7 +111,7 @@ fn files_of(tags: &Value) -> Vec<MapFile> {
         });
         let references = pairs(&tags["refs"]).into_iter().map(|(line, name)| Reference { name, line });
         let tags = FileTags { definitions: definitions.collect(), references: references.collect() };
-        MapFile { path: path.clone(), tags: Arc::new(tags) }
+        MapFile { path: path.clone(), tags: Arc::new(tags), ..MapFile::default() }
     };
     tags.as_object().unwrap().iter().map(file).collect()
 }

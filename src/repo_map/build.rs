@@ -3,12 +3,16 @@
 use super::explain::{Reasons, Why};
 use super::fit::{Fitted, fit};
 use super::path;
-use super::render::{Choice, Writer};
+use super::plan::{Shelf, shelves, steps};
+use super::render::{Choice, Tier, Writer};
 use super::request::{MapFile, MapRequest, MapStyle};
 use super::standing::Ranking;
 use super::weights::Weights;
 use crate::syntax::tag::SymbolKind;
 use crate::tokens::TokenCounter;
+
+/// Estimated tokens of the steps that a map is fitted from, in budgets: estimates may be off, and a step may not fit.
+const ENOUGH: usize = 2;
 
 /// The repo map for one request.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -55,7 +59,7 @@ pub struct RankedSymbol {
     pub signature: String,
     /// Name of the definition around it.
     pub container: Option<String>,
-    /// Its rank for this request. Definitions of one name in one file share the rank of the name equally.
+    /// Its rank for this request among the symbols of its file; only the order means something.
     pub rank: f64,
     /// Whether it was chosen for the text. (A container may appear in the text for the sake of its members alone.)
     pub shown: bool,
@@ -83,8 +87,9 @@ impl RepoMap {
     /// [`RepoMap::build`] with other weights.
     pub fn build_with(files: &[MapFile], request: &MapRequest, counter: &dyn TokenCounter, weights: &Weights) -> Self {
         let ranking = Ranking::new(files, request, weights);
-        let candidates = candidates(&ranking);
-        let choices: Vec<Choice> = candidates.iter().map(|candidate| candidate.choice).collect();
+        let shelves = shelves(&ranking);
+        let gains = if ranking.requested { weights.asked } else { weights.unasked };
+        let choices = steps(&ranking, &shelves, gains, ENOUGH * request.budget);
         let mut writer = Writer::new(&ranking.files, request.style);
         let fitted = fit(&mut writer, &choices, request.budget, counter);
         let reasons = request.explain.then(|| Reasons::new(&ranking));
@@ -93,7 +98,7 @@ impl RepoMap {
             definitions: ranking.files.iter().map(|file| file.tags.definitions.len()).sum(),
             references: ranking.files.iter().map(|file| file.tags.references.len()).sum(),
         };
-        let files = ranked_files(&ranking, &candidates, &fitted, reasons.as_ref());
+        let files = ranked_files(&ranking, &shelves, &fitted, reasons.as_ref());
         Self { text: fitted.text, budget: request.budget, tokens: fitted.tokens, files, stats }
     }
 
@@ -101,7 +106,7 @@ impl RepoMap {
     /// many as fit `budget`, written in path order.
     pub fn listing(paths: &[String], budget: usize, counter: &dyn TokenCounter) -> Self {
         let mut files: Vec<MapFile> =
-            paths.iter().map(|path| MapFile { path: path.clone(), tags: Default::default() }).collect();
+            paths.iter().map(|path| MapFile { path: path.clone(), ..MapFile::default() }).collect();
         files.sort_by(|a, b| a.path.cmp(&b.path));
         files.dedup_by(|a, b| a.path == b.path);
         let mut order: Vec<u32> = (0..files.len() as u32).collect();
@@ -109,7 +114,8 @@ impl RepoMap {
             let path = &files[file as usize].path;
             (!path::is_landmark(path), path::is_aside(path), path.matches('/').count(), file)
         });
-        let choices: Vec<Choice> = order.iter().map(|&file| Choice { file, definition: None }).collect();
+        let choices: Vec<Choice> =
+            order.iter().map(|&file| Choice { file, definition: None, tier: Tier::Name }).collect();
         let borrowed: Vec<&MapFile> = files.iter().collect();
         let fitted = fit(&mut Writer::new(&borrowed, MapStyle::Tree), &choices, budget, counter);
         let mut shown = vec![false; files.len()];
@@ -139,89 +145,38 @@ impl RepoMap {
     }
 }
 
-/// How fast the worth of a file's symbols falls with their place in it: the second is worth a third of the first.
-const DECAY: f64 = 2.0;
-
-/// Something that the map may show.
-#[derive(Debug, Clone, Copy)]
-struct Candidate {
-    choice: Choice,
-    /// The symbol of the definition, for reasons.
-    symbol: u32,
-    score: f64,
-}
-
-/// All definitions outside of the chat, best first; then files without definitions. Of the latter those that the
-/// request names stand among the definitions.
-fn candidates(ranking: &Ranking<'_>) -> Vec<Candidate> {
-    let names = &ranking.graph.names;
-    let mut named: Vec<Candidate> = Vec::new();
-    let mut bare: Vec<Candidate> = Vec::new();
-    for (file, map_file) in (0u32..).zip(&ranking.files) {
-        if ranking.chat[file as usize] {
-            continue;
-        }
-        if map_file.tags.definitions.is_empty() {
-            let choice = Choice { file, definition: None };
-            let candidate = Candidate { choice, symbol: u32::MAX, score: ranking.file_scores[file as usize] };
-            if ranking.wanted[file as usize] { named.push(candidate) } else { bare.push(candidate) }
-        }
-        let mut own: Vec<(u32, u32, f64)> = Vec::with_capacity(map_file.tags.definitions.len());
-        for (index, definition) in (0u32..).zip(&map_file.tags.definitions) {
-            let symbol = names.id(&definition.name).and_then(|name| names.symbol(file, name));
-            let Some(symbol) = symbol else { continue };
-            let shared_by = f64::from(names.symbols[symbol as usize].definitions.max(1));
-            own.push((index, symbol, ranking.symbol_scores[symbol as usize] / shared_by));
-        }
-        own.sort_by(|a, b| b.2.total_cmp(&a.2));
-        for (place, (index, symbol, _)) in own.into_iter().enumerate() {
-            let score = ranking.file_scores[file as usize] / (1.0 + DECAY * place as f64);
-            named.push(Candidate { choice: Choice { file, definition: Some(index) }, symbol, score });
-        }
-    }
-    // Stable sorts: equal scores stay in path order, then source order.
-    named.sort_by(|a, b| b.score.total_cmp(&a.score));
-    bare.sort_by(|a, b| b.score.total_cmp(&a.score));
-    named.append(&mut bare);
-    named
-}
-
 /// The files outside of the chat in rank order, with their symbols in rank order.
 fn ranked_files(
     ranking: &Ranking<'_>,
-    candidates: &[Candidate],
+    shelves: &[Shelf],
     fitted: &Fitted,
     reasons: Option<&Reasons>,
 ) -> Vec<RankedFile> {
     let mut shown: Vec<(u32, Option<u32>)> =
         fitted.choices.iter().map(|choice| (choice.file, choice.definition)).collect();
     shown.sort_unstable();
-    let mut symbols: Vec<Vec<RankedSymbol>> = ranking.files.iter().map(|_| Vec::new()).collect();
-    for candidate in candidates {
-        let Choice { file, definition: Some(index) } = candidate.choice else {
-            continue;
-        };
+    let symbol = |file: u32, (index, rank): (u32, f64)| {
         let tag = &ranking.files[file as usize].tags.definitions[index as usize];
-        symbols[file as usize].push(RankedSymbol {
+        let names = &ranking.graph.names;
+        let id = names.id(&tag.name).and_then(|name| names.symbol(file, name));
+        RankedSymbol {
             name: tag.name.clone(),
             kind: tag.kind,
             line: tag.line,
             end_line: tag.end_line,
             signature: tag.signature.clone(),
             container: tag.container.clone(),
-            rank: candidate.score,
+            rank,
             shown: shown.binary_search(&(file, Some(index))).is_ok(),
-            why: reasons.map_or_else(Vec::new, |reasons| reasons.of_symbol(ranking, candidate.symbol)),
-        });
-    }
-    let mut order: Vec<u32> = (0..ranking.files.len() as u32).filter(|&file| !ranking.chat[file as usize]).collect();
-    order.sort_by(|&a, &b| ranking.file_scores[b as usize].total_cmp(&ranking.file_scores[a as usize]));
-    let ranked = |&file: &u32| RankedFile {
-        path: ranking.files[file as usize].path.clone(),
-        rank: ranking.file_scores[file as usize],
-        shown: shown.binary_search_by_key(&file, |choice| choice.0).is_ok(),
-        symbols: std::mem::take(&mut symbols[file as usize]),
-        why: reasons.map_or_else(Vec::new, |reasons| reasons.of_file(ranking, file)),
+            why: reasons.zip(id).map_or_else(Vec::new, |(reasons, id)| reasons.of_symbol(ranking, id)),
+        }
     };
-    order.iter().map(ranked).collect()
+    let ranked = |shelf: &Shelf| RankedFile {
+        path: ranking.files[shelf.file as usize].path.clone(),
+        rank: ranking.file_scores[shelf.file as usize],
+        shown: shown.binary_search_by_key(&shelf.file, |choice| choice.0).is_ok(),
+        symbols: shelf.symbols.iter().map(|&entry| symbol(shelf.file, entry)).collect(),
+        why: reasons.map_or_else(Vec::new, |reasons| reasons.of_file(ranking, shelf.file)),
+    };
+    shelves.iter().map(ranked).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::words::is_stop_word;
+use crate::lexical::is_stop_word;
 
 /// Longest word that can be a name or a path, in bytes; longer runs are data.
 const LONGEST: usize = 256;

@@ -4,23 +4,28 @@
 //! what the request is about (`mention`, `seed`); the best symbols that fit the budget (`fit`) become text (`render`).
 
 mod build;
+mod digest;
 mod explain;
 mod fit;
 mod graph;
+mod header;
 mod mention;
 mod outline;
 mod path;
+mod plan;
 mod rank;
 mod render;
 mod request;
+mod score;
 mod seed;
 mod standing;
 mod weights;
-mod words;
 
 pub use build::{MapStats, RankedFile, RankedSymbol, RepoMap};
+pub use digest::Digest;
 pub use explain::Why;
 pub use graph::{Node, TagGraph};
+pub use plan::Gains;
 pub use rank::{Arcs, PageRank, pagerank};
 pub use request::{MapFile, MapRequest, MapStyle};
 pub use standing::Ranking;

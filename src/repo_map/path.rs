@@ -1,4 +1,4 @@
-//! What a path says about a file: the word it is named by, whether it is a landmark, whether it lies aside.
+//! What a path says about a file: whether it is a landmark, whether it lies aside.
 
 /// Root files that tell what a repository is and how it is built.
 const LANDMARKS: [&str; 20] = [
@@ -24,27 +24,45 @@ const LANDMARKS: [&str; 20] = [
     "tsconfig.json",
 ];
 
-/// Stems that name no subject of their own: the folder does.
-const ENTRIES: [&str; 6] = ["__init__", "index", "lib", "main", "mod", "__main__"];
-
-/// Folders of code that is not the program itself.
-const ASIDE: [&str; 16] = [
+/// Folders of code that is not the program itself. Sorted, for the binary search.
+const ASIDE: [&str; 37] = [
+    "__snapshots__",
     "__tests__",
     "bench",
     "benches",
+    "benchmark",
     "benchmarks",
+    "conformance",
+    "contrib",
+    "dist",
+    "doc",
     "docs",
     "e2e",
     "example",
     "examples",
+    "fixture",
     "fixtures",
+    "generated",
+    "integration-tests",
     "node_modules",
+    "playground",
     "spec",
+    "specs",
+    "template",
+    "templates",
     "test",
+    "test-utils",
+    "testcases",
     "testdata",
+    "testing",
     "tests",
+    "testutil",
+    "testutils",
+    "third-party",
     "third_party",
     "vendor",
+    "vendored",
+    "website",
 ];
 
 /// The last component of a path.
@@ -65,12 +83,6 @@ pub(crate) fn stem(path: &str) -> &str {
     name.get(..end).unwrap_or(name)
 }
 
-/// The word that a file goes by: its stem, or its folder for an `index`, `mod` or `__init__`.
-pub(crate) fn subject(path: &str) -> &str {
-    let stem = stem(path);
-    if ENTRIES.contains(&stem) { folders(path).last().unwrap_or(stem) } else { stem }
-}
-
 /// True for the README and the manifests at the root.
 pub(crate) fn is_landmark(path: &str) -> bool {
     if path.contains('/') {
@@ -82,7 +94,8 @@ pub(crate) fn is_landmark(path: &str) -> bool {
 
 /// True for tests, examples, documentation and vendored code.
 pub(crate) fn is_aside(path: &str) -> bool {
-    if folders(path).any(|folder| ASIDE.contains(&folder.to_ascii_lowercase().as_str())) {
+    let is_aside = |folder: &str| ASIDE.binary_search(&folder).is_ok() || folder.starts_with("template-");
+    if folders(path).any(|folder| is_aside(&folder.to_ascii_lowercase())) {
         return true;
     }
     let name = file_name(path);
@@ -90,7 +103,7 @@ pub(crate) fn is_aside(path: &str) -> bool {
     let marks = ["_test", "_tests", "_spec", "-test", "-spec"];
     stem.starts_with("test_")
         || marks.iter().any(|mark| stem.ends_with(mark))
-        || [".test.", ".spec.", ".min."].iter().any(|mark| name.contains(mark))
+        || [".test.", ".spec.", ".min.", ".d.ts", "_pb2.py", ".pb.go"].iter().any(|mark| name.contains(mark))
         || matches!(stem, "tests" | "conftest")
         || (name.ends_with(".java") && stem.ends_with("Test"))
 }
@@ -100,17 +113,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_goes_by_its_stem_or_its_folder() {
-        for (path, expected) in [
-            ("src/walk.rs", "walk"),
-            ("src/graph/mod.rs", "graph"),
-            ("main.rs", "main"),
-            (".gitignore", ".gitignore"),
-            ("a/b.test.ts", "b"),
-            ("", ""),
-            ("...", "..."),
-        ] {
-            assert_eq!(subject(path), expected, "{path}");
+    fn a_stem_ends_at_the_first_dot() {
+        for (path, expected) in
+            [("src/walk.rs", "walk"), (".gitignore", ".gitignore"), ("a/b.test.ts", "b"), ("", ""), ("...", "...")]
+        {
+            assert_eq!(stem(path), expected, "{path}");
         }
     }
 

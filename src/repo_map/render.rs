@@ -1,21 +1,35 @@
-//! Writing the chosen symbols as text: files in path order, symbols in line order, and a mark where some are left out.
+//! Writing the chosen symbols as text: files in path order, the lines of definitions in source order below their
+//! containers, and names alone where there was no room for a line.
+
+use std::collections::BTreeSet;
 
 use super::outline::Outline;
 use super::request::{MapFile, MapStyle};
 use crate::syntax::tag::{Definition, SymbolKind};
 
 /// Widest line of a symbol, in characters. Paths are never cut: they must stay usable.
-const WIDEST: usize = 100;
+const WIDEST: usize = 80;
 /// Deepest nesting that is indented.
 const DEEPEST: usize = 8;
-/// The mark for symbols left out.
-const GAP: &str = "⋮";
+/// Comes before the names that have no line below a file that has lines.
+const REST: &str = "⋮ ";
+
+/// How much of a definition is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Tier {
+    /// Its name, beside others.
+    Name,
+    /// A line of its own.
+    Line,
+}
 
 /// A choice for the map: a file as a bare path, or one of its definitions (by index in its tags).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Choice {
     pub(crate) file: u32,
     pub(crate) definition: Option<u32>,
+    /// Means nothing for a bare path.
+    pub(crate) tier: Tier,
 }
 
 /// Writes choices in one style. Outlines of files are made when first needed and kept.
@@ -30,29 +44,42 @@ impl<'r, 'a> Writer<'r, 'a> {
         Self { files, style, outlines: files.iter().map(|_| None).collect() }
     }
 
-    /// The text of `choices`, which may be in any order and repeat themselves.
+    /// The text of `choices`, which may be in any order and repeat themselves: the highest tier of a definition counts.
     pub(crate) fn text(&mut self, choices: &[Choice]) -> String {
-        let mut placed: Vec<(u32, Option<u32>)> = Vec::with_capacity(choices.len());
+        let mut placed: Vec<(u32, Option<u32>, Tier)> = Vec::with_capacity(choices.len());
         for choice in choices {
-            placed.push((choice.file, choice.definition.and_then(|index| self.position(choice.file, index))));
+            let position = choice.definition.and_then(|index| self.position(choice.file, index));
+            placed.push((choice.file, position, choice.tier));
         }
         placed.sort_unstable();
-        placed.dedup();
         let mut text = String::new();
         for group in placed.chunk_by(|a, b| a.0 == b.0) {
-            let file = group[0].0 as usize;
-            let positions: Vec<u32> = group.iter().filter_map(|(_, position)| *position).collect();
-            push_clean(&mut text, &self.files[file].path, usize::MAX);
-            text.push_str(if positions.is_empty() { "\n" } else { ":\n" });
-            if let Some(outline) = self.outlines[file].as_ref().filter(|_| !positions.is_empty()) {
-                let definitions = &self.files[file].tags.definitions;
-                match self.style {
-                    MapStyle::Tree => Tree { definitions, outline, text: &mut text }.write(positions),
-                    MapStyle::Outline => write_by_kind(&mut text, definitions, outline, &positions),
-                }
-            }
+            self.write_file(&mut text, group);
         }
         text
+    }
+
+    fn write_file(&self, text: &mut String, group: &[(u32, Option<u32>, Tier)]) {
+        let file = self.files[group[0].0 as usize];
+        push_clean(text, &file.path, usize::MAX);
+        let Some(outline) = self.outlines[group[0].0 as usize].as_ref() else {
+            text.push('\n');
+            return;
+        };
+        let (mut lines, mut names) = (Vec::new(), Vec::new());
+        for same in group.chunk_by(|a, b| a.1 == b.1) {
+            let Some(position) = same[0].1 else { continue };
+            // Sorted by tier within a position, so the last is the highest.
+            match same[same.len() - 1].2 {
+                Tier::Line => lines.push(position),
+                Tier::Name => names.push(position),
+            }
+        }
+        let sheet = Sheet { file, outline };
+        match self.style {
+            MapStyle::Tree => sheet.write_tree(text, lines, &names),
+            MapStyle::Outline => sheet.write_by_kind(text, &lines, &names),
+        }
     }
 
     fn position(&mut self, file: u32, definition: u32) -> Option<u32> {
@@ -62,41 +89,83 @@ impl<'r, 'a> Writer<'r, 'a> {
     }
 }
 
-/// One file in the tree style.
-struct Tree<'t> {
-    definitions: &'t [Definition],
+/// One file with its definitions in source order.
+struct Sheet<'t> {
+    file: &'t MapFile,
     outline: &'t Outline,
-    text: &'t mut String,
 }
 
-impl<'t> Tree<'t> {
-    fn write(&mut self, mut positions: Vec<u32>) {
-        self.add_containers(&mut positions);
-        let mut before: Option<u32> = None;
+impl<'t> Sheet<'t> {
+    /// Lines below their containers, then the names that have none. Names alone stand behind the path.
+    fn write_tree(&self, text: &mut String, mut lines: Vec<u32>, names: &[u32]) {
+        self.add_containers(&mut lines);
+        if lines.is_empty() {
+            self.write_names(text, ":", names, &lines);
+            return;
+        }
+        text.push_str(":\n");
         let mut open: Option<&str> = None;
-        for &position in &positions {
+        for &position in &lines {
             let definition = self.at(position);
-            let stray =
-                if self.outline.parent[position as usize].is_none() { definition.container.as_deref() } else { None };
-            let depth = self.outline.depth[position as usize] as usize + usize::from(stray.is_some());
-            if before.is_some_and(|before| position > before + 1) {
-                let gap_depth = if stray.is_some() && stray != open { 0 } else { depth };
-                self.line(gap_depth, GAP);
-            }
+            // The type of a method may stand in another place, or have no definition of its own.
+            let top = self.outline.parent[position as usize].is_none();
+            let stray = definition.container.as_deref().filter(|_| top);
             match stray {
                 Some(container) if open != Some(container) => {
-                    self.line(0, container);
+                    push_line(text, 1, container);
                     open = Some(container);
                 }
-                None if depth == 0 => open = Some(definition.name.as_str()),
+                None if top => open = Some(definition.name.as_str()),
                 _ => {}
             }
-            self.line(depth, header(definition));
-            before = Some(position);
+            let depth = self.outline.depth[position as usize] as usize + usize::from(stray.is_some());
+            push_line(text, 1 + depth, self.header(position));
+        }
+        self.write_names(text, REST, names, &lines);
+    }
+
+    /// Kinds in a fixed order, members after the name of their container.
+    fn write_by_kind(&self, text: &mut String, lines: &[u32], names: &[u32]) {
+        text.push_str(if lines.is_empty() && names.is_empty() { "\n" } else { ":\n" });
+        let kind = |position: &u32| self.at(*position).kind;
+        let kinds: BTreeSet<SymbolKind> = lines.iter().chain(names).map(kind).collect();
+        for each in kinds {
+            text.push_str("  ");
+            text.push_str(each.as_str());
+            let of_kind = |positions: &[u32]| -> Vec<u32> {
+                positions.iter().copied().filter(|position| kind(position) == each).collect()
+            };
+            self.write_names(text, ":", &of_kind(names), lines);
+            for position in of_kind(lines) {
+                match &self.at(position).container {
+                    Some(container) => push_line(text, 2, &format!("{container}: {}", self.header(position))),
+                    None => push_line(text, 2, self.header(position)),
+                }
+            }
         }
     }
 
-    /// A symbol is shown below its containers, chosen or not.
+    /// Ends a line with `before` and each of the names that no line has shown, once.
+    fn write_names(&self, text: &mut String, before: &str, names: &[u32], lines: &[u32]) {
+        let shown: BTreeSet<&str> = lines.iter().map(|&position| self.at(position).name.as_str()).collect();
+        let mut said: BTreeSet<&str> = BTreeSet::new();
+        let fresh = names.iter().map(|&position| self.at(position).name.as_str());
+        let fresh: Vec<&str> = fresh.filter(|name| !shown.contains(name) && said.insert(name)).collect();
+        let own_line = before == REST;
+        if !fresh.is_empty() {
+            text.push_str(if own_line { "  " } else { "" });
+            text.push_str(before.trim_end());
+            for name in &fresh {
+                text.push(' ');
+                push_clean(text, name, WIDEST);
+            }
+        }
+        if !(own_line && fresh.is_empty()) {
+            text.push('\n');
+        }
+    }
+
+    /// A line is shown below its containers, chosen or not.
     fn add_containers(&self, positions: &mut Vec<u32>) {
         let mut containers: Vec<u32> = Vec::new();
         for &position in positions.iter() {
@@ -115,37 +184,12 @@ impl<'t> Tree<'t> {
     }
 
     fn at(&self, position: u32) -> &'t Definition {
-        &self.definitions[self.outline.order[position as usize] as usize]
+        &self.file.tags.definitions[self.outline.order[position as usize] as usize]
     }
 
-    fn line(&mut self, depth: usize, content: &str) {
-        push_line(self.text, 1 + depth, content);
+    fn header(&self, position: u32) -> &'t str {
+        self.file.digest.header(self.outline.order[position as usize], self.at(position))
     }
-}
-
-/// One file in the outline style: kinds in a fixed order, members after the name of their container.
-fn write_by_kind(text: &mut String, definitions: &[Definition], outline: &Outline, positions: &[u32]) {
-    let mut by_kind: Vec<(SymbolKind, &Definition)> = positions
-        .iter()
-        .map(|&position| &definitions[outline.order[position as usize] as usize])
-        .map(|definition| (definition.kind, definition))
-        .collect();
-    by_kind.sort_by_key(|(kind, _)| *kind);
-    for group in by_kind.chunk_by(|a, b| a.0 == b.0) {
-        push_line(text, 1, group[0].0.as_str());
-        for (_, definition) in group {
-            match &definition.container {
-                Some(container) => push_line(text, 2, &format!("{container}: {}", header(definition))),
-                None => push_line(text, 2, header(definition)),
-            }
-        }
-    }
-}
-
-/// What a definition shows: its signature, or its name where it has none.
-fn header(definition: &Definition) -> &str {
-    let signature = definition.signature.trim();
-    if signature.is_empty() { &definition.name } else { signature }
 }
 
 /// One line of a symbol, `level` steps in.

@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
+use super::digest::Digest;
 use crate::syntax::tag::FileTags;
 
 /// A file of the repository with its tags.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct MapFile {
     /// Path relative to the root, with `/`.
     pub path: String,
     /// What it defines and uses; empty for a file of no known language.
     pub tags: Arc<FileTags>,
+    /// What the map keeps of its text; empty for a file that was not read.
+    pub digest: Arc<Digest>,
 }
 
 /// How the map is written.

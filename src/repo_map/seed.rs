@@ -1,8 +1,7 @@
 //! Where the rank starts from: the teleport vector, drawn towards what the request is about.
 //!
-//! Whatever the request mentions has a vote, shared by everything in the repository that it could mean. A word that
-//! fits one name decides; a word that fits hundreds hardly counts. So rare words weigh more without a table of
-//! frequencies, and words that the repository does not know cost nothing.
+//! Whatever the request names has a vote, shared by everything in the repository of that name: one that fits a single
+//! definition decides, one that fits hundreds hardly counts. Its plain words vote for the files that speak of them.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,24 +10,24 @@ use super::mention::Mentions;
 use super::path;
 use super::request::{MapFile, MapRequest};
 use super::weights::Weights;
-use super::words::{each_word, stemmed};
+use crate::lexical::Relevance;
 
-/// Votes of a file or name that the caller names, of an identifier or path in the message, and of a plain word there.
-const NAMED: f64 = 3.0;
-const SPOKEN: f64 = 2.0;
-const WORD: f64 = 1.0;
-/// Votes of a word for folders of its name: they hold many files.
-const FOLDER: f64 = 0.5;
+/// Votes of a file or name that the caller names, of an identifier or path in the message, and of all its words together.
+const NAMED: f64 = 2.0;
+const SPOKEN: f64 = 1.0;
+const WORDS: f64 = 2.0;
+/// Files that share the votes of the words.
+const LEADERS: usize = 12;
 /// Parts of the teleport mass: all files, the chat, the mentions. Parts without an entry leave theirs to the others.
 const PARTS: [f64; 3] = [0.3, 2.0, 4.0];
 
-/// The start of a ranking. `teleport` sums to one; the masses are the part of it that a mention put on a file as a
-/// whole or on a symbol of it, by file and by symbol.
+/// The start of a ranking. `teleport` sums to one; the votes are those for a file as a whole and for a symbol of it, by
+/// file and by symbol, without those of plain words.
 #[derive(Debug)]
 pub(crate) struct Seeds {
     pub(crate) teleport: Vec<f64>,
-    pub(crate) file_mass: Vec<f64>,
-    pub(crate) symbol_mass: Vec<f64>,
+    pub(crate) file_votes: Vec<f64>,
+    pub(crate) symbol_votes: Vec<f64>,
     /// Names that the request mentions as they are written.
     pub(crate) mentioned: BTreeSet<u32>,
 }
@@ -40,6 +39,7 @@ impl Seeds {
         names: &Names<'_>,
         chat: &[bool],
         request: &MapRequest,
+        relevance: &Relevance,
         weights: &Weights,
     ) -> Self {
         let mut ballot = Ballot::new(files, names);
@@ -53,20 +53,13 @@ impl Seeds {
         for path in &mentions.paths {
             ballot.vote_for_path(path, SPOKEN);
         }
-        let mut words: BTreeSet<String> = BTreeSet::new();
         for name in &mentions.identifiers {
-            if !ballot.vote_for_name(name, SPOKEN) {
-                each_word(name, |word| words.extend([word.to_owned()]));
-            }
+            ballot.vote_for_name(name, SPOKEN);
         }
         for word in &mentions.words {
             ballot.note_if_rare(word, weights.common_above);
-            words.insert(stemmed(&word.to_lowercase()).to_owned());
         }
-        for name in &request.mentioned_idents {
-            words.insert(stemmed(&name.to_lowercase()).to_owned());
-        }
-        ballot.vote_for_words(&words);
+        ballot.vote_for_words(relevance);
         ballot.count(chat, weights)
     }
 }
@@ -78,6 +71,8 @@ struct Ballot<'r, 'a> {
     by_file_name: HashMap<&'a str, Vec<u32>>,
     file_votes: Vec<f64>,
     symbol_votes: Vec<f64>,
+    /// Votes of plain words by file.
+    word_votes: Vec<f64>,
     mentioned: BTreeSet<u32>,
 }
 
@@ -93,6 +88,7 @@ impl<'r, 'a> Ballot<'r, 'a> {
             by_file_name,
             file_votes: vec![0.0; files.len()],
             symbol_votes: vec![0.0; names.symbols.len()],
+            word_votes: vec![0.0; files.len()],
             mentioned: BTreeSet::new(),
         }
     }
@@ -111,15 +107,10 @@ impl<'r, 'a> Ballot<'r, 'a> {
         }
     }
 
-    /// Votes for the definitions of a name as it is written; false if there are none.
-    fn vote_for_name(&mut self, text: &str, vote: f64) -> bool {
-        let Some(name) = self.names.id(text) else { return false };
+    /// Votes for the definitions of a name as it is written.
+    fn vote_for_name(&mut self, text: &str, vote: f64) {
+        let Some(name) = self.names.id(text) else { return };
         self.mentioned.insert(name);
-        self.share_name(name, vote);
-        true
-    }
-
-    fn share_name(&mut self, name: u32, vote: f64) {
         let symbols = &self.names.symbols_of[name as usize];
         for &symbol in symbols {
             self.symbol_votes[symbol as usize] += vote / symbols.len() as f64;
@@ -135,24 +126,16 @@ impl<'r, 'a> Ballot<'r, 'a> {
         }
     }
 
-    /// Each word votes for the names, the files and the folders that it is a part of, by how much of them it covers.
-    fn vote_for_words(&mut self, words: &BTreeSet<String>) {
-        if words.is_empty() {
-            return;
-        }
-        let matcher = Matcher::new(words);
-        for (name, share) in matcher.shares(self.names.texts.iter().copied()) {
-            self.share_name(name, WORD * share);
-        }
-        for (file, share) in matcher.shares(self.files.iter().map(|file| path::subject(&file.path))) {
-            self.file_votes[file as usize] += WORD * share;
-        }
-        let folders: Vec<(u32, &str)> = (0u32..)
-            .zip(self.files)
-            .flat_map(|(index, file)| path::folders(&file.path).map(move |folder| (index, folder)))
-            .collect();
-        for (at, share) in matcher.shares(folders.iter().map(|(_, folder)| *folder)) {
-            self.file_votes[folders[at as usize].0 as usize] += FOLDER * share;
+    /// The files whose words say most of what the message says, by the square of it: the rest hardly count.
+    fn vote_for_words(&mut self, relevance: &Relevance) {
+        let mut best: Vec<(f64, usize)> = relevance.shares().into_iter().zip(0..).collect();
+        best.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        best.truncate(LEADERS);
+        let total: f64 = best.iter().map(|(score, _)| score * score).sum();
+        if total > 0.0 {
+            for (score, file) in best {
+                self.word_votes[file] = WORDS * score * score / total;
+            }
         }
     }
 
@@ -162,57 +145,23 @@ impl<'r, 'a> Ballot<'r, 'a> {
         };
         let base: Vec<f64> = self.files.iter().map(lift).collect();
         let chats: Vec<f64> = chat.iter().map(|&chat| f64::from(u8::from(chat))).collect();
-        let votes: f64 = self.file_votes.iter().chain(&self.symbol_votes).sum();
+        let votes: f64 = self.file_votes.iter().chain(&self.symbol_votes).chain(&self.word_votes).sum();
         let sums = [base.iter().sum::<f64>(), chats.iter().sum(), votes];
         let present: f64 = PARTS.iter().zip(sums).filter(|(_, sum)| *sum > 0.0).map(|(part, _)| part).sum();
         let scale = |index: usize| {
             if sums[index] > 0.0 { PARTS[index] / present / sums[index] } else { 0.0 }
         };
         let scaled = |votes: &[f64], by: f64| -> Vec<f64> { votes.iter().map(|vote| vote * by).collect() };
-        let file_mass = scaled(&self.file_votes, scale(2));
-        let symbol_mass = scaled(&self.symbol_votes, scale(2));
         let mut teleport = scaled(&base, scale(0));
-        for (cell, (chat, mass)) in teleport.iter_mut().zip(chats.iter().zip(&file_mass)) {
-            *cell += chat * scale(1) + mass;
+        for (cell, chat) in teleport.iter_mut().zip(&chats) {
+            *cell += chat * scale(1);
         }
-        for (symbol, mass) in self.names.symbols.iter().zip(&symbol_mass) {
-            teleport[symbol.file as usize] += mass;
+        for (cell, votes) in teleport.iter_mut().zip(self.file_votes.iter().zip(&self.word_votes)) {
+            *cell += (votes.0 + votes.1) * scale(2);
         }
-        Seeds { teleport, file_mass, symbol_mass, mentioned: self.mentioned }
-    }
-}
-
-/// Finds the words of a message inside names.
-struct Matcher<'w> {
-    index: HashMap<&'w str, u32>,
-}
-
-impl<'w> Matcher<'w> {
-    fn new(words: &'w BTreeSet<String>) -> Self {
-        Self { index: words.iter().map(String::as_str).zip(0u32..).collect() }
-    }
-
-    /// For every text that has some of the words, its share of their votes: each word's vote is split in proportion to
-    /// the square of the part of the text that the message covers.
-    fn shares<'t>(&self, texts: impl Iterator<Item = &'t str>) -> Vec<(u32, f64)> {
-        let mut pools = vec![0.0f64; self.index.len()];
-        let mut hits: Vec<(u32, u32, f64)> = Vec::new();
-        let mut found: Vec<u32> = Vec::new();
-        for (text_id, text) in (0u32..).zip(texts) {
-            let mut parts = 0usize;
-            found.clear();
-            each_word(text, |word| {
-                parts += 1;
-                found.extend(self.index.get(word));
-            });
-            found.sort_unstable();
-            let covered = found.len() as f64 / parts.max(1) as f64;
-            found.dedup();
-            for &word in &found {
-                pools[word as usize] += covered * covered;
-                hits.push((text_id, word, covered * covered));
-            }
+        for (symbol, votes) in self.names.symbols.iter().zip(&self.symbol_votes) {
+            teleport[symbol.file as usize] += votes * scale(2);
         }
-        hits.into_iter().map(|(text, word, weight)| (text, weight / pools[word as usize])).collect()
+        Seeds { teleport, file_votes: self.file_votes, symbol_votes: self.symbol_votes, mentioned: self.mentioned }
     }
 }

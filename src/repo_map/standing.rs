@@ -3,14 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::graph::{Names, TagGraph};
-use super::path;
 use super::rank::{Arcs, PageRank, pagerank};
 use super::request::{MapFile, MapRequest};
+use super::score::Standing;
 use super::seed::Seeds;
 use super::weights::Weights;
-
-/// Worth of what the request says of a file against the rank that references bring it.
-const SAID: f64 = 3.0;
+use crate::lexical::{FileTerms, Query, Relevance};
 
 /// Rank of files and symbols. Files are in path order; their positions are the ids used throughout the room.
 #[derive(Debug)]
@@ -22,12 +20,12 @@ pub struct Ranking<'a> {
     pub(crate) file_ranks: Vec<f64>,
     /// What the references bring to each symbol: its part of the rank of the files that reference it.
     pub(crate) inflow: Vec<f64>,
-    /// What puts each file into the map: its rank and what the request says of it.
+    /// What puts each file into the map.
     pub(crate) file_scores: Vec<f64>,
-    /// What puts each symbol before the others of its file: inflow, and what the request says of it.
-    pub(crate) symbol_scores: Vec<f64>,
-    /// Files that the request names, as a whole or by one of their symbols.
-    pub(crate) wanted: Vec<bool>,
+    /// What puts each definition before the others of its file, by file and by its index in the tags.
+    pub(crate) symbol_scores: Vec<Vec<f64>>,
+    /// Whether the request says anything of the files, so that the scores follow it.
+    pub(crate) requested: bool,
 }
 
 impl<'a> Ranking<'a> {
@@ -39,39 +37,31 @@ impl<'a> Ranking<'a> {
         let chat_files: BTreeSet<&str> = request.chat_files.iter().map(String::as_str).collect();
         let chat: Vec<bool> = sorted.iter().map(|file| chat_files.contains(file.path.as_str())).collect();
         let names = Names::new(&sorted);
-        let seeds = Seeds::new(&sorted, &names, &chat, request, weights);
+        let relevance = relevance(&sorted, request);
+        let seeds = Seeds::new(&sorted, &names, &chat, request, &relevance, weights);
         let graph = TagGraph::new(&sorted, names, &chat, &seeds.mentioned, weights);
         let votes = graph.votes();
         let (file_ranks, inflow) = flow(&graph, &votes, &seeds.teleport, weights.home);
-        let mut ranking = Self {
-            wanted: vec![false; sorted.len()],
-            file_scores: file_ranks.clone(),
-            symbol_scores: Vec::new(),
+        let standing = Standing {
+            files: &sorted,
+            graph: &graph,
+            file_ranks: &file_ranks,
+            inflow: &inflow,
+            seeds: &seeds,
+            relevance: &relevance,
+            weights,
+        };
+        let (file_scores, symbol_scores) = standing.scores(request);
+        Self {
+            requested: standing.is_requested(),
+            file_scores,
+            symbol_scores,
             files: sorted,
             chat,
             graph,
             file_ranks,
             inflow,
-        };
-        let asks_for_tests = request.message.to_lowercase().contains("test");
-        ranking.score(&seeds, if asks_for_tests { 1.0 } else { weights.aside });
-        ranking
-    }
-
-    /// Adds what the request says to what the references say. A mention moves rank on to what a file uses; here the
-    /// file and the symbol themselves get the same mass.
-    fn score(&mut self, seeds: &Seeds, aside: f64) {
-        for (symbol, mass) in self.graph.names.symbols.iter().zip(&seeds.symbol_mass) {
-            let file = symbol.file as usize;
-            self.file_scores[file] += SAID * mass;
-            self.wanted[file] |= *mass > 0.0;
         }
-        for (file, mass) in seeds.file_mass.iter().enumerate() {
-            let factor = if path::is_aside(&self.files[file].path) { aside } else { 1.0 };
-            self.file_scores[file] = (self.file_scores[file] + SAID * mass) * factor;
-            self.wanted[file] |= *mass > 0.0;
-        }
-        self.symbol_scores = self.inflow.iter().zip(&seeds.symbol_mass).map(|(inflow, mass)| inflow + mass).collect();
     }
 
     /// Files with their PageRank, highest first, equal ones in path order.
@@ -95,6 +85,14 @@ impl<'a> Ranking<'a> {
         ranked.sort_by(|a, b| b.2.total_cmp(&a.2));
         ranked
     }
+}
+
+/// What the words of the request say of the files: those of the message, and the names that the caller gives.
+fn relevance(files: &[&MapFile], request: &MapRequest) -> Relevance {
+    let words = [request.message.as_str()];
+    let words: Vec<&str> = words.into_iter().chain(request.mentioned_idents.iter().map(String::as_str)).collect();
+    let texts: Vec<(&str, &FileTerms)> = files.iter().map(|file| (file.path.as_str(), file.digest.terms())).collect();
+    Relevance::new(&Query::new(&words.join(" ")), &texts)
 }
 
 /// PageRank over the tag graph, by file, and the mass that reaches each symbol at the end.

@@ -45,7 +45,21 @@ fn definition(name: &str, kind: SymbolKind, lines: (u32, u32), container: Option
 
 fn file(path: &str, definitions: Vec<Definition>, references: &[&str]) -> MapFile {
     let references = references.iter().map(|name| Reference { name: (*name).to_owned(), line: 1 }).collect();
-    MapFile { path: path.to_owned(), tags: Arc::new(FileTags { definitions, references }) }
+    let tags = FileTags { definitions, references };
+    MapFile { path: path.to_owned(), digest: Arc::new(Digest::new(&source(&tags), &tags)), tags: Arc::new(tags) }
+}
+
+/// A text that has each definition on its line, and the references behind.
+fn source(tags: &FileTags) -> String {
+    let last = tags.definitions.iter().map(|definition| definition.line.min(100)).max().unwrap_or(0);
+    let mut lines = vec![String::new(); last as usize];
+    for definition in &tags.definitions {
+        if let Some(line) = (definition.line as usize).checked_sub(1).and_then(|line| lines.get_mut(line)) {
+            line.push_str(&definition.signature);
+        }
+    }
+    lines.extend(tags.references.iter().map(|reference| reference.name.clone()));
+    lines.join("\n")
 }
 
 fn function(name: &str, line: u32) -> Definition {
@@ -105,7 +119,7 @@ fn a_tree_nests_members_in_line_order() {
 }
 
 #[test]
-fn elided_symbols_leave_a_mark_and_members_keep_their_container() {
+fn members_keep_their_container_and_names_follow_the_lines() {
     let files = [file(
         "src/shape.py",
         vec![
@@ -118,21 +132,30 @@ fn elided_symbols_leave_a_mark_and_members_keep_their_container() {
         &[],
     )];
     let choices = |indices: &[u32]| -> Vec<render::Choice> {
-        indices.iter().map(|&index| render::Choice { file: 0, definition: Some(index) }).collect()
+        indices
+            .iter()
+            .map(|&index| render::Choice { file: 0, definition: Some(index), tier: render::Tier::Line })
+            .collect()
     };
+    let named = |index: u32| render::Choice { tier: render::Tier::Name, ..choices(&[index])[0] };
     let refs: Vec<&MapFile> = files.iter().collect();
     let mut writer = render::Writer::new(&refs, MapStyle::Tree);
     insta::assert_snapshot!(writer.text(&choices(&[3, 1])), @"
     src/shape.py:
       class Circle()
         method area()
-        ⋮
         method scale()
+    ");
+    assert_eq!(writer.text(&[named(2), named(0)]), "src/shape.py: Circle grow\n");
+    insta::assert_snapshot!(writer.text(&[choices(&[1])[0], named(2), named(1), named(0)]), @"
+    src/shape.py:
+      class Circle()
+        method area()
+      ⋮ grow
     ");
     insta::assert_snapshot!(writer.text(&choices(&[4, 0])), @"
     src/shape.py:
       class Circle()
-      ⋮
       Square
         method stray()
     ");
@@ -168,11 +191,12 @@ fn an_outline_groups_by_kind() {
 fn what_does_not_fit_is_left_out_by_rank() {
     let map = build(&sample(), &with_budget(80));
     insta::assert_snapshot!(map.text, @"
+    README.md
+    src/draw.py
     src/shape.py:
       class Circle()
         method area()
-      ⋮
-      function make_circle()
+      ⋮ grow
     ");
     let shown: Vec<&str> = map
         .files
@@ -189,7 +213,7 @@ fn lines_are_cut_and_cleaned() {
     let mut long = function("long", 1);
     long.signature = format!("fn long(\u{1b}[31m{})", "é".repeat(300));
     let map = build(&[file("a\nb.rs", vec![long], &[])], &with_budget(1_000));
-    assert!(map.text.lines().all(|line| line.chars().count() <= 100));
+    assert!(map.text.lines().all(|line| line.chars().count() <= 80));
     assert!(!map.text.contains('\u{1b}') && map.text.lines().count() == 2 && map.text.ends_with("…\n"));
 }
 
@@ -279,6 +303,43 @@ fn a_listing_puts_landmarks_first() {
 }
 
 #[test]
+fn what_a_body_says_counts_and_the_map_answers_with_paths_names_and_lines() {
+    let mut files = many();
+    let source =
+        "/// Swaps the two halves.\npub fn compute(a: u8) -> u8 {\n    a.rotate_halves(4)\n}\n\nfn other() {}\n";
+    let tags = crate::syntax::tags(crate::syntax::Language::by_name("rust").unwrap(), source);
+    files.push(MapFile {
+        path: "src/nibble.rs".to_owned(),
+        digest: Arc::new(Digest::new(source, &tags)),
+        tags: Arc::new(tags),
+    });
+    for message in ["rotating a half goes wrong", "why are halves swapped?", "see `rotateHalves`"] {
+        let request = MapRequest { message: message.to_owned(), ..with_budget(600) };
+        let map = build(&files, &request);
+        assert_eq!(map.files[0].path, "src/nibble.rs", "{message}");
+        assert_eq!(map.files[0].symbols[0].name, "compute");
+        assert!(map.text.contains("  pub fn compute(a: u8) -> u8 {\n"), "{}", map.text);
+        assert!(map.text.lines().any(|line| line.ends_with(".rs")), "a path alone: {}", map.text);
+    }
+}
+
+#[test]
+fn a_request_that_says_nothing_of_the_code_changes_nothing() {
+    let request = MapRequest { message: "please fix it, thanks!".to_owned(), ..with_budget(200) };
+    assert_eq!(build(&sample(), &request), build(&sample(), &with_budget(200)));
+}
+
+#[test]
+fn a_file_shows_a_repeated_name_once_and_its_lines_each() {
+    let definitions = vec![function("new", 1), function("new", 5), function("old", 9)];
+    let files = [file("a.rs", definitions, &[])];
+    let map = build(&files, &with_budget(10_000));
+    assert_eq!(map.text.matches("new").count(), 2, "{}", map.text);
+    let names = build(&files, &with_budget("a.rs: new old\n".len()));
+    assert!(names.text.matches("new").count() <= 1, "{}", names.text);
+}
+
+#[test]
 fn nothing_gives_an_empty_map() {
     assert_eq!(build(&[], &with_budget(100)).text, "");
     assert_eq!(build(&sample(), &with_budget(0)).text, "");
@@ -322,7 +383,8 @@ prop_compose! {
     fn any_file()(path in "[a-d/.\n]{0,6}", definitions in prop::collection::vec(any_definition(), 0..8),
                   references in prop::collection::vec("[a-c_]{0,2}", 0..12)) -> MapFile {
         let references = references.into_iter().map(|name| Reference { name, line: 1 }).collect();
-        MapFile { path, tags: Arc::new(FileTags { definitions, references }) }
+        let tags = FileTags { definitions, references };
+        MapFile { path, digest: Arc::new(Digest::new(&source(&tags), &tags)), tags: Arc::new(tags) }
     }
 }
 

@@ -1,4 +1,6 @@
-//! How much a reference counts. The factors are those of aider's published repo map, measured on its releases.
+//! How much each signal counts. Those of the references are those of aider's published repo map, measured on its releases.
+
+use super::plan::Gains;
 
 /// The factors of the tag graph.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,8 +29,19 @@ pub struct Weights {
     pub home: f64,
     /// Extra teleport share of the important root files (README, manifests), as a multiple of a file's uniform share.
     pub landmark: f64,
-    /// Factor on what tests, examples and vendored code show in the map; lifted when the message asks for tests.
+    /// Factor on the score of tests, examples, vendored code and files that are no code; lifted for tests when the message
+    /// asks for them.
     pub aside: f64,
+    /// Worth of what the words of the request say of a file (see [`crate::lexical::Relevance::shares`]).
+    pub words: f64,
+    /// Worth of a file, or of one of its symbols, being named by the request.
+    pub named: f64,
+    /// Worth of the rank that references bring to a file, as a part of the highest, when the request says something.
+    pub reach: f64,
+    /// What paths, names and lines are worth when the request says what it is about.
+    pub asked: Gains,
+    /// … and when it does not: a path alone tells little then.
+    pub unasked: Gains,
 }
 
 impl Weights {
@@ -47,6 +60,11 @@ impl Weights {
             home: 1.0,
             landmark: 0.0,
             aside: 1.0,
+            words: 2.0,
+            named: 1.0,
+            reach: 1.0,
+            asked: Gains { path: 4.0, name: 1.0, line: 1.0 },
+            unasked: Gains { path: 0.2, name: 0.2, line: 1.0 },
         }
     }
 

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use crate::clock::Stopwatch;
-use crate::repo_map::MapFile;
-use crate::syntax::{FileTags, Language, tags};
+use crate::repo_map::{Digest, MapFile};
+use crate::syntax::{Language, tags};
 use crate::workspace::{self, ContentHash, FileEntry, Root, RootKind};
 
 /// Files above this many bytes are listed but not parsed: they are data or generated, and would cost seconds.
@@ -68,8 +68,8 @@ pub fn survey(
     let listing = workspace::files(root, cancel, &mut |found| progress(SurveyStep::Listing(found)));
     progress(SurveyStep::Listed(&listing.files));
     let walk = clock.ms();
-    let known: HashMap<&str, &Arc<FileTags>> =
-        before.into_iter().flat_map(|survey| &survey.map_files).map(|file| (file.path.as_str(), &file.tags)).collect();
+    let known: HashMap<&str, &MapFile> =
+        before.into_iter().flat_map(|survey| &survey.map_files).map(|file| (file.path.as_str(), file)).collect();
     let (done, bytes, total) = (AtomicUsize::new(0), AtomicUsize::new(0), listing.files.len());
     let read: Vec<(MapFile, Option<ContentHash>)> = listing
         .files
@@ -80,12 +80,12 @@ pub fn survey(
                 progress(SurveyStep::Reading(finished, total));
             }
             if cancel.load(Ordering::Relaxed) {
-                return (MapFile { path: entry.path.clone(), tags: Arc::default() }, None);
+                return (named(entry), None);
             }
             let old = before.and_then(|survey| survey.hashes.get(&entry.path)).zip(known.get(entry.path.as_str()));
-            let (tags, hash, size) = read_tags(root, entry, old.map(|(hash, tags)| (*hash, *tags)));
+            let (file, hash, size) = read(root, entry, old.map(|(hash, file)| (*hash, *file)));
             bytes.fetch_add(size, Ordering::Relaxed);
-            (MapFile { path: entry.path.clone(), tags }, hash)
+            (file, hash)
         })
         .collect();
     if cancel.load(Ordering::Relaxed) {
@@ -103,21 +103,29 @@ pub fn survey(
     })
 }
 
-/// The tags of one file; those of the survey before if its content is the same. Files that cannot be read as text have none:
-/// their name is still worth a line of the map.
-fn read_tags(
-    root: &Root,
-    entry: &FileEntry,
-    old: Option<(ContentHash, &Arc<FileTags>)>,
-) -> (Arc<FileTags>, Option<ContentHash>, usize) {
+/// One file with its tags and its digest; those of the survey before if its content is the same. Files that cannot be read
+/// as text have none: their name is still worth a line of the map.
+fn read(root: &Root, entry: &FileEntry, old: Option<(ContentHash, &MapFile)>) -> (MapFile, Option<ContentHash>, usize) {
     let language = Language::for_path(&entry.path).filter(|_| !entry.secret && entry.bytes <= PARSE_LIMIT);
     let Some((language, snapshot)) = language.and_then(|it| Some((it, workspace::read(root, &entry.path).ok()?)))
     else {
-        return (Arc::default(), None, 0);
+        return (named(entry), None, 0);
     };
-    let parsed = match old {
-        Some((hash, tags)) if hash == snapshot.hash => Arc::clone(tags),
-        _ => Arc::new(tags(language, &snapshot.text)),
+    let file = match old {
+        Some((hash, file)) if hash == snapshot.hash => file.clone(),
+        _ => {
+            let tags = tags(language, &snapshot.text);
+            MapFile {
+                path: entry.path.clone(),
+                digest: Arc::new(Digest::new(&snapshot.text, &tags)),
+                tags: Arc::new(tags),
+            }
+        }
     };
-    (parsed, Some(snapshot.hash), snapshot.text.len())
+    (file, Some(snapshot.hash), snapshot.text.len())
+}
+
+/// A file that is not read.
+fn named(entry: &FileEntry) -> MapFile {
+    MapFile { path: entry.path.clone(), ..MapFile::default() }
 }

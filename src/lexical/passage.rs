@@ -1,0 +1,78 @@
+//! Passages: a file cut along its definitions, so that words are counted where they are of use.
+
+use crate::syntax::tag::{Definition, FileTags, SymbolKind};
+
+/// Longest passage, in lines. A longer function becomes several passages.
+pub(super) const LONGEST: u32 = 60;
+
+/// Lines of a file that belong together: (a part of) one definition without those inside of it, or lines outside of
+/// all definitions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Passage {
+    /// The definition, as an index in the tags of the file.
+    pub definition: Option<u32>,
+    /// First line, 1-based; the comments and attributes right above a definition are its own.
+    pub line: u32,
+    /// Last line, 1-based and inclusive. Lines of inner definitions may lie between the two.
+    pub end_line: u32,
+    /// Number of terms in it.
+    pub length: u32,
+}
+
+/// The definition that each line belongs to, by line from 0: the innermost one that is more than a field or a value.
+pub(super) fn owners(lines: &[&str], tags: &FileTags) -> Vec<Option<u32>> {
+    let definitions = &tags.definitions;
+    let mut order: Vec<u32> =
+        (0u32..).zip(definitions).filter(|(_, definition)| owns_lines(definition)).map(|(index, _)| index).collect();
+    let span = |index: u32| {
+        let definition = &definitions[index as usize];
+        (definition.line.max(1) as usize - 1, definition.end_line as usize)
+    };
+    order.sort_by_key(|&index| (span(index).0, usize::MAX - span(index).1, index));
+    let mut owners: Vec<Option<u32>> = vec![None; lines.len()];
+    let mut open: Vec<u32> = Vec::new();
+    let mut next = order.iter().copied().peekable();
+    for line in 0..lines.len() {
+        while open.last().is_some_and(|&last| span(last).1 <= line) {
+            open.pop();
+        }
+        let mut began = None;
+        while let Some(index) = next.next_if(|&index| span(index).0 <= line) {
+            open.push(index);
+            began = Some(index);
+        }
+        owners[line] = open.last().copied();
+        if began.is_some() {
+            claim_above(lines, &mut owners, line, began);
+        }
+    }
+    owners
+}
+
+/// Gives the comments and attributes right above `line` to the definition that begins there.
+fn claim_above(lines: &[&str], owners: &mut [Option<u32>], line: usize, definition: Option<u32>) {
+    let around = line.checked_sub(1).and_then(|above| owners.get(above).copied().flatten());
+    for above in (0..line).rev().take(LONGEST as usize) {
+        if owners[above] != around || !is_remark(lines[above]) {
+            return;
+        }
+        owners[above] = definition;
+    }
+}
+
+/// True for a line that is a comment or an attribute in one of the usual notations.
+pub(super) fn is_remark(line: &str) -> bool {
+    const MARKS: [&str; 9] = ["//", "#", "/*", "*", "@", "--", ";;", "%", "\"\"\""];
+    let line = line.trim_start();
+    MARKS.iter().any(|mark| line.starts_with(mark))
+}
+
+/// Fields, and values inside of something, are part of what they are in.
+fn owns_lines(definition: &Definition) -> bool {
+    match definition.kind {
+        SymbolKind::Field => false,
+        SymbolKind::Constant | SymbolKind::Variable => definition.container.is_none(),
+        SymbolKind::Module => false,
+        _ => true,
+    }
+}

@@ -1,0 +1,225 @@
+//! The posting list of one file: which term occurs how often in which passage.
+
+use super::passage::{LONGEST, Passage, is_remark, owners};
+use super::word::{Term, each_term};
+use crate::syntax::tag::FileTags;
+
+/// Largest text that is counted, in bytes; the rest is left out. Code that people write is far below.
+const MAX_BYTES: usize = 512 << 10;
+
+/// What an occurrence in the name of a definition, or in the comments of it, counts beyond one elsewhere: BM25F with
+/// whole-number weights (Robertson, Zaragoza and Taylor, "Simple BM25 extension to multiple weighted fields", 2004).
+const IN_NAME: u32 = 2;
+const IN_REMARK: u32 = 1;
+
+/// The terms of a file by passage. Depends on nothing but the text and the tags that it was made from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FileTerms {
+    passages: Box<[Passage]>,
+    /// Distinct terms, sorted.
+    terms: Box<[Term]>,
+    /// Where the postings of each term begin; one more for the end.
+    starts: Box<[u32]>,
+    /// By term and passage.
+    postings: Box<[Posting]>,
+    length: u32,
+}
+
+/// A term in a passage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Posting {
+    pub(super) passage: u16,
+    /// Occurrences, weighted by where they are.
+    pub(super) weight: u16,
+}
+
+impl FileTerms {
+    /// Counts the terms of a text. `tags` are those of the same text; lines that they name beyond its end are ignored.
+    pub fn new(text: &str, tags: &FileTags) -> Self {
+        let text = &text[..text.floor_char_boundary(MAX_BYTES)];
+        let lines: Vec<&str> = text.lines().collect();
+        let mut counted = Counted::default();
+        counted.count_lines(&lines, &owners(&lines, tags), tags);
+        counted.count_names(tags);
+        counted.finish()
+    }
+
+    /// Passages in the order of their first lines.
+    pub fn passages(&self) -> &[Passage] {
+        &self.passages
+    }
+
+    /// Number of terms in the file, repeated ones included.
+    pub fn length(&self) -> u32 {
+        self.length
+    }
+
+    /// The passages that have a term.
+    pub(super) fn postings(&self, at: usize) -> &[Posting] {
+        let bounds = self.starts.get(at).zip(self.starts.get(at + 1));
+        bounds.and_then(|(&start, &end)| self.postings.get(start as usize..end as usize)).unwrap_or_default()
+    }
+
+    /// Where a term stands in the list, looked for from position `from` on; the place where it would be if it is absent.
+    pub(super) fn find(&self, term: Term, from: usize) -> Result<usize, usize> {
+        let rest = self.terms.get(from..).unwrap_or_default();
+        rest.binary_search(&term).map(|at| at + from).map_err(|at| at + from)
+    }
+}
+
+/// A list in the making.
+#[derive(Default)]
+struct Counted {
+    passages: Vec<Passage>,
+    /// Term, passage and weight of each occurrence.
+    occurrences: Vec<(Term, u16, u16)>,
+    /// The first passage of each definition that has one, by definition.
+    first: Vec<Option<u16>>,
+    length: u32,
+}
+
+impl Counted {
+    fn count_lines(&mut self, lines: &[&str], owners: &[Option<u32>], tags: &FileTags) {
+        self.first = vec![None; tags.definitions.len()];
+        // The passage that is being filled, by definition; the last is for lines outside of all.
+        let mut filling: Vec<Option<(u16, u32)>> = vec![None; tags.definitions.len() + 1];
+        for ((line, text), &owner) in (1u32..).zip(lines).zip(owners) {
+            let slot = owner.map_or(tags.definitions.len(), |owner| owner as usize);
+            let full = filling[slot].is_none_or(|(_, lines)| lines >= LONGEST);
+            if full {
+                let Some(passage) = self.open(owner, line) else { return };
+                filling[slot] = Some((passage, 0));
+            }
+            if let Some((passage, lines)) = &mut filling[slot] {
+                *lines += 1;
+                let weight = if owner.is_some() && is_remark(text) { 1 + IN_REMARK } else { 1 };
+                self.add_line(text, line, *passage, weight as u16);
+            }
+        }
+    }
+
+    fn open(&mut self, definition: Option<u32>, line: u32) -> Option<u16> {
+        let passage = u16::try_from(self.passages.len()).ok()?;
+        self.passages.push(Passage { definition, line, end_line: line, length: 0 });
+        if let Some(definition) = definition {
+            self.first[definition as usize].get_or_insert(passage);
+        }
+        Some(passage)
+    }
+
+    fn add_line(&mut self, text: &str, line: u32, passage: u16, weight: u16) {
+        let before = self.occurrences.len();
+        each_term(text, |term| self.occurrences.push((term, passage, weight)));
+        let added = u32::try_from(self.occurrences.len() - before).unwrap_or(u32::MAX);
+        let place = &mut self.passages[passage as usize];
+        place.end_line = line;
+        place.length = place.length.saturating_add(added);
+        self.length = self.length.saturating_add(added);
+    }
+
+    /// The name of a definition counts in its first passage, once more than the line that it stands on.
+    fn count_names(&mut self, tags: &FileTags) {
+        for (definition, first) in tags.definitions.iter().zip(&self.first) {
+            if let Some(passage) = *first {
+                each_term(&definition.name, |term| self.occurrences.push((term, passage, IN_NAME as u16)));
+            }
+        }
+    }
+
+    fn finish(mut self) -> FileTerms {
+        self.occurrences.sort_unstable();
+        let (mut terms, mut starts, mut postings) = (Vec::new(), Vec::new(), Vec::new());
+        for same in self.occurrences.chunk_by(|a, b| a.0 == b.0) {
+            terms.push(same[0].0);
+            starts.push(u32::try_from(postings.len()).unwrap_or(u32::MAX));
+            for there in same.chunk_by(|a, b| a.1 == b.1) {
+                let weight = there.iter().fold(0u16, |sum, occurrence| sum.saturating_add(occurrence.2));
+                postings.push(Posting { passage: there[0].1, weight });
+            }
+        }
+        starts.push(u32::try_from(postings.len()).unwrap_or(u32::MAX));
+        FileTerms {
+            passages: self.passages.into(),
+            terms: terms.into(),
+            starts: starts.into(),
+            postings: postings.into(),
+            length: self.length,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::{Language, tags};
+
+    const SOURCE: &str = "import os\n\n\n# Opens the gate.\ndef open_gate():\n    gate = 1\n    def inner():\n        return 2\n    return gate\n";
+
+    fn digest(source: &str) -> FileTerms {
+        FileTerms::new(source, &tags(Language::by_name("python").unwrap(), source))
+    }
+
+    fn weight(terms: &FileTerms, word: &str, passage: u16) -> u16 {
+        let mut weight = 0;
+        each_term(word, |term| {
+            let postings = terms.find(term, 0).map_or(&[][..], |at| terms.postings(at));
+            weight +=
+                postings.iter().filter(|posting| posting.passage == passage).map(|posting| posting.weight).sum::<u16>();
+        });
+        weight
+    }
+
+    #[test]
+    fn passages_follow_the_definitions_and_take_their_comments_along() {
+        let terms = digest(SOURCE);
+        let places: Vec<(Option<u32>, u32, u32)> =
+            terms.passages().iter().map(|passage| (passage.definition, passage.line, passage.end_line)).collect();
+        assert_eq!(places, [(None, 1, 3), (Some(0), 4, 9), (Some(1), 7, 8)]);
+        let lengths: u32 = terms.passages().iter().map(|passage| passage.length).sum();
+        assert_eq!(lengths, terms.length());
+    }
+
+    #[test]
+    fn names_and_comments_count_more() {
+        let terms = digest(SOURCE);
+        assert_eq!(weight(&terms, "os", 0), 1);
+        // In the comment, in the header, in the name once more, and twice in the body.
+        assert_eq!(weight(&terms, "gate", 1), 2 + 1 + 2 + 2);
+        assert_eq!(weight(&terms, "gate", 2), 0);
+    }
+
+    #[test]
+    fn a_long_function_becomes_several_passages() {
+        let source = format!("def long():\n{}", "    step()\n".repeat(150));
+        let terms = digest(&source);
+        let ends: Vec<u32> = terms.passages().iter().map(|passage| passage.end_line).collect();
+        assert_eq!(ends, [60, 120, 151]);
+        assert!(terms.passages().iter().all(|passage| passage.definition == Some(0)));
+    }
+
+    #[test]
+    fn more_passages_than_can_be_numbered_are_left_out() {
+        let source = "def f(): pass\n".repeat(70_000);
+        let source = &source[..source.len().min(MAX_BYTES)];
+        assert!(digest(source).passages().len() <= usize::from(u16::MAX) + 1);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_and_any_tags_can_be_counted(
+            text in "[a-cA-C_ #\n]{0,60}", spans in proptest::collection::vec((0u32..12, proptest::prelude::any::<u32>()), 0..6)
+        ) {
+            use crate::syntax::tag::{Definition, SymbolKind};
+            let definition = |(line, end_line): (u32, u32)| Definition {
+                name: "aB".into(), kind: SymbolKind::Function, line, end_line, signature: String::new(), container: None,
+            };
+            let tags = FileTags { definitions: spans.into_iter().map(definition).collect(), references: Vec::new() };
+            let terms = FileTerms::new(&text, &tags);
+            proptest::prop_assert_eq!(&terms, &FileTerms::new(&text, &tags));
+            let mut count = 0u32;
+            each_term(&text, |_| count += 1);
+            proptest::prop_assert_eq!(terms.length(), count);
+            proptest::prop_assert!(terms.terms.is_sorted());
+        }
+    }
+}

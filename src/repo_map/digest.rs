@@ -1,0 +1,61 @@
+//! What the map keeps of a file's text: the terms that a message can meet, and the lines that show its definitions.
+
+use super::header::header;
+use crate::lexical::FileTerms;
+use crate::syntax::tag::{Definition, FileTags};
+
+/// The part of a file's text that a map needs. Depends on nothing but the text and its tags, so it can be kept as long as
+/// the content stays the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Digest {
+    terms: FileTerms,
+    /// By definition; empty where it would be the signature.
+    headers: Box<[Box<str>]>,
+}
+
+impl Digest {
+    /// Digests a text with the tags that were made from it.
+    pub fn new(text: &str, tags: &FileTags) -> Self {
+        let lines: Vec<&str> = text.lines().collect();
+        let of_definition = |definition: &Definition| {
+            let line = (definition.line as usize).checked_sub(1).and_then(|line| lines.get(line));
+            let header = header(line.copied().unwrap_or_default(), &definition.signature);
+            if header == definition.signature { "".into() } else { header.into() }
+        };
+        Self { terms: FileTerms::new(text, tags), headers: tags.definitions.iter().map(of_definition).collect() }
+    }
+
+    /// The terms of the text by passage.
+    pub fn terms(&self) -> &FileTerms {
+        &self.terms
+    }
+
+    /// The line that shows a definition, `index` in the tags: its own line of the source, or its signature, or its name.
+    pub(crate) fn header<'d>(&'d self, index: u32, definition: &'d Definition) -> &'d str {
+        let own = self.headers.get(index as usize).map_or("", |header| header);
+        let shown = [own, definition.signature.as_str(), definition.name.as_str()];
+        shown.into_iter().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::{Language, tags};
+
+    #[test]
+    fn a_definition_is_shown_by_its_own_line() {
+        let source = "@cached\nclass A(B):\n    async def f(self,\n                g: int) -> str:\n        pass\n";
+        let tags = tags(Language::by_name("python").unwrap(), source);
+        let digest = Digest::new(source, &tags);
+        let headers: Vec<&str> =
+            (0u32..).zip(&tags.definitions).map(|(index, definition)| digest.header(index, definition)).collect();
+        assert_eq!(headers, ["class A(B):", "async def f(self, g: int) -> str"]);
+    }
+
+    #[test]
+    fn without_a_text_the_signature_is_shown() {
+        let tags = tags(Language::by_name("rust").unwrap(), "pub fn f() {}\n");
+        assert_eq!(Digest::default().header(0, &tags.definitions[0]), "pub fn f()");
+    }
+}
