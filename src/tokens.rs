@@ -31,7 +31,12 @@ pub trait TokenCounter: Send + Sync {
 ///
 /// OpenAI's models have public tables: `o200k_base` from gpt-4o on, `cl100k_base` for gpt-4 and gpt-3.5. Every other
 /// model is counted with `o200k_base` and not called exact. A table is loaded at the first count, once a process.
+///
+/// Without a name the larger count of the two tables is taken: whichever model the text goes to, a budget holds.
 pub fn counter_for_model(model: &str) -> Arc<dyn TokenCounter> {
+    if model.trim().is_empty() {
+        return Arc::new(LargerCount);
+    }
     let (encoding, exact) = encoding_of(model);
     Arc::new(TableCounter { encoding, exact })
 }
@@ -71,6 +76,21 @@ fn encoding_of(model: &str) -> (Encoding, bool) {
         (Encoding::Cl100k, true)
     } else {
         (Encoding::O200k, false)
+    }
+}
+
+/// The larger of the counts by both tables.
+struct LargerCount;
+
+impl TokenCounter for LargerCount {
+    fn count(&self, text: &str) -> usize {
+        let by = |encoding| TableCounter { encoding, exact: false }.count(text);
+        let (new, old) = rayon::join(|| by(Encoding::O200k), || by(Encoding::Cl100k));
+        new.max(old)
+    }
+
+    fn exact(&self) -> bool {
+        false
     }
 }
 
@@ -144,6 +164,14 @@ fn floor_boundary(text: &str, at: usize) -> usize {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_budget_without_a_model_holds_for_both_tables() {
+        let text = "pub(crate) fn naïve_größe(&self) -> Result<(), 誤り> { …\n".repeat(20);
+        let count = |model: &str| counter_for_model(model).count(&text);
+        assert_eq!(count(""), count("gpt-4o").max(count("gpt-4")));
+        assert!(!counter_for_model("").exact());
+    }
 
     #[test]
     fn openai_models_are_counted_with_their_own_table() {

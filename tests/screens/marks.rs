@@ -109,8 +109,7 @@ fn the_hunk_under_the_cursor_has_a_mark() {
 #[test]
 fn the_line_under_the_cursor_of_a_list_shows_without_colours() {
     let mut harness = Scene::demo().depth(ColorDepth::None).open(140, 40);
-    for (pane, first, second) in
-        [("<Alt-2>", "tidewatch/table.py", "README.md"), ("<Alt-3>", "§ system", "◇ repo map")]
+    for (pane, first, second) in [("<Alt-2>", "tidewatch/table.py", "README.md"), ("<Alt-3>", "§ system", "◇ repo map")]
     {
         harness.keys(pane);
         let style = |text: &str| harness.find(text).map(|(x, y)| harness.style_at(x, y));
