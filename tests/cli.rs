@@ -10,6 +10,7 @@ use std::process::Output;
 
 use assert_cmd::Command;
 use serde_json::Value;
+use support::pty::Pty;
 use support::repo::TestRepo;
 use support::server::{MODEL, ModelServer, Step, pieces};
 
@@ -210,6 +211,30 @@ fn the_root_can_be_named_and_a_wrong_one_is_bad_input() {
     }
 }
 
+#[test]
+fn the_budget_and_the_model_of_the_map_may_be_named_by_the_flags_for_all_commands() {
+    let repo = harbour_repo();
+    let map = |args: &[&str], model: &str| {
+        let mut command = rhumb(&repo.path(), args);
+        command.env("RHUMB_MODEL", model).args(["map", "--format", "json"]);
+        command
+    };
+    let budget = |command| json(&run(command).1)["budget"].as_u64().unwrap();
+    assert_eq!(budget(map(&["--map-tokens", "77"], "")), 77);
+    let mut both = map(&["--map-tokens", "77"], "");
+    both.args(["--tokens", "99"]);
+    assert_eq!(budget(both), 99);
+    assert_eq!(budget(map(&[], "")), 4096);
+
+    let names: String = (0..40).map(|n| format!("def wassertiefenmessung_{n}(größe):\n    pass\n\n\n")).collect();
+    repo.file("gauge.py", &names);
+    let tokens = |command| json(&run(command).1)["tokens"].as_u64().unwrap();
+    let unknown = tokens(map(&[], ""));
+    assert_ne!(tokens(map(&["--model", "gpt-4"], "")), unknown, "--model does not choose the counter");
+    assert_eq!(tokens(map(&["--model", "gpt-4"], "")), tokens(map(&[], "gpt-4")));
+    assert_eq!(tokens(map(&["--model", "gpt-4o"], "gpt-4")), unknown, "the flag does not win");
+}
+
 // ---------------------------------------------------------------------------------------------------------- apply
 
 /// `rhumb apply` of a reply on standard input.
@@ -364,6 +389,79 @@ fn only_the_named_files_are_in_the_chat() {
     assert!(marked || hunk["status"] == "refused", "{code} {out} {err}");
 }
 
+#[test]
+fn a_write_that_fails_has_its_exit_code_and_is_told_as_it_is() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let repo = harbour_repo();
+    let locked = repo.path().join("notes.md");
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o444)).unwrap();
+    let reply = good() + &block("notes.md", "# Notes\n", "# Log\n");
+    let (code, out, err) = apply(&repo, &reply, &["--yes", "--json"]);
+    assert!(code == 3 && err.contains("notes.md is read-only"), "{code} {err}");
+    let told = json(&out);
+    assert!(told["hunks"].as_array().unwrap().iter().all(|hunk| hunk["status"] == "refused"), "{out}");
+    assert_eq!(told["files"], serde_json::json!([]));
+    let server = ModelServer::start(vec![Step::reply(&reply)]);
+    let (code, _, err) = edit(&repo, &server, &["--yes", "--file", "notes.md"]);
+    assert!(code == 3 && err.contains("notes.md is read-only") && !err.contains("wrote"), "{code} {err}");
+    assert_eq!(repo.read("harbour.py"), HARBOUR);
+}
+
+/// A line that retitles the window of a terminal, unless it is made visible.
+const TITLE: &str = "    return '\x1b]0;owned\x07'\n";
+
+fn retitling() -> String {
+    block("harbour.py", "    return TABLE[name]\n", TITLE)
+}
+
+#[test]
+fn escapes_in_a_diff_reach_a_pipe_as_they_are() {
+    let reply = retitling();
+    let patched = HARBOUR.replace("    return TABLE[name]\n", TITLE);
+    let server = ModelServer::start(vec![Step::reply(&reply)]);
+    let (repo, url) = (harbour_repo(), server.base_url());
+    fs::write(repo.path().join("reply.md"), &reply).unwrap();
+    let edit = ["edit", "-m", "x", "--dry-run", "--base-url", &url, "--model", MODEL];
+    for args in [&["apply", "--dry-run", "reply.md"][..], &edit] {
+        let output = rhumb(&repo.path(), args).output().unwrap();
+        let out = String::from_utf8(output.stdout).unwrap();
+        // In the diff, and before that in the answer as it streamed.
+        assert_eq!(out.matches(TITLE).count(), if args[0] == "edit" { 2 } else { 1 }, "{args:?}: {out:?}");
+        let patch = tempfile::NamedTempFile::new().unwrap();
+        fs::write(patch.path(), &out[out.find("diff --git").unwrap()..]).unwrap();
+        repo.git(&["apply", patch.path().to_str().unwrap()]);
+        assert_eq!(repo.read("harbour.py"), patched, "{args:?}");
+        repo.git(&["checkout", "harbour.py"]);
+        // Messages are for the eye and never hold escapes.
+        assert!(!output.stderr.contains(&0x1b), "{args:?}");
+    }
+}
+
+#[test]
+fn escapes_are_shown_on_a_terminal_and_not_sent() {
+    let server = ModelServer::start(vec![Step::reply(&retitling()), Step::reply(&retitling())]);
+    let (repo, url) = (harbour_repo(), server.base_url());
+    let odd = "od\u{202e}d.md";
+    repo.file(odd, "one\n").file("reply.md", &retitling()).file("odd.md", &block(odd, "one\n", "two\n"));
+    let model = ["-m", "x", "--base-url", &url, "--model", MODEL];
+    let with_model = |flags: &[&'static str]| [&["edit"][..], flags, &model].concat();
+    for (args, answer) in [
+        (vec!["apply", "--dry-run", "reply.md"], ""),
+        (with_model(&["--dry-run"]), ""),
+        (with_model(&["--json", "--dry-run"]), ""),
+        (vec!["apply", "odd.md"], "y\r"),
+        (vec!["map"], ""),
+    ] {
+        let mut pty = Pty::spawn(Path::new(env!("CARGO_BIN_EXE_rhumb")), &args, &repo.path(), &[], 120, 60);
+        pty.type_text(answer);
+        assert_eq!(pty.wait_exit().exit_code(), 0, "{args:?}:\n{}", pty.screen());
+        let sent = String::from_utf8_lossy(&pty.raw()).into_owned();
+        assert!(!sent.contains("\x1b]0;") && !sent.contains('\u{202e}'), "{args:?}: {sent:?}");
+        assert!(sent.contains("owned") || sent.contains("<U+202E>"), "{args:?}: {sent:?}");
+    }
+    assert_eq!(repo.read(odd), "two\n");
+}
+
 // ----------------------------------------------------------------------------------------------------------- edit
 
 /// `rhumb edit` against a server.
@@ -402,6 +500,60 @@ fn a_turn_without_a_commit_leaves_the_change_in_the_work_tree() {
     assert_eq!(code, 0, "{err}");
     assert_eq!(repo.subjects(), ["Start the harbour"]);
     assert_eq!(repo.git(&["status", "--porcelain"]), " M harbour.py\n");
+}
+
+#[test]
+fn flags_before_the_command_are_honoured_or_refused() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply(&good())]);
+    let url = server.base_url();
+    let edit = ["edit", "-m", "x", "--yes", "--base-url", &url, "--model", MODEL];
+    for flag in [&["--theme", "rhumb-16"][..], &["--test-panic"]] {
+        let (code, out, err) = run(rhumb(&repo.path(), &[flag, &edit].concat()));
+        assert!(code == 2 && out.is_empty() && err.contains(flag[0]), "{flag:?}: {code} {out} {err}");
+    }
+    assert!(server.requests().is_empty());
+    let (code, _, err) = run(rhumb(
+        &repo.path(),
+        &[&["--no-commit", "--file", "harbour.py", "--file", "./harbour.py"][..], &edit].concat(),
+    ));
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(repo.read("harbour.py"), changed());
+    assert_eq!(repo.subjects(), ["Start the harbour"], "a commit in spite of --no-commit");
+    let body = server.requests()[0].body.to_string();
+    assert_eq!(body.matches("return TABLE[name]").count(), 1, "{body}");
+
+    let (code, out, err) = run(rhumb(&repo.path(), &["--file", "harbour.py", "map"]));
+    assert!(code == 2 && out.is_empty() && err.contains("--file"), "{code} {out} {err}");
+}
+
+#[test]
+fn names_count_from_the_current_folder() {
+    let repo = harbour_repo();
+    let charts = repo.path().join("charts");
+    let reply = block("charts/compass.py", "        return depth(name)\n", "        return 0\n");
+    let server = ModelServer::start(vec![Step::reply(&reply)]);
+    let url = server.base_url();
+    let args = ["edit", "-m", "x", "--yes", "--file", "compass.py", "--read", "../harbour.py"];
+    let mut command = rhumb(&charts, &args);
+    command.args(["--base-url", &url, "--model", MODEL]);
+    let (code, out, err) = run(command);
+    assert_eq!(code, 0, "{out} {err}");
+    assert!(repo.read("charts/compass.py").contains("return 0"));
+    let body = server.requests()[0].body.to_string();
+    assert!(body.contains("charts/compass.py") && body.contains("return TABLE[name]"), "{body}");
+
+    let (_, out, _) = run(rhumb(&charts, &["map", "--format", "json", "--chat-file", "compass.py"]));
+    assert!(json(&out)["files"].as_array().unwrap().iter().all(|file| file["path"] != "charts/compass.py"), "{out}");
+
+    let whole = repo.path().join("charts/../harbour.py");
+    for name in ["../harbour.py", "harbour.py", whole.to_str().unwrap()] {
+        let mut command = rhumb(&charts, &["apply", "--dry-run", "--json", "--file", name, "-"]);
+        command.write_stdin(good());
+        let (code, out, err) = run(command);
+        assert_eq!(code, 0, "{name}: {err}");
+        assert_eq!(json(&out)["hunks"][0]["flags"], serde_json::json!([]), "{name}: {out}");
+    }
 }
 
 #[test]
@@ -532,6 +684,63 @@ fn the_address_the_model_and_the_key_may_come_from_files() {
     assert_eq!(request.headers["authorization"], format!("Bearer {KEY}"));
     assert_eq!(request.body["model"], "from-file");
     assert_eq!(repo.subjects(), ["Start the harbour"], "a commit in spite of auto_commit = false");
+}
+
+#[test]
+fn the_key_of_openai_goes_only_where_it_belongs() {
+    let repo = harbour_repo();
+    let server = ModelServer::start((0..4).map(|_| Step::reply("Nothing.\n")).collect());
+    let url = server.base_url();
+    let settings = format!("base_url = \"{url}\"\n");
+    let home = home(&settings, 0o600);
+    fs::remove_file(home.path().join(".config/rhumb/api-key")).unwrap();
+    for (flags, vars, is_sent) in [
+        (&["--base-url", &url][..], &[][..], false),
+        (&[], &[("RHUMB_BASE_URL", &url)], false),
+        (&[], &[("HOME", &home.path().to_str().unwrap().to_owned())], false),
+        (&[], &[("OPENAI_BASE_URL", &url)], true),
+    ] {
+        let mut command = rhumb(&repo.path(), &["edit", "-m", "x", "--model", MODEL]);
+        command.args(flags).envs(vars.iter().copied()).env_remove("RHUMB_API_KEY").env("OPENAI_API_KEY", KEY);
+        let (code, _, err) = run(command);
+        assert_eq!(code, 1, "{err}");
+        let requests = server.requests();
+        let sent = requests.last().unwrap().headers.get("authorization").map(String::as_str);
+        assert_eq!(sent, is_sent.then_some(&*format!("Bearer {KEY}")), "{flags:?} {vars:?}");
+        assert_eq!(err.contains("RHUMB_API_KEY"), !is_sent, "{flags:?} {vars:?}: {err}");
+    }
+    assert_eq!(server.requests().len(), 4);
+}
+
+#[test]
+fn the_app_tells_of_a_withheld_key_and_takes_names_from_the_current_folder() {
+    let repo = harbour_repo();
+    let args = ["--base-url", "http://127.0.0.1:9/v1", "--model", MODEL, "--file", "../notes.md"];
+    let (bin, charts) = (Path::new(env!("CARGO_BIN_EXE_rhumb")), repo.path().join("charts"));
+    let mut pty = Pty::spawn(bin, &args, &charts, &[("OPENAI_API_KEY", KEY)], 160, 48);
+    pty.wait_for("No key is sent");
+    pty.wait_for("✎ notes.md");
+    pty.key("Ctrl-q");
+    assert!(pty.wait_exit().success());
+    assert!(!String::from_utf8_lossy(&pty.raw()).contains(KEY));
+}
+
+#[test]
+fn the_demo_does_not_depend_on_the_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    for settings in ["modle = \"x\"\n", "theme = \"no-such\"\n"] {
+        let home = home(settings, 0o644);
+        let mut command = rhumb(folder.path(), &["demo"]);
+        command.env("HOME", home.path()).env("RHUMB_MAP_TOKENS", "lots").env("RHUMB_THEME", "none");
+        command.env_remove("RHUMB_API_KEY");
+        let (code, _, err) = run(command);
+        // There is no terminal; but that is as far as it must come.
+        assert!(code == 3 && err.contains("rhumb map"), "{code} {err}");
+    }
+    for args in [["--theme", "no-such", "demo"], ["demo", "--theme", "no-such"]] {
+        let (code, _, err) = run(rhumb(folder.path(), &args));
+        assert!(code == 2 && err.contains("rhumb-16"), "{args:?}: {code} {err}");
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use super::Args;
 use crate::config::Settings;
 use crate::demo;
 use crate::error::{ErrorKind, UserError};
+use crate::headless::path_under;
 use crate::llm::{Provider, Scripted, ScriptedReply};
 use crate::session::Connection;
 use crate::session::runner::{Line, Runner, connect};
@@ -28,6 +29,9 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
     if let Some(warning) = line.as_ref().and_then(|line| line.warning) {
         notices.push((warning.to_owned(), "Use https, or a tunnel.".to_owned()));
     }
+    if let Some((warning, hint)) = settings.key_warning() {
+        notices.push((warning.to_owned(), hint.to_owned()));
+    }
     if root.kind() == RootKind::Plain {
         notices.push((
             "This folder is not in a git repository: what you accept is written, but not committed.".to_owned(),
@@ -39,7 +43,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
         theme: theme(&settings)?,
         root: display_name(root),
         draft: String::new(),
-        files: args.files.clone(),
+        files: args.files.iter().map(|name| path_under(root, name)).collect(),
         notices,
         test_panic: args.test_panic,
     };

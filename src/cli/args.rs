@@ -40,7 +40,7 @@ pub struct ProviderArgs {
     /// How the model writes edits: diff, diff-fenced, udiff, whole or patch [default: diff]
     #[arg(long, global = true, value_name = "FORMAT")]
     pub edit_format: Option<String>,
-    /// Tokens for the repo map
+    /// Tokens for the repo map; for `rhumb map` as long as it has no --tokens
     #[arg(long, global = true, value_name = "N")]
     pub map_tokens: Option<usize>,
     /// Colours: rhumb-dark, rhumb-light, rhumb-16 or high-contrast
@@ -59,6 +59,9 @@ pub enum Command {
         /// Words a second of the recorded replies
         #[arg(long, default_value_t = 40, value_name = "WORDS")]
         speed: u32,
+        /// Colours: rhumb-dark, rhumb-light, rhumb-16 or high-contrast
+        #[arg(long, value_name = "NAME")]
+        theme: Option<String>,
     },
     /// Print the ranked repo map
     Map(MapArgs),
@@ -66,4 +69,63 @@ pub enum Command {
     Apply(ApplyArgs),
     /// One turn without the app: ask for a change, review it, write it
     Edit(EditArgs),
+}
+
+impl Command {
+    /// As it is typed.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Demo { .. } => "demo",
+            Self::Map(_) => "map",
+            Self::Apply(_) => "apply",
+            Self::Edit(_) => "edit",
+        }
+    }
+}
+
+impl Args {
+    /// A flag of the app that stands before a command which has no use for it, and the command. It must not be ignored:
+    /// whoever types it expects something of it.
+    pub(super) fn misplaced(&self) -> Option<(&'static str, &'static str)> {
+        let command = self.command.as_ref()?;
+        let takes_files = matches!(command, Command::Apply(_) | Command::Edit(_));
+        let is_demo = matches!(command, Command::Demo { .. });
+        let flags = [
+            ("--file", !self.files.is_empty() && !takes_files),
+            ("--theme", self.provider.theme.is_some() && !is_demo),
+            // Applying a reply never commits.
+            ("--no-commit", self.provider.no_commit && !takes_files),
+            ("--test-panic", self.test_panic),
+        ];
+        let (flag, _) = flags.into_iter().find(|(_, misplaced)| *misplaced)?;
+        Some((flag, command.name()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn misplaced(line: &str) -> Option<(&'static str, &'static str)> {
+        Args::try_parse_from(line.split(' ')).unwrap().misplaced()
+    }
+
+    #[test]
+    fn a_flag_before_a_command_is_honoured_or_refused() {
+        for line in [
+            "rhumb --file a --theme t --no-commit --test-panic",
+            "rhumb --theme t demo",
+            "rhumb demo --theme t",
+            "rhumb --file a --no-commit edit -m x",
+            "rhumb --file a --no-commit apply -",
+            "rhumb --root . --model m --base-url u --map-tokens 1 --edit-format diff map",
+        ] {
+            assert_eq!(misplaced(line), None, "{line}");
+        }
+        assert_eq!(misplaced("rhumb --file a map"), Some(("--file", "map")));
+        assert_eq!(misplaced("rhumb --file a demo"), Some(("--file", "demo")));
+        assert_eq!(misplaced("rhumb --theme t edit -m x"), Some(("--theme", "edit")));
+        assert_eq!(misplaced("rhumb --no-commit demo"), Some(("--no-commit", "demo")));
+        assert_eq!(misplaced("rhumb --test-panic apply -"), Some(("--test-panic", "apply")));
+    }
 }

@@ -28,18 +28,32 @@ pub fn main() -> ExitCode {
 }
 
 fn start(args: Args) -> Result<u8, UserError> {
+    if let Some((flag, command)) = args.misplaced() {
+        let hint = format!("rhumb {command} --help lists the flags that it has");
+        return Err(UserError::new(ErrorKind::Usage, format!("{flag} means nothing to rhumb {command}"), hint));
+    }
     let root = |dir: &Option<PathBuf>| find_root(dir.as_ref());
     match args.command {
-        None => app::open(&root(&args.root)?, settings(&args.provider)?, &args),
-        Some(Command::Demo { speed }) => app::demo(settings(&args.provider)?, speed),
-        Some(Command::Map(map)) => headless::map(&root(&args.root)?, &map),
+        None => app::open(&root(&args.root)?, load(overrides(&args.provider))?, &args),
+        // The sample needs none of the user's settings, so none of them can spoil it.
+        Some(Command::Demo { speed, theme }) => {
+            app::demo(Settings { theme: theme.or(args.provider.theme), ..Settings::default() }, speed)
+        }
+        Some(Command::Map(mut map)) => {
+            map.tokens = map.tokens.or(args.provider.map_tokens);
+            map.model = args.provider.model.or_else(|| std::env::var("RHUMB_MODEL").ok()).unwrap_or_default();
+            headless::map(&root(&args.root)?, &map)
+        }
         Some(Command::Apply(mut apply)) => {
+            apply.files.splice(..0, args.files);
             apply.format = args.provider.edit_format;
             headless::apply(&root(&args.root)?, &apply)
         }
-        Some(Command::Edit(edit)) => {
-            let overrides = Overrides { auto_commit: edit.commit_choice(), ..overrides(&args.provider) };
-            headless::edit(&root(&args.root)?, &load(overrides)?, &edit)
+        Some(Command::Edit(mut edit)) => {
+            edit.files.splice(..0, args.files);
+            let outer = overrides(&args.provider);
+            let auto_commit = edit.commit_choice().or(outer.auto_commit);
+            headless::edit(&root(&args.root)?, &load(Overrides { auto_commit, ..outer })?, &edit)
         }
     }
 }
@@ -67,10 +81,6 @@ fn overrides(provider: &ProviderArgs) -> Overrides {
         theme: provider.theme.clone(),
         auto_commit: provider.no_commit.then_some(false),
     }
-}
-
-fn settings(provider: &ProviderArgs) -> Result<Settings, UserError> {
-    load(overrides(provider))
 }
 
 fn load(overrides: Overrides) -> Result<Settings, UserError> {

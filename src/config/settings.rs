@@ -37,6 +37,8 @@ pub struct Settings {
     pub api_key: Option<SecretString>,
     /// Where the key came from.
     pub key_source: Option<KeySource>,
+    /// Whether no key is sent because the only one, of OpenAI, does not belong to `base_url`.
+    pub key_withheld: bool,
     /// The window as configured, if it is.
     pub context_window: Option<usize>,
     /// Tokens for the repo map, if fixed.
@@ -56,6 +58,7 @@ impl Default for Settings {
             model: None,
             api_key: None,
             key_source: None,
+            key_withheld: false,
             context_window: None,
             map_tokens: None,
             edit_format: EditFormat::Diff,
@@ -78,19 +81,20 @@ impl Settings {
         let var = |name: &str| env(name).filter(|value| !value.trim().is_empty());
         let file = paths.map_or_else(|| Ok(ConfigFile::default()), |paths| ConfigFile::read(&paths.config_file()))?;
         let key_file = paths.map(Paths::key_file);
-        let (api_key, key_source) = key::find(&var, key_file.as_deref())?.unzip();
-        let base_url = flags
-            .base_url
-            .or_else(|| var("RHUMB_BASE_URL"))
-            .or_else(|| var("OPENAI_BASE_URL"))
-            .or_else(|| var("OPENAI_API_BASE"))
-            .or(file.base_url)
-            .or_else(|| (key_source == Some(KeySource::Variable("OPENAI_API_KEY"))).then(|| OPENAI_URL.to_owned()));
+        let beside_key = var("OPENAI_BASE_URL").or_else(|| var("OPENAI_API_BASE"));
+        let base_url =
+            flags.base_url.or_else(|| var("RHUMB_BASE_URL")).or_else(|| beside_key.clone()).or(file.base_url);
+        let openai_may_go = base_url.as_deref().is_none_or(|url| key::belongs_to_openai(url, beside_key.as_deref()));
+        let (api_key, key_source) = key::find(&var, key_file.as_deref(), openai_may_go)?.unzip();
+        let key_withheld = !openai_may_go && api_key.is_none() && var(key::OPENAI).is_some();
+        let implied = key_source == Some(KeySource::Variable(key::OPENAI));
+        let base_url = base_url.or_else(|| implied.then(|| OPENAI_URL.to_owned()));
         let edit_format = flags.edit_format.or_else(|| var("RHUMB_EDIT_FORMAT")).or(file.edit_format);
         Ok(Self {
             model: flags.model.or_else(|| var("RHUMB_MODEL")).or(file.model),
             api_key,
             key_source,
+            key_withheld,
             context_window: number("RHUMB_CONTEXT_WINDOW", var("RHUMB_CONTEXT_WINDOW"))?.or(file.context_window),
             map_tokens: flags.map_tokens.or(number("RHUMB_MAP_TOKENS", var("RHUMB_MAP_TOKENS"))?).or(file.map_tokens),
             edit_format: edit_format.map_or(Ok(EditFormat::Diff), |name| format_named(&name))?,
@@ -98,6 +102,14 @@ impl Settings {
             auto_commit: flags.auto_commit.or(file.auto_commit).unwrap_or(true),
             base_url,
         })
+    }
+
+    /// What to tell when a key was withheld, and what to do about it.
+    pub fn key_warning(&self) -> Option<(&'static str, &'static str)> {
+        self.key_withheld.then_some((
+            "No key is sent: OPENAI_API_KEY belongs to api.openai.com or the address in OPENAI_BASE_URL, not to this one.",
+            "If this server needs a key, put it into RHUMB_API_KEY.",
+        ))
     }
 
     /// The window of `model`: as configured, else as known, else assumed.
@@ -142,6 +154,38 @@ mod tests {
     fn an_openai_key_alone_implies_its_api() {
         assert_eq!(load(Overrides::default(), &[("OPENAI_API_KEY", "k")]).base_url.as_deref(), Some(OPENAI_URL));
         assert_eq!(load(Overrides::default(), &[("RHUMB_API_KEY", "k")]).base_url, None);
+    }
+
+    #[test]
+    fn the_key_of_openai_does_not_go_to_another_address() {
+        let key = ("OPENAI_API_KEY", "k");
+        let elsewhere = || Overrides { base_url: Some("https://models.example.org/v1".into()), ..Overrides::default() };
+        for settings in [
+            load(elsewhere(), &[key]),
+            load(elsewhere(), &[key, ("OPENAI_BASE_URL", "https://gateway.example.org/v1")]),
+            load(Overrides::default(), &[key, ("RHUMB_BASE_URL", "https://models.example.org/v1")]),
+        ] {
+            assert!(settings.api_key.is_none() && settings.key_withheld && settings.key_warning().is_some());
+        }
+        for settings in [
+            load(elsewhere(), &[key, ("RHUMB_API_KEY", "own")]),
+            load(Overrides::default(), &[key, ("OPENAI_API_BASE", "https://gateway.example.org/v1")]),
+            load(Overrides { base_url: Some(OPENAI_URL.into()), ..Overrides::default() }, &[key]),
+            load(Overrides::default(), &[key]),
+        ] {
+            assert!(settings.api_key.is_some() && !settings.key_withheld && settings.key_warning().is_none());
+        }
+        assert!(!load(elsewhere(), &[]).key_withheld);
+    }
+
+    #[test]
+    fn an_address_in_the_settings_file_gets_its_own_key_only() {
+        let dir = tempfile::tempdir().unwrap();
+        let paths = Paths { config: dir.path().to_owned() };
+        std::fs::write(paths.config_file(), "base_url = \"https://models.example.org/v1\"\n").unwrap();
+        let env = |name: &str| (name == "OPENAI_API_KEY").then(|| "k".to_owned());
+        let settings = Settings::load(Overrides::default(), &env, Some(&paths)).unwrap();
+        assert!(settings.api_key.is_none() && settings.key_withheld);
     }
 
     #[test]

@@ -5,13 +5,13 @@ use std::sync::atomic::AtomicBool;
 
 use super::args::ApplyArgs;
 use super::report::{as_diff, as_json, ask_each, outcome_line};
-use super::{complain, print, print_json, read_input};
+use super::{complain, path_under, print, print_json, read_input};
 use crate::edit::{FormatChoice, Outcome, Proposal, Status};
 use crate::error::{ErrorKind, UserError};
 use crate::review::{Decision, Review};
 use crate::session::runner::{propose, write};
 use crate::session::{ChatFile, WriteOrder, write_orders};
-use crate::workspace::{self, Root};
+use crate::workspace::{self, ReadError, Root};
 
 /// Applies the reply. The exit code is 0 when all of it was applied, 1 when some was refused, 2 without an edit.
 ///
@@ -33,7 +33,7 @@ pub fn apply(root: &Root, args: &ApplyArgs) -> Result<u8, UserError> {
         Ok(true) => decide_and_write(root, args, &mut proposal),
         Ok(false) => Done::default(),
         Err(error) => {
-            withdraw(&mut proposal, |_| true, &error.message);
+            withdraw(&mut proposal, &[], &error.message);
             Done { failure: Some(error), ..Done::default() }
         }
     };
@@ -53,8 +53,9 @@ fn located(root: &Root, args: &ApplyArgs, reply: &str, format: FormatChoice) -> 
     let listing = workspace::files(root, &AtomicBool::new(false), &mut |_| {});
     let all: Vec<String> = listing.files.into_iter().map(|file| file.path).collect();
     // Without a name, any file of the root is meant.
-    let named = if args.files.is_empty() { &all } else { &args.files };
-    let chat: Vec<ChatFile> = named.iter().map(|path| ChatFile { path: path.clone(), read_only: false }).collect();
+    let named = args.files.iter().map(|name| path_under(root, name)).collect();
+    let named: Vec<String> = if args.files.is_empty() { all.clone() } else { named };
+    let chat: Vec<ChatFile> = named.into_iter().map(|path| ChatFile { path, read_only: false }).collect();
     propose(root, &all, &chat, reply, format)
 }
 
@@ -71,18 +72,19 @@ fn permission(args: &ApplyArgs) -> Result<bool, UserError> {
 /// With `--atomic`, one refusal withdraws all the rest.
 fn all_or_none(proposal: &mut Proposal) {
     if proposal.outcomes.iter().any(|outcome| outcome.status == Status::Refused) {
-        withdraw(proposal, |_| true, "not applied, because another hunk of the reply was refused (--atomic)");
+        withdraw(proposal, &[], "not applied, because another hunk of the reply was refused (--atomic)");
     }
 }
 
-/// Turns applied outcomes into refused ones and takes their files out of the proposal.
-fn withdraw(proposal: &mut Proposal, which: impl Fn(&Outcome) -> bool, reason: &str) {
-    for outcome in proposal.outcomes.iter_mut().filter(|outcome| outcome.status == Status::Applied && which(outcome)) {
+/// Turns applied outcomes into refused ones and takes their files out of the proposal; those of the files `kept` stay.
+fn withdraw(proposal: &mut Proposal, kept: &[&str], reason: &str) {
+    let withdrawn = |outcome: &&mut Outcome| outcome.status == Status::Applied && !kept.contains(&&*outcome.path);
+    for outcome in proposal.outcomes.iter_mut().filter(withdrawn) {
         outcome.status = Status::Refused;
         outcome.strategy = None;
         reason.clone_into(&mut outcome.reason);
     }
-    proposal.files.clear();
+    proposal.files.retain(|file| kept.contains(&&*file.path));
 }
 
 /// What became of the hunks.
@@ -111,14 +113,27 @@ fn decide_and_write(root: &Root, args: &ApplyArgs, proposal: &mut Proposal) -> D
     match write(root, &orders, "", false) {
         Ok(_) => done,
         Err((failure, _)) => {
-            withdraw(proposal, |_| true, &failure.message);
+            let standing = standing(root, &orders);
+            withdraw(proposal, &standing, &failure.message);
+            let accepted = review.files.iter().filter(|file| standing.contains(&&*file.path));
             Done {
-                accepted: 0,
+                accepted: accepted.map(|file| file.counts().accepted).sum(),
                 failure: Some(UserError::new(ErrorKind::Machine, failure.message, failure.hint)),
                 ..done
             }
         }
     }
+}
+
+/// The files that hold what was ordered, after a write that failed: as a rule none, but files that could not be put back
+/// are told as they are.
+fn standing<'a>(root: &Root, orders: &'a [WriteOrder]) -> Vec<&'a str> {
+    let stands = |order: &&WriteOrder| match (workspace::read(root, &order.path), &order.content) {
+        (Ok(snapshot), Some(content)) => *snapshot.text == **content,
+        (Err(ReadError::NotFound { .. }), None) => true,
+        _ => false,
+    };
+    orders.iter().filter(stands).map(|order| &*order.path).collect()
 }
 
 /// Edits whose hunk the user rejected count as refused.
@@ -157,4 +172,39 @@ fn tell(args: &ApplyArgs, proposal: &Proposal, accepted: usize) -> Result<(), Us
     let noun = if accepted == 1 { "hunk" } else { "hunks" };
     complain(&format!("{accepted} {noun} written"));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REPLY: &str = "a.py\n```\n<<<<<<< SEARCH\none\n=======\ntwo\n>>>>>>> REPLACE\n```\n\n\
+                         b.py\n```\n<<<<<<< SEARCH\none\n=======\ntwo\n>>>>>>> REPLACE\n```\n";
+
+    #[test]
+    fn after_a_failed_write_the_files_that_stand_are_told_as_written() {
+        let dir = tempfile::tempdir().unwrap();
+        for path in ["a.py", "b.py"] {
+            std::fs::write(dir.path().join(path), "one\n").unwrap();
+        }
+        let root = Root::at(dir.path()).unwrap();
+        let all = ["a.py".to_owned(), "b.py".to_owned()];
+        let mut proposal = propose(&root, &all, &[], REPLY, FormatChoice::Auto);
+        assert_eq!(proposal.files.len(), 2, "{proposal:?}");
+        let order = |path: &str, content: Option<&str>| WriteOrder {
+            path: path.into(),
+            expected: None,
+            content: content.map(Into::into),
+        };
+        let orders = [order("a.py", Some("two\n")), order("b.py", Some("two\n")), order("gone.py", None)];
+        std::fs::write(dir.path().join("a.py"), "two\n").unwrap();
+        let standing = standing(&root, &orders);
+        assert_eq!(standing, ["a.py", "gone.py"]);
+        withdraw(&mut proposal, &standing, "the disk is full");
+        let told: Vec<_> = proposal.outcomes.iter().map(|it| (&*it.path, it.status, &*it.reason)).collect();
+        assert_eq!(told[0].0, "a.py");
+        assert_eq!(told[0].1, Status::Applied);
+        assert_eq!(told[1], ("b.py", Status::Refused, "the disk is full"));
+        assert_eq!(proposal.files.iter().map(|file| &*file.path).collect::<Vec<_>>(), ["a.py"]);
+    }
 }

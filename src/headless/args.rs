@@ -25,9 +25,9 @@ pub enum FormatArg {
 /// `rhumb map`
 #[derive(Debug, Clone, ClapArgs)]
 pub struct MapArgs {
-    /// Most tokens that the map may have
-    #[arg(long, default_value_t = 4096, value_name = "N")]
-    pub tokens: usize,
+    /// Most tokens that the map may have [default: --map-tokens, else 4096]
+    #[arg(long, value_name = "N")]
+    pub tokens: Option<usize>,
     /// A file in the chat: it is left out, and what it uses ranks higher
     #[arg(long = "chat-file", value_name = "FILE")]
     pub chat_files: Vec<String>,
@@ -55,6 +55,9 @@ pub struct MapArgs {
     /// Print counts and times of the phases to standard error
     #[arg(long)]
     pub stats: bool,
+    /// The model whose tokens are counted; empty for none (set by the global flag of the same name)
+    #[arg(skip)]
+    pub model: String,
 }
 
 /// `rhumb apply`

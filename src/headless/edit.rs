@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::args::EditArgs;
 use super::report::{as_diff, ask_each, outcome_json, outcome_line};
-use super::{complain, print, print_json, read_input};
+use super::{advise, complain, path_under, print, print_json, read_input};
 use crate::config::Settings;
 use crate::edit::{FormatChoice, Proposal, Status};
 use crate::error::{ErrorKind, UserError};
@@ -18,7 +18,8 @@ use crate::review::{Decision, Review};
 use crate::session::runner::{
     CachedCounter, Line, Survey, compose, connect, failure_of, llm_request, propose, survey, unsendable, write,
 };
-use crate::session::{ChatFile, ContextOrder, WriteOrder, commit_message, write_orders};
+use crate::session::{ChatFile, ContextOrder, WriteOrder, Written, commit_message, write_orders};
+use crate::text::sanitize;
 use crate::workspace::Root;
 
 /// Runs the turn. The exit code is 0 when everything was applied, 1 when some was refused or there was no edit.
@@ -29,7 +30,7 @@ pub fn edit(root: &Root, settings: &Settings, args: &EditArgs) -> Result<u8, Use
     let message = request(args)?;
     let line = provider(settings)?;
     let survey = survey(root, None, &AtomicBool::new(false), &|_| {}).unwrap_or_default();
-    let files = chat_files(args);
+    let files = chat_files(root, args);
     let out = Out { json: args.json };
     let reply = ask(root, settings, &line, &survey, &files, &message, &out)?;
     let paths: Vec<String> = survey.files.iter().map(|file| file.path.clone()).collect();
@@ -45,7 +46,7 @@ struct Out {
 impl Out {
     /// Text of the answer as it arrives.
     fn text(&self, text: &str) -> Result<(), UserError> {
-        if self.json { self.event("text", json!({"text": text})) } else { print(&crate::text::sanitize::visible(text)) }
+        if self.json { self.event("text", json!({"text": text})) } else { print(text) }
     }
 
     fn event(&self, kind: &str, fields: Value) -> Result<(), UserError> {
@@ -57,6 +58,27 @@ impl Out {
             event.extend(fields);
         }
         print_json(&event)
+    }
+
+    fn diff(&self, diff: &str) -> Result<(), UserError> {
+        if self.json { self.event("diff", json!({"text": diff})) } else { print(diff) }
+    }
+
+    fn nothing_written(&self) -> Result<(), UserError> {
+        self.event("done", json!({"written": [], "commit": null}))
+    }
+
+    fn written(&self, written: &Written) -> Result<(), UserError> {
+        self.event("done", json!({"written": written.paths, "commit": written.commit}))?;
+        if !self.json {
+            let commit = written.commit.as_ref().map_or_else(String::new, |commit| format!(", committed as {commit}"));
+            let paths: Vec<_> = written.paths.iter().map(|path| sanitize::visible_line(path)).collect();
+            complain(&format!("wrote {}{commit}", paths.join(", ")));
+        }
+        if let Some(note) = &written.note {
+            advise(&note.message, &note.hint);
+        }
+        Ok(())
     }
 }
 
@@ -84,12 +106,22 @@ fn provider(settings: &Settings) -> Result<Line, UserError> {
     if let Some(warning) = line.warning {
         complain(warning);
     }
+    if let Some((warning, hint)) = settings.key_warning() {
+        advise(warning, hint);
+    }
     Ok(line)
 }
 
-fn chat_files(args: &EditArgs) -> Vec<ChatFile> {
-    let file = |read_only: bool| move |path: &String| ChatFile { path: path.clone(), read_only };
-    args.files.iter().map(file(false)).chain(args.read.iter().map(file(true))).collect()
+fn chat_files(root: &Root, args: &EditArgs) -> Vec<ChatFile> {
+    let file = |read_only: bool| move |name: &String| ChatFile { path: path_under(root, name), read_only };
+    let mut files: Vec<ChatFile> = Vec::new();
+    for file in args.files.iter().map(file(false)).chain(args.read.iter().map(file(true))) {
+        // Several names may mean one file, which is sent once.
+        if files.iter().all(|other| other.path != file.path) {
+            files.push(file);
+        }
+    }
+    files
 }
 
 /// Sends the request and prints the answer as it streams; the whole reply.
@@ -181,43 +213,36 @@ fn settle(
             complain(&outcome_line(index + 1, outcome));
         }
     }
-    let refused = proposal.outcomes.iter().any(|outcome| outcome.status == Status::Refused);
     if proposal.outcomes.is_empty() {
-        out.event("done", json!({"written": [], "commit": null}))?;
+        out.nothing_written()?;
         return Ok(1);
     }
+    let refused = proposal.outcomes.iter().any(|outcome| outcome.status == Status::Refused);
     let asks = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     if args.dry_run || (!args.yes && !asks) {
-        let diff = as_diff(&proposal);
-        if args.json {
-            out.event("diff", json!({"text": diff}))?
-        } else {
-            print(&diff)?
-        }
-        out.event("done", json!({"written": [], "commit": null}))?;
+        out.diff(&as_diff(&proposal))?;
+        out.nothing_written()?;
         return Ok(u8::from(refused));
     }
+    let (orders, rejected) = decided(proposal, args.yes);
+    if orders.is_empty() {
+        out.nothing_written()?;
+        return Ok(1);
+    }
+    // Most failures leave everything as it was, but not all do: which, the message itself says.
+    let written = write(root, &orders, &commit_message(message), settings.auto_commit)
+        .map_err(|(failure, _)| UserError::new(ErrorKind::Machine, failure.message, failure.hint))?;
+    out.written(&written)?;
+    Ok(u8::from(refused || rejected))
+}
+
+/// What to write, by `--yes` or by asking, and whether something of the proposal was rejected.
+fn decided(proposal: Proposal, yes: bool) -> (Vec<WriteOrder>, bool) {
     let mut review = Review::new(proposal);
-    if args.yes {
+    if yes {
         review.decide_all(Decision::Accepted);
     } else {
         ask_each(&mut review);
     }
-    let orders: Vec<WriteOrder> = review.files.iter().flat_map(write_orders).collect();
-    let rejected = review.counts().rejected > 0;
-    if orders.is_empty() {
-        out.event("done", json!({"written": [], "commit": null}))?;
-        return Ok(1);
-    }
-    let written = write(root, &orders, &commit_message(message), settings.auto_commit)
-        .map_err(|(failure, _)| UserError::new(ErrorKind::Machine, failure.message, failure.hint))?;
-    out.event("done", json!({"written": written.paths, "commit": written.commit}))?;
-    if !args.json {
-        let commit = written.commit.map_or_else(String::new, |commit| format!(", committed as {commit}"));
-        complain(&format!("wrote {}{commit}", written.paths.join(", ")));
-    }
-    if let Some(note) = written.note {
-        complain(&format!("{}\n  → {}", note.message, note.hint));
-    }
-    Ok(u8::from(refused || rejected))
+    (review.files.iter().flat_map(write_orders).collect(), review.counts().rejected > 0)
 }

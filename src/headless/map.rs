@@ -5,12 +5,15 @@ use std::sync::atomic::AtomicBool;
 use serde_json::{Value, json};
 
 use super::args::{FormatArg, MapArgs, StyleArg};
-use super::{complain, print, print_json};
+use super::{complain, path_under, print, print_json};
 use crate::clock::Stopwatch;
 use crate::error::UserError;
 use crate::repo_map::{MapRequest, MapStyle, RankedFile, RankedSymbol, RepoMap, Why};
 use crate::session::runner::{CachedCounter, Survey, survey};
 use crate::workspace::Root;
+
+/// The budget of the map when nobody names one, in tokens.
+const DEFAULT_TOKENS: usize = 4096;
 
 /// Prints the map. The exit code is 1 when there is nothing to show.
 ///
@@ -19,7 +22,7 @@ use crate::workspace::Root;
 pub fn map(root: &Root, args: &MapArgs) -> Result<u8, UserError> {
     let total = Stopwatch::start();
     let survey = survey(root, None, &AtomicBool::new(false), &|_| {}).unwrap_or_default();
-    let counter = CachedCounter::for_model("");
+    let counter = CachedCounter::for_model(&args.model);
     let ranking = Stopwatch::start();
     let map = RepoMap::build(&survey.map_files, &request(root, args), &counter);
     let times = Times { rank: ranking.ms(), total: total.ms() };
@@ -43,26 +46,19 @@ struct Times {
 }
 
 fn request(root: &Root, args: &MapArgs) -> MapRequest {
-    let relative = |names: &[String]| names.iter().map(|name| under_root(root, name)).collect();
+    let relative = |names: &[String]| names.iter().map(|name| path_under(root, name)).collect();
     MapRequest {
         chat_files: relative(&args.chat_files),
         mentioned_files: relative(&args.mention_files),
         mentioned_idents: args.mention_idents.clone(),
         message: args.message.clone(),
-        budget: args.tokens,
+        budget: args.tokens.unwrap_or(DEFAULT_TOKENS),
         style: match args.style {
             StyleArg::Tree => MapStyle::Tree,
             StyleArg::Outline => MapStyle::Outline,
         },
         explain: args.explain,
     }
-}
-
-/// A path as the map writes it: relative to the root, without `./`.
-fn under_root(root: &Root, name: &str) -> String {
-    let absolute = std::path::Path::new(name).strip_prefix(root.path()).ok();
-    let name = absolute.map_or_else(|| name.to_owned(), |path| path.to_string_lossy().into_owned());
-    name.trim_start_matches("./").replace('\\', "/")
 }
 
 fn as_json(map: &RepoMap, survey: &Survey, times: &Times, explain: bool) -> Value {

@@ -5,26 +5,37 @@ mod apply;
 mod args;
 mod edit;
 mod map;
+mod names;
 mod report;
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 
 pub use apply::apply;
 pub use args::{ApplyArgs, EditArgs, FormatArg, MapArgs, StyleArg};
 pub use edit::edit;
 pub use map::map;
+pub use names::path_under;
 
 use crate::error::{ErrorKind, UserError};
+use crate::text::sanitize;
 
-/// Prints an error to standard error.
+/// Prints a message to standard error. Whatever could drive a terminal is shown and not sent: the names and replies in a
+/// message are foreign, and a log is read on a terminal some day.
 pub fn complain(text: &str) {
     // Standard error may be closed; there is nowhere else to say so.
-    let _ = writeln!(std::io::stderr(), "rhumb: {text}");
+    let _ = writeln!(std::io::stderr(), "rhumb: {}", sanitize::visible(text));
 }
 
-/// Prints to standard output. A closed pipe (`| head`) ends the printing, not the program.
+/// Prints a message and what to do about it to standard error.
+fn advise(message: &str, hint: &str) {
+    if hint.is_empty() { complain(message) } else { complain(&format!("{message}\n  → {hint}")) }
+}
+
+/// Prints to standard output: byte for byte into a pipe or file, so that a diff stays a patch; on a terminal with whatever
+/// could drive it made visible. A closed pipe (`| head`) ends the printing, not the program.
 fn print(text: &str) -> Result<(), UserError> {
     let mut out = std::io::stdout().lock();
+    let text = if out.is_terminal() { sanitize::visible(text) } else { text.into() };
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(UserError::new(ErrorKind::Machine, format!("cannot print: {error}"), ""))

@@ -73,7 +73,8 @@ pub fn ask_each(review: &mut Review) {
             continue;
         };
         let shown = hunk_text(file, id.hunk);
-        let question = format!("{shown}hunk {} of {total} in {}: accept? [y/n] ", index + 1, file.path);
+        let path = sanitize::visible_line(&file.path);
+        let question = format!("{shown}hunk {} of {total} in {path}: accept? [y/n] ", index + 1);
         let mut err = std::io::stderr();
         let _ = err.write_all(question.as_bytes()).and_then(|()| err.flush());
         let mut answer = String::new();
