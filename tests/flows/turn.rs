@@ -209,3 +209,26 @@ fn whoever_is_typing_goes_on_typing_when_the_review_opens() {
     quit(&mut pty);
     untouched(&repo, &["Start the harbour"]);
 }
+
+#[test]
+fn leaving_right_after_w_finishes_the_write() {
+    const FILES: usize = 200;
+    let repo = harbour_repo();
+    let block = |number: usize| {
+        format!("berths/b{number:03}.py\n```python\n<<<<<<< SEARCH\n=======\nNUMBER = {number}\n>>>>>>> REPLACE\n```\n\n")
+    };
+    let reply: String = (0..FILES).map(block).collect();
+    let server = ModelServer::start(vec![Step::reply(&reply)]);
+    let mut pty = open(&repo.path(), Some(&server), &[]);
+    send(&pty, REQUEST);
+    pty.wait_for("review · 200 pending");
+    pty.key("Enter");
+    pty.type_text("gy");
+    pty.wait_for("0 pending · ✓ 200");
+    pty.key("w");
+    quit(&mut pty);
+    assert_eq!(repo.git(&["status", "--porcelain"]), "", "half a write, or litter");
+    assert_eq!(repo.subjects(), [REQUEST, "Start the harbour"]);
+    let written = repo.git(&["show", "--format=", "--name-only", "HEAD"]);
+    assert_eq!(written.lines().count(), FILES);
+}
