@@ -154,7 +154,7 @@ impl App {
     pub(super) fn drawn(&mut self, cache: &ViewCache) {
         self.map.window.set_height(cache.heights[0]);
         self.context.set_height(cache.heights[1]);
-        self.chat.from_bottom = self.chat.from_bottom.min(cache.chat.total.saturating_sub(cache.chat.height));
+        self.chat.from_bottom = cache.chat.from_bottom;
         self.page = match self.focus {
             Pane::Review => cache.review.height,
             _ => cache.chat.height,

@@ -1,6 +1,6 @@
 //! Syntax colours, computed off the draw path: a frame asks, takes what is there, and draws plain text meanwhile.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ratatui::style::Style;
@@ -47,50 +47,94 @@ impl Job {
     }
 }
 
-/// Texts kept at most; then all are dropped and computed again when they are seen.
+/// Coloured texts kept at most, those aside that the newest frame used.
 const CAPACITY: usize = 512;
 
-/// What is coloured, and what should be.
+/// What is coloured, and what should be. A frame asks while it is drawn; [`Self::take_wanted`] ends it.
+///
+/// What a frame used is never dropped at its end, however much it is: a screen that needs more than the capacity would
+/// otherwise ask for the same texts for ever.
 #[derive(Debug, Default)]
 pub struct Coloring {
-    done: HashMap<u64, Colors>,
-    asked: HashSet<u64>,
+    done: BTreeMap<u64, Known>,
+    /// Asked for and not there yet.
+    asked: BTreeSet<u64>,
     wanted: Vec<Job>,
-    /// Grows whenever colours arrive, so that caches of plain lines can tell.
-    pub epoch: u64,
+    /// Frames that have ended.
+    frame: u64,
+}
+
+#[derive(Debug)]
+struct Known {
+    colors: Colors,
+    /// The frame that used it last.
+    used: u64,
 }
 
 impl Coloring {
     /// The colours of a text; `None`, and a note to compute them, if they are not there yet.
     pub fn get(&mut self, language: Language<'_>, source: &str) -> Option<Colors> {
-        let (by_path, name) = match language {
-            Language::Path(name) => (true, name),
-            Language::Fence(name) => (false, name),
-        };
-        let key = xxh3_64_with_seed(source.as_bytes(), xxh3_64_with_seed(name.as_bytes(), u64::from(by_path)));
-        if let Some(colors) = self.done.get(&key) {
-            return Some(Arc::clone(colors));
-        }
-        if self.asked.insert(key) {
+        let key = key(language, source);
+        let known = self.known(key);
+        if known.is_none() && self.asked.insert(key) {
+            let (by_path, name) = language.parts();
             self.wanted.push(Job { key, by_path, name: name.to_owned(), source: Arc::from(source) });
         }
-        None
+        known
     }
 
-    /// What was asked for since the last call.
+    fn known(&mut self, key: u64) -> Option<Colors> {
+        let known = self.done.get_mut(&key)?;
+        known.used = self.frame;
+        Some(Arc::clone(&known.colors))
+    }
+
+    /// Whether the colours with that key were asked for and are still to come.
+    pub fn awaits(&self, key: u64) -> bool {
+        self.asked.contains(&key)
+    }
+
+    /// Keeps the colours with these keys for this frame: lines that show them are on the screen or near it.
+    pub fn touch(&mut self, keys: &[u64]) {
+        for key in keys {
+            self.known(*key);
+        }
+    }
+
+    /// What was asked for since the last call. Ends the frame: the colours that were used longest ago make room.
     pub fn take_wanted(&mut self) -> Vec<Job> {
+        let excess = self.done.len().saturating_sub(CAPACITY);
+        if excess > 0 {
+            let idle = self.done.iter().filter(|(_, known)| known.used < self.frame);
+            let mut idle: Vec<(u64, u64)> = idle.map(|(key, known)| (known.used, *key)).collect();
+            idle.sort_unstable();
+            for (_, key) in idle.into_iter().take(excess) {
+                self.done.remove(&key);
+            }
+        }
+        self.frame += 1;
         std::mem::take(&mut self.wanted)
     }
 
-    /// Takes in finished work.
+    /// Takes in finished work. It counts as used by the frame that comes.
     pub fn put(&mut self, colored: Colored) {
-        if self.done.len() >= CAPACITY {
-            self.done.clear();
-            self.asked.clear();
-        }
-        self.done.insert(colored.key, colored.colors);
-        self.epoch += 1;
+        self.asked.remove(&colored.key);
+        self.done.insert(colored.key, Known { colors: colored.colors, used: self.frame });
     }
+}
+
+impl<'a> Language<'a> {
+    fn parts(self) -> (bool, &'a str) {
+        match self {
+            Self::Path(name) => (true, name),
+            Self::Fence(name) => (false, name),
+        }
+    }
+}
+
+fn key(language: Language<'_>, source: &str) -> u64 {
+    let (by_path, name) = language.parts();
+    xxh3_64_with_seed(source.as_bytes(), xxh3_64_with_seed(name.as_bytes(), u64::from(by_path)))
 }
 
 /// A line cut into pieces with the style of each: `plain` where there is no colour.
@@ -142,18 +186,91 @@ pub fn style_of(highlight: Highlight, theme: &Theme) -> Style {
     theme.syntax(name)
 }
 
-/// The lines of a code block as styled pieces, for the Markdown renderer; empty while there are no colours.
-pub fn code_lines(coloring: &mut Coloring, language: &str, code: &str, theme: &Theme) -> Vec<Vec<(String, Style)>> {
-    if language.is_empty() {
-        return Vec::new();
+/// The code blocks of a text that is being rendered, and which colours its lines show.
+#[derive(Debug)]
+pub struct CodeBlocks<'a> {
+    coloring: &'a mut Coloring,
+    /// Whether colours that are not there are asked for: only for what is on the screen or near it.
+    ask: bool,
+    /// Keys of the colours that the lines show.
+    pub shown: Vec<u64>,
+    /// Keys of those that were not there.
+    pub missing: Vec<u64>,
+}
+
+impl<'a> CodeBlocks<'a> {
+    /// The start of a rendering; with `ask`, colours that are not there are asked for.
+    pub fn new(coloring: &'a mut Coloring, ask: bool) -> Self {
+        Self { coloring, ask, shown: Vec::new(), missing: Vec::new() }
     }
-    let Some(colors) = coloring.get(Language::Fence(language), code) else {
-        return Vec::new();
-    };
-    let owned = |(text, style): (&str, Style)| (text.to_owned(), style);
-    lines::split(code)
-        .into_iter()
-        .zip(colors.iter())
-        .map(|(line, spans)| pieces(lines::body(line), spans, Style::default(), theme).into_iter().map(owned).collect())
-        .collect()
+
+    /// The lines of a code block as styled pieces, for the Markdown renderer; empty while there are no colours.
+    pub fn lines(&mut self, language: &str, code: &str, theme: &Theme) -> Vec<Vec<(String, Style)>> {
+        if language.is_empty() {
+            return Vec::new();
+        }
+        let language = Language::Fence(language);
+        let key = key(language, code);
+        let colors = if self.ask { self.coloring.get(language, code) } else { self.coloring.known(key) };
+        let Some(colors) = colors else {
+            self.missing.push(key);
+            return Vec::new();
+        };
+        self.shown.push(key);
+        let owned = |(text, style): (&str, Style)| (text.to_owned(), style);
+        let line = |(line, spans): (&str, &Vec<Span>)| -> Vec<(String, Style)> {
+            pieces(lines::body(line), spans, Style::default(), theme).into_iter().map(owned).collect()
+        };
+        lines::split(code).into_iter().zip(colors.iter()).map(line).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A frame that needs the numbers as texts; how many of them it has to ask for.
+    fn frame(coloring: &mut Coloring, numbers: std::ops::Range<usize>) -> usize {
+        for number in numbers {
+            coloring.get(Language::Fence("rust"), &number.to_string());
+        }
+        let wanted = coloring.take_wanted();
+        let count = wanted.len();
+        wanted.into_iter().for_each(|job| coloring.put(Colored { key: job.key, colors: Colors::default() }));
+        count
+    }
+
+    #[test]
+    fn a_screen_with_more_texts_than_are_kept_settles() {
+        let mut coloring = Coloring::default();
+        let all = CAPACITY * 3;
+        assert_eq!(frame(&mut coloring, 0..all), all);
+        assert_eq!(frame(&mut coloring, 0..all), 0);
+        assert_eq!(frame(&mut coloring, 0..all), 0);
+    }
+
+    #[test]
+    fn what_was_used_longest_ago_makes_room() {
+        let mut coloring = Coloring::default();
+        frame(&mut coloring, 0..10);
+        for start in (10..CAPACITY * 2).step_by(100) {
+            frame(&mut coloring, 0..5);
+            frame(&mut coloring, start..start + 100);
+        }
+        frame(&mut coloring, 0..0);
+        frame(&mut coloring, 0..0);
+        assert!(coloring.done.len() <= CAPACITY);
+        assert_eq!(frame(&mut coloring, 0..5), 0, "used all the time");
+        assert_eq!(frame(&mut coloring, 5..10), 5, "used long ago");
+    }
+
+    #[test]
+    fn a_rendering_off_the_screen_asks_for_nothing() {
+        let mut coloring = Coloring::default();
+        let theme = Theme::plain(crate::tui::theme::ColorDepth::None);
+        let mut blocks = CodeBlocks::new(&mut coloring, false);
+        assert!(blocks.lines("rust", "fn a() {}", &theme).is_empty());
+        assert_eq!((blocks.shown.len(), blocks.missing.len()), (0, 1));
+        assert!(coloring.take_wanted().is_empty());
+    }
 }

@@ -1,10 +1,12 @@
 //! The composer: the message being written, with the editing keys of a shell and soft wrapping.
 
-use crossterm::event::KeyEvent;
+use std::ops::Range;
+
+use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
-use ratatui_textarea::{TextArea, WrapMode};
+use ratatui_textarea::{CursorMove, DataCursor, TextArea, WrapMode};
 
 use super::theme::{Role, Theme};
 use crate::text::{lines, sanitize};
@@ -12,12 +14,23 @@ use crate::text::{lines, sanitize};
 /// A pasted text longer than this many lines slows typing down in a wrapped text area; it is folded into a chip.
 const CHIP_LINES: usize = 30;
 
+/// The space in the name of a chip (MEDIUM MATHEMATICAL SPACE). It looks like any other; typed or pasted it becomes a plain
+/// one, so that nothing but a chip can read as a chip.
+const CHIP_SPACE: char = '\u{205F}';
+
+/// How the name of every chip begins.
+const CHIP_OPENING: &str = "[paste\u{205F}";
+
+/// An edit of the text area is at most this many of its steps: the selection goes, then something comes.
+const STEPS: usize = 3;
+
 /// The message being written.
 #[derive(Debug)]
 pub struct Composer {
     area: TextArea<'static>,
     style: Style,
-    /// Long pastes, shown as `[paste 1: 200 lines]` and put back when the message is read.
+    /// Long pastes, shown as `[paste 1: 200 lines]` and put back when the message is read: name and text. A chip is one
+    /// thing: the cursor does not stop inside, and whatever deletes a part of it deletes it.
     chips: Vec<(String, String)>,
 }
 
@@ -41,14 +54,25 @@ impl Composer {
         if let Some(style) = placeholder {
             self.area.set_placeholder_style(style);
         }
-        self.area.move_cursor(ratatui_textarea::CursorMove::Bottom);
-        self.area.move_cursor(ratatui_textarea::CursorMove::End);
+        self.area.move_cursor(CursorMove::Bottom);
+        self.area.move_cursor(CursorMove::End);
     }
 
-    /// The message, with long pastes in full.
+    /// The message, with long pastes in full. What a paste quotes stays as it is.
     pub fn text(&self) -> String {
         let typed = self.area.lines().join("\n");
-        self.chips.iter().fold(typed, |text, (chip, paste)| text.replace(chip, paste))
+        let mut text = String::with_capacity(typed.len());
+        let mut rest = typed.as_str();
+        while let Some((before, from)) = rest.find(CHIP_OPENING).and_then(|at| rest.split_at_checked(at)) {
+            text.push_str(before);
+            let chip =
+                self.chips.iter().find_map(|(name, paste)| Some((paste.as_str(), from.strip_prefix(name.as_str())?)));
+            let plain = from.strip_prefix(CHIP_OPENING).map(|after| ("[paste ", after));
+            let (piece, after) = chip.or(plain).unwrap_or((from, ""));
+            text.push_str(piece);
+            rest = after;
+        }
+        text + rest
     }
 
     /// Whether there is no message.
@@ -74,10 +98,10 @@ impl Composer {
         let text = sanitize::visible(&text.replace("\r\n", "\n").replace('\r', "\n")).into_owned();
         let count = lines::split(&text).len();
         if count <= CHIP_LINES {
-            self.area.insert_str(&text);
+            self.area.insert_str(text.replace(CHIP_SPACE, " "));
             return;
         }
-        let chip = format!("[paste {}: {count} lines]", self.chips.len() + 1);
+        let chip = format!("[paste {}: {count} lines]", self.chips.len() + 1).replace(' ', "\u{205F}");
         self.area.insert_str(&chip);
         self.chips.push((chip, text));
     }
@@ -88,8 +112,92 @@ impl Composer {
     }
 
     /// Takes an editing key.
-    pub fn input(&mut self, key: KeyEvent) {
+    pub fn input(&mut self, mut key: KeyEvent) {
+        if key.code == KeyCode::Char(CHIP_SPACE) {
+            key.code = KeyCode::Char(' ');
+        }
+        if self.chips.is_empty() {
+            self.area.input(key);
+            return;
+        }
+        let (before, cursor) = (self.area.lines().to_vec(), self.position());
         self.area.input(key);
+        if before != self.area.lines() {
+            self.remove_damaged(&before);
+        }
+        self.leave_chip(cursor);
+    }
+
+    /// The chips of a text: where each starts and ends, in characters.
+    fn places(&self, text: &str) -> Vec<Range<usize>> {
+        let mut places = Vec::new();
+        for (name, _) in &self.chips {
+            places.extend(text.match_indices(name.as_str()).map(|(at, _)| {
+                let start = text.get(..at).map_or(0, |before| before.chars().count());
+                start..start + name.chars().count()
+            }));
+        }
+        places
+    }
+
+    /// If the last edit took a part of a chip, takes the rest, so that no name without its paste stays behind. One undo
+    /// brings the chip back.
+    fn remove_damaged(&mut self, before: &[String]) {
+        let (old, new) = (before.join("\n"), self.area.lines().join("\n"));
+        let places = self.places(&old);
+        let (old, new): (Vec<char>, Vec<char>) = (old.chars().collect(), new.chars().collect());
+        let [edit, other] = edits(&old, &new);
+        let whole = |chip: &Range<usize>, edit: &Range<usize>| {
+            chip.end <= edit.start || edit.end <= chip.start || (edit.start <= chip.start && chip.end <= edit.end)
+        };
+        let damaged = places.into_iter().filter(|chip| !whole(chip, &edit) && !whole(chip, &other));
+        let removed = damaged.fold(None, |removed: Option<Range<usize>>, chip| {
+            let removed = removed.unwrap_or(edit.clone());
+            Some(removed.start.min(chip.start)..removed.end.max(chip.end))
+        });
+        let Some(removed) = removed else { return };
+        for _ in 0..STEPS {
+            if self.area.lines() != before {
+                self.area.undo();
+            }
+        }
+        if self.area.lines() != before {
+            return;
+        }
+        let inserted: String = new.iter().take((edit.end + new.len()) - old.len()).skip(edit.start).collect();
+        self.jump(removed.start);
+        self.area.delete_str(removed.len());
+        self.area.insert_str(inserted);
+    }
+
+    /// Moves the cursor out of a chip, on in the direction in which it went from `last`.
+    fn leave_chip(&mut self, last: usize) {
+        let at = self.position();
+        let places = self.places(&self.area.lines().join("\n"));
+        if let Some(chip) = places.into_iter().find(|chip| chip.start < at && at < chip.end) {
+            self.jump(if last <= chip.start { chip.end } else { chip.start });
+        }
+    }
+
+    /// The place of the cursor, in characters from the start of the text.
+    fn position(&self) -> usize {
+        let DataCursor(row, column) = self.area.cursor();
+        self.area.lines().iter().take(row).map(|line| line.chars().count() + 1).sum::<usize>() + column
+    }
+
+    fn jump(&mut self, position: usize) {
+        let mut column = position;
+        let mut row = 0;
+        for line in self.area.lines() {
+            let length = line.chars().count();
+            if column <= length {
+                break;
+            }
+            column -= length + 1;
+            row += 1;
+        }
+        let [row, column] = [row, column].map(|number| u16::try_from(number).unwrap_or(u16::MAX));
+        self.area.move_cursor(CursorMove::Jump(row, column));
     }
 
     /// Rows that it wants at a width, between 1 and `most`.
@@ -111,13 +219,33 @@ impl Composer {
     }
 }
 
+/// What an edit replaced, as a range of `old`, placed as late and as early as the texts allow: of two letters that are the
+/// same, nobody can tell which one went.
+fn edits(old: &[char], new: &[char]) -> [Range<usize>; 2] {
+    let most = old.len().min(new.len());
+    let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
+    [head..old.len() - tail.min(most - head), head.min(most - tail)..old.len() - tail]
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::tui::theme::ColorDepth;
 
     fn composer() -> Composer {
         Composer::new(&Theme::plain(ColorDepth::None))
+    }
+
+    fn press(composer: &mut Composer, keys: &str) {
+        keys.split(' ').filter_map(crate::tui::key::parse).for_each(|key| composer.input(key));
+    }
+
+    /// The text area as it looks.
+    fn seen(composer: &Composer) -> String {
+        composer.area.lines().join("\n").replace(CHIP_SPACE, " ")
     }
 
     #[test]
@@ -126,9 +254,105 @@ mod tests {
         composer.paste("see: ");
         let paste = "line\n".repeat(100);
         composer.paste(&paste);
-        assert_eq!(composer.area.lines().join("\n"), "see: [paste 1: 100 lines]");
+        assert_eq!(seen(&composer), "see: [paste 1: 100 lines]");
         assert_eq!(composer.text(), format!("see: {paste}"));
     }
+
+    #[test]
+    fn a_chip_goes_as_a_whole_and_one_undo_brings_it_back() {
+        let paste = "line\n".repeat(100);
+        for keys in ["Backspace", "Ctrl-w", "Alt-Backspace", "Left Delete", "Left Alt-d", "Left x Backspace Delete"] {
+            let mut composer = composer();
+            composer.paste("see: ");
+            composer.paste(&paste);
+            press(&mut composer, keys);
+            assert_eq!(composer.text(), "see: ", "{keys}");
+            press(&mut composer, "Ctrl-u");
+            assert_eq!(composer.text(), format!("see: {paste}"), "{keys}");
+        }
+    }
+
+    #[test]
+    fn what_is_typed_beside_a_chip_leaves_it_whole() {
+        let mut composer = composer();
+        let paste = "line\n".repeat(100);
+        composer.paste(&paste);
+        press(&mut composer, "] Left Left [ [ Home [");
+        assert_eq!(seen(&composer), "[[[[paste 1: 100 lines]]");
+        assert_eq!(composer.text(), format!("[[[{paste}]"));
+    }
+
+    #[test]
+    fn the_cursor_does_not_stop_inside_a_chip() {
+        let mut composer = composer();
+        composer.paste(&"line\n".repeat(100));
+        press(&mut composer, "Left a");
+        assert_eq!(seen(&composer), "a[paste 1: 100 lines]");
+        press(&mut composer, "Right b");
+        assert_eq!(seen(&composer), "a[paste 1: 100 lines]b");
+    }
+
+    #[test]
+    fn a_paste_that_quotes_a_chip_stays_as_it_is() {
+        let mut composer = composer();
+        let quoting = format!("{}[paste 2: 40 lines]\n[paste\u{205F}2:\u{205F}40\u{205F}lines]\n", "a\n".repeat(40));
+        let second = "b\n".repeat(40);
+        composer.paste(&quoting);
+        composer.paste(&second);
+        assert_eq!(composer.text(), format!("{quoting}{second}"));
+    }
+
+    #[test]
+    fn the_name_of_a_chip_cannot_be_typed_or_pasted() {
+        let mut composer = composer();
+        composer.paste(&"b\n".repeat(40));
+        let chip = composer.area.lines().join("");
+        composer.clear();
+        composer.paste(&"c\n".repeat(40));
+        composer.paste(&chip);
+        chip.chars().for_each(|c| composer.input(KeyEvent::from(KeyCode::Char(c))));
+        let named = "[paste 1: 40 lines]";
+        assert_eq!(composer.text(), format!("{}{named}{named}", "c\n".repeat(40)));
+    }
+
+    proptest! {
+        #[test]
+        fn no_key_leaves_a_part_of_a_chip(keys in prop::collection::vec(0..KEYS.len(), 0..40)) {
+            let mut composer = composer();
+            composer.paste("ab ");
+            composer.paste(&"b\n".repeat(40));
+            composer.paste("c d\ne");
+            composer.paste(&"c\n".repeat(40));
+            for index in keys {
+                press(&mut composer, KEYS[index]);
+                let text = composer.area.lines().join("\n");
+                let rest = composer.chips.iter().fold(text, |text, (name, _)| text.replace(name.as_str(), ""));
+                prop_assert!(!rest.contains(CHIP_SPACE), "{} left {rest:?}", KEYS[index]);
+            }
+        }
+    }
+
+    const KEYS: [&str; 19] = [
+        "Left",
+        "Right",
+        "Up",
+        "Down",
+        "Home",
+        "End",
+        "Backspace",
+        "Delete",
+        "Ctrl-w",
+        "Alt-d",
+        "Ctrl-k",
+        "Ctrl-u",
+        "Ctrl-r",
+        "Ctrl-y",
+        "Enter",
+        "x",
+        "[",
+        "Alt-b",
+        "Ctrl-j",
+    ];
 
     #[test]
     fn a_paste_cannot_drive_the_terminal() {

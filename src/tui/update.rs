@@ -17,6 +17,7 @@ impl App {
             Event::Paste(text) => self.paste(&text),
             _ => Vec::new(),
         };
+        self.offer_servers();
         self.settle();
         tasks
     }
@@ -32,9 +33,7 @@ impl App {
         }
         let mut tasks = run(effects);
         tasks.extend(self.session.clipboard.take().map(Task::Copy));
-        if !self.session.servers.is_empty() {
-            self.overlay = Some(Overlay::servers(std::mem::take(&mut self.session.servers)));
-        }
+        self.offer_servers();
         self.settle();
         tasks
     }
@@ -51,11 +50,29 @@ impl App {
         }
     }
 
+    /// Opens the list of the servers that were found. Another overlay may hold work (a pasted reply, picked files), so the
+    /// list waits until that closes.
+    fn offer_servers(&mut self) {
+        if self.session.servers.is_empty() {
+            return;
+        }
+        if self.overlay.is_some() {
+            self.hint = "Model servers were found; the list opens when this closes.".into();
+            return;
+        }
+        if !std::mem::take(&mut self.pending_keys).is_empty() {
+            self.hint.clear();
+        }
+        self.overlay = Some(Overlay::servers(std::mem::take(&mut self.session.servers)));
+    }
+
     fn key(&mut self, key: KeyEvent) -> Vec<Task> {
         let name = key::name(key);
         self.hint.clear();
         let twice = std::mem::take(&mut self.interrupted_once);
         if name == "Ctrl-c" {
+            // It also ends a sequence that has only begun: the next key stands for itself.
+            self.pending_keys.clear();
             return self.interrupt(twice);
         }
         if let Some(overlay) = &mut self.overlay {
@@ -258,5 +275,60 @@ impl App {
             Command::Quit => return vec![Task::Quit],
         };
         run(effects)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::LocalServer;
+    use crate::session::{Connection, Session};
+    use crate::tui::theme::{ColorDepth, Theme};
+
+    fn app() -> App {
+        let (session, effects) = Session::start(Connection::None);
+        App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0
+    }
+
+    fn press(app: &mut App, keys: &str) {
+        for key in keys.split(' ').filter_map(key::parse) {
+            app.event(Event::Key(key));
+        }
+    }
+
+    fn found() -> Report {
+        let models = vec!["tide-7b".to_owned()];
+        Report::Servers(vec![LocalServer { name: "Ollama".into(), base_url: "http://localhost:11434".into(), models }])
+    }
+
+    #[test]
+    fn ctrl_c_ends_a_sequence_that_has_only_begun() {
+        let mut app = app();
+        app.focus = Pane::Review;
+        press(&mut app, "g");
+        assert_eq!(app.pending_keys, "g");
+        press(&mut app, "Ctrl-c");
+        assert_eq!(app.pending_keys, "");
+    }
+
+    #[test]
+    fn servers_wait_until_the_open_overlay_closes() {
+        let mut app = app();
+        press(&mut app, "F4");
+        app.event(Event::Paste("a reply".into()));
+        app.report(found());
+        assert!(matches!(app.overlay, Some(Overlay::Paste(_))), "the pasted reply is not lost");
+        assert!(app.hint.contains("found"), "{}", app.hint);
+        press(&mut app, "Esc");
+        assert!(matches!(app.overlay, Some(Overlay::Servers(..))));
+        press(&mut app, "Esc");
+        assert!(app.overlay.is_none() && app.session.servers.is_empty(), "they are offered once");
+    }
+
+    #[test]
+    fn servers_open_at_once_when_nothing_is_open() {
+        let mut app = app();
+        app.report(found());
+        assert!(matches!(app.overlay, Some(Overlay::Servers(..))));
     }
 }

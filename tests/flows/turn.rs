@@ -215,7 +215,9 @@ fn leaving_right_after_w_finishes_the_write() {
     const FILES: usize = 200;
     let repo = harbour_repo();
     let block = |number: usize| {
-        format!("berths/b{number:03}.py\n```python\n<<<<<<< SEARCH\n=======\nNUMBER = {number}\n>>>>>>> REPLACE\n```\n\n")
+        format!(
+            "berths/b{number:03}.py\n```python\n<<<<<<< SEARCH\n=======\nNUMBER = {number}\n>>>>>>> REPLACE\n```\n\n"
+        )
     };
     let reply: String = (0..FILES).map(block).collect();
     let server = ModelServer::start(vec![Step::reply(&reply)]);

@@ -8,6 +8,9 @@ use crate::tui::app::{App, Task, run};
 /// A budget is changed by this many tokens.
 const BUDGET_STEP: usize = 512;
 
+/// The largest budget while the window of the model is not known, in tokens: as large as any window that is known.
+const MOST: usize = 1 << 20;
+
 /// One line of the map pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MapRow {
@@ -56,7 +59,7 @@ impl App {
             Action::Collapse => self.close_file(),
             Action::MapAdd => return Some(self.add_under_cursor(false)),
             Action::MapReadOnly => return Some(self.add_under_cursor(true)),
-            Action::MapMore => return Some(self.change_budget(|budget| budget + BUDGET_STEP)),
+            Action::MapMore => return Some(self.change_budget(|budget| budget.saturating_add(BUDGET_STEP))),
             Action::MapLess => return Some(self.change_budget(|budget| budget.saturating_sub(BUDGET_STEP))),
             _ => return None,
         }
@@ -98,8 +101,50 @@ impl App {
         };
         let has_files = self.session.files.iter().any(|file| !file.read_only);
         let automatic = map_budget(view.prompt.window, has_files);
-        let budget = change(self.session.map_tokens.unwrap_or(automatic));
+        let window = view.prompt.window;
+        let most = if window.known { window.max_input() } else { MOST };
+        // More than a request can hold was typed; the first key comes back to what there is.
+        let budget = change(self.session.map_tokens.unwrap_or(automatic).min(most)).min(most);
         self.hint = format!("map budget: {budget} tokens (/map-tokens auto goes back)");
         run(self.session.set_map_tokens(Some(budget)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::context::{Prompt, Window};
+    use crate::session::{Connection, ContextView, Session};
+    use crate::tui::theme::{ColorDepth, Theme};
+
+    fn app(window: Window) -> App {
+        let (mut session, effects) = Session::start(Connection::None);
+        let prompt = Prompt { parts: Vec::new(), messages: Vec::new(), tokens: 0, exact: true, window };
+        session.view = Some(ContextView { map: None, prompt: Arc::new(prompt), unreadable: Vec::new() });
+        App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0
+    }
+
+    #[test]
+    fn a_budget_of_any_size_grows_to_the_window_at_most() {
+        let window = Window { tokens: 128_000, known: true };
+        let mut app = app(window);
+        app.session.set_map_tokens(Some(usize::MAX));
+        app.act_on_map(Action::MapMore);
+        assert_eq!(app.session.map_tokens, Some(window.max_input()));
+        app.act_on_map(Action::MapLess);
+        assert_eq!(app.session.map_tokens, Some(window.max_input() - BUDGET_STEP));
+    }
+
+    #[test]
+    fn an_assumed_window_does_not_limit_the_budget() {
+        let mut app = app(Window { tokens: 4_096, known: false });
+        app.session.set_map_tokens(Some(50_000));
+        app.act_on_map(Action::MapMore);
+        assert_eq!(app.session.map_tokens, Some(50_000 + BUDGET_STEP));
+        app.session.set_map_tokens(Some(usize::MAX));
+        app.act_on_map(Action::MapMore);
+        assert_eq!(app.session.map_tokens, Some(MOST));
     }
 }

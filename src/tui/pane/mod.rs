@@ -3,6 +3,8 @@
 mod answer;
 pub mod chat;
 pub mod context;
+mod message;
 pub mod repo_map;
 pub mod review;
 mod review_rows;
+mod transcript;

@@ -1,12 +1,14 @@
 //! The review pane: every hunk of the proposal with its context and its decision, and the edits that found no place.
 
+use std::collections::BTreeMap;
+
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::review_rows::{Row, Side, gutter, refused_parts, rows, shown};
+use super::review_rows::{FileLines, Row, Side, refused_parts, rows, shown};
 use crate::diff::Hunk;
 use crate::edit::{FileChange, Outcome};
 use crate::review::{Decision, FileReview, HunkId, Review};
@@ -23,6 +25,8 @@ use crate::tui::widget::diff_lines::{self, DiffLine, Sign};
 pub struct ReviewCache {
     fingerprint: u64,
     rows: Vec<Row>,
+    /// Where the lines of the files are that have been on the screen, by the index of the file.
+    places: BTreeMap<usize, FileLines>,
     /// First visible row as last drawn.
     pub offset: usize,
     /// Rows of the pane as last drawn.
@@ -43,6 +47,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     let fingerprint = fingerprint(review, inner.width);
     if cache.review.fingerprint != fingerprint {
         cache.review.rows = rows(review, inner.width);
+        cache.review.places.clear();
         cache.review.fingerprint = fingerprint;
     }
     cache.review.height = usize::from(inner.height);
@@ -199,7 +204,9 @@ impl Painter<'_> {
                     return Line::default();
                 };
                 let colors = self.colors_of(id.file, file, side, cache);
-                let row = self.text(file, side, line, colors.as_ref()).into_iter().nth(part).unwrap_or_default();
+                let places = cache.review.places.entry(id.file).or_insert_with(|| FileLines::new(file));
+                let row =
+                    self.text(file, places, side, line, colors.as_ref()).into_iter().nth(part).unwrap_or_default();
                 if review.decision(id) == Decision::Rejected { row.patch_style(Modifier::DIM) } else { row }
             }
             Row::NoNewline(_) => Line::styled("      (no newline at the end of the file)", self.style(Role::Muted)),
@@ -286,10 +293,15 @@ impl Painter<'_> {
     }
 
     /// The rows of one line.
-    fn text(&self, file: &FileReview, side: Side, line: usize, colors: Option<&Colors>) -> Vec<Line<'static>> {
-        let text = if side == Side::Added { &file.proposed } else { &file.base };
-        let raw = text.as_deref().and_then(|text| nth_line(text, line)).unwrap_or_default();
-        let body = shown(lines::body(raw));
+    fn text(
+        &self,
+        file: &FileReview,
+        places: &FileLines,
+        side: Side,
+        line: usize,
+        colors: Option<&Colors>,
+    ) -> Vec<Line<'static>> {
+        let body = shown(lines::body(places.line(file, side, line)));
         let spans = colors.and_then(|colors| colors.get(line)).map_or(&[][..], Vec::as_slice);
         let number = |line: usize| u32::try_from(line + 1).ok();
         let (sign, base, proposed) = match side {
@@ -301,7 +313,7 @@ impl Painter<'_> {
         let syntax = syntax.map(|span| (span.start..span.end, style_of(span.highlight, &self.app.theme))).collect();
         let line = DiffLine { sign, base, proposed, text: body.to_owned(), syntax, words: Vec::new() };
         let columns = u16::try_from(self.columns).unwrap_or(u16::MAX);
-        diff_lines::rows(&line, gutter(file), columns, &self.app.theme)
+        diff_lines::rows(&line, places.gutter, columns, &self.app.theme)
     }
 
     fn refused(&self, outcome: &Outcome) -> Line<'static> {
@@ -331,6 +343,37 @@ fn place(change: &FileChange, hunk: &Hunk) -> String {
     }
 }
 
-fn nth_line(text: &str, line: usize) -> Option<&str> {
-    text.split_inclusive('\n').nth(line)
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    use super::*;
+    use crate::session::{Connection, Session};
+    use crate::tui::theme::{ColorDepth, Theme};
+    use crate::tui::view;
+
+    #[test]
+    fn scrolling_does_not_look_for_the_lines_of_a_file_again() {
+        let (mut session, effects) = Session::start(Connection::None);
+        let base: String = (0..400).map(|line| format!("line {line}\n")).collect();
+        let proposed = base.replace("0\n", "zero\n");
+        let (base, proposed) = (Some(Arc::from(base)), Some(Arc::from(proposed)));
+        let file = FileReview::new("a.txt".into(), FileChange::Modify, base, proposed, |_| Vec::new());
+        session.review.files.extend(file);
+        let mut app = App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0;
+        app.focus = Pane::Review;
+        let mut cache = ViewCache::default();
+        let mut screen = Terminal::new(TestBackend::new(80, 24)).unwrap();
+        let mut starts = Vec::new();
+        for _ in 0..3 {
+            screen.draw(|frame| view::draw(&mut app, &mut cache, frame)).unwrap();
+            starts.push(cache.review.places[&0].starts());
+            app.review.offset += 10;
+        }
+        assert!(starts.iter().all(|other| *other == starts[0]), "the lines are where they were: {starts:?}");
+        assert_eq!(cache.review.places.len(), 1);
+    }
 }

@@ -87,12 +87,52 @@ pub(super) fn refused_parts(line: &str, columns: u16) -> Vec<String> {
 }
 
 /// The numbers before the lines of a file.
-pub(super) fn gutter(file: &FileReview) -> Gutter {
+fn gutter(file: &FileReview) -> Gutter {
     let count = |text: Option<&str>| u32::try_from(lines::split(text.unwrap_or_default()).len()).unwrap_or(u32::MAX);
     match (&file.base, &file.proposed) {
         (None, Some(proposed)) => Gutter::proposed(count(Some(proposed))),
         (Some(base), None) => Gutter::base(count(Some(base))),
         (base, proposed) => Gutter::unified(count(base.as_deref()), count(proposed.as_deref())),
+    }
+}
+
+/// Where the lines of a file under review are, so that a row on the screen is found without reading the texts.
+#[derive(Debug)]
+pub(super) struct FileLines {
+    /// The numbers before the lines.
+    pub(super) gutter: Gutter,
+    /// The byte at which each line starts, and the end of the text.
+    base: Vec<usize>,
+    proposed: Vec<usize>,
+}
+
+impl FileLines {
+    /// Reads both texts once.
+    pub(super) fn new(file: &FileReview) -> Self {
+        let starts = |text: Option<&str>| {
+            let mut end = 0;
+            let ends = lines::split(text.unwrap_or_default()).into_iter().map(|line| {
+                end += line.len();
+                end
+            });
+            [0].into_iter().chain(ends).collect()
+        };
+        let (base, proposed) = (starts(file.base.as_deref()), starts(file.proposed.as_deref()));
+        Self { gutter: gutter(file), base, proposed }
+    }
+
+    /// A line with its terminator, 0-based; empty beyond the end.
+    pub(super) fn line<'a>(&self, file: &'a FileReview, side: Side, line: usize) -> &'a str {
+        let (text, starts) =
+            if side == Side::Added { (&file.proposed, &self.proposed) } else { (&file.base, &self.base) };
+        let range = starts.get(line).zip(starts.get(line.saturating_add(1)));
+        range.and_then(|(start, end)| text.as_deref()?.get(*start..*end)).unwrap_or_default()
+    }
+
+    /// Where the starts of the lines are kept: stays the same until they are looked for again.
+    #[cfg(test)]
+    pub(super) fn starts(&self) -> (usize, usize) {
+        (self.base.as_ptr() as usize, self.proposed.as_ptr() as usize)
     }
 }
 
@@ -149,5 +189,50 @@ impl<'a> FileRows<'a> {
         if !raw.ends_with('\n') {
             rows.push(Row::NoNewline(id));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::edit::FileChange;
+
+    proptest! {
+        #[test]
+        fn a_line_is_found_where_a_scan_finds_it(base in "[a\r\né]{0,40}", proposed in "[a\r\né]{0,40}") {
+            let file = FileReview {
+                path: "a".into(),
+                change: FileChange::Modify,
+                base: Some(Arc::from(base.as_str())),
+                proposed: Some(Arc::from(proposed.as_str())),
+                hunks: Vec::new(),
+            };
+            let places = FileLines::new(&file);
+            for line in 0..44 {
+                for (side, text) in [(Side::Removed, &base), (Side::Added, &proposed)] {
+                    let scanned = text.split_inclusive('\n').nth(line).unwrap_or_default();
+                    prop_assert_eq!(places.line(&file, side, line), scanned);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_without_a_text_has_no_lines() {
+        let file = FileReview {
+            path: "a".into(),
+            change: FileChange::Create,
+            base: None,
+            proposed: Some(Arc::from("x\n")),
+            hunks: Vec::new(),
+        };
+        let places = FileLines::new(&file);
+        assert_eq!(places.line(&file, Side::Removed, 0), "");
+        assert_eq!(places.line(&file, Side::Added, 0), "x\n");
+        assert_eq!(places.line(&file, Side::Added, usize::MAX), "");
     }
 }

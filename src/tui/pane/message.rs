@@ -1,0 +1,179 @@
+//! One message of the transcript as lines of the screen.
+
+use std::cell::RefCell;
+
+use ratatui::text::{Line, Span};
+
+use super::answer::AnswerView;
+use crate::session::{Answer, AnswerState, Entry, Level, Notice};
+use crate::text::{sanitize, wrap};
+use crate::tui::coloring::{CodeBlocks, Coloring};
+use crate::tui::theme::{Role, Theme};
+use crate::tui::widget::markdown::no_highlight;
+
+/// A message, rendered or not yet.
+#[derive(Debug, Default)]
+pub(super) struct Message {
+    /// Its lines, the empty one below it included.
+    pub(super) lines: Vec<Line<'static>>,
+    /// How many lines it has; an estimate unless `exact`.
+    pub(super) height: usize,
+    /// Whether `lines` are what the entry looks like now.
+    pub(super) exact: bool,
+    key: Key,
+    answer: Option<Box<AnswerView>>,
+    /// Keys of the colours that the lines show.
+    shown: Vec<u64>,
+    /// Keys of those that were not there.
+    pub(super) missing: Vec<u64>,
+}
+
+/// Tells two states of an entry apart without reading its text: what it is, where its text is kept, and how long it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Key {
+    kind: u8,
+    address: usize,
+    bytes: usize,
+    /// Bytes of the thoughts or of the hint.
+    more: usize,
+}
+
+/// The kind of an answer that is still arriving.
+const STREAMING: u8 = 2;
+
+impl Key {
+    fn of(entry: &Entry) -> Self {
+        let (kind, text, more) = match entry {
+            Entry::Cleared => (8, "", 0),
+            Entry::User { text, .. } => (1, text.as_str(), 0),
+            Entry::Answer(answer) => {
+                let kind = match answer.state {
+                    AnswerState::Streaming => STREAMING,
+                    AnswerState::Complete => 3,
+                    AnswerState::Incomplete(_) => 4,
+                };
+                (kind, answer.text.as_str(), answer.reasoning.len())
+            }
+            Entry::Notice(notice) => {
+                let kind = match notice.level {
+                    Level::Info => 5,
+                    Level::Warning => 6,
+                    Level::Error => 7,
+                };
+                (kind, notice.text.as_str(), notice.hint.len())
+            }
+        };
+        Self { kind, address: text.as_ptr() as usize, bytes: text.len(), more }
+    }
+}
+
+impl Message {
+    /// Lines that are no entry.
+    pub(super) fn of_lines(lines: Vec<Line<'static>>) -> Self {
+        Self { height: lines.len(), lines, exact: true, ..Self::default() }
+    }
+
+    /// Notes whether the entry has changed. Reads none of its text; a height that is not known is guessed from its length.
+    pub(super) fn compare(&mut self, entry: &Entry, width: u16) {
+        let key = Key::of(entry);
+        if key == self.key {
+            return;
+        }
+        // Only an answer that has grown may go on from what was taken in.
+        if self.key.kind != STREAMING || key.bytes < self.key.bytes {
+            self.answer = None;
+        }
+        if self.height == 0 {
+            self.height = (key.bytes + key.more) / usize::from(width.max(1)) + 2;
+        }
+        (self.key, self.exact) = (key, false);
+    }
+
+    /// Drops the lines; their number stays as the estimate.
+    pub(super) fn forget(&mut self) {
+        self.lines = Vec::new();
+        self.exact = false;
+    }
+
+    /// Bytes of its text: what rendering costs.
+    pub(super) fn bytes(&self) -> usize {
+        self.key.bytes
+    }
+
+    /// Whether colours that its lines lack may be had: nobody computes them now.
+    pub(super) fn lacks_colors(&self, coloring: &Coloring) -> bool {
+        self.missing.iter().any(|key| !coloring.awaits(*key))
+    }
+
+    /// Keeps the colours that it shows from being dropped.
+    pub(super) fn touch(&self, coloring: &mut Coloring) {
+        coloring.touch(&self.shown);
+    }
+
+    /// Renders it; with `ask`, colours that are not there are asked for.
+    pub(super) fn render(&mut self, entry: &Entry, width: u16, theme: &Theme, coloring: &mut Coloring, ask: bool) {
+        let columns = usize::from(width.saturating_sub(2)).max(8);
+        let blocks = RefCell::new(CodeBlocks::new(coloring, ask));
+        self.lines = match entry {
+            Entry::User { text, .. } => marked(text, "❯ ", Role::User, columns, theme),
+            Entry::Notice(notice) => notice_lines(notice, columns, theme),
+            Entry::Cleared => vec![Line::styled("── not sent from here up ──", theme.style(Role::Muted))],
+            Entry::Answer(answer) => self.answer_lines(answer, width.saturating_sub(1), theme, &blocks),
+        };
+        self.lines.push(Line::default());
+        let blocks = blocks.into_inner();
+        (self.shown, self.missing) = (blocks.shown, blocks.missing);
+        (self.height, self.exact) = (self.lines.len(), true);
+    }
+
+    fn answer_lines(
+        &mut self,
+        answer: &Answer,
+        width: u16,
+        theme: &Theme,
+        blocks: &RefCell<CodeBlocks<'_>>,
+    ) -> Vec<Line<'static>> {
+        let streaming = answer.state == AnswerState::Streaming;
+        let view = self.answer.get_or_insert_default();
+        view.update(&answer.text, !streaming);
+        let mut lines = if streaming {
+            view.lines(width, theme, &no_highlight)
+        } else {
+            view.forget();
+            view.lines(width, theme, &|language: &str, code: &str| blocks.borrow_mut().lines(language, code, theme))
+        };
+        if answer.text.is_empty() && !answer.reasoning.is_empty() {
+            let thought = format!("thinking … {} characters so far", answer.reasoning.chars().count());
+            lines.push(Line::styled(thought, theme.style(Role::Muted)));
+        }
+        if let AnswerState::Incomplete(reason) = &answer.state {
+            lines.push(Line::styled(format!("⚠ incomplete: {reason}"), theme.style(Role::Warning)));
+        }
+        lines
+    }
+}
+
+/// A text, wrapped, with a mark before its first line.
+fn marked(text: &str, mark: &'static str, role: Role, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let style = theme.style(role);
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let line = sanitize::visible_line(line);
+        for range in wrap::wrap(&line, columns) {
+            let lead = if lines.is_empty() { mark } else { "  " };
+            lines.push(Line::from(vec![Span::styled(lead, style), Span::styled(line[range].to_owned(), style)]));
+        }
+    }
+    lines
+}
+
+fn notice_lines(notice: &Notice, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let (mark, role) = match notice.level {
+        Level::Info => ("• ", Role::Muted),
+        Level::Warning => ("⚠ ", Role::Warning),
+        Level::Error => ("✗ ", Role::Error),
+    };
+    let mut lines = marked(&notice.text, mark, role, columns, theme);
+    lines.extend(marked(&notice.hint, "→ ", Role::Muted, columns, theme));
+    lines
+}

@@ -1,0 +1,379 @@
+//! Which lines of the transcript are on the screen.
+//!
+//! A frame renders what is in view, a screen above and below it, and the last screen; the heights of all other messages are
+//! those of an earlier frame or guesses from their length, so that five thousand messages cost an addition each. Nothing
+//! jumps when a guess turns out wrong, because the view is held by its first line and not by a number of lines. Guesses
+//! below the view are made true bit by bit, a share in each frame that is drawn anyway.
+
+use ratatui::text::Line;
+
+use super::message::Message;
+use crate::session::Entry;
+use crate::tui::coloring::Coloring;
+use crate::tui::theme::Theme;
+
+/// Bytes of messages out of view that a frame renders to learn their heights. The last message may exceed it.
+const SHARE: usize = 32 * 1024;
+
+/// What the transcript is drawn from.
+pub(super) struct Scene<'a> {
+    pub(super) entries: &'a [Entry],
+    pub(super) theme: &'a Theme,
+    /// Columns.
+    pub(super) width: u16,
+    /// Rows.
+    pub(super) height: u16,
+}
+
+/// Rendered messages, and where the view on them stands.
+#[derive(Debug, Default)]
+pub struct ChatCache {
+    /// What stands above the transcript, which may be nothing, and then its entries.
+    messages: Vec<Message>,
+    width: u16,
+    theme: String,
+    /// The first visible line as last drawn.
+    first: Place,
+    /// Lines below the last visible one as last drawn; 0 at the end of the transcript.
+    pub from_bottom: usize,
+    /// Rows of the transcript as last drawn.
+    pub height: usize,
+    /// Lines of the whole transcript at this width; an estimate while parts of it have not been in view.
+    pub total: usize,
+}
+
+/// A line: of which message, and its 0-based number there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    message: usize,
+    line: usize,
+}
+
+impl ChatCache {
+    /// The lines in view. `wanted` is how many lines the user wants below them, counted from where the last frame stood:
+    /// 0 follows the end, any other number moves the view by its difference to [`Self::from_bottom`].
+    pub(super) fn arrange(
+        &mut self,
+        head: Vec<Line<'static>>,
+        scene: &Scene<'_>,
+        coloring: &mut Coloring,
+        wanted: usize,
+    ) -> Vec<Line<'static>> {
+        let old_height = self.messages.get(self.first.message).map_or(0, |message| message.height);
+        let rewrapped = self.compare(head, scene);
+        let mut desk = Desk { cache: self, scene, coloring };
+        let end = desk.end();
+        let mut first = end;
+        if wanted > 0 {
+            let mut held = desk.cache.first;
+            let height = desk.height(held.message);
+            if rewrapped {
+                // The same share of the message as before.
+                held.line = held.line * height / old_height.max(1);
+            }
+            held.line = held.line.min(height.saturating_sub(1));
+            let last = desk.cache.from_bottom;
+            let moved = if wanted >= last { desk.up(held, wanted - last) } else { desk.down(held, last - wanted) };
+            first = moved.min(end);
+        }
+        desk.render_around(first);
+        desk.render_share(first);
+        self.settle(first, end, usize::from(scene.height))
+    }
+
+    /// Takes in what has changed, without reading it; whether all lines have to be wrapped anew.
+    fn compare(&mut self, head: Vec<Line<'static>>, scene: &Scene<'_>) -> bool {
+        let look = (scene.width, scene.theme.name());
+        let rewrapped = (self.width, self.theme.as_str()) != look;
+        if rewrapped {
+            self.messages.iter_mut().for_each(Message::forget);
+            self.width = scene.width;
+            scene.theme.name().clone_into(&mut self.theme);
+        }
+        self.messages.resize_with(scene.entries.len() + 1, Message::default);
+        if let Some((first, messages)) = self.messages.split_first_mut() {
+            *first = Message::of_lines(head);
+            for (message, entry) in messages.iter_mut().zip(scene.entries) {
+                message.compare(entry, scene.width);
+            }
+        }
+        self.first.message = self.first.message.min(scene.entries.len());
+        rewrapped
+    }
+
+    /// Notes where the view stands, and gives its lines.
+    fn settle(&mut self, first: Place, end: Place, height: usize) -> Vec<Line<'static>> {
+        let sum = |messages: &[Message]| messages.iter().map(|message| message.height).sum::<usize>();
+        let below = self.messages.get(first.message..).map_or(0, sum).saturating_sub(first.line);
+        self.from_bottom = if first < end { below.saturating_sub(height) } else { 0 };
+        (self.total, self.first, self.height) = (sum(&self.messages), first, height);
+        let lines = self.messages.iter().skip(first.message).flat_map(|message| &message.lines);
+        lines.skip(first.line).take(height).cloned().collect()
+    }
+}
+
+/// A frame in the making.
+struct Desk<'a> {
+    cache: &'a mut ChatCache,
+    scene: &'a Scene<'a>,
+    coloring: &'a mut Coloring,
+}
+
+impl Desk<'_> {
+    /// The true height of a message.
+    fn height(&mut self, at: usize) -> usize {
+        self.render(at, false);
+        self.cache.messages.get(at).map_or(0, |message| message.height)
+    }
+
+    /// Renders a message if it has to be. `seen` ones also get their colours.
+    fn render(&mut self, at: usize, seen: bool) {
+        let Some(message) = self.cache.messages.get_mut(at) else { return };
+        let entry = at.checked_sub(1).and_then(|at| self.scene.entries.get(at));
+        let stale = !message.exact || (seen && message.lacks_colors(self.coloring));
+        if let Some(entry) = entry.filter(|_| stale) {
+            message.render(entry, self.scene.width, self.scene.theme, self.coloring, seen);
+        }
+        if seen {
+            message.touch(self.coloring);
+        }
+    }
+
+    /// Where the view starts that shows the end.
+    fn end(&mut self) -> Place {
+        let beyond = Place { message: self.cache.messages.len(), line: 0 };
+        self.up(beyond, usize::from(self.scene.height))
+    }
+
+    /// The place that many lines further up, or the very first.
+    fn up(&mut self, mut place: Place, mut lines: usize) -> Place {
+        while lines > place.line && place.message > 0 {
+            lines -= place.line;
+            place.message -= 1;
+            place.line = self.height(place.message);
+        }
+        place.line = place.line.saturating_sub(lines);
+        place
+    }
+
+    /// The place that many lines further down, or beyond the very last.
+    fn down(&mut self, mut place: Place, lines: usize) -> Place {
+        place.line = place.line.saturating_add(lines);
+        while place.message < self.cache.messages.len() {
+            let height = self.height(place.message);
+            if place.line < height {
+                break;
+            }
+            place.line -= height;
+            place.message += 1;
+        }
+        place
+    }
+
+    /// Renders, with colours, what is in view and a screen on both sides of it.
+    fn render_around(&mut self, first: Place) {
+        let screen = usize::from(self.scene.height);
+        let from = self.up(first, screen);
+        let to = self.down(first, screen * 2);
+        for at in from.message..=to.message {
+            self.render(at, true);
+        }
+    }
+
+    /// Renders some of what is below the view and was not rendered yet: how far it is to the end becomes exact.
+    fn render_share(&mut self, first: Place) {
+        let mut bytes = 0;
+        for at in first.message..self.cache.messages.len() {
+            if bytes >= SHARE {
+                return;
+            }
+            if let Some(message) = self.cache.messages.get(at).filter(|message| !message.exact) {
+                bytes += message.bytes();
+                self.render(at, false);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    use super::*;
+    use crate::session::{Answer, AnswerState, Connection, Level, Session};
+    use crate::tui::app::App;
+    use crate::tui::theme::ColorDepth;
+    use crate::tui::view::{self, ViewCache};
+
+    struct Stage {
+        app: App,
+        cache: ViewCache,
+        screen: Terminal<TestBackend>,
+    }
+
+    impl Stage {
+        fn new(entries: impl IntoIterator<Item = Entry>) -> Self {
+            let (mut session, effects) = Session::start(Connection::Demo);
+            session.transcript.extend(entries);
+            let app = App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0;
+            let screen = Terminal::new(TestBackend::new(80, 24)).unwrap();
+            Self { app, cache: ViewCache::default(), screen }
+        }
+
+        /// A frame; how many texts it wants coloured, and then they are.
+        fn frame(&mut self) -> usize {
+            let (app, cache) = (&mut self.app, &mut self.cache);
+            self.screen.draw(|frame| view::draw(app, cache, frame)).unwrap();
+            let wanted = self.cache.coloring.take_wanted();
+            let count = wanted.len();
+            wanted.into_iter().for_each(|job| self.cache.coloring.put(job.run()));
+            count
+        }
+
+        fn scroll(&mut self, by: isize) {
+            self.app.chat.from_bottom = self.app.chat.from_bottom.saturating_add_signed(by);
+            self.frame();
+        }
+
+        /// The transcript as it looks.
+        fn seen(&self) -> String {
+            let chat = &self.cache.chat;
+            let lines = chat.messages.iter().skip(chat.first.message).flat_map(|message| &message.lines);
+            let lines: Vec<String> = lines
+                .skip(chat.first.line)
+                .take(chat.height)
+                .map(|line| line.to_string().trim_end().to_owned())
+                .collect();
+            lines.join("\n")
+        }
+
+        fn rendered(&self) -> usize {
+            self.cache.chat.messages.iter().filter(|message| message.exact).count()
+        }
+    }
+
+    fn user(text: impl Into<String>) -> Entry {
+        Entry::User { text: text.into(), answered: true }
+    }
+
+    fn answer(text: String) -> Entry {
+        Entry::Answer(Answer { text, reasoning: String::new(), state: AnswerState::Complete })
+    }
+
+    /// Answers with a code block each, of which no two are the same.
+    fn answers(count: usize) -> impl Iterator<Item = Entry> {
+        (0..count)
+            .map(|number| answer(format!("Number {number}.\n\n```rust\nfn number() -> u32 {{ {number} }}\n```\n")))
+    }
+
+    #[test]
+    fn a_frame_renders_what_is_near_the_view_and_no_more() {
+        let mut stage = Stage::new(answers(5_000));
+        stage.frame();
+        assert!(stage.rendered() < 30, "{} of 5000", stage.rendered());
+        assert!(stage.seen().contains("{ 4999 }"));
+        let jobs = stage.frame();
+        stage.scroll(15);
+        assert_eq!(jobs, 0);
+        assert!(stage.rendered() < 40, "{} of 5000", stage.rendered());
+    }
+
+    #[test]
+    fn colours_are_asked_for_near_the_view_only_and_then_never_again() {
+        let mut stage = Stage::new(answers(700));
+        let asked = stage.frame();
+        assert!((1..30).contains(&asked), "{asked} of 700");
+        for _ in 0..5 {
+            assert_eq!(stage.frame(), 0);
+        }
+    }
+
+    #[test]
+    fn an_answer_with_more_blocks_than_are_kept_settles() {
+        let blocks = (0..700).map(|number| format!("```rust\nlet a = {number};\n```\n\ntext\n\n"));
+        let mut stage = Stage::new([answer(blocks.collect())]);
+        assert_eq!(stage.frame(), 700);
+        for _ in 0..5 {
+            assert_eq!(stage.frame(), 0);
+        }
+        assert!(stage.cache.chat.messages[1].missing.is_empty());
+    }
+
+    #[test]
+    fn new_lines_do_not_move_the_text_that_is_read() {
+        let mut stage = Stage::new((0..100).map(|number| user(format!("message {number}"))));
+        stage.frame();
+        stage.scroll(40);
+        let (seen, from_bottom) = (stage.seen(), stage.app.chat.from_bottom);
+        assert!(seen.contains("message") && !seen.contains("message 99"), "{seen}");
+        for line in 0..30 {
+            stage.app.session.tell(Level::Info, format!("notice {line}"), "");
+            stage.frame();
+            assert_eq!(stage.seen(), seen);
+        }
+        assert_eq!(stage.app.chat.from_bottom, from_bottom + 60);
+        stage.scroll(-15);
+        assert!(!stage.seen().contains("notice"), "one page down is one page:\n{}", stage.seen());
+        stage.app.chat.from_bottom = 0;
+        stage.frame();
+        assert!(stage.seen().contains("notice 29"));
+    }
+
+    #[test]
+    fn an_answer_that_grows_does_not_move_what_is_read_of_it() {
+        let text: String = (0..60).map(|line| format!("line {line}\n\n")).collect();
+        let streaming = Answer { text, reasoning: String::new(), state: AnswerState::Streaming };
+        let mut stage = Stage::new([user("go"), Entry::Answer(streaming)]);
+        stage.frame();
+        stage.scroll(50);
+        let seen = stage.seen();
+        for line in 60..90 {
+            if let Some(Entry::Answer(answer)) = stage.app.session.transcript.last_mut() {
+                answer.text.push_str(&format!("line {line}\n\n"));
+            }
+            stage.frame();
+            assert_eq!(stage.seen(), seen);
+        }
+    }
+
+    #[test]
+    fn scrolling_ends_at_the_start_and_comes_back_to_the_end() {
+        let mut stage = Stage::new((0..100).map(|number| user(format!("message {number}"))));
+        stage.frame();
+        let end = stage.seen();
+        for _ in 0..50 {
+            stage.scroll(15);
+        }
+        assert!(stage.seen().starts_with("❯ message 0\n"), "{}", stage.seen());
+        let chat = &stage.cache.chat;
+        assert_eq!(stage.app.chat.from_bottom, chat.total - chat.height);
+        while stage.app.chat.from_bottom > 0 {
+            stage.scroll(-15);
+        }
+        assert_eq!(stage.seen(), end);
+    }
+
+    #[test]
+    fn another_width_keeps_the_message_that_is_read() {
+        let mut stage = Stage::new((0..400).map(|number| user(format!("message {number} ").repeat(12))));
+        stage.frame();
+        (0..10).for_each(|_| stage.scroll(15));
+        let first = stage.cache.chat.first.message;
+        for width in [50, 140, 61, 80] {
+            stage.screen.backend_mut().resize(width, 24);
+            stage.frame();
+            assert_eq!(stage.cache.chat.first.message, first, "at {width}");
+        }
+        assert!(stage.rendered() < 400, "a share of them: {}", stage.rendered());
+    }
+
+    #[test]
+    fn a_message_that_goes_takes_its_lines_with_it() {
+        let mut stage = Stage::new([user("one"), user("two"), user("six")]);
+        stage.frame();
+        stage.app.session.transcript.remove(1);
+        stage.frame();
+        assert_eq!(stage.seen().trim_end(), "❯ one\n\n❯ six");
+    }
+}
