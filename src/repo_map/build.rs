@@ -86,19 +86,28 @@ impl RepoMap {
 
     /// [`RepoMap::build`] with other weights.
     pub fn build_with(files: &[MapFile], request: &MapRequest, counter: &dyn TokenCounter, weights: &Weights) -> Self {
-        let ranking = Ranking::new(files, request, weights);
-        let shelves = shelves(&ranking);
+        Self::of_ranking(&Ranking::new(files, request, weights), request, counter, weights)
+    }
+
+    /// The second half of [`RepoMap::build_with`]: chooses from a ranking and writes what fits.
+    pub fn of_ranking(
+        ranking: &Ranking<'_>,
+        request: &MapRequest,
+        counter: &dyn TokenCounter,
+        weights: &Weights,
+    ) -> Self {
+        let shelves = shelves(ranking);
         let gains = if ranking.requested { weights.asked } else { weights.unasked };
-        let choices = steps(&ranking, &shelves, gains, ENOUGH * request.budget);
+        let choices = steps(ranking, &shelves, gains, ENOUGH * request.budget);
         let mut writer = Writer::new(&ranking.files, request.style);
         let fitted = fit(&mut writer, &choices, request.budget, counter);
-        let reasons = request.explain.then(|| Reasons::new(&ranking));
+        let reasons = request.explain.then(|| Reasons::new(ranking));
         let stats = MapStats {
             files: ranking.files.len(),
             definitions: ranking.files.iter().map(|file| file.tags.definitions.len()).sum(),
             references: ranking.files.iter().map(|file| file.tags.references.len()).sum(),
         };
-        let files = ranked_files(&ranking, &shelves, &fitted, reasons.as_ref());
+        let files = ranked_files(ranking, &shelves, &fitted, reasons.as_ref());
         Self { text: fitted.text, budget: request.budget, tokens: fitted.tokens, files, stats }
     }
 

@@ -42,7 +42,9 @@ pub struct Survey {
 pub struct SurveyTimes {
     /// Listing the files.
     pub walk: f64,
-    /// Reading and parsing them (the two overlap on several threads).
+    /// Reading them: their share of the time, since the two overlap on several threads.
+    pub read: f64,
+    /// Parsing them and digesting their words: the rest of it.
     pub parse: f64,
 }
 
@@ -71,6 +73,7 @@ pub fn survey(
     let known: HashMap<&str, &MapFile> =
         before.into_iter().flat_map(|survey| &survey.map_files).map(|file| (file.path.as_str(), file)).collect();
     let (done, bytes, total) = (AtomicUsize::new(0), AtomicUsize::new(0), listing.files.len());
+    let spent = Spent::default();
     let read: Vec<(MapFile, Option<ContentHash>)> = listing
         .files
         .par_iter()
@@ -83,7 +86,7 @@ pub fn survey(
                 return (named(entry), None);
             }
             let old = before.and_then(|survey| survey.hashes.get(&entry.path)).zip(known.get(entry.path.as_str()));
-            let (file, hash, size) = read(root, entry, old.map(|(hash, file)| (*hash, *file)));
+            let (file, hash, size) = read(root, entry, old.map(|(hash, file)| (*hash, *file)), &spent);
             bytes.fetch_add(size, Ordering::Relaxed);
             (file, hash)
         })
@@ -98,19 +101,26 @@ pub fn survey(
         skipped: listing.skipped.len(),
         bare: root.kind() == RootKind::Bare,
         bytes: bytes.into_inner() as u64,
-        ms: SurveyTimes { walk, parse: clock.ms() - walk },
+        ms: spent.times(walk, clock.ms() - walk),
         hashes,
     })
 }
 
 /// One file with its tags and its digest; those of the survey before if its content is the same. Files that cannot be read
 /// as text have none: their name is still worth a line of the map.
-fn read(root: &Root, entry: &FileEntry, old: Option<(ContentHash, &MapFile)>) -> (MapFile, Option<ContentHash>, usize) {
+fn read(
+    root: &Root,
+    entry: &FileEntry,
+    old: Option<(ContentHash, &MapFile)>,
+    spent: &Spent,
+) -> (MapFile, Option<ContentHash>, usize) {
+    let clock = Stopwatch::start();
     let language = Language::for_path(&entry.path).filter(|_| !entry.secret && entry.bytes <= PARSE_LIMIT);
     let Some((language, snapshot)) = language.and_then(|it| Some((it, workspace::read(root, &entry.path).ok()?)))
     else {
         return (named(entry), None, 0);
     };
+    let read = clock.ms();
     let file = match old {
         Some((hash, file)) if hash == snapshot.hash => file.clone(),
         _ => {
@@ -122,7 +132,30 @@ fn read(root: &Root, entry: &FileEntry, old: Option<(ContentHash, &MapFile)>) ->
             }
         }
     };
+    spent.add(read, clock.ms() - read);
     (file, Some(snapshot.hash), snapshot.text.len())
+}
+
+/// Time that all threads together spent, in microseconds.
+#[derive(Debug, Default)]
+struct Spent {
+    read: AtomicUsize,
+    parse: AtomicUsize,
+}
+
+impl Spent {
+    /// Adds the milliseconds of one file.
+    fn add(&self, read: f64, parse: f64) {
+        self.read.fetch_add((read * 1_000.0) as usize, Ordering::Relaxed);
+        self.parse.fetch_add((parse * 1_000.0) as usize, Ordering::Relaxed);
+    }
+
+    /// Shares out the `elapsed` milliseconds in which both were done.
+    fn times(&self, walk: f64, elapsed: f64) -> SurveyTimes {
+        let (read, parse) = (self.read.load(Ordering::Relaxed) as f64, self.parse.load(Ordering::Relaxed) as f64);
+        let share = if read + parse > 0.0 { read / (read + parse) } else { 0.0 };
+        SurveyTimes { walk, read: elapsed * share, parse: elapsed * (1.0 - share) }
+    }
 }
 
 /// A file that is not read.
