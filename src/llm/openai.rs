@@ -87,13 +87,6 @@ impl OpenAi {
         })
     }
 
-    /// With another name than the host's.
-    #[must_use]
-    pub fn with_name(mut self, name: impl Into<String>) -> Self {
-        self.name = name.into();
-        self
-    }
-
     /// With other time-outs.
     #[must_use]
     pub fn with_timeouts(mut self, timeouts: Timeouts) -> Self {

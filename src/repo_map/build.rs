@@ -2,10 +2,9 @@
 
 use super::explain::{Reasons, Why};
 use super::fit::{Fitted, fit};
-use super::path;
 use super::plan::{Shelf, shelves, steps};
-use super::render::{Choice, Tier, Writer};
-use super::request::{MapFile, MapRequest, MapStyle};
+use super::render::Writer;
+use super::request::{MapFile, MapRequest};
 use super::standing::Ranking;
 use super::weights::Weights;
 use crate::syntax::tag::SymbolKind;
@@ -109,34 +108,6 @@ impl RepoMap {
         };
         let files = ranked_files(ranking, &shelves, &fitted, reasons.as_ref());
         Self { text: fitted.text, budget: request.budget, tokens: fitted.tokens, files, stats }
-    }
-
-    /// Names only, for a repository without tags (or before they are there): landmarks first, then shallow paths, as
-    /// many as fit `budget`, written in path order.
-    pub fn listing(paths: &[String], budget: usize, counter: &dyn TokenCounter) -> Self {
-        let mut files: Vec<MapFile> =
-            paths.iter().map(|path| MapFile { path: path.clone(), ..MapFile::default() }).collect();
-        files.sort_by(|a, b| a.path.cmp(&b.path));
-        files.dedup_by(|a, b| a.path == b.path);
-        let mut order: Vec<u32> = (0..files.len() as u32).collect();
-        order.sort_by_key(|&file| {
-            let path = &files[file as usize].path;
-            (!path::is_landmark(path), path::is_aside(path), path.matches('/').count(), file)
-        });
-        let choices: Vec<Choice> =
-            order.iter().map(|&file| Choice { file, definition: None, tier: Tier::Name }).collect();
-        let borrowed: Vec<&MapFile> = files.iter().collect();
-        let fitted = fit(&mut Writer::new(&borrowed, MapStyle::Tree), &choices, budget, counter);
-        let mut shown = vec![false; files.len()];
-        fitted.choices.iter().for_each(|choice| shown[choice.file as usize] = true);
-        let ranked = |&file: &u32| RankedFile {
-            path: files[file as usize].path.clone(),
-            shown: shown[file as usize],
-            ..RankedFile::default()
-        };
-        let stats = MapStats { files: files.len(), ..MapStats::default() };
-        let files = order.iter().map(ranked).collect();
-        Self { text: fitted.text, budget, tokens: fitted.tokens, files, stats }
     }
 
     /// The file of that path, if it is outside of the chat.

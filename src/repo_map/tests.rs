@@ -292,17 +292,6 @@ fn reasons_are_the_references_that_bring_the_rank() {
 }
 
 #[test]
-fn a_listing_puts_landmarks_first() {
-    let paths: Vec<String> =
-        ["src/z.rs", "src/deep/er/a.rs", "README.md", "Cargo.toml", "tests/b.rs"].map(str::to_owned).into();
-    let all = RepoMap::listing(&paths, 1_000, &Characters);
-    assert_eq!(all.text, "Cargo.toml\nREADME.md\nsrc/deep/er/a.rs\nsrc/z.rs\ntests/b.rs\n");
-    let few = RepoMap::listing(&paths, 31, &Characters);
-    assert_eq!(few.text, "Cargo.toml\nREADME.md\nsrc/z.rs\n");
-    assert_eq!(RepoMap::listing(&[], 10, &Characters).text, "");
-}
-
-#[test]
 fn what_a_body_says_counts_and_the_map_answers_with_paths_names_and_lines() {
     let mut files = many();
     let source =

@@ -197,6 +197,17 @@ fn a_request_waits_for_files_that_are_not_listed_yet() {
 }
 
 #[test]
+fn edits_without_a_place_are_told_and_can_be_put_away() {
+    let mut session = connected();
+    session.handle(Report::Proposed { request: String::new(), proposal: proposal("a\n", "b\n") });
+    session.review.rebase("a", None);
+    assert!(session.review.files.is_empty() && !session.review.is_empty());
+    session.abandon_review();
+    assert!(session.review.is_empty());
+    assert_eq!(last_notice(&session).text, "The edits without a place were put away.");
+}
+
+#[test]
 fn an_empty_answer_gives_the_message_back() {
     let mut session = connected();
     let turn = send(&mut session, "go");

@@ -21,11 +21,7 @@ impl Session {
         let refused = newer.refused.len();
         if refused > 0 {
             let text = format!("{} found no place in the files.", count(refused, "edit"));
-            self.tell(
-                Level::Warning,
-                text,
-                "The review says why, with the nearest places; the other hunks can be decided.",
-            );
+            self.tell(Level::Warning, text, "The review says why, with the nearest places where there are any.");
         }
         for path in self.review.merge(newer) {
             let text = format!("The earlier proposal for {path} was replaced by the new one.");
@@ -53,13 +49,12 @@ impl Session {
 
     /// Gives up everything under review. Nothing is written.
     pub fn abandon_review(&mut self) {
-        let hunks = self.review.counts().total();
+        let told = match self.review.counts().total() {
+            0 => "The edits without a place were put away.".to_owned(),
+            hunks => format!("The review was abandoned ({}). Nothing was written.", count(hunks, "hunk")),
+        };
         self.review = Review::default();
-        self.tell(
-            Level::Info,
-            format!("The review was abandoned ({}). Nothing was written.", count(hunks, "hunk")),
-            "",
-        );
+        self.tell(Level::Info, told, "");
     }
 
     pub(super) fn wrote(&mut self, written: Written) -> Vec<Effect> {

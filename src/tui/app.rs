@@ -181,6 +181,7 @@ impl App {
                 self.session.connection == Connection::None
             }
             Action::Write => self.session.review.counts().accepted > 0,
+            Action::Abandon => self.reviewing(),
             Action::Redraw | Action::Suspend | Action::Quit | Action::FocusPrevious => false,
             Action::FocusChat => self.focus != Pane::Chat,
             Action::FocusMap => self.focus != Pane::Map,

@@ -14,9 +14,10 @@ impl App {
         }
         match action {
             Action::Write => return Some(run(self.session.write_accepted())),
-            Action::Abandon if self.reviewing() => {
-                self.overlay = Some(Overlay::abandon(self.session.review.counts().total()));
-            }
+            Action::Abandon if !self.reviewing() => self.hint = "there is nothing under review".into(),
+            // What found no place cannot be decided, so there is nothing to lose and nothing to ask.
+            Action::Abandon if self.session.review.files.is_empty() => self.session.abandon_review(),
+            Action::Abandon => self.overlay = Some(Overlay::abandon(self.session.review.counts().total())),
             Action::Down => self.review.offset += 1,
             Action::Up => self.review.offset = self.review.offset.saturating_sub(1),
             Action::PageDown => self.review.offset += self.page,
