@@ -108,9 +108,11 @@ fn files_of(tags: &Value) -> Vec<MapFile> {
             line,
             end_line: line,
             container: None,
+            doc: String::new(),
         });
         let references = pairs(&tags["refs"]).into_iter().map(|(line, name)| Reference { name, line });
-        let tags = FileTags { definitions: definitions.collect(), references: references.collect() };
+        let tags =
+            FileTags { definitions: definitions.collect(), references: references.collect(), ..FileTags::default() };
         MapFile { path: path.clone(), tags: Arc::new(tags), ..MapFile::default() }
     };
     tags.as_object().unwrap().iter().map(file).collect()

@@ -16,8 +16,17 @@ fn folder(language: &Language) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/languages").join(language.id)
 }
 
+/// `sample.<extension>`, or the first file name that means the language where no extension does.
+fn sample_name(language: &Language) -> String {
+    match (language.extensions.first(), language.file_names.first()) {
+        (Some(extension), _) => format!("sample.{extension}"),
+        (None, Some(name)) => (*name).to_owned(),
+        (None, None) => panic!("{} has no file", language.id),
+    }
+}
+
 fn sample(language: &Language) -> String {
-    let path = folder(language).join(format!("sample.{}", language.extensions[0]));
+    let path = folder(language).join(sample_name(language));
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
@@ -28,6 +37,13 @@ fn describe(tags: &FileTags) -> String {
         let (line, end_line, kind) = (definition.line, definition.end_line, definition.kind.as_str());
         let place = format!("{line}-{end_line}");
         writeln!(text, "{place:<7} {kind} {container}{} | {}", definition.name, definition.signature).unwrap();
+        if !definition.doc.is_empty() {
+            writeln!(text, "        doc: {}", definition.doc).unwrap();
+        }
+    }
+    text.push_str("# imports\n");
+    for module in &tags.imports {
+        writeln!(text, "{module}").unwrap();
     }
     text.push_str("# references\n");
     let names: BTreeSet<&str> = tags.references.iter().map(|reference| reference.name.as_str()).collect();
@@ -56,7 +72,7 @@ fn every_sample_is_sound_and_coloured() {
     for language in Language::all() {
         let source = sample(language);
         assert_eq!(error_count(language, &source), 0, "{}", language.id);
-        let spans: usize = highlight(&format!("sample.{}", language.extensions[0]), &source).iter().map(Vec::len).sum();
+        let spans: usize = highlight(&sample_name(language), &source).iter().map(Vec::len).sum();
         assert!(spans > source.lines().count(), "{}: {spans} spans", language.id);
     }
 }

@@ -211,9 +211,9 @@ mod tests {
         ) {
             use crate::syntax::tag::{Definition, SymbolKind};
             let definition = |(line, end_line): (u32, u32)| Definition {
-                name: "aB".into(), kind: SymbolKind::Function, line, end_line, signature: String::new(), container: None,
+                name: "aB".into(), kind: SymbolKind::Function, line, end_line, signature: String::new(), container: None, doc: String::new(),
             };
-            let tags = FileTags { definitions: spans.into_iter().map(definition).collect(), references: Vec::new() };
+            let tags = FileTags { definitions: spans.into_iter().map(definition).collect(), ..FileTags::default() };
             let terms = FileTerms::new(&text, &tags);
             proptest::prop_assert_eq!(&terms, &FileTerms::new(&text, &tags));
             let mut count = 0u32;

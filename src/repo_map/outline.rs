@@ -57,7 +57,15 @@ mod tests {
 
     fn definition(name: &str, line: u32, end_line: u32, container: Option<&str>) -> Definition {
         let container = container.map(str::to_owned);
-        Definition { name: name.into(), kind: SymbolKind::Class, line, end_line, signature: String::new(), container }
+        Definition {
+            name: name.into(),
+            kind: SymbolKind::Class,
+            line,
+            end_line,
+            signature: String::new(),
+            container,
+            doc: String::new(),
+        }
     }
 
     #[test]
@@ -68,7 +76,7 @@ mod tests {
             definition("deep", 4, 4, Some("inner")),
             definition("stray", 20, 21, Some("Outer")),
         ];
-        let outline = Outline::new(&FileTags { definitions, references: Vec::new() });
+        let outline = Outline::new(&FileTags { definitions, ..FileTags::default() });
         assert_eq!(outline.order, [1, 0, 2, 3]);
         assert_eq!(outline.parent, [None, Some(0), Some(1), None]);
         assert_eq!(outline.depth, [0, 1, 2, 0]);

@@ -40,12 +40,13 @@ fn definition(name: &str, kind: SymbolKind, lines: (u32, u32), container: Option
         end_line: lines.1,
         signature: format!("{} {name}()", kind.as_str()),
         container: container.map(str::to_owned),
+        doc: String::new(),
     }
 }
 
 fn file(path: &str, definitions: Vec<Definition>, references: &[&str]) -> MapFile {
     let references = references.iter().map(|name| Reference { name: (*name).to_owned(), line: 1 }).collect();
-    let tags = FileTags { definitions, references };
+    let tags = FileTags { definitions, references, ..FileTags::default() };
     MapFile { path: path.to_owned(), digest: Arc::new(Digest::new(&source(&tags), &tags)), tags: Arc::new(tags) }
 }
 
@@ -364,7 +365,7 @@ fn any_kind() -> impl Strategy<Value = SymbolKind> {
 prop_compose! {
     fn any_definition()(name in "[a-c_]{0,2}", kind in any_kind(), line in 0u32..40, end_line in prop_oneof![0u32..60, Just(u32::MAX)],
                         signature in "\\PC{0,30}", container in prop::option::of("[a-c]")) -> Definition {
-        Definition { name, kind, line, end_line, signature, container }
+        Definition { name, kind, line, end_line, signature, container, doc: String::new() }
     }
 }
 
@@ -372,7 +373,7 @@ prop_compose! {
     fn any_file()(path in "[a-d/.\n]{0,6}", definitions in prop::collection::vec(any_definition(), 0..8),
                   references in prop::collection::vec("[a-c_]{0,2}", 0..12)) -> MapFile {
         let references = references.into_iter().map(|name| Reference { name, line: 1 }).collect();
-        let tags = FileTags { definitions, references };
+        let tags = FileTags { definitions, references, ..FileTags::default() };
         MapFile { path, digest: Arc::new(Digest::new(&source(&tags), &tags)), tags: Arc::new(tags) }
     }
 }

@@ -1,13 +1,14 @@
 //! Languages: how a path, a Markdown fence or a `#!` line names one, and the compiled queries that each one keeps.
 
+use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 use tree_sitter_highlight::HighlightConfiguration;
 
 use super::SyntaxError;
 use super::query::{self, TagQuery};
-use super::registry::LANGUAGES;
+use super::registry::languages;
 
 /// A language that we parse. There is one value of it for each language, for the life of the program.
 pub struct Language {
@@ -28,36 +29,86 @@ pub struct Language {
     /// Parts of the highlight query; where two patterns match a node the later one wins.
     pub(super) highlights: &'static [&'static str],
     pub(super) locals: &'static [&'static str],
-    pub(super) compiled: Compiled,
 }
 
+/// The queries of each language, by its id.
+static COMPILED: LazyLock<BTreeMap<&'static str, Compiled>> =
+    LazyLock::new(|| languages().map(|language| (language.id, Compiled::default())).collect());
+
 /// Queries of a language, compiled when first asked for.
-pub(super) struct Compiled {
+#[derive(Default)]
+struct Compiled {
     tags: OnceLock<Result<TagQuery, SyntaxError>>,
     highlight: OnceLock<Result<HighlightConfiguration, SyntaxError>>,
 }
 
-impl Compiled {
-    /// Nothing compiled yet.
-    pub(super) const fn none() -> Self {
-        Self { tags: OnceLock::new(), highlight: OnceLock::new() }
-    }
-}
-
 impl Language {
-    /// All languages, in the order of the registry.
-    pub fn all() -> &'static [Self] {
-        &LANGUAGES
+    /// A language without a query, to be described by the methods that follow.
+    pub(super) const fn new(id: &'static str, name: &'static str, grammar: fn() -> tree_sitter::Language) -> Self {
+        Self {
+            id,
+            name,
+            extensions: &[],
+            file_names: &[],
+            aliases: &[],
+            interpreters: &[],
+            grammar,
+            tags_query: "",
+            highlights: &[],
+            locals: &[],
+        }
+    }
+
+    pub(super) const fn extensions(mut self, extensions: &'static [&'static str]) -> Self {
+        self.extensions = extensions;
+        self
+    }
+
+    pub(super) const fn file_names(mut self, file_names: &'static [&'static str]) -> Self {
+        self.file_names = file_names;
+        self
+    }
+
+    pub(super) const fn aliases(mut self, aliases: &'static [&'static str]) -> Self {
+        self.aliases = aliases;
+        self
+    }
+
+    pub(super) const fn interpreters(mut self, interpreters: &'static [&'static str]) -> Self {
+        self.interpreters = interpreters;
+        self
+    }
+
+    /// The tags query; see [`super::query`] for its vocabulary.
+    pub(super) const fn tags(mut self, tags_query: &'static str) -> Self {
+        self.tags_query = tags_query;
+        self
+    }
+
+    /// The parts of the highlight query. A language without any is coloured by the fallback.
+    pub(super) const fn highlights(mut self, highlights: &'static [&'static str]) -> Self {
+        self.highlights = highlights;
+        self
+    }
+
+    pub(super) const fn locals(mut self, locals: &'static [&'static str]) -> Self {
+        self.locals = locals;
+        self
+    }
+
+    /// All languages, family by family.
+    pub fn all() -> impl Iterator<Item = &'static Self> + Clone {
+        languages()
     }
 
     /// The language of a path, by file name or extension (of any case). Both `/` and `\` separate folders.
     pub fn for_path(path: &str) -> Option<&'static Self> {
         let file = file_name(path);
-        if let Some(language) = Self::all().iter().find(|language| language.file_names.contains(&file)) {
+        if let Some(language) = Self::all().find(|language| language.file_names.contains(&file)) {
             return Some(language);
         }
         let extension = file.rsplit_once('.')?.1.to_ascii_lowercase();
-        Self::all().iter().find(|language| language.extensions.contains(&extension.as_str()))
+        Self::all().find(|language| language.extensions.contains(&extension.as_str()))
     }
 
     /// The language of a path or, when the path says nothing, of the `#!` on the first line of its text.
@@ -70,7 +121,7 @@ impl Language {
     pub fn by_name(name: &str) -> Option<&'static Self> {
         let word = first_word(name)?.to_ascii_lowercase();
         let word = word.as_str();
-        Self::all().iter().find(|language| {
+        Self::all().find(|language| {
             language.id == word || language.aliases.contains(&word) || language.extensions.contains(&word)
         })
     }
@@ -84,14 +135,18 @@ impl Language {
 
     /// The compiled tags query.
     pub(super) fn tag_query(&'static self) -> Result<&'static TagQuery, &'static SyntaxError> {
-        self.compiled.tags.get_or_init(|| TagQuery::compile(self)).as_ref()
+        self.compiled().tags.get_or_init(|| TagQuery::compile(self)).as_ref()
     }
 
     /// The compiled highlight query.
     pub(super) fn highlight_configuration(
         &'static self,
     ) -> Result<&'static HighlightConfiguration, &'static SyntaxError> {
-        self.compiled.highlight.get_or_init(|| query::highlight_configuration(self)).as_ref()
+        self.compiled().highlight.get_or_init(|| query::highlight_configuration(self)).as_ref()
+    }
+
+    fn compiled(&self) -> &'static Compiled {
+        &COMPILED[self.id]
     }
 
     fn for_shebang(source: &str) -> Option<&'static Self> {
@@ -102,7 +157,7 @@ impl Language {
             program = words.find(|word| !word.starts_with('-') && !word.contains('='))?;
         }
         let program = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-        Self::all().iter().find(|language| language.interpreters.contains(&program))
+        Self::all().find(|language| language.interpreters.contains(&program))
     }
 }
 

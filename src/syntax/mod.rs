@@ -3,6 +3,7 @@
 //! Everything here is a pure function of a source text. Every one is bounded (see [`parse`]), so that a minified or
 //! hostile file costs a little time and gives nothing, instead of hanging the program.
 
+mod doc;
 mod fallback;
 pub mod highlight;
 pub mod language;

@@ -9,6 +9,8 @@
 //! | `@container` | the name that the definition belongs to, if that is not what surrounds it (a Go receiver) |
 //! | `@scope` with `@name` | a region that names what it contains without defining it (a Rust `impl`) |
 //! | `@reference` | a use of a name; the names of definitions are taken out afterwards |
+//! | `@import` | a module or file that is imported, as written: a path, a dotted name, a string |
+//! | `@doc` | the documentation of the definition, if it is not the comment right above it |
 //! | `@ignore` with `@name` | not a definition after all, whatever another pattern says of that name on that line |
 //!
 //! `(#set! only "top-level")` drops a definition that stands inside a function, and `(#set! prefix "type")` puts a
@@ -31,6 +33,8 @@ pub(super) enum Role {
     Container,
     Scope,
     Reference,
+    Import,
+    Doc,
     Ignore,
     /// Only predicates look at it.
     Private,
@@ -77,6 +81,8 @@ fn role(capture: &str) -> Option<Role> {
         "container" => Role::Container,
         "scope" => Role::Scope,
         "reference" => Role::Reference,
+        "import" => Role::Import,
+        "doc" => Role::Doc,
         "ignore" => Role::Ignore,
         _ if capture.starts_with('_') => Role::Private,
         _ => Role::Definition(SymbolKind::from_name(capture.strip_prefix("definition.")?)?),

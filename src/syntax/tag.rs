@@ -27,6 +27,16 @@ pub enum SymbolKind {
     Field,
     /// A macro.
     Macro,
+    /// A heading of a document, or a named block of configuration.
+    Section,
+    /// A key of structured data.
+    Key,
+    /// A target of a build file.
+    Target,
+    /// A table, view or index of a database.
+    Table,
+    /// A selector of a style sheet, or a named element of markup.
+    Selector,
 }
 
 impl SymbolKind {
@@ -45,12 +55,17 @@ impl SymbolKind {
             Self::Variable => "variable",
             Self::Field => "field",
             Self::Macro => "macro",
+            Self::Section => "section",
+            Self::Key => "key",
+            Self::Target => "target",
+            Self::Table => "table",
+            Self::Selector => "selector",
         }
     }
 
     /// The kind of that name, if there is one.
     pub fn from_name(name: &str) -> Option<Self> {
-        const ALL: [SymbolKind; 12] = [
+        const ALL: [SymbolKind; 17] = [
             SymbolKind::Function,
             SymbolKind::Method,
             SymbolKind::Class,
@@ -63,6 +78,11 @@ impl SymbolKind {
             SymbolKind::Variable,
             SymbolKind::Field,
             SymbolKind::Macro,
+            SymbolKind::Section,
+            SymbolKind::Key,
+            SymbolKind::Target,
+            SymbolKind::Table,
+            SymbolKind::Selector,
         ];
         ALL.into_iter().find(|kind| kind.as_str() == name)
     }
@@ -83,6 +103,8 @@ pub struct Definition {
     pub signature: String,
     /// Name of the innermost definition around it, if any (the class of a method).
     pub container: Option<String>,
+    /// First line of its documentation, without the marks of the comment; empty where there is none.
+    pub doc: String,
 }
 
 /// A use of a name in a file.
@@ -101,4 +123,6 @@ pub struct FileTags {
     pub definitions: Vec<Definition>,
     /// Its references, repeated as often as they occur.
     pub references: Vec<Reference>,
+    /// The modules and files that it imports, as written and without quotes: `crate::text`, `./util`, `os.path`.
+    pub imports: Vec<String>,
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use streaming_iterator::StreamingIterator;
 use tree_sitter::{Node, QueryCursor, QueryMatch};
 
+use super::doc::doc_line;
 use super::language::Language;
 use super::parse::parse_for_query;
 use super::query::{Role, TagQuery};
@@ -30,6 +31,7 @@ pub fn tags(language: &'static Language, source: &str) -> FileTags {
     };
     let found = collect(query, tree.root_node(), source);
     FileTags {
+        imports: imports(&found.imports, source),
         references: references(found.references, &defined_names(&found.definitions), source),
         definitions: definitions(found.definitions),
     }
@@ -48,6 +50,7 @@ struct Found {
     line: u32,
     end_line: u32,
     signature: String,
+    doc: String,
     container: Option<String>,
     top_level_only: bool,
 }
@@ -69,6 +72,8 @@ struct Collected {
     definitions: Vec<Found>,
     /// Byte range of each name that is used, with its line (1-based).
     references: BTreeMap<Bytes, u32>,
+    /// Byte range of each module or file that is imported.
+    imports: BTreeSet<Bytes>,
 }
 
 fn collect(query: &TagQuery, root: Node<'_>, source: &str) -> Collected {
@@ -79,9 +84,14 @@ fn collect(query: &TagQuery, root: Node<'_>, source: &str) -> Collected {
     for _ in 0..MAX_MATCHES {
         let Some(found) = matches.next() else { break };
         for capture in found.captures() {
-            if query.roles.get(capture.index as usize) == Some(&Role::Reference) {
-                let range = capture.node.byte_range();
-                collected.references.insert((range.start, range.end), line_of(capture.node.start_position().row));
+            let range = capture.node.byte_range();
+            match query.roles.get(capture.index as usize) {
+                Some(Role::Reference) => {
+                    let line = line_of(capture.node.start_position().row);
+                    collected.references.insert((range.start, range.end), line);
+                }
+                Some(Role::Import) => drop(collected.imports.insert((range.start, range.end))),
+                _ => {}
             }
         }
         collected.definitions.extend(definition(query, found, source));
@@ -91,7 +101,7 @@ fn collect(query: &TagQuery, root: Node<'_>, source: &str) -> Collected {
 
 /// The definition that a match captures, if it captures one.
 fn definition(query: &TagQuery, found: &QueryMatch<'_, '_>, source: &str) -> Option<Found> {
-    let (mut role, mut name, mut body, mut container) = (None, None, None, None);
+    let (mut role, mut name, mut body, mut container, mut doc) = (None, None, None, None, None);
     for capture in found.captures() {
         match *query.roles.get(capture.index as usize)? {
             Role::Definition(kind) => role = Some((FoundRole::Definition(kind), capture.node)),
@@ -100,15 +110,18 @@ fn definition(query: &TagQuery, found: &QueryMatch<'_, '_>, source: &str) -> Opt
             Role::Name => name = Some(capture.node),
             Role::Body => body = Some(capture.node),
             Role::Container => container = Some(capture.node),
-            Role::Reference | Role::Private => {}
+            Role::Doc => doc = Some(capture.node),
+            Role::Reference | Role::Import | Role::Private => {}
         }
     }
     let ((role, node), name) = (role?, name?);
     let settings = query.settings.get(found.pattern_index)?;
     let (line, end_line) = lines(node, name, body);
-    let signature = match role {
-        FoundRole::Definition(_) => signature(&Header { node, name, body }, settings.prefix.as_deref(), source),
-        FoundRole::Scope | FoundRole::Ignore => String::new(),
+    let (signature, doc) = match role {
+        FoundRole::Definition(_) => {
+            (signature(&Header { node, name, body }, settings.prefix.as_deref(), source), doc_line(node, doc, source))
+        }
+        FoundRole::Scope | FoundRole::Ignore => (String::new(), String::new()),
     };
     Some(Found {
         role,
@@ -120,6 +133,7 @@ fn definition(query: &TagQuery, found: &QueryMatch<'_, '_>, source: &str) -> Opt
         line,
         end_line,
         signature,
+        doc,
         container: container.and_then(|node| name_text(node, source)).map(str::to_owned),
         top_level_only: settings.top_level_only,
     })
@@ -147,6 +161,20 @@ fn lines(node: Node<'_>, name: Node<'_>, body: Option<Node<'_>>) -> (u32, u32) {
 /// A row of the parser (0-based) as a line (1-based).
 fn line_of(row: usize) -> u32 {
     u32::try_from(row).unwrap_or(u32::MAX).saturating_add(1)
+}
+
+/// What was imported, each once, in source order.
+fn imports(found: &BTreeSet<Bytes>, source: &str) -> Vec<String> {
+    let mut imports: Vec<String> = Vec::new();
+    for &(start, end) in found {
+        let quotes = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '<' | '>');
+        let module = source.get(start..end).unwrap_or_default().trim_matches(quotes);
+        let usable = !module.is_empty() && module.len() <= MAX_NAME_BYTES && !module.contains('\n');
+        if usable && !imports.iter().any(|known| known == module) {
+            imports.push(module.to_owned());
+        }
+    }
+    imports
 }
 
 fn references(found: BTreeMap<Bytes, u32>, names: &BTreeSet<NameAt>, source: &str) -> Vec<Reference> {
@@ -219,6 +247,7 @@ fn placed(found: &Found, kind: SymbolKind, open: &[&Found]) -> Option<Definition
         end_line: found.end_line,
         signature: found.signature.clone(),
         container: found.container.clone().or_else(|| outer.map(|outer| outer.name.clone())),
+        doc: found.doc.clone(),
     })
 }
 
@@ -270,10 +299,11 @@ fn specificity(role: FoundRole) -> u8 {
         FoundRole::Ignore => u8::MAX,
         FoundRole::Scope => 0,
         FoundRole::Definition(kind) => match kind {
+            SymbolKind::Key | SymbolKind::Selector => 0,
             SymbolKind::Variable => 1,
-            SymbolKind::Field => 2,
+            SymbolKind::Field | SymbolKind::Section => 2,
             SymbolKind::Constant | SymbolKind::Type => 3,
-            SymbolKind::Function | SymbolKind::Macro | SymbolKind::Module => 4,
+            SymbolKind::Function | SymbolKind::Macro | SymbolKind::Module | SymbolKind::Target | SymbolKind::Table => 4,
             SymbolKind::Class | SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Interface => 5,
             SymbolKind::Method => 6,
         },

@@ -1,0 +1,46 @@
+//! The first line of what is written about a definition: the comment above it, or the string that opens its body.
+
+use tree_sitter::Node;
+
+/// Longest doc line that is kept, in characters.
+const LONGEST: usize = 100;
+
+/// Siblings looked through upwards: attributes and the lines of one comment.
+const MOST_SIBLINGS: usize = 64;
+
+/// The first line of the documentation of a definition at `node`; `captured` is the node that the query calls its doc.
+pub(super) fn doc_line(node: Node<'_>, captured: Option<Node<'_>>, source: &str) -> String {
+    let comment = captured.or_else(|| comment_above(node));
+    let text = comment.and_then(|comment| source.get(comment.byte_range())).unwrap_or_default();
+    let line = text.lines().map(without_marks).find(|line| line.chars().any(char::is_alphanumeric));
+    line.unwrap_or_default().chars().take(LONGEST).collect()
+}
+
+/// The first comment of those that stand right above, attributes in between or not.
+fn comment_above(node: Node<'_>) -> Option<Node<'_>> {
+    let mut first = None;
+    let mut row = node.start_position().row;
+    let mut above = node.prev_sibling();
+    for _ in 0..MOST_SIBLINGS {
+        let Some(sibling) = above else { break };
+        let is_comment = sibling.kind().contains("comment");
+        let is_attribute = ["attribute", "annotation", "decorator"].iter().any(|part| sibling.kind().contains(part));
+        let end = sibling.end_position();
+        let last_row = if end.column == 0 { end.row.saturating_sub(1) } else { end.row };
+        if !(is_comment || is_attribute) || last_row + 1 < row {
+            break;
+        }
+        row = sibling.start_position().row;
+        if is_comment {
+            first = Some(sibling);
+        }
+        above = sibling.prev_sibling();
+    }
+    first
+}
+
+/// A line of a comment without what makes it one.
+fn without_marks(line: &str) -> &str {
+    let marks = |c: char| c.is_whitespace() || "/*#!-;%\"'(){}<>".contains(c);
+    line.trim_start_matches(marks).trim_end_matches(|c: char| c.is_whitespace() || "*/\"'".contains(c))
+}

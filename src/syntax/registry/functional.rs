@@ -1,0 +1,5 @@
+//! Functional languages and Lisps.
+
+use super::super::language::Language;
+
+pub(super) static LANGUAGES: &[Language] = &[];

@@ -1,0 +1,5 @@
+//! Languages of hardware, graphics cards and microcontrollers.
+
+use super::super::language::Language;
+
+pub(super) static LANGUAGES: &[Language] = &[];

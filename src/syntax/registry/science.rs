@@ -1,0 +1,5 @@
+//! Languages of science, data and statistics.
+
+use super::super::language::Language;
+
+pub(super) static LANGUAGES: &[Language] = &[];
