@@ -11,7 +11,7 @@
 //! edit → review           a reply becomes a proposal; the user decides each hunk of it
 //! context                 what the next request holds, part by part, with its tokens
 //! ── the core above knows nothing of terminals, networks, files or clocks ──
-//! workspace git llm config    the world: files, commits, models, settings
+//! workspace git llm store config    the world: files, commits, models, what is kept between runs, settings
 //! session                 the conversation: one turn from draft to commit; the runner joins the rooms
 //! tui headless cli        the faces: the full-screen app, one turn without it, the command line
 //! ```
@@ -33,6 +33,7 @@ pub mod llm;
 pub mod repo_map;
 pub mod review;
 pub mod session;
+pub mod store;
 pub mod syntax;
 pub mod text;
 pub mod tokens;

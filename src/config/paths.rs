@@ -9,13 +9,15 @@ use etcetera::{BaseStrategy, choose_base_strategy};
 pub struct Paths {
     /// `config.toml` and `api-key` live here.
     pub config: PathBuf,
+    /// What can be made again at any time lives here.
+    pub cache: PathBuf,
 }
 
 impl Paths {
     /// The folders of this user; `None` where there is no home.
     pub fn of_user() -> Option<Self> {
         let base = choose_base_strategy().ok()?;
-        Some(Self { config: base.config_dir().join("rhumb") })
+        Some(Self { config: base.config_dir().join("rhumb"), cache: base.cache_dir().join("rhumb") })
     }
 
     /// The settings file.

@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn an_address_in_the_settings_file_gets_its_own_key_only() {
         let dir = tempfile::tempdir().unwrap();
-        let paths = Paths { config: dir.path().to_owned() };
+        let paths = Paths { config: dir.path().to_owned(), cache: dir.path().to_owned() };
         std::fs::write(paths.config_file(), "base_url = \"https://models.example.org/v1\"\n").unwrap();
         let env = |name: &str| (name == "OPENAI_API_KEY").then(|| "k".to_owned());
         let settings = Settings::load(Overrides::default(), &env, Some(&paths)).unwrap();

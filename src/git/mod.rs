@@ -12,7 +12,7 @@ mod repo;
 pub use commit::Commit;
 pub use error::GitError;
 pub use init::init;
-pub use repo::{Head, Repo};
+pub use repo::{Head, Repo, common_folder};
 
 #[cfg(test)]
 mod tests;

@@ -155,3 +155,8 @@ fn prefix(top: &Path, folder: &Path) -> Option<String> {
     }
     Some(prefix)
 }
+
+/// The folder that all worktrees of the repository at `root` share; `None` outside of a repository.
+pub fn common_folder(root: &Path) -> Option<PathBuf> {
+    Some(git2::Repository::open(root).ok()?.commondir().to_owned())
+}

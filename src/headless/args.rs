@@ -49,7 +49,7 @@ pub struct MapArgs {
     /// In JSON: say for each file and symbol what raised it
     #[arg(long)]
     pub explain: bool,
-    /// Read every file anew (this version always does)
+    /// Read every file anew, and keep nothing for the next run
     #[arg(long)]
     pub no_cache: bool,
     /// Print counts and times of the phases to standard error

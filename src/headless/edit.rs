@@ -1,7 +1,6 @@
 //! `rhumb edit`: one turn without the app.
 
 use std::io::IsTerminal as _;
-use std::sync::atomic::AtomicBool;
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -9,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::args::EditArgs;
 use super::report::{as_diff, ask_each, outcome_json, outcome_line};
+use super::survey::surveyed;
 use super::{advise, complain, path_under, print, print_json, read_input};
 use crate::config::Settings;
 use crate::edit::{FormatChoice, Proposal, Status};
@@ -16,7 +16,7 @@ use crate::error::{ErrorKind, UserError};
 use crate::llm::{Completion, LlmError, StreamEvent};
 use crate::review::{Decision, Review};
 use crate::session::runner::{
-    CachedCounter, Line, Survey, compose, connect, failure_of, llm_request, propose, survey, unsendable, write,
+    CachedCounter, Line, Survey, compose, connect, failure_of, llm_request, propose, unsendable, write,
 };
 use crate::session::{ChatFile, ContextOrder, WriteOrder, Written, commit_message, write_orders};
 use crate::text::sanitize;
@@ -29,7 +29,7 @@ use crate::workspace::Root;
 pub fn edit(root: &Root, settings: &Settings, args: &EditArgs) -> Result<u8, UserError> {
     let message = request(args)?;
     let line = provider(settings)?;
-    let survey = survey(root, None, &AtomicBool::new(false), &|_| {}).unwrap_or_default();
+    let survey = surveyed(root, true, true);
     let files = chat_files(root, args);
     let out = Out { json: args.json };
     let reply = ask(root, settings, &line, &survey, &files, &message, &out)?;

@@ -1,15 +1,14 @@
 //! `rhumb map`: the ranked repo map on standard output.
 
-use std::sync::atomic::AtomicBool;
-
 use serde_json::{Value, json};
 
 use super::args::{FormatArg, MapArgs, StyleArg};
+use super::survey::surveyed;
 use super::{complain, path_under, print, print_json};
 use crate::clock::Stopwatch;
 use crate::error::UserError;
-use crate::repo_map::{MapRequest, MapStyle, RankedFile, RankedSymbol, Ranking, RepoMap, Weights, Why};
-use crate::session::runner::{CachedCounter, Survey, survey};
+use crate::repo_map::{Explanation, MapRequest, MapStyle, RankedSymbol, Ranking, RepoMap, Weights, Why};
+use crate::session::runner::{CachedCounter, Survey};
 use crate::workspace::Root;
 
 /// The budget of the map when nobody names one, in tokens.
@@ -21,13 +20,14 @@ const DEFAULT_TOKENS: usize = 4096;
 /// Standard output cannot be written.
 pub fn map(root: &Root, args: &MapArgs) -> Result<u8, UserError> {
     let total = Stopwatch::start();
-    let survey = survey(root, None, &AtomicBool::new(false), &|_| {}).unwrap_or_default();
+    let with_terms = !args.message.trim().is_empty() || !args.mention_idents.is_empty();
+    let survey = surveyed(root, with_terms, !args.no_cache);
     let counter = CachedCounter::for_model(&args.model);
     let (request, weights) = (request(root, args), Weights::default());
     let clock = Stopwatch::start();
-    let ranking = Ranking::new(&survey.map_files, &request, &weights);
+    let ranking = Ranking::new(&survey.graph, &request, &weights);
     let rank = clock.ms();
-    let map = RepoMap::of_ranking(&ranking, &request, &counter, &weights);
+    let map = RepoMap::of_ranking(ranking, &request, &counter);
     let times = Times { rank, fit: clock.ms() - rank, total: total.ms() };
     match args.format {
         FormatArg::Text => print(&map.text)?,
@@ -62,17 +62,18 @@ fn request(root: &Root, args: &MapArgs) -> MapRequest {
             StyleArg::Tree => MapStyle::Tree,
             StyleArg::Outline => MapStyle::Outline,
         },
-        explain: args.explain,
     }
 }
 
 fn as_json(map: &RepoMap, survey: &Survey, times: &Times, explain: bool) -> Value {
-    let shown = map.files.iter().filter(|file| file.shown);
+    let shown: Vec<usize> = (0..map.files.len()).filter(|&place| map.files[place].shown).collect();
+    let explanations = if explain { map.explain(&shown) } else { Vec::new() };
+    let files = shown.iter().enumerate().map(|(at, &place)| file_json(map, place, explanations.get(at)));
     json!({
         "text": map.text,
         "budget": map.budget,
         "tokens": map.tokens,
-        "files": shown.map(|file| file_json(file, explain)).collect::<Vec<_>>(),
+        "files": files.collect::<Vec<_>>(),
         "stats": {
             "files": map.stats.files,
             "bytes": survey.bytes,
@@ -89,40 +90,45 @@ fn phases(survey: &Survey, times: &Times) -> Value {
     let tenth = |ms: f64| (ms * 10.0).round() / 10.0;
     json!({
         "walk": tenth(survey.ms.walk),
+        "load": tenth(survey.ms.load),
         "read": tenth(survey.ms.read),
         "parse": tenth(survey.ms.parse),
+        "graph": tenth(survey.ms.graph),
         "rank": tenth(times.rank),
         "fit": tenth(times.fit),
         "total": tenth(times.total),
     })
 }
 
-fn file_json(file: &RankedFile, explain: bool) -> Value {
-    let symbols = file.symbols.iter().filter(|symbol| symbol.shown);
+fn file_json(map: &RepoMap, place: usize, explanation: Option<&Explanation>) -> Value {
+    let symbols = map.symbols(place).iter().enumerate().filter(|(_, symbol)| symbol.shown);
+    let why = |at: usize| explanation.map(|explanation| explanation.symbols.get(at).map_or(&[][..], Vec::as_slice));
     let mut value = json!({
-        "path": file.path,
-        "rank": file.rank,
-        "symbols": symbols.map(|symbol| symbol_json(symbol, explain)).collect::<Vec<_>>(),
+        "path": &*map.files[place].path,
+        "rank": map.files[place].rank,
+        "symbols": symbols.map(|(at, symbol)| symbol_json(symbol, why(at))).collect::<Vec<_>>(),
     });
-    add_why(&mut value, &file.why, explain);
+    add_why(&mut value, explanation.map(|explanation| explanation.file.as_slice()));
     value
 }
 
-fn symbol_json(symbol: &RankedSymbol, explain: bool) -> Value {
+fn symbol_json(symbol: &RankedSymbol, why: Option<&[Why]>) -> Value {
     let mut value = json!({
         "name": symbol.name,
         "kind": symbol.kind.as_str(),
+        "container": symbol.container,
         "line": symbol.line,
         "end_line": symbol.end_line,
         "signature": symbol.signature,
+        "doc": symbol.doc,
         "rank": symbol.rank,
     });
-    add_why(&mut value, &symbol.why, explain);
+    add_why(&mut value, why);
     value
 }
 
-fn add_why(value: &mut Value, why: &[Why], explain: bool) {
-    if explain {
+fn add_why(value: &mut Value, why: Option<&[Why]>) {
+    if let Some(why) = why {
         let reasons = why.iter().map(|why| json!({"from": why.from, "ident": why.ident, "weight": why.weight}));
         value["why"] = reasons.collect();
     }
@@ -131,17 +137,20 @@ fn add_why(value: &mut Value, why: &[Why], explain: bool) {
 fn stats_line(map: &RepoMap, survey: &Survey, times: &Times) -> String {
     let (stats, ms) = (&map.stats, &survey.ms);
     format!(
-        "{} files, {} bytes, {} definitions, {} references; {} of {} tokens; walk {:.1} ms, read {:.1} ms, parse {:.1} ms, \
-         rank {:.1} ms, fit {:.1} ms, in all {:.1} ms",
+        "{} files, {} of them read, {} bytes, {} definitions, {} references; {} of {} tokens; walk {:.1} ms, load {:.1} ms, \
+         read {:.1} ms, parse {:.1} ms, graph {:.1} ms, rank {:.1} ms, fit {:.1} ms, in all {:.1} ms",
         stats.files,
+        survey.read,
         survey.bytes,
         stats.definitions,
         stats.references,
         map.tokens,
         map.budget,
         ms.walk,
+        ms.load,
         ms.read,
         ms.parse,
+        ms.graph,
         times.rank,
         times.fit,
         times.total,

@@ -7,6 +7,7 @@ mod edit;
 mod map;
 mod names;
 mod report;
+mod survey;
 
 use std::io::{IsTerminal as _, Write as _};
 

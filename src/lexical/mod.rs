@@ -4,6 +4,7 @@
 //! query scores the passages, the paths and the files of a repository (`query`). A file's list depends on nothing but its
 //! text and tags, so it is made once a content and kept; all statistics of the repository are taken at query time.
 
+mod packed;
 mod passage;
 mod query;
 mod stem;
@@ -11,6 +12,7 @@ mod stop;
 mod terms;
 mod word;
 
+pub use packed::PackedTerms;
 pub use passage::Passage;
 pub use query::{FileRelevance, Query, Relevance};
 pub use stem::stemmed;

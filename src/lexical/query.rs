@@ -5,8 +5,8 @@
 
 use rayon::prelude::*;
 
+use super::packed::PackedTerms;
 use super::stop::is_stop_word;
-use super::terms::FileTerms;
 use super::word::{Term, each_term};
 
 /// How soon repetition stops to count, and how much length counts against a text.
@@ -79,7 +79,7 @@ pub struct Relevance {
 
 impl Relevance {
     /// Scores `files`, pairs of a path and the terms of its content.
-    pub fn new(query: &Query, files: &[(&str, &FileTerms)]) -> Self {
+    pub fn new(query: &Query, files: &[(&str, PackedTerms<'_>)]) -> Self {
         if query.is_empty() {
             return Self { files: vec![FileRelevance::default(); files.len()], weights: Vec::new() };
         }
@@ -122,13 +122,13 @@ struct Hits {
 }
 
 impl Hits {
-    fn new(query: &Query, path: &str, terms: &FileTerms) -> Self {
+    fn new(query: &Query, path: &str, terms: &PackedTerms<'_>) -> Self {
         let mut found = Vec::new();
         let mut from = 0;
         for (index, &(term, _)) in (0u16..).zip(&query.terms) {
             match terms.find(term, from) {
                 Ok(at) => {
-                    found.extend(terms.postings(at).iter().map(|posting| (index, posting.passage, posting.weight)));
+                    found.extend(terms.postings(at).map(|posting| (index, posting.passage, posting.weight)));
                     from = at + 1;
                 }
                 Err(at) => from = at,
@@ -173,7 +173,7 @@ struct Statistics<'q> {
 }
 
 impl<'q> Statistics<'q> {
-    fn new(query: &'q Query, files: &[(&str, &FileTerms)], hits: &[Hits]) -> Self {
+    fn new(query: &'q Query, files: &[(&str, PackedTerms<'_>)], hits: &[Hits]) -> Self {
         let count = query.terms.len();
         let (mut passages_with, mut files_with, mut paths_with) = (vec![0usize; count], vec![0; count], vec![0; count]);
         for hits in hits {
@@ -181,7 +181,7 @@ impl<'q> Statistics<'q> {
             hits.terms().for_each(|term| files_with[term as usize] += 1);
             hits.path.iter().for_each(|hit| paths_with[hit.0 as usize] += 1);
         }
-        let passages: usize = files.iter().map(|(_, terms)| terms.passages().len()).sum();
+        let passages: usize = files.iter().map(|(_, terms)| terms.passages()).sum();
         let texts = files.iter().filter(|(_, terms)| terms.length() > 0).count();
         let length: f64 = files.iter().map(|(_, terms)| f64::from(terms.length())).sum();
         let rarities = |with: &[usize], all: usize| with.iter().map(|&with| rarity(with, all)).collect();
@@ -195,7 +195,7 @@ impl<'q> Statistics<'q> {
         }
     }
 
-    fn score(&self, hits: &Hits, terms: &FileTerms) -> FileRelevance {
+    fn score(&self, hits: &Hits, terms: &PackedTerms<'_>) -> FileRelevance {
         let passages = self.passages(hits, terms);
         let mut best: Vec<f64> = passages.iter().map(|passage| passage.1).collect();
         best.sort_by(|a, b| b.total_cmp(a));
@@ -209,9 +209,9 @@ impl<'q> Statistics<'q> {
         }
     }
 
-    fn passages(&self, hits: &Hits, terms: &FileTerms) -> Vec<(u16, f64)> {
+    fn passages(&self, hits: &Hits, terms: &PackedTerms<'_>) -> Vec<(u16, f64)> {
         let score = |&(term, passage, weight): &(u16, u16, u16)| {
-            let length = terms.passages().get(passage as usize).map_or(0, |passage| passage.length);
+            let length = terms.passage(passage as usize).map_or(0, |passage| passage.length);
             let saturated = saturated(f64::from(weight), f64::from(length) / self.passage_length.max(1.0));
             (passage, self.asked(term) * self.rarity[term as usize] * saturated)
         };
@@ -222,7 +222,7 @@ impl<'q> Statistics<'q> {
         parts.chunk_by(|a, b| a.0 == b.0).map(of_passage).collect()
     }
 
-    fn whole(&self, hits: &Hits, terms: &FileTerms) -> f64 {
+    fn whole(&self, hits: &Hits, terms: &PackedTerms<'_>) -> f64 {
         let length = f64::from(terms.length()) / self.file_length.max(1.0);
         let of_term = |same: &[(u16, u16, u16)]| {
             let term = same[0].0;
@@ -255,13 +255,20 @@ fn saturated(count: f64, length: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::terms::FileTerms;
     use super::*;
     use crate::syntax::tag::FileTags;
     use proptest::prelude::*;
 
     fn relevance(message: &str, files: &[(&str, &str)]) -> Relevance {
-        let terms: Vec<FileTerms> = files.iter().map(|(_, text)| FileTerms::new(text, &FileTags::default())).collect();
-        let files: Vec<(&str, &FileTerms)> = files.iter().map(|file| file.0).zip(&terms).collect();
+        let pack = |text: &str| {
+            let mut words = Vec::new();
+            FileTerms::new(text, &FileTags::default()).pack(&mut words);
+            words
+        };
+        let words: Vec<Vec<u32>> = files.iter().map(|(_, text)| pack(text)).collect();
+        let files: Vec<(&str, PackedTerms<'_>)> =
+            files.iter().zip(&words).map(|(file, words)| (file.0, PackedTerms::new(words))).collect();
         Relevance::new(&Query::new(message), &files)
     }
 

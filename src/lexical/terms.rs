@@ -18,8 +18,8 @@ pub struct FileTerms {
     passages: Box<[Passage]>,
     /// Distinct terms, sorted.
     terms: Box<[Term]>,
-    /// Where the postings of each term begin; one more for the end.
-    starts: Box<[u32]>,
+    /// Where the postings of each term end.
+    ends: Box<[u32]>,
     /// By term and passage.
     postings: Box<[Posting]>,
     length: u32,
@@ -54,16 +54,9 @@ impl FileTerms {
         self.length
     }
 
-    /// The passages that have a term.
-    pub(super) fn postings(&self, at: usize) -> &[Posting] {
-        let bounds = self.starts.get(at).zip(self.starts.get(at + 1));
-        bounds.and_then(|(&start, &end)| self.postings.get(start as usize..end as usize)).unwrap_or_default()
-    }
-
-    /// Where a term stands in the list, looked for from position `from` on; the place where it would be if it is absent.
-    pub(super) fn find(&self, term: Term, from: usize) -> Result<usize, usize> {
-        let rest = self.terms.get(from..).unwrap_or_default();
-        rest.binary_search(&term).map(|at| at + from).map_err(|at| at + from)
+    /// The sorted terms, where the postings of each one end, and the postings by term.
+    pub(super) fn lists(&self) -> (&[Term], &[u32], &[Posting]) {
+        (&self.terms, &self.ends, &self.postings)
     }
 }
 
@@ -128,20 +121,19 @@ impl Counted {
 
     fn finish(mut self) -> FileTerms {
         self.occurrences.sort_unstable();
-        let (mut terms, mut starts, mut postings) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut terms, mut ends, mut postings) = (Vec::new(), Vec::new(), Vec::new());
         for same in self.occurrences.chunk_by(|a, b| a.0 == b.0) {
             terms.push(same[0].0);
-            starts.push(u32::try_from(postings.len()).unwrap_or(u32::MAX));
             for there in same.chunk_by(|a, b| a.1 == b.1) {
                 let weight = there.iter().fold(0u16, |sum, occurrence| sum.saturating_add(occurrence.2));
                 postings.push(Posting { passage: there[0].1, weight });
             }
+            ends.push(u32::try_from(postings.len()).unwrap_or(u32::MAX));
         }
-        starts.push(u32::try_from(postings.len()).unwrap_or(u32::MAX));
         FileTerms {
             passages: self.passages.into(),
             terms: terms.into(),
-            starts: starts.into(),
+            ends: ends.into(),
             postings: postings.into(),
             length: self.length,
         }
@@ -150,6 +142,7 @@ impl Counted {
 
 #[cfg(test)]
 mod tests {
+    use super::super::packed::PackedTerms;
     use super::*;
     use crate::syntax::{Language, tags};
 
@@ -160,11 +153,13 @@ mod tests {
     }
 
     fn weight(terms: &FileTerms, word: &str, passage: u16) -> u16 {
+        let mut words = Vec::new();
+        terms.pack(&mut words);
+        let packed = PackedTerms::new(&words);
         let mut weight = 0;
         each_term(word, |term| {
-            let postings = terms.find(term, 0).map_or(&[][..], |at| terms.postings(at));
-            weight +=
-                postings.iter().filter(|posting| posting.passage == passage).map(|posting| posting.weight).sum::<u16>();
+            let postings = packed.find(term, 0).into_iter().flat_map(|at| packed.postings(at));
+            weight += postings.filter(|posting| posting.passage == passage).map(|posting| posting.weight).sum::<u16>();
         });
         weight
     }

@@ -1,9 +1,14 @@
 //! Building a map: rank, choose, write, and keep what the panes and the command line show of it.
 
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
 use super::explain::{Reasons, Why};
-use super::fit::{Fitted, fit};
-use super::plan::{Shelf, shelves, steps};
-use super::render::Writer;
+use super::fit::fit;
+use super::graph::{MapStats, TagGraph};
+use super::index::MapIndex;
+use super::plan::{order, shelf, steps};
+use super::render::{Choice, Writer};
 use super::request::{MapFile, MapRequest};
 use super::standing::Ranking;
 use super::weights::Weights;
@@ -14,7 +19,7 @@ use crate::tokens::TokenCounter;
 const ENOUGH: usize = 2;
 
 /// The repo map for one request.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug)]
 pub struct RepoMap {
     /// Exactly what the model sees.
     pub text: String,
@@ -26,21 +31,26 @@ pub struct RepoMap {
     pub files: Vec<RankedFile>,
     /// Sizes of what was ranked.
     pub stats: MapStats,
+    ranking: Arc<Ranking>,
+    /// The definitions that were chosen for the text, by file.
+    chosen: HashMap<u32, Vec<u32>>,
+    /// By place: the symbols of the files that someone asked for.
+    symbols: Vec<OnceLock<Vec<RankedSymbol>>>,
 }
 
 /// A file with its rank.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RankedFile {
     /// Path relative to the root.
-    pub path: String,
+    pub path: Arc<str>,
+    /// Its number in the index.
+    pub file: u32,
     /// Its rank for this request; only the order means something.
     pub rank: f64,
     /// Whether the text names it.
     pub shown: bool,
-    /// Its definitions, best first.
-    pub symbols: Vec<RankedSymbol>,
-    /// What raised it, heaviest first; empty unless asked for.
-    pub why: Vec<Why>,
+    /// How many definitions it has.
+    pub definitions: usize,
 }
 
 /// A definition with its rank.
@@ -58,23 +68,23 @@ pub struct RankedSymbol {
     pub signature: String,
     /// Name of the definition around it.
     pub container: Option<String>,
+    /// The first line of its documentation; empty where there is none.
+    pub doc: String,
     /// Its rank for this request among the symbols of its file; only the order means something.
     pub rank: f64,
     /// Whether it was chosen for the text. (A container may appear in the text for the sake of its members alone.)
     pub shown: bool,
-    /// What raised it, heaviest first; empty unless asked for.
-    pub why: Vec<Why>,
+    /// The definitions of its name in its file, as one.
+    symbol: u32,
 }
 
-/// Sizes of what was ranked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct MapStats {
-    /// Files, those in the chat included.
-    pub files: usize,
-    /// Definitions in them.
-    pub definitions: usize,
-    /// References in them.
-    pub references: usize,
+/// Why a file stands where it does, and each of its symbols.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Explanation {
+    /// What raised the file, heaviest first.
+    pub file: Vec<Why>,
+    /// What raised each of its symbols, in the order of [`RepoMap::symbols`].
+    pub symbols: Vec<Vec<Why>>,
 }
 
 impl RepoMap {
@@ -85,78 +95,100 @@ impl RepoMap {
 
     /// [`RepoMap::build`] with other weights.
     pub fn build_with(files: &[MapFile], request: &MapRequest, counter: &dyn TokenCounter, weights: &Weights) -> Self {
-        Self::of_ranking(&Ranking::new(files, request, weights), request, counter, weights)
+        let graph = Arc::new(TagGraph::new(Arc::new(MapIndex::of(files)), weights));
+        Self::of_ranking(Ranking::new(&graph, request, weights), request, counter)
     }
 
-    /// The second half of [`RepoMap::build_with`]: chooses from a ranking and writes what fits.
-    pub fn of_ranking(
-        ranking: &Ranking<'_>,
-        request: &MapRequest,
-        counter: &dyn TokenCounter,
-        weights: &Weights,
-    ) -> Self {
-        let shelves = shelves(ranking);
-        let gains = if ranking.requested { weights.asked } else { weights.unasked };
-        let choices = steps(ranking, &shelves, gains, ENOUGH * request.budget);
-        let mut writer = Writer::new(&ranking.files, request.style);
-        let fitted = fit(&mut writer, &choices, request.budget, counter);
-        let reasons = request.explain.then(|| Reasons::new(ranking));
-        let stats = MapStats {
-            files: ranking.files.len(),
-            definitions: ranking.files.iter().map(|file| file.tags.definitions.len()).sum(),
-            references: ranking.files.iter().map(|file| file.tags.references.len()).sum(),
+    /// Chooses from a ranking and writes what fits.
+    pub fn of_ranking(ranking: Ranking, request: &MapRequest, counter: &dyn TokenCounter) -> Self {
+        let order = order(&ranking);
+        let gains = if ranking.is_requested() { ranking.weights.asked } else { ranking.weights.unasked };
+        let choices = steps(&ranking, &order, gains, ENOUGH * request.budget);
+        let index = ranking.index();
+        let fitted = fit(&mut Writer::new(index, request.style), &choices, request.budget, counter);
+        let chosen = by_file(&fitted.choices);
+        let ranked = |&file: &u32| RankedFile {
+            path: index.files().get(file as usize).map_or_else(|| "".into(), |file| Arc::clone(&file.path)),
+            file,
+            rank: ranking.scores.files[file as usize],
+            shown: chosen.contains_key(&file),
+            definitions: ranking.graph.symbols_of(file).len(),
         };
-        let files = ranked_files(ranking, &shelves, &fitted, reasons.as_ref());
-        Self { text: fitted.text, budget: request.budget, tokens: fitted.tokens, files, stats }
-    }
-
-    /// The file of that path, if it is outside of the chat.
-    pub fn file(&self, path: &str) -> Option<&RankedFile> {
-        self.files.iter().find(|file| file.path == path)
-    }
-
-    /// What raised a file, or a symbol of it, heaviest first. Empty unless the request asked to explain.
-    pub fn why(&self, path: &str, symbol: Option<&str>) -> &[Why] {
-        let Some(file) = self.file(path) else { return &[] };
-        match symbol {
-            None => &file.why,
-            Some(name) => file.symbols.iter().find(|symbol| symbol.name == name).map_or(&[], |symbol| &symbol.why),
+        Self {
+            text: fitted.text,
+            budget: request.budget,
+            tokens: fitted.tokens,
+            files: order.iter().map(ranked).collect(),
+            stats: ranking.graph.stats(),
+            chosen,
+            symbols: order.iter().map(|_| OnceLock::new()).collect(),
+            ranking: Arc::new(ranking),
         }
+    }
+
+    /// The place of a path, if it is outside of the chat.
+    pub fn place(&self, path: &str) -> Option<usize> {
+        self.files.iter().position(|file| file.path.as_ref() == path)
+    }
+
+    /// The definitions of the file at a place, best first; none beyond the last place.
+    pub fn symbols(&self, place: usize) -> &[RankedSymbol] {
+        let Some((file, cell)) = self.files.get(place).zip(self.symbols.get(place)) else {
+            return &[];
+        };
+        cell.get_or_init(|| self.ranked_symbols(file.file))
+    }
+
+    fn ranked_symbols(&self, file: u32) -> Vec<RankedSymbol> {
+        let ranking = &self.ranking;
+        let shown = self.chosen.get(&file).map_or(&[][..], Vec::as_slice);
+        let ranked = |(index, rank): (u32, f64)| {
+            let entry = ranking.index().definition(file, index)?;
+            Some(RankedSymbol {
+                name: entry.name().to_owned(),
+                kind: entry.kind(),
+                line: entry.line(),
+                end_line: entry.end_line(),
+                signature: entry.signature().to_owned(),
+                container: entry.container().map(str::to_owned),
+                doc: entry.doc().to_owned(),
+                rank,
+                shown: shown.contains(&index),
+                symbol: ranking.graph.symbols_of(file).get(index as usize).copied()?,
+            })
+        };
+        shelf(ranking, file).into_iter().filter_map(ranked).collect()
+    }
+
+    /// Why the files at some places stand where they do.
+    pub fn explain(&self, places: &[usize]) -> Vec<Explanation> {
+        let files: Vec<u32> = places.iter().filter_map(|&place| self.files.get(place)).map(|file| file.file).collect();
+        let reasons = Reasons::new(&self.ranking, &files);
+        let explain = |&place: &usize| {
+            let Some(file) = self.files.get(place) else { return Explanation::default() };
+            let symbols = self.symbols(place).iter();
+            Explanation {
+                file: reasons.of_file(&self.ranking, file.file),
+                symbols: symbols.map(|symbol| reasons.of_symbol(&self.ranking, symbol.symbol)).collect(),
+            }
+        };
+        places.iter().map(explain).collect()
     }
 }
 
-/// The files outside of the chat in rank order, with their symbols in rank order.
-fn ranked_files(
-    ranking: &Ranking<'_>,
-    shelves: &[Shelf],
-    fitted: &Fitted,
-    reasons: Option<&Reasons>,
-) -> Vec<RankedFile> {
-    let mut shown: Vec<(u32, Option<u32>)> =
-        fitted.choices.iter().map(|choice| (choice.file, choice.definition)).collect();
-    shown.sort_unstable();
-    let symbol = |file: u32, (index, rank): (u32, f64)| {
-        let tag = &ranking.files[file as usize].tags.definitions[index as usize];
-        let names = &ranking.graph.names;
-        let id = names.id(&tag.name).and_then(|name| names.symbol(file, name));
-        RankedSymbol {
-            name: tag.name.clone(),
-            kind: tag.kind,
-            line: tag.line,
-            end_line: tag.end_line,
-            signature: tag.signature.clone(),
-            container: tag.container.clone(),
-            rank,
-            shown: shown.binary_search(&(file, Some(index))).is_ok(),
-            why: reasons.zip(id).map_or_else(Vec::new, |(reasons, id)| reasons.of_symbol(ranking, id)),
-        }
-    };
-    let ranked = |shelf: &Shelf| RankedFile {
-        path: ranking.files[shelf.file as usize].path.clone(),
-        rank: ranking.file_scores[shelf.file as usize],
-        shown: shown.binary_search_by_key(&shelf.file, |choice| choice.0).is_ok(),
-        symbols: shelf.symbols.iter().map(|&entry| symbol(shelf.file, entry)).collect(),
-        why: reasons.map_or_else(Vec::new, |reasons| reasons.of_file(ranking, shelf.file)),
-    };
-    shelves.iter().map(ranked).collect()
+impl PartialEq for RepoMap {
+    /// Whether all that can be seen is the same.
+    fn eq(&self, other: &Self) -> bool {
+        let seen = |map: &Self| (map.text.clone(), map.budget, map.tokens, map.files.clone(), map.stats);
+        seen(self) == seen(other) && (0..self.files.len()).all(|place| self.symbols(place) == other.symbols(place))
+    }
+}
+
+/// The chosen definitions by file; a file whose path alone was chosen has none.
+fn by_file(choices: &[Choice]) -> HashMap<u32, Vec<u32>> {
+    let mut chosen: HashMap<u32, Vec<u32>> = HashMap::new();
+    for choice in choices {
+        chosen.entry(choice.file).or_default().extend(choice.definition);
+    }
+    chosen
 }

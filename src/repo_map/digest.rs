@@ -30,11 +30,9 @@ impl Digest {
         &self.terms
     }
 
-    /// The line that shows a definition, `index` in the tags: its own line of the source, or its signature, or its name.
-    pub(crate) fn header<'d>(&'d self, index: u32, definition: &'d Definition) -> &'d str {
-        let own = self.headers.get(index as usize).map_or("", |header| header);
-        let shown = [own, definition.signature.as_str(), definition.name.as_str()];
-        shown.into_iter().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
+    /// The line that shows a definition, `index` in the tags; empty where its signature does.
+    pub(crate) fn own_line(&self, index: u32) -> &str {
+        self.headers.get(index as usize).map_or("", |header| header)
     }
 }
 
@@ -48,14 +46,7 @@ mod tests {
         let source = "@cached\nclass A(B):\n    async def f(self,\n                g: int) -> str:\n        pass\n";
         let tags = tags(Language::by_name("python").unwrap(), source);
         let digest = Digest::new(source, &tags);
-        let headers: Vec<&str> =
-            (0u32..).zip(&tags.definitions).map(|(index, definition)| digest.header(index, definition)).collect();
-        assert_eq!(headers, ["class A(B):", "async def f(self, g: int) -> str"]);
-    }
-
-    #[test]
-    fn without_a_text_the_signature_is_shown() {
-        let tags = tags(Language::by_name("rust").unwrap(), "pub fn f() {}\n");
-        assert_eq!(Digest::default().header(0, &tags.definitions[0]), "pub fn f()");
+        // Where the signature says it all, no second line is kept.
+        assert_eq!([digest.own_line(0), digest.own_line(1), digest.own_line(2)], ["class A(B):", "", ""]);
     }
 }

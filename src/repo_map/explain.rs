@@ -1,8 +1,7 @@
 //! Why a file or a symbol stands where it does: the references that bring it most of its rank.
 
-use petgraph::Direction;
+use std::collections::HashMap;
 
-use super::graph::{Node, TagGraph};
 use super::standing::Ranking;
 
 /// Reasons kept for a file or symbol.
@@ -19,91 +18,79 @@ pub struct Why {
     pub weight: f64,
 }
 
-/// A reason before it is spelled out: the file, the symbol that it votes for, the rank that it brings.
+/// A reason before it is spelled out: the file that votes, the symbol that it votes for, the rank that it brings.
 type Reason = (u32, u32, f64);
 
-/// The heaviest reasons of all symbols and files, kept so that asking for each costs little.
+/// The heaviest reasons of some files and of their symbols.
 #[derive(Debug)]
 pub(crate) struct Reasons {
-    by_symbol: Vec<Vec<Reason>>,
-    by_file: Vec<Vec<Reason>>,
+    by_symbol: HashMap<u32, Vec<Reason>>,
+    by_file: HashMap<u32, Vec<Reason>>,
 }
 
 impl Reasons {
-    /// Looks at every vote once a name.
-    pub(crate) fn new(ranking: &Ranking<'_>) -> Self {
+    /// Looks at every vote once.
+    pub(crate) fn new(ranking: &Ranking, files: &[u32]) -> Self {
         let graph = &ranking.graph;
-        let totals = file_totals(graph, ranking.files.len());
-        let shared: Vec<Vec<(u32, f64)>> =
-            (0..graph.names.texts.len() as u32).map(|name| incoming(ranking, &totals, graph.name_node(name))).collect();
-        let mut by_file: Vec<Vec<Reason>> = vec![Vec::new(); ranking.files.len()];
-        let mut by_symbol = Vec::with_capacity(graph.names.symbols.len());
-        for (id, symbol) in (0u32..).zip(&graph.names.symbols) {
-            let definers = graph.names.symbols_of[symbol.name as usize].len() as f64;
-            // A name that nobody references keeps a little of its file's rank; that is no reason to show.
-            let referenced = graph.referenced[symbol.name as usize];
-            let local = if referenced { incoming(ranking, &totals, graph.symbol_node(id)) } else { Vec::new() };
-            let votes = shared[symbol.name as usize].iter().map(|&(file, mass)| (file, mass / definers));
-            let mut reasons: Vec<Reason> = votes.chain(local).map(|(file, mass)| (file, id, mass)).collect();
-            keep_heaviest(&mut reasons);
-            by_file[symbol.file as usize].extend_from_slice(&reasons);
-            by_symbol.push(reasons);
+        let mut by_symbol: HashMap<u32, Vec<Reason>> =
+            files.iter().flat_map(|&file| graph.symbols_of(file)).map(|&symbol| (symbol, Vec::new())).collect();
+        let symbols = graph.symbols().len() as u32;
+        for (from, &rank) in (0u32..).zip(&ranking.file_ranks) {
+            for (target, part) in graph.votes_of(from) {
+                let (definers, mass) = match target.checked_sub(symbols) {
+                    // A name that nobody references keeps a little of its file's rank; that is no reason to show.
+                    None if !graph.is_referenced(graph.symbols()[target as usize].name) => continue,
+                    None => (std::slice::from_ref(&target), rank * part),
+                    Some(name) => (graph.definers(name), rank * part / graph.definers(name).len() as f64),
+                };
+                for symbol in definers {
+                    if let Some(reasons) = by_symbol.get_mut(symbol) {
+                        keep(reasons, (from, *symbol, mass));
+                    }
+                }
+            }
         }
-        by_file.iter_mut().for_each(keep_heaviest);
-        Self { by_symbol, by_file }
+        let of_file = |&file: &u32| {
+            let mut symbols = graph.symbols_of(file).to_vec();
+            symbols.sort_unstable();
+            symbols.dedup();
+            let mut reasons = Vec::new();
+            for reason in symbols.iter().filter_map(|symbol| by_symbol.get(symbol)).flatten() {
+                keep(&mut reasons, *reason);
+            }
+            (file, reasons)
+        };
+        Self { by_file: files.iter().map(of_file).collect(), by_symbol }
     }
 
     /// The reasons of a file, heaviest first.
-    pub(crate) fn of_file(&self, ranking: &Ranking<'_>, file: u32) -> Vec<Why> {
-        self.by_file.get(file as usize).map_or_else(Vec::new, |reasons| spell_out(ranking, reasons))
+    pub(crate) fn of_file(&self, ranking: &Ranking, file: u32) -> Vec<Why> {
+        self.by_file.get(&file).map_or_else(Vec::new, |reasons| spell_out(ranking, reasons))
     }
 
     /// The reasons of a symbol, heaviest first.
-    pub(crate) fn of_symbol(&self, ranking: &Ranking<'_>, symbol: u32) -> Vec<Why> {
-        self.by_symbol.get(symbol as usize).map_or_else(Vec::new, |reasons| spell_out(ranking, reasons))
+    pub(crate) fn of_symbol(&self, ranking: &Ranking, symbol: u32) -> Vec<Why> {
+        self.by_symbol.get(&symbol).map_or_else(Vec::new, |reasons| spell_out(ranking, reasons))
     }
 }
 
-/// All votes of each file together.
-fn file_totals(graph: &TagGraph<'_>, files: usize) -> Vec<f64> {
-    let mut totals = vec![0.0; files];
-    for edge in graph.graph.raw_edges() {
-        if let Some(total) = totals.get_mut(edge.source().index()) {
-            *total += edge.weight;
-        }
+/// Puts a reason in its place among the heaviest.
+fn keep(reasons: &mut Vec<Reason>, reason: Reason) {
+    let heavier = |other: &Reason| {
+        other.2.total_cmp(&reason.2).then((reason.0, reason.1).cmp(&(other.0, other.1))) == std::cmp::Ordering::Greater
+    };
+    let place = reasons.partition_point(heavier);
+    if place < KEPT {
+        reasons.insert(place, reason);
+        reasons.truncate(KEPT);
     }
-    totals
 }
 
-/// The files that vote for a node with the rank that they bring, heaviest first.
-fn incoming(ranking: &Ranking<'_>, totals: &[f64], node: petgraph::graph::NodeIndex) -> Vec<(u32, f64)> {
-    use petgraph::visit::EdgeRef;
-    let graph = &ranking.graph.graph;
-    let mut votes: Vec<(u32, f64)> = graph
-        .edges_directed(node, Direction::Incoming)
-        .filter_map(|edge| match graph.node_weight(edge.source()) {
-            Some(&Node::File(file)) => {
-                let share = edge.weight() / totals[file as usize];
-                Some((file, ranking.file_ranks[file as usize] * share))
-            }
-            _ => None,
-        })
-        .collect();
-    votes.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    votes.truncate(KEPT);
-    votes
-}
-
-fn keep_heaviest(reasons: &mut Vec<Reason>) {
-    reasons.sort_by(|a, b| b.2.total_cmp(&a.2).then((a.0, a.1).cmp(&(b.0, b.1))));
-    reasons.truncate(KEPT);
-}
-
-fn spell_out(ranking: &Ranking<'_>, reasons: &[Reason]) -> Vec<Why> {
-    let names = &ranking.graph.names;
+fn spell_out(ranking: &Ranking, reasons: &[Reason]) -> Vec<Why> {
+    let index = ranking.index();
     let spell = |&(file, symbol, weight): &Reason| Why {
-        from: ranking.files[file as usize].path.clone(),
-        ident: names.texts[names.symbols[symbol as usize].name as usize].to_owned(),
+        from: index.path(file).to_owned(),
+        ident: index.name(ranking.graph.symbols()[symbol as usize].name).to_owned(),
         weight,
     };
     reasons.iter().map(spell).collect()

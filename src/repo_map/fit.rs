@@ -1,17 +1,14 @@
-//! Fitting the ranked choices to a budget of tokens: the longest prefix that fits, then what still fits of the next
-//! ones.
+//! Fitting the ranked choices to a budget of tokens: each in its turn, as long as it fits.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use super::render::{Choice, Writer};
+use super::render::{Choice, Tier, Writer};
 use crate::tokens::TokenCounter;
 
-/// Choices behind the prefix that are tried for the room that is left: each is a rendering, so fewer in a long map.
+/// Choices that may fail to fit before the map counts as full: a short name may fit where a long line did not.
 const TRIED: usize = 48;
-/// Choices that are rendered for these tries, all together.
-const TRIED_IN_ALL: usize = 30_000;
 /// Room below which trying is not worth it, in tokens.
-const CRUMBS: usize = 6;
+const CRUMBS: usize = 4;
 
 /// The text that was made of the choices that fit.
 pub(crate) struct Fitted {
@@ -23,20 +20,11 @@ pub(crate) struct Fitted {
 }
 
 /// Fits `choices` (best first) into `budget` tokens. Never over; empty where nothing fits.
-pub(crate) fn fit(
-    writer: &mut Writer<'_, '_>,
-    choices: &[Choice],
-    budget: usize,
-    counter: &dyn TokenCounter,
-) -> Fitted {
-    let mut scale = LineCounter { counter, known: HashMap::new() };
-    let length = longest_prefix(choices.len(), |length| {
-        choices.get(..length).is_some_and(|prefix| scale.count(&writer.text(prefix)) <= budget)
-    });
-    let mut chosen = choices[..length].to_vec();
-    fill(writer, &mut scale, &mut chosen, &choices[length..], budget);
+pub(crate) fn fit(writer: &mut Writer<'_>, choices: &[Choice], budget: usize, counter: &dyn TokenCounter) -> Fitted {
+    let mut chosen = choose(writer, choices, budget, counter);
     loop {
-        let text = writer.text(&chosen);
+        let pages = pages(&chosen);
+        let text: String = pages.iter().map(|(&file, page)| writer.page(file, page)).collect();
         let tokens = counter.count(&text);
         if tokens <= budget || chosen.is_empty() {
             return Fitted { text, tokens, choices: chosen };
@@ -47,55 +35,51 @@ pub(crate) fn fit(
     }
 }
 
-/// The longest length for which `fits` holds, taken as monotone: doubled until it fails, then bisected, so that
-/// nothing far beyond the answer is looked at.
-fn longest_prefix(all: usize, mut fits: impl FnMut(usize) -> bool) -> usize {
-    let mut good = 0;
-    let mut bad = 32.min(all);
-    while bad > good && fits(bad) {
-        if bad == all {
-            return all;
-        }
-        good = bad;
-        bad = bad.saturating_mul(2).min(all);
+/// The choices by file, files in path order.
+fn pages(choices: &[Choice]) -> BTreeMap<u32, Vec<(u32, Tier)>> {
+    let mut pages: BTreeMap<u32, Vec<(u32, Tier)>> = BTreeMap::new();
+    for choice in choices {
+        pages.entry(choice.file).or_default().extend(choice.definition.map(|definition| (definition, choice.tier)));
     }
-    while bad > good + 1 {
-        let middle = good + (bad - good) / 2;
-        if fits(middle) {
-            good = middle;
-        } else {
-            bad = middle;
-        }
-    }
-    good
+    pages
 }
 
-/// Tries the choices after the prefix one by one: a short line may fit where the next best did not.
-fn fill(
-    writer: &mut Writer<'_, '_>,
-    scale: &mut LineCounter<'_>,
-    chosen: &mut Vec<Choice>,
-    rest: &[Choice],
-    budget: usize,
-) {
-    let mut used = scale.count(&writer.text(chosen));
-    let tries = TRIED.min(TRIED_IN_ALL / (chosen.len() + 1));
-    for choice in rest.iter().take(tries) {
-        if used + CRUMBS > budget {
-            return;
+/// Takes each choice that still fits. A choice changes the page of its file alone, so that page is all that is written
+/// and counted again.
+fn choose(writer: &mut Writer<'_>, choices: &[Choice], budget: usize, counter: &dyn TokenCounter) -> Vec<Choice> {
+    let mut lines = LineCounter { counter, known: HashMap::new() };
+    let mut pages: HashMap<u32, Page> = HashMap::new();
+    let (mut chosen, mut used, mut failed) = (Vec::new(), 0, 0);
+    for choice in choices {
+        if used + CRUMBS > budget || failed == TRIED {
+            break;
         }
-        chosen.push(*choice);
-        let tokens = scale.count(&writer.text(chosen));
-        if tokens <= budget {
-            used = tokens;
+        let page = pages.entry(choice.file).or_default();
+        page.definitions.extend(choice.definition.map(|definition| (definition, choice.tier)));
+        let tokens = lines.count(&writer.page(choice.file, &page.definitions));
+        if used - page.tokens + tokens <= budget {
+            used = used - page.tokens + tokens;
+            page.tokens = tokens;
+            chosen.push(*choice);
         } else {
-            chosen.pop();
+            failed += 1;
+            if choice.definition.is_some() {
+                page.definitions.pop();
+            }
         }
     }
+    chosen
 }
 
-/// Counts texts line by line and remembers the lines, so that a search that writes the same lines again and again
-/// hands each to the tokenizer once.
+/// What is chosen of a file, and the tokens of its page.
+#[derive(Default)]
+struct Page {
+    definitions: Vec<(u32, Tier)>,
+    tokens: usize,
+}
+
+/// Counts texts line by line and remembers the lines, so that a page that is written again and again hands each to the
+/// tokenizer once.
 struct LineCounter<'c> {
     counter: &'c dyn TokenCounter,
     known: HashMap<String, usize>,
@@ -113,18 +97,5 @@ impl LineCounter<'_> {
         let tokens = self.counter.count(line);
         self.known.insert(line.to_owned(), tokens);
         tokens
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn the_longest_prefix_is_found(all in 0usize..500, limit in 0usize..600) {
-            prop_assert_eq!(longest_prefix(all, |length| length <= limit), all.min(limit));
-        }
     }
 }

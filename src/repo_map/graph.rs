@@ -4,191 +4,253 @@
 //! the product of both, which explodes for a `new` that thousands of files define and use. A name shares its votes
 //! equally among its definitions, so the same ranks come out of the two halves of each arc: file → name → definition.
 
-use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+use std::sync::Arc;
 
-use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::csr::Csr;
 use rayon::prelude::*;
 
-use super::rank::Arcs;
-use super::request::MapFile;
+use super::index::MapIndex;
 use super::weights::Weights;
 
-/// A node of the tag graph.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Node {
-    /// A file, by its position in the file list.
-    File(u32),
-    /// The definitions of one name in one file.
-    Symbol(u32),
-    /// A name that other files define.
-    Name(u32),
+/// No symbol yet.
+const NONE: u32 = u32::MAX;
+
+/// Sizes of what is ranked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MapStats {
+    /// Files, those in the chat included.
+    pub files: usize,
+    /// Definitions in them.
+    pub definitions: usize,
+    /// References in them, repeated ones included.
+    pub references: usize,
 }
 
 /// The definitions of one name in one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Symbol {
+pub struct Symbol {
     /// The file that defines it.
-    pub(crate) file: u32,
-    /// The name, as an index of [`TagGraph::names`].
-    pub(crate) name: u32,
+    pub file: u32,
+    /// The name.
+    pub name: u32,
     /// How many definitions of that name the file has.
-    pub(crate) definitions: u32,
+    pub definitions: u32,
 }
 
-/// Names and where they are defined, in the order of the files. Names that nobody defines are not kept.
+/// The tag graph of an index.
 #[derive(Debug, Default)]
-pub(crate) struct Names<'a> {
-    ids: HashMap<&'a str, u32>,
-    /// The names by id.
-    pub(crate) texts: Vec<&'a str>,
-    /// For each name, its symbols in file order.
-    pub(crate) symbols_of: Vec<Vec<u32>>,
+pub struct TagGraph {
+    index: Arc<MapIndex>,
     /// All symbols, those of a file next to each other.
-    pub(crate) symbols: Vec<Symbol>,
-}
-
-impl<'a> Names<'a> {
-    /// Collects what `files` define.
-    pub(crate) fn new(files: &[&'a MapFile]) -> Self {
-        let mut names = Self::default();
-        for (file, map_file) in (0u32..).zip(files) {
-            for definition in &map_file.tags.definitions {
-                names.add(file, &definition.name);
-            }
-        }
-        names
-    }
-
-    fn add(&mut self, file: u32, text: &'a str) {
-        let fresh = self.texts.len() as u32;
-        let name = *self.ids.entry(text).or_insert(fresh);
-        if name == fresh {
-            self.texts.push(text);
-            self.symbols_of.push(Vec::new());
-        }
-        let symbols = &mut self.symbols_of[name as usize];
-        match symbols.last().map(|&last| &mut self.symbols[last as usize]) {
-            Some(symbol) if symbol.file == file => symbol.definitions += 1,
-            _ => {
-                symbols.push(self.symbols.len() as u32);
-                self.symbols.push(Symbol { file, name, definitions: 1 });
-            }
-        }
-    }
-
-    /// The id of a name that some file defines.
-    pub(crate) fn id(&self, text: &str) -> Option<u32> {
-        self.ids.get(text).copied()
-    }
-
-    /// The symbol of a name in a file.
-    pub(crate) fn symbol(&self, file: u32, name: u32) -> Option<u32> {
-        let symbols = self.symbols_of.get(name as usize)?;
-        let at = symbols.binary_search_by_key(&file, |&symbol| self.symbols[symbol as usize].file).ok()?;
-        symbols.get(at).copied()
-    }
-
-    /// The defined names that a file references, with their counts, by id.
-    fn references(&self, file: &MapFile) -> Vec<(u32, usize)> {
-        let mut ids: Vec<u32> = file.tags.references.iter().filter_map(|tag| self.id(&tag.name)).collect();
-        ids.sort_unstable();
-        ids.chunk_by(|a, b| a == b).map(|run| (run[0], run.len())).collect()
-    }
-}
-
-/// The tag graph of a list of files.
-#[derive(Debug)]
-pub struct TagGraph<'a> {
-    /// Nodes in the order files, symbols, names; an edge's weight is the vote that it carries.
-    pub graph: DiGraph<Node, f64>,
-    pub(crate) names: Names<'a>,
+    symbols: Vec<Symbol>,
+    /// By definition: its symbol; those of a file next to each other.
+    symbol_of: Vec<u32>,
+    /// Where the definitions of each file begin in `symbol_of`; one more for the end.
+    files: Vec<u32>,
+    definers: Definers,
     /// By name: whether any file references it.
-    pub(crate) referenced: Vec<bool>,
-    files: usize,
+    referenced: Vec<bool>,
+    /// Rows are files, targets are symbols and, behind them, names; an edge's weight is the part of the file's votes that
+    /// it carries.
+    votes: Csr<(), f64>,
+    stats: MapStats,
 }
 
-impl<'a> TagGraph<'a> {
-    /// The graph of `files`. `chat[i]` says that file `i` is in the chat; `mentioned` holds the names of the request.
-    pub(crate) fn new(
-        files: &[&'a MapFile],
-        names: Names<'a>,
-        chat: &[bool],
-        mentioned: &BTreeSet<u32>,
-        weights: &Weights,
-    ) -> Self {
-        let mut graph = DiGraph::with_capacity(files.len() + names.symbols.len() + names.texts.len(), 0);
-        for file in 0..files.len() as u32 {
-            graph.add_node(Node::File(file));
+/// For each name, its symbols in file order.
+#[derive(Debug, Default)]
+struct Definers {
+    starts: Vec<u32>,
+    symbols: Vec<u32>,
+}
+
+impl Definers {
+    /// Sorts the symbols by name.
+    fn new(symbols: &[Symbol], names: usize) -> Self {
+        let mut starts = vec![0u32; names + 1];
+        for symbol in symbols {
+            starts[symbol.name as usize + 1] += 1;
         }
-        for symbol in 0..names.symbols.len() as u32 {
-            graph.add_node(Node::Symbol(symbol));
+        for name in 0..names {
+            starts[name + 1] += starts[name];
         }
-        for name in 0..names.texts.len() as u32 {
-            graph.add_node(Node::Name(name));
+        let mut next = starts.clone();
+        let mut sorted = vec![0u32; symbols.len()];
+        for (at, symbol) in (0u32..).zip(symbols) {
+            let slot = &mut next[symbol.name as usize];
+            sorted[*slot as usize] = at;
+            *slot += 1;
         }
-        let referenced = vec![false; names.texts.len()];
-        let mut tag_graph = Self { graph, names, referenced, files: files.len() };
-        let factors = tag_graph.factors(mentioned, weights);
-        // Looking up every reference is most of the work of a map, and the files do not depend on each other.
-        let references: Vec<Vec<(u32, usize)>> =
-            files.par_iter().map(|file| tag_graph.names.references(file)).collect();
-        for (file, counts) in (0u32..).zip(references) {
-            let from_chat = chat.get(file as usize).copied().unwrap_or(false);
-            for (name, count) in counts {
-                tag_graph.referenced[name as usize] = true;
-                let vote = weights.of_reference(factors[name as usize], count, from_chat);
-                tag_graph.add_reference(file, name, vote, weights.prefer_local);
-            }
-        }
-        tag_graph.add_definitions(weights.unused);
-        tag_graph
+        Self { starts, symbols: sorted }
     }
 
-    fn factors(&self, mentioned: &BTreeSet<u32>, weights: &Weights) -> Vec<f64> {
-        let names = (0u32..).zip(&self.names.texts).zip(&self.names.symbols_of);
-        names.map(|((id, text), symbols)| weights.of_name(text, symbols.len(), mentioned.contains(&id))).collect()
+    fn of(&self, name: u32) -> &[u32] {
+        let bounds = self.starts.get(name as usize).zip(self.starts.get(name as usize + 1));
+        bounds.and_then(|(&start, &end)| self.symbols.get(start as usize..end as usize)).unwrap_or_default()
     }
+}
 
-    /// Each definer of the name gets `vote`; a local definition may keep it all at home.
-    fn add_reference(&mut self, file: u32, name: u32, vote: f64, prefer_local: bool) {
-        let from = NodeIndex::new(file as usize);
-        let definers = self.names.symbols_of[name as usize].len();
-        let local = if prefer_local || definers == 1 { self.names.symbol(file, name) } else { None };
-        match local {
-            Some(symbol) => self.graph.add_edge(from, self.symbol_node(symbol), vote),
-            None => self.graph.add_edge(from, self.name_node(name), vote * definers as f64),
+impl TagGraph {
+    /// The graph of an index.
+    pub fn new(index: Arc<MapIndex>, weights: &Weights) -> Self {
+        let (symbols, symbol_of, files) = symbols(&index);
+        let definers = Definers::new(&symbols, index.names());
+        let mut graph = Self {
+            index,
+            symbols,
+            symbol_of,
+            files,
+            definers,
+            referenced: Vec::new(),
+            votes: Csr::new(),
+            stats: MapStats::default(),
         };
+        graph.vote(weights);
+        graph
     }
 
-    /// Names hand their votes to their symbols, symbols to their files; what nobody references keeps a little.
-    fn add_definitions(&mut self, unused: f64) {
-        for (symbol, &Symbol { file, name, .. }) in (0u32..).zip(&self.names.symbols) {
-            let node = NodeIndex::new(self.files + symbol as usize);
-            let file_node = NodeIndex::new(file as usize);
-            if self.referenced[name as usize] {
-                let name_node = NodeIndex::new(self.files + self.names.symbols.len() + name as usize);
-                self.graph.add_edge(name_node, node, 1.0);
-            } else {
-                self.graph.add_edge(file_node, node, unused);
+    /// The index that it was made from.
+    pub fn index(&self) -> &Arc<MapIndex> {
+        &self.index
+    }
+
+    /// All symbols, those of a file next to each other.
+    pub fn symbols(&self) -> &[Symbol] {
+        &self.symbols
+    }
+
+    /// The symbols of the definitions of a file, in source order.
+    pub fn symbols_of(&self, file: u32) -> &[u32] {
+        self.symbol_of.get(self.definitions_of(file)).unwrap_or_default()
+    }
+
+    /// The symbols of a name, in file order.
+    pub fn definers(&self, name: u32) -> &[u32] {
+        self.definers.of(name)
+    }
+
+    /// Whether any file references a name.
+    pub fn is_referenced(&self, name: u32) -> bool {
+        self.referenced.get(name as usize).copied().unwrap_or(false)
+    }
+
+    /// The parts of a file's votes, as (target, part): targets are symbols and, behind them, names.
+    pub fn votes_of(&self, file: u32) -> impl Iterator<Item = (u32, f64)> + '_ {
+        let known = (file as usize) < self.votes.node_count();
+        let row = known.then(|| {
+            self.votes.neighbors_slice(file).iter().copied().zip(self.votes.edges_slice(file).iter().copied())
+        });
+        row.into_iter().flatten()
+    }
+
+    /// Adds the mass of each file to what it votes for: symbols and, behind them, names.
+    pub(super) fn spread(&self, from: &[f64], to: &mut [f64]) {
+        for (file, &mass) in (0u32..).zip(from).filter(|(_, mass)| **mass > 0.0) {
+            for (target, part) in self.votes_of(file) {
+                to[target as usize] += mass * part;
             }
-            self.graph.add_edge(node, file_node, 1.0);
         }
     }
 
-    pub(crate) fn symbol_node(&self, symbol: u32) -> NodeIndex {
-        NodeIndex::new(self.files + symbol as usize)
+    fn definitions_of(&self, file: u32) -> Range<usize> {
+        let bounds = self.files.get(file as usize).zip(self.files.get(file as usize + 1));
+        bounds.map_or(0..0, |(&start, &end)| start as usize..end as usize)
     }
 
-    pub(crate) fn name_node(&self, name: u32) -> NodeIndex {
-        NodeIndex::new(self.files + self.names.symbols.len() + name as usize)
+    /// Sizes of what is ranked.
+    pub fn stats(&self) -> MapStats {
+        self.stats
     }
 
-    /// The votes of the files: rows are files, targets are symbols and, behind them, names.
-    pub(crate) fn votes(&self) -> Arcs {
-        let from_files = self.graph.raw_edges().iter().filter(|edge| edge.source().index() < self.files);
-        let arcs: Vec<(u32, u32, f64)> = from_files
-            .map(|edge| (edge.source().index() as u32, (edge.target().index() - self.files) as u32, edge.weight))
-            .collect();
-        Arcs::new(self.files, &arcs)
+    /// Counts the votes of all files, and gives what nobody references a little of its file.
+    fn vote(&mut self, weights: &Weights) {
+        let factors = self.factors(weights);
+        // Looking up every reference is most of the work of a graph, and the files do not depend on each other.
+        let rows: Vec<Vec<(u32, f64)>> =
+            (0..self.index.len() as u32).into_par_iter().map(|file| self.row(file, &factors, weights)).collect();
+        self.referenced = vec![false; self.index.names()];
+        let mut references = 0;
+        for file in 0..self.index.len() as u32 {
+            for uses in self.index.references(file) {
+                references += uses.count as usize;
+                if let Some(cell) = self.referenced.get_mut(uses.name as usize) {
+                    *cell = true;
+                }
+            }
+        }
+        self.stats = MapStats { files: self.index.len(), definitions: self.symbol_of.len(), references };
+        let mut edges: Vec<(u32, u32, f64)> = Vec::with_capacity(rows.iter().map(Vec::len).sum());
+        for (file, mut row) in (0u32..).zip(rows) {
+            row.extend(self.unused(file).map(|symbol| (symbol, weights.unused)));
+            // Added up in the order of the file, not of the numbers, so that no index gives another rank.
+            let total: f64 = row.iter().map(|vote| vote.1).sum();
+            row.sort_unstable_by_key(|vote| vote.0);
+            row.dedup_by(|later, first| {
+                let same = later.0 == first.0;
+                first.1 += if same { later.1 } else { 0.0 };
+                same
+            });
+            edges
+                .extend(row.into_iter().filter(|vote| vote.1 > 0.0).map(|(target, vote)| (file, target, vote / total)));
+        }
+        self.votes = Csr::from_sorted_edges(&edges).unwrap_or_default();
     }
+
+    /// What references to each name count.
+    fn factors(&self, weights: &Weights) -> Vec<f64> {
+        let factor = |name: u32| match self.definers(name).len() {
+            0 => 0.0,
+            definers => weights.of_name(self.index.name(name), definers),
+        };
+        (0..self.index.names() as u32).into_par_iter().map(factor).collect()
+    }
+
+    /// Each definer of a name gets its vote; a local definition may keep it all at home.
+    fn row(&self, file: u32, factors: &[f64], weights: &Weights) -> Vec<(u32, f64)> {
+        let mut row = Vec::new();
+        for uses in self.index.references(file) {
+            let definers = self.definers(uses.name);
+            if definers.is_empty() {
+                continue;
+            }
+            let vote = weights.of_reference(factors[uses.name as usize], uses.count as usize);
+            let local = || definers.binary_search_by_key(&file, |&symbol| self.symbols[symbol as usize].file).ok();
+            match local().filter(|_| weights.prefer_local || definers.len() == 1) {
+                Some(at) => row.push((definers[at], vote)),
+                None => row.push((self.symbols.len() as u32 + uses.name, vote * definers.len() as f64)),
+            }
+        }
+        row
+    }
+
+    /// The symbols of a file that no file references.
+    fn unused(&self, file: u32) -> impl Iterator<Item = u32> + '_ {
+        let mut symbols = self.symbols_of(file).to_vec();
+        symbols.sort_unstable();
+        symbols.dedup();
+        symbols.into_iter().filter(|&symbol| !self.is_referenced(self.symbols[symbol as usize].name))
+    }
+}
+
+/// The symbols of all files, the symbol of each definition, and where the definitions of each file begin.
+fn symbols(index: &MapIndex) -> (Vec<Symbol>, Vec<u32>, Vec<u32>) {
+    let (mut symbols, mut symbol_of, mut files) = (Vec::new(), Vec::new(), Vec::with_capacity(index.len() + 1));
+    // By name, its latest symbol: a name that the file has already stays one symbol.
+    let mut latest = vec![NONE; index.names()];
+    for file in 0..index.len() as u32 {
+        files.push(symbol_of.len() as u32);
+        for name in index.defined(file) {
+            let Some(last) = latest.get_mut(name as usize) else { continue };
+            match symbols.get_mut(*last as usize) {
+                Some(Symbol { file: before, definitions, .. }) if *before == file => *definitions += 1,
+                _ => {
+                    *last = symbols.len() as u32;
+                    symbols.push(Symbol { file, name, definitions: 1 });
+                }
+            }
+            symbol_of.push(*last);
+        }
+    }
+    files.push(symbol_of.len() as u32);
+    (symbols, symbol_of, files)
 }

@@ -1,6 +1,6 @@
 //! The definitions of a file as an outline: in line order, each below the definition that contains it.
 
-use crate::syntax::tag::{Definition, FileTags};
+use super::index::Entry;
 
 /// Open definitions looked through for a container: deeper nesting is not worth a quadratic search.
 const DEEPEST: usize = 32;
@@ -21,26 +21,25 @@ pub(crate) struct Outline {
 impl Outline {
     /// Orders and nests the definitions of a file. A container is the innermost definition around the line that has
     /// the container's name; the container of a method outside of its type's own lines has no position.
-    pub(crate) fn new(tags: &FileTags) -> Self {
-        let definitions = &tags.definitions;
+    pub(crate) fn new(definitions: &[Entry<'_>]) -> Self {
         let mut order: Vec<u32> = (0..definitions.len() as u32).collect();
         order.sort_by_key(|&index| {
-            let Definition { line, end_line, .. } = definitions[index as usize];
-            (line, u32::MAX - end_line)
+            let entry = definitions[index as usize];
+            (entry.line(), u32::MAX - entry.end_line())
         });
         let mut position = vec![0u32; order.len()];
         let mut parent: Vec<Option<u32>> = Vec::with_capacity(order.len());
         let mut depth: Vec<u16> = Vec::with_capacity(order.len());
         let mut open: Vec<u32> = Vec::new();
         for (at, &index) in (0u32..).zip(&order) {
-            let definition = &definitions[index as usize];
+            let entry = definitions[index as usize];
             position[index as usize] = at;
-            let at_position = |at: u32| &definitions[order[at as usize] as usize];
-            while open.last().is_some_and(|&last| at_position(last).end_line < definition.line) {
+            let at_position = |at: u32| definitions[order[at as usize] as usize];
+            while open.last().is_some_and(|&last| at_position(last).end_line() < entry.line()) {
                 open.pop();
             }
-            let container = definition.container.as_deref().and_then(|name| {
-                open.iter().rev().take(DEEPEST).copied().find(|&candidate| at_position(candidate).name == name)
+            let container = entry.container().and_then(|name| {
+                open.iter().rev().take(DEEPEST).copied().find(|&candidate| at_position(candidate).name() == name)
             });
             parent.push(container);
             depth.push(container.map_or(0, |container| depth[container as usize].saturating_add(1)));
@@ -53,7 +52,8 @@ impl Outline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::syntax::tag::SymbolKind;
+    use crate::repo_map::{MapFile, MapIndex};
+    use crate::syntax::tag::{Definition, FileTags, SymbolKind};
 
     fn definition(name: &str, line: u32, end_line: u32, container: Option<&str>) -> Definition {
         let container = container.map(str::to_owned);
@@ -76,7 +76,9 @@ mod tests {
             definition("deep", 4, 4, Some("inner")),
             definition("stray", 20, 21, Some("Outer")),
         ];
-        let outline = Outline::new(&FileTags { definitions, ..FileTags::default() });
+        let tags = FileTags { definitions, ..FileTags::default() }.into();
+        let index = MapIndex::of(&[MapFile { tags, ..MapFile::default() }]);
+        let outline = Outline::new(&index.definitions(0).collect::<Vec<_>>());
         assert_eq!(outline.order, [1, 0, 2, 3]);
         assert_eq!(outline.parent, [None, Some(0), Some(1), None]);
         assert_eq!(outline.depth, [0, 1, 2, 0]);

@@ -5,9 +5,10 @@
 //! file. The shapes of both curves were measured on commits: which files and symbols, ranked by the commit's own message,
 //! did it change?
 
-use std::cmp::Ordering;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
+use super::index::Entry;
 use super::render::{Choice, Tier};
 use super::standing::Ranking;
 
@@ -22,24 +23,24 @@ pub struct Gains {
     pub line: f64,
 }
 
-/// The symbols of one file, best first.
-#[derive(Debug)]
-pub(crate) struct Shelf {
-    pub(crate) file: u32,
-    /// Definitions with their scores.
-    pub(crate) symbols: Vec<(u32, f64)>,
+/// The files outside of the chat, best first. Equal ones stay in path order.
+pub(crate) fn order(ranking: &Ranking) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..ranking.chat.len() as u32).filter(|&file| !ranking.chat[file as usize]).collect();
+    order.sort_by_key(|&file| Reverse(settled(ranking.scores.files[file as usize])));
+    order
 }
 
-/// All files outside of the chat, best first, with their symbols. Equal ones stay in path and source order.
-pub(crate) fn shelves(ranking: &Ranking<'_>) -> Vec<Shelf> {
-    let mut order: Vec<u32> = (0..ranking.files.len() as u32).filter(|&file| !ranking.chat[file as usize]).collect();
-    order.sort_by(|&a, &b| ranking.file_scores[b as usize].total_cmp(&ranking.file_scores[a as usize]));
-    let shelf = |file: u32| {
-        let mut symbols: Vec<(u32, f64)> = (0u32..).zip(ranking.symbol_scores[file as usize].iter().copied()).collect();
-        symbols.sort_by(|a, b| b.1.total_cmp(&a.1));
-        Shelf { file, symbols }
-    };
-    order.into_iter().map(shelf).collect()
+/// The definitions of a file with their scores, best first. Equal ones stay in source order.
+pub(crate) fn shelf(ranking: &Ranking, file: u32) -> Vec<(u32, f64)> {
+    let mut symbols: Vec<(u32, f64)> = (0u32..).zip(ranking.symbol_scores(file)).collect();
+    symbols.sort_by_key(|symbol| Reverse(settled(symbol.1)));
+    symbols
+}
+
+/// A score without the last of its digits, which depend on the order of additions: what is equal stays equal however the
+/// index came about.
+fn settled(score: f64) -> i64 {
+    (score * 1e12).round() as i64
 }
 
 /// The probability that the file at a place, counted from 0, is needed.
@@ -53,9 +54,11 @@ fn of_symbol(place: usize) -> f64 {
 }
 
 /// The steps of a map, in order, until their estimated tokens exceed `enough`.
-pub(crate) fn steps(ranking: &Ranking<'_>, shelves: &[Shelf], gains: Gains, enough: usize) -> Vec<Choice> {
-    let mut planner = Planner { ranking, shelves, gains, heap: BinaryHeap::new(), seen: BTreeSet::new() };
-    for place in 0..shelves.len() {
+pub(crate) fn steps(ranking: &Ranking, order: &[u32], gains: Gains, enough: usize) -> Vec<Choice> {
+    let shelves = HashMap::new();
+    let mut planner = Planner { ranking, order, gains, shelves, heap: BinaryHeap::new(), seen: HashSet::new() };
+    // Every path costs some tokens, so those far down can never have their turn.
+    for place in 0..order.len().min(enough) {
         planner.push_path(place);
     }
     let mut steps = Vec::new();
@@ -71,31 +74,37 @@ pub(crate) fn steps(ranking: &Ranking<'_>, shelves: &[Shelf], gains: Gains, enou
     steps
 }
 
-struct Planner<'p, 'a> {
-    ranking: &'p Ranking<'a>,
-    shelves: &'p [Shelf],
+struct Planner<'p> {
+    ranking: &'p Ranking,
+    /// Files, best first.
+    order: &'p [u32],
     gains: Gains,
+    /// The definitions of each file whose path has had its turn, by its place.
+    shelves: HashMap<usize, Vec<(u32, f64)>>,
     heap: BinaryHeap<Step>,
     /// Names that have their step, by place of the file: a second definition of a name needs no second mention.
-    seen: BTreeSet<(usize, &'a str)>,
+    seen: HashSet<(usize, &'p str)>,
 }
 
-impl<'a> Planner<'_, 'a> {
+impl<'p> Planner<'p> {
     fn push_path(&mut self, place: usize) {
-        let path = &self.ranking.files[self.shelves[place].file as usize].path;
-        self.push(place, None, Tier::Name, of_file(place) * self.gains.path, tokens_of(path, 3.8) + 2.0);
+        let path = self.ranking.index().path(self.order[place]);
+        self.push(place, None, Tier::Name, of_file(place) * self.gains.path, tokens_of(path.len(), 3.8) + 2.0);
     }
 
     fn choice(&self, step: &Step) -> Choice {
-        let shelf = &self.shelves[step.place];
-        let definition = step.symbol.and_then(|symbol| shelf.symbols.get(symbol)).map(|symbol| symbol.0);
-        Choice { file: shelf.file, definition, tier: step.tier }
+        let shelf = self.shelves.get(&step.place);
+        let definition = shelf.zip(step.symbol).and_then(|(shelf, symbol)| shelf.get(symbol)).map(|symbol| symbol.0);
+        Choice { file: self.order[step.place], definition, tier: step.tier }
     }
 
     /// Puts up what a step makes possible: the next name, and the line of this one.
     fn follow(&mut self, step: &Step) {
         match (step.symbol, step.tier) {
-            (None, _) => self.push_symbol(step.place, 0),
+            (None, _) => {
+                self.shelves.insert(step.place, shelf(self.ranking, self.order[step.place]));
+                self.push_symbol(step.place, 0);
+            }
             (Some(symbol), Tier::Name) => {
                 self.push_line(step.place, symbol, true);
                 self.push_symbol(step.place, symbol + 1);
@@ -106,13 +115,12 @@ impl<'a> Planner<'_, 'a> {
 
     /// The next name from `symbol` on. Further definitions of a name that was there already are put up as lines.
     fn push_symbol(&mut self, place: usize, symbol: usize) {
-        let shelf = &self.shelves[place];
-        let definitions = &self.ranking.files[shelf.file as usize].tags.definitions;
-        for (at, (index, _)) in shelf.symbols.iter().enumerate().skip(symbol) {
-            let name = definitions[*index as usize].name.as_str();
-            if self.seen.insert((place, name)) {
+        let shelf = self.shelves.get(&place).map_or(0, Vec::len);
+        for at in symbol..shelf {
+            let Some(entry) = self.entry(place, at) else { continue };
+            if self.seen.insert((place, entry.name())) {
                 let gain = of_file(place) * of_symbol(at) * self.gains.name;
-                self.push(place, Some(at), Tier::Name, gain, tokens_of(name, 5.0) + 2.0);
+                self.push(place, Some(at), Tier::Name, gain, tokens_of(entry.name().len(), 5.0) + 2.0);
                 return;
             }
             self.push_line(place, at, false);
@@ -120,17 +128,17 @@ impl<'a> Planner<'_, 'a> {
     }
 
     fn push_line(&mut self, place: usize, symbol: usize, named: bool) {
-        let shelf = &self.shelves[place];
-        let Some(&(index, _)) = shelf.symbols.get(symbol) else {
-            return;
-        };
-        let file = self.ranking.files[shelf.file as usize];
-        let definition = &file.tags.definitions[index as usize];
-        let header = file.digest.header(index, definition);
-        let saved = if named { tokens_of(&definition.name, 5.0) + 1.0 } else { 0.0 };
-        let cost = (tokens_of(header, 3.6).min(26.0) + 2.0 - saved).max(1.0);
+        let Some(entry) = self.entry(place, symbol) else { return };
+        let saved = if named { tokens_of(entry.name().len(), 5.0) + 1.0 } else { 0.0 };
+        let cost = (tokens_of(entry.header().len(), 3.6).min(26.0) + 2.0 - saved).max(1.0);
         let gain = of_file(place) * of_symbol(symbol) * self.gains.line;
         self.push(place, Some(symbol), Tier::Line, gain, cost);
+    }
+
+    /// The definition at a place of the shelf of a file at a place.
+    fn entry(&self, place: usize, symbol: usize) -> Option<Entry<'p>> {
+        let &(index, _) = self.shelves.get(&place)?.get(symbol)?;
+        self.ranking.index().definition(self.order[place], index)
     }
 
     fn push(&mut self, place: usize, symbol: Option<usize>, tier: Tier, gain: f64, cost: f64) {
@@ -138,9 +146,9 @@ impl<'a> Planner<'_, 'a> {
     }
 }
 
-/// An estimate of the tokens of a text; the true count is taken when the map is fitted.
-fn tokens_of(text: &str, bytes: f64) -> f64 {
-    (text.len() as f64 / bytes).floor()
+/// An estimate of the tokens of so many bytes; the true count is taken when the map is fitted.
+fn tokens_of(length: usize, bytes: f64) -> f64 {
+    (length as f64 / bytes).floor()
 }
 
 /// A step that could be taken next.

@@ -1,11 +1,12 @@
 //! Writing the chosen symbols as text: files in path order, the lines of definitions in source order below their
 //! containers, and names alone where there was no room for a line.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
+use super::index::{Entry, MapIndex};
 use super::outline::Outline;
-use super::request::{MapFile, MapStyle};
-use crate::syntax::tag::{Definition, SymbolKind};
+use super::request::MapStyle;
+use crate::syntax::tag::SymbolKind;
 
 /// Widest line of a symbol, in characters. Paths are never cut: they must stay usable.
 const WIDEST: usize = 80;
@@ -23,7 +24,7 @@ pub(crate) enum Tier {
     Line,
 }
 
-/// A choice for the map: a file as a bare path, or one of its definitions (by index in its tags).
+/// A choice for the map: a file as a bare path, or one of its definitions (by index).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Choice {
     pub(crate) file: u32,
@@ -32,70 +33,64 @@ pub(crate) struct Choice {
     pub(crate) tier: Tier,
 }
 
-/// Writes choices in one style. Outlines of files are made when first needed and kept.
-pub(crate) struct Writer<'r, 'a> {
-    files: &'r [&'a MapFile],
+/// Writes files in one style. Each file is a page of its own: what another shows changes nothing of it.
+pub(crate) struct Writer<'r> {
+    index: &'r MapIndex,
     style: MapStyle,
-    outlines: Vec<Option<Outline>>,
+    /// Made when first needed.
+    sheets: HashMap<u32, Sheet<'r>>,
 }
 
-impl<'r, 'a> Writer<'r, 'a> {
-    pub(crate) fn new(files: &'r [&'a MapFile], style: MapStyle) -> Self {
-        Self { files, style, outlines: files.iter().map(|_| None).collect() }
+impl<'r> Writer<'r> {
+    pub(crate) fn new(index: &'r MapIndex, style: MapStyle) -> Self {
+        Self { index, style, sheets: HashMap::new() }
     }
 
-    /// The text of `choices`, which may be in any order and repeat themselves: the highest tier of a definition counts.
-    pub(crate) fn text(&mut self, choices: &[Choice]) -> String {
-        let mut placed: Vec<(u32, Option<u32>, Tier)> = Vec::with_capacity(choices.len());
-        for choice in choices {
-            let position = choice.definition.and_then(|index| self.position(choice.file, index));
-            placed.push((choice.file, position, choice.tier));
-        }
-        placed.sort_unstable();
+    /// The page of a file with these definitions (by index), which may be in any order and repeat themselves: the highest
+    /// tier of a definition counts.
+    pub(crate) fn page(&mut self, file: u32, chosen: &[(u32, Tier)]) -> String {
         let mut text = String::new();
-        for group in placed.chunk_by(|a, b| a.0 == b.0) {
-            self.write_file(&mut text, group);
-        }
-        text
-    }
-
-    fn write_file(&self, text: &mut String, group: &[(u32, Option<u32>, Tier)]) {
-        let file = self.files[group[0].0 as usize];
-        push_clean(text, &file.path, usize::MAX);
-        let Some(outline) = self.outlines[group[0].0 as usize].as_ref() else {
+        push_clean(&mut text, self.index.path(file), usize::MAX);
+        if chosen.is_empty() {
             text.push('\n');
-            return;
-        };
+            return text;
+        }
+        let sheet = self.sheets.entry(file).or_insert_with(|| Sheet::new(self.index, file));
+        let mut placed: Vec<(u32, Tier)> =
+            chosen.iter().filter_map(|&(index, tier)| Some((sheet.position(index)?, tier))).collect();
+        placed.sort_unstable();
         let (mut lines, mut names) = (Vec::new(), Vec::new());
-        for same in group.chunk_by(|a, b| a.1 == b.1) {
-            let Some(position) = same[0].1 else { continue };
+        for same in placed.chunk_by(|a, b| a.0 == b.0) {
             // Sorted by tier within a position, so the last is the highest.
-            match same[same.len() - 1].2 {
-                Tier::Line => lines.push(position),
-                Tier::Name => names.push(position),
+            match same[same.len() - 1] {
+                (position, Tier::Line) => lines.push(position),
+                (position, Tier::Name) => names.push(position),
             }
         }
-        let sheet = Sheet { file, outline };
         match self.style {
-            MapStyle::Tree => sheet.write_tree(text, lines, &names),
-            MapStyle::Outline => sheet.write_by_kind(text, &lines, &names),
+            MapStyle::Tree => sheet.write_tree(&mut text, lines, &names),
+            MapStyle::Outline => sheet.write_by_kind(&mut text, &lines, &names),
         }
-    }
-
-    fn position(&mut self, file: u32, definition: u32) -> Option<u32> {
-        let tags = &self.files.get(file as usize)?.tags;
-        let outline = self.outlines.get_mut(file as usize)?.get_or_insert_with(|| Outline::new(tags));
-        outline.position.get(definition as usize).copied()
+        text
     }
 }
 
 /// One file with its definitions in source order.
 struct Sheet<'t> {
-    file: &'t MapFile,
-    outline: &'t Outline,
+    definitions: Vec<Entry<'t>>,
+    outline: Outline,
 }
 
 impl<'t> Sheet<'t> {
+    fn new(index: &'t MapIndex, file: u32) -> Self {
+        let definitions: Vec<Entry<'t>> = index.definitions(file).collect();
+        Self { outline: Outline::new(&definitions), definitions }
+    }
+
+    fn position(&self, definition: u32) -> Option<u32> {
+        self.outline.position.get(definition as usize).copied()
+    }
+
     /// Lines below their containers, then the names that have none. Names alone stand behind the path.
     fn write_tree(&self, text: &mut String, mut lines: Vec<u32>, names: &[u32]) {
         self.add_containers(&mut lines);
@@ -106,16 +101,16 @@ impl<'t> Sheet<'t> {
         text.push_str(":\n");
         let mut open: Option<&str> = None;
         for &position in &lines {
-            let definition = self.at(position);
+            let entry = self.at(position);
             // The type of a method may stand in another place, or have no definition of its own.
             let top = self.outline.parent[position as usize].is_none();
-            let stray = definition.container.as_deref().filter(|_| top);
+            let stray = entry.container().filter(|_| top);
             match stray {
                 Some(container) if open != Some(container) => {
                     push_line(text, 1, container);
                     open = Some(container);
                 }
-                None if top => open = Some(definition.name.as_str()),
+                None if top => open = Some(entry.name()),
                 _ => {}
             }
             let depth = self.outline.depth[position as usize] as usize + usize::from(stray.is_some());
@@ -127,7 +122,7 @@ impl<'t> Sheet<'t> {
     /// Kinds in a fixed order, members after the name of their container.
     fn write_by_kind(&self, text: &mut String, lines: &[u32], names: &[u32]) {
         text.push_str(if lines.is_empty() && names.is_empty() { "\n" } else { ":\n" });
-        let kind = |position: &u32| self.at(*position).kind;
+        let kind = |position: &u32| self.at(*position).kind();
         let kinds: BTreeSet<SymbolKind> = lines.iter().chain(names).map(kind).collect();
         for each in kinds {
             text.push_str("  ");
@@ -137,7 +132,7 @@ impl<'t> Sheet<'t> {
             };
             self.write_names(text, ":", &of_kind(names), lines);
             for position in of_kind(lines) {
-                match &self.at(position).container {
+                match self.at(position).container() {
                     Some(container) => push_line(text, 2, &format!("{container}: {}", self.header(position))),
                     None => push_line(text, 2, self.header(position)),
                 }
@@ -147,9 +142,9 @@ impl<'t> Sheet<'t> {
 
     /// Ends a line with `before` and each of the names that no line has shown, once.
     fn write_names(&self, text: &mut String, before: &str, names: &[u32], lines: &[u32]) {
-        let shown: BTreeSet<&str> = lines.iter().map(|&position| self.at(position).name.as_str()).collect();
+        let shown: BTreeSet<&str> = lines.iter().map(|&position| self.at(position).name()).collect();
         let mut said: BTreeSet<&str> = BTreeSet::new();
-        let fresh = names.iter().map(|&position| self.at(position).name.as_str());
+        let fresh = names.iter().map(|&position| self.at(position).name());
         let fresh: Vec<&str> = fresh.filter(|name| !shown.contains(name) && said.insert(name)).collect();
         let own_line = before == REST;
         if !fresh.is_empty() {
@@ -183,12 +178,12 @@ impl<'t> Sheet<'t> {
         positions.dedup();
     }
 
-    fn at(&self, position: u32) -> &'t Definition {
-        &self.file.tags.definitions[self.outline.order[position as usize] as usize]
+    fn at(&self, position: u32) -> Entry<'t> {
+        self.definitions[self.outline.order[position as usize] as usize]
     }
 
     fn header(&self, position: u32) -> &'t str {
-        self.file.digest.header(self.outline.order[position as usize], self.at(position))
+        self.at(position).header()
     }
 }
 

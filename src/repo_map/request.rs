@@ -41,6 +41,4 @@ pub struct MapRequest {
     pub budget: usize,
     /// How the text is written.
     pub style: MapStyle,
-    /// Whether to say for each file and symbol what raised it.
-    pub explain: bool,
 }

@@ -1,12 +1,11 @@
 //! What puts files and symbols into the map: what the request says of them, and what the references say.
 
-use super::graph::TagGraph;
+use super::index::Entry;
 use super::path;
-use super::request::{MapFile, MapRequest};
-use super::seed::Seeds;
-use super::weights::Weights;
-use crate::lexical::{FileRelevance, Relevance};
-use crate::syntax::tag::{Definition, SymbolKind};
+use super::request::MapRequest;
+use super::standing::Ranking;
+use crate::lexical::FileRelevance;
+use crate::syntax::tag::SymbolKind;
 
 /// Worth of a symbol's name for each unit of rarity that it shares with the request, of the references to it, and of
 /// its length (a logarithm of its lines), against that of the best passage of the repository.
@@ -18,101 +17,97 @@ const BY_LENGTH: f64 = 0.02;
 /// functions and types; and tests beside the code, unless the request asks for tests.
 const MINOR: f64 = 0.3;
 
-/// Everything that a score is made from.
-pub(crate) struct Standing<'s, 'a> {
-    pub(crate) files: &'s [&'a MapFile],
-    pub(crate) graph: &'s TagGraph<'a>,
-    pub(crate) file_ranks: &'s [f64],
-    pub(crate) inflow: &'s [f64],
-    pub(crate) seeds: &'s Seeds,
-    pub(crate) relevance: &'s Relevance,
-    pub(crate) weights: &'s Weights,
+/// What puts files and definitions into the map. Definitions are scored when asked for: a map looks into few files.
+#[derive(Debug, Default)]
+pub(crate) struct Scores {
+    /// Whether the request says anything of any file.
+    pub(crate) requested: bool,
+    /// By file; none is negative.
+    pub(crate) files: Vec<f64>,
+    /// Score of the best passage of the repository.
+    best_passage: f64,
+    asks_for_tests: bool,
 }
 
-impl Standing<'_, '_> {
-    /// Scores of the files, and of the definitions of each. None is negative.
-    pub(crate) fn scores(&self, request: &MapRequest) -> (Vec<f64>, Vec<Vec<f64>>) {
-        let files = if self.is_requested() { self.requested_files() } else { self.file_ranks.to_vec() };
+impl Scores {
+    /// Scores the files of a ranking whose scores are still to come.
+    pub(crate) fn new(ranking: &Ranking, request: &MapRequest) -> Self {
+        let requested = is_requested(ranking);
         let asks_for_tests = request.message.to_lowercase().contains("test");
-        let requested = self.is_requested();
-        let weigh = |(file, score): (usize, f64)| {
-            let path = &self.files[file].path;
+        let index = ranking.index();
+        let weigh = |(file, score): (u32, f64)| {
+            let path = index.path(file);
             let is_aside = path::is_aside(path) && !asks_for_tests;
-            let no_code = requested && self.files[file].tags.definitions.is_empty() && !path::is_landmark(path);
-            if (is_aside || no_code) && self.votes(file) == 0.0 { score * self.weights.aside } else { score }
+            let no_code = requested && ranking.graph.symbols_of(file).is_empty() && !path::is_landmark(path);
+            let named = ranking.seeds.file_votes[file as usize] > 0.0;
+            if (is_aside || no_code) && !named { score * ranking.weights.aside } else { score }
         };
-        let files = files.into_iter().enumerate().map(|(file, score)| weigh((file, score))).collect();
-        let best = self.relevance.files.iter().map(|file| file.best).fold(0.0, f64::max);
-        let symbols = (0..self.files.len()).map(|file| self.symbols(file, best, asks_for_tests)).collect();
-        (files, symbols)
-    }
-
-    /// Whether the request says anything of any file.
-    pub(crate) fn is_requested(&self) -> bool {
-        let says = |file: &FileRelevance| file.best > 0.0 || file.path > 0.0;
-        self.relevance.files.iter().any(says)
-            || (0..self.files.len()).any(|file| self.seeds.file_votes[file] > 0.0)
-            || self.seeds.symbol_votes.iter().any(|votes| *votes > 0.0)
-    }
-
-    fn votes(&self, file: usize) -> f64 {
-        self.seeds.file_votes.get(file).copied().unwrap_or_default()
-    }
-
-    fn requested_files(&self) -> Vec<f64> {
-        let mut named = self.seeds.file_votes.clone();
-        for (symbol, votes) in self.graph.names.symbols.iter().zip(&self.seeds.symbol_votes) {
-            named[symbol.file as usize] += votes;
+        let files = if requested { requested_files(ranking) } else { ranking.file_ranks.clone() };
+        Self {
+            requested,
+            files: (0u32..).zip(files).map(weigh).collect(),
+            best_passage: ranking.relevance.files.iter().map(|file| file.best).fold(0.0, f64::max),
+            asks_for_tests,
         }
-        let top_rank = self.file_ranks.iter().copied().fold(0.0, f64::max);
-        let score = |(index, words): (usize, f64)| {
-            let reach = if top_rank > 0.0 { (self.file_ranks[index] / top_rank).sqrt() } else { 0.0 };
-            self.weights.words * words + self.weights.named * named[index] + self.weights.reach * reach
-        };
-        self.relevance.shares().into_iter().enumerate().map(score).collect()
     }
+}
 
-    /// Scores of the definitions of a file.
-    fn symbols(&self, file: usize, best: f64, asks_for_tests: bool) -> Vec<f64> {
-        let tags = &self.files[file].tags;
-        let ids: Vec<Option<usize>> =
-            tags.definitions.iter().map(|definition| self.symbol(file, &definition.name)).collect();
-        let inflow = |id: &Option<usize>| {
-            id.map_or(0.0, |id| self.inflow[id] / f64::from(self.graph.names.symbols[id].definitions.max(1)))
+/// Whether the request says anything of any file.
+fn is_requested(ranking: &Ranking) -> bool {
+    let says = |file: &FileRelevance| file.best > 0.0 || file.path > 0.0;
+    let votes = ranking.seeds.file_votes.iter().chain(&ranking.seeds.symbol_votes);
+    ranking.relevance.files.iter().any(says) || votes.into_iter().any(|votes| *votes > 0.0)
+}
+
+fn requested_files(ranking: &Ranking) -> Vec<f64> {
+    let (seeds, weights) = (&ranking.seeds, &ranking.weights);
+    let mut named = seeds.file_votes.clone();
+    for (symbol, votes) in ranking.graph.symbols().iter().zip(&seeds.symbol_votes) {
+        named[symbol.file as usize] += votes;
+    }
+    let top_rank = ranking.file_ranks.iter().copied().fold(0.0, f64::max);
+    let score = |(file, words): (usize, f64)| {
+        let reach = if top_rank > 0.0 { (ranking.file_ranks[file] / top_rank).sqrt() } else { 0.0 };
+        weights.words * words + weights.named * named[file] + weights.reach * reach
+    };
+    ranking.relevance.shares().into_iter().enumerate().map(score).collect()
+}
+
+impl Ranking {
+    /// Scores of the definitions of a file, in source order. None is negative.
+    pub(crate) fn symbol_scores(&self, file: u32) -> Vec<f64> {
+        let symbols = self.graph.symbols_of(file);
+        let inflow = |symbol: u32| {
+            let definitions = self.graph.symbols()[symbol as usize].definitions;
+            self.inflow[symbol as usize] / f64::from(definitions.max(1))
         };
-        if !self.is_requested() {
-            return ids.iter().map(inflow).collect();
+        if !self.scores.requested {
+            return symbols.iter().map(|&symbol| inflow(symbol)).collect();
         }
-        let highest = ids.iter().map(inflow).fold(f64::MIN_POSITIVE, f64::max);
-        let passages = self.passages(file);
-        let score = |(index, id): (usize, &Option<usize>)| {
-            let definition = &tags.definitions[index];
-            let lines = f64::from(definition.end_line.saturating_sub(definition.line));
-            let votes = id.map_or(0.0, |id| self.seeds.symbol_votes[id]);
-            let words = if best > 0.0 { passages[index] / best } else { 0.0 };
+        let highest = symbols.iter().map(|&symbol| inflow(symbol)).fold(f64::MIN_POSITIVE, f64::max);
+        let passages = self.passage_scores(file, symbols.len());
+        let best = self.scores.best_passage;
+        let score = |((entry, &symbol), passage): ((Entry<'_>, &u32), f64)| {
+            let lines = f64::from(entry.end_line().saturating_sub(entry.line()));
+            let words = if best > 0.0 { passage / best } else { 0.0 };
             let score = words
-                + BY_NAME * self.relevance.of_name(&definition.name)
-                + BY_REFERENCES * inflow(id) / highest
+                + BY_NAME * self.relevance.of_name(entry.name())
+                + BY_REFERENCES * inflow(symbol) / highest
                 + BY_LENGTH * lines.ln_1p();
-            let minor = is_value(definition.kind) || (!asks_for_tests && is_test(definition));
-            votes + score * if minor { MINOR } else { 1.0 }
+            let minor = is_value(entry.kind()) || (!self.scores.asks_for_tests && is_test(entry));
+            self.seeds.symbol_votes[symbol as usize] + score * if minor { MINOR } else { 1.0 }
         };
-        ids.iter().enumerate().map(score).collect()
-    }
-
-    fn symbol(&self, file: usize, name: &str) -> Option<usize> {
-        let names = &self.graph.names;
-        let symbol = names.id(name).and_then(|name| names.symbol(file as u32, name))?;
-        Some(symbol as usize)
+        self.index().definitions(file).zip(symbols).zip(passages).map(score).collect()
     }
 
     /// The score of the best passage of each definition.
-    fn passages(&self, file: usize) -> Vec<f64> {
-        let map_file = self.files[file];
-        let mut scores = vec![0.0f64; map_file.tags.definitions.len()];
-        let passages = map_file.digest.terms().passages();
-        for &(passage, score) in self.relevance.files.get(file).map_or(&[][..], |file| &file.passages) {
-            let definition = passages.get(passage as usize).and_then(|passage| passage.definition);
+    fn passage_scores(&self, file: u32, definitions: usize) -> Vec<f64> {
+        let mut scores = vec![0.0f64; definitions];
+        let Some(terms) = self.index().record(file).map(|record| record.terms()) else {
+            return scores;
+        };
+        for &(passage, score) in self.relevance.files.get(file as usize).map_or(&[][..], |file| &file.passages) {
+            let definition = terms.passage(passage as usize).and_then(|passage| passage.definition);
             if let Some(cell) = definition.and_then(|definition| scores.get_mut(definition as usize)) {
                 *cell = cell.max(score);
             }
@@ -122,11 +117,9 @@ impl Standing<'_, '_> {
 }
 
 /// True for a test among other code, by the usual names of tests and of what holds them.
-fn is_test(definition: &Definition) -> bool {
+fn is_test(entry: Entry<'_>) -> bool {
     let holds_tests = |name: &str| matches!(name, "tests" | "test");
-    holds_tests(&definition.name)
-        || definition.container.as_deref().is_some_and(holds_tests)
-        || definition.name.starts_with("test_")
+    holds_tests(entry.name()) || entry.container().is_some_and(holds_tests) || entry.name().starts_with("test_")
 }
 
 fn is_value(kind: SymbolKind) -> bool {

@@ -3,12 +3,13 @@
 //! Whatever the request names has a vote, shared by everything in the repository of that name: one that fits a single
 //! definition decides, one that fits hundreds hardly counts. Its plain words vote for the files that speak of them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
-use super::graph::Names;
+use super::graph::TagGraph;
+use super::index::IndexFile;
 use super::mention::Mentions;
 use super::path;
-use super::request::{MapFile, MapRequest};
+use super::request::MapRequest;
 use super::weights::Weights;
 use crate::lexical::Relevance;
 
@@ -28,21 +29,18 @@ pub(crate) struct Seeds {
     pub(crate) teleport: Vec<f64>,
     pub(crate) file_votes: Vec<f64>,
     pub(crate) symbol_votes: Vec<f64>,
-    /// Names that the request mentions as they are written.
-    pub(crate) mentioned: BTreeSet<u32>,
 }
 
 impl Seeds {
     /// Weighs what `request` mentions against what the repository has.
     pub(crate) fn new(
-        files: &[&MapFile],
-        names: &Names<'_>,
+        graph: &TagGraph,
         chat: &[bool],
         request: &MapRequest,
         relevance: &Relevance,
         weights: &Weights,
     ) -> Self {
-        let mut ballot = Ballot::new(files, names);
+        let mut ballot = Ballot::new(graph);
         for file in &request.mentioned_files {
             ballot.vote_for_path(file, NAMED);
         }
@@ -56,52 +54,44 @@ impl Seeds {
         for name in &mentions.identifiers {
             ballot.vote_for_name(name, SPOKEN);
         }
-        for word in &mentions.words {
-            ballot.note_if_rare(word, weights.common_above);
-        }
         ballot.vote_for_words(relevance);
         ballot.count(chat, weights)
     }
 }
 
 /// Votes by file and by symbol.
-struct Ballot<'r, 'a> {
-    files: &'r [&'a MapFile],
-    names: &'r Names<'a>,
-    by_file_name: HashMap<&'a str, Vec<u32>>,
+struct Ballot<'g> {
+    graph: &'g TagGraph,
+    /// Made when the request names a path.
+    by_file_name: Option<HashMap<&'g str, Vec<u32>>>,
     file_votes: Vec<f64>,
     symbol_votes: Vec<f64>,
     /// Votes of plain words by file.
     word_votes: Vec<f64>,
-    mentioned: BTreeSet<u32>,
 }
 
-impl<'r, 'a> Ballot<'r, 'a> {
-    fn new(files: &'r [&'a MapFile], names: &'r Names<'a>) -> Self {
-        let mut by_file_name: HashMap<&str, Vec<u32>> = HashMap::new();
-        for (index, file) in (0u32..).zip(files) {
-            by_file_name.entry(path::file_name(&file.path)).or_default().push(index);
-        }
+impl<'g> Ballot<'g> {
+    fn new(graph: &'g TagGraph) -> Self {
+        let index = graph.index();
         Self {
-            files,
-            names,
-            by_file_name,
-            file_votes: vec![0.0; files.len()],
-            symbol_votes: vec![0.0; names.symbols.len()],
-            word_votes: vec![0.0; files.len()],
-            mentioned: BTreeSet::new(),
+            graph,
+            by_file_name: None,
+            file_votes: vec![0.0; index.len()],
+            symbol_votes: vec![0.0; graph.symbols().len()],
+            word_votes: vec![0.0; index.len()],
         }
     }
 
     /// Votes for the files whose path is `spoken` or ends in it at a folder boundary.
     fn vote_for_path(&mut self, spoken: &str, vote: f64) {
-        let Some(candidates) = self.by_file_name.get(path::file_name(spoken)) else {
+        let by_file_name = self.by_file_name.get_or_insert_with(|| by_file_name(self.graph));
+        let Some(candidates) = by_file_name.get(path::file_name(spoken)) else {
             return;
         };
         let is_meant =
             |path: &str| path.strip_suffix(spoken).is_some_and(|folders| folders.is_empty() || folders.ends_with('/'));
         let meant: Vec<u32> =
-            candidates.iter().copied().filter(|&file| is_meant(&self.files[file as usize].path)).collect();
+            candidates.iter().copied().filter(|&file| is_meant(self.graph.index().path(file))).collect();
         for &file in &meant {
             self.file_votes[file as usize] += vote / meant.len() as f64;
         }
@@ -109,20 +99,10 @@ impl<'r, 'a> Ballot<'r, 'a> {
 
     /// Votes for the definitions of a name as it is written.
     fn vote_for_name(&mut self, text: &str, vote: f64) {
-        let Some(name) = self.names.id(text) else { return };
-        self.mentioned.insert(name);
-        let symbols = &self.names.symbols_of[name as usize];
+        let Some(name) = self.graph.index().name_number(text) else { return };
+        let symbols = self.graph.definers(name);
         for &symbol in symbols {
             self.symbol_votes[symbol as usize] += vote / symbols.len() as f64;
-        }
-    }
-
-    /// A plain word that few files define as a name counts as that name for the references too.
-    fn note_if_rare(&mut self, word: &str, common_above: usize) {
-        if let Some(name) = self.names.id(word)
-            && self.names.symbols_of[name as usize].len() <= common_above
-        {
-            self.mentioned.insert(name);
         }
     }
 
@@ -140,10 +120,8 @@ impl<'r, 'a> Ballot<'r, 'a> {
     }
 
     fn count(self, chat: &[bool], weights: &Weights) -> Seeds {
-        let lift = |file: &&MapFile| {
-            if path::is_landmark(&file.path) { 1.0 + weights.landmark } else { 1.0 }
-        };
-        let base: Vec<f64> = self.files.iter().map(lift).collect();
+        let lift = |file: &IndexFile| if path::is_landmark(&file.path) { 1.0 + weights.landmark } else { 1.0 };
+        let base: Vec<f64> = self.graph.index().files().iter().map(lift).collect();
         let chats: Vec<f64> = chat.iter().map(|&chat| f64::from(u8::from(chat))).collect();
         let votes: f64 = self.file_votes.iter().chain(&self.symbol_votes).chain(&self.word_votes).sum();
         let sums = [base.iter().sum::<f64>(), chats.iter().sum(), votes];
@@ -159,9 +137,17 @@ impl<'r, 'a> Ballot<'r, 'a> {
         for (cell, votes) in teleport.iter_mut().zip(self.file_votes.iter().zip(&self.word_votes)) {
             *cell += (votes.0 + votes.1) * scale(2);
         }
-        for (symbol, votes) in self.names.symbols.iter().zip(&self.symbol_votes) {
+        for (symbol, votes) in self.graph.symbols().iter().zip(&self.symbol_votes) {
             teleport[symbol.file as usize] += votes * scale(2);
         }
-        Seeds { teleport, file_votes: self.file_votes, symbol_votes: self.symbol_votes, mentioned: self.mentioned }
+        Seeds { teleport, file_votes: self.file_votes, symbol_votes: self.symbol_votes }
     }
+}
+
+fn by_file_name(graph: &TagGraph) -> HashMap<&str, Vec<u32>> {
+    let mut files: HashMap<&str, Vec<u32>> = HashMap::new();
+    for (at, file) in (0u32..).zip(graph.index().files()) {
+        files.entry(path::file_name(&file.path)).or_default().push(at);
+    }
+    files
 }

@@ -5,8 +5,6 @@ use super::plan::Gains;
 /// The factors of the tag graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weights {
-    /// Factor for a name that the request mentions.
-    pub mentioned: f64,
     /// Factor for a name that is compound and long: such names are rarely shared by accident.
     pub compound: f64,
     /// Characters from which a compound name counts as long.
@@ -17,8 +15,6 @@ pub struct Weights {
     pub common: f64,
     /// Number of defining files above which a name is common.
     pub common_above: usize,
-    /// Factor for references made by a chat file.
-    pub from_chat: f64,
     /// Weight of the arc from a file to its own definition that nobody references.
     pub unused: f64,
     /// Whether a reference to a name that its own file defines stays in that file. Off, it votes for every file that
@@ -27,6 +23,8 @@ pub struct Weights {
     /// Part of the votes of a file for its own symbols that counts for the rank of the file. At 1 a file that uses little
     /// but itself keeps whatever rank reaches it.
     pub home: f64,
+    /// The rank is iterated until it changes by less than this a file.
+    pub tolerance: f64,
     /// Extra teleport share of the important root files (README, manifests), as a multiple of a file's uniform share.
     pub landmark: f64,
     /// Factor on the score of tests, examples, vendored code and files that are no code; lifted for tests when the message
@@ -48,16 +46,15 @@ impl Weights {
     /// The published formula alone, with one square root of the reference count for all definers.
     pub fn plain() -> Self {
         Self {
-            mentioned: 10.0,
             compound: 10.0,
             compound_length: 8,
             private: 0.1,
             common: 0.1,
             common_above: 5,
-            from_chat: 50.0,
             unused: 0.1,
             prefer_local: false,
             home: 1.0,
+            tolerance: 1e-12,
             landmark: 0.0,
             aside: 1.0,
             words: 2.0,
@@ -69,11 +66,8 @@ impl Weights {
     }
 
     /// The factor of a name that `definers` files define.
-    pub fn of_name(&self, name: &str, definers: usize, mentioned: bool) -> f64 {
+    pub fn of_name(&self, name: &str, definers: usize) -> f64 {
         let mut factor = 1.0;
-        if mentioned {
-            factor *= self.mentioned;
-        }
         if name.chars().count() >= self.compound_length && is_compound(name) {
             factor *= self.compound;
         }
@@ -87,16 +81,15 @@ impl Weights {
     }
 
     /// What each definer gets from a file that references a name of factor `factor` `count` times.
-    pub fn of_reference(&self, factor: f64, count: usize, from_chat: bool) -> f64 {
-        let chat = if from_chat { self.from_chat } else { 1.0 };
-        factor * chat * (count as f64).sqrt()
+    pub fn of_reference(&self, factor: f64, count: usize) -> f64 {
+        factor * (count as f64).sqrt()
     }
 }
 
 impl Default for Weights {
     /// The published formula, and local names first, landmarks lifted, tests and vendored code set aside.
     fn default() -> Self {
-        Self { prefer_local: true, home: 0.0, landmark: 1.0, aside: 0.3, ..Self::plain() }
+        Self { prefer_local: true, home: 0.0, tolerance: 1e-8, landmark: 1.0, aside: 0.3, ..Self::plain() }
     }
 }
 
@@ -124,21 +117,19 @@ mod tests {
     #[test]
     fn factors_multiply() {
         let weights = Weights::plain();
-        let of = |name, definers, mentioned| weights.of_name(name, definers, mentioned);
-        assert_eq!(of("area", 1, false), 1.0);
-        assert_eq!(of("area", 1, true), 10.0);
-        assert_eq!(of("total_area", 1, false), 10.0);
-        assert_eq!(of("to_area", 1, false), 1.0, "seven characters are not long");
-        assert_eq!(of("total_area", 1, true), 100.0);
-        assert!((of("_total_area", 6, false) - 0.1).abs() < 1e-12);
-        assert_eq!(of("area", 5, false), 1.0);
-        assert_eq!(of("area", 6, false), 0.1);
+        let of = |name, definers| weights.of_name(name, definers);
+        assert_eq!(of("area", 1), 1.0);
+        assert_eq!(of("total_area", 1), 10.0);
+        assert_eq!(of("to_area", 1), 1.0, "seven characters are not long");
+        assert!((of("_total_area", 6) - 0.1).abs() < 1e-12);
+        assert_eq!(of("area", 5), 1.0);
+        assert_eq!(of("area", 6), 0.1);
     }
 
     #[test]
     fn a_count_counts_by_its_square_root() {
         let weights = Weights::plain();
-        assert_eq!(weights.of_reference(1.0, 9, false), 3.0);
-        assert_eq!(weights.of_reference(2.0, 4, true), 200.0);
+        assert_eq!(weights.of_reference(1.0, 9), 3.0);
+        assert_eq!(weights.of_reference(2.0, 4), 4.0);
     }
 }

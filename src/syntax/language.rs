@@ -31,6 +31,10 @@ pub struct Language {
     pub(super) locals: &'static [&'static str],
 }
 
+/// Counts the changes of the code around the queries after which the same query gives other tags. Tags are kept between
+/// runs: whoever changes what they say raises it.
+const EXTRACTION: u32 = 1;
+
 /// The queries of each language, by its id.
 static COMPILED: LazyLock<BTreeMap<&'static str, Compiled>> =
     LazyLock::new(|| languages().map(|language| (language.id, Compiled::default())).collect());
@@ -124,6 +128,13 @@ impl Language {
         Self::all().find(|language| {
             language.id == word || language.aliases.contains(&word) || language.extensions.contains(&word)
         })
+    }
+
+    /// A number that changes when what its tags are changes with the tables: the tags query and the grammar.
+    pub fn fingerprint(&self) -> u64 {
+        let mut text = format!("{EXTRACTION}/{}/", self.id);
+        text.push_str(self.tags_query);
+        xxhash_rust::xxh3::xxh3_64(text.as_bytes())
     }
 
     /// Compiles both queries, or says what is wrong with them. Only tests and `rhumb doctor` need this: without it a

@@ -63,28 +63,40 @@ impl SymbolKind {
         }
     }
 
+    /// All kinds. Their positions are stored: new ones come last.
+    const ALL: [Self; 17] = [
+        Self::Function,
+        Self::Method,
+        Self::Class,
+        Self::Struct,
+        Self::Enum,
+        Self::Interface,
+        Self::Module,
+        Self::Type,
+        Self::Constant,
+        Self::Variable,
+        Self::Field,
+        Self::Macro,
+        Self::Section,
+        Self::Key,
+        Self::Target,
+        Self::Table,
+        Self::Selector,
+    ];
+
     /// The kind of that name, if there is one.
     pub fn from_name(name: &str) -> Option<Self> {
-        const ALL: [SymbolKind; 17] = [
-            SymbolKind::Function,
-            SymbolKind::Method,
-            SymbolKind::Class,
-            SymbolKind::Struct,
-            SymbolKind::Enum,
-            SymbolKind::Interface,
-            SymbolKind::Module,
-            SymbolKind::Type,
-            SymbolKind::Constant,
-            SymbolKind::Variable,
-            SymbolKind::Field,
-            SymbolKind::Macro,
-            SymbolKind::Section,
-            SymbolKind::Key,
-            SymbolKind::Target,
-            SymbolKind::Table,
-            SymbolKind::Selector,
-        ];
-        ALL.into_iter().find(|kind| kind.as_str() == name)
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
+    /// A number for the kind, to be stored.
+    pub fn number(self) -> u32 {
+        self as u32
+    }
+
+    /// The kind of that number; a variable for a number that is none.
+    pub fn from_number(number: u32) -> Self {
+        Self::ALL.get(number as usize).copied().unwrap_or(Self::Variable)
     }
 }
 

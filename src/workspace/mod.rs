@@ -6,6 +6,7 @@ mod resolve;
 mod root;
 mod secret;
 mod snapshot;
+mod stamp;
 mod walk;
 mod write;
 

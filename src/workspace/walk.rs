@@ -5,12 +5,14 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use ignore::{DirEntry, WalkBuilder};
 
 use super::resolve::relative;
 use super::root::{Root, RootKind, has_work_tree};
 use super::secret::is_secret_name;
+use super::stamp::stamp;
 use super::write::is_temp_name;
 
 /// Progress is told after every so many files, and the wish to stop is looked at as often.
@@ -23,6 +25,9 @@ pub struct FileEntry {
     pub path: String,
     /// Size in bytes.
     pub bytes: u64,
+    /// Changes whenever the content does: made of size, times and identity. 0 when the file changed so lately that
+    /// another change might not show.
+    pub stamp: u64,
     /// The name is one under which secrets are kept, so it must not be added without asking.
     pub secret: bool,
 }
@@ -51,13 +56,14 @@ pub fn files(root: &Root, cancel: &AtomicBool, progress: &mut dyn FnMut(usize)) 
     }
     let nested = Arc::new(Mutex::new(BTreeSet::new()));
     let mut skipped = BTreeSet::new();
+    let since = SystemTime::now();
     for entry in walker(root, &nested) {
         if cancel.load(Ordering::Relaxed) {
             listing.cancelled = true;
             break;
         }
         match entry {
-            Ok(entry) => take(root, &entry, &mut listing.files, &mut skipped),
+            Ok(entry) => take(root, &entry, since, &mut listing.files, &mut skipped),
             Err(error) => skipped.extend(place_of(&error).map(|path| shown(root, path))),
         }
         if listing.files.len() % PROGRESS_EVERY_FILES == 1 {
@@ -99,15 +105,16 @@ fn walker(root: &Root, nested: &Arc<Mutex<BTreeSet<String>>>) -> ignore::Walk {
         .build()
 }
 
-fn take(root: &Root, entry: &DirEntry, files: &mut Vec<FileEntry>, skipped: &mut BTreeSet<String>) {
+fn take(root: &Root, entry: &DirEntry, since: SystemTime, files: &mut Vec<FileEntry>, skipped: &mut BTreeSet<String>) {
     if !entry.file_type().is_some_and(|kind| kind.is_file()) || is_temp_name(entry.file_name()) {
         return;
     }
     match relative(root, entry.path()) {
         Some(path) => {
-            let bytes = entry.metadata().map_or(0, |meta| meta.len());
+            let meta = entry.metadata().ok();
+            let (bytes, stamp) = meta.map_or((0, 0), |meta| (meta.len(), stamp(&meta, since)));
             let secret = is_secret_name(&path);
-            files.push(FileEntry { path, bytes, secret });
+            files.push(FileEntry { path, bytes, stamp, secret });
         }
         None => {
             skipped.insert(shown(root, entry.path()));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::survey::Survey;
 use crate::config::Settings;
 use crate::context::{ContextFile, ContextInputs, Window, assemble, map_budget};
-use crate::repo_map::{MapRequest, MapStyle, RepoMap};
+use crate::repo_map::{MapRequest, MapStyle, Ranking, RepoMap, Weights};
 use crate::session::{ContextOrder, ContextView};
 use crate::tokens::TokenCounter;
 use crate::workspace::{self, Root};
@@ -76,5 +76,5 @@ fn ranked(
         style: MapStyle::Tree,
         ..MapRequest::default()
     };
-    RepoMap::build(&survey.map_files, &request, counter)
+    RepoMap::of_ranking(Ranking::new(&survey.graph, &request, &Weights::default()), &request, counter)
 }

@@ -7,6 +7,7 @@ mod compose;
 mod connect;
 mod counter;
 mod propose;
+mod store;
 mod survey;
 mod write;
 
@@ -17,11 +18,12 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+pub use self::survey::{Survey, SurveyStart, SurveyStep, SurveyTimes, survey};
 pub use compose::compose;
 pub use connect::{Line, connect};
 pub use counter::CachedCounter;
 pub use propose::propose;
-pub use survey::{Survey, SurveyStep, SurveyTimes, survey};
+pub use store::map_store;
 pub use write::{NotWritten, write};
 
 use super::{ChatFile, ContextOrder, ContextView, Effect, Failure, Report, WriteOrder};
@@ -167,9 +169,15 @@ impl Runner {
             SurveyStep::Listing(found) => drop(self.reports.try_send(Report::SurveyProgress { done: found, total: 0 })),
             SurveyStep::Reading(done, total) => drop(self.reports.try_send(Report::SurveyProgress { done, total })),
         };
-        let survey = survey(&self.shared.root, before.as_deref(), cancel, &progress)?;
+        let store = map_store(&self.shared.root);
+        let start = SurveyStart { before: before.as_deref(), store: store.as_ref(), with_terms: true };
+        let survey = Arc::new(survey(&self.shared.root, start, cancel, &progress)?);
         let note = survey_note(&survey);
-        self.shared.survey.send_replace(Some(Arc::new(survey)));
+        self.shared.survey.send_replace(Some(Arc::clone(&survey)));
+        if let Some(store) = store {
+            // Nobody waits for it, and what cannot be kept is made anew.
+            tokio::task::spawn_blocking(move || drop(survey.save(&store)));
+        }
         Some(note)
     }
 

@@ -1,7 +1,7 @@
 //! The actions of the map pane.
 
 use crate::context::map_budget;
-use crate::repo_map::RankedFile;
+use crate::repo_map::{RankedFile, RankedSymbol};
 use crate::tui::action::Action;
 use crate::tui::app::{App, Task, run};
 
@@ -26,10 +26,11 @@ impl App {
         let mut rows = Vec::new();
         for (index, file) in self.ranked_files().iter().enumerate() {
             rows.push(MapRow::File(index));
-            if self.map.open.contains(&file.path) {
+            if self.map.open.contains(&*file.path) {
                 // In the order of the file, as a reader expects below its name.
-                let mut symbols: Vec<usize> = (0..file.symbols.len()).collect();
-                symbols.sort_by_key(|symbol| file.symbols[*symbol].line);
+                let symbols_of_file = self.ranked_symbols(index);
+                let mut symbols: Vec<usize> = (0..symbols_of_file.len()).collect();
+                symbols.sort_by_key(|symbol| symbols_of_file[*symbol].line);
                 rows.extend(symbols.into_iter().map(|symbol| MapRow::Symbol(index, symbol)));
             }
         }
@@ -41,10 +42,15 @@ impl App {
         self.session.view.as_ref().and_then(|view| view.map.as_ref()).map_or(&[], |map| &map.files)
     }
 
+    /// The definitions of the file at a place of the map, best first.
+    pub fn ranked_symbols(&self, place: usize) -> &[RankedSymbol] {
+        self.session.view.as_ref().and_then(|view| view.map.as_ref()).map_or(&[], |map| map.symbols(place))
+    }
+
     fn file_under_cursor(&self) -> Option<(usize, String)> {
         let row = self.map_rows().get(self.map.window.selected()?).copied()?;
         let (MapRow::File(index) | MapRow::Symbol(index, _)) = row;
-        Some((index, self.ranked_files().get(index)?.path.clone()))
+        Some((index, self.ranked_files().get(index)?.path.to_string()))
     }
 
     pub(in crate::tui) fn act_on_map(&mut self, action: Action) -> Option<Vec<Task>> {

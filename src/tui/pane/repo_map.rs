@@ -50,9 +50,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
         .filter_map(|at| {
             let line = match *rows.get(at)? {
                 MapRow::File(file) => file_line(app, app.ranked_files().get(file)?, best, inner.width),
-                MapRow::Symbol(file, symbol) => {
-                    symbol_line(app, app.ranked_files().get(file)?.symbols.get(symbol)?, inner.width)
-                }
+                MapRow::Symbol(file, symbol) => symbol_line(app, app.ranked_symbols(file).get(symbol)?, inner.width),
             };
             let chosen = window.selected() == Some(at) && app.focus == Pane::Map;
             Some(if chosen { under_cursor(line, inner.width, &app.theme) } else { line })
@@ -63,8 +61,8 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
 
 fn file_line(app: &App, file: &RankedFile, best: f64, columns: u16) -> Line<'static> {
     let theme = &app.theme;
-    let open = app.map.open.contains(&file.path);
-    let arrow = if file.symbols.is_empty() {
+    let open = app.map.open.contains(&*file.path);
+    let arrow = if file.definitions == 0 {
         " "
     } else if open {
         "▾"
@@ -73,7 +71,7 @@ fn file_line(app: &App, file: &RankedFile, best: f64, columns: u16) -> Line<'sta
     };
     let filled = ((file.rank / best) * GAUGE as f64).ceil().clamp(0.0, GAUGE as f64) as usize;
     let gauge = format!("{}{}", "▮".repeat(filled), "▯".repeat(GAUGE - filled));
-    let count = match file.symbols.len() {
+    let count = match file.definitions {
         0 => String::new(),
         count => format!(" {count}"),
     };

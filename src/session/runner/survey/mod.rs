@@ -1,0 +1,139 @@
+//! The survey of a repository: every file, and the index of those that say anything. Runs off the draw path, with progress,
+//! and reads again only what changed since the survey before, in this process or another.
+
+mod extract;
+mod join;
+mod known;
+mod spent;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+pub use spent::SurveyTimes;
+
+use self::extract::Part;
+use self::known::Known;
+use self::spent::Spent;
+use crate::clock::Stopwatch;
+use crate::repo_map::{TagGraph, Weights};
+use crate::store::{KnownFile, MapStore, StoredSegment};
+use crate::workspace::{self, FileEntry, Root, RootKind};
+
+/// Files that are read by one thread in a row, and whose records share a segment until all are joined.
+const CHUNK: usize = 64;
+
+/// Everything that the map is made from.
+#[derive(Debug, Default)]
+pub struct Survey {
+    /// Every file, sorted by path.
+    pub files: Vec<FileEntry>,
+    /// The graph of their tags, with the index.
+    pub graph: Arc<TagGraph>,
+    /// Names that cannot be shown as text, and were left out.
+    pub skipped: usize,
+    /// Whether the root is a bare repository, which has no files to edit.
+    pub bare: bool,
+    /// Bytes of the files that the index knows.
+    pub bytes: u64,
+    /// How many files were read: those that no earlier survey knew as they are.
+    pub read: usize,
+    /// Whether the store held something that was of no use, so that everything was read again.
+    pub rebuilt: bool,
+    /// Milliseconds of the phases.
+    pub ms: SurveyTimes,
+    /// The segments of the index, with keys.
+    segments: Vec<StoredSegment>,
+    /// What the next survey can rely on.
+    known: Vec<KnownFile>,
+    /// Whether the store does not have all of this yet.
+    unsaved: bool,
+}
+
+/// What a survey starts from.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SurveyStart<'s> {
+    /// The survey before, in this process.
+    pub before: Option<&'s Survey>,
+    /// Where earlier processes left what they knew.
+    pub store: Option<&'s MapStore>,
+    /// Whether the words of the files will be needed: a map without a request does without.
+    pub with_terms: bool,
+}
+
+/// How far a survey is.
+#[derive(Debug, Clone, Copy)]
+pub enum SurveyStep<'a> {
+    /// So many files found.
+    Listing(usize),
+    /// All files found, sorted by path.
+    Listed(&'a [FileEntry]),
+    /// So many files looked at, of so many.
+    Reading(usize, usize),
+}
+
+impl Survey {
+    /// Keeps what was learnt for the next process. Does nothing when the store has it already.
+    pub fn save(&self, store: &MapStore) -> Result<(), crate::store::StoreError> {
+        if self.unsaved { store.save(&self.segments, self.known.clone()) } else { Ok(()) }
+    }
+}
+
+/// Surveys the repository. `progress` is told of each step, from any thread; `None` when cancelled.
+pub fn survey(
+    root: &Root,
+    start: SurveyStart<'_>,
+    cancel: &AtomicBool,
+    progress: &(dyn Fn(SurveyStep<'_>) + Sync),
+) -> Option<Survey> {
+    let clock = Stopwatch::start();
+    let listing = workspace::files(root, cancel, &mut |found| progress(SurveyStep::Listing(found)));
+    progress(SurveyStep::Listed(&listing.files));
+    let walk = clock.ms();
+    let known = Known::new(start);
+    let load = clock.ms() - walk;
+    let parts = read_all(root, &listing.files, &known, cancel, progress)?;
+    let spent: Spent = parts.iter().map(|part| part.spent).sum();
+    let times = spent.times(walk, load, clock.ms() - walk - load);
+    let joined = join::join(&listing.files, parts, known);
+    let join_ms = clock.ms();
+    let graph = Arc::new(TagGraph::new(Arc::new(joined.index), &Weights::default()));
+    Some(Survey {
+        graph,
+        skipped: listing.skipped.len(),
+        bare: root.kind() == RootKind::Bare,
+        bytes: joined.bytes,
+        read: joined.read,
+        rebuilt: joined.rebuilt,
+        ms: SurveyTimes { graph: clock.ms() - join_ms, ..times },
+        segments: joined.segments,
+        known: joined.known,
+        unsaved: joined.unsaved,
+        files: listing.files,
+    })
+}
+
+/// Looks at every file, and reads those that are not known.
+fn read_all(
+    root: &Root,
+    files: &[FileEntry],
+    known: &Known,
+    cancel: &AtomicBool,
+    progress: &(dyn Fn(SurveyStep<'_>) + Sync),
+) -> Option<Vec<Part>> {
+    let (done, total) = (AtomicUsize::new(0), files.len());
+    let part = |chunk: &[FileEntry]| {
+        let mut part = Part::default();
+        for entry in chunk {
+            if cancel.load(Ordering::Relaxed) {
+                break;
+            }
+            part.take(root, entry, known);
+        }
+        progress(SurveyStep::Reading(done.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len(), total));
+        part
+    };
+    let parts = files.par_chunks(CHUNK).map(part).collect();
+    (!cancel.load(Ordering::Relaxed)).then_some(parts)
+}

@@ -1,0 +1,135 @@
+//! The store of one repository's map.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::error::StoreError;
+use super::segment_file::StoredSegment;
+use super::tree_file::{KnownFile, Tree};
+
+/// A segment that no tree names is removed when it is as old as this: a survey in another process may be about to name it.
+const UNNAMED_FOR: Duration = Duration::from_secs(3_600);
+/// A tree that nobody has surveyed for as long as this is removed.
+const UNUSED_FOR: Duration = Duration::from_secs(60 * 86_400);
+
+/// The folder of one repository in the cache.
+#[derive(Debug, Clone)]
+pub struct MapStore {
+    folder: PathBuf,
+    root: PathBuf,
+}
+
+/// What the store knew.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// The segments that the files' records are in.
+    pub segments: Vec<StoredSegment>,
+    /// The files of the last survey, in path order.
+    pub files: Vec<KnownFile>,
+    /// True when there was something that is of no use: damaged, or from another version.
+    pub rebuilt: bool,
+}
+
+impl MapStore {
+    /// The store of a root below the user's `cache` folder. Roots of one `repository` (its worktrees) share what they can.
+    /// Nothing is made or read yet.
+    pub fn new(cache: &Path, repository: &Path, root: &Path) -> Self {
+        let name: String =
+            repository.file_name().unwrap_or(OsStr::new("root")).to_string_lossy().chars().take(40).collect();
+        let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        let folder = cache.join("maps").join(format!("{plain}-{:016x}", hash(repository)));
+        Self { folder, root: root.to_owned() }
+    }
+
+    /// Its folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What is known of the root. Nothing where nothing is stored, or what is stored is damaged.
+    pub fn load(&self, with_terms: bool) -> Loaded {
+        let path = self.tree_path();
+        if !path.exists() {
+            return Loaded::default();
+        }
+        let read = Tree::read(&path).and_then(|tree| {
+            let segments = tree.segments.iter().map(|&id| StoredSegment::read(&self.segment_path(id), with_terms));
+            Some(Loaded { segments: segments.collect::<Option<_>>()?, files: tree.files, rebuilt: false })
+        });
+        read.unwrap_or(Loaded { rebuilt: true, ..Loaded::default() })
+    }
+
+    /// Reads the terms of a segment that was loaded without. False when they are gone: then nothing of it can be trusted.
+    pub fn load_terms(&self, segment: &StoredSegment) -> bool {
+        segment.segment.has_terms() || segment.read_terms(&self.segment_path(segment.id()))
+    }
+
+    /// Stores the files of a root with the segments of their records, and removes what nothing names any more.
+    ///
+    /// # Errors
+    /// The folder or a file in it cannot be written.
+    pub fn save(&self, segments: &[StoredSegment], files: Vec<KnownFile>) -> Result<(), StoreError> {
+        for folder in [self.folder.join("segments"), self.folder.join("trees")] {
+            fs::create_dir_all(&folder).map_err(|source| StoreError::Folder { path: folder.clone(), source })?;
+        }
+        let tree = Tree { segments: segments.iter().map(StoredSegment::id).collect(), files };
+        for (segment, id) in segments.iter().zip(&tree.segments) {
+            let path = self.segment_path(*id);
+            if !segment.stored || !path.exists() {
+                segment.write(&path)?;
+            }
+        }
+        tree.write(&self.tree_path())?;
+        self.sweep();
+        Ok(())
+    }
+
+    /// Forgets everything that is stored of the repository.
+    pub fn clear(&self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+
+    fn tree_path(&self) -> PathBuf {
+        self.folder.join("trees").join(format!("{:016x}", hash(&self.root)))
+    }
+
+    fn segment_path(&self, id: u64) -> PathBuf {
+        self.folder.join("segments").join(format!("{id:016x}"))
+    }
+
+    /// Removes trees that nobody uses, and segments that no tree names.
+    fn sweep(&self) {
+        let mut named = BTreeSet::new();
+        for path in entries(&self.folder.join("trees")) {
+            if is_older(&path, UNUSED_FOR) {
+                let _ = fs::remove_file(&path);
+            } else if let Some(tree) = Tree::read(&path) {
+                named.extend(tree.segments.iter().map(|&id| self.segment_path(id)));
+            }
+        }
+        for path in entries(&self.folder.join("segments")) {
+            if !named.contains(&path) && is_older(&path, UNNAMED_FOR) {
+                let _ = fs::remove_file(&path);
+            }
+        }
+    }
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    entries.filter_map(|entry| Some(entry.ok()?.path())).collect()
+}
+
+fn is_older(path: &Path, age: Duration) -> bool {
+    let modified = path.metadata().and_then(|meta| meta.modified()).ok();
+    modified.and_then(|modified| modified.elapsed().ok()).is_some_and(|elapsed| elapsed > age)
+}
+
+fn hash(path: &Path) -> u64 {
+    xxh3_64(path.as_os_str().as_encoded_bytes())
+}

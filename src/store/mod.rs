@@ -1,0 +1,17 @@
+//! The local store: what costs time to make and can be made again, kept between runs.
+//!
+//! One folder for each repository below the user's cache folder, never in the work tree. It holds segments of the index
+//! (`segment_file`), which never change once they are written, and for each root a tree (`tree_file`) that says which
+//! record is whose. Every file is written beside its place and moved there whole, and carries a checksum: a damaged or
+//! foreign one counts as absent, and what it held is made anew.
+
+mod error;
+mod map_store;
+mod sealed;
+mod segment_file;
+mod tree_file;
+
+pub use error::StoreError;
+pub use map_store::{Loaded, MapStore};
+pub use segment_file::{ContentKey, StoredSegment};
+pub use tree_file::{KnownFile, Tree};

@@ -1,0 +1,131 @@
+//! Sealed files: sections of words and bytes behind a header that tells whose they are and whether they are whole.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use tempfile::NamedTempFile;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The first words of a file; read with the bytes in another order they are something else.
+const MAGIC: [u32; 2] = [0x7268_756d, 0x6220_0001];
+/// Most sections of a file.
+const SECTIONS: usize = 4;
+/// Words of the header: magic, kind, length of each section in bytes and its checksum, both in halves, and the checksum
+/// of all that.
+const HEADER: usize = 2 + 1 + SECTIONS * 4 + 2;
+
+/// A sealed file that is open, with the lengths of its sections.
+#[derive(Debug)]
+pub(super) struct Sealed {
+    file: File,
+    lengths: [u64; SECTIONS],
+    checksums: [u64; SECTIONS],
+}
+
+impl Sealed {
+    /// Opens a file of that kind; `None` when there is none, or it is another one, or its header is damaged.
+    pub(super) fn open(path: &Path, kind: u32) -> Option<Self> {
+        let mut file = File::open(path).ok()?;
+        let mut header = [0u32; HEADER];
+        file.read_exact(bytemuck::cast_slice_mut(&mut header)).ok()?;
+        let (content, seal) = header.split_at(HEADER - 2);
+        if content[..2] != MAGIC || content[2] != kind || wide(seal) != xxh3_64(bytemuck::cast_slice(content)) {
+            return None;
+        }
+        let section = |at: usize| &content[3 + at * 4..];
+        let lengths = std::array::from_fn(|at| wide(section(at)));
+        let checksums = std::array::from_fn(|at| wide(&section(at)[2..]));
+        let size = lengths.iter().try_fold((HEADER * 4) as u64, |sum, length| sum.checked_add(*length))?;
+        (file.metadata().ok()?.len() == size).then_some(Self { file, lengths, checksums })
+    }
+
+    /// Reads a section as words; `None` when it is damaged.
+    pub(super) fn words(&mut self, section: usize) -> Option<Vec<u32>> {
+        let length = usize::try_from(*self.lengths.get(section)?).ok()?;
+        let mut words = vec![0u32; length / 4];
+        self.read(section, bytemuck::cast_slice_mut(&mut words))?;
+        Some(words)
+    }
+
+    /// Reads a section as text; `None` when it is damaged.
+    pub(super) fn text(&mut self, section: usize) -> Option<String> {
+        let mut bytes = vec![0u8; usize::try_from(*self.lengths.get(section)?).ok()?];
+        self.read(section, &mut bytes)?;
+        String::from_utf8(bytes).ok()
+    }
+
+    fn read(&mut self, section: usize, bytes: &mut [u8]) -> Option<()> {
+        let start = self.lengths.get(..section)?.iter().sum::<u64>() + (HEADER * 4) as u64;
+        self.file.seek(SeekFrom::Start(start)).ok()?;
+        self.file.read_exact(bytes).ok()?;
+        (xxh3_64(bytes) == self.checksums[section]).then_some(())
+    }
+}
+
+/// Writes a file of that kind beside its place and moves it there whole.
+pub(super) fn write(path: &Path, kind: u32, sections: [&[u8]; SECTIONS]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut header = Vec::with_capacity(HEADER);
+    header.extend(MAGIC);
+    header.push(kind);
+    for section in sections {
+        header.extend(halves(section.len() as u64));
+        header.extend(halves(xxh3_64(section)));
+    }
+    header.extend(halves(xxh3_64(bytemuck::cast_slice(&header))));
+    let mut file = BufWriter::new(NamedTempFile::new_in(folder)?);
+    file.write_all(bytemuck::cast_slice(&header))?;
+    for section in sections {
+        file.write_all(section)?;
+    }
+    // The store is made anew when it is lost, so it is not worth waiting for the disk.
+    file.into_inner().map_err(io::IntoInnerError::into_error)?.persist(path)?;
+    Ok(())
+}
+
+/// A number of 64 bits as two words, the lower half first.
+pub(super) fn halves(number: u64) -> [u32; 2] {
+    [number as u32, (number >> 32) as u32]
+}
+
+/// The number in the first two words; 0 when there are not as many.
+pub(super) fn wide(words: &[u32]) -> u64 {
+    words.first_chunk::<2>().map_or(0, |[low, high]| u64::from(*low) | u64::from(*high) << 32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const KIND: u32 = 7;
+
+    #[test]
+    fn sections_come_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        write(&path, KIND, [b"\x01\0\0\0", "é".as_bytes(), b"", b""]).unwrap();
+        let mut sealed = Sealed::open(&path, KIND).unwrap();
+        assert_eq!(sealed.text(1).as_deref(), Some("é"));
+        assert_eq!(sealed.words(0), Some(vec![1]));
+        assert_eq!(sealed.words(2), Some(Vec::new()));
+        assert!(Sealed::open(&path, KIND + 1).is_none());
+        assert!(Sealed::open(&folder.path().join("b"), KIND).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn damage_is_noticed(at in 0usize..200, flip in 1u8.., cut in any::<bool>()) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("a");
+            write(&path, KIND, [&[1; 40], &[b'x'; 40], b"", b""]).unwrap();
+            let mut bytes = std::fs::read(&path).unwrap();
+            let at = at % bytes.len();
+            if cut { bytes.truncate(at) } else { bytes[at] ^= flip }
+            std::fs::write(&path, bytes).unwrap();
+            let read = Sealed::open(&path, KIND).and_then(|mut sealed| Some((sealed.words(0)?, sealed.text(1)?)));
+            prop_assert!(read.is_none());
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Segments of the index on disk, each with the keys of the contents that its records were made from.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::error::StoreError;
+use super::sealed::{self, Sealed, halves, wide};
+use crate::repo_map::Segment;
+
+const KIND: u32 = 1;
+/// Sections of the file.
+const KEYS: usize = 0;
+const WORDS: usize = 1;
+const TEXT: usize = 2;
+const TERMS: usize = 3;
+
+/// A content and the way it is read, as one number: two files of one key have the same record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContentKey(pub u128);
+
+/// A segment with the keys of its records.
+#[derive(Debug, Clone)]
+pub struct StoredSegment {
+    /// By record.
+    pub keys: Arc<Vec<ContentKey>>,
+    /// The records.
+    pub segment: Arc<Segment>,
+    /// Whether the store has it.
+    pub stored: bool,
+}
+
+impl StoredSegment {
+    /// A segment that is not stored yet. There is a key for each record.
+    pub fn new(segment: Segment, keys: Vec<ContentKey>) -> Self {
+        Self { keys: Arc::new(keys), segment: Arc::new(segment), stored: false }
+    }
+
+    /// What tells it from others: segments of the same keys are the same.
+    pub(super) fn id(&self) -> u64 {
+        xxh3_64(bytemuck::cast_slice(&key_words(&self.keys)))
+    }
+
+    /// Writes the segment to `path`.
+    pub(super) fn write(&self, path: &Path) -> Result<(), StoreError> {
+        let (keys, segment) = (key_words(&self.keys), &self.segment);
+        let words = |words| bytemuck::cast_slice::<u32, u8>(words);
+        let sections = [words(&keys), words(segment.words()), segment.text().as_bytes(), words(segment.terms())];
+        sealed::write(path, KIND, sections).map_err(|source| StoreError::Write { path: path.to_owned(), source })
+    }
+
+    /// Reads the segment at `path`, with its terms or without; `None` when it is damaged or was made by another version.
+    pub(super) fn read(path: &Path, with_terms: bool) -> Option<Self> {
+        let mut file = Sealed::open(path, KIND)?;
+        let keys: Vec<ContentKey> = file.words(KEYS)?.as_chunks::<4>().0.iter().map(key).collect();
+        let segment = Segment::from_parts(file.words(WORDS)?, file.text(TEXT)?)?;
+        if with_terms {
+            segment.set_terms(file.words(TERMS)?);
+        }
+        (keys.len() == segment.len()).then(|| Self { keys: Arc::new(keys), segment: Arc::new(segment), stored: true })
+    }
+
+    /// Reads the terms that were left out before. False when they are gone.
+    pub(super) fn read_terms(&self, path: &Path) -> bool {
+        let terms = Sealed::open(path, KIND).and_then(|mut file| file.words(TERMS));
+        terms.map(|terms| self.segment.set_terms(terms)).is_some()
+    }
+}
+
+fn key_words(keys: &[ContentKey]) -> Vec<u32> {
+    keys.iter().flat_map(|key| [halves(key.0 as u64), halves((key.0 >> 64) as u64)]).flatten().collect()
+}
+
+fn key(words: &[u32; 4]) -> ContentKey {
+    ContentKey(u128::from(wide(words)) | u128::from(wide(&words[2..])) << 64)
+}
