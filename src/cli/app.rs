@@ -44,6 +44,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
         root: display_name(root),
         draft: String::new(),
         files: args.files.iter().map(|name| path_under(root, name)).collect(),
+        map_refresh: settings.map_refresh,
         notices,
         test_panic: args.test_panic,
     };
@@ -73,11 +74,17 @@ pub(super) fn demo(settings: Settings, speed: u32) -> Result<u8, UserError> {
         root: "demo".to_owned(),
         draft: demo::FIRST_MESSAGE.to_owned(),
         files: demo::FIRST_FILES.iter().map(|path| (*path).to_owned()).collect(),
+        map_refresh: settings.map_refresh,
         notices: Vec::new(),
         test_panic: false,
     };
     // The folder lives as long as the app.
-    run(start, root, Settings { context_window: Some(32_768), ..settings }, Some(Line::new(provider, "demo".into())))
+    run(
+        start,
+        root,
+        Settings { context_window: Some(32_768), keep_map: false, ..settings },
+        Some(Line::new(provider, "demo".into())),
+    )
 }
 
 fn run(start: Start, root: Root, settings: Settings, line: Option<Line>) -> Result<u8, UserError> {

@@ -18,6 +18,8 @@ pub struct ConfigFile {
     pub context_window: Option<usize>,
     /// Tokens for the repo map.
     pub map_tokens: Option<usize>,
+    /// When the repo map is made anew: `auto`, `always`, `files` or `manual`.
+    pub map_refresh: Option<String>,
     /// Edit format that the model writes: `diff`, `diff-fenced`, `udiff`, `whole` or `patch`.
     pub edit_format: Option<String>,
     /// Name of a theme.

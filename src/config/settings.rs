@@ -5,6 +5,7 @@ use secrecy::SecretString;
 use super::{ConfigError, ConfigFile, KeySource, Paths, key};
 use crate::context::Window;
 use crate::edit::EditFormat;
+use crate::repo_map::Refresh;
 
 /// The API that an OpenAI key alone implies.
 const OPENAI_URL: &str = "https://api.openai.com/v1";
@@ -43,6 +44,10 @@ pub struct Settings {
     pub context_window: Option<usize>,
     /// Tokens for the repo map, if fixed.
     pub map_tokens: Option<usize>,
+    /// When the repo map is made anew.
+    pub map_refresh: Refresh,
+    /// Whether what the map is made from is kept between runs.
+    pub keep_map: bool,
     /// The format that the model writes edits in.
     pub edit_format: EditFormat,
     /// Name of the theme.
@@ -61,6 +66,8 @@ impl Default for Settings {
             key_withheld: false,
             context_window: None,
             map_tokens: None,
+            map_refresh: Refresh::default(),
+            keep_map: true,
             edit_format: EditFormat::Diff,
             theme: None,
             auto_commit: true,
@@ -89,6 +96,7 @@ impl Settings {
         let key_withheld = !openai_may_go && api_key.is_none() && var(key::OPENAI).is_some();
         let implied = key_source == Some(KeySource::Variable(key::OPENAI));
         let base_url = base_url.or_else(|| implied.then(|| OPENAI_URL.to_owned()));
+        let map_refresh = var("RHUMB_MAP_REFRESH").or(file.map_refresh);
         let edit_format = flags.edit_format.or_else(|| var("RHUMB_EDIT_FORMAT")).or(file.edit_format);
         Ok(Self {
             model: flags.model.or_else(|| var("RHUMB_MODEL")).or(file.model),
@@ -97,6 +105,8 @@ impl Settings {
             key_withheld,
             context_window: number("RHUMB_CONTEXT_WINDOW", var("RHUMB_CONTEXT_WINDOW"))?.or(file.context_window),
             map_tokens: flags.map_tokens.or(number("RHUMB_MAP_TOKENS", var("RHUMB_MAP_TOKENS"))?).or(file.map_tokens),
+            map_refresh: map_refresh.map_or(Ok(Refresh::default()), |name| refresh_named(&name))?,
+            keep_map: true,
             edit_format: edit_format.map_or(Ok(EditFormat::Diff), |name| format_named(&name))?,
             theme: flags.theme.or_else(|| var("RHUMB_THEME")).or(file.theme),
             auto_commit: flags.auto_commit.or(file.auto_commit).unwrap_or(true),
@@ -126,6 +136,13 @@ fn number(name: &str, value: Option<String>) -> Result<Option<usize>, ConfigErro
         .map(|value| value.trim().parse())
         .transpose()
         .map_err(|_| ConfigError::BadValue { name: name.to_owned(), message: "expected a number of tokens".into() })
+}
+
+fn refresh_named(name: &str) -> Result<Refresh, ConfigError> {
+    name.parse().map_err(|()| ConfigError::BadValue {
+        name: "map_refresh".into(),
+        message: format!("`{name}` is none of auto, always, files, manual"),
+    })
 }
 
 fn format_named(name: &str) -> Result<EditFormat, ConfigError> {

@@ -14,9 +14,11 @@ use crate::config::Settings;
 use crate::edit::{FormatChoice, Proposal, Status};
 use crate::error::{ErrorKind, UserError};
 use crate::llm::{Completion, LlmError, StreamEvent};
+use crate::repo_map::Refresh;
 use crate::review::{Decision, Review};
 use crate::session::runner::{
-    CachedCounter, Line, Survey, compose, connect, failure_of, llm_request, propose, unsendable, write,
+    CachedCounter, KeptMap, Line, Survey, compose, connect, failure_of, llm_request, map_store, propose, unsendable,
+    write,
 };
 use crate::session::{ChatFile, ContextOrder, WriteOrder, Written, commit_message, write_orders};
 use crate::text::sanitize;
@@ -29,7 +31,7 @@ use crate::workspace::Root;
 pub fn edit(root: &Root, settings: &Settings, args: &EditArgs) -> Result<u8, UserError> {
     let message = request(args)?;
     let line = provider(settings)?;
-    let survey = surveyed(root, true, true);
+    let survey = surveyed(root, true, map_store(root).as_ref());
     let files = chat_files(root, args);
     let out = Out { json: args.json };
     let reply = ask(root, settings, &line, &survey, &files, &message, &out)?;
@@ -140,9 +142,12 @@ fn ask(
         history: Vec::new(),
         draft: message.to_owned(),
         map_tokens: None,
+        map_refresh: Refresh::default(),
+        map_refreshes: 0,
     };
     let counter = CachedCounter::for_model(&line.model);
-    let view = compose(root, Some(survey), &order, settings, settings.window(&line.model), &counter);
+    let view =
+        compose(root, Some(survey), &order, settings, settings.window(&line.model), &counter, &KeptMap::default());
     if let Some(failure) = unsendable(&view) {
         let kind = if view.unreadable.is_empty() { ErrorKind::Provider } else { ErrorKind::Usage };
         return Err(UserError::new(kind, failure.message, failure.hint));

@@ -8,7 +8,8 @@ use super::{complain, path_under, print, print_json};
 use crate::clock::Stopwatch;
 use crate::error::UserError;
 use crate::repo_map::{Explanation, MapRequest, MapStyle, RankedSymbol, Ranking, RepoMap, Weights, Why};
-use crate::session::runner::{CachedCounter, Survey};
+use crate::session::runner::{Survey, map_store};
+use crate::tokens::LineMemo;
 use crate::workspace::Root;
 
 /// The budget of the map when nobody names one, in tokens.
@@ -21,8 +22,10 @@ const DEFAULT_TOKENS: usize = 4096;
 pub fn map(root: &Root, args: &MapArgs) -> Result<u8, UserError> {
     let total = Stopwatch::start();
     let with_terms = !args.message.trim().is_empty() || !args.mention_idents.is_empty();
-    let survey = surveyed(root, with_terms, !args.no_cache);
-    let counter = CachedCounter::for_model(&args.model);
+    let store = (!args.no_cache).then(|| map_store(root)).flatten();
+    let survey = surveyed(root, with_terms, store.as_ref());
+    let counter = LineMemo::for_model(&args.model);
+    counter.remember(store.iter().flat_map(|store| store.line_counts(&counter.name())));
     let (request, weights) = (request(root, args), Weights::default());
     let clock = Stopwatch::start();
     let ranking = Ranking::new(&survey.graph, &request, &weights);
@@ -32,6 +35,10 @@ pub fn map(root: &Root, args: &MapArgs) -> Result<u8, UserError> {
     match args.format {
         FormatArg::Text => print(&map.text)?,
         FormatArg::Json => print_json(&as_json(&map, &survey, &times, args.explain))?,
+    }
+    if let Some((store, lines)) = store.zip(counter.learnt()) {
+        // Without it the next run counts again; what is wrong with the folder was told already.
+        drop(store.save_line_counts(&counter.name(), &lines));
     }
     if args.stats {
         complain(&stats_line(&map, &survey, &times));

@@ -3,19 +3,19 @@
 use std::sync::atomic::AtomicBool;
 
 use super::complain;
-use crate::session::runner::{Survey, SurveyStart, map_store, survey};
+use crate::session::runner::{Survey, SurveyStart, survey};
+use crate::store::MapStore;
 use crate::workspace::Root;
 
-/// Surveys the root; with `cached`, what earlier runs kept is used and kept up to date. Trouble with that is told and
-/// costs nothing but time.
-pub(super) fn surveyed(root: &Root, with_terms: bool, cached: bool) -> Survey {
-    let store = cached.then(|| map_store(root)).flatten();
-    let start = SurveyStart { before: None, store: store.as_ref(), with_terms };
+/// Surveys the root; what earlier runs kept in the store is used and kept up to date. Trouble with that is told and costs
+/// nothing but time.
+pub(super) fn surveyed(root: &Root, with_terms: bool, store: Option<&MapStore>) -> Survey {
+    let start = SurveyStart { store, with_terms, ..SurveyStart::default() };
     let survey = survey(root, start, &AtomicBool::new(false), &|_| {}).unwrap_or_default();
     if survey.rebuilt {
         complain("what was kept of this repository is damaged or from another version: read everything again");
     }
-    if let Some(Err(error)) = store.map(|store| survey.save(&store)) {
+    if let Some(Err(error)) = store.map(|store| survey.save(store)) {
         complain(&format!("{error}; the next run will read everything again"));
     }
     survey

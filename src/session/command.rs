@@ -1,5 +1,7 @@
 //! Slash commands: one table that parsing, help and the README share.
 
+use crate::repo_map::Refresh;
+
 /// One command as the user sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct CommandInfo {
@@ -24,7 +26,7 @@ pub const COMMANDS: &[CommandInfo] = &[
     info("clear", "", "leave the conversation so far out of later requests"),
     info("model", "NAME", "ask another model"),
     info("map-tokens", "N|auto", "set the budget of the repo map"),
-    info("map-refresh", "", "read the repository again"),
+    info("map-refresh", "[MODE]", "read the repository again; from now on auto, always, files or manual"),
     info("copy", "", "copy the whole prompt, for a chat window elsewhere"),
     info("paste", "", "take a pasted reply into review"),
     info("review", "", "look for edits in the last answer again"),
@@ -53,8 +55,8 @@ pub enum Command {
     Model(String),
     /// Set the map budget in tokens; `None` for automatic.
     MapTokens(Option<usize>),
-    /// Read the repository again.
-    MapRefresh,
+    /// Read the repository again, and make the map anew in this mode from now on.
+    MapRefresh(Option<Refresh>),
     /// Copy the prompt.
     Copy,
     /// Take a pasted reply.
@@ -116,7 +118,10 @@ pub fn parse_command(line: &str) -> Result<Command, CommandError> {
             "auto" => Command::MapTokens(None),
             number => Command::MapTokens(Some(number.parse().map_err(|_| wrong)?)),
         },
-        "map-refresh" => Command::MapRefresh,
+        "map-refresh" => {
+            let mode = words.first().map(|mode| mode.parse()).transpose();
+            Command::MapRefresh(mode.map_err(|()| wrong)?)
+        }
         "copy" => Command::Copy,
         "paste" => Command::Paste,
         "review" => Command::Review,

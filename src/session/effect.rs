@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::context::{Message, Prompt};
 use crate::edit::Proposal;
 use crate::llm::{Completion, LocalServer, StreamEvent};
-use crate::repo_map::RepoMap;
+use crate::repo_map::{Refresh, RepoMap};
 
 use super::chat_files::ChatFile;
 
@@ -22,6 +22,10 @@ pub struct ContextOrder {
     pub draft: String,
     /// A map budget in tokens that the user chose; `None` for the share of the window.
     pub map_tokens: Option<usize>,
+    /// When the map is made anew.
+    pub map_refresh: Refresh,
+    /// How often the user asked for that so far.
+    pub map_refreshes: u64,
 }
 
 /// One file to write.
@@ -40,6 +44,8 @@ pub struct WriteOrder {
 pub enum Effect {
     /// Walk the repository and read its tags.
     Survey,
+    /// Follow changes on disk, or not.
+    Follow(bool),
     /// Rank the map and measure the next request, for the panes.
     Measure(ContextOrder),
     /// Put the request together and send it.

@@ -7,6 +7,7 @@ use super::effect::{ContextOrder, ContextView, Effect, Failure, Report};
 use super::transcript::{self, Answer, AnswerState, Entry, Level};
 use super::turn::Turn;
 use crate::llm::{Completion, LocalServer, StreamEvent};
+use crate::repo_map::Refresh;
 use crate::review::Review;
 
 /// Who answers.
@@ -66,6 +67,10 @@ pub struct Session {
     pub head: String,
     /// A map budget that the user chose.
     pub map_tokens: Option<usize>,
+    /// When the map is made anew.
+    pub map_refresh: Refresh,
+    /// How often the user asked for that.
+    map_refreshes: u64,
     /// Servers that were found and can be chosen from.
     pub servers: Vec<LocalServer>,
     /// A text for the clipboard that the face has not taken yet.
@@ -101,6 +106,8 @@ impl Session {
             view: None,
             head: String::new(),
             map_tokens: None,
+            map_refresh: Refresh::default(),
+            map_refreshes: 0,
             servers: Vec::new(),
             clipboard: None,
             returned_draft: None,
@@ -131,6 +138,8 @@ impl Session {
             history: transcript::history(&self.transcript),
             draft: self.draft.clone(),
             map_tokens: self.map_tokens,
+            map_refresh: self.map_refresh,
+            map_refreshes: self.map_refreshes,
         }
     }
 
@@ -266,6 +275,19 @@ impl Session {
     pub fn set_map_tokens(&mut self, tokens: Option<usize>) -> Vec<Effect> {
         self.map_tokens = tokens;
         self.measure()
+    }
+
+    /// Reads the repository again and makes the map anew; from now on in the mode, if one is given.
+    pub fn refresh_map(&mut self, mode: Option<Refresh>) -> Vec<Effect> {
+        self.map_refreshes += 1;
+        let follow = mode.map_or_else(Vec::new, |mode| self.set_map_refresh(mode));
+        [follow, vec![Effect::Survey]].concat()
+    }
+
+    /// Sets when the map is made anew, and follows the disk accordingly.
+    pub fn set_map_refresh(&mut self, mode: Refresh) -> Vec<Effect> {
+        self.map_refresh = mode;
+        vec![Effect::Follow(mode.follows_disk())]
     }
 
     /// Asks for the next request as one text.

@@ -8,9 +8,11 @@ use std::time::Duration;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::counts_file;
 use super::error::StoreError;
 use super::segment_file::StoredSegment;
 use super::tree_file::{KnownFile, Tree};
+use crate::tokens::LineCount;
 
 /// A segment that no tree names is removed when it is as old as this: a survey in another process may be about to name it.
 const UNNAMED_FOR: Duration = Duration::from_secs(3_600);
@@ -89,6 +91,24 @@ impl MapStore {
         Ok(())
     }
 
+    /// The tokens of lines that were counted in the way of that name.
+    pub fn line_counts(&self, name: &str) -> Vec<LineCount> {
+        counts_file::read(&self.counts_path(name))
+    }
+
+    /// Keeps the tokens of lines.
+    ///
+    /// # Errors
+    /// The folder or the file cannot be written.
+    pub fn save_line_counts(&self, name: &str, lines: &[LineCount]) -> Result<(), StoreError> {
+        fs::create_dir_all(&self.folder).map_err(|source| StoreError::Folder { path: self.folder.clone(), source })?;
+        counts_file::write(&self.counts_path(name), lines)
+    }
+
+    fn counts_path(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("tokens-{name}"))
+    }
+
     /// Forgets everything that is stored of the repository.
     pub fn clear(&self) {
         let _ = fs::remove_dir_all(&self.folder);
@@ -102,8 +122,16 @@ impl MapStore {
         self.folder.join("segments").join(format!("{id:016x}"))
     }
 
-    /// Removes trees that nobody uses, and segments that no tree names.
+    /// Removes repositories and trees that nobody uses, and segments that no tree names.
     fn sweep(&self) {
+        for other in entries(self.folder.parent().unwrap_or(&self.folder)) {
+            if other != self.folder
+                && entries(&other.join("trees")).iter().all(|tree| is_older(tree, UNUSED_FOR))
+                && is_older(&other, UNUSED_FOR)
+            {
+                let _ = fs::remove_dir_all(&other);
+            }
+        }
         let mut named = BTreeSet::new();
         for path in entries(&self.folder.join("trees")) {
             if is_older(&path, UNUSED_FOR) {

@@ -14,6 +14,7 @@ use super::coloring::Colored;
 use super::terminal::{self, Guard, Screen};
 use super::theme::Theme;
 use super::view::{self, ViewCache};
+use crate::repo_map::Refresh;
 use crate::session::runner::Runner;
 use crate::session::{Connection, Report, Session};
 
@@ -39,6 +40,8 @@ pub struct Start {
     pub draft: String,
     /// Files in the chat from the start.
     pub files: Vec<String>,
+    /// When the repo map is made anew.
+    pub map_refresh: Refresh,
     /// Notices to begin with: text and hint.
     pub notices: Vec<(String, String)>,
     /// Panic after the first frame: lets a test see that the terminal comes back.
@@ -120,6 +123,7 @@ fn begin(start: &Start) -> (App, Vec<Task>) {
     for (text, hint) in &start.notices {
         app.session.tell(crate::session::Level::Warning, text, hint);
     }
+    tasks.extend(super::app::run(app.session.set_map_refresh(start.map_refresh)));
     if !start.files.is_empty() {
         tasks.extend(super::app::run(app.session.add_files(&start.files, false)));
     }

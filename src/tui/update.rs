@@ -253,7 +253,7 @@ impl App {
             Command::Clear => self.session.clear_history(),
             Command::Model(name) => self.session.use_model(name),
             Command::MapTokens(tokens) => self.session.set_map_tokens(tokens),
-            Command::MapRefresh => vec![Effect::Survey],
+            Command::MapRefresh(mode) => self.session.refresh_map(mode),
             Command::Copy => self.session.copy_prompt(),
             Command::Paste if self.session.turn.is_some() => {
                 self.hint = "the model is still answering; Esc cancels the turn".into();

@@ -8,11 +8,13 @@ mod secret;
 mod snapshot;
 mod stamp;
 mod walk;
+mod watch;
 mod write;
 
 pub use error::{ReadError, WorkspaceError, WriteError};
 pub use root::{Root, RootKind};
 pub use secret::is_secret_name;
 pub use snapshot::{ContentHash, MAX_FILE_BYTES, Snapshot, read};
-pub use walk::{FileEntry, Listing, files};
+pub use walk::{FileEntry, Listing, files, look_again};
+pub use watch::{Changed, Watch};
 pub use write::{FileWrite, Written, WrittenFile, write};

@@ -77,6 +77,13 @@ pub fn files(root: &Root, cancel: &AtomicBool, progress: &mut dyn FnMut(usize)) 
     listing
 }
 
+/// The entry of a listed file as it is now; `None` when it is gone or no file any more.
+pub fn look_again(root: &Root, entry: &FileEntry) -> Option<FileEntry> {
+    let since = SystemTime::now();
+    let meta = std::fs::symlink_metadata(root.path().join(&entry.path)).ok().filter(std::fs::Metadata::is_file)?;
+    Some(FileEntry { bytes: meta.len(), stamp: stamp(&meta, since), ..entry.clone() })
+}
+
 /// The walker notes the nested repositories that it turns away from in `nested`.
 fn walker(root: &Root, nested: &Arc<Mutex<BTreeSet<String>>>) -> ignore::Walk {
     let in_git = root.kind() == RootKind::Git;

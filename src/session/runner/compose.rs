@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use super::kept::KeptMap;
 use super::survey::Survey;
 use crate::config::Settings;
 use crate::context::{ContextFile, ContextInputs, Window, assemble, map_budget};
-use crate::repo_map::{MapRequest, MapStyle, Ranking, RepoMap, Weights};
+use crate::repo_map::{MapRequest, MapStyle};
 use crate::session::{ContextOrder, ContextView};
 use crate::tokens::TokenCounter;
 use crate::workspace::{self, Root};
@@ -21,6 +22,7 @@ pub fn compose(
     settings: &Settings,
     window: Window,
     counter: &dyn TokenCounter,
+    kept: &KeptMap,
 ) -> ContextView {
     let (files, unreadable) = read_files(root, order);
     let has_chat_files = files.iter().any(|file| !file.read_only);
@@ -38,10 +40,11 @@ pub fn compose(
     };
     let mut step = 0;
     loop {
-        let map = ranked(survey, order, &files, budget, counter);
+        let request = map_request(order, &files, budget);
+        let map = kept.map(survey, order, &request, counter);
         let prompt = assemble(&ContextInputs { map: &map.text, ..inputs.clone() }, counter);
         if prompt.excess() == 0 || budget == 0 {
-            return ContextView { map: Some(Arc::new(map)), prompt: Arc::new(prompt), unreadable };
+            return ContextView { map: Some(map), prompt: Arc::new(prompt), unreadable };
         }
         // The map gives way before anything that the user put there.
         step += 1;
@@ -62,19 +65,12 @@ fn read_files(root: &Root, order: &ContextOrder) -> (Vec<ContextFile>, Vec<(Stri
     (files, unreadable)
 }
 
-fn ranked(
-    survey: &Survey,
-    order: &ContextOrder,
-    files: &[ContextFile],
-    budget: usize,
-    counter: &dyn TokenCounter,
-) -> RepoMap {
-    let request = MapRequest {
+fn map_request(order: &ContextOrder, files: &[ContextFile], budget: usize) -> MapRequest {
+    MapRequest {
         chat_files: files.iter().map(|file| file.path.clone()).collect(),
         message: order.draft.clone(),
         budget,
         style: MapStyle::Tree,
         ..MapRequest::default()
-    };
-    RepoMap::of_ranking(Ranking::new(&survey.graph, &request, &Weights::default()), &request, counter)
+    }
 }

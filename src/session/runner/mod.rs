@@ -6,9 +6,11 @@
 mod compose;
 mod connect;
 mod counter;
+mod kept;
 mod propose;
 mod store;
 mod survey;
+mod surveying;
 mod write;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -22,6 +24,7 @@ pub use self::survey::{Survey, SurveyStart, SurveyStep, SurveyTimes, survey};
 pub use compose::compose;
 pub use connect::{Line, connect};
 pub use counter::CachedCounter;
+pub use kept::KeptMap;
 pub use propose::propose;
 pub use store::map_store;
 pub use write::{NotWritten, write};
@@ -30,9 +33,9 @@ use super::{ChatFile, ContextOrder, ContextView, Effect, Failure, Report, WriteO
 use crate::config::Settings;
 use crate::context::{self, Prompt, Window};
 use crate::edit::FormatChoice;
-use crate::git::{Head, Repo};
 use crate::llm::{self, LlmError, OpenAi, Provider};
-use crate::workspace::{self, Root, RootKind};
+use crate::repo_map::Refresh;
+use crate::workspace::{self, Changed, Root, Watch};
 
 /// A burst of keystrokes is measured once, this long after the last of them.
 const DEBOUNCE: Duration = Duration::from_millis(120);
@@ -56,6 +59,11 @@ struct Shared {
     newest_measure: AtomicU64,
     measuring: Mutex<()>,
     surveying: Mutex<Arc<AtomicBool>>,
+    kept: KeptMap,
+    /// What changed on disk since the last survey began, as far as it was told.
+    changed: Mutex<Changed>,
+    /// The watch on the disk, while there is one.
+    watch: Mutex<Option<Watch>>,
     turn: Mutex<CancellationToken>,
 }
 
@@ -70,6 +78,9 @@ impl Runner {
             newest_measure: AtomicU64::new(0),
             measuring: Mutex::default(),
             surveying: Mutex::default(),
+            kept: KeptMap::default(),
+            changed: Mutex::default(),
+            watch: Mutex::default(),
             turn: Mutex::default(),
             root,
             settings,
@@ -81,7 +92,11 @@ impl Runner {
     pub fn execute(&self, effect: Effect) {
         let runner = self.clone();
         match effect {
-            Effect::Survey => runner.start_survey(),
+            Effect::Survey => {
+                lock(&self.shared.changed).listing = true;
+                runner.start_survey();
+            }
+            Effect::Follow(follow) => runner.follow(follow),
             Effect::Measure(order) => {
                 self.shared.newest_measure.store(order.generation, Ordering::SeqCst);
                 tokio::spawn(runner.measure(order));
@@ -143,44 +158,6 @@ impl Runner {
         }
     }
 
-    fn start_survey(self) {
-        let cancel = Arc::new(AtomicBool::new(false));
-        // A newer survey replaces one that still runs.
-        std::mem::replace(&mut *lock(&self.shared.surveying), Arc::clone(&cancel)).store(true, Ordering::Relaxed);
-        tokio::task::spawn_blocking(move || match caught(|| self.survey(&cancel)) {
-            Ok(Some(note)) => self.report_now(Report::Surveyed { note }),
-            Ok(None) => {}
-            Err(failure) => self.report_now(Report::Surveyed { note: Some(failure) }),
-        });
-    }
-
-    /// Surveys the repository; something to know about it, or `None` when a newer survey took over.
-    fn survey(&self, cancel: &AtomicBool) -> Option<Option<Failure>> {
-        if let Some(head) = head_line(&self.shared.root) {
-            self.report_now(Report::Head(head));
-        }
-        let before = self.shared.survey.borrow().clone();
-        let progress = |step: SurveyStep<'_>| match step {
-            SurveyStep::Listed(files) => {
-                let paths = files.iter().map(|file| file.path.clone()).collect();
-                self.report_now(Report::Listed(Arc::new(paths)));
-            }
-            // Progress that nobody has time for is not worth waiting.
-            SurveyStep::Listing(found) => drop(self.reports.try_send(Report::SurveyProgress { done: found, total: 0 })),
-            SurveyStep::Reading(done, total) => drop(self.reports.try_send(Report::SurveyProgress { done, total })),
-        };
-        let store = map_store(&self.shared.root);
-        let start = SurveyStart { before: before.as_deref(), store: store.as_ref(), with_terms: true };
-        let survey = Arc::new(survey(&self.shared.root, start, cancel, &progress)?);
-        let note = survey_note(&survey);
-        self.shared.survey.send_replace(Some(Arc::clone(&survey)));
-        if let Some(store) = store {
-            // Nobody waits for it, and what cannot be kept is made anew.
-            tokio::task::spawn_blocking(move || drop(survey.save(&store)));
-        }
-        Some(note)
-    }
-
     async fn measure(self, order: ContextOrder) {
         tokio::time::sleep(DEBOUNCE).await;
         let generation = order.generation;
@@ -206,7 +183,7 @@ impl Runner {
         let shared = &self.shared;
         let survey = shared.survey.borrow().clone();
         let counter = Arc::clone(&shared.counter.read().unwrap_or_else(PoisonError::into_inner));
-        compose(&shared.root, survey.as_deref(), order, &shared.settings, self.window(), &*counter)
+        compose(&shared.root, survey.as_deref(), order, &shared.settings, self.window(), &*counter, &shared.kept)
     }
 
     fn line(&self) -> Option<Line> {
@@ -227,7 +204,16 @@ impl Runner {
             _ = tokio::time::timeout(SURVEY_PATIENCE, ready) => {}
         }
         let runner = self.clone();
-        let composed = tokio::task::spawn_blocking(move || caught(|| runner.compose(&order))).await;
+        let composed = tokio::task::spawn_blocking(move || {
+            caught(|| {
+                if order.map_refresh == Refresh::Always {
+                    lock(&runner.shared.changed).listing = true;
+                    runner.survey(&AtomicBool::new(false));
+                }
+                runner.compose(&order)
+            })
+        })
+        .await;
         let view = match composed {
             Ok(Ok(view)) => view,
             Ok(Err(failure)) => return self.report(Report::Unsent { turn, failure }).await,
@@ -344,30 +330,4 @@ pub fn unsendable(view: &ContextView) -> Option<Failure> {
 pub fn failure_of(error: &LlmError) -> Failure {
     let message = format!("{}.", error.to_string().trim_end_matches('.'));
     Failure { message, hint: error.hint().to_owned() }
-}
-
-/// The branch or commit that HEAD names; `None` outside git or where git cannot be read.
-fn head_line(root: &Root) -> Option<String> {
-    if root.kind() != RootKind::Git {
-        return None;
-    }
-    let repo = Repo::open(root.path()).ok()??;
-    Some(match repo.head().ok()? {
-        Head::Unborn { branch } => format!("{branch} (no commit yet)"),
-        Head::Branch { name, .. } => name,
-        Head::Detached { short_id } => format!("detached at {short_id}"),
-    })
-}
-
-fn survey_note(survey: &Survey) -> Option<Failure> {
-    if survey.bare {
-        return Some(Failure {
-            message: "This is a bare repository: it has no files to work on.".into(),
-            hint: "Start rhumb in a clone or a worktree of it.".into(),
-        });
-    }
-    (survey.skipped > 0).then(|| Failure {
-        message: format!("{} file names are not valid UTF-8 and were left out.", survey.skipped),
-        hint: "Rename them to work on them here.".into(),
-    })
 }

@@ -5,6 +5,8 @@ mod extract;
 mod join;
 mod known;
 mod spent;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -19,7 +21,7 @@ use self::spent::Spent;
 use crate::clock::Stopwatch;
 use crate::repo_map::{TagGraph, Weights};
 use crate::store::{KnownFile, MapStore, StoredSegment};
-use crate::workspace::{self, FileEntry, Root, RootKind};
+use crate::workspace::{self, Changed, FileEntry, Root, RootKind};
 
 /// Files that are read by one thread in a row, and whose records share a segment until all are joined.
 const CHUNK: usize = 64;
@@ -58,6 +60,8 @@ pub struct SurveyStart<'s> {
     pub before: Option<&'s Survey>,
     /// Where earlier processes left what they knew.
     pub store: Option<&'s MapStore>,
+    /// What changed on disk since that survey, where something watches it; without it everything is looked over.
+    pub changed: Option<&'s Changed>,
     /// Whether the words of the files will be needed: a map without a request does without.
     pub with_terms: bool,
 }
@@ -88,8 +92,7 @@ pub fn survey(
     progress: &(dyn Fn(SurveyStep<'_>) + Sync),
 ) -> Option<Survey> {
     let clock = Stopwatch::start();
-    let listing = workspace::files(root, cancel, &mut |found| progress(SurveyStep::Listing(found)));
-    progress(SurveyStep::Listed(&listing.files));
+    let listing = listing(root, start, cancel, progress);
     let walk = clock.ms();
     let known = Known::new(start);
     let load = clock.ms() - walk;
@@ -101,7 +104,7 @@ pub fn survey(
     let graph = Arc::new(TagGraph::new(Arc::new(joined.index), &Weights::default()));
     Some(Survey {
         graph,
-        skipped: listing.skipped.len(),
+        skipped: listing.skipped,
         bare: root.kind() == RootKind::Bare,
         bytes: joined.bytes,
         read: joined.read,
@@ -112,6 +115,31 @@ pub fn survey(
         unsaved: joined.unsaved,
         files: listing.files,
     })
+}
+
+/// The files, and how many names were left out.
+struct Listed {
+    files: Vec<FileEntry>,
+    skipped: usize,
+}
+
+/// Walks the root, or takes the list of the survey before with a new look at the files that changed.
+fn listing(
+    root: &Root,
+    start: SurveyStart<'_>,
+    cancel: &AtomicBool,
+    progress: &(dyn Fn(SurveyStep<'_>) + Sync),
+) -> Listed {
+    if let Some((before, changed)) = start.before.zip(start.changed).filter(|(_, changed)| !changed.listing) {
+        let look = |entry: &FileEntry| match changed.files.contains(&entry.path) {
+            true => workspace::look_again(root, entry),
+            false => Some(entry.clone()),
+        };
+        return Listed { files: before.files.iter().filter_map(look).collect(), skipped: before.skipped };
+    }
+    let listing = workspace::files(root, cancel, &mut |found| progress(SurveyStep::Listing(found)));
+    progress(SurveyStep::Listed(&listing.files));
+    Listed { files: listing.files, skipped: listing.skipped.len() }
 }
 
 /// Looks at every file, and reads those that are not known.

@@ -1,0 +1,154 @@
+//! Keeping the survey up to date: at the start, when asked, and whenever the disk changes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::store::map_store;
+use super::survey::{Survey, SurveyStart, SurveyStep, survey};
+use super::{Runner, caught, lock};
+use crate::git::{Head, Repo};
+use crate::session::{Failure, Report};
+use crate::workspace::{Changed, Root, RootKind, Watch};
+
+impl Runner {
+    /// Surveys the repository in the background. A newer survey replaces one that still runs.
+    pub(super) fn start_survey(self) {
+        let cancel = Arc::new(AtomicBool::new(false));
+        std::mem::replace(&mut *lock(&self.shared.surveying), Arc::clone(&cancel)).store(true, Ordering::Relaxed);
+        tokio::task::spawn_blocking(move || match caught(|| self.survey(&cancel)) {
+            Ok(Some(note)) => self.report_now(Report::Surveyed { note }),
+            Ok(None) => {}
+            Err(failure) => self.report_now(Report::Surveyed { note: Some(failure) }),
+        });
+    }
+
+    /// Surveys the repository; something to know about it, or `None` when a newer survey took over.
+    pub(super) fn survey(&self, cancel: &AtomicBool) -> Option<Option<Failure>> {
+        if let Some(head) = head_line(&self.shared.root) {
+            self.report_now(Report::Head(head));
+        }
+        let before = self.shared.survey.borrow().clone();
+        let changed = std::mem::take(&mut *lock(&self.shared.changed));
+        let store = self.shared.settings.keep_map.then(|| map_store(&self.shared.root)).flatten();
+        let start =
+            SurveyStart { before: before.as_deref(), store: store.as_ref(), changed: Some(&changed), with_terms: true };
+        let progress = |step: SurveyStep<'_>| self.tell_progress(step, before.is_none());
+        let Some(survey) = survey(&self.shared.root, start, cancel, &progress) else {
+            // Whoever took over has to look at these as well.
+            lock(&self.shared.changed).merge(changed);
+            return None;
+        };
+        let survey = Arc::new(survey);
+        let note = survey_note(&survey, before.as_deref());
+        self.shared.survey.send_replace(Some(Arc::clone(&survey)));
+        let watched = self.follow_files(&survey);
+        if let Some(store) = store {
+            // Nobody waits for it, and what cannot be kept is made anew.
+            tokio::task::spawn_blocking(move || drop(survey.save(&store)));
+        }
+        Some(note.or(watched))
+    }
+
+    /// Tells how far a survey is. Numbers are told of the first alone: later ones are too quick to read.
+    fn tell_progress(&self, step: SurveyStep<'_>, first: bool) {
+        match step {
+            SurveyStep::Listed(files) => {
+                let paths = files.iter().map(|file| file.path.clone()).collect();
+                self.report_now(Report::Listed(Arc::new(paths)));
+            }
+            // Progress that nobody has time for is not worth waiting.
+            SurveyStep::Listing(done) if first => {
+                drop(self.reports.try_send(Report::SurveyProgress { done, total: 0 }));
+            }
+            SurveyStep::Reading(done, total) if first => {
+                drop(self.reports.try_send(Report::SurveyProgress { done, total }));
+            }
+            SurveyStep::Listing(_) | SurveyStep::Reading(..) => {}
+        }
+    }
+
+    /// Follows changes on disk from now on, or no more.
+    pub(super) fn follow(self, follow: bool) {
+        if !follow {
+            *lock(&self.shared.watch) = None;
+            return;
+        }
+        let runner = self.clone();
+        let handle = tokio::runtime::Handle::current();
+        let on_change = move |changed: Changed| {
+            // The watch has a thread of its own, which knows nothing of the runtime.
+            let _entered = handle.enter();
+            runner.clone().note_change(changed);
+        };
+        // A watch that cannot start is told with the survey that follows.
+        if let Ok(watch) = Watch::start(&self.shared.root, on_change) {
+            *lock(&self.shared.watch) = Some(watch);
+        }
+        let survey = self.shared.survey.borrow().clone();
+        if let Some(survey) = survey {
+            tokio::task::spawn_blocking(move || drop(self.follow_files(&survey)));
+        }
+    }
+
+    /// Surveys what changed, if it is anything that is listed.
+    fn note_change(self, changed: Changed) {
+        let matters = match &*self.shared.survey.borrow() {
+            Some(survey) => {
+                let listed =
+                    |path: &String| survey.files.binary_search_by(|file| file.path.as_str().cmp(path.as_str())).is_ok();
+                changed.listing || changed.files.iter().any(listed)
+            }
+            None => true,
+        };
+        if matters {
+            lock(&self.shared.changed).merge(changed);
+            self.start_survey();
+        }
+    }
+
+    /// Watches the folders of the surveyed files, if changes are followed at all.
+    fn follow_files(&self, survey: &Survey) -> Option<Failure> {
+        let mut watch = lock(&self.shared.watch);
+        let files = survey.files.iter().map(|file| file.path.as_str());
+        let error = watch.as_mut()?.follow(&self.shared.root, files).err()?;
+        // Half a watch is worse than none: one would rely on it.
+        *watch = None;
+        Some(Failure {
+            message: format!("Changes on disk are not followed any more: {error}."),
+            hint: "/map-refresh reads them, /map-refresh always does so before each request.".into(),
+        })
+    }
+}
+
+/// The branch or commit that HEAD names; `None` outside git or where git cannot be read.
+fn head_line(root: &Root) -> Option<String> {
+    if root.kind() != RootKind::Git {
+        return None;
+    }
+    let repo = Repo::open(root.path()).ok()??;
+    Some(match repo.head().ok()? {
+        Head::Unborn { branch } => format!("{branch} (no commit yet)"),
+        Head::Branch { name, .. } => name,
+        Head::Detached { short_id } => format!("detached at {short_id}"),
+    })
+}
+
+/// What to know about a survey that was not to be known of the one before.
+fn survey_note(survey: &Survey, before: Option<&Survey>) -> Option<Failure> {
+    if survey.bare {
+        return before.is_none().then(|| Failure {
+            message: "This is a bare repository: it has no files to work on.".into(),
+            hint: "Start rhumb in a clone or a worktree of it.".into(),
+        });
+    }
+    if survey.skipped > before.map_or(0, |before| before.skipped) {
+        return Some(Failure {
+            message: format!("{} file names are not valid UTF-8 and were left out.", survey.skipped),
+            hint: "Rename them to work on them here.".into(),
+        });
+    }
+    survey.rebuilt.then(|| Failure {
+        message: "What was kept of this repository is damaged or from another version.".into(),
+        hint: "Everything was read again; there is nothing to do.".into(),
+    })
+}
