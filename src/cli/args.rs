@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
-use crate::headless::{ApplyArgs, EditArgs, MapArgs};
+use crate::headless::{ApplyArgs, BenchArgs, EditArgs, MapArgs};
 
 /// A full-screen terminal pair programmer: ranked repo map, metered context, and a review of every hunk before a byte is
 /// written.
@@ -69,6 +69,8 @@ pub enum Command {
     Apply(ApplyArgs),
     /// One turn without the app: ask for a change, review it, write it
     Edit(EditArgs),
+    /// Measure what the program costs and how good it is
+    Bench(BenchArgs),
 }
 
 impl Command {
@@ -79,6 +81,7 @@ impl Command {
             Self::Map(_) => "map",
             Self::Apply(_) => "apply",
             Self::Edit(_) => "edit",
+            Self::Bench(_) => "bench",
         }
     }
 }

@@ -44,6 +44,7 @@ fn start(args: Args) -> Result<u8, UserError> {
             map.model = args.provider.model.or_else(|| std::env::var("RHUMB_MODEL").ok()).unwrap_or_default();
             headless::map(&root(&args.root)?, &map)
         }
+        Some(Command::Bench(bench)) => headless::bench(&root(&args.root)?, &bench),
         Some(Command::Apply(mut apply)) => {
             apply.files.splice(..0, args.files);
             apply.format = args.provider.edit_format;

@@ -60,6 +60,32 @@ pub struct MapArgs {
     pub model: String,
 }
 
+/// `rhumb bench`
+#[derive(Debug, Clone, ClapArgs)]
+pub struct BenchArgs {
+    /// What is measured
+    #[command(subcommand)]
+    pub command: BenchCommand,
+}
+
+/// The benchmarks.
+#[derive(Debug, Clone, clap::Subcommand)]
+pub enum BenchCommand {
+    /// What the repo map costs here: cold, warm, after a change, while typing
+    Map(MapBenchArgs),
+}
+
+/// `rhumb bench map`
+#[derive(Debug, Clone, ClapArgs)]
+pub struct MapBenchArgs {
+    /// Each figure is the median of so many runs
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    pub runs: usize,
+    /// For people or for programs
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: FormatArg,
+}
+
 /// `rhumb apply`
 #[derive(Debug, Clone, ClapArgs)]
 pub struct ApplyArgs {

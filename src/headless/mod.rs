@@ -3,6 +3,7 @@
 
 mod apply;
 mod args;
+mod bench;
 mod edit;
 mod map;
 mod names;
@@ -12,7 +13,8 @@ mod survey;
 use std::io::{IsTerminal as _, Write as _};
 
 pub use apply::apply;
-pub use args::{ApplyArgs, EditArgs, FormatArg, MapArgs, StyleArg};
+pub use args::{ApplyArgs, BenchArgs, EditArgs, FormatArg, MapArgs, StyleArg};
+pub use bench::bench;
 pub use edit::edit;
 pub use map::map;
 pub use names::path_under;

@@ -155,7 +155,11 @@ mod tests {
     #[test]
     fn every_command_of_the_table_is_understood() {
         for info in COMMANDS {
-            let argument = if info.name == "map-tokens" { "100" } else { "x" };
+            let argument = match info.name {
+                "map-tokens" => "100",
+                "map-refresh" => "files",
+                _ => "x",
+            };
             assert!(parse_command(&format!("/{} {argument}", info.name)).is_ok(), "{}", info.name);
         }
     }

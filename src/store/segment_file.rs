@@ -17,7 +17,7 @@ const TEXT: usize = 2;
 const TERMS: usize = 3;
 
 /// A content and the way it is read, as one number: two files of one key have the same record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContentKey(pub u128);
 
 /// A segment with the keys of its records.

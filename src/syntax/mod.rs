@@ -5,6 +5,7 @@
 
 mod doc;
 mod fallback;
+mod floor;
 pub mod highlight;
 pub mod language;
 pub mod parse;
@@ -14,6 +15,7 @@ mod signature;
 pub mod tag;
 pub mod tags;
 
+pub use floor::match_count;
 pub use highlight::{Highlight, Span, highlight, highlight_lang};
 pub use language::Language;
 pub use parse::error_count;

@@ -20,7 +20,7 @@ use self::known::Known;
 use self::spent::Spent;
 use crate::clock::Stopwatch;
 use crate::repo_map::{TagGraph, Weights};
-use crate::store::{KnownFile, MapStore, StoredSegment};
+use crate::store::{ContentKey, KnownFile, MapStore, StoredSegment};
 use crate::workspace::{self, Changed, FileEntry, Root, RootKind};
 
 /// Files that are read by one thread in a row, and whose records share a segment until all are joined.
@@ -78,6 +78,23 @@ pub enum SurveyStep<'a> {
 }
 
 impl Survey {
+    /// The same survey as if the file at `path` had never been read.
+    pub fn without(&self, path: &str) -> Self {
+        let mut known = self.known.clone();
+        let forgotten = known.iter_mut().find(|file| file.path == path);
+        let record = forgotten.and_then(|file| {
+            file.stamp = 0;
+            file.record.take()
+        });
+        let mut segments = self.segments.clone();
+        if let Some((at, stored)) = record.and_then(|at| Some((at, segments.get_mut(at.segment as usize)?))) {
+            let mut keys = stored.keys.to_vec();
+            keys.splice(at.record as usize..=at.record as usize, [ContentKey::default()]);
+            stored.keys = Arc::new(keys);
+        }
+        Self { known, segments, files: self.files.clone(), graph: Arc::clone(&self.graph), ..Self::default() }
+    }
+
     /// Keeps what was learnt for the next process. Does nothing when the store has it already.
     pub fn save(&self, store: &MapStore) -> Result<(), crate::store::StoreError> {
         if self.unsaved { store.save(&self.segments, self.known.clone()) } else { Ok(()) }

@@ -1,0 +1,43 @@
+//! `rhumb bench`: the benchmarks, printed as a table or as JSON.
+
+use serde_json::json;
+
+use super::args::{BenchArgs, BenchCommand, FormatArg, MapBenchArgs};
+use super::{print, print_json};
+use crate::bench::{self, Figure, Unit};
+use crate::error::{ErrorKind, UserError};
+use crate::workspace::Root;
+
+/// Runs a benchmark.
+///
+/// # Errors
+/// No folder for what is kept between two maps, or standard output cannot be written.
+pub fn bench(root: &Root, args: &BenchArgs) -> Result<u8, UserError> {
+    match &args.command {
+        BenchCommand::Map(args) => map(root, args),
+    }
+}
+
+fn map(root: &Root, args: &MapBenchArgs) -> Result<u8, UserError> {
+    let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "check the space in TMPDIR");
+    let scratch = tempfile::tempdir().map_err(machine)?;
+    let figures = bench::map(root, scratch.path(), args.runs);
+    match args.format {
+        FormatArg::Text => print(&figures.iter().map(line).collect::<String>())?,
+        FormatArg::Json => {
+            let entry =
+                |figure: &Figure| json!({"name": figure.name, "value": figure.value, "unit": figure.unit.as_str()});
+            print_json(&json!({"figures": figures.iter().map(entry).collect::<Vec<_>>()}))?;
+        }
+    }
+    Ok(0)
+}
+
+fn line(figure: &Figure) -> String {
+    let value = match figure.unit {
+        Unit::Count => format!("{:.0}", figure.value),
+        Unit::Ratio | Unit::Share => format!("{:.3}", figure.value),
+        Unit::CpuMs | Unit::WallMs | Unit::Megabytes => format!("{:.1}", figure.value),
+    };
+    format!("{:<20} {value:>10} {:<7} {}\n", figure.name, figure.unit.as_str(), figure.meaning)
+}
