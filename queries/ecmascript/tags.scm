@@ -149,6 +149,9 @@
     (generator_function body: (_) @body)
   ]) @definition.method))
 
+; A program that is a name: the handler of an event in a template
+(program (expression_statement (identifier) @reference))
+
 ; Calls and constructions
 (call_expression function: (identifier) @reference)
 (call_expression function: (member_expression property: [(property_identifier) (private_property_identifier)] @reference))
