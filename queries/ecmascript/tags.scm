@@ -191,3 +191,10 @@
   (#match? @reference "^[A-Z]"))
 ((member_expression property: (property_identifier) @reference)
   (#match? @reference "^[A-Z]"))
+
+; Modules, by whatever way they are brought in
+(import_statement source: (string) @import)
+(export_statement source: (string) @import)
+(call_expression function: (import) arguments: (arguments . (string) @import))
+((call_expression function: (identifier) @_require arguments: (arguments . (string) @import))
+  (#eq? @_require "require"))

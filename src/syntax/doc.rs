@@ -10,7 +10,7 @@ const MOST_SIBLINGS: usize = 64;
 
 /// The first line of the documentation of a definition at `node`; `captured` is the node that the query calls its doc.
 pub(super) fn doc_line(node: Node<'_>, captured: Option<Node<'_>>, source: &str) -> String {
-    let comment = captured.or_else(|| comment_above(node));
+    let comment = captured.or_else(|| comment_above(outermost_of_line(node, source)));
     let text = comment.and_then(|comment| source.get(comment.byte_range())).unwrap_or_default();
     let line = text.lines().map(without_marks).find(|line| line.chars().any(char::is_alphanumeric));
     line.unwrap_or_default().chars().take(LONGEST).collect()
@@ -41,6 +41,19 @@ fn comment_above(node: Node<'_>) -> Option<Node<'_>> {
         }
     }
     first
+}
+
+/// The node around `node` that begins with words of its line, as the `export` of a function does.
+fn outermost_of_line<'tree>(node: Node<'tree>, source: &str) -> Node<'tree> {
+    let mut outer = node;
+    while let Some(parent) = outer.parent().filter(|parent| parent.parent().is_some()) {
+        let before = source.get(parent.start_byte()..node.start_byte()).unwrap_or_default();
+        if before.contains(['\n', '{', '(', '[', ';', ',', ':', '=']) {
+            break;
+        }
+        outer = parent;
+    }
+    outer
 }
 
 /// The comment that a grammar has put at the end of what stands above, as that of TOML does, or else `node`.

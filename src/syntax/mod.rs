@@ -8,6 +8,7 @@ mod embedded;
 mod fallback;
 pub mod highlight;
 pub mod language;
+pub mod lexicon;
 pub mod parse;
 mod query;
 mod reader;

@@ -21,6 +21,9 @@ const MAX_MATCHES: usize = 200_000;
 /// nested data in one line would otherwise cost time that grows with the square of its length.
 const MAX_MATCHES_IN_FLIGHT: u32 = 8_192;
 
+/// Most keys of one file. What has more is a table of data, not an outline.
+const MAX_KEYS: usize = 1_000;
+
 /// Longest name, in bytes. Anything longer is data that looks like a name.
 const MAX_NAME_BYTES: usize = 256;
 
@@ -244,12 +247,16 @@ fn definitions(mut found: Vec<Found>) -> Vec<Definition> {
     found.sort_by_key(|found| (found.range.start, usize::MAX - found.range.end, found.name_range.start));
     let found = without_duplicates(found);
     let mut open: Vec<&Found> = Vec::new();
-    let mut definitions = Vec::new();
+    let (mut definitions, mut keys) = (Vec::new(), 0);
     for found in &found {
         while open.last().is_some_and(|outer| outer.range.end <= found.range.start) {
             open.pop();
         }
         if let FoundRole::Definition(kind) = found.role {
+            keys += usize::from(kind == SymbolKind::Key);
+            if kind == SymbolKind::Key && keys > MAX_KEYS {
+                continue;
+            }
             definitions.extend(placed(found, kind, &open));
         }
         open.push(found);

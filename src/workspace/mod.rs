@@ -1,6 +1,7 @@
 //! The files on disk: where the work happens, which files there are, what a file held at a moment, and the one place
 //! that writes them.
 
+mod ctags;
 mod error;
 mod resolve;
 mod root;
@@ -9,6 +10,7 @@ mod snapshot;
 mod walk;
 mod write;
 
+pub use ctags::{definitions_by_ctags, has_ctags};
 pub use error::{ReadError, WorkspaceError, WriteError};
 pub use root::{Root, RootKind};
 pub use secret::is_secret_name;

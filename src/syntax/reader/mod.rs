@@ -13,4 +13,5 @@ mod yaml;
 pub(super) use ini::tags as ini;
 pub(super) use markdown::tags as markdown;
 pub(super) use style::tags as style;
+pub(super) use word::words;
 pub(super) use yaml::tags as yaml;
