@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use rhumb::session::COMMANDS;
+use rhumb::syntax::{Language, tags};
 use rhumb::tui::action::{ACTIONS, Pane, Scope};
 
 /// The text between `<!-- name -->` and `<!-- /name -->`, with its place.
@@ -40,12 +41,38 @@ fn commands() -> String {
     table
 }
 
+fn sample(language: &Language) -> String {
+    let name = match (language.extensions.first(), language.file_names.first()) {
+        (Some(extension), _) => format!("sample.{extension}"),
+        (None, name) => name.copied().unwrap_or_default().to_owned(),
+    };
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/languages").join(language.id).join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn languages() -> String {
+    let mut all: Vec<_> = Language::all().collect();
+    all.sort_by_key(|language| language.name.to_lowercase());
+    let mut table = String::from("| language | files | definitions | references | imports |\n|---|---|---|---|---|\n");
+    for language in all {
+        let files = language.extensions.iter().map(|extension| format!("`.{extension}`"));
+        let files: Vec<String> = files.chain(language.file_names.iter().map(|name| format!("`{name}`"))).collect();
+        // What a language has is what its sample shows.
+        let found = tags(language, &sample(language));
+        let mark = |is_empty: bool| if is_empty { "" } else { "yes" };
+        let (definitions, references) = (mark(found.definitions.is_empty()), mark(found.references.is_empty()));
+        let (name, files, imports) = (language.name, files.join(" "), mark(found.imports.is_empty()));
+        let _ = writeln!(table, "| {name} | {files} | {definitions} | {references} | {imports} |");
+    }
+    table
+}
+
 #[test]
-fn the_readme_lists_the_keys_and_commands_that_there_are() {
+fn the_readme_lists_the_keys_commands_and_languages_that_there_are() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let mut readme = std::fs::read_to_string(&path).expect("README.md");
     let bless = std::env::var_os("RHUMB_BLESS").is_some();
-    for (name, made) in [("keys", keys()), ("commands", commands())] {
+    for (name, made) in [("keys", keys()), ("commands", commands()), ("languages", languages())] {
         let place = section(&readme, name).expect("both marks");
         if bless {
             readme.replace_range(place, &made);

@@ -14,3 +14,7 @@
   (#match? @reference "^[A-Z]"))
 ((expansion (variable_name) @reference)
   (#match? @reference "^[A-Z]"))
+
+; Scripts that are read in
+((command name: (command_name (word) @_source) . argument: (_) @import)
+  (#any-of? @_source "source" "."))

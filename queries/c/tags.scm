@@ -73,3 +73,5 @@
   (#match? @reference "^[A-Z][A-Z0-9_]+$"))
 (preproc_defined (identifier) @reference)
 (preproc_ifdef name: (identifier) @reference)
+
+(preproc_include path: [(string_literal) (system_lib_string)] @import)

@@ -149,6 +149,9 @@
     (generator_function body: (_) @body)
   ]) @definition.method))
 
+; A program that is a name: the handler of an event in a template
+(program (expression_statement (identifier) @reference))
+
 ; Calls and constructions
 (call_expression function: (identifier) @reference)
 (call_expression function: (member_expression property: [(property_identifier) (private_property_identifier)] @reference))
@@ -188,3 +191,10 @@
   (#match? @reference "^[A-Z]"))
 ((member_expression property: (property_identifier) @reference)
   (#match? @reference "^[A-Z]"))
+
+; Modules, by whatever way they are brought in
+(import_statement source: (string) @import)
+(export_statement source: (string) @import)
+(call_expression function: (import) arguments: (arguments . (string) @import))
+((call_expression function: (identifier) @_require arguments: (arguments . (string) @import))
+  (#eq? @_require "require"))

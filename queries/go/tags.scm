@@ -50,3 +50,5 @@
   (#match? @reference "^[A-Z]"))
 ((identifier) @reference
   (#match? @reference "^[A-Z]"))
+
+(import_spec path: (_) @import)

@@ -34,3 +34,5 @@
 ; A capital marks a class before a dot, or a constant.
 ((identifier) @reference
   (#match? @reference "^[A-Z]"))
+
+(import_declaration (scoped_identifier) @import)

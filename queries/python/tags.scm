@@ -1,7 +1,11 @@
 ; Python. What the captures mean is told in src/syntax/query.rs.
 
-(function_definition name: (identifier) @name) @definition.function
-(class_definition name: (identifier) @name) @definition.class
+(function_definition
+  name: (identifier) @name
+  body: (block . (expression_statement (string (string_content) @doc))?)) @definition.function
+(class_definition
+  name: (identifier) @name
+  body: (block . (expression_statement (string (string_content) @doc))?)) @definition.class
 
 ; Names of a module
 (module (expression_statement (assignment left: (identifier) @name) @definition.variable))
@@ -55,3 +59,8 @@
 ((identifier) @reference
   (#match? @reference "^_*[A-Z]"))
 ((class_pattern (dotted_name (identifier) @reference .)))
+
+; Modules that are imported, whole or in part
+(import_statement name: (dotted_name) @import)
+(import_statement name: (aliased_import name: (dotted_name) @import))
+(import_from_statement module_name: (_) @import)

@@ -35,3 +35,13 @@
 (argument_list (simple_symbol) @reference)
 
 (constant) @reference
+
+; Files that are required
+((call
+  method: (identifier) @_require
+  arguments: (argument_list . (string (string_content) @import)))
+  (#any-of? @_require "require" "require_relative" "load"))
+((call
+  method: (identifier) @_require
+  arguments: (argument_list . (_) . (string (string_content) @import)))
+  (#eq? @_require "autoload"))

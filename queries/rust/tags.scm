@@ -62,3 +62,14 @@
 ((identifier) @reference
   (#match? @reference "^[A-Z]")
   (#not-eq? @reference "Self"))
+
+; What is imported: a path, the head of a group, a module that is a file of its own
+(use_declaration argument: [(identifier) (scoped_identifier)] @import)
+(use_declaration argument: (scoped_use_list path: (_) @import))
+(use_list (scoped_identifier) @import)
+(use_list (scoped_use_list path: (_) @import))
+(use_declaration argument: (use_as_clause path: (_) @import))
+(use_list (use_as_clause path: (scoped_identifier) @import))
+(use_wildcard (_) @import)
+(extern_crate_declaration name: (identifier) @import)
+(mod_item name: (identifier) @import !body)

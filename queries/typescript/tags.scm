@@ -33,3 +33,5 @@
 
 ; Types, in whatever position
 (type_identifier) @reference
+
+(import_require_clause source: (string) @import)

@@ -101,8 +101,8 @@ fn highlight_as(
         return spans.lines;
     }
     match language {
-        Some(language) => with_grammar(language, source, &mut spans),
-        None => {
+        Some(language) if language.has_highlights() => with_grammar(language, source, &mut spans),
+        _ => {
             if let Some(syntax) = other() {
                 fallback::highlight(&syntax, source, &mut spans);
             }
@@ -117,7 +117,7 @@ fn with_grammar(language: &'static Language, source: &str, spans: &mut LineSpans
     let Ok(configuration) = language.highlight_configuration() else {
         return;
     };
-    if source.len() > SAFE_BYTES && parse_for_query(language, source).is_none() {
+    if (language.unfit)(source) || (source.len() > SAFE_BYTES && parse_for_query(language, source).is_none()) {
         return;
     }
     let mut highlighter = Highlighter::new();

@@ -1,6 +1,6 @@
 //! Languages: how a path, a Markdown fence or a `#!` line names one, and the compiled queries that each one keeps.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{LazyLock, OnceLock};
 
@@ -9,6 +9,7 @@ use tree_sitter_highlight::HighlightConfiguration;
 use super::SyntaxError;
 use super::query::{self, TagQuery};
 use super::registry::languages;
+use super::tag::FileTags;
 
 /// A language that we parse. There is one value of it for each language, for the life of the program.
 pub struct Language {
@@ -24,20 +25,49 @@ pub struct Language {
     pub aliases: &'static [&'static str],
     /// Programs that a `#!` line may name, without a version: `python`.
     pub interpreters: &'static [&'static str],
-    pub(super) grammar: fn() -> tree_sitter::Language,
+    /// The grammar, unless a reader of ours does with less.
+    pub(super) grammar: Option<Grammar>,
+    /// What finds the tags of a language that has no grammar.
+    pub(super) reader: Option<Reader>,
     pub(super) tags_query: &'static str,
     /// Parts of the highlight query; where two patterns match a node the later one wins.
     pub(super) highlights: &'static [&'static str],
     pub(super) locals: &'static [&'static str],
+    /// Whether the scanner of the grammar may see nothing but ASCII; see [`super::parse`].
+    pub(super) ascii_only: bool,
+    /// Whether a source would take the scanner of the grammar too long; see [`super::unfit`].
+    pub(super) unfit: fn(&str) -> bool,
 }
 
 /// Counts the changes of the code around the queries after which the same query gives other tags. Tags are kept between
 /// runs: whoever changes what they say raises it.
 const EXTRACTION: u32 = 1;
 
+/// Where the tables of a parser come from.
+pub(super) type Grammar = fn() -> tree_sitter::Language;
+
+/// Finds the tags of a source without a parser.
+pub(super) type Reader = fn(&str) -> FileTags;
+
 /// The queries of each language, by its id.
 static COMPILED: LazyLock<BTreeMap<&'static str, Compiled>> =
     LazyLock::new(|| languages().map(|language| (language.id, Compiled::default())).collect());
+
+/// Languages by the names of files, for the many paths of a repository.
+static NAMES: LazyLock<Names> = LazyLock::new(|| {
+    let mut names = Names::default();
+    for language in languages() {
+        names.files.extend(language.file_names.iter().map(|name| (*name, language)));
+        names.extensions.extend(language.extensions.iter().map(|extension| (*extension, language)));
+    }
+    names
+});
+
+#[derive(Default)]
+struct Names {
+    files: HashMap<&'static str, &'static Language>,
+    extensions: HashMap<&'static str, &'static Language>,
+}
 
 /// Queries of a language, compiled when first asked for.
 #[derive(Default)]
@@ -48,7 +78,16 @@ struct Compiled {
 
 impl Language {
     /// A language without a query, to be described by the methods that follow.
-    pub(super) const fn new(id: &'static str, name: &'static str, grammar: fn() -> tree_sitter::Language) -> Self {
+    pub(super) const fn new(id: &'static str, name: &'static str, grammar: Grammar) -> Self {
+        Self { grammar: Some(grammar), ..Self::bare(id, name) }
+    }
+
+    /// A language that `reader` knows well enough, so that it needs no grammar.
+    pub(super) const fn read_by(id: &'static str, name: &'static str, reader: Reader) -> Self {
+        Self { reader: Some(reader), ..Self::bare(id, name) }
+    }
+
+    const fn bare(id: &'static str, name: &'static str) -> Self {
         Self {
             id,
             name,
@@ -56,10 +95,13 @@ impl Language {
             file_names: &[],
             aliases: &[],
             interpreters: &[],
-            grammar,
+            grammar: None,
+            reader: None,
             tags_query: "",
             highlights: &[],
             locals: &[],
+            ascii_only: false,
+            unfit: |_| false,
         }
     }
 
@@ -100,19 +142,33 @@ impl Language {
         self
     }
 
+    /// For a grammar whose scanner looks characters up in tables that end after ASCII.
+    pub(super) const fn ascii_only(mut self) -> Self {
+        self.ascii_only = true;
+        self
+    }
+
+    /// For a grammar whose scanner is slow on sources of which `unfit` is true.
+    pub(super) const fn unfit_if(mut self, unfit: fn(&str) -> bool) -> Self {
+        self.unfit = unfit;
+        self
+    }
+
     /// All languages, family by family.
     pub fn all() -> impl Iterator<Item = &'static Self> + Clone {
         languages()
     }
 
-    /// The language of a path, by file name or extension (of any case). Both `/` and `\` separate folders.
+    /// The language of a path, by file name or extension (of any case). Both `/` and `\` separate folders. A file name
+    /// may have an ending of its own that says nothing: `Dockerfile.dev`.
     pub fn for_path(path: &str) -> Option<&'static Self> {
         let file = file_name(path);
-        if let Some(language) = Self::all().find(|language| language.file_names.contains(&file)) {
-            return Some(language);
-        }
-        let extension = file.rsplit_once('.')?.1.to_ascii_lowercase();
-        Self::all().find(|language| language.extensions.contains(&extension.as_str()))
+        let by_extension = || {
+            let extension = file.rsplit_once('.')?.1;
+            NAMES.extensions.get(extension).or_else(|| NAMES.extensions.get(extension.to_ascii_lowercase().as_str()))
+        };
+        let by_stem = || NAMES.files.get(file.split_once('.').filter(|(stem, _)| !stem.is_empty())?.0);
+        NAMES.files.get(file).or_else(by_extension).or_else(by_stem).copied()
     }
 
     /// The language of a path or, when the path says nothing, of the `#!` on the first line of its text.
@@ -140,8 +196,16 @@ impl Language {
     /// Compiles both queries, or says what is wrong with them. Only tests and `rhumb doctor` need this: without it a
     /// language whose queries are broken merely has no tags or no colours.
     pub fn check(&'static self) -> Result<(), &'static SyntaxError> {
+        if self.grammar.is_none() {
+            return Ok(());
+        }
         self.tag_query()?;
         self.highlight_configuration().map(|_| ())
+    }
+
+    /// Whether its own highlight query colours it, and not the fallback.
+    pub(super) fn has_highlights(&self) -> bool {
+        !self.highlights.is_empty()
     }
 
     /// The compiled tags query.
@@ -222,6 +286,8 @@ mod tests {
         assert_eq!(path("lib.d.ts"), Some("typescript"));
         assert_eq!(path("x/Rakefile"), Some("ruby"));
         assert_eq!(path("a.h"), Some("c"));
+        assert_eq!(path("Rakefile.local"), Some("ruby"));
+        assert_eq!(path(".rs"), Some("rust"));
         assert_eq!(path("rs"), None);
         assert_eq!(path(""), None);
         assert_eq!(path("a/"), None);
@@ -253,7 +319,8 @@ mod tests {
     fn no_two_languages_claim_the_same_name() {
         let mut names = std::collections::BTreeMap::new();
         for language in Language::all() {
-            let own = language.extensions.iter().chain(language.aliases).chain([&language.id]);
+            let own =
+                language.extensions.iter().chain(language.aliases).chain(language.file_names).chain([&language.id]);
             for name in own {
                 let other = *names.entry(*name).or_insert(language.id);
                 assert_eq!(other, language.id, "{name}");

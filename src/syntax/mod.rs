@@ -4,16 +4,20 @@
 //! hostile file costs a little time and gives nothing, instead of hanging the program.
 
 mod doc;
+mod embedded;
 mod fallback;
 mod floor;
 pub mod highlight;
 pub mod language;
+pub mod lexicon;
 pub mod parse;
 mod query;
+mod reader;
 mod registry;
 mod signature;
 pub mod tag;
 pub mod tags;
+mod unfit;
 
 pub use floor::match_count;
 pub use highlight::{Highlight, Span, highlight, highlight_lang};
@@ -35,6 +39,12 @@ pub enum SyntaxError {
         what: &'static str,
         /// The compiler's complaint, with row and column (0-based) in the query.
         source: tree_sitter::QueryError,
+    },
+    /// The language is read without a grammar, so it has no queries.
+    #[error("{language} has no grammar")]
+    NoGrammar {
+        /// Id of the language.
+        language: &'static str,
     },
     /// A tags query captures `@definition.<kind>` with a kind that is not in [`SymbolKind`].
     #[error("the tags query of {language} has the unknown capture @{capture}")]

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Range, Tree};
 
 use super::language::Language;
 
@@ -20,19 +20,24 @@ pub const MAX_PARSE_STEPS: usize = 20_000;
 /// the worst real file that was measured had 319.
 const MAX_ERROR_CHILDREN: u32 = 4_096;
 
-/// Most heredocs in a shell or Ruby source, whose scanners take time with the square of their number when they are open.
-const MAX_HEREDOCS: usize = 2_000;
-
 /// Most errors that [`error_count`] counts.
 pub const MAX_ERRORS: usize = 1_000;
 
-/// Parses `source`. `None` when it is over [`MAX_SOURCE_BYTES`] or takes more than [`MAX_PARSE_STEPS`].
+/// Parses `source`. `None` when it is over [`MAX_SOURCE_BYTES`] or takes more than [`MAX_PARSE_STEPS`], and for a
+/// language without a grammar.
 pub(super) fn parse(language: &'static Language, source: &str) -> Option<Tree> {
-    if source.len() > MAX_SOURCE_BYTES || has_too_many_heredocs(language, source) {
+    parse_part(language, source, None)
+}
+
+/// Parses one part of `source` as if there were nothing else, or all of it. Positions in the tree are those of the whole.
+fn parse_part(language: &'static Language, source: &str, part: Option<Range>) -> Option<Tree> {
+    let text = part.map_or(Some(source), |part| source.get(part.start_byte..part.end_byte))?;
+    if source.len() > MAX_SOURCE_BYTES || (language.unfit)(text) {
         return None;
     }
     let mut parser = Parser::new();
-    parser.set_language(&(language.grammar)()).ok()?;
+    parser.set_language(&language.grammar?()).ok()?;
+    parser.set_included_ranges(part.as_slice()).ok()?;
     let mut steps = 0usize;
     let mut bounded = |_: &ParseState| {
         steps += 1;
@@ -46,11 +51,12 @@ pub(super) fn parse(language: &'static Language, source: &str) -> Option<Tree> {
 
 /// What may be handed to the C code of a grammar in place of `source`: the same bytes, or as many of them.
 ///
-/// The scanner of the bash grammar asks `isdigit` about any character after an opening brace; that looks up a table of 256
-/// entries and reads past it for the rest of Unicode, which has crashed. To that grammar a letter is a letter, so every
-/// character outside ASCII becomes as many `x` as it has bytes, and all positions stay.
+/// Some scanners ask `isdigit` and its like about any character, as that of the bash grammar does after an opening
+/// brace; that looks up a table of 256 entries and reads past it for the rest of Unicode, which has crashed. To such a
+/// grammar a letter is a letter, so every character outside ASCII becomes as many `x` as it has bytes, and all positions
+/// stay.
 pub(super) fn fit_for<'source>(language: &Language, source: &'source str) -> Cow<'source, str> {
-    if language.id != "bash" || source.is_ascii() {
+    if !language.ascii_only || source.is_ascii() {
         return Cow::Borrowed(source);
     }
     let mut fit = String::with_capacity(source.len());
@@ -66,11 +72,16 @@ pub(super) fn fit_for<'source>(language: &Language, source: &'source str) -> Cow
 
 /// Parses `source` for a query: like [`parse`], but also `None` when the tree is such that a query would take forever.
 pub(super) fn parse_for_query(language: &'static Language, source: &str) -> Option<Tree> {
-    parse(language, source).filter(|tree| !has_wide_error(tree.root_node()))
+    parse_part(language, source, None).filter(is_queryable)
 }
 
-fn has_too_many_heredocs(language: &Language, source: &str) -> bool {
-    matches!(language.id, "bash" | "ruby") && source.matches("<<").take(MAX_HEREDOCS + 1).count() > MAX_HEREDOCS
+/// Like [`parse_for_query`], but only that part of `source`.
+pub(super) fn parse_part_for_query(language: &'static Language, source: &str, part: Range) -> Option<Tree> {
+    parse_part(language, source, Some(part)).filter(is_queryable)
+}
+
+fn is_queryable(tree: &Tree) -> bool {
+    !has_wide_error(tree.root_node())
 }
 
 fn has_wide_error(root: Node<'_>) -> bool {

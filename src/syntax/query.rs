@@ -11,6 +11,7 @@
 //! | `@reference` | a use of a name; the names of definitions are taken out afterwards |
 //! | `@import` | a module or file that is imported, as written: a path, a dotted name, a string |
 //! | `@doc` | the documentation of the definition, if it is not the comment right above it |
+//! | `@embedded` | code of another language, which `@language` captures or `(#set! language "…")` names |
 //! | `@ignore` with `@name` | not a definition after all, whatever another pattern says of that name on that line |
 //!
 //! `(#set! only "top-level")` drops a definition that stands inside a function, and `(#set! prefix "type")` puts a
@@ -36,6 +37,8 @@ pub(super) enum Role {
     Import,
     Doc,
     Ignore,
+    Embedded,
+    Language,
     /// Only predicates look at it.
     Private,
 }
@@ -47,6 +50,8 @@ pub(super) struct PatternSettings {
     pub(super) top_level_only: bool,
     /// A keyword for the front of the signature.
     pub(super) prefix: Option<String>,
+    /// The language of what is embedded.
+    pub(super) language: Option<String>,
 }
 
 /// A compiled tags query.
@@ -61,7 +66,7 @@ pub(super) struct TagQuery {
 impl TagQuery {
     /// Compiles the tags query of `language`.
     pub(super) fn compile(language: &'static Language) -> Result<Self, SyntaxError> {
-        let query = Query::new(&(language.grammar)(), language.tags_query).map_err(|source| SyntaxError::Query {
+        let query = Query::new(&grammar(language)?, language.tags_query).map_err(|source| SyntaxError::Query {
             language: language.id,
             what: "tags",
             source,
@@ -84,6 +89,8 @@ fn role(capture: &str) -> Option<Role> {
         "import" => Role::Import,
         "doc" => Role::Doc,
         "ignore" => Role::Ignore,
+        "embedded" => Role::Embedded,
+        "language" => Role::Language,
         _ if capture.starts_with('_') => Role::Private,
         _ => Role::Definition(SymbolKind::from_name(capture.strip_prefix("definition.")?)?),
     })
@@ -95,15 +102,20 @@ fn settings(query: &Query, pattern: usize) -> PatternSettings {
         match (&*property.key, property.value.as_deref()) {
             ("only", Some("top-level")) => settings.top_level_only = true,
             ("prefix", Some(prefix)) => settings.prefix = Some(prefix.to_owned()),
+            ("language", Some(language)) => settings.language = Some(language.to_owned()),
             _ => {}
         }
     }
     settings
 }
 
+fn grammar(language: &Language) -> Result<tree_sitter::Language, SyntaxError> {
+    language.grammar.map(|grammar| grammar()).ok_or(SyntaxError::NoGrammar { language: language.id })
+}
+
 /// Compiles the highlight query of `language`.
 pub(super) fn highlight_configuration(language: &'static Language) -> Result<HighlightConfiguration, SyntaxError> {
-    let grammar = (language.grammar)();
+    let grammar = grammar(language)?;
     // The parts are files that need not end in a line end, and a part may open with a comment.
     let (highlights, locals) = (language.highlights.join("\n"), language.locals.join("\n"));
     // No injections: each would start another parse, and macros and templates read well enough without.

@@ -101,7 +101,7 @@ fn holes(node: Node<'_>, range: Range<usize>) -> Vec<Range<usize>> {
 fn is_left_out(kind: &str) -> bool {
     matches!(
         kind,
-        "comment" | "line_comment" | "block_comment" | "annotation" | "marker_annotation" | "decorator"
+        "comment" | "line_comment" | "block_comment" | "annotation" | "marker_annotation" | "decorator" | "description"
         // What a C++ constructor begins with is part of its body.
         | "field_initializer_list"
     )

@@ -7,8 +7,9 @@ use streaming_iterator::StreamingIterator;
 use tree_sitter::{Node, QueryCursor, QueryMatch};
 
 use super::doc::doc_line;
+use super::embedded::Regions;
 use super::language::Language;
-use super::parse::parse_for_query;
+use super::parse::{MAX_SOURCE_BYTES, parse_for_query, parse_part_for_query};
 use super::query::{Role, TagQuery};
 use super::signature::{Header, signature};
 use super::tag::{Definition, FileTags, Reference, SymbolKind};
@@ -20,16 +21,28 @@ const MAX_MATCHES: usize = 200_000;
 /// nested data in one line would otherwise cost time that grows with the square of its length.
 const MAX_MATCHES_IN_FLIGHT: u32 = 8_192;
 
+/// Most keys of one file. What has more is a table of data, not an outline.
+const MAX_KEYS: usize = 1_000;
+
 /// Longest name, in bytes. Anything longer is data that looks like a name.
 const MAX_NAME_BYTES: usize = 256;
 
 /// Everything that `source` defines and uses, in source order. Sources with syntax errors give what can be made out.
-/// Empty when the source is larger than [`super::parse::MAX_SOURCE_BYTES`] or is given up by the parser.
+/// Empty when the source is larger than [`MAX_SOURCE_BYTES`] or is given up by the parser.
 pub fn tags(language: &'static Language, source: &str) -> FileTags {
+    if let Some(read) = language.reader {
+        return if source.len() > MAX_SOURCE_BYTES { FileTags::default() } else { read(source) };
+    }
     let (Ok(query), Some(tree)) = (language.tag_query(), parse_for_query(language, source)) else {
         return FileTags::default();
     };
-    let found = collect(query, tree.root_node(), source);
+    let mut found = Collected::default();
+    collect(query, tree.root_node(), source, &mut found);
+    for (language, range) in std::mem::take(&mut found.embedded).readable() {
+        if let (Ok(query), Some(tree)) = (language.tag_query(), parse_part_for_query(language, source, range)) {
+            collect(query, tree.root_node(), source, &mut found);
+        }
+    }
     FileTags {
         imports: imports(&found.imports, source),
         references: references(found.references, &defined_names(&found.definitions), source),
@@ -74,13 +87,15 @@ struct Collected {
     references: BTreeMap<Bytes, u32>,
     /// Byte range of each module or file that is imported.
     imports: BTreeSet<Bytes>,
+    /// Code of other languages.
+    embedded: Regions,
 }
 
-fn collect(query: &TagQuery, root: Node<'_>, source: &str) -> Collected {
+/// Adds what `query` finds below `root`.
+fn collect(query: &TagQuery, root: Node<'_>, source: &str, collected: &mut Collected) {
     let mut cursor = QueryCursor::new();
     cursor.set_match_limit(MAX_MATCHES_IN_FLIGHT);
     let mut matches = cursor.matches(&query.query, root, source.as_bytes());
-    let mut collected = Collected::default();
     for _ in 0..MAX_MATCHES {
         let Some(found) = matches.next() else { break };
         for capture in found.captures() {
@@ -91,12 +106,21 @@ fn collect(query: &TagQuery, root: Node<'_>, source: &str) -> Collected {
                     collected.references.insert((range.start, range.end), line);
                 }
                 Some(Role::Import) => drop(collected.imports.insert((range.start, range.end))),
+                Some(Role::Embedded) => embed(query, found, capture.node, source, &mut collected.embedded),
                 _ => {}
             }
         }
         collected.definitions.extend(definition(query, found, source));
     }
-    collected
+}
+
+/// Adds the region `node` that a match captures, in the language that the match names.
+fn embed(query: &TagQuery, found: &QueryMatch<'_, '_>, node: Node<'_>, source: &str, regions: &mut Regions) {
+    let is_language = |index: u32| query.roles.get(index as usize) == Some(&Role::Language);
+    let named = found.captures().iter().find(|capture| is_language(capture.index));
+    let name = named.and_then(|capture| source.get(capture.node.byte_range()));
+    let default = query.settings.get(found.pattern_index).and_then(|settings| settings.language.as_deref());
+    regions.add(node, name, default);
 }
 
 /// The definition that a match captures, if it captures one.
@@ -111,12 +135,12 @@ fn definition(query: &TagQuery, found: &QueryMatch<'_, '_>, source: &str) -> Opt
             Role::Body => body = Some(capture.node),
             Role::Container => container = Some(capture.node),
             Role::Doc => doc = Some(capture.node),
-            Role::Reference | Role::Import | Role::Private => {}
+            Role::Reference | Role::Import | Role::Embedded | Role::Language | Role::Private => {}
         }
     }
     let ((role, node), name) = (role?, name?);
     let settings = query.settings.get(found.pattern_index)?;
-    let (line, end_line) = lines(node, name, body);
+    let (line, end_line) = lines(node, name, body, source);
     let (signature, doc) = match role {
         FoundRole::Definition(_) => {
             (signature(&Header { node, name, body }, settings.prefix.as_deref(), source), doc_line(node, doc, source))
@@ -148,13 +172,14 @@ fn name_text<'source>(node: Node<'_>, source: &'source str) -> Option<&'source s
 }
 
 /// First and last line of a definition. It begins on the line of its name, not at the modifiers or annotations above,
-/// unless the name comes after the body.
-fn lines(node: Node<'_>, name: Node<'_>, body: Option<Node<'_>>) -> (u32, u32) {
+/// unless the name comes after the body, and ends with its last word.
+fn lines(node: Node<'_>, name: Node<'_>, body: Option<Node<'_>>, source: &str) -> (u32, u32) {
     let trailing = body.is_some_and(|body| name.start_byte() >= body.end_byte());
     let first = if trailing { node.start_position().row } else { name.start_position().row };
-    let end = node.end_position();
-    // Some nodes take in their line end and so stop at the start of the next line.
-    let last = if end.column == 0 { end.row.saturating_sub(1) } else { end.row };
+    // Some nodes take in their line end and the blank lines that follow.
+    let text = source.get(node.byte_range()).unwrap_or_default();
+    let blank = text.bytes().rev().take_while(u8::is_ascii_whitespace).filter(|byte| *byte == b'\n').count();
+    let last = node.end_position().row.saturating_sub(blank);
     (line_of(first), line_of(last.max(first)))
 }
 
@@ -183,9 +208,12 @@ fn references(found: BTreeMap<Bytes, u32>, names: &BTreeSet<NameAt>, source: &st
         if names.contains(&NameAt(start, end)) {
             continue;
         }
-        let name = source.get(start..end).unwrap_or_default().trim_start_matches(':');
-        if !name.is_empty() && name.len() <= MAX_NAME_BYTES {
-            references.push(Reference { name: name.to_owned(), line });
+        // Several names may stand in one string, as the classes of an element do.
+        for name in source.get(start..end).unwrap_or_default().split_whitespace() {
+            let name = name.trim_start_matches(':');
+            if !name.is_empty() && name.len() <= MAX_NAME_BYTES {
+                references.push(Reference { name: name.to_owned(), line });
+            }
         }
     }
     references
@@ -219,12 +247,16 @@ fn definitions(mut found: Vec<Found>) -> Vec<Definition> {
     found.sort_by_key(|found| (found.range.start, usize::MAX - found.range.end, found.name_range.start));
     let found = without_duplicates(found);
     let mut open: Vec<&Found> = Vec::new();
-    let mut definitions = Vec::new();
+    let (mut definitions, mut keys) = (Vec::new(), 0);
     for found in &found {
         while open.last().is_some_and(|outer| outer.range.end <= found.range.start) {
             open.pop();
         }
         if let FoundRole::Definition(kind) = found.role {
+            keys += usize::from(kind == SymbolKind::Key);
+            if kind == SymbolKind::Key && keys > MAX_KEYS {
+                continue;
+            }
             definitions.extend(placed(found, kind, &open));
         }
         open.push(found);
@@ -312,7 +344,6 @@ fn specificity(role: FoundRole) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse::MAX_SOURCE_BYTES;
     use super::*;
     use proptest::prelude::*;
 

@@ -1,6 +1,7 @@
 //! The files on disk: where the work happens, which files there are, what a file held at a moment, and the one place
 //! that writes them.
 
+mod ctags;
 mod error;
 mod resolve;
 mod root;
@@ -11,6 +12,7 @@ mod walk;
 mod watch;
 mod write;
 
+pub use ctags::{definitions_by_ctags, has_ctags};
 pub use error::{ReadError, WorkspaceError, WriteError};
 pub use root::{Root, RootKind};
 pub use secret::is_secret_name;

@@ -1,6 +1,7 @@
 //! Scripting languages.
 
 use super::super::language::Language;
+use super::super::unfit;
 
 pub(super) static LANGUAGES: &[Language] = &[
     Language::new("bash", "Bash", || tree_sitter_bash::LANGUAGE.into())
@@ -9,7 +10,9 @@ pub(super) static LANGUAGES: &[Language] = &[
         .aliases(&["shell", "zsh", "ksh"])
         .interpreters(&["sh", "bash", "dash", "ksh", "zsh"])
         .tags(include_str!("../../../queries/bash/tags.scm"))
-        .highlights(&[tree_sitter_bash::HIGHLIGHT_QUERY]),
+        .highlights(&[tree_sitter_bash::HIGHLIGHT_QUERY])
+        .ascii_only()
+        .unfit_if(unfit::many_heredocs),
     Language::new("python", "Python", || tree_sitter_python::LANGUAGE.into())
         .extensions(&["py", "pyi", "pyw"])
         .file_names(&["SConstruct", "SConscript"])
@@ -23,5 +26,6 @@ pub(super) static LANGUAGES: &[Language] = &[
         .interpreters(&["ruby"])
         .tags(include_str!("../../../queries/ruby/tags.scm"))
         .highlights(&[tree_sitter_ruby::HIGHLIGHTS_QUERY])
-        .locals(&[tree_sitter_ruby::LOCALS_QUERY]),
+        .locals(&[tree_sitter_ruby::LOCALS_QUERY])
+        .unfit_if(unfit::many_heredocs),
 ];
