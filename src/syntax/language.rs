@@ -29,6 +29,12 @@ pub struct Language {
     /// Parts of the highlight query; where two patterns match a node the later one wins.
     pub(super) highlights: &'static [&'static str],
     pub(super) locals: &'static [&'static str],
+    /// Whether the scanner of the grammar may see nothing but ASCII; see [`super::parse`].
+    pub(super) ascii_only: bool,
+    /// Whether the grammar finds faults in sound code, so that its errors say nothing.
+    pub(super) lenient: bool,
+    /// Whether the scanner of the grammar must find a line end before the source ends; see [`super::parse`].
+    pub(super) line_ended: bool,
 }
 
 /// The queries of each language, by its id.
@@ -56,6 +62,9 @@ impl Language {
             tags_query: "",
             highlights: &[],
             locals: &[],
+            ascii_only: false,
+            lenient: false,
+            line_ended: false,
         }
     }
 
@@ -96,6 +105,24 @@ impl Language {
         self
     }
 
+    /// For a grammar whose scanner looks characters up in tables that end after ASCII.
+    pub(super) const fn ascii_only(mut self) -> Self {
+        self.ascii_only = true;
+        self
+    }
+
+    /// For a grammar whose scanner looks for the end of a line beyond the end of the source.
+    pub(super) const fn line_ended(mut self) -> Self {
+        self.line_ended = true;
+        self
+    }
+
+    /// For a grammar that finds faults in sound code: its tags are good, its errors say nothing.
+    pub(super) const fn lenient(mut self) -> Self {
+        self.lenient = true;
+        self
+    }
+
     /// All languages, family by family.
     pub fn all() -> impl Iterator<Item = &'static Self> + Clone {
         languages()
@@ -131,6 +158,11 @@ impl Language {
     pub fn check(&'static self) -> Result<(), &'static SyntaxError> {
         self.tag_query()?;
         self.highlight_configuration().map(|_| ())
+    }
+
+    /// Whether its own highlight query colours it, and not the fallback.
+    pub(super) fn has_highlights(&self) -> bool {
+        !self.highlights.is_empty()
     }
 
     /// The compiled tags query.

@@ -9,7 +9,8 @@ pub(super) static LANGUAGES: &[Language] = &[
         .aliases(&["shell", "zsh", "ksh"])
         .interpreters(&["sh", "bash", "dash", "ksh", "zsh"])
         .tags(include_str!("../../../queries/bash/tags.scm"))
-        .highlights(&[tree_sitter_bash::HIGHLIGHT_QUERY]),
+        .highlights(&[tree_sitter_bash::HIGHLIGHT_QUERY])
+        .ascii_only(),
     Language::new("python", "Python", || tree_sitter_python::LANGUAGE.into())
         .extensions(&["py", "pyi", "pyw"])
         .file_names(&["SConstruct", "SConscript"])
