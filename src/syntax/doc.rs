@@ -10,10 +10,17 @@ const MOST_SIBLINGS: usize = 64;
 
 /// The first line of the documentation of a definition at `node`; `captured` is the node that the query calls its doc.
 pub(super) fn doc_line(node: Node<'_>, captured: Option<Node<'_>>, source: &str) -> String {
-    let comment = captured.or_else(|| comment_above(outermost_of_line(node, source)));
-    let text = comment.and_then(|comment| source.get(comment.byte_range())).unwrap_or_default();
-    let line = text.lines().map(without_marks).find(|line| line.chars().any(char::is_alphanumeric));
-    line.unwrap_or_default().chars().take(LONGEST).collect()
+    let mut comment = captured.or_else(|| comment_above(outermost_of_line(node, source)));
+    for _ in 0..MOST_SIBLINGS {
+        // Where each line is a comment of its own, the first may hold nothing but a mark or a tag.
+        let Some(said) = comment.filter(|comment| comment.start_byte() < node.end_byte()) else { break };
+        let text = source.get(said.byte_range()).unwrap_or_default();
+        if let Some(line) = text.lines().map(without_marks).find(|line| line.chars().any(char::is_alphanumeric)) {
+            return line.chars().take(LONGEST).collect();
+        }
+        comment = said.next_sibling().filter(|next| next.kind().contains("comment"));
+    }
+    String::new()
 }
 
 /// The first comment of those that stand right above, attributes in between or not.
@@ -27,7 +34,7 @@ fn comment_above(node: Node<'_>) -> Option<Node<'_>> {
         let is_attribute = ["attribute", "annotation", "decorator"].iter().any(|part| sibling.kind().contains(part));
         let end = sibling.end_position();
         let last_row = if end.column == 0 { end.row.saturating_sub(1) } else { end.row };
-        if !(is_comment || is_attribute) || last_row + 1 < row {
+        if !(is_comment || is_attribute) || last_row + 1 < row || (is_comment && trails(sibling)) {
             break;
         }
         row = sibling.start_position().row;
@@ -62,8 +69,44 @@ fn comment_at_its_end(node: Node<'_>) -> Node<'_> {
     last.filter(|last| last.kind() == "comment").unwrap_or(node)
 }
 
-/// A line of a comment without what makes it one.
-fn without_marks(line: &str) -> &str {
-    let marks = |c: char| c.is_whitespace() || "/*#!-;%\"'(){}<>".contains(c);
-    line.trim_start_matches(marks).trim_end_matches(|c: char| c.is_whitespace() || "*/\"'".contains(c))
+/// Whether a comment stands behind something else on its line, and so is about that.
+fn trails(comment: Node<'_>) -> bool {
+    let end = comment.prev_sibling().map(|before| before.end_position());
+    end.is_some_and(|end| end.row == comment.start_position().row && end.column > 0)
+}
+
+/// A line of a comment without what makes it one, nor the tags of XML around it.
+fn without_marks(whole: &str) -> &str {
+    let marks = |c: char| c.is_whitespace() || "/*#!-;%\"'(){}>".contains(c);
+    let mut line = whole.trim_start_matches(marks);
+    while let Some((_, rest)) = line.strip_prefix('<').and_then(|tagged| tagged.split_once('>')) {
+        line = rest.trim_start_matches(marks);
+    }
+    let line = line.trim_start_matches(|c: char| c == '<' || marks(c));
+    let line = if whole.trim_start().starts_with('{') { line.trim_end().trim_end_matches('}') } else { line };
+    let line = line.split_once("</").map_or(line, |(text, _)| text);
+    line.trim_end_matches(|c: char| c.is_whitespace() || "*/\"'".contains(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Language, tags};
+
+    /// The doc lines of the definitions of `source` that have one.
+    fn docs(language: &str, source: &str) -> Vec<String> {
+        let tags = tags(Language::by_name(language).unwrap(), source);
+        tags.definitions.into_iter().map(|definition| definition.doc).filter(|doc| !doc.is_empty()).collect()
+    }
+
+    #[test]
+    fn the_first_line_that_says_something_counts() {
+        assert_eq!(docs("c#", "/// <summary>\n/// One tide.\n/// </summary>\nclass Tide {}\n"), ["One tide."]);
+        assert_eq!(docs("c#", "/// <summary>One tide.</summary>\nclass Tide {}\n"), ["One tide."]);
+        assert_eq!(docs("rust", "//\n// Twice.\nfn f() {}\n"), ["Twice."]);
+    }
+
+    #[test]
+    fn a_comment_behind_code_is_about_that_code() {
+        assert_eq!(docs("rust", "const A: u8 = 1; // one\nconst B: u8 = 2;\n"), [""; 0]);
+    }
 }

@@ -121,10 +121,12 @@ fn with_grammar(language: &'static Language, source: &str, spans: &mut LineSpans
         return;
     }
     let mut highlighter = Highlighter::new();
-    let source = fit_for(language, source);
-    let Ok(events) = highlighter.highlight(configuration, source.as_bytes(), None, None, |_| None) else {
+    let fit = fit_for(language, source);
+    let Ok(events) = highlighter.highlight(configuration, fit.as_bytes(), None, None, |_| None) else {
         return;
     };
+    // What stands in for a character may have been cut in two.
+    let whole = |at| source.floor_char_boundary(at);
     let mut stack = Vec::new();
     for event in events {
         match event {
@@ -134,7 +136,7 @@ fn with_grammar(language: &'static Language, source: &str, spans: &mut LineSpans
             }
             Ok(HighlightEvent::Source { start, end }) => {
                 if let Some(Some(highlight)) = stack.last() {
-                    spans.push(start..end, *highlight);
+                    spans.push(whole(start)..whole(end), *highlight);
                 }
             }
             Err(_) => return,

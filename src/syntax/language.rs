@@ -37,6 +37,10 @@ pub struct Language {
     pub(super) ascii_only: bool,
     /// Whether a source would take the scanner of the grammar too long; see [`super::unfit`].
     pub(super) unfit: fn(&str) -> bool,
+    /// Whether the grammar finds faults in sound code, so that its errors say nothing.
+    pub(super) lenient: bool,
+    /// Whether the scanner of the grammar must find a line end before the source ends; see [`super::parse`].
+    pub(super) line_ended: bool,
 }
 
 /// Counts the changes of the code around the queries after which the same query gives other tags. Tags are kept between
@@ -102,6 +106,8 @@ impl Language {
             locals: &[],
             ascii_only: false,
             unfit: |_| false,
+            lenient: false,
+            line_ended: false,
         }
     }
 
@@ -151,6 +157,18 @@ impl Language {
     /// For a grammar whose scanner is slow on sources of which `unfit` is true.
     pub(super) const fn unfit_if(mut self, unfit: fn(&str) -> bool) -> Self {
         self.unfit = unfit;
+        self
+    }
+
+    /// For a grammar whose scanner looks for the end of a line beyond the end of the source.
+    pub(super) const fn line_ended(mut self) -> Self {
+        self.line_ended = true;
+        self
+    }
+
+    /// For a grammar that finds faults in sound code: its tags are good, its errors say nothing.
+    pub(super) const fn lenient(mut self) -> Self {
+        self.lenient = true;
         self
     }
 

@@ -51,11 +51,23 @@ fn body(header: &Header<'_>) -> Option<Range<usize>> {
     (range.start > header.node.start_byte()).then_some(range)
 }
 
-/// The first brace or colon that is a child of the definition: only for definitions whose node is a block of some kind,
-/// since a colon elsewhere introduces a type.
+/// The child of the definition where its body begins, in grammars that do not say so by a field: a brace, a node that is
+/// a body by its name, or the first member where members follow the header without a node around them.
 fn opening<'tree>(node: Node<'tree>) -> Option<Node<'tree>> {
     let mut cursor = node.walk();
-    node.children(&mut cursor).take(MAX_HEADER_NODES).find(|child| child.kind() == "{")
+    node.children(&mut cursor).take(MAX_HEADER_NODES).find(|child| opens_body(child.kind()))
+}
+
+fn opens_body(kind: &str) -> bool {
+    match kind {
+        "{" => true,
+        // Kotlin
+        "class_body" | "enum_class_body" | "function_body" | "getter" | "setter" => true,
+        // Objective-C
+        "implementation_definition" | "instance_variables" | "method_declaration" | "property_declaration" => true,
+        "qualified_protocol_interface_declaration" | "@end" => true,
+        _ => false,
+    }
 }
 
 /// Appends the code of `range`, leaving out comments and annotations.
@@ -78,7 +90,7 @@ fn holes(node: Node<'_>, range: Range<usize>) -> Vec<Range<usize>> {
     }
     for _ in 0..MAX_HEADER_NODES {
         let child = cursor.node();
-        let skip = is_left_out(child.kind());
+        let skip = is_left_out(child);
         if skip && child.end_byte() > range.start && child.start_byte() < range.end {
             holes.push(child.byte_range());
         }
@@ -98,13 +110,16 @@ fn holes(node: Node<'_>, range: Range<usize>) -> Vec<Range<usize>> {
     holes
 }
 
-fn is_left_out(kind: &str) -> bool {
-    matches!(
-        kind,
-        "comment" | "line_comment" | "block_comment" | "annotation" | "marker_annotation" | "decorator" | "description"
-        // What a C++ constructor begins with is part of its body.
-        | "field_initializer_list"
-    )
+fn is_left_out(node: Node<'_>) -> bool {
+    match node.kind() {
+        "comment" | "line_comment" | "block_comment" => true,
+        "annotation" | "marker_annotation" | "decorator" | "attribute_list" | "description" => true,
+        // Those of Swift stand among the modifiers; what markup calls attributes is the point of a tag.
+        "attribute" => node.child(0).is_some_and(|mark| mark.kind() == "@"),
+        // What a constructor of C++ or Dart begins with is part of its body.
+        "field_initializer_list" | "initializers" | "redirection" => true,
+        _ => false,
+    }
 }
 
 /// What is left at the end of a header once its body is gone.
@@ -206,6 +221,13 @@ mod tests {
         assert_eq!(signatures("c", "int f(void);\n"), ["int f(void)"]);
         assert_eq!(signatures("rust", "pub struct P(pub u32, u32);\n"), ["pub struct P(pub u32, u32)"]);
         assert_eq!(signatures("go", "type P struct {\n\tX int\n}\n"), ["type P struct"]);
+    }
+
+    #[cfg(feature = "lang-more")]
+    #[test]
+    fn members_without_a_body_around_them_end_the_header() {
+        let source = "@interface A : B <C>\n// x\n- (void)f;\n@end\n@implementation A\n@end\n";
+        assert_eq!(signatures("objc", source), ["@interface A : B <C>", "- (void)f", "@implementation A"]);
     }
 
     #[test]

@@ -163,10 +163,11 @@ fn definition(query: &TagQuery, found: &QueryMatch<'_, '_>, source: &str) -> Opt
     })
 }
 
-/// The name in a node: symbols of Ruby lose their colon; what is blank, anonymous or absurdly long is no name.
+/// The name in a node: symbols of Ruby lose their colon, names that are quoted because they are keywords lose the
+/// quotes; what is blank, anonymous or absurdly long is no name.
 fn name_text<'source>(node: Node<'_>, source: &'source str) -> Option<&'source str> {
     let text = source.get(node.byte_range())?;
-    let text = if node.kind() == "simple_symbol" { text.trim_start_matches(':') } else { text };
+    let text = if node.kind() == "simple_symbol" { text.trim_start_matches(':') } else { text.trim_matches('`') };
     let blank = text.is_empty() || text == "_" || text.len() > MAX_NAME_BYTES || text.contains('\n');
     (!blank).then_some(text)
 }
@@ -177,8 +178,10 @@ fn lines(node: Node<'_>, name: Node<'_>, body: Option<Node<'_>>, source: &str) -
     let trailing = body.is_some_and(|body| name.start_byte() >= body.end_byte());
     let first = if trailing { node.start_position().row } else { name.start_position().row };
     // Some nodes take in their line end and the blank lines that follow.
-    let text = source.get(node.byte_range()).unwrap_or_default();
+    let text = source.get(node.start_byte()..node.end_byte().min(source.len())).unwrap_or_default();
     let blank = text.bytes().rev().take_while(u8::is_ascii_whitespace).filter(|byte| *byte == b'\n').count();
+    // … and the one that some grammars are given behind the source.
+    let blank = blank + usize::from(node.end_byte() > source.len());
     let last = node.end_position().row.saturating_sub(blank);
     (line_of(first), line_of(last.max(first)))
 }
@@ -190,8 +193,16 @@ fn line_of(row: usize) -> u32 {
 
 /// What was imported, each once, in source order.
 fn imports(found: &BTreeSet<Bytes>, source: &str) -> Vec<String> {
-    let mut imports: Vec<String> = Vec::new();
+    let mut joined: Vec<Bytes> = Vec::new();
     for &(start, end) in found {
+        match joined.last_mut() {
+            // Where a grammar has no node for a dotted name, its parts are captured.
+            Some(last) if source.get(last.1..start) == Some(".") => last.1 = end,
+            _ => joined.push((start, end)),
+        }
+    }
+    let mut imports: Vec<String> = Vec::new();
+    for (start, end) in joined {
         let quotes = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '<' | '>');
         let module = source.get(start..end).unwrap_or_default().trim_matches(quotes);
         let usable = !module.is_empty() && module.len() <= MAX_NAME_BYTES && !module.contains('\n');
@@ -210,7 +221,7 @@ fn references(found: BTreeMap<Bytes, u32>, names: &BTreeSet<NameAt>, source: &st
         }
         // Several names may stand in one string, as the classes of an element do.
         for name in source.get(start..end).unwrap_or_default().split_whitespace() {
-            let name = name.trim_start_matches(':');
+            let name = name.trim_start_matches(':').trim_matches('`');
             if !name.is_empty() && name.len() <= MAX_NAME_BYTES {
                 references.push(Reference { name: name.to_owned(), line });
             }
@@ -387,6 +398,14 @@ mod tests {
     fn declarations_of_several_names_do_not_nest() {
         let expected = ["function a 1-1", "function b 1-1", "variable c 1-1"];
         assert_eq!(defined("javascript", "const a = () => 1, b = () => 2, c = 3;\n"), expected);
+    }
+
+    #[test]
+    fn parts_of_a_dotted_import_are_one_and_quotes_are_no_part_of_a_name() {
+        let tags = |name, source| tags(Language::by_name(name).unwrap(), source);
+        assert_eq!(tags("scala", "import a.b.c, d.e\n").imports, ["a.b.c", "d.e"]);
+        assert_eq!(defined("swift", "func `default`() {}\n"), ["function default 1-1"]);
+        assert_eq!(tags("swift", "let a = `default`()\n").references[0].name, "default");
     }
 
     #[test]
