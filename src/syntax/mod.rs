@@ -22,6 +22,7 @@ mod unfit;
 pub use floor::match_count;
 pub use highlight::{Highlight, Span, highlight, highlight_lang};
 pub use language::Language;
+pub use lexicon::lexical_tags;
 pub use parse::error_count;
 pub use tag::{Definition, FileTags, Reference, SymbolKind};
 pub use tags::tags;

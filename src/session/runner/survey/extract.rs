@@ -1,6 +1,9 @@
 //! Reading files and making their records.
 
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+use std::sync::atomic::AtomicBool;
 
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
@@ -9,11 +12,15 @@ use super::spent::Spent;
 use crate::clock::Stopwatch;
 use crate::repo_map::{Digest, RecordAt, SegmentBuilder};
 use crate::store::ContentKey;
-use crate::syntax::{Language, tags};
+use crate::syntax::tag::{Definition, FileTags};
+use crate::syntax::{Language, lexical_tags, tags};
 use crate::workspace::{self, FileEntry, Root};
 
 /// Files above this many bytes are listed but not parsed: they are data or generated, and would cost seconds.
 const PARSE_LIMIT: u64 = 1 << 20;
+
+/// Files without a grammar are read for their words up to this size, in bytes.
+const LEXICON_LIMIT: u64 = 64 << 10;
 
 /// Some files in path order, with new records for those that were not known.
 #[derive(Debug, Default)]
@@ -39,37 +46,72 @@ pub(super) enum Found {
 
 impl Part {
     /// Finds or makes the record of a file.
-    pub(super) fn take(&mut self, root: &Root, entry: &FileEntry, known: &Known) {
+    pub(super) fn take(&mut self, root: &Root, entry: &FileEntry, known: &Known, by_ctags: &ByCtags) {
         let found = match known.unchanged(entry) {
             Some(record) => record.map_or(Found::Nothing, Found::Known),
-            None => self.look_into(root, entry, known),
+            None => self.look_into(root, entry, known, by_ctags),
         };
         self.files.push(found);
     }
 
     /// Reads a file. One that cannot be read as text has no record: its name is still worth a line of the map.
-    fn look_into(&mut self, root: &Root, entry: &FileEntry, known: &Known) -> Found {
+    fn look_into(&mut self, root: &Root, entry: &FileEntry, known: &Known, by_ctags: &ByCtags) -> Found {
         let clock = Stopwatch::start();
-        let language = Language::for_path(&entry.path).filter(|_| !entry.secret && entry.bytes <= PARSE_LIMIT);
-        let Some((language, snapshot)) = language.and_then(|it| Some((it, workspace::read(root, &entry.path).ok()?)))
-        else {
-            return Found::Nothing;
-        };
+        let snapshot = is_worth_reading(entry).then(|| workspace::read(root, &entry.path).ok()).flatten();
+        let Some(snapshot) = snapshot else { return Found::Nothing };
         self.read += 1;
         let read = clock.ms();
-        let key = key(language, &snapshot.text);
-        let found = known.content(key).map_or_else(
-            || {
-                let tags = tags(language, &snapshot.text);
-                let digest = Digest::new(&snapshot.text, &tags);
-                self.keys.push(key);
-                Found::Fresh(self.builder.add(&tags, &digest, snapshot.text.len() as u32))
-            },
-            Found::Known,
-        );
+        let language = Language::detect(&entry.path, &snapshot.text);
+        let definitions = by_ctags.get(Path::new(&entry.path));
+        let key = key(language, definitions.is_some(), &snapshot.text);
+        let fresh = || {
+            let tags = match (language, definitions) {
+                (Some(language), _) => tags(language, &snapshot.text),
+                (None, Some(definitions)) => {
+                    FileTags { definitions: definitions.clone(), ..lexical_tags(&snapshot.text) }
+                }
+                (None, None) => lexical_tags(&snapshot.text),
+            };
+            let digest = Digest::new(&snapshot.text, &tags);
+            self.keys.push(key);
+            Found::Fresh(self.builder.add(&tags, &digest, snapshot.text.len() as u32))
+        };
+        let found = known.content(key).map_or_else(fresh, Found::Known);
         self.spent.add(read, clock.ms() - read);
         found
     }
+}
+
+/// Definitions that ctags found in files without a grammar, by path.
+pub(super) type ByCtags = BTreeMap<PathBuf, Vec<Definition>>;
+
+/// Asks ctags, where it is installed, about the files that no grammar of ours can read and that nobody knows yet.
+pub(super) fn by_ctags(root: &Root, files: &[FileEntry], known: &Known, cancel: &AtomicBool) -> ByCtags {
+    let unread = |entry: &&FileEntry| Language::for_path(&entry.path).is_none() && is_worth_reading(entry);
+    let paths = files.iter().filter(unread).filter(|entry| known.unchanged(entry).is_none());
+    let paths: Vec<PathBuf> = paths.map(|entry| PathBuf::from(&entry.path)).collect();
+    if paths.is_empty() || !workspace::has_ctags() {
+        return ByCtags::new();
+    }
+    workspace::definitions_by_ctags(root.path(), &paths, cancel)
+}
+
+/// Whether a file can say anything: one with a grammar that is not too large, or a small one that is not known as data.
+fn is_worth_reading(entry: &FileEntry) -> bool {
+    let limit = if Language::for_path(&entry.path).is_some() { PARSE_LIMIT } else { LEXICON_LIMIT };
+    !entry.secret && (1..=limit).contains(&entry.bytes) && !is_data(&entry.path)
+}
+
+/// Whether a path has an extension of what nobody writes by hand or nobody reads as code.
+fn is_data(path: &str) -> bool {
+    const DATA: [&str; 27] = [
+        "bin", "bmp", "class", "csv", "dll", "eot", "exe", "gif", "gz", "ico", "jar", "jpeg", "jpg", "lock", "log",
+        "map", "mo", "pdf", "png", "po", "pot", "so", "svg", "tsv", "ttf", "webp", "zip",
+    ];
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.rsplit_once('.').is_some_and(|(_, extension)| {
+        DATA.binary_search(&extension.to_ascii_lowercase().as_str()).is_ok() || extension.starts_with("woff")
+    })
 }
 
 /// What the record of a content depends on beside it: the queries of all languages, and this version of the program.
@@ -79,6 +121,8 @@ static MAKING: LazyLock<u64> = LazyLock::new(|| {
     xxhash_rust::xxh3::xxh3_64(making.as_bytes())
 });
 
-fn key(language: &Language, text: &str) -> ContentKey {
-    ContentKey(xxh3_128_with_seed(text.as_bytes(), *MAKING ^ language.fingerprint()))
+/// Where there is no language, what ctags knew makes the difference.
+fn key(language: Option<&Language>, by_ctags: bool, text: &str) -> ContentKey {
+    let manner = language.map_or(u64::from(by_ctags), Language::fingerprint);
+    ContentKey(xxh3_128_with_seed(text.as_bytes(), *MAKING ^ manner))
 }

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 pub use spent::SurveyTimes;
 
-use self::extract::Part;
+use self::extract::{ByCtags, Part};
 use self::known::Known;
 use self::spent::Spent;
 use crate::clock::Stopwatch;
@@ -113,7 +113,8 @@ pub fn survey(
     let walk = clock.ms();
     let known = Known::new(start);
     let load = clock.ms() - walk;
-    let parts = read_all(root, &listing.files, &known, cancel, progress)?;
+    let by_ctags = extract::by_ctags(root, &listing.files, &known, cancel);
+    let parts = read_all(root, &listing.files, (&known, &by_ctags), cancel, progress)?;
     let spent: Spent = parts.iter().map(|part| part.spent).sum();
     let times = spent.times(walk, load, clock.ms() - walk - load);
     let joined = join::join(&listing.files, parts, known);
@@ -163,7 +164,7 @@ fn listing(
 fn read_all(
     root: &Root,
     files: &[FileEntry],
-    known: &Known,
+    (known, by_ctags): (&Known, &ByCtags),
     cancel: &AtomicBool,
     progress: &(dyn Fn(SurveyStep<'_>) + Sync),
 ) -> Option<Vec<Part>> {
@@ -174,7 +175,7 @@ fn read_all(
             if cancel.load(Ordering::Relaxed) {
                 break;
             }
-            part.take(root, entry, known);
+            part.take(root, entry, known, by_ctags);
         }
         progress(SurveyStep::Reading(done.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len(), total));
         part
