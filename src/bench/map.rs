@@ -1,14 +1,15 @@
 //! What the repo map of a repository costs: cold, warm, after a change, while a message is typed; against the least that
 //! reading and parsing the same files costs in the same run.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
 use super::figure::{Figure, Unit, median};
 use crate::clock::{CpuWatch, Stopwatch, peak_memory};
-use crate::repo_map::{MapRequest, Ranking, RepoMap, Weights};
-use crate::session::runner::{Survey, SurveyStart, survey};
+use crate::repo_map::{MapRequest, Ranking, RepoMap, TagGraph, Weights};
+use crate::session::runner::{Survey, SurveyStart, SurveyStep, survey};
 use crate::store::MapStore;
 use crate::syntax::{Language, match_count};
 use crate::tokens::LineMemo;
@@ -58,6 +59,7 @@ impl Bench<'_> {
             })
             .collect();
         let memory = peak_memory();
+        let guess = median((0..self.runs).map(|_| self.first_guess()).collect());
         let floor = median((0..self.runs).map(|_| self.floor()).collect());
         let (cpu, wall) =
             (median(runs.iter().map(|run| run.0).collect()), median(runs.iter().map(|run| run.1).collect()));
@@ -67,8 +69,26 @@ impl Bench<'_> {
             Figure::new("floor-cpu", "reading, parsing and querying the same files, nothing else", floor, Unit::CpuMs),
             Figure::new("cold-over-floor", "a first map over the floor", cpu / floor.max(1e-9), Unit::Ratio),
             Figure::new("cold-wall-over-cpu", "how well the threads share the work", wall / cpu.max(1e-9), Unit::Ratio),
+            Figure::new("first-guess-cpu", "something to look at while parsing, nothing kept", guess, Unit::CpuMs),
             Figure::new("peak-memory", "most memory of this process so far", memory, Unit::Megabytes),
         ]
+    }
+
+    /// A first guess at a map, as the app shows it while it parses a repository that it does not know; 0 for a repository
+    /// that is parsed sooner than anyone could look.
+    fn first_guess(&self) -> f64 {
+        let cpu = CpuWatch::start();
+        let (spent, cancel) = (Mutex::new(0.0), AtomicBool::new(false));
+        let progress = |step: SurveyStep<'_>| {
+            if let SurveyStep::Provisional(graph) = step
+                && !cancel.swap(true, Ordering::Relaxed)
+            {
+                drop(map_of(&graph, "", SMALL, &LineMemo::for_model("gpt-4")));
+                *spent.lock().unwrap_or_else(PoisonError::into_inner) = cpu.ms();
+            }
+        };
+        survey(self.root, SurveyStart { provisional: true, ..SurveyStart::default() }, &cancel, &progress);
+        spent.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A map with everything kept from before.
@@ -128,7 +148,13 @@ impl Bench<'_> {
         let path = index.path(middle);
         let before = survey.without(path);
         let changed = Changed { files: [path.to_owned()].into(), listing: false };
-        let start = SurveyStart { before: Some(&before), changed: Some(&changed), store: None, with_terms: true };
+        let start = SurveyStart {
+            before: Some(&before),
+            changed: Some(&changed),
+            store: None,
+            with_terms: true,
+            provisional: false,
+        };
         self.measure(|| drop(survey_of(self.root, start)))
     }
 
@@ -175,8 +201,12 @@ fn ranked(survey: &Survey, message: &str, budget: usize) -> RepoMap {
 }
 
 fn map_for(survey: &Survey, message: &str, budget: usize, memo: &LineMemo) -> RepoMap {
+    map_of(&survey.graph, message, budget, memo)
+}
+
+fn map_of(graph: &Arc<TagGraph>, message: &str, budget: usize, memo: &LineMemo) -> RepoMap {
     let request = MapRequest { message: message.to_owned(), budget, ..MapRequest::default() };
-    RepoMap::of_ranking(Ranking::new(&survey.graph, &request, &Weights::default()), &request, memo)
+    RepoMap::of_ranking(Ranking::new(graph, &request, &Weights::default()), &request, memo)
 }
 
 #[cfg(test)]

@@ -146,8 +146,15 @@ fn ask(
         map_refreshes: 0,
     };
     let counter = CachedCounter::for_model(&line.model);
-    let view =
-        compose(root, Some(survey), &order, settings, settings.window(&line.model), &counter, &KeptMap::default());
+    let view = compose(
+        root,
+        Some((&survey.graph, false)),
+        &order,
+        settings,
+        settings.window(&line.model),
+        &counter,
+        &KeptMap::default(),
+    );
     if let Some(failure) = unsendable(&view) {
         let kind = if view.unreadable.is_empty() { ErrorKind::Provider } else { ErrorKind::Usage };
         return Err(UserError::new(kind, failure.message, failure.hint));

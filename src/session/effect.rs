@@ -90,6 +90,8 @@ pub enum Effect {
 pub struct ContextView {
     /// The ranked map; `None` while the repository is being read.
     pub map: Option<Arc<RepoMap>>,
+    /// Whether the map is a first guess, which is shown and never sent.
+    pub provisional: bool,
     /// The request.
     pub prompt: Arc<Prompt>,
     /// Files of the chat that cannot be sent, and why.
@@ -128,6 +130,8 @@ pub enum Report {
     },
     /// These files there are, sorted; they are still to be read.
     Listed(Arc<Vec<String>>),
+    /// There is something to show while the survey goes on.
+    Sketched,
     /// The survey is done.
     Surveyed {
         /// Something to know about it.

@@ -307,6 +307,7 @@ impl Session {
                 }
                 return self.measure();
             }
+            Report::Sketched => return self.measure(),
             Report::Head(head) => self.head = head,
             Report::Measured { generation, view } if generation == self.generation => self.measured(view),
             Report::Measured { .. } => {}

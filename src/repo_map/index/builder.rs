@@ -1,10 +1,8 @@
 //! Making segments: from tags and digests, or from the records of other segments.
 
-use std::collections::HashMap;
-
 use super::segment::{DEFINITION, Entry, HEADER, LAYOUT, NONE, RECORD, REFERENCE, Record, Segment, probe};
 use crate::repo_map::digest::Digest;
-use crate::syntax::tag::FileTags;
+use crate::syntax::tag::{FileTags, SymbolKind};
 
 /// Longest header, signature or doc line that is kept, in bytes.
 const LONGEST: usize = 1_024;
@@ -20,8 +18,10 @@ pub struct SegmentBuilder {
     /// Lines of the definitions; they come behind the names in the end.
     lines: String,
     terms: Vec<u32>,
-    /// Where each name of the file at hand has its references, so that they are counted, not repeated.
-    counted: HashMap<u32, usize>,
+    /// By name: where the file at hand has its references, so that they are counted, not repeated.
+    counted: Vec<u32>,
+    /// The first reference of the file at hand.
+    first_use: u32,
 }
 
 impl SegmentBuilder {
@@ -47,15 +47,9 @@ impl SegmentBuilder {
                 lines,
             );
         }
-        self.counted.clear();
+        self.begin_uses();
         for reference in &tags.references {
-            let name = self.names.number(&reference.name);
-            let fresh = self.references.len();
-            let at = *self.counted.entry(name).or_insert(fresh);
-            if at == fresh {
-                self.references.push([name, reference.line, 0]);
-            }
-            self.references[at][2] += 1;
+            self.use_name(&reference.name, reference.line);
         }
         for module in &tags.imports {
             let name = self.names.number(module);
@@ -95,7 +89,40 @@ impl SegmentBuilder {
         number(self.records.len()) - 1
     }
 
-    fn open_record(&mut self, bytes: u32) {
+    /// Before the first use of a file: nothing of it is counted yet.
+    pub(super) fn begin_uses(&mut self) {
+        self.first_use = number(self.references.len());
+    }
+
+    /// Counts a use of a name.
+    pub(super) fn use_name(&mut self, name: &str, line: u32) {
+        let name = self.names.number(name);
+        if self.counted.len() <= name as usize {
+            self.counted.resize(name as usize + 1, NONE);
+        }
+        let slot = &mut self.counted[name as usize];
+        // What an earlier file left there is below the first use of this one.
+        if *slot == NONE || *slot < self.first_use {
+            *slot = number(self.references.len());
+            self.references.push([name, line, 0]);
+        }
+        if let Some(uses) = self.references.get_mut(*slot as usize) {
+            uses[2] += 1;
+        }
+    }
+
+    /// Adds a definition of which nothing but its line is known.
+    pub(super) fn add_sketched(&mut self, name: &str, kind: SymbolKind, line: u32, text: &str) {
+        let name = self.names.number(name);
+        self.push_definition([name, kind.number(), line, line, NONE], ["", text, ""]);
+    }
+
+    /// Ends a record without terms, and tells its number.
+    pub(super) fn close_sketch(&mut self) -> u32 {
+        number(self.records.len()) - 1
+    }
+
+    pub(super) fn open_record(&mut self, bytes: u32) {
         self.records.push(self.ends(bytes));
     }
 

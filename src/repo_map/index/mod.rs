@@ -8,6 +8,7 @@
 mod builder;
 mod joined;
 mod segment;
+mod sketch;
 
 pub use builder::SegmentBuilder;
 pub use joined::{IndexFile, MapIndex, RecordAt};

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use super::kept::KeptMap;
-use super::survey::Survey;
 use crate::config::Settings;
 use crate::context::{ContextFile, ContextInputs, Window, assemble, map_budget};
-use crate::repo_map::{MapRequest, MapStyle};
+use crate::repo_map::{MapRequest, MapStyle, TagGraph};
 use crate::session::{ContextOrder, ContextView};
 use crate::tokens::TokenCounter;
 use crate::workspace::{self, Root};
@@ -14,10 +13,11 @@ use crate::workspace::{self, Root};
 /// The map is shrunk in this many steps before a request counts as too large.
 const SHRINK_STEPS: usize = 3;
 
-/// Reads the files of the chat, ranks the map, and assembles the request.
+/// Reads the files of the chat, ranks the map, and assembles the request. The flag beside the graph says that it is a first
+/// guess.
 pub fn compose(
     root: &Root,
-    survey: Option<&Survey>,
+    graph: Option<(&Arc<TagGraph>, bool)>,
     order: &ContextOrder,
     settings: &Settings,
     window: Window,
@@ -35,16 +35,16 @@ pub fn compose(
         draft: &order.draft,
         window,
     };
-    let Some(survey) = survey else {
-        return ContextView { map: None, prompt: Arc::new(assemble(&inputs, counter)), unreadable };
+    let Some((graph, provisional)) = graph else {
+        return ContextView { map: None, provisional: false, prompt: Arc::new(assemble(&inputs, counter)), unreadable };
     };
     let mut step = 0;
     loop {
         let request = map_request(order, &files, budget);
-        let map = kept.map(survey, order, &request, counter);
+        let map = kept.map(graph, provisional, order, &request, counter);
         let prompt = assemble(&ContextInputs { map: &map.text, ..inputs.clone() }, counter);
         if prompt.excess() == 0 || budget == 0 {
-            return ContextView { map: Some(map), prompt: Arc::new(prompt), unreadable };
+            return ContextView { map: Some(map), provisional, prompt: Arc::new(prompt), unreadable };
         }
         // The map gives way before anything that the user put there.
         step += 1;

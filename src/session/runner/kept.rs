@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::survey::Survey;
-use crate::repo_map::{MapRequest, Ranking, Refresh, RepoMap, Weights};
+use crate::repo_map::{MapRequest, Ranking, Refresh, RepoMap, TagGraph, Weights};
 use crate::session::ContextOrder;
 use crate::tokens::TokenCounter;
 
@@ -19,8 +18,10 @@ struct Occasion {
     budget: usize,
     refreshes: u64,
     chat_files: Option<Vec<String>>,
-    /// The draft, and which survey.
+    /// The draft, and which graph.
     rest: Option<(String, usize)>,
+    /// A first guess moves the map once more in any mode, when it is one no longer.
+    provisional: bool,
     exact: bool,
 }
 
@@ -28,7 +29,8 @@ impl KeptMap {
     /// The map for an order: the last one if nothing happened that moves it, else a new one.
     pub fn map(
         &self,
-        survey: &Survey,
+        graph: &Arc<TagGraph>,
+        provisional: bool,
         order: &ContextOrder,
         request: &MapRequest,
         counter: &dyn TokenCounter,
@@ -38,17 +40,15 @@ impl KeptMap {
             refreshes: order.map_refreshes,
             chat_files: (order.map_refresh != Refresh::Manual).then(|| request.chat_files.clone()),
             // A survey is another graph; the old one is kept by the map, so that its place is not used again.
-            rest: order
-                .map_refresh
-                .follows_disk()
-                .then(|| (request.message.clone(), Arc::as_ptr(&survey.graph).addr())),
+            rest: order.map_refresh.follows_disk().then(|| (request.message.clone(), Arc::as_ptr(graph).addr())),
+            provisional,
             exact: counter.exact(),
         };
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, map)) = kept.as_ref().filter(|(known, _)| *known == occasion) {
             return Arc::clone(map);
         }
-        let ranking = Ranking::new(&survey.graph, request, &Weights::default());
+        let ranking = Ranking::new(graph, request, &Weights::default());
         let map = Arc::new(RepoMap::of_ranking(ranking, request, counter));
         *kept = Some((occasion, Arc::clone(&map)));
         map

@@ -34,7 +34,7 @@ use crate::config::Settings;
 use crate::context::{self, Prompt, Window};
 use crate::edit::FormatChoice;
 use crate::llm::{self, LlmError, OpenAi, Provider};
-use crate::repo_map::Refresh;
+use crate::repo_map::{Refresh, TagGraph};
 use crate::workspace::{self, Changed, Root, Watch};
 
 /// A burst of keystrokes is measured once, this long after the last of them.
@@ -60,6 +60,8 @@ struct Shared {
     measuring: Mutex<()>,
     surveying: Mutex<Arc<AtomicBool>>,
     kept: KeptMap,
+    /// What can be shown while the first survey goes on.
+    sketch: Mutex<Option<Arc<TagGraph>>>,
     /// What changed on disk since the last survey began, as far as it was told.
     changed: Mutex<Changed>,
     /// The watch on the disk, while there is one.
@@ -79,6 +81,7 @@ impl Runner {
             measuring: Mutex::default(),
             surveying: Mutex::default(),
             kept: KeptMap::default(),
+            sketch: Mutex::default(),
             changed: Mutex::default(),
             watch: Mutex::default(),
             turn: Mutex::default(),
@@ -120,8 +123,9 @@ impl Runner {
                     Report::Reread { path, text }
                 });
             }),
-            Effect::CopyPrompt(order) => runner
-                .blocking(Report::Failed, move |runner| Report::PromptText(runner.compose(&order).prompt.as_text())),
+            Effect::CopyPrompt(order) => runner.blocking(Report::Failed, move |runner| {
+                Report::PromptText(runner.compose(&order, false).prompt.as_text())
+            }),
             Effect::FindServers => {
                 tokio::spawn(async move { runner.report(Report::Servers(llm::local_servers().await)).await });
             }
@@ -170,7 +174,7 @@ impl Runner {
             // One at a time: whoever waited here may be outdated by now.
             let _turn = lock(&runner.shared.measuring);
             if current(&runner) {
-                let measured = caught(|| runner.compose(&order));
+                let measured = caught(|| runner.compose(&order, true));
                 runner.report_now(match measured {
                     Ok(view) => Report::Measured { generation, view },
                     Err(failure) => Report::Failed(failure),
@@ -179,11 +183,15 @@ impl Runner {
         });
     }
 
-    fn compose(&self, order: &ContextOrder) -> ContextView {
+    /// The next request as it would be sent now. With `or_guess`, a first guess at the map will do while there is no other.
+    fn compose(&self, order: &ContextOrder, or_guess: bool) -> ContextView {
         let shared = &self.shared;
         let survey = shared.survey.borrow().clone();
+        let sketch = lock(&shared.sketch).clone().filter(|_| or_guess);
+        let known = survey.as_ref().map(|survey| (&survey.graph, false));
+        let graph = known.or_else(|| sketch.as_ref().map(|sketch| (sketch, true)));
         let counter = Arc::clone(&shared.counter.read().unwrap_or_else(PoisonError::into_inner));
-        compose(&shared.root, survey.as_deref(), order, &shared.settings, self.window(), &*counter, &shared.kept)
+        compose(&shared.root, graph, order, &shared.settings, self.window(), &*counter, &shared.kept)
     }
 
     fn line(&self) -> Option<Line> {
@@ -210,7 +218,7 @@ impl Runner {
                     lock(&runner.shared.changed).listing = true;
                     runner.survey(&AtomicBool::new(false));
                 }
-                runner.compose(&order)
+                runner.compose(&order, false)
             })
         })
         .await;

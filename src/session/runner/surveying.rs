@@ -30,8 +30,13 @@ impl Runner {
         let before = self.shared.survey.borrow().clone();
         let changed = std::mem::take(&mut *lock(&self.shared.changed));
         let store = self.shared.settings.keep_map.then(|| map_store(&self.shared.root)).flatten();
-        let start =
-            SurveyStart { before: before.as_deref(), store: store.as_ref(), changed: Some(&changed), with_terms: true };
+        let start = SurveyStart {
+            before: before.as_deref(),
+            store: store.as_ref(),
+            changed: Some(&changed),
+            with_terms: true,
+            provisional: before.is_none(),
+        };
         let progress = |step: SurveyStep<'_>| self.tell_progress(step, before.is_none());
         let Some(survey) = survey(&self.shared.root, start, cancel, &progress) else {
             // Whoever took over has to look at these as well.
@@ -41,6 +46,7 @@ impl Runner {
         let survey = Arc::new(survey);
         let note = survey_note(&survey, before.as_deref());
         self.shared.survey.send_replace(Some(Arc::clone(&survey)));
+        *lock(&self.shared.sketch) = None;
         let watched = self.follow_files(&survey);
         if let Some(store) = store {
             // Nobody waits for it, and what cannot be kept is made anew.
@@ -55,6 +61,10 @@ impl Runner {
             SurveyStep::Listed(files) => {
                 let paths = files.iter().map(|file| file.path.clone()).collect();
                 self.report_now(Report::Listed(Arc::new(paths)));
+            }
+            SurveyStep::Provisional(graph) => {
+                *lock(&self.shared.sketch) = Some(graph);
+                self.report_now(Report::Sketched);
             }
             // Progress that nobody has time for is not worth waiting.
             SurveyStep::Listing(done) if first => {

@@ -128,7 +128,8 @@ mod tests {
     fn app(window: Window) -> App {
         let (mut session, effects) = Session::start(Connection::None);
         let prompt = Prompt { parts: Vec::new(), messages: Vec::new(), tokens: 0, exact: true, window };
-        session.view = Some(ContextView { map: None, prompt: Arc::new(prompt), unreadable: Vec::new() });
+        session.view =
+            Some(ContextView { map: None, provisional: false, prompt: Arc::new(prompt), unreadable: Vec::new() });
         App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0
     }
 

@@ -21,6 +21,7 @@ const GAUGE: usize = 5;
 /// Draws the pane.
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
     let map = app.session.view.as_ref().and_then(|view| view.map.as_ref());
+    let provisional = app.session.view.as_ref().is_some_and(|view| view.provisional);
     let note = match (app.session.survey, map) {
         (SurveyState::Reading(done, 0), None) => format!("listing: {done} files"),
         (SurveyState::Reading(done, total), None) => format!("reading {done}/{total}"),
@@ -28,7 +29,8 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
         (_, Some(map)) if map.budget == 0 => "no room for it".to_owned(),
         (_, Some(map)) => {
             let budget = meter::tokens(map.budget as u64);
-            format!("{} of {budget} tokens", meter::tokens(map.tokens as u64))
+            let first = if provisional { "first guess · " } else { "" };
+            format!("{first}{} of {budget} tokens", meter::tokens(map.tokens as u64))
         }
     };
     let inner = pane_block(app, frame, area, Pane::Map, &note);

@@ -97,7 +97,7 @@ pub(super) fn by_ctags(root: &Root, files: &[FileEntry], known: &Known, cancel: 
 }
 
 /// Whether a file can say anything: one with a grammar that is not too large, or a small one that is not known as data.
-fn is_worth_reading(entry: &FileEntry) -> bool {
+pub(super) fn is_worth_reading(entry: &FileEntry) -> bool {
     let limit = if Language::for_path(&entry.path).is_some() { PARSE_LIMIT } else { LEXICON_LIMIT };
     !entry.secret && (1..=limit).contains(&entry.bytes) && !is_data(&entry.path)
 }

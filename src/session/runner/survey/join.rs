@@ -5,60 +5,78 @@ use std::sync::Arc;
 
 use super::extract::{Found, Part};
 use super::known::Known;
+use super::sketch::Sketch;
 use crate::repo_map::{IndexFile, MapIndex, RecordAt, Segment, SegmentBuilder};
 use crate::store::{ContentKey, KnownFile, StoredSegment};
 use crate::workspace::FileEntry;
 
-/// Most segments that an index is spread over; then they are made one.
-const MOST_SEGMENTS: usize = 8;
 /// Records that no file has are thrown away when there are as many of them as of the others, and more than this. Below it
 /// they are what makes a switch of branches free.
 const SPARE: usize = 512;
 /// Changes below this number of files are not worth writing the list of files again: the next process reads them anew.
 const WORTH_SAVING: usize = 16;
 
-/// The index of a survey, and what is kept.
+/// A list of files with their records, as far as they are looked at.
+#[derive(Debug, Default)]
 pub(super) struct Joined {
-    pub(super) index: MapIndex,
     pub(super) segments: Vec<StoredSegment>,
-    pub(super) known: Vec<KnownFile>,
-    pub(super) bytes: u64,
+    /// In the order of the files.
+    pub(super) records: Vec<Option<RecordAt>>,
+    /// How many files were read.
     pub(super) read: usize,
-    pub(super) rebuilt: bool,
-    pub(super) unsaved: bool,
+    /// Whether anything is new.
+    fresh: bool,
 }
 
-/// Joins the parts of a survey over `files`.
-pub(super) fn join(files: &[FileEntry], parts: Vec<Part>, known: Known) -> Joined {
-    let read = parts.iter().map(|part| part.read).sum();
-    let mut segments = known.segments.clone();
-    let fresh_segment = segments.len() as u32;
-    let (records, fresh) = records(parts, fresh_segment);
-    let fresh_records = fresh.as_ref().map_or(0, |fresh| fresh.keys.len());
-    segments.extend(fresh);
-    let mut records = records;
-    if should_compact(&segments, &records) {
-        (segments, records) = compact(&segments, &records);
+impl Joined {
+    /// Starts from what was known.
+    pub(super) fn new(known: &Known) -> Self {
+        Self { segments: known.segments.clone(), ..Self::default() }
     }
-    let kept = |(entry, record): (&FileEntry, &Option<RecordAt>)| KnownFile {
-        path: entry.path.clone(),
-        stamp: entry.stamp,
-        record: *record,
-    };
-    let list: Vec<KnownFile> = files.iter().zip(&records).map(kept).collect();
-    let index_file = |(entry, record): (&FileEntry, &Option<RecordAt>)| IndexFile {
-        path: entry.path.as_str().into(),
-        record: *record,
-    };
-    let index = MapIndex::new(
-        segments.iter().map(|stored| Arc::clone(&stored.segment)).collect(),
-        files.iter().zip(&records).map(index_file).collect(),
-    );
-    let bytes =
-        (0..index.len() as u32).filter_map(|file| index.record(file)).map(|record| u64::from(record.bytes())).sum();
-    let worth_saving =
-        fresh_records > 0 || !known.stored || read > WORTH_SAVING || known.differs_by(&list) > WORTH_SAVING;
-    Joined { index, segments, bytes, read, rebuilt: known.rebuilt, unsaved: worth_saving, known: list }
+
+    /// Adds the parts of the files that come next.
+    pub(super) fn add(&mut self, parts: Vec<Part>) {
+        self.read += parts.iter().map(|part| part.read).sum::<usize>();
+        let (records, fresh) = records(parts, self.segments.len() as u32);
+        self.records.extend(records);
+        self.fresh |= fresh.is_some();
+        self.segments.extend(fresh);
+    }
+
+    /// Makes one segment of many, where that is worth it.
+    pub(super) fn settle(&mut self, most_segments: usize) {
+        if should_compact(&self.segments, &self.records, most_segments) {
+            (self.segments, self.records) = compact(&self.segments, &self.records);
+        }
+    }
+
+    /// The index of `files`. Those that come later than the records have those of the sketch, if there is one.
+    pub(super) fn index(&self, files: &[FileEntry], sketch: Option<&Sketch>) -> MapIndex {
+        let mut segments: Vec<Arc<Segment>> = self.segments.iter().map(|stored| Arc::clone(&stored.segment)).collect();
+        let sketched = segments.len() as u32;
+        segments.extend(sketch.map(|sketch| Arc::clone(&sketch.segment)));
+        let sketched = |at: usize| {
+            let record = (*sketch?.records.get(at)?)?;
+            Some(RecordAt { segment: sketched, record })
+        };
+        let index_file = |(at, entry): (usize, &FileEntry)| IndexFile {
+            path: entry.path.as_str().into(),
+            record: self.records.get(at).map_or_else(|| sketched(at), |record| *record),
+        };
+        MapIndex::new(segments, files.iter().enumerate().map(index_file).collect())
+    }
+
+    /// What the next survey can rely on, and whether that is worth writing down.
+    pub(super) fn kept(&self, files: &[FileEntry], known: &Known) -> (Vec<KnownFile>, bool) {
+        let kept = |(entry, record): (&FileEntry, &Option<RecordAt>)| KnownFile {
+            path: entry.path.clone(),
+            stamp: entry.stamp,
+            record: *record,
+        };
+        let list: Vec<KnownFile> = files.iter().zip(&self.records).map(kept).collect();
+        let many = self.read > WORTH_SAVING || known.differs_by(&list) > WORTH_SAVING;
+        (list, self.fresh || !known.stored || many)
+    }
 }
 
 /// The record of each file, and a segment of the new ones.
@@ -81,12 +99,12 @@ fn records(parts: Vec<Part>, fresh_segment: u32) -> (Vec<Option<RecordAt>>, Opti
     (records, (!keys.is_empty()).then(|| StoredSegment::new(builder.finish(), keys)))
 }
 
-fn should_compact(segments: &[StoredSegment], records: &[Option<RecordAt>]) -> bool {
+fn should_compact(segments: &[StoredSegment], records: &[Option<RecordAt>], most_segments: usize) -> bool {
     let all: usize = segments.iter().map(|stored| stored.keys.len()).sum();
     let live = records.iter().flatten().count();
     // Terms that were left out could not be copied.
     let whole = segments.iter().all(|stored| stored.segment.has_terms());
-    whole && (segments.len() > MOST_SEGMENTS || all > 2 * live + SPARE)
+    whole && (segments.len() > most_segments || all > 2 * live + SPARE)
 }
 
 /// One segment of the records that files have.

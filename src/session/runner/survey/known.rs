@@ -58,6 +58,11 @@ impl Known {
         self.contents.get(&key).copied()
     }
 
+    /// Whether nothing is known at all.
+    pub(super) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
     /// How many files are not as they were known, new and vanished ones included.
     pub(super) fn differs_by(&self, files: &[KnownFile]) -> usize {
         let (mut old, mut differing) = (self.files.iter().peekable(), 0);

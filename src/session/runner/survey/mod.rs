@@ -4,6 +4,7 @@
 mod extract;
 mod join;
 mod known;
+mod sketch;
 mod spent;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ use rayon::prelude::*;
 pub use spent::SurveyTimes;
 
 use self::extract::{ByCtags, Part};
+use self::join::Joined;
 use self::known::Known;
 use self::spent::Spent;
 use crate::clock::Stopwatch;
@@ -25,6 +27,12 @@ use crate::workspace::{self, Changed, FileEntry, Root, RootKind};
 
 /// Files that are read by one thread in a row, and whose records share a segment until all are joined.
 const CHUNK: usize = 64;
+
+/// Steps in which a sketch gives way to what is read.
+const STEPS: usize = 4;
+
+/// Most segments that an index is spread over; then they are made one.
+const MOST_SEGMENTS: usize = 8;
 
 /// Everything that the map is made from.
 #[derive(Debug, Default)]
@@ -64,10 +72,12 @@ pub struct SurveyStart<'s> {
     pub changed: Option<&'s Changed>,
     /// Whether the words of the files will be needed: a map without a request does without.
     pub with_terms: bool,
+    /// Whether someone waits for a first map to look at.
+    pub provisional: bool,
 }
 
 /// How far a survey is.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub enum SurveyStep<'a> {
     /// So many files found.
     Listing(usize),
@@ -75,6 +85,8 @@ pub enum SurveyStep<'a> {
     Listed(&'a [FileEntry]),
     /// So many files looked at, of so many.
     Reading(usize, usize),
+    /// What can be shown already, though some or all of it is a guess by words alone.
+    Provisional(Arc<TagGraph>),
 }
 
 impl Survey {
@@ -113,26 +125,58 @@ pub fn survey(
     let walk = clock.ms();
     let known = Known::new(start);
     let load = clock.ms() - walk;
-    let by_ctags = extract::by_ctags(root, &listing.files, &known, cancel);
-    let parts = read_all(root, &listing.files, (&known, &by_ctags), cancel, progress)?;
-    let spent: Spent = parts.iter().map(|part| part.spent).sum();
+    let (joined, spent) = look(root, &listing.files, &known, start.provisional, cancel, progress)?;
     let times = spent.times(walk, load, clock.ms() - walk - load);
-    let joined = join::join(&listing.files, parts, known);
     let join_ms = clock.ms();
-    let graph = Arc::new(TagGraph::new(Arc::new(joined.index), &Weights::default()));
+    let index = joined.index(&listing.files, None);
+    let bytes = (0..index.len() as u32).filter_map(|file| index.record(file)).map(|record| u64::from(record.bytes()));
+    let bytes = bytes.sum();
+    let (list, unsaved) = joined.kept(&listing.files, &known);
     Some(Survey {
-        graph,
+        graph: Arc::new(TagGraph::new(Arc::new(index), &Weights::default())),
         skipped: listing.skipped,
         bare: root.kind() == RootKind::Bare,
-        bytes: joined.bytes,
+        bytes,
         read: joined.read,
-        rebuilt: joined.rebuilt,
+        rebuilt: known.rebuilt,
         ms: SurveyTimes { graph: clock.ms() - join_ms, ..times },
         segments: joined.segments,
-        known: joined.known,
-        unsaved: joined.unsaved,
+        known: list,
+        unsaved,
         files: listing.files,
     })
+}
+
+/// Looks at all files. Of a repository that nobody knows yet, and that someone waits for, there is a sketch first, which
+/// gives way to the records part by part.
+fn look(
+    root: &Root,
+    files: &[FileEntry],
+    known: &Known,
+    provisional: bool,
+    cancel: &AtomicBool,
+    progress: &(dyn Fn(SurveyStep<'_>) + Sync),
+) -> Option<(Joined, Spent)> {
+    let sketch = (provisional && known.is_empty()).then(|| sketch::sketch(root, files, cancel)).flatten();
+    let parts = if sketch.is_some() { STEPS } else { 1 };
+    let by_ctags = extract::by_ctags(root, files, known, cancel);
+    let mut joined = Joined::new(known);
+    let mut spent = Spent::default();
+    for step in files.chunks(files.len().div_ceil(parts).max(1)) {
+        if let Some(sketch) = &sketch {
+            let index = Arc::new(joined.index(files, Some(sketch)));
+            progress(SurveyStep::Provisional(Arc::new(TagGraph::new(index, &Weights::default()))));
+        }
+        let read = read_all(root, step, (known, &by_ctags), (joined.records.len(), files.len()), cancel, progress)?;
+        spent = [spent, read.iter().map(|part| part.spent).sum()].into_iter().sum();
+        joined.add(read);
+    }
+    if cancel.load(Ordering::Relaxed) {
+        return None;
+    }
+    // The segments of the steps were many only to show something meanwhile.
+    joined.settle(if sketch.is_some() { 1 } else { MOST_SEGMENTS });
+    Some((joined, spent))
 }
 
 /// The files, and how many names were left out.
@@ -165,10 +209,11 @@ fn read_all(
     root: &Root,
     files: &[FileEntry],
     (known, by_ctags): (&Known, &ByCtags),
+    (before, total): (usize, usize),
     cancel: &AtomicBool,
     progress: &(dyn Fn(SurveyStep<'_>) + Sync),
 ) -> Option<Vec<Part>> {
-    let (done, total) = (AtomicUsize::new(0), files.len());
+    let done = AtomicUsize::new(before);
     let part = |chunk: &[FileEntry]| {
         let mut part = Part::default();
         for entry in chunk {

@@ -39,7 +39,7 @@ impl Scene {
 
     fn survey(&self, before: Option<&Survey>, stored: bool) -> Survey {
         let store = stored.then(|| self.store());
-        let start = SurveyStart { before, store: store.as_ref(), changed: None, with_terms: true };
+        let start = SurveyStart { before, store: store.as_ref(), changed: None, with_terms: true, provisional: false };
         survey(&self.root, start, &AtomicBool::new(false), &|_| {}).unwrap()
     }
 
@@ -178,6 +178,26 @@ fn where_something_watches_only_what_changed_is_looked_at() {
     fs::remove_file(scene.root.path().join("src/lift.py")).unwrap();
     let start = SurveyStart { before: Some(&after), ..start };
     assert_eq!(survey(&scene.root, start, &AtomicBool::new(false), &|_| {}).unwrap().files.len(), 2);
+}
+
+#[test]
+fn a_large_repository_shows_a_guess_before_it_is_parsed() {
+    let body = "    value = lift_gate(value)\n".repeat(2_500);
+    let files: Vec<(String, String)> =
+        (0..40).map(|n| (format!("src/f{n:02}.py"), format!("def lift_{n}(value):\n{body}"))).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let scene = Scene::new(&files);
+    let guesses = std::sync::Mutex::new(Vec::new());
+    let progress = |step: SurveyStep<'_>| {
+        if let SurveyStep::Provisional(graph) = step {
+            guesses.lock().unwrap().push(graph.stats().definitions);
+        }
+    };
+    let start = SurveyStart { with_terms: true, provisional: true, ..SurveyStart::default() };
+    let found = survey(&scene.root, start, &AtomicBool::new(false), &progress).unwrap();
+    assert_eq!(*guesses.lock().unwrap(), [40, 40, 40, 40]);
+    assert_eq!((found.segments.len(), found.read), (1, 40));
+    assert_eq!(map(&found), map(&scene.survey(None, false)));
 }
 
 #[test]
