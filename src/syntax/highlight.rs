@@ -101,8 +101,8 @@ fn highlight_as(
         return spans.lines;
     }
     match language {
-        Some(language) => with_grammar(language, source, &mut spans),
-        None => {
+        Some(language) if !language.highlights.is_empty() => with_grammar(language, source, &mut spans),
+        _ => {
             if let Some(syntax) = other() {
                 fallback::highlight(&syntax, source, &mut spans);
             }

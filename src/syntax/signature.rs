@@ -21,6 +21,8 @@ pub(super) struct Header<'tree> {
     pub(super) name: Node<'tree>,
     /// What the query says the body is.
     pub(super) body: Option<Node<'tree>>,
+    /// Its documentation, which may stand in the middle of the header.
+    pub(super) doc: Option<Node<'tree>>,
 }
 
 /// The signature of a definition: its source up to the body, without comments and annotations, with white space
@@ -31,15 +33,47 @@ pub(super) fn signature(header: &Header<'_>, prefix: Option<&str>, source: &str)
     let mut text = Squeezed::new(prefix.unwrap_or_default());
     match body(header) {
         Some(body) => {
-            push_code(&mut text, header.node, whole.start..body.start, source);
+            push_header(&mut text, header, whole.start..body.start, source);
             if header.name.start_byte() >= body.end {
                 text.push("{ … }");
                 push_code(&mut text, header.node, body.end..whole.end, source);
             }
         }
-        None => push_code(&mut text, header.node, whole, source),
+        None => push_header(&mut text, header, whole, source),
     }
-    trim(text.finish())
+    closed(trim(text.finish()))
+}
+
+/// A form of a Lisp that lost its body, with its brackets closed.
+fn closed(mut text: String) -> String {
+    if !text.starts_with('(') {
+        return text;
+    }
+    let (mut open, mut in_string) = (Vec::new(), false);
+    for c in text.chars() {
+        match c {
+            '"' => in_string = !in_string,
+            _ if in_string => {}
+            '(' => open.push(')'),
+            '[' => open.push(']'),
+            '{' => open.push('}'),
+            ')' | ']' | '}' => drop(open.pop()),
+            _ => {}
+        }
+    }
+    text.extend(open.iter().rev());
+    text
+}
+
+/// Appends the code of `range` without the documentation.
+fn push_header(text: &mut Squeezed, header: &Header<'_>, range: Range<usize>, source: &str) {
+    match header.doc.map(|doc| doc.byte_range()).filter(|doc| range.start <= doc.start && doc.end <= range.end) {
+        Some(doc) => {
+            push_code(text, header.node, range.start..doc.start, source);
+            push_code(text, header.node, doc.end..range.end, source);
+        }
+        None => push_code(text, header.node, range, source),
+    }
 }
 
 /// Where the body is. The fields of a tuple struct are part of its header although the grammar calls them its body.
@@ -101,7 +135,7 @@ fn holes(node: Node<'_>, range: Range<usize>) -> Vec<Range<usize>> {
 fn is_left_out(kind: &str) -> bool {
     matches!(
         kind,
-        "comment" | "line_comment" | "block_comment" | "annotation" | "marker_annotation" | "decorator"
+        "comment" | "line_comment" | "block_comment" | "haddock" | "annotation" | "attributes" | "marker_annotation" | "decorator"
         // What a C++ constructor begins with is part of its body.
         | "field_initializer_list"
     )
@@ -112,7 +146,8 @@ fn trim(mut text: String) -> String {
     loop {
         let shorter = text.trim_end_matches([' ', '{', ':', ';', ',', '=']);
         // `=>` shows that a constant is a function, and a lone `=` is all that Ruby's short methods leave.
-        let shorter = shorter.strip_suffix(" end").unwrap_or(shorter);
+        let opener = [" end", " where", " do", " begin"].into_iter().find_map(|word| shorter.strip_suffix(word));
+        let shorter = opener.unwrap_or(shorter);
         if shorter.len() == text.len() {
             return text;
         }
