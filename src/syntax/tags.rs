@@ -262,12 +262,12 @@ fn definitions(mut found: Vec<Found>) -> Vec<Definition> {
         while open.last().is_some_and(|outer| outer.range.end <= found.range.start) {
             open.pop();
         }
-        if let FoundRole::Definition(kind) = found.role {
-            if let Some(definition) = placed(found, kind, &open) {
-                match definitions.last_mut().filter(|last| found.joins_clauses && is_clause_of(last, &definition)) {
-                    Some(last) => last.end_line = last.end_line.max(definition.end_line),
-                    None => definitions.push(definition),
-                }
+        if let FoundRole::Definition(kind) = found.role
+            && let Some(definition) = placed(found, kind, &open)
+        {
+            match definitions.last_mut().filter(|last| found.joins_clauses && is_clause_of(last, &definition)) {
+                Some(last) => last.end_line = last.end_line.max(definition.end_line),
+                None => definitions.push(definition),
             }
         }
         open.push(found);
@@ -398,6 +398,22 @@ mod tests {
         assert_eq!(defined("javascript", "const F = class { g() {} };\n"), ["class F 1-1", "method F::g 1-1"]);
         assert_eq!(defined("python", "MAX = 1\n"), ["constant MAX 1-1"]);
         assert_eq!(defined("c", "typedef struct a {\n int x;\n} a;\n"), ["type a 1-3", "struct a 1-3"]);
+    }
+
+    #[cfg(feature = "lang-more")]
+    #[test]
+    fn the_clauses_of_a_function_are_one_definition() {
+        let source = "f :: Int -> Int\nf 0 = 1\nf n = n\n\ng = 2\n\nf' = 3\n";
+        assert_eq!(defined("haskell", source), ["function f 1-3", "constant g 5-5", "constant f' 7-7"]);
+        let source = "defmodule A do\n  def f(0), do: 1\n  def f(n), do: n\n  def g, do: 1\nend\n";
+        assert_eq!(defined("elixir", source), ["module A 1-5", "function A::f 2-3", "function A::g 4-4"]);
+    }
+
+    #[test]
+    fn a_qualified_name_counts_by_its_last_part() {
+        let source = "defmodule Harbour.Tides do\n  def f, do: Harbour.Ports.depth()\nend\n";
+        assert_eq!(defined("elixir", source), ["module Tides 1-3", "function Tides::f 2-2"]);
+        assert_eq!(referenced("elixir", source), ["Ports:2", "depth:2"]);
     }
 
     #[test]
