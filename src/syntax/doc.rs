@@ -5,17 +5,32 @@ use tree_sitter::Node;
 /// Longest doc line that is kept, in characters.
 const LONGEST: usize = 100;
 
+/// Whether a line of a comment only heads or fences it: `#!/bin/sh`, `=head2 load` of Perl, `.SYNOPSIS` of PowerShell.
+fn is_markup(line: &str) -> bool {
+    let line = line.trim();
+    let is_keyword = |word: &str| word.chars().all(|c| c.is_ascii_uppercase());
+    line.starts_with("#!/") || line.starts_with('=') || line.strip_prefix('.').is_some_and(is_keyword)
+}
+
+/// What Elixir calls the attribute that documents a function.
+const ELIXIR_DOC: &str = "@doc";
+
+/// Parts of the names of nodes that may stand between a comment and what it is about. All attributes of Elixir are operators.
+const ATTRIBUTES: [&str; 4] = ["attribute", "annotation", "decorator", "unary_operator"];
+
 /// Siblings looked through upwards: attributes and the lines of one comment.
 const MOST_SIBLINGS: usize = 64;
 
+/// Nodes around a definition that may begin with it.
+const MOST_PARENTS: usize = 3;
+
 /// The first line of the documentation of a definition at `node`; `captured` is the node that the query calls its doc.
 pub(super) fn doc_line(node: Node<'_>, captured: Option<Node<'_>>, source: &str) -> String {
-    let mut comment = captured.or_else(|| comment_above(outermost_of_line(node, source)));
+    let mut comment = captured.or_else(|| comment_above(outermost_of_line(node, source), source));
     for _ in 0..MOST_SIBLINGS {
         // Where each line is a comment of its own, the first may hold nothing but a mark or a tag.
         let Some(said) = comment.filter(|comment| comment.start_byte() < node.end_byte()) else { break };
-        let text = source.get(said.byte_range()).unwrap_or_default();
-        if let Some(line) = text.lines().map(without_marks).find(|line| line.chars().any(char::is_alphanumeric)) {
+        if let Some(line) = first_line(source.get(said.byte_range()).unwrap_or_default()) {
             return line.chars().take(LONGEST).collect();
         }
         comment = said.next_sibling().filter(|next| next.kind().contains("comment"));
@@ -23,18 +38,43 @@ pub(super) fn doc_line(node: Node<'_>, captured: Option<Node<'_>>, source: &str)
     String::new()
 }
 
+/// The first line of a comment or docstring that says something.
+fn first_line(text: &str) -> Option<&str> {
+    let text = text.strip_prefix(ELIXIR_DOC).map_or(text, |sigil| sigil.trim_start_matches([' ', '~', 'S', 's']));
+    // A line like `@param height` is for tools.
+    let says = |line: &&str| line.chars().any(char::is_alphanumeric) && !line.starts_with('@');
+    // Docstrings of Julia open with the call, indented.
+    let is_code = |line: &&str| text.starts_with('"') && line.starts_with("    ");
+    text.lines().filter(|line| !is_code(line) && !is_markup(line)).map(without_marks).find(says)
+}
+
+/// Whether a node documents what follows it: a comment, or the string that Julia and the attribute that Elixir have for it.
+fn is_doc(node: Node<'_>, source: &str) -> bool {
+    match node.kind() {
+        "haddock" | "marginalia" | "pod" | "qldoc" | "xml_doc" | "string_literal" => true,
+        // What CodeQL wraps its comments in.
+        "moduleMember" | "classMember" => source.get(node.byte_range()).is_some_and(|text| text.starts_with("/**")),
+        "unary_operator" => {
+            source.get(node.byte_range()).is_some_and(|text| text.starts_with(ELIXIR_DOC) && !text.ends_with("false"))
+        }
+        kind => kind.contains("comment"),
+    }
+}
+
 /// The first comment of those that stand right above, attributes in between or not.
-fn comment_above(node: Node<'_>) -> Option<Node<'_>> {
+fn comment_above<'tree>(node: Node<'tree>, source: &str) -> Option<Node<'tree>> {
     let mut first = None;
     let mut row = node.start_position().row;
-    let mut above = node.prev_sibling();
+    let mut above = sibling_above(node);
     for _ in 0..MOST_SIBLINGS {
         let Some(sibling) = above.map(comment_at_its_end) else { break };
-        let is_comment = sibling.kind().contains("comment") || sibling.kind() == "marginalia";
-        let is_attribute = ["attribute", "annotation", "decorator"].iter().any(|part| sibling.kind().contains(part));
+        let is_comment = is_doc(sibling, source);
+        let is_attribute = ATTRIBUTES.iter().any(|part| sibling.kind().contains(part));
         let end = sibling.end_position();
         let last_row = if end.column == 0 { end.row.saturating_sub(1) } else { end.row };
-        if !(is_comment || is_attribute) || last_row + 1 < row || (is_comment && trails(sibling)) {
+        // Perl wants an empty line around its documentation.
+        let reach = if sibling.kind() == "pod" { 2 } else { 1 };
+        if !(is_comment || is_attribute) || last_row + reach < row || (is_comment && trails(sibling)) {
             break;
         }
         row = sibling.start_position().row;
@@ -75,17 +115,34 @@ fn trails(comment: Node<'_>) -> bool {
     end.is_some_and(|end| end.row == comment.start_position().row && end.column > 0)
 }
 
+/// The node before, or before what `node` opens: the declaration around a binding, a list of declarations. Keywords are
+/// no nodes here.
+fn sibling_above(node: Node<'_>) -> Option<Node<'_>> {
+    let mut outer = node;
+    for _ in 0..MOST_PARENTS {
+        if let Some(above) = outer.prev_named_sibling() {
+            return Some(above);
+        }
+        outer = outer.parent()?;
+    }
+    None
+}
+
 /// A line of a comment without what makes it one, nor the tags of XML around it.
 fn without_marks(whole: &str) -> &str {
-    let marks = |c: char| c.is_whitespace() || "/*#!-;%\"'(){}>".contains(c);
-    let mut line = whole.trim_start_matches(marks);
+    let marks = |c: char| c.is_whitespace() || "/*#!-;%|^\"'(){}>".contains(c);
+    let line = whole.trim_end();
+    let line = ["*)", "-}", "-->", "#>", "|#", "]]"].iter().find_map(|end| line.strip_suffix(end)).unwrap_or(line);
+    let mut line = line.trim_start_matches(marks);
     while let Some((_, rest)) = line.strip_prefix('<').and_then(|tagged| tagged.split_once('>')) {
         line = rest.trim_start_matches(marks);
     }
     let line = line.trim_start_matches(|c: char| c == '<' || marks(c));
     let line = if whole.trim_start().starts_with('{') { line.trim_end().trim_end_matches('}') } else { line };
     let line = line.split_once("</").map_or(line, |(text, _)| text);
-    line.trim_end_matches(|c: char| c.is_whitespace() || "*/\"'".contains(c))
+    // Tags that open a description, other than those that describe a parameter.
+    let opened = ["@doc ", "@brief ", "@title ", "@notice ", "@dev "].iter().find_map(|tag| line.strip_prefix(tag));
+    opened.unwrap_or(line).trim_end_matches(|c: char| c.is_whitespace() || "*/\"'".contains(c))
 }
 
 #[cfg(test)]

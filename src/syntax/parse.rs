@@ -1,6 +1,7 @@
 //! Bounded parsing: no source, however large or broken, holds a thread for long.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::ops::ControlFlow;
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Range, Tree};
@@ -16,6 +17,14 @@ pub const MAX_SOURCE_BYTES: usize = 1 << 20;
 /// result the same on every machine.
 pub const MAX_PARSE_STEPS: usize = 20_000;
 
+/// How much of a source the parser is handed at once, in bytes.
+const CHUNK_BYTES: usize = 4 << 10;
+
+/// How many chunks the parser may read, again and again, before it is stopped: 128 times the largest source. Steps do not
+/// count what the scanner of a grammar reads on its own; that of Lua reads to the end of the file for every token while
+/// it recovers from an error.
+const MAX_CHUNKS: usize = 1 << 15;
+
 /// Most children that one error node may have. The C library takes time with the square of that number to run a query;
 /// the worst real file that was measured had 319.
 const MAX_ERROR_CHILDREN: u32 = 4_096;
@@ -29,8 +38,8 @@ const MAX_ANGLES: usize = 1_024;
 /// Most errors that [`error_count`] counts.
 pub const MAX_ERRORS: usize = 1_000;
 
-/// Parses `source`. `None` when it is over [`MAX_SOURCE_BYTES`] or takes more than [`MAX_PARSE_STEPS`], and for a
-/// language without a grammar.
+/// Parses `source`. `None` when it is over [`MAX_SOURCE_BYTES`], takes more than [`MAX_PARSE_STEPS`] or is read too often,
+/// and for a language without a grammar.
 pub(super) fn parse(language: &'static Language, source: &str) -> Option<Tree> {
     parse_part(language, source, None)
 }
@@ -44,15 +53,25 @@ fn parse_part(language: &'static Language, source: &str, part: Option<Range>) ->
     let mut parser = Parser::new();
     parser.set_language(&language.grammar?()).ok()?;
     parser.set_included_ranges(part.as_slice()).ok()?;
-    let mut steps = 0usize;
+    let (mut steps, chunks) = (0usize, Cell::new(0usize));
     let mut bounded = |_: &ParseState| {
         steps += 1;
-        if steps > MAX_PARSE_STEPS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if steps > MAX_PARSE_STEPS || chunks.get() > MAX_CHUNKS {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     };
     let options = ParseOptions::new().progress_callback(&mut bounded);
     let source = fit_for(language, source);
     let bytes = source.as_bytes();
-    parser.parse_with_options(&mut |offset, _| bytes.get(offset..).unwrap_or_default(), None, Some(options))
+    let mut read = |offset: usize, _| {
+        chunks.set(chunks.get() + 1);
+        // A parser that has read too much finds the end of the text, so that even a scanner that does not return stops.
+        let end = if chunks.get() > MAX_CHUNKS { offset } else { bytes.len().min(offset.saturating_add(CHUNK_BYTES)) };
+        bytes.get(offset..end).unwrap_or_default()
+    };
+    parser.parse_with_options(&mut read, None, Some(options)).filter(|_| chunks.get() <= MAX_CHUNKS)
 }
 
 /// What may be handed to the C code of a grammar in place of `source`: the same bytes or as many of them, and for some
@@ -220,6 +239,7 @@ mod tests {
         let gives_up = |name, source: &str| parse_for_query(Language::by_name(name).unwrap(), source).is_none();
         assert!(gives_up("rust", &"(".repeat(10_000)));
         assert!(gives_up("bash", &"<<A\n".repeat(3_000)));
+        assert!(gives_up("lua", &"[".repeat(400_000)));
         assert!(!gives_up("rust", "fn f( {"));
     }
 

@@ -15,7 +15,10 @@
 //! | `@ignore` with `@name` | not a definition after all, whatever another pattern says of that name on that line |
 //!
 //! `(#set! only "top-level")` drops a definition that stands inside a function, and `(#set! prefix "type")` puts a
-//! keyword before the signature that stands outside the captured node. Captures that begin with `_` serve predicates.
+//! keyword before the signature that stands outside the captured node. `(#set! joins "clauses")` makes a definition that
+//! follows one of the same name part of it: the equations of a Haskell function, and the type that is declared above them.
+//! `(#set! segment "last")` knows names and references by their last part: `Tides` for `Harbour.Tides`.
+//! Captures that begin with `_` serve predicates.
 
 use tree_sitter::Query;
 use tree_sitter_highlight::HighlightConfiguration;
@@ -48,6 +51,10 @@ pub(super) enum Role {
 pub(super) struct PatternSettings {
     /// Drop the definition inside functions and methods.
     pub(super) top_level_only: bool,
+    /// Part of the definition right before it, if that has the same name.
+    pub(super) joins_clauses: bool,
+    /// Only the last part of a qualified name counts.
+    pub(super) last_segment: bool,
     /// A keyword for the front of the signature.
     pub(super) prefix: Option<String>,
     /// The language of what is embedded.
@@ -101,6 +108,8 @@ fn settings(query: &Query, pattern: usize) -> PatternSettings {
     for property in query.property_settings(pattern) {
         match (&*property.key, property.value.as_deref()) {
             ("only", Some("top-level")) => settings.top_level_only = true,
+            ("joins", Some("clauses")) => settings.joins_clauses = true,
+            ("segment", Some("last")) => settings.last_segment = true,
             ("prefix", Some(prefix)) => settings.prefix = Some(prefix.to_owned()),
             ("language", Some(language)) => settings.language = Some(language.to_owned()),
             _ => {}

@@ -21,6 +21,8 @@ pub(super) struct Header<'tree> {
     pub(super) name: Node<'tree>,
     /// What the query says the body is.
     pub(super) body: Option<Node<'tree>>,
+    /// Its documentation, which may stand in the middle of the header.
+    pub(super) doc: Option<Node<'tree>>,
 }
 
 /// The signature of a definition: its source up to the body, without comments and annotations, with white space
@@ -31,15 +33,47 @@ pub(super) fn signature(header: &Header<'_>, prefix: Option<&str>, source: &str)
     let mut text = Squeezed::new(prefix.unwrap_or_default());
     match body(header) {
         Some(body) => {
-            push_code(&mut text, header.node, whole.start..body.start, source);
+            push_header(&mut text, header, whole.start..body.start, source);
             if header.name.start_byte() >= body.end {
                 text.push("{ … }");
                 push_code(&mut text, header.node, body.end..whole.end, source);
             }
         }
-        None => push_code(&mut text, header.node, whole, source),
+        None => push_header(&mut text, header, whole, source),
     }
-    trim(text.finish())
+    closed(trim(text.finish()))
+}
+
+/// A form of a Lisp that lost its body, with its brackets closed.
+fn closed(mut text: String) -> String {
+    if !text.starts_with('(') {
+        return text;
+    }
+    let (mut open, mut in_string) = (Vec::new(), false);
+    for c in text.chars() {
+        match c {
+            '"' => in_string = !in_string,
+            _ if in_string => {}
+            '(' => open.push(')'),
+            '[' => open.push(']'),
+            '{' => open.push('}'),
+            ')' | ']' | '}' => drop(open.pop()),
+            _ => {}
+        }
+    }
+    text.extend(open.iter().rev());
+    text
+}
+
+/// Appends the code of `range` without the documentation.
+fn push_header(text: &mut Squeezed, header: &Header<'_>, range: Range<usize>, source: &str) {
+    match header.doc.map(|doc| doc.byte_range()).filter(|doc| range.start <= doc.start && doc.end <= range.end) {
+        Some(doc) => {
+            push_code(text, header.node, range.start..doc.start, source);
+            push_code(text, header.node, doc.end..range.end, source);
+        }
+        None => push_code(text, header.node, range, source),
+    }
 }
 
 /// Where the body is. The fields of a tuple struct are part of its header although the grammar calls them its body.
@@ -112,8 +146,10 @@ fn holes(node: Node<'_>, range: Range<usize>) -> Vec<Range<usize>> {
 
 fn is_left_out(node: Node<'_>) -> bool {
     match node.kind() {
-        "comment" | "line_comment" | "block_comment" => true,
-        "annotation" | "marker_annotation" | "decorator" | "attribute_list" | "description" => true,
+        "comment" | "line_comment" | "block_comment" | "haddock" => true,
+        "annotation" | "marker_annotation" | "decorator" | "attributes" | "description" => true,
+        // That of a parameter of PowerShell is its type.
+        "attribute_list" => node.parent().is_none_or(|parent| parent.kind() != "script_parameter"),
         // Those of Swift stand among the modifiers; what markup calls attributes is the point of a tag.
         "attribute" => node.child(0).is_some_and(|mark| mark.kind() == "@"),
         // What a constructor of C++ or Dart begins with is part of its body.
@@ -127,7 +163,8 @@ fn trim(mut text: String) -> String {
     loop {
         let shorter = text.trim_end_matches([' ', '{', ':', ';', ',', '=']);
         // `=>` shows that a constant is a function, and a lone `=` is all that Ruby's short methods leave.
-        let shorter = shorter.strip_suffix(" end").unwrap_or(shorter);
+        let opener = [" end", " where", " do", " begin"].into_iter().find_map(|word| shorter.strip_suffix(word));
+        let shorter = opener.unwrap_or(shorter);
         if shorter.len() == text.len() {
             return text;
         }

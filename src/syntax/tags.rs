@@ -66,6 +66,7 @@ struct Found {
     doc: String,
     container: Option<String>,
     top_level_only: bool,
+    joins_clauses: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -98,10 +99,14 @@ fn collect(query: &TagQuery, root: Node<'_>, source: &str, collected: &mut Colle
     let mut matches = cursor.matches(&query.query, root, source.as_bytes());
     for _ in 0..MAX_MATCHES {
         let Some(found) = matches.next() else { break };
+        let last_segment = query.settings.get(found.pattern_index).is_some_and(|settings| settings.last_segment);
         for capture in found.captures() {
-            let range = capture.node.byte_range();
+            let mut range = capture.node.byte_range();
             match query.roles.get(capture.index as usize) {
                 Some(Role::Reference) => {
+                    if last_segment {
+                        range = last_segment_of(range, source);
+                    }
                     let line = line_of(capture.node.start_position().row);
                     collected.references.insert((range.start, range.end), line);
                 }
@@ -142,15 +147,20 @@ fn definition(query: &TagQuery, found: &QueryMatch<'_, '_>, source: &str) -> Opt
     let settings = query.settings.get(found.pattern_index)?;
     let (line, end_line) = lines(node, name, body, source);
     let (signature, doc) = match role {
-        FoundRole::Definition(_) => {
-            (signature(&Header { node, name, body }, settings.prefix.as_deref(), source), doc_line(node, doc, source))
-        }
+        FoundRole::Definition(_) => (
+            signature(&Header { node, name, body, doc }, settings.prefix.as_deref(), source),
+            doc_line(node, doc, source),
+        ),
         FoundRole::Scope | FoundRole::Ignore => (String::new(), String::new()),
     };
+    let mut name_range = bare_name(name, source)?;
+    if settings.last_segment {
+        name_range = last_segment_of(name_range, source);
+    }
     Some(Found {
         role,
-        name: name_text(name, source)?.to_owned(),
-        name_range: name.byte_range(),
+        name: source.get(name_range.clone())?.to_owned(),
+        name_range,
         name_row: name.start_position().row,
         has_body: body.is_some(),
         range: node.byte_range(),
@@ -158,18 +168,44 @@ fn definition(query: &TagQuery, found: &QueryMatch<'_, '_>, source: &str) -> Opt
         end_line,
         signature,
         doc,
-        container: container.and_then(|node| name_text(node, source)).map(str::to_owned),
+        container: container.and_then(|node| source.get(bare_name(node, source)?)).map(str::to_owned),
         top_level_only: settings.top_level_only,
+        joins_clauses: settings.joins_clauses,
     })
 }
 
-/// The name in a node: symbols of Ruby lose their colon, names that are quoted because they are keywords lose the
-/// quotes; what is blank, anonymous or absurdly long is no name.
-fn name_text<'source>(node: Node<'_>, source: &'source str) -> Option<&'source str> {
-    let text = source.get(node.byte_range())?;
-    let text = if node.kind() == "simple_symbol" { text.trim_start_matches(':') } else { text.trim_matches('`') };
+/// Where the name in a node is; what is blank, anonymous or absurdly long is no name.
+fn bare_name(node: Node<'_>, source: &str) -> Option<Range<usize>> {
+    let range = bare(node.byte_range(), source);
+    let text = source.get(range.clone())?;
     let blank = text.is_empty() || text == "_" || text.len() > MAX_NAME_BYTES || text.contains('\n');
-    (!blank).then_some(text)
+    (!blank).then_some(range)
+}
+
+/// A name without what marks it as one: backticks around it, the colon before a symbol of Ruby or after a key of Elixir.
+fn bare(range: Range<usize>, source: &str) -> Range<usize> {
+    let text = source.get(range.clone()).unwrap_or_default();
+    if text.len() > 2 && text.starts_with('`') && text.ends_with('`') {
+        return range.start + 1..range.end - 1;
+    }
+    let symbol = text.strip_prefix(':').filter(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'));
+    let name = symbol.unwrap_or(text);
+    let start = range.end - name.len();
+    let key = name.trim_end();
+    let name = if key.len() < name.len() { key.trim_end_matches(':') } else { name };
+    start..start + name.len()
+}
+
+/// The last part of a qualified name, or all of what is none.
+fn last_segment_of(range: Range<usize>, source: &str) -> Range<usize> {
+    let text = source.get(range.clone()).unwrap_or_default().trim_end_matches('.');
+    match text.rsplit(['.', ':', '/', '$', '>']).next() {
+        Some(last) if !last.is_empty() => {
+            let end = range.start + text.len();
+            end - last.len()..end
+        }
+        _ => range,
+    }
 }
 
 /// First and last line of a definition. It begins on the line of its name, not at the modifiers or annotations above,
@@ -216,12 +252,12 @@ fn imports(found: &BTreeSet<Bytes>, source: &str) -> Vec<String> {
 fn references(found: BTreeMap<Bytes, u32>, names: &BTreeSet<NameAt>, source: &str) -> Vec<Reference> {
     let mut references = Vec::with_capacity(found.len());
     for ((start, end), line) in found {
+        let Range { start, end } = bare(start..end, source);
         if names.contains(&NameAt(start, end)) {
             continue;
         }
         // Several names may stand in one string, as the classes of an element do.
         for name in source.get(start..end).unwrap_or_default().split_whitespace() {
-            let name = name.trim_start_matches(':').trim_matches('`');
             if !name.is_empty() && name.len() <= MAX_NAME_BYTES {
                 references.push(Reference { name: name.to_owned(), line });
             }
@@ -258,7 +294,7 @@ fn definitions(mut found: Vec<Found>) -> Vec<Definition> {
     found.sort_by_key(|found| (found.range.start, usize::MAX - found.range.end, found.name_range.start));
     let found = without_duplicates(found);
     let mut open: Vec<&Found> = Vec::new();
-    let (mut definitions, mut keys) = (Vec::new(), 0);
+    let (mut definitions, mut keys) = (Vec::<Definition>::new(), 0);
     for found in &found {
         while open.last().is_some_and(|outer| outer.range.end <= found.range.start) {
             open.pop();
@@ -268,11 +304,21 @@ fn definitions(mut found: Vec<Found>) -> Vec<Definition> {
             if kind == SymbolKind::Key && keys > MAX_KEYS {
                 continue;
             }
-            definitions.extend(placed(found, kind, &open));
+            if let Some(definition) = placed(found, kind, &open) {
+                match definitions.last_mut().filter(|last| found.joins_clauses && is_clause_of(last, &definition)) {
+                    Some(last) => last.end_line = last.end_line.max(definition.end_line),
+                    None => definitions.push(definition),
+                }
+            }
         }
         open.push(found);
     }
     definitions
+}
+
+/// Whether `next`, which comes right after, goes on with the same thing.
+fn is_clause_of(last: &Definition, next: &Definition) -> bool {
+    (&last.name, &last.container) == (&next.name, &next.container)
 }
 
 /// A definition among the definitions that are open around it, outermost first.
@@ -316,12 +362,12 @@ impl Found {
     }
 }
 
-/// Keeps one definition for each name on a line: the most specific, then one whose body is known, then the outermost,
-/// whose signature is fuller.
+/// Keeps one definition for each name on a line: the most specific, then one whose body is known, then one that is
+/// documented, then the outermost, whose signature is fuller.
 fn without_duplicates(found: Vec<Found>) -> Vec<Found> {
     let mut best = BTreeMap::new();
     for (at, found) in found.iter().enumerate().filter(|(_, found)| found.role != FoundRole::Scope) {
-        let specific = (specificity(found.role), found.has_body);
+        let specific = (specificity(found.role), found.has_body, !found.doc.is_empty());
         let kept = best.entry((found.name_row, found.name.as_str())).or_insert((specific, at));
         if specific > kept.0 {
             *kept = (specific, at);
@@ -392,6 +438,22 @@ mod tests {
         assert_eq!(defined("javascript", "const F = class { g() {} };\n"), ["class F 1-1", "method F::g 1-1"]);
         assert_eq!(defined("python", "MAX = 1\n"), ["constant MAX 1-1"]);
         assert_eq!(defined("c", "typedef struct a {\n int x;\n} a;\n"), ["type a 1-3", "struct a 1-3"]);
+    }
+
+    #[cfg(feature = "lang-more")]
+    #[test]
+    fn the_clauses_of_a_function_are_one_definition() {
+        let source = "f :: Int -> Int\nf 0 = 1\nf n = n\n\ng = 2\n\nf' = 3\n";
+        assert_eq!(defined("haskell", source), ["function f 1-3", "constant g 5-5", "constant f' 7-7"]);
+        let source = "defmodule A do\n  def f(0), do: 1\n  def f(n), do: n\n  def g, do: 1\nend\n";
+        assert_eq!(defined("elixir", source), ["module A 1-5", "function A::f 2-3", "function A::g 4-4"]);
+    }
+
+    #[test]
+    fn a_qualified_name_counts_by_its_last_part() {
+        let source = "defmodule Harbour.Tides do\n  def f, do: Harbour.Ports.depth()\nend\n";
+        assert_eq!(defined("elixir", source), ["module Tides 1-3", "function Tides::f 2-2"]);
+        assert_eq!(referenced("elixir", source), ["Ports:2", "depth:2"]);
     }
 
     #[test]

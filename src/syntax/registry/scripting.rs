@@ -13,6 +13,32 @@ pub(super) static LANGUAGES: &[Language] = &[
         .highlights(&[tree_sitter_bash::HIGHLIGHT_QUERY])
         .ascii_only()
         .unfit_if(unfit::many_heredocs),
+    #[cfg(feature = "lang-more")]
+    Language::new("fish", "Fish", tree_sitter_fish::language)
+        .extensions(&["fish"])
+        .interpreters(&["fish"])
+        .tags(include_str!("../../../queries/fish/tags.scm"))
+        .highlights(&[tree_sitter_fish::HIGHLIGHTS_QUERY]),
+    Language::new("lua", "Lua", || tree_sitter_lua::LANGUAGE.into())
+        .extensions(&["lua", "rockspec"])
+        .interpreters(&["lua", "luajit"])
+        .tags(include_str!("../../../queries/lua/tags.scm"))
+        .highlights(&[tree_sitter_lua::HIGHLIGHTS_QUERY])
+        .locals(&[tree_sitter_lua::LOCALS_QUERY]),
+    #[cfg(feature = "lang-more")]
+    Language::new("perl", "Perl", || ts_parser_perl::LANGUAGE.into())
+        .extensions(&["pl", "pm", "t", "psgi"])
+        .file_names(&["cpanfile", "Makefile.PL", "Build.PL"])
+        .interpreters(&["perl"])
+        .tags(include_str!("../../../queries/perl/tags.scm"))
+        .highlights(&[ts_parser_perl::HIGHLIGHTS_QUERY]),
+    #[cfg(feature = "lang-more")]
+    Language::new("powershell", "PowerShell", || tree_sitter_powershell::LANGUAGE.into())
+        .extensions(&["ps1", "psm1", "psd1"])
+        .aliases(&["pwsh", "posh"])
+        .interpreters(&["pwsh", "powershell"])
+        .tags(include_str!("../../../queries/powershell/tags.scm"))
+        .highlights(&[tree_sitter_powershell::HIGHLIGHTS_QUERY]),
     Language::new("python", "Python", || tree_sitter_python::LANGUAGE.into())
         .extensions(&["py", "pyi", "pyw"])
         .file_names(&["SConstruct", "SConscript"])
