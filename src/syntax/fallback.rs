@@ -22,12 +22,18 @@ pub(super) fn for_path(path: &str, source: &str) -> Option<Syntax> {
     // A whole file name counts as an extension here: that is how the rules list `Makefile`.
     let by_name = syntaxes().find_syntax_by_extension(file);
     let found = by_name.or_else(|| extension.and_then(|extension| syntaxes().find_syntax_by_extension(extension)));
-    found.or_else(|| by_first_line(source)).map(Syntax)
+    found.or_else(|| by_first_line(source)).map(terminating)
 }
 
 /// The rules for the name that a Markdown fence gives.
 pub(super) fn for_name(name: &str) -> Option<Syntax> {
-    syntaxes().find_syntax_by_token(first_word(name)?).map(Syntax)
+    syntaxes().find_syntax_by_token(first_word(name)?).map(terminating)
+}
+
+/// The rules, or others in place of those that go round in circles on broken code.
+fn terminating(syntax: &'static SyntaxReference) -> Syntax {
+    let others = if syntax.name == "Svelte" { syntaxes().find_syntax_by_extension("html") } else { None };
+    Syntax(others.unwrap_or(syntax))
 }
 
 /// Highlights `source` by the rules of `syntax`. Lines that stay plain are not looked at.
@@ -156,6 +162,14 @@ mod tests {
     #[test]
     fn every_scope_is_well_formed() {
         assert_eq!(rules().len(), SCOPES.len());
+    }
+
+    #[test]
+    fn rules_that_never_end_are_not_used() {
+        let source = "\\)x#{&\\é/><afn /*1\t|(\r\n{\ndef f1/><<E\n<a;\r\n<a\t<<E\n//`x/>xdef f";
+        let mut spans = LineSpans::new(source);
+        highlight(&for_path("a.svelte", "").unwrap(), source, &mut spans);
+        assert_eq!(spans.lines.len(), 6);
     }
 
     #[test]

@@ -199,7 +199,7 @@ pub(super) struct LineSpans {
 }
 
 impl LineSpans {
-    fn new(source: &str) -> Self {
+    pub(super) fn new(source: &str) -> Self {
         let mut start = 0;
         let mut bodies = Vec::new();
         for line in lines::split(source) {

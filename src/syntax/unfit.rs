@@ -10,6 +10,15 @@ const MAX_HEREDOCS: usize = 2_000;
 /// Most `<` in Nix, which compares little and writes no HTML.
 const MAX_SIGNS: usize = 500;
 
+/// Most comments of HTML without an end.
+const MAX_COMMENTS: usize = 500;
+
+/// Most elements of HTML that are open at once.
+const MAX_OPEN: usize = 2_000;
+
+/// Most elements of HTML that are never closed, of those that need not be.
+const MAX_OPEN_ENDED: usize = 20_000;
+
 /// Longest word of path characters in Nix, in bytes.
 const MAX_PATH: usize = 512;
 
@@ -24,6 +33,42 @@ pub(super) fn many_heredocs(source: &str) -> bool {
 /// White space is skipped anew for each of its characters.
 pub(super) fn long_blank(source: &str) -> bool {
     longest_run(source, |byte| byte.is_ascii_whitespace()) > MAX_BLANK
+}
+
+/// HTML and its kin: the stack of open elements is copied at every token, and a comment without an end is looked for until
+/// the end of the file.
+pub(super) fn tangled_markup(source: &str) -> bool {
+    let after_comments = source.rsplit("-->").next().unwrap_or_default();
+    more_than(after_comments, "<!--", MAX_COMMENTS) || has_many_open_elements(source)
+}
+
+fn has_many_open_elements(source: &str) -> bool {
+    let (mut open, mut open_ended) = (0usize, 0usize);
+    source.split('<').skip(1).any(|tag| {
+        let name = tag.trim_start_matches('/');
+        let name = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').next().unwrap_or_default();
+        let count = if is_one_of(&OPEN_ENDED, name) { &mut open_ended } else { &mut open };
+        if tag.starts_with('/') {
+            *count = count.saturating_sub(1);
+        } else if !name.is_empty()
+            && !is_one_of(&VOID, name)
+            && !tag.split('>').next().unwrap_or_default().ends_with('/')
+        {
+            *count += 1;
+        }
+        open > MAX_OPEN || open_ended > MAX_OPEN_ENDED
+    })
+}
+
+/// Elements that have no content.
+const VOID: [&str; 14] =
+    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"];
+
+/// Elements that HTML lets stay open.
+const OPEN_ENDED: [&str; 10] = ["p", "li", "td", "th", "tr", "dt", "dd", "option", "rp", "rt"];
+
+fn is_one_of(names: &[&str], name: &str) -> bool {
+    names.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// Nix: every character that may belong to a path begins a search for its end, and every `<` before a sign is an error
@@ -51,6 +96,14 @@ mod tests {
         let blank = " \n\t\r".repeat(MAX_BLANK / 4);
         assert!(!long_blank(&format!("a{blank}b{blank}")));
         assert!(long_blank(&format!("a{blank} b")));
+    }
+
+    #[test]
+    fn only_markup_that_never_closes_is_tangled() {
+        assert!(!tangled_markup(&"<div><br><p>a<b/></div><!-- i -->".repeat(MAX_OPEN * 2)));
+        for source in ["<div>", "<!-- ", "<a b=\"", "<p>"] {
+            assert!(tangled_markup(&source.repeat(MAX_OPEN_ENDED + 1)), "{source}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Documents, data and style: what has sections and keys more than functions.
 
 use super::super::language::Language;
-use super::super::reader;
+use super::super::{reader, unfit};
 
 pub(super) static LANGUAGES: &[Language] = &[
     Language::new("css", "CSS", || tree_sitter_css::LANGUAGE.into())
@@ -10,7 +10,8 @@ pub(super) static LANGUAGES: &[Language] = &[
         .highlights(&[tree_sitter_css::HIGHLIGHTS_QUERY]),
     Language::new("html", "HTML", || tree_sitter_html::LANGUAGE.into())
         .extensions(&["html", "htm", "xhtml"])
-        .tags(include_str!("../../../queries/html/tags.scm")),
+        .tags(include_str!("../../../queries/html/tags.scm"))
+        .unfit_if(unfit::tangled_markup),
     Language::read_by("ini", "INI", reader::ini)
         .extensions(&["ini", "cfg", "conf", "service", "desktop"])
         .file_names(&[".editorconfig", ".gitconfig", ".gitmodules", ".npmrc", ".flake8", ".pylintrc"])
@@ -30,7 +31,8 @@ pub(super) static LANGUAGES: &[Language] = &[
     #[cfg(feature = "lang-more")]
     Language::new("svelte", "Svelte", || tree_sitter_svelte_ng::LANGUAGE.into())
         .extensions(&["svelte"])
-        .tags(include_str!("../../../queries/svelte/tags.scm")),
+        .tags(include_str!("../../../queries/svelte/tags.scm"))
+        .unfit_if(unfit::tangled_markup),
     Language::new("toml", "TOML", || tree_sitter_toml_ng::LANGUAGE.into())
         .extensions(&["toml"])
         .file_names(&["Cargo.lock", "Pipfile", "poetry.lock"])
@@ -38,7 +40,8 @@ pub(super) static LANGUAGES: &[Language] = &[
         .highlights(&[tree_sitter_toml_ng::HIGHLIGHTS_QUERY]),
     Language::new("vue", "Vue", || tree_sitter_html::LANGUAGE.into())
         .extensions(&["vue"])
-        .tags(include_str!("../../../queries/vue/tags.scm")),
+        .tags(include_str!("../../../queries/vue/tags.scm"))
+        .unfit_if(unfit::tangled_markup),
     Language::read_by("yaml", "YAML", reader::yaml)
         .extensions(&["yaml", "yml"])
         .file_names(&[".clang-format", ".clang-tidy"]),
