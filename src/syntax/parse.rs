@@ -221,6 +221,14 @@ mod tests {
         assert!(errors("java", "class A { void f() { } ") > 0);
     }
 
+    #[cfg(feature = "lang-more")]
+    #[test]
+    fn a_scanner_that_reads_to_the_end_from_everywhere_is_stopped() {
+        let dart = Language::by_name("dart").unwrap();
+        assert!(parse(dart, &"`".repeat(100_000)).is_none());
+        assert!(parse(dart, "var a = '`';\n").is_some());
+    }
+
     #[test]
     fn nesting_beyond_all_code_is_not_parsed() {
         for open in ["(", "a[", "{ ", "a<"] {

@@ -11,8 +11,8 @@ pub(super) static LANGUAGES: &[Language] = &[
     #[cfg(feature = "lang-more")]
     Language::new("vhdl", "VHDL", || tree_sitter_vhdl::LANGUAGE.into())
         .extensions(&["vhd", "vhdl"])
-        .tags(include_str!("../../../queries/vhdl/tags.scm"))
-        .highlights(&[tree_sitter_vhdl::HIGHLIGHTS_QUERY]),
+        // Its own colours take time with the square of the length of an expression.
+        .tags(include_str!("../../../queries/vhdl/tags.scm")),
     #[cfg(feature = "lang-heavy")]
     Language::new("arduino", "Arduino", || tree_sitter_arduino::LANGUAGE.into())
         .extensions(&["ino"])
