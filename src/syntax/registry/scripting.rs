@@ -31,7 +31,9 @@ pub(super) static LANGUAGES: &[Language] = &[
         .file_names(&["cpanfile", "Makefile.PL", "Build.PL"])
         .interpreters(&["perl"])
         .tags(include_str!("../../../queries/perl/tags.scm"))
-        .highlights(&[ts_parser_perl::HIGHLIGHTS_QUERY]),
+        .highlights(&[ts_parser_perl::HIGHLIGHTS_QUERY])
+        // A here document that the end of the source cuts off in a line is read on and on.
+        .line_ended(),
     #[cfg(feature = "lang-more")]
     Language::new("powershell", "PowerShell", || tree_sitter_powershell::LANGUAGE.into())
         .extensions(&["ps1", "psm1", "psd1"])
