@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rhumb::repo_map::{Arcs, MapFile, MapIndex, MapRequest, PageRank, Ranking, TagGraph, Weights, pagerank};
+use rhumb::repo_map::{Arcs, History, MapFile, MapIndex, MapRequest, PageRank, Ranking, TagGraph, Weights, pagerank};
 use rhumb::syntax::tag::{Definition, FileTags, Reference, SymbolKind};
 use serde_json::Value;
 
@@ -63,7 +63,7 @@ fn the_plain_formula_ranks_files_and_definitions_as_aider_does() {
     let weights = Weights::plain();
     for (name, case) in cases().into_iter().filter(|(name, _)| name.ends_with(".plain.json")) {
         let files = files_of(&case["tags"]);
-        let graph = Arc::new(TagGraph::new(Arc::new(MapIndex::of(&files)), &weights));
+        let graph = Arc::new(TagGraph::new(Arc::new(MapIndex::of(&files)), &History::default(), &weights));
         let ranking = Ranking::new(&graph, &MapRequest::default(), &weights);
         let ours: BTreeMap<String, f64> =
             ranking.files().into_iter().map(|(path, rank)| (path.to_owned(), rank)).collect();

@@ -6,6 +6,7 @@
 
 mod commit;
 mod error;
+mod history;
 mod init;
 mod repo;
 

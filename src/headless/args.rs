@@ -40,6 +40,12 @@ pub struct MapArgs {
     /// An identifier that ranks higher
     #[arg(long = "mention-ident", value_name = "NAME")]
     pub mention_idents: Vec<String>,
+    /// A file that comes first, whatever the message says
+    #[arg(long = "pin", value_name = "FILE")]
+    pub pins: Vec<String>,
+    /// A file that is never shown
+    #[arg(long = "ban", value_name = "FILE")]
+    pub bans: Vec<String>,
     /// How the map is written
     #[arg(long, value_enum, default_value = "tree")]
     pub style: StyleArg,

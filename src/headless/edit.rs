@@ -17,8 +17,8 @@ use crate::llm::{Completion, LlmError, StreamEvent};
 use crate::repo_map::Refresh;
 use crate::review::{Decision, Review};
 use crate::session::runner::{
-    CachedCounter, KeptMap, Line, Survey, compose, connect, failure_of, llm_request, map_store, propose, unsendable,
-    write,
+    CachedCounter, KeptMap, Line, MapSource, Survey, compose, connect, failure_of, llm_request, map_store, propose,
+    unsendable, write,
 };
 use crate::session::{ChatFile, ContextOrder, WriteOrder, Written, commit_message, write_orders};
 use crate::text::sanitize;
@@ -144,11 +144,13 @@ fn ask(
         map_tokens: None,
         map_refresh: Refresh::default(),
         map_refreshes: 0,
+        pinned: Vec::new(),
+        banned: Vec::new(),
     };
     let counter = CachedCounter::for_model(&line.model);
     let view = compose(
         root,
-        Some((&survey.graph, false)),
+        Some(MapSource { graph: &survey.graph, edited: &survey.edited, provisional: false }),
         &order,
         settings,
         settings.window(&line.model),

@@ -21,12 +21,12 @@ const DEFAULT_TOKENS: usize = 4096;
 /// Standard output cannot be written.
 pub fn map(root: &Root, args: &MapArgs) -> Result<u8, UserError> {
     let total = Stopwatch::start();
-    let with_terms = !args.message.trim().is_empty() || !args.mention_idents.is_empty();
+    let with_terms = !(args.message.trim().is_empty() && args.mention_idents.is_empty() && args.chat_files.is_empty());
     let store = (!args.no_cache).then(|| map_store(root)).flatten();
     let survey = surveyed(root, with_terms, store.as_ref());
     let counter = LineMemo::for_model(&args.model);
     counter.remember(store.iter().flat_map(|store| store.line_counts(&counter.name())));
-    let (request, weights) = (request(root, args), Weights::default());
+    let (request, weights) = (request(root, args, &survey), Weights::default());
     let clock = Stopwatch::start();
     let ranking = Ranking::new(&survey.graph, &request, &weights);
     let rank = clock.ms();
@@ -57,13 +57,16 @@ struct Times {
     total: f64,
 }
 
-fn request(root: &Root, args: &MapArgs) -> MapRequest {
+fn request(root: &Root, args: &MapArgs, survey: &Survey) -> MapRequest {
     let relative = |names: &[String]| names.iter().map(|name| path_under(root, name)).collect();
     MapRequest {
         chat_files: relative(&args.chat_files),
         mentioned_files: relative(&args.mention_files),
         mentioned_idents: args.mention_idents.clone(),
         message: args.message.clone(),
+        pinned: relative(&args.pins),
+        banned: relative(&args.bans),
+        edited: survey.edited.clone(),
         budget: args.tokens.unwrap_or(DEFAULT_TOKENS),
         style: match args.style {
             StyleArg::Tree => MapStyle::Tree,

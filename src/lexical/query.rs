@@ -47,6 +47,11 @@ impl Query {
         Self { terms }
     }
 
+    /// Its terms in order, each once, with how often it counts as asked for.
+    pub fn terms(&self) -> impl Iterator<Item = (Term, f64)> + '_ {
+        self.terms.iter().copied()
+    }
+
     /// True when there is nothing to look for.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
@@ -73,43 +78,37 @@ pub struct FileRelevance {
 pub struct Relevance {
     /// By file, in the order that the files were given in.
     pub files: Vec<FileRelevance>,
-    /// The query's terms with their weights: how often asked for, and how rare in the repository.
-    weights: Vec<(Term, f64)>,
 }
 
 impl Relevance {
     /// Scores `files`, pairs of a path and the terms of its content.
     pub fn new(query: &Query, files: &[(&str, PackedTerms<'_>)]) -> Self {
         if query.is_empty() {
-            return Self { files: vec![FileRelevance::default(); files.len()], weights: Vec::new() };
+            return Self { files: vec![FileRelevance::default(); files.len()] };
         }
         let hits: Vec<Hits> = files.par_iter().map(|(path, terms)| Hits::new(query, path, terms)).collect();
         let statistics = Statistics::new(query, files, &hits);
         let scored = hits.par_iter().zip(files).map(|(hits, (_, terms))| statistics.score(hits, terms)).collect();
-        Self {
-            files: scored,
-            weights: query.terms.iter().zip(&statistics.rarity).map(|(&(term, _), rarity)| (term, *rarity)).collect(),
-        }
+        Self { files: scored }
     }
 
-    /// How much of the query each file answers, from 0 to 1: the mean of its four scores, each as a part of the highest
-    /// among the files. The four agree where a file is right, and no weights between them did better on other
-    /// repositories than those that they were fitted on.
-    pub fn shares(&self) -> Vec<f64> {
+    /// The four scores of all files, each as a part of the highest among the files: the best passage, the three best, the
+    /// whole and the path.
+    pub fn views(&self) -> [Vec<f64>; 4] {
         let views: [fn(&FileRelevance) -> f64; 4] =
             [|file| file.best, |file| file.three, |file| file.whole, |file| file.path];
-        let highest = views.map(|view| self.files.iter().map(view).fold(f64::MIN_POSITIVE, f64::max));
-        let share = |file: &FileRelevance| views.iter().zip(highest).map(|(view, highest)| view(file) / highest).sum();
-        self.files.iter().map(share).map(|sum: f64| sum / views.len() as f64).collect()
+        views.map(|view| {
+            let highest = self.files.iter().map(view).fold(f64::MIN_POSITIVE, f64::max);
+            self.files.iter().map(|file| view(file) / highest).collect()
+        })
     }
 
-    /// What a name has of the query: the rarities of the terms that it shares with it, together.
-    pub fn of_name(&self, name: &str) -> f64 {
-        let mut found: Vec<usize> = Vec::new();
-        each_term(name, |term| found.extend(self.weights.binary_search_by_key(&term, |entry| entry.0)));
-        found.sort_unstable();
-        found.dedup();
-        found.iter().map(|&at| self.weights[at].1).sum()
+    /// How much of the query each file answers, from 0 to 1: the mean of its four scores, which agree where a file is
+    /// right.
+    pub fn shares(&self) -> Vec<f64> {
+        let views = self.views();
+        let mean = |file: usize| views.iter().map(|view| view[file]).sum::<f64>() / views.len() as f64;
+        (0..self.files.len()).map(mean).collect()
     }
 }
 
@@ -280,8 +279,6 @@ mod tests {
         );
         let best: Vec<f64> = found.files.iter().map(|file| file.best).collect();
         assert!(best[0] > best[1] && best[1] > 0.0 && best[3] == 0.0, "{best:?}");
-        assert!(found.of_name("CookieJar") > found.of_name("parser"));
-        assert_eq!(found.of_name("jar"), 0.0);
     }
 
     #[test]

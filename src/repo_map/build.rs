@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::explain::{Reasons, Why};
 use super::fit::fit;
 use super::graph::{MapStats, TagGraph};
+use super::history::History;
 use super::index::MapIndex;
 use super::plan::{order, shelf, steps};
 use super::render::{Choice, Writer};
@@ -95,7 +96,7 @@ impl RepoMap {
 
     /// [`RepoMap::build`] with other weights.
     pub fn build_with(files: &[MapFile], request: &MapRequest, counter: &dyn TokenCounter, weights: &Weights) -> Self {
-        let graph = Arc::new(TagGraph::new(Arc::new(MapIndex::of(files)), weights));
+        let graph = Arc::new(TagGraph::new(Arc::new(MapIndex::of(files)), &History::default(), weights));
         Self::of_ranking(Ranking::new(&graph, request, weights), request, counter)
     }
 

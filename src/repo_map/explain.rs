@@ -35,7 +35,7 @@ impl Reasons {
         let mut by_symbol: HashMap<u32, Vec<Reason>> =
             files.iter().flat_map(|&file| graph.symbols_of(file)).map(|&symbol| (symbol, Vec::new())).collect();
         let symbols = graph.symbols().len() as u32;
-        for (from, &rank) in (0u32..).zip(&ranking.file_ranks) {
+        for (from, &rank) in (0u32..).zip(&ranking.flow().files) {
             for (target, part) in graph.votes_of(from) {
                 let (definers, mass) = match target.checked_sub(symbols) {
                     // A name that nobody references keeps a little of its file's rank; that is no reason to show.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::render::{Choice, Tier, Writer};
+use super::render::{Choice, Page, Writer};
 use crate::tokens::TokenCounter;
 
 /// Choices that may fail to fit before the map counts as full: a short name may fit where a long line did not.
@@ -23,8 +23,7 @@ pub(crate) struct Fitted {
 pub(crate) fn fit(writer: &mut Writer<'_>, choices: &[Choice], budget: usize, counter: &dyn TokenCounter) -> Fitted {
     let mut chosen = choose(writer, choices, budget, counter);
     loop {
-        let pages = pages(&chosen);
-        let text: String = pages.iter().map(|(&file, page)| writer.page(file, page)).collect();
+        let text: String = pages(writer, &chosen).values().map(|page| writer.page(page)).collect();
         let tokens = counter.count(&text);
         if tokens <= budget || chosen.is_empty() {
             return Fitted { text, tokens, choices: chosen };
@@ -35,47 +34,47 @@ pub(crate) fn fit(writer: &mut Writer<'_>, choices: &[Choice], budget: usize, co
     }
 }
 
-/// The choices by file, files in path order.
-fn pages(choices: &[Choice]) -> BTreeMap<u32, Vec<(u32, Tier)>> {
-    let mut pages: BTreeMap<u32, Vec<(u32, Tier)>> = BTreeMap::new();
+/// The choices by folder and file, in path order.
+fn pages<'r>(writer: &Writer<'r>, choices: &[Choice]) -> BTreeMap<&'r str, Page> {
+    let mut pages: BTreeMap<&str, Page> = BTreeMap::new();
     for choice in choices {
-        pages.entry(choice.file).or_default().extend(choice.definition.map(|definition| (definition, choice.tier)));
+        let page = pages.entry(writer.folder(choice.file)).or_default();
+        page.entry(choice.file).or_default().extend(choice.definition.map(|definition| (definition, choice.tier)));
     }
     pages
 }
 
-/// Takes each choice that still fits. A choice changes the page of its file alone, so that page is all that is written
+/// Takes each choice that still fits. A choice changes the page of its folder alone, so that page is all that is written
 /// and counted again.
 fn choose(writer: &mut Writer<'_>, choices: &[Choice], budget: usize, counter: &dyn TokenCounter) -> Vec<Choice> {
     let mut lines = LineCounter { counter, known: HashMap::new() };
-    let mut pages: HashMap<u32, Page> = HashMap::new();
+    let mut pages: HashMap<&str, (Page, usize)> = HashMap::new();
     let (mut chosen, mut used, mut failed) = (Vec::new(), 0, 0);
     for choice in choices {
         if used + CRUMBS > budget || failed == TRIED {
             break;
         }
-        let page = pages.entry(choice.file).or_default();
-        page.definitions.extend(choice.definition.map(|definition| (definition, choice.tier)));
-        let tokens = lines.count(&writer.page(choice.file, &page.definitions));
-        if used - page.tokens + tokens <= budget {
-            used = used - page.tokens + tokens;
-            page.tokens = tokens;
+        let (page, counted) = pages.entry(writer.folder(choice.file)).or_default();
+        let is_new = !page.contains_key(&choice.file);
+        let of_file = page.entry(choice.file).or_default();
+        of_file.extend(choice.definition.map(|definition| (definition, choice.tier)));
+        let tokens = lines.count(&writer.page(page));
+        if used - *counted + tokens <= budget {
+            used = used - *counted + tokens;
+            *counted = tokens;
             chosen.push(*choice);
         } else {
             failed += 1;
-            if choice.definition.is_some() {
-                page.definitions.pop();
+            if is_new {
+                page.remove(&choice.file);
+            } else if choice.definition.is_some()
+                && let Some(of_file) = page.get_mut(&choice.file)
+            {
+                of_file.pop();
             }
         }
     }
     chosen
-}
-
-/// What is chosen of a file, and the tokens of its page.
-#[derive(Default)]
-struct Page {
-    definitions: Vec<(u32, Tier)>,
-    tokens: usize,
 }
 
 /// Counts texts line by line and remembers the lines, so that a page that is written again and again hands each to the

@@ -5,13 +5,16 @@
 //! equally among its definitions, so the same ranks come out of the two halves of each arc: file → name → definition.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use petgraph::csr::Csr;
 use rayon::prelude::*;
 
+use super::history::{History, Past};
+use super::imports::Modules;
 use super::index::MapIndex;
-use super::weights::Weights;
+use super::neighbourhood::{FileUses, Neighbourhood};
+use super::weights::{Weights, is_compound};
 
 /// No symbol yet.
 const NONE: u32 = u32::MAX;
@@ -55,6 +58,9 @@ pub struct TagGraph {
     /// it carries.
     votes: Csr<(), f64>,
     stats: MapStats,
+    past: Past,
+    /// Made when a request first asks.
+    neighbourhood: OnceLock<Neighbourhood>,
 }
 
 /// For each name, its symbols in file order.
@@ -62,6 +68,8 @@ pub struct TagGraph {
 struct Definers {
     starts: Vec<u32>,
     symbols: Vec<u32>,
+    /// The file of each of these symbols.
+    files: Vec<u32>,
 }
 
 impl Definers {
@@ -81,32 +89,54 @@ impl Definers {
             sorted[*slot as usize] = at;
             *slot += 1;
         }
-        Self { starts, symbols: sorted }
+        let files = sorted.iter().map(|&symbol| symbols[symbol as usize].file).collect();
+        Self { starts, symbols: sorted, files }
+    }
+
+    fn range(&self, name: u32) -> Range<usize> {
+        let bounds = self.starts.get(name as usize).zip(self.starts.get(name as usize + 1));
+        bounds.map_or(0..0, |(&start, &end)| start as usize..end as usize)
     }
 
     fn of(&self, name: u32) -> &[u32] {
-        let bounds = self.starts.get(name as usize).zip(self.starts.get(name as usize + 1));
-        bounds.and_then(|(&start, &end)| self.symbols.get(start as usize..end as usize)).unwrap_or_default()
+        self.symbols.get(self.range(name)).unwrap_or_default()
     }
 }
 
 impl TagGraph {
-    /// The graph of an index.
-    pub fn new(index: Arc<MapIndex>, weights: &Weights) -> Self {
+    /// The graph of an index, with what past commits say of its files.
+    pub fn new(index: Arc<MapIndex>, history: &History, weights: &Weights) -> Self {
         let (symbols, symbol_of, files) = symbols(&index);
         let definers = Definers::new(&symbols, index.names());
-        let mut graph = Self {
-            index,
-            symbols,
-            symbol_of,
-            files,
-            definers,
-            referenced: Vec::new(),
-            votes: Csr::new(),
-            stats: MapStats::default(),
-        };
+        let past = Past::new(history, index.len(), |path| index.file_at(path));
+        let mut graph = Self { index, symbols, symbol_of, files, definers, past, ..Self::default() };
         graph.vote(weights);
         graph
+    }
+
+    /// What past commits say of the files.
+    pub fn past(&self) -> &Past {
+        &self.past
+    }
+
+    /// How near the files are to each other, along references and imports.
+    pub(super) fn neighbourhood(&self, weights: &Weights) -> &Neighbourhood {
+        self.neighbourhood.get_or_init(|| {
+            let modules = Modules::new(self.index.files().iter().map(|file| &*file.path));
+            let uses = |file: u32| {
+                let mut imports: Vec<u32> =
+                    self.index.imports(file).flat_map(|module| modules.resolve(module, file)).collect();
+                imports.sort_unstable();
+                imports.dedup();
+                let names = self.index.references(file).map(|uses| (uses.name, uses.count)).collect();
+                FileUses { names, imports: if weights.imports { imports } else { Vec::new() } }
+            };
+            let compound = |name: u32| {
+                let text = self.index.name(name);
+                text.len() >= weights.compound_length && is_compound(text)
+            };
+            Neighbourhood::new(self.index.len(), uses, |name| self.defining_files(name), compound)
+        })
     }
 
     /// The index that it was made from.
@@ -129,6 +159,11 @@ impl TagGraph {
         self.definers.of(name)
     }
 
+    /// The files that define a name, in order.
+    pub fn defining_files(&self, name: u32) -> &[u32] {
+        self.definers.files.get(self.definers.range(name)).unwrap_or_default()
+    }
+
     /// Whether any file references a name.
     pub fn is_referenced(&self, name: u32) -> bool {
         self.referenced.get(name as usize).copied().unwrap_or(false)
@@ -144,7 +179,7 @@ impl TagGraph {
     }
 
     /// Adds the mass of each file to what it votes for: symbols and, behind them, names.
-    pub(super) fn spread(&self, from: &[f64], to: &mut [f64]) {
+    pub(crate) fn spread(&self, from: &[f64], to: &mut [f64]) {
         for (file, &mass) in (0u32..).zip(from).filter(|(_, mass)| **mass > 0.0) {
             for (target, part) in self.votes_of(file) {
                 to[target as usize] += mass * part;

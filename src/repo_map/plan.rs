@@ -1,16 +1,25 @@
 //! The order in which a map grows: a bare path, the names of a file, the lines of its definitions, each step taken where
 //! it is expected to help most for its tokens.
 //!
-//! A file at place r of the ranking is needed with a probability that falls with r, and so is a symbol at place j of its
-//! file. The shapes of both curves were measured on commits: which files and symbols, ranked by the commit's own message,
-//! did it change?
+//! When the request says something, both the file and the symbol have a probability of being needed (see `evidence`). When
+//! it does not, a file at place r of the ranking is needed with a probability that falls with r, and so is a symbol at
+//! place j of its file, by curves that were measured on commits.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
+use super::evidence::file_chance;
 use super::index::Entry;
+use super::path;
 use super::render::{Choice, Tier};
 use super::standing::Ranking;
+
+/// Least probability that the README and the manifests at the root are given, whatever the request: a few tokens that say
+/// what the repository is and how it is built.
+const LANDMARK: f64 = 0.03;
+
+/// Tokens of the line of a container, as a rule.
+const CONTAINER: f64 = 9.0;
 
 /// What a path, a name and a line are worth, if the file or the symbol is needed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,10 +32,11 @@ pub struct Gains {
     pub line: f64,
 }
 
-/// The files outside of the chat, best first. Equal ones stay in path order.
+/// The files that may be shown, best first; pinned ones before all others. Equal ones stay in path order.
 pub(crate) fn order(ranking: &Ranking) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..ranking.chat.len() as u32).filter(|&file| !ranking.chat[file as usize]).collect();
-    order.sort_by_key(|&file| Reverse(settled(ranking.scores.files[file as usize])));
+    let mut order: Vec<u32> = (0..ranking.hidden.len() as u32).filter(|&file| !ranking.hidden[file as usize]).collect();
+    let key = |file: u32| (ranking.pinned[file as usize], settled(ranking.scores.files[file as usize]));
+    order.sort_by_key(|&file| Reverse(key(file)));
     order
 }
 
@@ -43,27 +53,32 @@ fn settled(score: f64) -> i64 {
     (score * 1e12).round() as i64
 }
 
-/// The probability that the file at a place, counted from 0, is needed.
-fn of_file(place: usize) -> f64 {
+/// The probability that the file at a place, counted from 0, is needed, where nothing is known but the places.
+fn at_place(place: usize) -> f64 {
     10.8 / (place as f64 + 4.0).powi(2)
 }
 
-/// The probability that the symbol at a place of a needed file is needed.
-fn of_symbol(place: usize) -> f64 {
+/// … and that the symbol at a place of a needed file is.
+fn symbol_at_place(place: usize) -> f64 {
     10.2 / (place as f64 + 5.0).powi(2)
 }
 
 /// The steps of a map, in order, until their estimated tokens exceed `enough`.
 pub(crate) fn steps(ranking: &Ranking, order: &[u32], gains: Gains, enough: usize) -> Vec<Choice> {
-    let shelves = HashMap::new();
-    let mut planner = Planner { ranking, order, gains, shelves, heap: BinaryHeap::new(), seen: HashSet::new() };
-    // Every path costs some tokens, so those far down can never have their turn.
-    for place in 0..order.len().min(enough) {
-        planner.push_path(place);
+    let (seen, opened) = (HashSet::new(), HashSet::new());
+    let mut planner = Planner { ranking, order, gains, shelves: HashMap::new(), heap: BinaryHeap::new(), seen, opened };
+    // Every path costs some tokens, so those far down can never have their turn; but landmarks are worth a look.
+    for place in 0..order.len() {
+        if place < enough || path::is_landmark(ranking.index().path(order[place])) {
+            planner.push_path(place);
+        }
     }
     let mut steps = Vec::new();
     let mut used = 0.0;
     while let Some(step) = planner.heap.pop() {
+        if planner.is_cheaper_now(&step) {
+            continue;
+        }
         steps.push(planner.choice(&step));
         used += step.cost;
         if used > enough as f64 {
@@ -84,12 +99,39 @@ struct Planner<'p> {
     heap: BinaryHeap<Step>,
     /// Names that have their step, by place of the file: a second definition of a name needs no second mention.
     seen: HashSet<(usize, &'p str)>,
+    /// Containers that have a line, by place of the file: the first line of a member brings that of its container along.
+    opened: HashSet<(usize, &'p str)>,
 }
 
 impl<'p> Planner<'p> {
     fn push_path(&mut self, place: usize) {
         let path = self.ranking.index().path(self.order[place]);
-        self.push(place, None, Tier::Name, of_file(place) * self.gains.path, tokens_of(path.len(), 3.8) + 2.0);
+        // Half of the folder: it is said once for all of its files.
+        let name = path::file_name(path).len();
+        let bytes = name + (path.len() - name) / 2;
+        self.push_short(place, None, self.file_chance(place) * self.gains.path, tokens_of(bytes, 3.8) + 2.0);
+    }
+
+    /// The probability that the file at a place is needed.
+    fn file_chance(&self, place: usize) -> f64 {
+        let file = self.order[place];
+        let landmark = path::is_landmark(self.ranking.index().path(file));
+        match self.ranking.pinned[file as usize] {
+            true => 1.0,
+            false if self.ranking.is_requested() => {
+                let chance = file_chance(self.ranking.scores.files[file as usize], place);
+                chance.max(if landmark { LANDMARK } else { 0.0 })
+            }
+            false => at_place(place),
+        }
+    }
+
+    /// The probability that the symbol at a place of its shelf is needed.
+    fn symbol_chance(&self, place: usize, symbol: usize) -> f64 {
+        match self.shelves.get(&place).and_then(|shelf| shelf.get(symbol)) {
+            Some(&(_, chance)) if self.ranking.is_requested() => chance,
+            _ => symbol_at_place(symbol),
+        }
     }
 
     fn choice(&self, step: &Step) -> Choice {
@@ -109,8 +151,24 @@ impl<'p> Planner<'p> {
                 self.push_line(step.place, symbol, true);
                 self.push_symbol(step.place, symbol + 1);
             }
-            (Some(_), Tier::Line) => {}
+            (Some(symbol), Tier::Line) => {
+                let entry = self.entry(step.place, symbol);
+                let opened = entry.into_iter().flat_map(|entry| [Some(entry.name()), entry.container()]);
+                self.opened.extend(opened.flatten().map(|name| (step.place, name)));
+            }
         }
+    }
+
+    /// Puts a line up again whose container has come into the map since its cost was estimated.
+    fn is_cheaper_now(&mut self, step: &Step) -> bool {
+        let Some(symbol) = step.symbol.filter(|_| step.opens) else { return false };
+        let container = self.entry(step.place, symbol).and_then(|entry| entry.container());
+        let cheaper = container.is_some_and(|container| self.opened.contains(&(step.place, container)));
+        if cheaper {
+            let cost = (step.cost - CONTAINER).max(1.0);
+            self.heap.push(Step { worth: step.worth * step.cost / cost, cost, opens: false, ..*step });
+        }
+        cheaper
     }
 
     /// The next name from `symbol` on. Further definitions of a name that was there already are put up as lines.
@@ -119,8 +177,8 @@ impl<'p> Planner<'p> {
         for at in symbol..shelf {
             let Some(entry) = self.entry(place, at) else { continue };
             if self.seen.insert((place, entry.name())) {
-                let gain = of_file(place) * of_symbol(at) * self.gains.name;
-                self.push(place, Some(at), Tier::Name, gain, tokens_of(entry.name().len(), 5.0) + 2.0);
+                let gain = self.file_chance(place) * self.symbol_chance(place, at) * self.gains.name;
+                self.push_short(place, Some(at), gain, tokens_of(entry.name().len(), 5.0) + 2.0);
                 return;
             }
             self.push_line(place, at, false);
@@ -130,9 +188,11 @@ impl<'p> Planner<'p> {
     fn push_line(&mut self, place: usize, symbol: usize, named: bool) {
         let Some(entry) = self.entry(place, symbol) else { return };
         let saved = if named { tokens_of(entry.name().len(), 5.0) + 1.0 } else { 0.0 };
-        let cost = (tokens_of(entry.header().len(), 3.6).min(26.0) + 2.0 - saved).max(1.0);
-        let gain = of_file(place) * of_symbol(symbol) * self.gains.line;
-        self.push(place, Some(symbol), Tier::Line, gain, cost);
+        let opens = entry.container().is_some_and(|container| !self.opened.contains(&(place, container)));
+        let line = (tokens_of(entry.header().len(), 3.6).min(26.0) + 2.0 - saved).max(1.0);
+        let cost = line + if opens { CONTAINER } else { 0.0 };
+        let gain = self.file_chance(place) * self.symbol_chance(place, symbol) * self.gains.line;
+        self.heap.push(Step { worth: gain / cost, cost, place, symbol: Some(symbol), tier: Tier::Line, opens });
     }
 
     /// The definition at a place of the shelf of a file at a place.
@@ -141,8 +201,8 @@ impl<'p> Planner<'p> {
         self.ranking.index().definition(self.order[place], index)
     }
 
-    fn push(&mut self, place: usize, symbol: Option<usize>, tier: Tier, gain: f64, cost: f64) {
-        self.heap.push(Step { worth: gain / cost, cost, place, symbol, tier });
+    fn push_short(&mut self, place: usize, symbol: Option<usize>, gain: f64, cost: f64) {
+        self.heap.push(Step { worth: gain / cost, cost, place, symbol, tier: Tier::Name, opens: false });
     }
 }
 
@@ -163,6 +223,8 @@ struct Step {
     /// Place of the symbol in its file; none for the path.
     symbol: Option<usize>,
     tier: Tier,
+    /// Whether its container has no line yet.
+    opens: bool,
 }
 
 impl Step {

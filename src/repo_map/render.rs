@@ -1,10 +1,11 @@
-//! Writing the chosen symbols as text: files in path order, the lines of definitions in source order below their
+//! Writing the chosen symbols as text: files by folder in path order, the lines of definitions in source order below their
 //! containers, and names alone where there was no room for a line.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::index::{Entry, MapIndex};
 use super::outline::Outline;
+use super::path;
 use super::request::MapStyle;
 use crate::syntax::tag::SymbolKind;
 
@@ -33,7 +34,11 @@ pub(crate) struct Choice {
     pub(crate) tier: Tier,
 }
 
-/// Writes files in one style. Each file is a page of its own: what another shows changes nothing of it.
+/// The files of one folder with what is chosen of each: definitions (by index), in any order and perhaps repeated, the
+/// highest tier of each counting.
+pub(crate) type Page = BTreeMap<u32, Vec<(u32, Tier)>>;
+
+/// Writes folders in one style. Each folder is a page of its own: what another shows changes nothing of it.
 pub(crate) struct Writer<'r> {
     index: &'r MapIndex,
     style: MapStyle,
@@ -46,14 +51,39 @@ impl<'r> Writer<'r> {
         Self { index, style, sheets: HashMap::new() }
     }
 
-    /// The page of a file with these definitions (by index), which may be in any order and repeat themselves: the highest
-    /// tier of a definition counts.
-    pub(crate) fn page(&mut self, file: u32, chosen: &[(u32, Tier)]) -> String {
+    /// The folder of a file, without a slash at its end.
+    pub(crate) fn folder(&self, file: u32) -> &'r str {
+        self.index.path(file).rsplit_once('/').map_or("", |(folder, _)| folder)
+    }
+
+    /// The files of one folder: those without lines below its name, where there are several, so that it is said once; then
+    /// those with lines, each below its whole path.
+    pub(crate) fn page(&mut self, files: &Page) -> String {
+        let has_lines = |chosen: &[(u32, Tier)]| chosen.iter().any(|choice| choice.1 == Tier::Line);
+        let short = || files.iter().filter(|(_, chosen)| !has_lines(chosen));
+        let folder = files.keys().next().map_or("", |&file| self.folder(file));
+        let together = !folder.is_empty() && self.style == MapStyle::Tree && short().nth(1).is_some();
         let mut text = String::new();
-        push_clean(&mut text, self.index.path(file), usize::MAX);
+        if together {
+            push_clean(&mut text, folder, usize::MAX);
+            text.push_str("/\n");
+        }
+        for (&file, chosen) in short() {
+            let path = self.index.path(file);
+            text.push_str(if together { "  " } else { "" });
+            self.write_file(&mut text, if together { path::file_name(path) } else { path }, file, chosen);
+        }
+        for (&file, chosen) in files.iter().filter(|(_, chosen)| has_lines(chosen)) {
+            self.write_file(&mut text, self.index.path(file), file, chosen);
+        }
+        text
+    }
+
+    fn write_file(&mut self, text: &mut String, shown: &str, file: u32, chosen: &[(u32, Tier)]) {
+        push_clean(text, shown, usize::MAX);
         if chosen.is_empty() {
             text.push('\n');
-            return text;
+            return;
         }
         let sheet = self.sheets.entry(file).or_insert_with(|| Sheet::new(self.index, file));
         let mut placed: Vec<(u32, Tier)> =
@@ -68,10 +98,9 @@ impl<'r> Writer<'r> {
             }
         }
         match self.style {
-            MapStyle::Tree => sheet.write_tree(&mut text, lines, &names),
-            MapStyle::Outline => sheet.write_by_kind(&mut text, &lines, &names),
+            MapStyle::Tree => sheet.write_tree(text, lines, &names),
+            MapStyle::Outline => sheet.write_by_kind(text, &lines, &names),
         }
-        text
     }
 }
 

@@ -37,6 +37,12 @@ pub struct MapRequest {
     pub mentioned_idents: Vec<String>,
     /// The user's message: paths, identifiers and words in it count as mentioned where the repository has them.
     pub message: String,
+    /// Files that come first, whatever the request says.
+    pub pinned: Vec<String>,
+    /// Files that are never shown.
+    pub banned: Vec<String>,
+    /// Files that were edited since the last commit, or just before.
+    pub edited: Vec<String>,
     /// Most tokens that the text may have.
     pub budget: usize,
     /// How the text is written.

@@ -1,5 +1,8 @@
-//! What puts files and symbols into the map: what the request says of them, and what the references say.
+//! What puts files and symbols into the map: what speaks for them, if the request says something, or else the references.
 
+use std::collections::BTreeSet;
+
+use super::evidence::{self, SymbolEvidence};
 use super::index::Entry;
 use super::path;
 use super::request::MapRequest;
@@ -7,26 +10,21 @@ use super::standing::Ranking;
 use crate::lexical::FileRelevance;
 use crate::syntax::tag::SymbolKind;
 
-/// Worth of a symbol's name for each unit of rarity that it shares with the request, of the references to it, and of
-/// its length (a logarithm of its lines), against that of the best passage of the repository.
-const BY_NAME: f64 = 0.12;
-const BY_REFERENCES: f64 = 0.1;
-const BY_LENGTH: f64 = 0.02;
-
-/// Factor for what seldom is the place to look: fields, constants and variables, as what is done to them is done in
-/// functions and types; and tests beside the code, unless the request asks for tests.
-const MINOR: f64 = 0.3;
+/// Files that are asked what they are near to, and changed with.
+const LEADERS: usize = 12;
 
 /// What puts files and definitions into the map. Definitions are scored when asked for: a map looks into few files.
 #[derive(Debug, Default)]
 pub(crate) struct Scores {
     /// Whether the request says anything of any file.
     pub(crate) requested: bool,
-    /// By file; none is negative.
+    /// By file, none negative. When the request says something: its share in the odds of all.
     pub(crate) files: Vec<f64>,
     /// Score of the best passage of the repository.
     best_passage: f64,
     asks_for_tests: bool,
+    /// Names that the files of the chat reference.
+    from_chat: BTreeSet<u32>,
 }
 
 impl Scores {
@@ -34,20 +32,18 @@ impl Scores {
     pub(crate) fn new(ranking: &Ranking, request: &MapRequest) -> Self {
         let requested = is_requested(ranking);
         let asks_for_tests = request.message.to_lowercase().contains("test");
-        let index = ranking.index();
-        let weigh = |(file, score): (u32, f64)| {
-            let path = index.path(file);
-            let is_aside = path::is_aside(path) && !asks_for_tests;
-            let no_code = requested && ranking.graph.symbols_of(file).is_empty() && !path::is_landmark(path);
-            let named = ranking.seeds.file_votes[file as usize] > 0.0;
-            if (is_aside || no_code) && !named { score * ranking.weights.aside } else { score }
+        let files = if requested {
+            requested_files(ranking, request, asks_for_tests)
+        } else {
+            unrequested_files(ranking, request)
         };
-        let files = if requested { requested_files(ranking) } else { ranking.file_ranks.clone() };
+        let chat = (0u32..).zip(&ranking.chat).filter(|(_, chat)| **chat).map(|(file, _)| file);
         Self {
             requested,
-            files: (0u32..).zip(files).map(weigh).collect(),
-            best_passage: ranking.relevance.files.iter().map(|file| file.best).fold(0.0, f64::max),
+            files,
+            best_passage: ranking.relevance.files.iter().map(|file| file.best).fold(f64::MIN_POSITIVE, f64::max),
             asks_for_tests,
+            from_chat: chat.flat_map(|file| ranking.index().references(file)).map(|uses| uses.name).collect(),
         }
     }
 }
@@ -59,45 +55,121 @@ fn is_requested(ranking: &Ranking) -> bool {
     ranking.relevance.files.iter().any(says) || votes.into_iter().any(|votes| *votes > 0.0)
 }
 
-fn requested_files(ranking: &Ranking) -> Vec<f64> {
-    let (seeds, weights) = (&ranking.seeds, &ranking.weights);
-    let mut named = seeds.file_votes.clone();
-    for (symbol, votes) in ranking.graph.symbols().iter().zip(&seeds.symbol_votes) {
+/// The rank by references, and what is at hand: what was edited, and what changes with the chat.
+fn unrequested_files(ranking: &Ranking, request: &MapRequest) -> Vec<f64> {
+    let (ranks, weights) = (&ranking.flow().files, &ranking.weights);
+    let highest = ranks.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let mut scores: Vec<f64> = ranks.iter().map(|rank| rank / highest).collect();
+    let history = f64::from(u8::from(weights.file.with_chat > 0.0));
+    evidence::add(&mut scores, history, &ranking.graph.past().changed_with(&chat_files(ranking)));
+    evidence::add(&mut scores, weights.file.edited, &among(ranking, &request.edited));
+    for (score, file) in scores.iter_mut().zip(ranking.index().files()) {
+        *score *= if path::is_aside(&file.path) { weights.aside } else { 1.0 };
+    }
+    scores
+}
+
+fn requested_files(ranking: &Ranking, request: &MapRequest, asks_for_tests: bool) -> Vec<f64> {
+    let (weights, past) = (&ranking.weights.file, ranking.graph.past());
+    let mut odds = vec![0.0; ranking.chat.len()];
+    let [best, three, whole, path] = ranking.relevance.views();
+    evidence::add(&mut odds, weights.best, &best);
+    evidence::add(&mut odds, weights.three, &three);
+    evidence::add(&mut odds, weights.whole, &whole);
+    evidence::add(&mut odds, weights.path, &path);
+    evidence::add(&mut odds, weights.named, &named(ranking));
+    evidence::add(&mut odds, weights.edited, &among(ranking, &request.edited));
+    evidence::add(&mut odds, weights.resembling, &past.resembling(&ranking.query));
+    for (file, odds) in (0u32..).zip(&mut odds) {
+        *odds += of_its_kind(ranking, file, asks_for_tests);
+    }
+    let (chat, leaders) = (chat_files(ranking), evidence::leaders(&shown(ranking, &odds), LEADERS));
+    evidence::add(&mut odds, weights.with_leaders, &past.changed_with(&leaders));
+    evidence::add(&mut odds, weights.with_chat, &past.changed_with(&chat));
+    let (weight, start) = if chat.is_empty() { (weights.near_leaders, &leaders) } else { (weights.near_chat, &chat) };
+    if weight != 0.0 {
+        evidence::add(&mut odds, weight, &ranking.graph.neighbourhood(&ranking.weights).near(start));
+    }
+    evidence::odds_shares(&shown(ranking, &odds))
+}
+
+/// What lies aside, or holds no code, is seldom meant unless it is named.
+fn of_its_kind(ranking: &Ranking, file: u32, asks_for_tests: bool) -> f64 {
+    if ranking.seeds.file_votes[file as usize] > 0.0 {
+        return 0.0;
+    }
+    let path = ranking.index().path(file);
+    let mut odds = 0.0;
+    if path::is_aside(path) && !asks_for_tests {
+        odds += ranking.weights.file.aside;
+    }
+    let holds_code = ranking.index().definitions(file).any(|entry| is_code(entry.kind()));
+    if !holds_code && !path::is_landmark(path) {
+        odds += ranking.weights.file.no_code;
+    }
+    odds
+}
+
+/// Votes for each file and for what it defines.
+fn named(ranking: &Ranking) -> Vec<f64> {
+    let mut named = ranking.seeds.file_votes.clone();
+    for (symbol, votes) in ranking.graph.symbols().iter().zip(&ranking.seeds.symbol_votes) {
         named[symbol.file as usize] += votes;
     }
-    let top_rank = ranking.file_ranks.iter().copied().fold(0.0, f64::max);
-    let score = |(file, words): (usize, f64)| {
-        let reach = if top_rank > 0.0 { (ranking.file_ranks[file] / top_rank).sqrt() } else { 0.0 };
-        weights.words * words + weights.named * named[file] + weights.reach * reach
-    };
-    ranking.relevance.shares().into_iter().enumerate().map(score).collect()
+    named
+}
+
+/// The odds of the files that may be shown; none for the others.
+fn shown(ranking: &Ranking, odds: &[f64]) -> Vec<f64> {
+    let shown = |(odds, hidden): (&f64, &bool)| if *hidden { f64::NEG_INFINITY } else { *odds };
+    odds.iter().zip(&ranking.hidden).map(shown).collect()
+}
+
+fn chat_files(ranking: &Ranking) -> Vec<(u32, f64)> {
+    (0u32..).zip(&ranking.chat).filter(|(_, chat)| **chat).map(|(file, _)| (file, 1.0)).collect()
+}
+
+/// One for each file whose path is among `paths`, else zero.
+fn among(ranking: &Ranking, paths: &[String]) -> Vec<f64> {
+    let mut among = vec![0.0; ranking.chat.len()];
+    for file in paths.iter().filter_map(|path| ranking.index().file_at(path)) {
+        among[file as usize] = 1.0;
+    }
+    among
 }
 
 impl Ranking {
-    /// Scores of the definitions of a file, in source order. None is negative.
+    /// Scores of the definitions of a file, in source order, none negative. When the request says something: the
+    /// probability of each if its file is needed.
     pub(crate) fn symbol_scores(&self, file: u32) -> Vec<f64> {
         let symbols = self.graph.symbols_of(file);
-        let inflow = |symbol: u32| {
-            let definitions = self.graph.symbols()[symbol as usize].definitions;
-            self.inflow[symbol as usize] / f64::from(definitions.max(1))
-        };
         if !self.scores.requested {
-            return symbols.iter().map(|&symbol| inflow(symbol)).collect();
+            let inflow = |&symbol: &u32| {
+                let definitions = self.graph.symbols()[symbol as usize].definitions;
+                self.flow().symbols[symbol as usize] / f64::from(definitions.max(1))
+            };
+            return symbols.iter().map(inflow).collect();
         }
-        let highest = symbols.iter().map(|&symbol| inflow(symbol)).fold(f64::MIN_POSITIVE, f64::max);
         let passages = self.passage_scores(file, symbols.len());
-        let best = self.scores.best_passage;
-        let score = |((entry, &symbol), passage): ((Entry<'_>, &u32), f64)| {
-            let lines = f64::from(entry.end_line().saturating_sub(entry.line()));
-            let words = if best > 0.0 { passage / best } else { 0.0 };
-            let score = words
-                + BY_NAME * self.relevance.of_name(entry.name())
-                + BY_REFERENCES * inflow(symbol) / highest
-                + BY_LENGTH * lines.ln_1p();
-            let minor = is_value(entry.kind()) || (!self.scores.asks_for_tests && is_test(entry));
-            self.seeds.symbol_votes[symbol as usize] + score * if minor { MINOR } else { 1.0 }
+        let best_here = passages.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        let chance = |((entry, &symbol), passage): ((Entry<'_>, &u32), &f64)| {
+            let evidence = SymbolEvidence {
+                passage: passage / self.scores.best_passage,
+                passage_in_file: passage / best_here,
+                lines: entry.end_line().saturating_sub(entry.line()),
+                minor: is_value(entry.kind()) || (!self.scores.asks_for_tests && is_test(entry)),
+                from_chat: self.from_chat(symbol),
+                votes: self.seeds.symbol_votes[symbol as usize],
+            };
+            self.weights.symbol.chance(&evidence, symbols.len())
         };
-        self.index().definitions(file).zip(symbols).zip(passages).map(score).collect()
+        self.index().definitions(file).zip(symbols).zip(&passages).map(chance).collect()
+    }
+
+    /// What references from the chat say for a symbol: one by the number of files that define its name.
+    fn from_chat(&self, symbol: u32) -> f64 {
+        let name = self.graph.symbols()[symbol as usize].name;
+        if self.scores.from_chat.contains(&name) { 1.0 / self.graph.definers(name).len() as f64 } else { 0.0 }
     }
 
     /// The score of the best passage of each definition.
@@ -122,6 +194,12 @@ fn is_test(entry: Entry<'_>) -> bool {
     holds_tests(entry.name()) || entry.container().is_some_and(holds_tests) || entry.name().starts_with("test_")
 }
 
+/// Fields, constants and variables: what is done to them is done in functions and types.
 fn is_value(kind: SymbolKind) -> bool {
     matches!(kind, SymbolKind::Field | SymbolKind::Constant | SymbolKind::Variable)
+}
+
+/// False for what prose, markup and data define.
+fn is_code(kind: SymbolKind) -> bool {
+    !matches!(kind, SymbolKind::Section | SymbolKind::Key | SymbolKind::Selector)
 }

@@ -1,7 +1,6 @@
 //! The rank of every file and symbol for one request.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::graph::TagGraph;
 use super::index::MapIndex;
@@ -18,34 +17,53 @@ pub struct Ranking {
     pub(crate) graph: Arc<TagGraph>,
     /// By file: whether it is in the chat.
     pub(crate) chat: Vec<bool>,
-    /// PageRank by file.
-    pub(crate) file_ranks: Vec<f64>,
-    /// What the references bring to each symbol: its part of the rank of the files that reference it.
-    pub(crate) inflow: Vec<f64>,
-    pub(crate) seeds: Seeds,
+    /// By file: whether it is not shown, because it is in the chat or banned.
+    pub(crate) hidden: Vec<bool>,
+    pub(crate) pinned: Vec<bool>,
+    pub(crate) query: Query,
     pub(crate) relevance: Relevance,
+    pub(crate) seeds: Seeds,
     pub(crate) weights: Weights,
+    /// Made when first needed: where the request says what it is about, that says more.
+    flow: OnceLock<Flow>,
     /// What puts files and definitions into the map.
     pub(crate) scores: Scores,
+}
+
+/// What the references bring.
+#[derive(Debug, Default)]
+pub(crate) struct Flow {
+    /// PageRank by file.
+    pub(crate) files: Vec<f64>,
+    /// By symbol: its part of the rank of the files that reference it.
+    pub(crate) symbols: Vec<f64>,
 }
 
 impl Ranking {
     /// Ranks the files of a graph for `request`.
     pub fn new(graph: &Arc<TagGraph>, request: &MapRequest, weights: &Weights) -> Self {
         let index = graph.index();
-        let chat_files: BTreeSet<&str> = request.chat_files.iter().map(String::as_str).collect();
-        let chat: Vec<bool> = index.files().iter().map(|file| chat_files.contains(file.path.as_ref())).collect();
-        let relevance = relevance(index, request);
+        let listed = |paths: &[String]| {
+            let mut listed = vec![false; index.len()];
+            for file in paths.iter().filter_map(|path| index.file_at(path)) {
+                listed[file as usize] = true;
+            }
+            listed
+        };
+        let (chat, banned) = (listed(&request.chat_files), listed(&request.banned));
+        let query = query(request);
+        let relevance = relevance(index, &query);
         let seeds = Seeds::new(graph, &chat, request, &relevance, weights);
-        let (file_ranks, inflow) = flow(graph, &seeds.teleport, weights);
         let mut ranking = Self {
             graph: Arc::clone(graph),
+            hidden: chat.iter().zip(&banned).map(|(chat, banned)| *chat || *banned).collect(),
+            pinned: listed(&request.pinned),
             chat,
-            file_ranks,
-            inflow,
-            seeds,
+            query,
             relevance,
+            seeds,
             weights: weights.clone(),
+            flow: OnceLock::new(),
             scores: Scores::default(),
         };
         ranking.scores = Scores::new(&ranking, request);
@@ -62,9 +80,14 @@ impl Ranking {
         self.scores.requested
     }
 
+    /// What the references bring to files and symbols.
+    pub(crate) fn flow(&self) -> &Flow {
+        self.flow.get_or_init(|| flow(&self.graph, &self.seeds.teleport, &self.weights))
+    }
+
     /// Files with their PageRank, highest first, equal ones in path order.
     pub fn files(&self) -> Vec<(&str, f64)> {
-        let files = self.index().files().iter().zip(&self.file_ranks);
+        let files = self.index().files().iter().zip(&self.flow().files);
         let mut files: Vec<(&str, f64)> = files.map(|(file, rank)| (file.path.as_ref(), *rank)).collect();
         files.sort_by(|a, b| b.1.total_cmp(&a.1));
         files
@@ -73,7 +96,7 @@ impl Ranking {
     /// `(file, name, rank)` of all symbols, highest first: the rank that references bring them, the request's own
     /// words aside.
     pub fn definitions(&self) -> Vec<(&str, &str, f64)> {
-        let symbols = self.graph.symbols().iter().zip(&self.inflow);
+        let symbols = self.graph.symbols().iter().zip(&self.flow().symbols);
         let mut ranked: Vec<(&str, &str, f64)> = symbols
             .map(|(symbol, rank)| (self.index().path(symbol.file), self.index().name(symbol.name), *rank))
             .collect();
@@ -82,26 +105,26 @@ impl Ranking {
     }
 }
 
-/// What the words of the request say of the files: those of the message, and the names that the caller gives.
-fn relevance(index: &MapIndex, request: &MapRequest) -> Relevance {
+/// The words of the request: those of the message, and the names that the caller gives.
+fn query(request: &MapRequest) -> Query {
     let words = [request.message.as_str()];
     let words: Vec<&str> = words.into_iter().chain(request.mentioned_idents.iter().map(String::as_str)).collect();
-    let query = Query::new(&words.join(" "));
-    let texts: Vec<(&str, PackedTerms<'_>)> = (0u32..)
-        .zip(index.files())
-        .map(|(at, file)| {
-            let terms = index.record(at).map(|record| record.terms()).unwrap_or_default();
-            (file.path.as_ref(), terms)
-        })
-        .collect();
-    Relevance::new(&query, &texts)
+    Query::new(&words.join(" "))
+}
+
+/// What the words of the request say of the files.
+fn relevance(index: &MapIndex, query: &Query) -> Relevance {
+    let terms = |file: u32| index.record(file).map(|record| record.terms()).unwrap_or_default();
+    let texts: Vec<(&str, PackedTerms<'_>)> =
+        (0u32..).zip(index.files()).map(|(at, file)| (file.path.as_ref(), terms(at))).collect();
+    Relevance::new(query, &texts)
 }
 
 /// PageRank over the tag graph, by file, and the mass that reaches each symbol at the end.
 ///
 /// Votes of a file for its own symbols say which of them matter, not that the file does: of their mass only the part
 /// `home` stays in the file, the rest teleports.
-fn flow(graph: &TagGraph, teleport: &[f64], weights: &Weights) -> (Vec<f64>, Vec<f64>) {
+fn flow(graph: &TagGraph, teleport: &[f64], weights: &Weights) -> Flow {
     let symbols = graph.symbols();
     let names = graph.index().names();
     let mut meeting = vec![0.0; symbols.len() + names];
@@ -126,5 +149,5 @@ fn flow(graph: &TagGraph, teleport: &[f64], weights: &Weights) -> (Vec<f64>, Vec
     });
     to_symbols(&ranks, &mut meeting, 1.0);
     meeting.truncate(symbols.len());
-    (ranks, meeting)
+    Flow { files: ranks, symbols: meeting }
 }

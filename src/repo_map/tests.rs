@@ -90,7 +90,11 @@ fn sample() -> Vec<MapFile> {
 }
 
 fn rank(files: &[MapFile], request: &MapRequest, weights: &Weights) -> Ranking {
-    Ranking::new(&Arc::new(TagGraph::new(Arc::new(MapIndex::of(files)), weights)), request, weights)
+    Ranking::new(
+        &Arc::new(TagGraph::new(Arc::new(MapIndex::of(files)), &History::default(), weights)),
+        request,
+        weights,
+    )
 }
 
 /// What raised a file, or a symbol of it.
@@ -149,20 +153,21 @@ fn members_keep_their_container_and_names_follow_the_lines() {
     let named = |index: u32| (index, render::Tier::Name);
     let index = MapIndex::of(&files);
     let mut writer = render::Writer::new(&index, MapStyle::Tree);
-    insta::assert_snapshot!(writer.page(0, &[line(3), line(1)]), @"
+    let mut page = |chosen: &[(u32, render::Tier)]| writer.page(&[(0, chosen.to_vec())].into());
+    insta::assert_snapshot!(page(&[line(3), line(1)]), @"
     src/shape.py:
       class Circle()
         method area()
         method scale()
     ");
-    assert_eq!(writer.page(0, &[named(2), named(0)]), "src/shape.py: Circle grow\n");
-    insta::assert_snapshot!(writer.page(0, &[line(1), named(2), named(1), named(0)]), @"
+    assert_eq!(page(&[named(2), named(0)]), "src/shape.py: Circle grow\n");
+    insta::assert_snapshot!(page(&[line(1), named(2), named(1), named(0)]), @"
     src/shape.py:
       class Circle()
         method area()
       ⋮ grow
     ");
-    insta::assert_snapshot!(writer.page(0, &[line(4), line(0)]), @"
+    insta::assert_snapshot!(page(&[line(4), line(0)]), @"
     src/shape.py:
       class Circle()
       Square
@@ -253,6 +258,63 @@ fn mentioned_files_and_names_come_first() {
     request = with_budget(10_000);
     request.mentioned_idents = vec!["draw_all".to_owned()];
     assert_eq!(&*build(&sample(), &request).files[0].path, "src/draw.py");
+}
+
+#[test]
+fn pinned_files_come_first_and_banned_ones_never() {
+    for message in ["", "drawing is slow"] {
+        let request = MapRequest { message: message.to_owned(), ..with_budget(10_000) };
+        let pinned = MapRequest { pinned: vec!["README.md".to_owned()], ..request.clone() };
+        assert_eq!(&*build(&sample(), &pinned).files[0].path, "README.md");
+        let banned = MapRequest { banned: vec!["src/shape.py".to_owned()], ..request };
+        let map = build(&sample(), &banned);
+        assert!(map.place("src/shape.py").is_none() && !map.text.contains("src/shape.py"));
+    }
+}
+
+#[test]
+fn what_was_edited_is_at_hand() {
+    let place = |edited: &[&str], message: &str| {
+        let edited = edited.iter().map(|path| (*path).to_owned()).collect();
+        let request = MapRequest { edited, message: message.to_owned(), ..with_budget(10_000) };
+        build(&sample(), &request).place("src/main.py").unwrap()
+    };
+    for message in ["", "readme"] {
+        assert!(place(&["src/main.py"], message) < place(&[], message), "{message}");
+    }
+}
+
+#[test]
+fn past_commits_lead_to_files_that_do_not_say_the_words() {
+    let commit = |subject: &str, paths: &[&str]| PastCommit {
+        subject: subject.to_owned(),
+        paths: paths.iter().map(|path| (*path).to_owned()).collect(),
+        ..PastCommit::default()
+    };
+    let commits = vec![commit("Zoom into the drawing", &["src/main.py"]), commit("Other", &["src/shape.py"])];
+    let history = History { commits, ..History::default() };
+    // A second word that all files have, so that the message says something of them.
+    let request = MapRequest { message: "zoom src".to_owned(), ..with_budget(999) };
+    let first = |weights: &Weights| {
+        let graph = Arc::new(TagGraph::new(Arc::new(MapIndex::of(&sample())), &history, weights));
+        RepoMap::of_ranking(Ranking::new(&graph, &request, weights), &request, &Characters).files[0].path.to_string()
+    };
+    assert_eq!(first(&Weights::default()), "src/main.py");
+    assert_ne!(first(&Weights::default().without("history")), "src/main.py");
+}
+
+#[test]
+fn an_import_brings_a_file_near() {
+    let mut importing = file("app/menu.rs", vec![function("open_menu", 1)], &["paint"]);
+    let imports = |tags: &FileTags| FileTags { imports: vec!["crate::colors".to_owned()], ..tags.clone() };
+    importing.tags = Arc::new(imports(&importing.tags));
+    let other = |path: &str| file(path, vec![function("paint", 1)], &[]);
+    let files = [importing, other("app/colors.rs"), other("app/brush.rs")];
+    let request = MapRequest { message: "open the menu".to_owned(), ..with_budget(999) };
+    let second =
+        |weights: &Weights| RepoMap::build_with(&files, &request, &Characters, weights).files[1].path.to_string();
+    assert_eq!(second(&Weights::default()), "app/colors.rs");
+    assert_eq!(second(&Weights::default().without("imports")), "app/brush.rs", "by path alone");
 }
 
 #[test]
@@ -386,14 +448,11 @@ prop_compose! {
 fn any_request() -> impl Strategy<Value = MapRequest> {
     let list = || prop::collection::vec("[a-d/.]{0,4}", 0..3);
     let style = prop::sample::select(vec![MapStyle::Tree, MapStyle::Outline]);
-    (list(), list(), list(), "[a-d_ ./`(]{0,20}", prop_oneof![0usize..4, 0usize..600], style).prop_map(
-        |(chat_files, mentioned_files, mentioned_idents, message, budget, style)| MapRequest {
-            chat_files,
-            mentioned_files,
-            mentioned_idents,
-            message,
-            budget,
-            style,
+    let lists = (list(), list(), list(), list(), list(), list());
+    (lists, "[a-d_ ./`(]{0,20}", prop_oneof![0usize..4, 0usize..600], style).prop_map(
+        |(lists, message, budget, style)| {
+            let (chat_files, mentioned_files, mentioned_idents, pinned, banned, edited) = lists;
+            MapRequest { chat_files, mentioned_files, mentioned_idents, message, pinned, banned, edited, budget, style }
         },
     )
 }

@@ -1,6 +1,10 @@
 //! How much each signal counts. Those of the references are those of aider's published repo map, measured on its releases.
 
+use super::evidence::{FileWeights, SymbolWeights};
 use super::plan::Gains;
+
+/// The signals that [`Weights::without`] takes away, for measuring what each is worth.
+pub const SIGNALS: [&str; 8] = ["request", "history", "graph", "imports", "paths", "aside", "chat", "lengths"];
 
 /// The factors of the tag graph.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,15 +31,14 @@ pub struct Weights {
     pub tolerance: f64,
     /// Extra teleport share of the important root files (README, manifests), as a multiple of a file's uniform share.
     pub landmark: f64,
-    /// Factor on the score of tests, examples, vendored code and files that are no code; lifted for tests when the message
-    /// asks for them.
+    /// Factor on the rank of tests, examples, vendored code and documentation when the request says nothing.
     pub aside: f64,
-    /// Worth of what the words of the request say of a file (see [`crate::lexical::Relevance::shares`]).
-    pub words: f64,
-    /// Worth of a file, or of one of its symbols, being named by the request.
-    pub named: f64,
-    /// Worth of the rank that references bring to a file, as a part of the highest, when the request says something.
-    pub reach: f64,
+    /// Whether imports tell which definer a reference means, and are arcs themselves.
+    pub imports: bool,
+    /// What speaks for a file when the request says something.
+    pub file: FileWeights,
+    /// … and for a symbol.
+    pub symbol: SymbolWeights,
     /// What paths, names and lines are worth when the request says what it is about.
     pub asked: Gains,
     /// … and when it does not: a path alone tells little then.
@@ -57,12 +60,40 @@ impl Weights {
             tolerance: 1e-12,
             landmark: 0.0,
             aside: 1.0,
-            words: 2.0,
-            named: 1.0,
-            reach: 1.0,
-            asked: Gains { path: 4.0, name: 1.0, line: 1.0 },
+            imports: true,
+            file: FileWeights::default(),
+            symbol: SymbolWeights::default(),
+            asked: Gains { path: 3.0, name: 1.0, line: 0.85 },
             unasked: Gains { path: 0.2, name: 0.2, line: 1.0 },
         }
+    }
+
+    /// These weights without one of [`SIGNALS`]; an unknown name changes nothing.
+    pub fn without(mut self, signal: &str) -> Self {
+        let (file, symbol) = (&mut self.file, &mut self.symbol);
+        let silent: &mut [&mut f64] = match signal {
+            "request" => &mut [
+                &mut file.best,
+                &mut file.three,
+                &mut file.whole,
+                &mut file.path,
+                &mut file.named,
+                &mut file.resembling,
+                &mut symbol.passage,
+                &mut symbol.passage_in_file,
+                &mut symbol.votes,
+            ],
+            "history" => &mut [&mut file.resembling, &mut file.with_leaders, &mut file.with_chat],
+            "graph" => &mut [&mut file.near_leaders, &mut file.near_chat, &mut symbol.from_chat],
+            "paths" => &mut [&mut file.path],
+            "aside" => &mut [&mut file.aside, &mut file.no_code],
+            "chat" => &mut [&mut file.with_chat, &mut file.near_chat, &mut symbol.from_chat],
+            "lengths" => &mut [&mut symbol.length],
+            _ => &mut [],
+        };
+        silent.iter_mut().for_each(|weight| **weight = 0.0);
+        self.imports &= signal != "imports";
+        self
     }
 
     /// The factor of a name that `definers` files define.
@@ -94,7 +125,7 @@ impl Default for Weights {
 }
 
 /// True for snake_case, kebab-case and camelCase names.
-fn is_compound(name: &str) -> bool {
+pub(crate) fn is_compound(name: &str) -> bool {
     let has = |test: fn(char) -> bool| name.chars().any(test);
     let joined = has(|c| c == '_' || c == '-') && has(char::is_alphabetic);
     joined || (has(char::is_uppercase) && has(char::is_lowercase))

@@ -27,6 +27,8 @@ pub const COMMANDS: &[CommandInfo] = &[
     info("model", "NAME", "ask another model"),
     info("map-tokens", "N|auto", "set the budget of the repo map"),
     info("map-refresh", "[MODE]", "read the repository again; from now on auto, always, files or manual"),
+    info("pin", "FILE…", "put files first in the map, or no more"),
+    info("ban", "[FILE…]", "keep files out of the map, or no more; without a name, let all back in"),
     info("copy", "", "copy the whole prompt, for a chat window elsewhere"),
     info("paste", "", "take a pasted reply into review"),
     info("review", "", "look for edits in the last answer again"),
@@ -57,6 +59,10 @@ pub enum Command {
     MapTokens(Option<usize>),
     /// Read the repository again, and make the map anew in this mode from now on.
     MapRefresh(Option<Refresh>),
+    /// Put files first in the map, or no more.
+    Pin(Vec<String>),
+    /// Keep files out of the map, or no more; all back in without a name.
+    Ban(Vec<String>),
     /// Copy the prompt.
     Copy,
     /// Take a pasted reply.
@@ -122,6 +128,8 @@ pub fn parse_command(line: &str) -> Result<Command, CommandError> {
             let mode = words.first().map(|mode| mode.parse()).transpose();
             Command::MapRefresh(mode.map_err(|()| wrong)?)
         }
+        "pin" => Command::Pin(some(words)?),
+        "ban" => Command::Ban(words),
         "copy" => Command::Copy,
         "paste" => Command::Paste,
         "review" => Command::Review,

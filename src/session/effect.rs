@@ -26,6 +26,10 @@ pub struct ContextOrder {
     pub map_refresh: Refresh,
     /// How often the user asked for that so far.
     pub map_refreshes: u64,
+    /// Files that come first in the map.
+    pub pinned: Vec<String>,
+    /// Files that the map never shows.
+    pub banned: Vec<String>,
 }
 
 /// One file to write.

@@ -1,5 +1,6 @@
 //! The session: everything that is known between two frames, and how reports change it. No I/O.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::chat_files::ChatFile;
@@ -71,6 +72,10 @@ pub struct Session {
     pub map_refresh: Refresh,
     /// How often the user asked for that.
     map_refreshes: u64,
+    /// Files that come first in the map.
+    pub pinned: BTreeSet<String>,
+    /// Files that the map never shows.
+    pub banned: BTreeSet<String>,
     /// Servers that were found and can be chosen from.
     pub servers: Vec<LocalServer>,
     /// A text for the clipboard that the face has not taken yet.
@@ -108,6 +113,8 @@ impl Session {
             map_tokens: None,
             map_refresh: Refresh::default(),
             map_refreshes: 0,
+            pinned: BTreeSet::new(),
+            banned: BTreeSet::new(),
             servers: Vec::new(),
             clipboard: None,
             returned_draft: None,
@@ -140,6 +147,8 @@ impl Session {
             map_tokens: self.map_tokens,
             map_refresh: self.map_refresh,
             map_refreshes: self.map_refreshes,
+            pinned: self.pinned.iter().cloned().collect(),
+            banned: self.banned.iter().cloned().collect(),
         }
     }
 
@@ -282,6 +291,48 @@ impl Session {
         self.map_refreshes += 1;
         let follow = mode.map_or_else(Vec::new, |mode| self.set_map_refresh(mode));
         [follow, vec![Effect::Survey]].concat()
+    }
+
+    /// Puts a file first in the map, or no more.
+    pub fn toggle_pin(&mut self, path: &str) -> Vec<Effect> {
+        self.banned.remove(path);
+        if !self.pinned.remove(path) {
+            self.pinned.insert(path.to_owned());
+        }
+        self.measure()
+    }
+
+    /// Keeps a file out of the map, or no more.
+    pub fn toggle_ban(&mut self, path: &str) -> Vec<Effect> {
+        self.pinned.remove(path);
+        if !self.banned.remove(path) {
+            self.banned.insert(path.to_owned());
+        }
+        self.measure()
+    }
+
+    /// Keeps files out of the map, or no more; without names all are let back in.
+    pub fn ban(&mut self, names: &[String]) -> Vec<Effect> {
+        if names.is_empty() {
+            self.banned.clear();
+            return self.measure();
+        }
+        self.listed(names).iter().flat_map(|name| self.toggle_ban(name)).collect()
+    }
+
+    /// Puts files first in the map, or no more.
+    pub fn pin(&mut self, names: &[String]) -> Vec<Effect> {
+        self.listed(names).iter().flat_map(|name| self.toggle_pin(name)).collect()
+    }
+
+    /// Those of the names that are files of the repository; the others are told.
+    fn listed(&mut self, names: &[String]) -> Vec<String> {
+        let (known, unknown): (Vec<String>, Vec<String>) =
+            names.iter().cloned().partition(|name| self.paths.binary_search(name).is_ok());
+        for name in unknown {
+            self.tell(Level::Warning, format!("There is no file {name} here."), "Name it as the map does.");
+        }
+        known
     }
 
     /// Sets when the map is made anew, and follows the disk accordingly.

@@ -10,8 +10,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::counts_file;
 use super::error::StoreError;
+use super::history_file;
 use super::segment_file::StoredSegment;
 use super::tree_file::{KnownFile, Tree};
+use crate::repo_map::History;
 use crate::tokens::LineCount;
 
 /// A segment that no tree names is removed when it is as old as this: a survey in another process may be about to name it.
@@ -91,6 +93,28 @@ impl MapStore {
         Ok(())
     }
 
+    /// The past of the repository as it was known; empty where nothing is stored.
+    pub fn history(&self) -> History {
+        history_file::read(&self.history_path())
+    }
+
+    /// Keeps the past of the repository.
+    ///
+    /// # Errors
+    /// The folder or the file cannot be written.
+    pub fn save_history(&self, history: &History) -> Result<(), StoreError> {
+        self.make_folder()?;
+        history_file::write(&self.history_path(), history)
+    }
+
+    fn history_path(&self) -> PathBuf {
+        self.folder.join("history")
+    }
+
+    fn make_folder(&self) -> Result<(), StoreError> {
+        fs::create_dir_all(&self.folder).map_err(|source| StoreError::Folder { path: self.folder.clone(), source })
+    }
+
     /// The tokens of lines that were counted in the way of that name.
     pub fn line_counts(&self, name: &str) -> Vec<LineCount> {
         counts_file::read(&self.counts_path(name))
@@ -101,7 +125,7 @@ impl MapStore {
     /// # Errors
     /// The folder or the file cannot be written.
     pub fn save_line_counts(&self, name: &str, lines: &[LineCount]) -> Result<(), StoreError> {
-        fs::create_dir_all(&self.folder).map_err(|source| StoreError::Folder { path: self.folder.clone(), source })?;
+        self.make_folder()?;
         counts_file::write(&self.counts_path(name), lines)
     }
 

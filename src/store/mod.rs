@@ -2,11 +2,13 @@
 //!
 //! One folder for each repository below the user's cache folder, never in the work tree. It holds segments of the index
 //! (`segment_file`), which never change once they are written, and for each root a tree (`tree_file`) that says which
-//! record is whose; the tokens of lines that maps have shown (`counts_file`). Every file is written beside its place and moved there whole, and carries a checksum: a damaged or
+//! record is whose; the tokens of lines that maps have shown (`counts_file`), and the commits of
+//! the past (`history_file`). Every file is written beside its place and moved there whole, and carries a checksum: a damaged or
 //! foreign one counts as absent, and what it held is made anew.
 
 mod counts_file;
 mod error;
+mod history_file;
 mod map_store;
 mod sealed;
 mod segment_file;

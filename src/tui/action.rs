@@ -153,6 +153,10 @@ actions! {
     MapAdd: "map-add", MAP, ["a"], "add";
     /// Add the file under the cursor for reference.
     MapReadOnly: "map-read-only", MAP, ["r"], "read-only";
+    /// Put the file under the cursor first in the map, or no more.
+    MapPin: "map-pin", MAP, ["p"], "pin";
+    /// Keep the file under the cursor out of the map (`/ban` without a name lets all back in).
+    MapBan: "map-ban", MAP, ["b"], "ban";
     /// Give the map more tokens.
     MapMore: "map-more", MAP, ["+", "="], "more tokens";
     /// Give the map fewer tokens.

@@ -253,6 +253,8 @@ impl App {
             Command::Clear => self.session.clear_history(),
             Command::Model(name) => self.session.use_model(name),
             Command::MapTokens(tokens) => self.session.set_map_tokens(tokens),
+            Command::Pin(names) => self.session.pin(&names),
+            Command::Ban(names) => self.session.ban(&names),
             Command::MapRefresh(mode) => self.session.refresh_map(mode),
             Command::Copy => self.session.copy_prompt(),
             Command::Paste if self.session.turn.is_some() => {

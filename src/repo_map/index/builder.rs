@@ -90,12 +90,12 @@ impl SegmentBuilder {
     }
 
     /// Before the first use of a file: nothing of it is counted yet.
-    pub(super) fn begin_uses(&mut self) {
+    pub(crate) fn begin_uses(&mut self) {
         self.first_use = number(self.references.len());
     }
 
     /// Counts a use of a name.
-    pub(super) fn use_name(&mut self, name: &str, line: u32) {
+    pub(crate) fn use_name(&mut self, name: &str, line: u32) {
         let name = self.names.number(name);
         if self.counted.len() <= name as usize {
             self.counted.resize(name as usize + 1, NONE);
@@ -112,17 +112,17 @@ impl SegmentBuilder {
     }
 
     /// Adds a definition of which nothing but its line is known.
-    pub(super) fn add_sketched(&mut self, name: &str, kind: SymbolKind, line: u32, text: &str) {
+    pub(crate) fn add_sketched(&mut self, name: &str, kind: SymbolKind, line: u32, text: &str) {
         let name = self.names.number(name);
         self.push_definition([name, kind.number(), line, line, NONE], ["", text, ""]);
     }
 
     /// Ends a record without terms, and tells its number.
-    pub(super) fn close_sketch(&mut self) -> u32 {
+    pub(crate) fn close_sketch(&mut self) -> u32 {
         number(self.records.len()) - 1
     }
 
-    pub(super) fn open_record(&mut self, bytes: u32) {
+    pub(crate) fn open_record(&mut self, bytes: u32) {
         self.records.push(self.ends(bytes));
     }
 

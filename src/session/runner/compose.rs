@@ -13,11 +13,21 @@ use crate::workspace::{self, Root};
 /// The map is shrunk in this many steps before a request counts as too large.
 const SHRINK_STEPS: usize = 3;
 
-/// Reads the files of the chat, ranks the map, and assembles the request. The flag beside the graph says that it is a first
-/// guess.
+/// What the map is made from.
+#[derive(Debug, Clone, Copy)]
+pub struct MapSource<'s> {
+    /// The files with their tags.
+    pub graph: &'s Arc<TagGraph>,
+    /// Files with changes that are not committed.
+    pub edited: &'s [String],
+    /// Whether the graph is a first guess, to be shown and not sent.
+    pub provisional: bool,
+}
+
+/// Reads the files of the chat, ranks the map, and assembles the request.
 pub fn compose(
     root: &Root,
-    graph: Option<(&Arc<TagGraph>, bool)>,
+    source: Option<MapSource<'_>>,
     order: &ContextOrder,
     settings: &Settings,
     window: Window,
@@ -35,16 +45,21 @@ pub fn compose(
         draft: &order.draft,
         window,
     };
-    let Some((graph, provisional)) = graph else {
+    let Some(source) = source else {
         return ContextView { map: None, provisional: false, prompt: Arc::new(assemble(&inputs, counter)), unreadable };
     };
     let mut step = 0;
     loop {
-        let request = map_request(order, &files, budget);
-        let map = kept.map(graph, provisional, order, &request, counter);
+        let request = map_request(order, &source, &files, budget);
+        let map = kept.map(source.graph, source.provisional, order, &request, counter);
         let prompt = assemble(&ContextInputs { map: &map.text, ..inputs.clone() }, counter);
         if prompt.excess() == 0 || budget == 0 {
-            return ContextView { map: Some(map), provisional, prompt: Arc::new(prompt), unreadable };
+            return ContextView {
+                map: Some(map),
+                provisional: source.provisional,
+                prompt: Arc::new(prompt),
+                unreadable,
+            };
         }
         // The map gives way before anything that the user put there.
         step += 1;
@@ -65,10 +80,13 @@ fn read_files(root: &Root, order: &ContextOrder) -> (Vec<ContextFile>, Vec<(Stri
     (files, unreadable)
 }
 
-fn map_request(order: &ContextOrder, files: &[ContextFile], budget: usize) -> MapRequest {
+fn map_request(order: &ContextOrder, source: &MapSource<'_>, files: &[ContextFile], budget: usize) -> MapRequest {
     MapRequest {
         chat_files: files.iter().map(|file| file.path.clone()).collect(),
         message: order.draft.clone(),
+        edited: source.edited.to_vec(),
+        pinned: order.pinned.clone(),
+        banned: order.banned.clone(),
         budget,
         style: MapStyle::Tree,
         ..MapRequest::default()

@@ -18,6 +18,8 @@ struct Occasion {
     budget: usize,
     refreshes: u64,
     chat_files: Option<Vec<String>>,
+    /// Pinned and banned files: a choice of the user moves the map in any mode.
+    chosen: [Vec<String>; 2],
     /// The draft, and which graph.
     rest: Option<(String, usize)>,
     /// A first guess moves the map once more in any mode, when it is one no longer.
@@ -38,6 +40,7 @@ impl KeptMap {
         let occasion = Occasion {
             budget: request.budget,
             refreshes: order.map_refreshes,
+            chosen: [order.pinned.clone(), order.banned.clone()],
             chat_files: (order.map_refresh != Refresh::Manual).then(|| request.chat_files.clone()),
             // A survey is another graph; the old one is kept by the map, so that its place is not used again.
             rest: order.map_refresh.follows_disk().then(|| (request.message.clone(), Arc::as_ptr(graph).addr())),

@@ -21,7 +21,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 pub use self::survey::{Survey, SurveyStart, SurveyStep, SurveyTimes, survey};
-pub use compose::compose;
+pub use compose::{MapSource, compose};
 pub use connect::{Line, connect};
 pub use counter::CachedCounter;
 pub use kept::KeptMap;
@@ -188,10 +188,15 @@ impl Runner {
         let shared = &self.shared;
         let survey = shared.survey.borrow().clone();
         let sketch = lock(&shared.sketch).clone().filter(|_| or_guess);
-        let known = survey.as_ref().map(|survey| (&survey.graph, false));
-        let graph = known.or_else(|| sketch.as_ref().map(|sketch| (sketch, true)));
+        let known = survey.as_ref().map(|survey| MapSource {
+            graph: &survey.graph,
+            edited: &survey.edited,
+            provisional: false,
+        });
+        let guess = sketch.as_ref().map(|graph| MapSource { graph, edited: &[], provisional: true });
+        let source = known.or(guess);
         let counter = Arc::clone(&shared.counter.read().unwrap_or_else(PoisonError::into_inner));
-        compose(&shared.root, graph, order, &shared.settings, self.window(), &*counter, &shared.kept)
+        compose(&shared.root, source, order, &shared.settings, self.window(), &*counter, &shared.kept)
     }
 
     fn line(&self) -> Option<Line> {

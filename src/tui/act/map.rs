@@ -65,6 +65,8 @@ impl App {
             Action::Collapse => self.close_file(),
             Action::MapAdd => return Some(self.add_under_cursor(false)),
             Action::MapReadOnly => return Some(self.add_under_cursor(true)),
+            Action::MapPin => return Some(self.pin_under_cursor()),
+            Action::MapBan => return Some(self.ban_under_cursor()),
             Action::MapMore => return Some(self.change_budget(|budget| budget.saturating_add(BUDGET_STEP))),
             Action::MapLess => return Some(self.change_budget(|budget| budget.saturating_sub(BUDGET_STEP))),
             _ => return None,
@@ -99,6 +101,20 @@ impl App {
         };
         self.hint = format!("{path} is in the chat{}", if read_only { " for reference" } else { "" });
         run(self.session.add_files(&[path], read_only))
+    }
+
+    fn pin_under_cursor(&mut self) -> Vec<Task> {
+        let Some((_, path)) = self.file_under_cursor() else { return Vec::new() };
+        let effects = self.session.toggle_pin(&path);
+        let pinned = self.session.pinned.contains(&path);
+        self.hint = format!("{path} {}", if pinned { "comes first in the map" } else { "is ranked as the others" });
+        run(effects)
+    }
+
+    fn ban_under_cursor(&mut self) -> Vec<Task> {
+        let Some((_, path)) = self.file_under_cursor() else { return Vec::new() };
+        self.hint = format!("{path} stays out of the map (/ban lets all back in)");
+        run(self.session.toggle_ban(&path))
     }
 
     fn change_budget(&mut self, change: impl Fn(usize) -> usize) -> Vec<Task> {

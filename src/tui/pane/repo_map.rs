@@ -78,7 +78,12 @@ fn file_line(app: &App, file: &RankedFile, best: f64, columns: u16) -> Line<'sta
         count => format!(" {count}"),
     };
     // Files that the budget leaves out are marked, not only dimmed.
-    let mark = if file.shown { "" } else { " ·" };
+    let pinned = app.session.pinned.contains(&*file.path);
+    let mark = match (pinned, file.shown) {
+        (true, _) => " pinned",
+        (false, true) => "",
+        (false, false) => " ·",
+    };
     let room = usize::from(columns).saturating_sub(GAUGE + 3 + width::columns(&count) + width::columns(mark));
     let path = width::clip_start(&sanitize::visible_line(&file.path), room).into_owned();
     let role = if file.shown { Role::Text } else { Role::Muted };

@@ -4,6 +4,7 @@
 mod extract;
 mod join;
 mod known;
+mod past;
 mod sketch;
 mod spent;
 #[cfg(test)]
@@ -21,7 +22,7 @@ use self::join::Joined;
 use self::known::Known;
 use self::spent::Spent;
 use crate::clock::Stopwatch;
-use crate::repo_map::{TagGraph, Weights};
+use crate::repo_map::{History, TagGraph, Weights};
 use crate::store::{ContentKey, KnownFile, MapStore, StoredSegment};
 use crate::workspace::{self, Changed, FileEntry, Root, RootKind};
 
@@ -41,6 +42,10 @@ pub struct Survey {
     pub files: Vec<FileEntry>,
     /// The graph of their tags, with the index.
     pub graph: Arc<TagGraph>,
+    /// What past commits changed; empty where nobody asked, outside of git, and where the past cannot be read.
+    pub history: Arc<History>,
+    /// Files with changes that are not committed; none outside of git.
+    pub edited: Vec<String>,
     /// Names that cannot be shown as text, and were left out.
     pub skipped: usize,
     /// Whether the root is a bare repository, which has no files to edit.
@@ -59,6 +64,8 @@ pub struct Survey {
     known: Vec<KnownFile>,
     /// Whether the store does not have all of this yet.
     unsaved: bool,
+    /// Whether it does not have the history.
+    new_history: bool,
 }
 
 /// What a survey starts from.
@@ -70,7 +77,7 @@ pub struct SurveyStart<'s> {
     pub store: Option<&'s MapStore>,
     /// What changed on disk since that survey, where something watches it; without it everything is looked over.
     pub changed: Option<&'s Changed>,
-    /// Whether the words of the files will be needed: a map without a request does without.
+    /// Whether the words of the files and the past will be needed: a map without a request or a chat does without.
     pub with_terms: bool,
     /// Whether someone waits for a first map to look at.
     pub provisional: bool,
@@ -109,6 +116,9 @@ impl Survey {
 
     /// Keeps what was learnt for the next process. Does nothing when the store has it already.
     pub fn save(&self, store: &MapStore) -> Result<(), crate::store::StoreError> {
+        if self.new_history {
+            store.save_history(&self.history)?;
+        }
         if self.unsaved { store.save(&self.segments, self.known.clone()) } else { Ok(()) }
     }
 }
@@ -125,6 +135,7 @@ pub fn survey(
     let walk = clock.ms();
     let known = Known::new(start);
     let load = clock.ms() - walk;
+    let (history, new_history) = if start.with_terms { past::history(root, start, cancel) } else { Default::default() };
     let (joined, spent) = look(root, &listing.files, &known, start.provisional, cancel, progress)?;
     let times = spent.times(walk, load, clock.ms() - walk - load);
     let join_ms = clock.ms();
@@ -133,7 +144,7 @@ pub fn survey(
     let bytes = bytes.sum();
     let (list, unsaved) = joined.kept(&listing.files, &known);
     Some(Survey {
-        graph: Arc::new(TagGraph::new(Arc::new(index), &Weights::default())),
+        graph: Arc::new(TagGraph::new(Arc::new(index), &history, &Weights::default())),
         skipped: listing.skipped,
         bare: root.kind() == RootKind::Bare,
         bytes,
@@ -142,7 +153,10 @@ pub fn survey(
         ms: SurveyTimes { graph: clock.ms() - join_ms, ..times },
         segments: joined.segments,
         known: list,
+        edited: past::edited(root),
         unsaved,
+        new_history,
+        history,
         files: listing.files,
     })
 }
@@ -165,7 +179,7 @@ fn look(
     for step in files.chunks(files.len().div_ceil(parts).max(1)) {
         if let Some(sketch) = &sketch {
             let index = Arc::new(joined.index(files, Some(sketch)));
-            progress(SurveyStep::Provisional(Arc::new(TagGraph::new(index, &Weights::default()))));
+            progress(SurveyStep::Provisional(Arc::new(TagGraph::new(index, &History::default(), &Weights::default()))));
         }
         let read = read_all(root, step, (known, &by_ctags), (joined.records.len(), files.len()), cancel, progress)?;
         spent = [spent, read.iter().map(|part| part.spent).sum()].into_iter().sum();

@@ -1,0 +1,35 @@
+//! What git knows of the files: what past commits changed, read on from what was known, and what is not committed yet.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::SurveyStart;
+use crate::git::Repo;
+use crate::repo_map::History;
+use crate::workspace::{Root, RootKind};
+
+/// The history that HEAD has now, and whether the store does not know it yet. A map does without what cannot be read.
+pub(super) fn history(root: &Root, start: SurveyStart<'_>, cancel: &AtomicBool) -> (Arc<History>, bool) {
+    if root.kind() != RootKind::Git {
+        return (Arc::default(), false);
+    }
+    let known = match (start.before, start.store) {
+        (Some(before), _) => Arc::clone(&before.history),
+        (None, store) => Arc::new(store.map(|store| store.history()).unwrap_or_default()),
+    };
+    let repo = Repo::open(root.path()).ok().flatten();
+    match repo.and_then(|repo| repo.history(&known, cancel).ok()) {
+        Some(history) if history.head == known.head => (known, start.before.is_some_and(|before| before.new_history)),
+        Some(history) => (Arc::new(history), true),
+        None => (Arc::default(), false),
+    }
+}
+
+/// Files with changes that are not committed; none outside of git.
+pub(super) fn edited(root: &Root) -> Vec<String> {
+    if root.kind() != RootKind::Git {
+        return Vec::new();
+    }
+    let repo = Repo::open(root.path()).ok().flatten();
+    repo.and_then(|repo| repo.dirty_paths().ok()).unwrap_or_default().into_iter().collect()
+}
