@@ -5,12 +5,14 @@
 //! configuration may name: opening a stranger's repository must not execute anything.
 
 mod commit;
+mod edited;
 mod error;
 mod history;
 mod init;
 mod repo;
 
 pub use commit::Commit;
+pub use edited::OnDisk;
 pub use error::GitError;
 pub use init::init;
 pub use repo::{Head, Repo, common_folder};

@@ -47,12 +47,12 @@ impl fmt::Display for Head {
 /// A repository with a work tree. All paths given to it and returned by it are relative to the folder that it was
 /// opened for, with `/`.
 pub struct Repo {
-    pub(crate) inner: Repository,
+    pub(super) inner: Repository,
     /// Top of the work tree, free of links.
-    pub(crate) top: PathBuf,
+    pub(super) top: PathBuf,
     /// The folder it was opened for, relative to the top, with a `/` at the end; empty at the top.
     prefix: String,
-    pub(crate) lock_patience: Duration,
+    pub(super) lock_patience: Duration,
 }
 
 impl fmt::Debug for Repo {
@@ -132,17 +132,17 @@ impl Repo {
     }
 
     /// A path of ours as one from the top of the work tree.
-    pub(crate) fn to_top(&self, path: &str) -> String {
+    pub(super) fn to_top(&self, path: &str) -> String {
         format!("{}{path}", self.prefix)
     }
 
-    pub(crate) fn below_folder(&self, path: &str) -> Option<String> {
+    pub(super) fn below_folder(&self, path: &str) -> Option<String> {
         path.strip_prefix(&self.prefix).filter(|rest| !rest.is_empty()).map(str::to_owned)
     }
 }
 
 /// The abbreviated id of a commit, as long as it has to be to be unique.
-pub(crate) fn short_id(commit: &git2::Commit<'_>) -> Result<String, GitError> {
+pub(super) fn short_id(commit: &git2::Commit<'_>) -> Result<String, GitError> {
     let id = commit.as_object().short_id().map_err(GitError::when("shorten a commit id"))?;
     Ok(String::from_utf8_lossy(&id).into_owned())
 }

@@ -16,16 +16,22 @@ const SYMBOLS: usize = 2;
 /// Files that one import can mean: a package of so many files still says something of each.
 const MOST: usize = 12;
 
-/// The modules of a repository: its files by the ends of their paths.
+/// A word that no path has.
+const UNKNOWN: u32 = u32::MAX;
+
+/// The modules of a repository: its files by the ends of their paths. The components of paths, in lower case, are numbered,
+/// so that comparing them costs nothing.
 #[derive(Debug, Default)]
 pub struct Modules {
-    /// The components of each file as a module, in lower case.
-    keys: Vec<Vec<String>>,
+    numbers: HashMap<String, u32>,
+    /// The components of each file as a module.
+    keys: Vec<Vec<u32>>,
+    /// The folders of each file.
+    folders: Vec<Vec<u32>>,
     /// Files by the last component of their key.
-    by_name: HashMap<String, Vec<u32>>,
-    /// Files by the name of the folder that they are in.
-    by_folder: HashMap<String, Vec<u32>>,
-    folders: Vec<Vec<String>>,
+    by_name: HashMap<u32, Vec<u32>>,
+    /// Files by the folder that they are in.
+    by_folder: HashMap<u32, Vec<u32>>,
 }
 
 impl Modules {
@@ -33,15 +39,15 @@ impl Modules {
     pub fn new<'p>(paths: impl IntoIterator<Item = &'p str>) -> Self {
         let mut modules = Self::default();
         for (file, path) in (0u32..).zip(paths) {
-            let folders: Vec<String> = path::folders(path).map(str::to_lowercase).collect();
+            let folders: Vec<u32> = path::folders(path).map(|folder| modules.add(folder)).collect();
             let stem = path::stem(path).to_lowercase();
             let mut key = folders.clone();
             if key.is_empty() || !STANDS_FOR_FOLDER.contains(&stem.as_str()) {
-                key.push(stem);
+                key.push(modules.add(&stem));
             }
             for (table, last) in [(&mut modules.by_name, key.last()), (&mut modules.by_folder, folders.last())] {
                 if let Some(last) = last {
-                    table.entry(last.clone()).or_default().push(file);
+                    table.entry(*last).or_default().push(file);
                 }
             }
             modules.keys.push(key);
@@ -50,15 +56,29 @@ impl Modules {
         modules
     }
 
+    fn add(&mut self, component: &str) -> u32 {
+        let fresh = self.numbers.len() as u32;
+        *self.numbers.entry(component.to_lowercase()).or_insert(fresh)
+    }
+
+    /// The number of a component; [`UNKNOWN`] for one that no path has.
+    fn number(&self, component: &str) -> u32 {
+        let known = self.numbers.get(component).or_else(|| {
+            let has_capitals = component.chars().any(char::is_uppercase);
+            if has_capitals { self.numbers.get(&component.to_lowercase()) } else { None }
+        });
+        known.copied().unwrap_or(UNKNOWN)
+    }
+
     /// The files that `module`, as written in file `from`, means: sorted, none for what lies outside of the repository.
     pub fn resolve(&self, module: &str, from: u32) -> Vec<u32> {
         let (Some(key), Some(folder)) = (self.keys.get(from as usize), self.folders.get(from as usize)) else {
             return Vec::new();
         };
-        let wanted = components(module, key, folder);
+        let wanted = self.components(module, key, folder);
         let shortest = wanted.len().saturating_sub(SYMBOLS).max(1);
         for end in (shortest..=wanted.len()).rev() {
-            let found = self.ending_in(&wanted[..end], from);
+            let found = self.ending_in(wanted.get(..end).unwrap_or_default(), from);
             if !found.is_empty() {
                 return if found.len() <= MOST { found } else { Vec::new() };
             }
@@ -67,58 +87,65 @@ impl Modules {
     }
 
     /// The files that share the longest end with `wanted`, those nearest to `from` of equals; files before folders.
-    fn ending_in(&self, wanted: &[String], from: u32) -> Vec<u32> {
+    fn ending_in(&self, wanted: &[u32], from: u32) -> Vec<u32> {
         let Some(last) = wanted.last() else { return Vec::new() };
         for (table, keys) in [(&self.by_name, &self.keys), (&self.by_folder, &self.folders)] {
-            let candidates =
-                table.get(last).map_or(&[][..], Vec::as_slice).iter().copied().filter(|&file| file != from);
-            let rank = |file: u32| {
+            let candidates = table.get(last).map_or(&[][..], Vec::as_slice);
+            let (mut best, mut found) = ((0, 0), Vec::new());
+            for &file in candidates.iter().filter(|&&file| file != from) {
                 let shared = shared_end(&keys[file as usize], wanted);
-                (shared, shared_start(&self.folders[file as usize], &self.folders[from as usize]))
-            };
-            let ranked: Vec<((usize, usize), u32)> = candidates.map(|file| (rank(file), file)).collect();
-            if let Some(best) = ranked.iter().map(|entry| entry.0).max() {
-                return ranked.into_iter().filter(|entry| entry.0 == best).map(|entry| entry.1).collect();
+                let rank = (shared, shared_start(&self.folders[file as usize], &self.folders[from as usize]));
+                if rank > best {
+                    best = rank;
+                    found.clear();
+                }
+                if rank == best {
+                    found.push(file);
+                }
+            }
+            if !found.is_empty() {
+                return found;
             }
         }
         Vec::new()
     }
-}
 
-/// The components of a module, in lower case; those of a relative one from the top, by the importing file's own.
-fn components(module: &str, key: &[String], folder: &[String]) -> Vec<String> {
-    let module = module.trim();
-    if module.starts_with("./") || module.starts_with("../") {
-        return joined(folder, module.split('/').map(|part| if part == ".." { ".." } else { path::stem(part) }), "..");
-    }
-    if module.contains('/') {
-        let stems = module.split('/').map(path::stem).filter(|part| !part.is_empty());
-        return stems.map(str::to_lowercase).collect();
-    }
-    if module.starts_with('.') {
-        let up = module.bytes().take_while(|&byte| byte == b'.').count() - 1;
-        let base = &folder[..folder.len().saturating_sub(up)];
-        return joined(base, module.split('.'), "..");
-    }
-    let parts = || module.split([':', '.', '\\']).filter(|part| !part.is_empty());
-    match parts().next() {
-        Some("self" | "super") => joined(key, parts().filter(|part| *part != "self"), "super"),
-        _ if is_file_name(module) => vec![path::stem(module).to_lowercase()],
-        _ => parts().filter(|part| *part != "crate").map(str::to_lowercase).collect(),
-    }
-}
-
-/// `base` with `parts` behind it; each `up` among them takes a component away.
-fn joined<'p>(base: &[String], parts: impl Iterator<Item = &'p str>, up: &str) -> Vec<String> {
-    let mut joined = base.to_vec();
-    for part in parts {
-        if part == up {
-            joined.pop();
-        } else if !part.is_empty() && part != "." {
-            joined.push(part.to_lowercase());
+    /// The components of a module; those of a relative one from the top, by the importing file's own.
+    fn components(&self, module: &str, key: &[u32], folder: &[u32]) -> Vec<u32> {
+        let module = module.trim();
+        if module.starts_with("./") || module.starts_with("../") {
+            let parts = module.split('/').map(|part| if part == ".." { ".." } else { path::stem(part) });
+            return self.joined(folder, parts, "..");
+        }
+        if module.contains('/') {
+            let stems = module.split('/').map(path::stem).filter(|part| !part.is_empty());
+            return stems.map(|stem| self.number(stem)).collect();
+        }
+        if module.starts_with('.') {
+            let up = module.bytes().take_while(|&byte| byte == b'.').count() - 1;
+            let base = folder.get(..folder.len().saturating_sub(up)).unwrap_or_default();
+            return self.joined(base, module.split('.'), "..");
+        }
+        let parts = || module.split([':', '.', '\\']).filter(|part| !part.is_empty());
+        match parts().next() {
+            Some("self" | "super") => self.joined(key, parts().filter(|part| *part != "self"), "super"),
+            _ if is_file_name(module) => vec![self.number(path::stem(module))],
+            _ => parts().filter(|part| *part != "crate").map(|part| self.number(part)).collect(),
         }
     }
-    joined
+
+    /// `base` with `parts` behind it; each `up` among them takes a component away.
+    fn joined<'p>(&self, base: &[u32], parts: impl Iterator<Item = &'p str>, up: &str) -> Vec<u32> {
+        let mut joined = base.to_vec();
+        for part in parts {
+            if part == up {
+                joined.pop();
+            } else if !part.is_empty() && part != "." {
+                joined.push(self.number(part));
+            }
+        }
+        joined
+    }
 }
 
 /// True for the name of a header or script, `menu.h`, as opposed to a dotted module.
@@ -128,11 +155,11 @@ fn is_file_name(module: &str) -> bool {
     module.split_once('.').is_some_and(|(_, extension)| EXTENSIONS.contains(&extension))
 }
 
-fn shared_end(key: &[String], wanted: &[String]) -> usize {
-    key.iter().rev().zip(wanted.iter().rev()).take_while(|(a, b)| a == b).count()
+fn shared_end(key: &[u32], wanted: &[u32]) -> usize {
+    key.iter().rev().zip(wanted.iter().rev()).take_while(|(a, b)| a == b && **a != UNKNOWN).count()
 }
 
-fn shared_start(a: &[String], b: &[String]) -> usize {
+fn shared_start(a: &[u32], b: &[u32]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 

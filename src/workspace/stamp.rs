@@ -28,6 +28,12 @@ pub(super) fn stamp(meta: &Metadata, since: SystemTime) -> u64 {
     xxh3_64(&bytes).max(1)
 }
 
+/// Seconds and nanoseconds of the last change, since 1970; zero where the system does not tell.
+pub(super) fn modified(meta: &Metadata) -> (i64, u32) {
+    let since = meta.modified().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+    since.map_or((0, 0), |time| (i64::try_from(time.as_secs()).unwrap_or(i64::MAX), time.subsec_nanos()))
+}
+
 /// The file as such, and when anything about it changed last: a copy with an old date is another file.
 #[cfg(unix)]
 fn identity(meta: &Metadata) -> [u64; 3] {

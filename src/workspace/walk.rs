@@ -12,7 +12,7 @@ use ignore::{DirEntry, WalkBuilder};
 use super::resolve::relative;
 use super::root::{Root, RootKind, has_work_tree};
 use super::secret::is_secret_name;
-use super::stamp::stamp;
+use super::stamp::{modified, stamp};
 use super::write::is_temp_name;
 
 /// Progress is told after every so many files, and the wish to stop is looked at as often.
@@ -25,6 +25,8 @@ pub struct FileEntry {
     pub path: String,
     /// Size in bytes.
     pub bytes: u64,
+    /// Seconds and nanoseconds of its last change, since 1970; zero where the system does not tell.
+    pub modified: (i64, u32),
     /// Changes whenever the content does: made of size, times and identity. 0 when the file changed so lately that
     /// another change might not show.
     pub stamp: u64,
@@ -81,7 +83,7 @@ pub fn files(root: &Root, cancel: &AtomicBool, progress: &mut dyn FnMut(usize)) 
 pub fn look_again(root: &Root, entry: &FileEntry) -> Option<FileEntry> {
     let since = SystemTime::now();
     let meta = std::fs::symlink_metadata(root.path().join(&entry.path)).ok().filter(std::fs::Metadata::is_file)?;
-    Some(FileEntry { bytes: meta.len(), stamp: stamp(&meta, since), ..entry.clone() })
+    Some(FileEntry { bytes: meta.len(), modified: modified(&meta), stamp: stamp(&meta, since), ..entry.clone() })
 }
 
 /// The walker notes the nested repositories that it turns away from in `nested`.
@@ -119,9 +121,10 @@ fn take(root: &Root, entry: &DirEntry, since: SystemTime, files: &mut Vec<FileEn
     match relative(root, entry.path()) {
         Some(path) => {
             let meta = entry.metadata().ok();
+            let modified = meta.as_ref().map(modified).unwrap_or_default();
             let (bytes, stamp) = meta.map_or((0, 0), |meta| (meta.len(), stamp(&meta, since)));
             let secret = is_secret_name(&path);
-            files.push(FileEntry { path, bytes, stamp, secret });
+            files.push(FileEntry { path, bytes, modified, stamp, secret });
         }
         None => {
             skipped.insert(shown(root, entry.path()));

@@ -90,12 +90,12 @@ impl SegmentBuilder {
     }
 
     /// Before the first use of a file: nothing of it is counted yet.
-    pub(crate) fn begin_uses(&mut self) {
+    pub(super) fn begin_uses(&mut self) {
         self.first_use = number(self.references.len());
     }
 
     /// Counts a use of a name.
-    pub(crate) fn use_name(&mut self, name: &str, line: u32) {
+    pub(super) fn use_name(&mut self, name: &str, line: u32) {
         let name = self.names.number(name);
         if self.counted.len() <= name as usize {
             self.counted.resize(name as usize + 1, NONE);
@@ -112,17 +112,17 @@ impl SegmentBuilder {
     }
 
     /// Adds a definition of which nothing but its line is known.
-    pub(crate) fn add_sketched(&mut self, name: &str, kind: SymbolKind, line: u32, text: &str) {
+    pub(super) fn add_sketched(&mut self, name: &str, kind: SymbolKind, line: u32, text: &str) {
         let name = self.names.number(name);
         self.push_definition([name, kind.number(), line, line, NONE], ["", text, ""]);
     }
 
     /// Ends a record without terms, and tells its number.
-    pub(crate) fn close_sketch(&mut self) -> u32 {
+    pub(super) fn close_sketch(&mut self) -> u32 {
         number(self.records.len()) - 1
     }
 
-    pub(crate) fn open_record(&mut self, bytes: u32) {
+    pub(super) fn open_record(&mut self, bytes: u32) {
         self.records.push(self.ends(bytes));
     }
 
@@ -148,7 +148,7 @@ impl SegmentBuilder {
         self.records.push(end);
         let mut text = self.names.text;
         let names_end = number(text.len());
-        text.push_str(&self.lines);
+        text.push_str(&std::mem::take(&mut self.lines));
         let counts = [
             self.records.len() - 1,
             self.names.ends.len(),
@@ -164,13 +164,14 @@ impl SegmentBuilder {
         words.extend_from_slice(&self.names.ends);
         words.extend_from_slice(&self.names.slots);
         words.extend(self.records.iter().flatten());
-        words.extend(self.definitions.iter().flat_map(|row| {
-            let mut row = *row;
+        // Each table goes as soon as it is written: all of them twice would be the most memory that a survey takes.
+        words.extend(std::mem::take(&mut self.definitions).into_iter().flat_map(|mut row| {
             row[5] += names_end;
             row
         }));
-        words.extend(self.references.iter().flatten());
-        words.extend_from_slice(&self.imports);
+        words.extend(std::mem::take(&mut self.references).into_iter().flatten());
+        words.append(&mut self.imports);
+        self.terms.shrink_to_fit();
         let segment = Segment::from_parts(words, text).unwrap_or_default();
         segment.set_terms(self.terms);
         segment

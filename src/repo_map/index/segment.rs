@@ -12,18 +12,18 @@ use crate::lexical::PackedTerms;
 use crate::syntax::tag::SymbolKind;
 
 /// The layout of the tables. A stored segment of another layout is of no use.
-pub(crate) const LAYOUT: u32 = 1;
+pub(super) const LAYOUT: u32 = 1;
 /// Words of the header: layout, records, names, definitions, references, imports, slots of the hash table.
-pub(crate) const HEADER: usize = 7;
+pub(super) const HEADER: usize = 7;
 /// Words of a record: where its definitions, references, imports and terms begin; bytes of the file.
-pub(crate) const RECORD: usize = 5;
+pub(super) const RECORD: usize = 5;
 /// Words of a definition: name, kind, first and last line, container, where its lines begin in the text, the lengths of
 /// its header and its signature in halves, and that of its doc line.
-pub(crate) const DEFINITION: usize = 8;
+pub(super) const DEFINITION: usize = 8;
 /// Words of a reference: name, first line, count.
-pub(crate) const REFERENCE: usize = 3;
+pub(super) const REFERENCE: usize = 3;
 /// No name, no slot.
-pub(crate) const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
 /// Records of files that share their names.
 #[derive(Debug, Default)]
@@ -164,7 +164,7 @@ impl Segment {
 
 /// Looks a name up in a hash table of name numbers (open addressing, linear probing): its number, or the free slot
 /// where it belongs.
-pub(crate) fn probe<'t>(slots: &[u32], name: &str, text: impl Fn(u32) -> &'t str) -> Result<u32, usize> {
+pub(super) fn probe<'t>(slots: &[u32], name: &str, text: impl Fn(u32) -> &'t str) -> Result<u32, usize> {
     if slots.is_empty() {
         return Err(0);
     }
@@ -214,7 +214,7 @@ impl<'s> Record<'s> {
         self.segment.record_words(self.at)[4]
     }
 
-    pub(crate) fn definition_rows(&self) -> &'s [[u32; DEFINITION]] {
+    pub(super) fn definition_rows(&self) -> &'s [[u32; DEFINITION]] {
         let parts = &self.segment.parts;
         self.segment.rows(parts.definitions, self.bounds(0), parts.references)
     }
@@ -230,7 +230,7 @@ impl<'s> Record<'s> {
         self.definition_rows().get(index as usize).map(|row| Entry { segment: self.segment, row })
     }
 
-    pub(crate) fn reference_rows(&self) -> &'s [[u32; REFERENCE]] {
+    pub(super) fn reference_rows(&self) -> &'s [[u32; REFERENCE]] {
         let parts = &self.segment.parts;
         self.segment.rows(parts.references, self.bounds(1), parts.imports)
     }
@@ -246,7 +246,7 @@ impl<'s> Record<'s> {
         self.segment.rows::<1>(parts.imports, self.bounds(2), parts.end).as_flattened()
     }
 
-    pub(crate) fn term_words(&self) -> &'s [u32] {
+    pub(super) fn term_words(&self) -> &'s [u32] {
         let (start, end) = self.bounds(3);
         self.segment.terms().get(start as usize..end as usize).unwrap_or_default()
     }
@@ -319,7 +319,7 @@ impl<'s> Entry<'s> {
         self.text_from(own + signature, doc)
     }
 
-    pub(crate) fn own_line(&self) -> &'s str {
+    pub(super) fn own_line(&self) -> &'s str {
         self.text_from(0, self.lengths()[0])
     }
 

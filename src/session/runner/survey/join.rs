@@ -34,13 +34,35 @@ impl Joined {
         Self { segments: known.segments.clone(), ..Self::default() }
     }
 
+    /// Begins a segment for new records.
+    pub(super) fn begin(&self) -> Fresh {
+        Fresh { at: self.segments.len() as u32, ..Fresh::default() }
+    }
+
     /// Adds the parts of the files that come next.
-    pub(super) fn add(&mut self, parts: Vec<Part>) {
-        self.read += parts.iter().map(|part| part.read).sum::<usize>();
-        let (records, fresh) = records(parts, self.segments.len() as u32);
-        self.records.extend(records);
-        self.fresh |= fresh.is_some();
-        self.segments.extend(fresh);
+    pub(super) fn add(&mut self, parts: Vec<Part>, fresh: &mut Fresh) {
+        for part in parts {
+            self.read += part.read;
+            let (segment, mut names) = (part.builder.finish(), Vec::new());
+            self.records.extend(part.files.into_iter().map(|found| {
+                match found {
+                    Found::Nothing => None,
+                    Found::Known(at) => Some(at),
+                    Found::Fresh(record) => segment
+                        .record(record)
+                        .map(|record| RecordAt { segment: fresh.at, record: fresh.builder.copy(record, &mut names) }),
+                }
+            }));
+            fresh.keys.extend(part.keys);
+        }
+    }
+
+    /// Ends the segment.
+    pub(super) fn end(&mut self, fresh: Fresh) {
+        if !fresh.keys.is_empty() {
+            self.fresh = true;
+            self.segments.push(StoredSegment::new(fresh.builder.finish(), fresh.keys));
+        }
     }
 
     /// Makes one segment of many, where that is worth it.
@@ -79,24 +101,13 @@ impl Joined {
     }
 }
 
-/// The record of each file, and a segment of the new ones.
-fn records(parts: Vec<Part>, fresh_segment: u32) -> (Vec<Option<RecordAt>>, Option<StoredSegment>) {
-    let (mut records, mut keys) = (Vec::new(), Vec::<ContentKey>::new());
-    let mut builder = SegmentBuilder::default();
-    for part in parts {
-        let (segment, mut names) = (part.builder.finish(), Vec::new());
-        for found in part.files {
-            records.push(match found {
-                Found::Nothing => None,
-                Found::Known(at) => Some(at),
-                Found::Fresh(record) => segment
-                    .record(record)
-                    .map(|record| RecordAt { segment: fresh_segment, record: builder.copy(record, &mut names) }),
-            });
-        }
-        keys.extend(part.keys);
-    }
-    (records, (!keys.is_empty()).then(|| StoredSegment::new(builder.finish(), keys)))
+/// New records in the making.
+#[derive(Debug, Default)]
+pub(super) struct Fresh {
+    /// Where their segment will be.
+    at: u32,
+    builder: SegmentBuilder,
+    keys: Vec<ContentKey>,
 }
 
 fn should_compact(segments: &[StoredSegment], records: &[Option<RecordAt>], most_segments: usize) -> bool {

@@ -32,6 +32,10 @@ const CHUNK: usize = 64;
 /// Steps in which a sketch gives way to what is read.
 const STEPS: usize = 4;
 
+/// Files whose records are held apart before they are joined: enough to keep all threads busy, few enough that memory does
+/// not hold everything twice.
+const BATCH: usize = 12 * CHUNK;
+
 /// Most segments that an index is spread over; then they are made one.
 const MOST_SEGMENTS: usize = 8;
 
@@ -153,7 +157,7 @@ pub fn survey(
         ms: SurveyTimes { graph: clock.ms() - join_ms, ..times },
         segments: joined.segments,
         known: list,
-        edited: past::edited(root),
+        edited: past::edited(root, &listing.files),
         unsaved,
         new_history,
         history,
@@ -181,9 +185,14 @@ fn look(
             let index = Arc::new(joined.index(files, Some(sketch)));
             progress(SurveyStep::Provisional(Arc::new(TagGraph::new(index, &History::default(), &Weights::default()))));
         }
-        let read = read_all(root, step, (known, &by_ctags), (joined.records.len(), files.len()), cancel, progress)?;
-        spent = [spent, read.iter().map(|part| part.spent).sum()].into_iter().sum();
-        joined.add(read);
+        let mut fresh = joined.begin();
+        for batch in step.chunks(BATCH) {
+            let done = joined.records.len();
+            let read = read_all(root, batch, (known, &by_ctags), (done, files.len()), cancel, progress)?;
+            spent = [spent, read.iter().map(|part| part.spent).sum()].into_iter().sum();
+            joined.add(read, &mut fresh);
+        }
+        joined.end(fresh);
     }
     if cancel.load(Ordering::Relaxed) {
         return None;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::SurveyStart;
-use crate::git::Repo;
+use crate::git::{OnDisk, Repo};
 use crate::repo_map::History;
-use crate::workspace::{Root, RootKind};
+use crate::workspace::{FileEntry, Root, RootKind};
 
 /// The history that HEAD has now, and whether the store does not know it yet. A map does without what cannot be read.
 pub(super) fn history(root: &Root, start: SurveyStart<'_>, cancel: &AtomicBool) -> (Arc<History>, bool) {
@@ -26,10 +26,14 @@ pub(super) fn history(root: &Root, start: SurveyStart<'_>, cancel: &AtomicBool) 
 }
 
 /// Files with changes that are not committed; none outside of git.
-pub(super) fn edited(root: &Root) -> Vec<String> {
+pub(super) fn edited(root: &Root, files: &[FileEntry]) -> Vec<String> {
     if root.kind() != RootKind::Git {
         return Vec::new();
     }
+    fn on_disk(entry: &FileEntry) -> OnDisk<'_> {
+        OnDisk { path: entry.path.as_str(), bytes: entry.bytes, modified: entry.modified }
+    }
     let repo = Repo::open(root.path()).ok().flatten();
-    repo.and_then(|repo| repo.dirty_paths().ok()).unwrap_or_default().into_iter().collect()
+    let edited = repo.and_then(|repo| repo.edited(files.iter().map(on_disk)).ok());
+    edited.unwrap_or_default().into_iter().collect()
 }
