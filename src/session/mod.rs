@@ -6,6 +6,7 @@
 mod chat_files;
 mod command;
 mod effect;
+mod map_choices;
 pub mod runner;
 mod state;
 mod transcript;
