@@ -3,16 +3,19 @@
 //! Everything here is a pure function of a source text. Every one is bounded (see [`parse`]), so that a minified or
 //! hostile file costs a little time and gives nothing, instead of hanging the program.
 
+mod condition;
 mod doc;
 mod fallback;
 pub mod highlight;
 pub mod language;
 pub mod parse;
+mod pattern;
 mod query;
 mod registry;
 mod signature;
 pub mod tag;
 pub mod tags;
+mod walk;
 
 pub use highlight::{Highlight, Span, highlight, highlight_lang};
 pub use language::Language;

@@ -1,6 +1,7 @@
 //! Bounded parsing: no source, however large or broken, holds a thread for long.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::ops::ControlFlow;
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
@@ -26,12 +27,17 @@ const MAX_HEREDOCS: usize = 2_000;
 /// Most errors that [`error_count`] counts.
 pub const MAX_ERRORS: usize = 1_000;
 
+thread_local! {
+    /// The parser of this thread: a parser keeps the memory that it has worked with.
+    static PARSER: Cell<Parser> = Cell::default();
+}
+
 /// Parses `source`. `None` when it is over [`MAX_SOURCE_BYTES`] or takes more than [`MAX_PARSE_STEPS`].
 pub(super) fn parse(language: &'static Language, source: &str) -> Option<Tree> {
     if source.len() > MAX_SOURCE_BYTES || has_too_many_heredocs(language, source) {
         return None;
     }
-    let mut parser = Parser::new();
+    let mut parser = PARSER.take();
     parser.set_language(&(language.grammar)()).ok()?;
     let mut steps = 0usize;
     let mut bounded = |_: &ParseState| {
@@ -41,7 +47,10 @@ pub(super) fn parse(language: &'static Language, source: &str) -> Option<Tree> {
     let options = ParseOptions::new().progress_callback(&mut bounded);
     let source = fit_for(language, source);
     let bytes = source.as_bytes();
-    parser.parse_with_options(&mut |offset, _| bytes.get(offset..).unwrap_or_default(), None, Some(options))
+    let tree = parser.parse_with_options(&mut |offset, _| bytes.get(offset..).unwrap_or_default(), None, Some(options));
+    parser.reset();
+    PARSER.set(parser);
+    tree
 }
 
 /// What may be handed to the C code of a grammar in place of `source`: the same bytes, or as many of them.

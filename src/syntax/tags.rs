@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use streaming_iterator::StreamingIterator;
-use tree_sitter::{Node, QueryCursor, QueryMatch};
+use tree_sitter::{Node, QueryMatch, Tree};
 
 use super::doc::doc_line;
 use super::language::Language;
@@ -12,13 +11,7 @@ use super::parse::parse_for_query;
 use super::query::{Role, TagQuery};
 use super::signature::{Header, signature};
 use super::tag::{Definition, FileTags, Reference, SymbolKind};
-
-/// Most matches of the tags query that are read from one file.
-const MAX_MATCHES: usize = 200_000;
-
-/// Most matches that the query may have in flight; the oldest are dropped beyond it. Real code stays in the tens, deeply
-/// nested data in one line would otherwise cost time that grows with the square of its length.
-const MAX_MATCHES_IN_FLIGHT: u32 = 8_192;
+use super::walk::Visit;
 
 /// Longest name, in bytes. Anything longer is data that looks like a name.
 const MAX_NAME_BYTES: usize = 256;
@@ -29,7 +22,7 @@ pub fn tags(language: &'static Language, source: &str) -> FileTags {
     let (Ok(query), Some(tree)) = (language.tag_query(), parse_for_query(language, source)) else {
         return FileTags::default();
     };
-    let found = collect(query, tree.root_node(), source);
+    let found = collect(query, &tree, source);
     FileTags {
         imports: imports(&found.imports, source),
         references: references(found.references, &defined_names(&found.definitions), source),
@@ -67,36 +60,47 @@ enum FoundRole {
 /// A range of bytes that can be ordered.
 type Bytes = (usize, usize);
 
-#[derive(Default)]
-struct Collected {
+/// What a walk has found so far.
+struct Collected<'walk> {
+    query: &'walk TagQuery,
+    source: &'walk str,
     definitions: Vec<Found>,
-    /// Byte range of each name that is used, with its line (1-based).
-    references: BTreeMap<Bytes, u32>,
-    /// Byte range of each module or file that is imported.
-    imports: BTreeSet<Bytes>,
+    /// Where each name stands that is used, with its line (1-based).
+    references: Vec<(Bytes, u32)>,
+    /// Where each module or file stands that is imported.
+    imports: Vec<Bytes>,
 }
 
-fn collect(query: &TagQuery, root: Node<'_>, source: &str) -> Collected {
-    let mut cursor = QueryCursor::new();
-    cursor.set_match_limit(MAX_MATCHES_IN_FLIGHT);
-    let mut matches = cursor.matches(&query.query, root, source.as_bytes());
-    let mut collected = Collected::default();
-    for _ in 0..MAX_MATCHES {
-        let Some(found) = matches.next() else { break };
-        for capture in found.captures() {
-            let range = capture.node.byte_range();
-            match query.roles.get(capture.index as usize) {
-                Some(Role::Reference) => {
-                    let line = line_of(capture.node.start_position().row);
-                    collected.references.insert((range.start, range.end), line);
-                }
-                Some(Role::Import) => drop(collected.imports.insert((range.start, range.end))),
-                _ => {}
-            }
-        }
-        collected.definitions.extend(definition(query, found, source));
-    }
+fn collect<'walk>(query: &'walk TagQuery, tree: &Tree, source: &'walk str) -> Collected<'walk> {
+    let mut collected =
+        Collected { query, source, definitions: Vec::new(), references: Vec::new(), imports: Vec::new() };
+    query.walk.run(tree, source, &mut collected);
+    // Two patterns may find the same name, and matches come when they end.
+    collected.references.sort();
+    collected.references.dedup();
+    collected.imports.sort();
+    collected.imports.dedup();
     collected
+}
+
+impl Visit for Collected<'_> {
+    fn path(&mut self, capture: usize, node: Node<'_>) {
+        let range = node.byte_range();
+        match self.query.roles.get(capture) {
+            Some(Role::Reference) => {
+                self.references.push(((range.start, range.end), line_of(node.start_position().row)));
+            }
+            Some(Role::Import) => self.imports.push((range.start, range.end)),
+            _ => {}
+        }
+    }
+
+    fn matched(&mut self, found: &QueryMatch<'_, '_>) {
+        for capture in found.captures() {
+            self.path(capture.index as usize, capture.node);
+        }
+        self.definitions.extend(definition(self.query, found, self.source));
+    }
 }
 
 /// The definition that a match captures, if it captures one.
@@ -164,7 +168,7 @@ fn line_of(row: usize) -> u32 {
 }
 
 /// What was imported, each once, in source order.
-fn imports(found: &BTreeSet<Bytes>, source: &str) -> Vec<String> {
+fn imports(found: &[Bytes], source: &str) -> Vec<String> {
     let mut imports: Vec<String> = Vec::new();
     for &(start, end) in found {
         let quotes = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '<' | '>');
@@ -177,7 +181,7 @@ fn imports(found: &BTreeSet<Bytes>, source: &str) -> Vec<String> {
     imports
 }
 
-fn references(found: BTreeMap<Bytes, u32>, names: &BTreeSet<NameAt>, source: &str) -> Vec<Reference> {
+fn references(found: Vec<(Bytes, u32)>, names: &BTreeSet<NameAt>, source: &str) -> Vec<Reference> {
     let mut references = Vec::with_capacity(found.len());
     for ((start, end), line) in found {
         if names.contains(&NameAt(start, end)) {
