@@ -6,6 +6,7 @@
 
 mod passage;
 mod query;
+mod recent;
 mod stem;
 mod stop;
 mod terms;
