@@ -8,8 +8,17 @@ use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
 use super::language::Language;
 
-/// Largest source that is parsed, in bytes. Bigger files are generated or data; they have no tags and no errors.
+/// Largest source that is parsed, in bytes. Bigger files are generated or data; they have no tags and no errors: in the
+/// whole Linux source 83 files of C are bigger, of 350 MB together, and all but a few are tables of registers.
 pub const MAX_SOURCE_BYTES: usize = 1 << 20;
+
+/// Longest source that may have lines as long as [`MINIFIED_LINE_BYTES`] on average and still have tags. What is written
+/// by people never comes near; what a tool squeezed together has names of one letter that would only blur a rank, and
+/// a tree of a hundred times its size.
+pub const MAX_MINIFIED_BYTES: usize = 64 << 10;
+
+/// Length of an average line from which a source is minified, or data.
+const MINIFIED_LINE_BYTES: usize = 1_000;
 
 /// How often the parser may report progress before it is stopped. It reports once per 100 of its operations: once for
 /// every 140 bytes of ordinary code, once for 18 bytes of the densest tables seen. A step takes 0.1 to 0.2 ms when error
@@ -73,9 +82,18 @@ pub(super) fn fit_for<'source>(language: &Language, source: &'source str) -> Cow
     Cow::Owned(fit)
 }
 
-/// Parses `source` for a query: like [`parse`], but also `None` when the tree is such that a query would take forever.
+/// Parses `source` for a query: like [`parse`], but also `None` when it is minified, or when the tree is such that a query
+/// would take forever.
 pub(super) fn parse_for_query(language: &'static Language, source: &str) -> Option<Tree> {
+    if is_minified(source) {
+        return None;
+    }
     parse(language, source).filter(|tree| !has_wide_error(tree.root_node()))
+}
+
+fn is_minified(source: &str) -> bool {
+    let lines = || source.bytes().filter(|byte| *byte == b'\n').count() + 1;
+    source.len() > MAX_MINIFIED_BYTES && source.len() / lines() > MINIFIED_LINE_BYTES
 }
 
 fn has_too_many_heredocs(language: &Language, source: &str) -> bool {
@@ -167,6 +185,15 @@ mod tests {
         assert!(gives_up("rust", &"(".repeat(10_000)));
         assert!(gives_up("bash", &"<<A\n".repeat(3_000)));
         assert!(!gives_up("rust", "fn f( {"));
+    }
+
+    #[test]
+    fn long_minified_sources_have_no_tags_but_long_lines_may() {
+        let gives_up = |source: &str| parse_for_query(Language::by_name("js").unwrap(), source).is_none();
+        let line = format!("f([{}]);\n", "1,".repeat(1_000));
+        assert!(gives_up(&line.repeat(MAX_MINIFIED_BYTES / line.len() + 1)));
+        assert!(!gives_up(&line.repeat(20)));
+        assert!(!gives_up(&format!("{line}g();\n").repeat(40)), "every other line is short");
     }
 
     #[test]

@@ -223,7 +223,6 @@ impl<'query> Reader<'query> {
     }
 
     /// A predicate on a capture, or `None` for anything else of that form: a setting, a comparison of two captures.
-    #[expect(clippy::option_option, reason = "what cannot be read is not the same as what is no predicate")]
     fn predicate(&mut self) -> Option<Option<Predicate<'query>>> {
         self.rest = self.rest.strip_prefix("(#")?;
         let name = self.word()?;

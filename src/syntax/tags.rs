@@ -17,7 +17,8 @@ use super::walk::Visit;
 const MAX_NAME_BYTES: usize = 256;
 
 /// Everything that `source` defines and uses, in source order. Sources with syntax errors give what can be made out.
-/// Empty when the source is larger than [`super::parse::MAX_SOURCE_BYTES`] or is given up by the parser.
+/// Empty when the source is larger than [`super::parse::MAX_SOURCE_BYTES`], minified and larger than
+/// [`super::parse::MAX_MINIFIED_BYTES`], or given up by the parser.
 pub fn tags(language: &'static Language, source: &str) -> FileTags {
     let (Ok(query), Some(tree)) = (language.tag_query(), parse_for_query(language, source)) else {
         return FileTags::default();
@@ -412,7 +413,7 @@ mod tests {
 
     #[test]
     fn minified_code_is_read() {
-        let source = "var a=function(){return b(1)},c={d:function(e){return[e,{f:[1,2]}]}};".repeat(2_000);
+        let source = "var a=function(){return b(1)},c={d:function(e){return[e,{f:[1,2]}]}};".repeat(900);
         let tags = tags(Language::by_name("js").unwrap(), &source);
         assert!(tags.definitions.iter().all(|definition| definition.line == 1 && definition.signature.len() < 400));
         assert_eq!(tags.definitions.len(), 3);

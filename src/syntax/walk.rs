@@ -38,15 +38,25 @@ struct Kind {
     asked: bool,
 }
 
-/// The number of a field.
-type FieldId = NonZeroU16;
-
+/// A way to a node that is captured.
 struct Path {
-    /// The field that the node must be, and the kind of its parent; then the same of the parent; and so on.
-    around: Box<[(Option<FieldId>, u16)]>,
+    /// The field that the node must be.
+    field: Option<FieldId>,
+    /// What its parent must be, and its parent, and so on.
+    around: Box<[Place]>,
     conditions: Box<[Condition]>,
     capture: usize,
 }
+
+/// A node on the way to another: its kind, and which field of its parent it is, where that matters.
+#[derive(Clone, Copy)]
+struct Place {
+    field: Option<FieldId>,
+    kind: u16,
+}
+
+/// The number of a field.
+type FieldId = NonZeroU16;
 
 /// What a walk finds.
 pub(super) trait Visit {
@@ -79,7 +89,7 @@ impl Walk {
         }
         engine.only_at_start();
         let mut cursor = tree.walk();
-        let mut ancestors: Vec<(Option<FieldId>, u16)> = Vec::new();
+        let mut ancestors: Vec<Place> = Vec::new();
         loop {
             let node = cursor.node();
             let id = node.kind_id();
@@ -98,7 +108,7 @@ impl Walk {
                 }
             }
             if cursor.goto_first_child() {
-                ancestors.push((field, id));
+                ancestors.push(Place { field, kind: id });
                 continue;
             }
             while !cursor.goto_next_sibling() {
@@ -113,16 +123,13 @@ impl Walk {
 
 impl Path {
     /// Whether the ancestors of a node, and the field that it is, are those of the path.
-    fn leads_here(&self, ancestors: &[(Option<FieldId>, u16)], field: impl Fn() -> Option<FieldId>) -> bool {
+    fn leads_here(&self, ancestors: &[Place], field: impl FnOnce() -> Option<FieldId>) -> bool {
         let mut ancestors = ancestors.iter().rev();
-        let mut own: Option<Option<FieldId>> = None;
-        self.around.iter().all(|&(wanted, parent)| {
-            let Some(&(of_parent, kind)) = ancestors.next() else { return false };
-            let is = |own: Option<Option<FieldId>>| own.unwrap_or_else(&field) == wanted;
-            let fits = kind == parent && (wanted.is_none() || is(own));
-            own = Some(of_parent);
-            fits
-        })
+        let fits = |wanted: &Place, place: &Place| {
+            wanted.kind == place.kind && (wanted.field.is_none() || wanted.field == place.field)
+        };
+        self.around.iter().all(|wanted| ancestors.next().is_some_and(|place| fits(wanted, place)))
+            && (self.field.is_none() || self.field == field())
     }
 
     fn holds(&self, node: Node<'_>, source: &str) -> bool {
@@ -163,31 +170,25 @@ impl<'language> Kinds<'language> {
     /// Adds all paths of a pattern or none.
     fn add_paths(&mut self, paths: &pattern::Paths<'_>, query: &Query) -> Option<()> {
         let capture = query.capture_names().iter().position(|name| *name == paths.capture)?;
-        let around = paths.ways.iter().map(|way| self.around(way)).collect::<Option<Vec<_>>>()?;
-        let conditions =
-            paths.conditions.iter().map(|predicate| Condition::new(predicate)).collect::<Option<Vec<_>>>()?;
-        for (end, around) in around {
-            // The nodes between the first and the last are asked for their fields, once the walk is below them.
-            for ((field, _), (_, asked)) in around.iter().skip(1).zip(&around) {
-                self.kind(*asked)?.asked |= field.is_some();
+        let conditions = paths.conditions.iter().map(Condition::new).collect::<Option<Box<[_]>>>()?;
+        let ways = paths.ways.iter().map(|way| way.iter().rev().map(|step| self.place(step)).collect());
+        for way in ways.collect::<Option<Vec<Vec<Place>>>>()? {
+            let (end, around) = way.split_first()?;
+            for place in around {
+                self.kind(place.kind)?.asked |= place.field.is_some();
             }
-            self.kind(end)?.paths.push(Path { around, conditions: conditions.clone().into(), capture });
+            let conditions = conditions.clone();
+            self.kind(end.kind)?.paths.push(Path { field: end.field, around: around.into(), conditions, capture });
         }
         Some(())
     }
 
-    /// The kind at the end of a way, and what must be around it, from the inside out.
-    fn around(&self, way: &[pattern::Step<'_>]) -> Option<(u16, Box<[(Option<FieldId>, u16)]>)> {
-        let (end, _) = way.split_last()?;
-        let around = way.windows(2).rev().map(|pair| {
-            let [outer, inner] = pair else { return None };
-            let field = match inner.field {
-                Some(name) => Some(self.language.field_id_for_name(name)?),
-                None => None,
-            };
-            Some((field, self.id(outer.kind)?))
-        });
-        Some((self.id(end.kind)?, around.collect::<Option<_>>()?))
+    fn place(&self, step: &pattern::Step<'_>) -> Option<Place> {
+        let field = match step.field {
+            Some(name) => Some(self.language.field_id_for_name(name)?),
+            None => None,
+        };
+        Some(Place { field, kind: self.id(step.kind)? })
     }
 }
 
