@@ -32,8 +32,16 @@
 ; `var.region`, `aws_s3_bucket.tables.id`, `data.aws_caller_identity.current.account_id`
 ((variable_expr (identifier) @reference)
   (#match? @reference "_"))
-((variable_expr) . (get_attr (identifier) @reference))
-((variable_expr (identifier) @_data) . (get_attr) . (get_attr (identifier) @reference)
+[
+  (expression (variable_expr) . (get_attr (identifier) @reference))
+  (binary_operation (variable_expr) . (get_attr (identifier) @reference))
+  (unary_operation (variable_expr) . (get_attr (identifier) @reference))
+]
+([
+  (expression (variable_expr (identifier) @_data) . (get_attr) . (get_attr (identifier) @reference))
+  (binary_operation (variable_expr (identifier) @_data) . (get_attr) . (get_attr (identifier) @reference))
+  (unary_operation (variable_expr (identifier) @_data) . (get_attr) . (get_attr (identifier) @reference))
+]
   (#eq? @_data "data"))
 (function_call . (identifier) @reference)
 

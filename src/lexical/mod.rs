@@ -7,6 +7,7 @@
 mod packed;
 mod passage;
 mod query;
+mod recent;
 mod stem;
 mod stop;
 mod terms;

@@ -62,9 +62,10 @@ fn claim_above(lines: &[&str], owners: &mut [Option<u32>], line: usize, definiti
 
 /// True for a line that is a comment or an attribute in one of the usual notations.
 pub(super) fn is_remark(line: &str) -> bool {
-    const MARKS: [&str; 9] = ["//", "#", "/*", "*", "@", "--", ";;", "%", "\"\"\""];
-    let line = line.trim_start();
-    MARKS.iter().any(|mark| line.starts_with(mark))
+    match line.trim_start().as_bytes() {
+        [b'#' | b'*' | b'@' | b'%', ..] => true,
+        start => [&b"//"[..], b"/*", b"--", b";;", b"\"\"\""].iter().any(|mark| start.starts_with(mark)),
+    }
 }
 
 /// Fields, and values inside of something, are part of what they are in.

@@ -1,7 +1,8 @@
 //! The posting list of one file: which term occurs how often in which passage.
 
 use super::passage::{LONGEST, Passage, is_remark, owners};
-use super::word::{Term, each_term};
+use super::recent::Recent;
+use super::word::Term;
 use crate::syntax::tag::FileTags;
 
 /// Largest text that is counted, in bytes; the rest is left out. Code that people write is far below.
@@ -39,8 +40,10 @@ impl FileTerms {
         let text = &text[..text.floor_char_boundary(MAX_BYTES)];
         let lines: Vec<&str> = text.lines().collect();
         let mut counted = Counted::default();
-        counted.count_lines(&lines, &owners(&lines, tags), tags);
-        counted.count_names(tags);
+        Recent::with(|recent| {
+            counted.count_lines(&lines, &owners(&lines, tags), tags, recent);
+            counted.count_names(tags, recent);
+        });
         counted.finish()
     }
 
@@ -60,19 +63,40 @@ impl FileTerms {
     }
 }
 
+/// Term, passage and weight of an occurrence, from the upper bits to the lower: numbers sort faster than tuples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Occurrence(u64);
+
+impl Occurrence {
+    fn new(term: Term, passage: u16, weight: u32) -> Self {
+        Self(u64::from(term) << 32 | u64::from(passage) << 16 | u64::from(weight))
+    }
+
+    fn term(self) -> Term {
+        (self.0 >> 32) as Term
+    }
+
+    fn passage(self) -> u16 {
+        (self.0 >> 16) as u16
+    }
+
+    fn weight(self) -> u16 {
+        self.0 as u16
+    }
+}
+
 /// A list in the making.
 #[derive(Default)]
 struct Counted {
     passages: Vec<Passage>,
-    /// Term, passage and weight of each occurrence.
-    occurrences: Vec<(Term, u16, u16)>,
+    occurrences: Vec<Occurrence>,
     /// The first passage of each definition that has one, by definition.
     first: Vec<Option<u16>>,
     length: u32,
 }
 
 impl Counted {
-    fn count_lines(&mut self, lines: &[&str], owners: &[Option<u32>], tags: &FileTags) {
+    fn count_lines(&mut self, lines: &[&str], owners: &[Option<u32>], tags: &FileTags, recent: &mut Recent) {
         self.first = vec![None; tags.definitions.len()];
         // The passage that is being filled, by definition; the last is for lines outside of all.
         let mut filling: Vec<Option<(u16, u32)>> = vec![None; tags.definitions.len() + 1];
@@ -86,7 +110,7 @@ impl Counted {
             if let Some((passage, lines)) = &mut filling[slot] {
                 *lines += 1;
                 let weight = if owner.is_some() && is_remark(text) { 1 + IN_REMARK } else { 1 };
-                self.add_line(text, line, *passage, weight as u16);
+                self.add_line(text, line, *passage, weight, recent);
             }
         }
     }
@@ -100,9 +124,9 @@ impl Counted {
         Some(passage)
     }
 
-    fn add_line(&mut self, text: &str, line: u32, passage: u16, weight: u16) {
+    fn add_line(&mut self, text: &str, line: u32, passage: u16, weight: u32, recent: &mut Recent) {
         let before = self.occurrences.len();
-        each_term(text, |term| self.occurrences.push((term, passage, weight)));
+        recent.each_term(text, |term| self.occurrences.push(Occurrence::new(term, passage, weight)));
         let added = u32::try_from(self.occurrences.len() - before).unwrap_or(u32::MAX);
         let place = &mut self.passages[passage as usize];
         place.end_line = line;
@@ -111,10 +135,11 @@ impl Counted {
     }
 
     /// The name of a definition counts in its first passage, once more than the line that it stands on.
-    fn count_names(&mut self, tags: &FileTags) {
+    fn count_names(&mut self, tags: &FileTags, recent: &mut Recent) {
         for (definition, first) in tags.definitions.iter().zip(&self.first) {
             if let Some(passage) = *first {
-                each_term(&definition.name, |term| self.occurrences.push((term, passage, IN_NAME as u16)));
+                let name = &definition.name;
+                recent.each_term(name, |term| self.occurrences.push(Occurrence::new(term, passage, IN_NAME)));
             }
         }
     }
@@ -122,11 +147,11 @@ impl Counted {
     fn finish(mut self) -> FileTerms {
         self.occurrences.sort_unstable();
         let (mut terms, mut ends, mut postings) = (Vec::new(), Vec::new(), Vec::new());
-        for same in self.occurrences.chunk_by(|a, b| a.0 == b.0) {
-            terms.push(same[0].0);
-            for there in same.chunk_by(|a, b| a.1 == b.1) {
-                let weight = there.iter().fold(0u16, |sum, occurrence| sum.saturating_add(occurrence.2));
-                postings.push(Posting { passage: there[0].1, weight });
+        for same in self.occurrences.chunk_by(|a, b| a.term() == b.term()) {
+            terms.push(same[0].term());
+            for there in same.chunk_by(|a, b| a.passage() == b.passage()) {
+                let weight = there.iter().fold(0u16, |sum, occurrence| sum.saturating_add(occurrence.weight()));
+                postings.push(Posting { passage: there[0].passage(), weight });
             }
             ends.push(u32::try_from(postings.len()).unwrap_or(u32::MAX));
         }
@@ -142,6 +167,7 @@ impl Counted {
 
 #[cfg(test)]
 mod tests {
+    use super::super::each_term;
     use super::super::packed::PackedTerms;
     use super::*;
     use crate::syntax::{Language, tags};

@@ -24,21 +24,31 @@ pub fn each_word(text: &str, mut each: impl FnMut(&str)) {
 /// Calls `each` with the terms of `text`: the words of each identifier, and the identifier as a whole where it has
 /// several. Words of one letter are left out.
 pub fn each_term(text: &str, mut each: impl FnMut(Term)) {
-    let mut word = String::with_capacity(32);
-    let mut whole = String::with_capacity(64);
-    for identifier in identifiers(text) {
-        whole.clear();
-        let mut parts = 0usize;
-        each_part(identifier, &mut word, &mut |part| {
-            parts += 1;
-            whole.push_str(part);
-            if part.len() > 1 || part.as_bytes().first().is_some_and(u8::is_ascii_digit) {
-                each(term_of(stemmed(part)));
-            }
-        });
-        if parts > 1 {
-            each(term_of(&whole));
+    let mut scratch = Scratch::default();
+    identifiers(text).for_each(|identifier| each_term_of(identifier, &mut scratch, &mut each));
+}
+
+/// Space to take identifiers apart in.
+#[derive(Default)]
+pub(super) struct Scratch {
+    word: String,
+    whole: String,
+}
+
+/// Calls `each` with the terms of one identifier.
+pub(super) fn each_term_of(identifier: &str, scratch: &mut Scratch, each: &mut impl FnMut(Term)) {
+    let Scratch { word, whole } = scratch;
+    whole.clear();
+    let mut parts = 0usize;
+    each_part(identifier, word, &mut |part| {
+        parts += 1;
+        whole.push_str(part);
+        if part.len() > 1 || part.as_bytes().first().is_some_and(u8::is_ascii_digit) {
+            each(term_of(stemmed(part)));
         }
+    });
+    if parts > 1 {
+        each(term_of(whole));
     }
 }
 
@@ -49,10 +59,46 @@ fn term_of(word: &str) -> Term {
 }
 
 /// Runs of letters, digits and underscores.
-fn identifiers(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !(c == '_' || c.is_alphanumeric()))
-        .filter(|identifier| !identifier.is_empty() && identifier.len() <= LONGEST)
+pub(super) fn identifiers(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    let runs = std::iter::from_fn(move || {
+        rest = &rest[run(rest, false)..];
+        let (identifier, after) = rest.split_at(run(rest, true));
+        rest = after;
+        (!identifier.is_empty()).then_some(identifier)
+    });
+    runs.filter(|identifier| identifier.len() <= LONGEST)
 }
+
+/// How many bytes at the start of `text` are part of an identifier, or are not.
+fn run(text: &str, inside: bool) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let (is_part, length) = if byte.is_ascii() {
+            (IS_PART[usize::from(byte)], 1)
+        } else {
+            let char = text[at..].chars().next().unwrap_or_default();
+            (char.is_alphanumeric(), char.len_utf8())
+        };
+        if is_part != inside {
+            break;
+        }
+        at += length;
+    }
+    at
+}
+
+/// Whether an ASCII character can be part of an identifier: a look-up takes a fraction of the comparisons.
+const IS_PART: [bool; 128] = {
+    let mut table = [false; 128];
+    let mut byte = 0u8;
+    while byte < 128 {
+        table[byte as usize] = byte == b'_' || byte.is_ascii_alphanumeric();
+        byte += 1;
+    }
+    table
+};
 
 /// The parts of one identifier, in lower case. `word` is scratch space.
 fn each_part(identifier: &str, word: &mut String, each: &mut impl FnMut(&str)) {

@@ -1,4 +1,4 @@
-//! The least that tags can cost: parsing, and running the query without looking at what it finds.
+//! What tags cost with a plain query: parsing, and running the engine without looking at what it finds.
 
 use streaming_iterator::StreamingIterator;
 use tree_sitter::QueryCursor;
@@ -9,9 +9,9 @@ use super::parse::parse_for_query;
 /// Parses a source and runs the tags query over it; how many matches there are. A benchmark holds what the map costs
 /// against it.
 pub fn match_count(language: &'static Language, source: &str) -> usize {
-    let (Ok(query), Some(tree)) = (language.tag_query(), parse_for_query(language, source)) else { return 0 };
+    let (Ok(query), Some(tree)) = (language.whole_tag_query(), parse_for_query(language, source)) else { return 0 };
     let mut cursor = QueryCursor::new();
-    let mut matches = cursor.matches(&query.query, tree.root_node(), source.as_bytes());
+    let mut matches = cursor.matches(query, tree.root_node(), source.as_bytes());
     let mut count = 0;
     while matches.next().is_some() {
         count += 1;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{LazyLock, OnceLock};
 
+use tree_sitter::Query;
 use tree_sitter_highlight::HighlightConfiguration;
 
 use super::SyntaxError;
@@ -45,7 +46,7 @@ pub struct Language {
 
 /// Counts the changes of the code around the queries after which the same query gives other tags. Tags are kept between
 /// runs: whoever changes what they say raises it.
-const EXTRACTION: u32 = 1;
+const EXTRACTION: u32 = 2;
 
 /// Where the tables of a parser come from.
 pub(super) type Grammar = fn() -> tree_sitter::Language;
@@ -77,6 +78,7 @@ struct Names {
 #[derive(Default)]
 struct Compiled {
     tags: OnceLock<Result<TagQuery, SyntaxError>>,
+    whole_tags: OnceLock<Result<Query, SyntaxError>>,
     highlight: OnceLock<Result<HighlightConfiguration, SyntaxError>>,
 }
 
@@ -229,6 +231,11 @@ impl Language {
     /// The compiled tags query.
     pub(super) fn tag_query(&'static self) -> Result<&'static TagQuery, &'static SyntaxError> {
         self.compiled().tags.get_or_init(|| TagQuery::compile(self)).as_ref()
+    }
+
+    /// The tags query with all of its patterns, for the query engine alone.
+    pub(super) fn whole_tag_query(&'static self) -> Result<&'static Query, &'static SyntaxError> {
+        self.compiled().whole_tags.get_or_init(|| query::tag_query(self)).as_ref()
     }
 
     /// The compiled highlight query.

@@ -3,6 +3,7 @@
 //! Everything here is a pure function of a source text. Every one is bounded (see [`parse`]), so that a minified or
 //! hostile file costs a little time and gives nothing, instead of hanging the program.
 
+mod condition;
 mod doc;
 mod embedded;
 mod fallback;
@@ -11,6 +12,7 @@ pub mod highlight;
 pub mod language;
 pub mod lexicon;
 pub mod parse;
+mod pattern;
 mod query;
 mod reader;
 mod registry;
@@ -18,6 +20,7 @@ mod signature;
 pub mod tag;
 pub mod tags;
 mod unfit;
+mod walk;
 
 pub use floor::match_count;
 pub use highlight::{Highlight, Span, highlight, highlight_lang};

@@ -8,8 +8,17 @@ use tree_sitter::{Node, ParseOptions, ParseState, Parser, Range, Tree};
 
 use super::language::Language;
 
-/// Largest source that is parsed, in bytes. Bigger files are generated or data; they have no tags and no errors.
+/// Largest source that is parsed, in bytes. Bigger files are generated or data; they have no tags and no errors: in the
+/// whole Linux source 83 files of C are bigger, of 350 MB together, and all but a few are tables of registers.
 pub const MAX_SOURCE_BYTES: usize = 1 << 20;
+
+/// Longest source that may have lines as long as [`MINIFIED_LINE_BYTES`] on average and still have tags. What is written
+/// by people never comes near; what a tool squeezed together has names of one letter that would only blur a rank, and
+/// a tree of a hundred times its size.
+pub const MAX_MINIFIED_BYTES: usize = 64 << 10;
+
+/// Length of an average line from which a source is minified, or data.
+const MINIFIED_LINE_BYTES: usize = 1_000;
 
 /// How often the parser may report progress before it is stopped. It reports once per 100 of its operations: once for
 /// every 140 bytes of ordinary code, once for 18 bytes of the densest tables seen. A step takes 0.1 to 0.2 ms when error
@@ -42,6 +51,11 @@ const MAX_ANGLES: usize = 1_024;
 /// Most errors that [`error_count`] counts.
 pub const MAX_ERRORS: usize = 1_000;
 
+thread_local! {
+    /// The parser of this thread: a parser keeps the memory that it has worked with.
+    static PARSER: Cell<Parser> = Cell::default();
+}
+
 /// Parses `source`. `None` when it is over [`MAX_SOURCE_BYTES`], takes more than [`MAX_PARSE_STEPS`] or is read too often,
 /// and for a language without a grammar.
 pub(super) fn parse(language: &'static Language, source: &str) -> Option<Tree> {
@@ -54,7 +68,7 @@ fn parse_part(language: &'static Language, source: &str, part: Option<Range>) ->
     if source.len() > MAX_SOURCE_BYTES || is_too_deep(text) || (language.unfit)(text) {
         return None;
     }
-    let mut parser = Parser::new();
+    let mut parser = PARSER.take();
     parser.set_language(&language.grammar?()).ok()?;
     parser.set_included_ranges(part.as_slice()).ok()?;
     let (mut steps, chunks) = (0usize, Cell::new(0usize));
@@ -79,7 +93,10 @@ fn parse_part(language: &'static Language, source: &str, part: Option<Range>) ->
             Some(_) => &[],
         }
     };
-    parser.parse_with_options(&mut read, None, Some(options)).filter(|_| chunks.get() <= MAX_CHUNKS)
+    let tree = parser.parse_with_options(&mut read, None, Some(options)).filter(|_| chunks.get() <= MAX_CHUNKS);
+    parser.reset();
+    PARSER.set(parser);
+    tree
 }
 
 /// What may be handed to the C code of a grammar in place of `source`: the same bytes or as many of them, and for some
@@ -115,14 +132,26 @@ fn in_ascii(source: &str) -> Cow<'_, str> {
     Cow::Owned(fit)
 }
 
-/// Parses `source` for a query: like [`parse`], but also `None` when the tree is such that a query would take forever.
+/// Parses `source` for a query: like [`parse`], but also `None` when it is minified, or when the tree is such that a query
+/// would take forever.
 pub(super) fn parse_for_query(language: &'static Language, source: &str) -> Option<Tree> {
+    if is_minified(source) {
+        return None;
+    }
     parse_part(language, source, None).filter(is_queryable)
 }
 
 /// Like [`parse_for_query`], but only that part of `source`.
 pub(super) fn parse_part_for_query(language: &'static Language, source: &str, part: Range) -> Option<Tree> {
+    if is_minified(source.get(part.start_byte..part.end_byte)?) {
+        return None;
+    }
     parse_part(language, source, Some(part)).filter(is_queryable)
+}
+
+fn is_minified(source: &str) -> bool {
+    let lines = || source.bytes().filter(|byte| *byte == b'\n').count() + 1;
+    source.len() > MAX_MINIFIED_BYTES && source.len() / lines() > MINIFIED_LINE_BYTES
 }
 
 fn is_queryable(tree: &Tree) -> bool {
@@ -257,6 +286,15 @@ mod tests {
         assert!(gives_up("bash", &"<<A\n".repeat(3_000)));
         assert!(gives_up("lua", &"[".repeat(400_000)));
         assert!(!gives_up("rust", "fn f( {"));
+    }
+
+    #[test]
+    fn long_minified_sources_have_no_tags_but_long_lines_may() {
+        let gives_up = |source: &str| parse_for_query(Language::by_name("js").unwrap(), source).is_none();
+        let line = format!("f([{}]);\n", "1,".repeat(1_000));
+        assert!(gives_up(&line.repeat(MAX_MINIFIED_BYTES / line.len() + 1)));
+        assert!(!gives_up(&line.repeat(20)));
+        assert!(!gives_up(&format!("{line}g();\n").repeat(40)), "every other line is short");
     }
 
     #[test]

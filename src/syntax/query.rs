@@ -27,6 +27,7 @@ use super::SyntaxError;
 use super::highlight::capture_names;
 use super::language::Language;
 use super::tag::SymbolKind;
+use super::walk::Walk;
 
 /// What a capture of a tags query stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +64,7 @@ pub(super) struct PatternSettings {
 
 /// A compiled tags query.
 pub(super) struct TagQuery {
-    pub(super) query: Query,
+    pub(super) walk: Walk,
     /// By capture index.
     pub(super) roles: Vec<Role>,
     /// By pattern index.
@@ -73,17 +74,19 @@ pub(super) struct TagQuery {
 impl TagQuery {
     /// Compiles the tags query of `language`.
     pub(super) fn compile(language: &'static Language) -> Result<Self, SyntaxError> {
-        let query = Query::new(&grammar(language)?, language.tags_query).map_err(|source| SyntaxError::Query {
-            language: language.id,
-            what: "tags",
-            source,
-        })?;
+        let query = tag_query(language)?;
         let unknown = |capture: &str| SyntaxError::Capture { language: language.id, capture: capture.to_owned() };
         let roles = query.capture_names().iter().map(|name| role(name).ok_or_else(|| unknown(name)));
         let roles = roles.collect::<Result<Vec<_>, _>>()?;
         let settings = (0..query.pattern_count()).map(|pattern| settings(&query, pattern)).collect();
-        Ok(Self { query, roles, settings })
+        Ok(Self { walk: Walk::new(query, language.tags_query, &grammar(language)?), roles, settings })
     }
+}
+
+/// Compiles the tags query of `language` for the query engine alone.
+pub(super) fn tag_query(language: &'static Language) -> Result<Query, SyntaxError> {
+    let compiled = Query::new(&grammar(language)?, language.tags_query);
+    compiled.map_err(|source| SyntaxError::Query { language: language.id, what: "tags", source })
 }
 
 fn role(capture: &str) -> Option<Role> {

@@ -3,23 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use streaming_iterator::StreamingIterator;
-use tree_sitter::{Node, QueryCursor, QueryMatch};
+use tree_sitter::{Node, QueryMatch, Tree};
 
 use super::doc::doc_line;
 use super::embedded::Regions;
 use super::language::Language;
 use super::parse::{MAX_SOURCE_BYTES, parse_for_query, parse_part_for_query};
-use super::query::{Role, TagQuery};
+use super::query::{PatternSettings, Role, TagQuery};
 use super::signature::{Header, signature};
 use super::tag::{Definition, FileTags, Reference, SymbolKind};
-
-/// Most matches of the tags query that are read from one file.
-const MAX_MATCHES: usize = 200_000;
-
-/// Most matches that the query may have in flight; the oldest are dropped beyond it. Real code stays in the tens, deeply
-/// nested data in one line would otherwise cost time that grows with the square of its length.
-const MAX_MATCHES_IN_FLIGHT: u32 = 8_192;
+use super::walk::Visit;
 
 /// Most keys of one file. What has more is a table of data, not an outline.
 const MAX_KEYS: usize = 1_000;
@@ -28,7 +21,8 @@ const MAX_KEYS: usize = 1_000;
 const MAX_NAME_BYTES: usize = 256;
 
 /// Everything that `source` defines and uses, in source order. Sources with syntax errors give what can be made out.
-/// Empty when the source is larger than [`MAX_SOURCE_BYTES`] or is given up by the parser.
+/// Empty when the source is larger than [`MAX_SOURCE_BYTES`], minified and larger than
+/// [`super::parse::MAX_MINIFIED_BYTES`], or given up by the parser.
 pub fn tags(language: &'static Language, source: &str) -> FileTags {
     if let Some(read) = language.reader {
         return if source.len() > MAX_SOURCE_BYTES { FileTags::default() } else { read(source) };
@@ -37,12 +31,13 @@ pub fn tags(language: &'static Language, source: &str) -> FileTags {
         return FileTags::default();
     };
     let mut found = Collected::default();
-    collect(query, tree.root_node(), source, &mut found);
+    found.collect(query, &tree, source);
     for (language, range) in std::mem::take(&mut found.embedded).readable() {
         if let (Ok(query), Some(tree)) = (language.tag_query(), parse_part_for_query(language, source, range)) {
-            collect(query, tree.root_node(), source, &mut found);
+            found.collect(query, &tree, source);
         }
     }
+    found.sort();
     FileTags {
         imports: imports(&found.imports, source),
         references: references(found.references, &defined_names(&found.definitions), source),
@@ -81,51 +76,80 @@ enum FoundRole {
 /// A range of bytes that can be ordered.
 type Bytes = (usize, usize);
 
+/// What has been found so far, in the file and in what it embeds.
 #[derive(Default)]
 struct Collected {
     definitions: Vec<Found>,
-    /// Byte range of each name that is used, with its line (1-based).
-    references: BTreeMap<Bytes, u32>,
-    /// Byte range of each module or file that is imported.
-    imports: BTreeSet<Bytes>,
+    /// Where each name stands that is used, with its line (1-based).
+    references: Vec<(Bytes, u32)>,
+    /// Where each module or file stands that is imported.
+    imports: Vec<Bytes>,
     /// Code of other languages.
     embedded: Regions,
 }
 
-/// Adds what `query` finds below `root`.
-fn collect(query: &TagQuery, root: Node<'_>, source: &str, collected: &mut Collected) {
-    let mut cursor = QueryCursor::new();
-    cursor.set_match_limit(MAX_MATCHES_IN_FLIGHT);
-    let mut matches = cursor.matches(&query.query, root, source.as_bytes());
-    for _ in 0..MAX_MATCHES {
-        let Some(found) = matches.next() else { break };
-        let last_segment = query.settings.get(found.pattern_index).is_some_and(|settings| settings.last_segment);
-        for capture in found.captures() {
-            let mut range = capture.node.byte_range();
-            match query.roles.get(capture.index as usize) {
-                Some(Role::Reference) => {
-                    if last_segment {
-                        range = last_segment_of(range, source);
-                    }
-                    let line = line_of(capture.node.start_position().row);
-                    collected.references.insert((range.start, range.end), line);
-                }
-                Some(Role::Import) => drop(collected.imports.insert((range.start, range.end))),
-                Some(Role::Embedded) => embed(query, found, capture.node, source, &mut collected.embedded),
-                _ => {}
-            }
-        }
-        collected.definitions.extend(definition(query, found, source));
+impl Collected {
+    /// Adds what `query` finds in `tree`.
+    fn collect(&mut self, query: &TagQuery, tree: &Tree, source: &str) {
+        query.walk.run(tree, source, &mut Collector { query, source, found: self });
+    }
+
+    /// Puts names in source order, each once: two patterns may find the same, and matches come when they end.
+    fn sort(&mut self) {
+        self.references.sort_unstable();
+        self.references.dedup_by_key(|(range, _)| *range);
+        self.imports.sort_unstable();
+        self.imports.dedup();
     }
 }
 
-/// Adds the region `node` that a match captures, in the language that the match names.
-fn embed(query: &TagQuery, found: &QueryMatch<'_, '_>, node: Node<'_>, source: &str, regions: &mut Regions) {
-    let is_language = |index: u32| query.roles.get(index as usize) == Some(&Role::Language);
-    let named = found.captures().iter().find(|capture| is_language(capture.index));
-    let name = named.and_then(|capture| source.get(capture.node.byte_range()));
-    let default = query.settings.get(found.pattern_index).and_then(|settings| settings.language.as_deref());
-    regions.add(node, name, default);
+/// What a walk with one query reports to.
+struct Collector<'walk> {
+    query: &'walk TagQuery,
+    source: &'walk str,
+    found: &'walk mut Collected,
+}
+
+impl Collector<'_> {
+    /// Adds what one capture says; `settings` are those of its pattern, if it has any.
+    fn captured(&mut self, capture: usize, node: Node<'_>, settings: Option<&PatternSettings>) {
+        let mut range = node.byte_range();
+        match self.query.roles.get(capture) {
+            Some(Role::Reference) => {
+                if settings.is_some_and(|settings| settings.last_segment) {
+                    range = last_segment_of(range, self.source);
+                }
+                self.found.references.push(((range.start, range.end), line_of(node.start_position().row)));
+            }
+            Some(Role::Import) => self.found.imports.push((range.start, range.end)),
+            _ => {}
+        }
+    }
+
+    /// Adds the region `node` that a match captures, in the language that the match names.
+    fn embed(&mut self, found: &QueryMatch<'_, '_>, node: Node<'_>, settings: Option<&PatternSettings>) {
+        let is_language = |index: u32| self.query.roles.get(index as usize) == Some(&Role::Language);
+        let named = found.captures().iter().find(|capture| is_language(capture.index));
+        let name = named.and_then(|capture| self.source.get(capture.node.byte_range()));
+        self.found.embedded.add(node, name, settings.and_then(|settings| settings.language.as_deref()));
+    }
+}
+
+impl Visit for Collector<'_> {
+    fn path(&mut self, capture: usize, node: Node<'_>) {
+        self.captured(capture, node, None);
+    }
+
+    fn matched(&mut self, found: &QueryMatch<'_, '_>) {
+        let settings = self.query.settings.get(found.pattern_index);
+        for capture in found.captures() {
+            match self.query.roles.get(capture.index as usize) {
+                Some(Role::Embedded) => self.embed(found, capture.node, settings),
+                _ => self.captured(capture.index as usize, capture.node, settings),
+            }
+        }
+        self.found.definitions.extend(definition(self.query, found, self.source));
+    }
 }
 
 /// The definition that a match captures, if it captures one.
@@ -228,7 +252,7 @@ fn line_of(row: usize) -> u32 {
 }
 
 /// What was imported, each once, in source order.
-fn imports(found: &BTreeSet<Bytes>, source: &str) -> Vec<String> {
+fn imports(found: &[Bytes], source: &str) -> Vec<String> {
     let mut joined: Vec<Bytes> = Vec::new();
     for &(start, end) in found {
         match joined.last_mut() {
@@ -249,7 +273,7 @@ fn imports(found: &BTreeSet<Bytes>, source: &str) -> Vec<String> {
     imports
 }
 
-fn references(found: BTreeMap<Bytes, u32>, names: &BTreeSet<NameAt>, source: &str) -> Vec<Reference> {
+fn references(found: Vec<(Bytes, u32)>, names: &BTreeSet<NameAt>, source: &str) -> Vec<Reference> {
     let mut references = Vec::with_capacity(found.len());
     for ((start, end), line) in found {
         let Range { start, end } = bare(start..end, source);
@@ -520,7 +544,7 @@ mod tests {
 
     #[test]
     fn minified_code_is_read() {
-        let source = "var a=function(){return b(1)},c={d:function(e){return[e,{f:[1,2]}]}};".repeat(2_000);
+        let source = "var a=function(){return b(1)},c={d:function(e){return[e,{f:[1,2]}]}};".repeat(900);
         let tags = tags(Language::by_name("js").unwrap(), &source);
         assert!(tags.definitions.iter().all(|definition| definition.line == 1 && definition.signature.len() < 400));
         assert_eq!(tags.definitions.len(), 3);
