@@ -14,6 +14,9 @@ pub struct Args {
     /// Work in this folder instead of the repository of the current one
     #[arg(long, global = true, value_name = "DIR")]
     pub root: Option<PathBuf>,
+    /// Work on the current folder alone, not on the repository around it
+    #[arg(long, global = true, conflicts_with = "root")]
+    pub subtree_only: bool,
     /// Add this file to the chat from the start; repeat for more
     #[arg(long = "file", value_name = "FILE")]
     pub files: Vec<String>,

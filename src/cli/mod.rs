@@ -32,7 +32,8 @@ fn start(args: Args) -> Result<u8, UserError> {
         let hint = format!("rhumb {command} --help lists the flags that it has");
         return Err(UserError::new(ErrorKind::Usage, format!("{flag} means nothing to rhumb {command}"), hint));
     }
-    let root = |dir: &Option<PathBuf>| find_root(dir.as_ref());
+    let here = args.subtree_only.then(|| PathBuf::from("."));
+    let root = |dir: &Option<PathBuf>| find_root(here.as_ref().or(dir.as_ref()));
     match args.command {
         None => app::open(&root(&args.root)?, load(overrides(&args.provider))?, &args),
         // The sample needs none of the user's settings, so none of them can spoil it.

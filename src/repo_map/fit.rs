@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::render::{Choice, Page, Writer};
+use super::render::{Choice, Chosen, Page, Writer};
 use crate::tokens::TokenCounter;
 
 /// Choices that may fail to fit before the map counts as full: a short name may fit where a long line did not.
@@ -44,37 +44,61 @@ fn pages<'r>(writer: &Writer<'r>, choices: &[Choice]) -> BTreeMap<&'r str, Page>
     pages
 }
 
-/// Takes each choice that still fits. A choice changes the page of its folder alone, so that page is all that is written
-/// and counted again.
+/// Takes each choice that still fits. A choice changes its own file and now and then the others of its folder, so that is
+/// all that is written and counted again.
 fn choose(writer: &mut Writer<'_>, choices: &[Choice], budget: usize, counter: &dyn TokenCounter) -> Vec<Choice> {
     let mut lines = LineCounter { counter, known: HashMap::new() };
-    let mut pages: HashMap<&str, (Page, usize)> = HashMap::new();
+    let mut folders: HashMap<&str, Folder> = HashMap::new();
     let (mut chosen, mut used, mut failed) = (Vec::new(), 0, 0);
     for choice in choices {
         if used + CRUMBS > budget || failed == TRIED {
             break;
         }
-        let (page, counted) = pages.entry(writer.folder(choice.file)).or_default();
-        let is_new = !page.contains_key(&choice.file);
-        let of_file = page.entry(choice.file).or_default();
-        of_file.extend(choice.definition.map(|definition| (definition, choice.tier)));
-        let tokens = lines.count(&writer.page(page));
-        if used - *counted + tokens <= budget {
-            used = used - *counted + tokens;
-            *counted = tokens;
+        let folder = folders.entry(writer.folder(choice.file)).or_default();
+        let before = folder.tokens;
+        let undo = folder.take(choice, writer, &mut lines);
+        if used - before + folder.tokens <= budget {
+            used = used - before + folder.tokens;
             chosen.push(*choice);
         } else {
             failed += 1;
-            if is_new {
-                page.remove(&choice.file);
-            } else if choice.definition.is_some()
-                && let Some(of_file) = page.get_mut(&choice.file)
-            {
-                of_file.pop();
-            }
+            *folder = undo;
         }
     }
     chosen
+}
+
+/// What is chosen of a folder, with the tokens of each of its files.
+#[derive(Debug, Clone, Default)]
+struct Folder {
+    files: BTreeMap<u32, (Chosen, usize)>,
+    together: bool,
+    heading: usize,
+    /// Tokens of its page.
+    tokens: usize,
+}
+
+impl Folder {
+    /// Adds a choice; the folder as it was.
+    fn take(&mut self, choice: &Choice, writer: &mut Writer<'_>, lines: &mut LineCounter<'_>) -> Self {
+        let undo = self.clone();
+        let (chosen, _) = self.files.entry(choice.file).or_default();
+        chosen.extend(choice.definition.map(|definition| (definition, choice.tier)));
+        let together = writer.is_together(self.files.iter().map(|(&file, (chosen, _))| (file, chosen)));
+        let all = together != self.together;
+        self.together = together;
+        for (&file, (chosen, tokens)) in self.files.iter_mut().filter(|(file, _)| all || **file == choice.file) {
+            self.tokens -= *tokens;
+            *tokens = lines.count(&writer.part(file, chosen, together));
+            self.tokens += *tokens;
+        }
+        if all {
+            self.tokens -= self.heading;
+            self.heading = if together { lines.count(&writer.heading(choice.file)) } else { 0 };
+            self.tokens += self.heading;
+        }
+        undo
+    }
 }
 
 /// Counts texts line by line and remembers the lines, so that a page that is written again and again hands each to the

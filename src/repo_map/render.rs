@@ -34,9 +34,11 @@ pub(crate) struct Choice {
     pub(crate) tier: Tier,
 }
 
-/// The files of one folder with what is chosen of each: definitions (by index), in any order and perhaps repeated, the
-/// highest tier of each counting.
-pub(crate) type Page = BTreeMap<u32, Vec<(u32, Tier)>>;
+/// What is chosen of a file: definitions (by index), in any order and perhaps repeated, the highest tier of each counting.
+pub(crate) type Chosen = Vec<(u32, Tier)>;
+
+/// The files of one folder with what is chosen of each.
+pub(crate) type Page = BTreeMap<u32, Chosen>;
 
 /// Writes folders in one style. Each folder is a page of its own: what another shows changes nothing of it.
 pub(crate) struct Writer<'r> {
@@ -59,23 +61,43 @@ impl<'r> Writer<'r> {
     /// The files of one folder: those without lines below its name, where there are several, so that it is said once; then
     /// those with lines, each below its whole path.
     pub(crate) fn page(&mut self, files: &Page) -> String {
-        let has_lines = |chosen: &[(u32, Tier)]| chosen.iter().any(|choice| choice.1 == Tier::Line);
-        let short = || files.iter().filter(|(_, chosen)| !has_lines(chosen));
-        let folder = files.keys().next().map_or("", |&file| self.folder(file));
-        let together = !folder.is_empty() && self.style == MapStyle::Tree && short().nth(1).is_some();
+        let together = self.is_together(files.iter().map(|(&file, chosen)| (file, chosen)));
         let mut text = String::new();
-        if together {
-            push_clean(&mut text, folder, usize::MAX);
-            text.push_str("/\n");
+        if let Some(&first) = files.keys().next().filter(|_| together) {
+            text.push_str(&self.heading(first));
         }
-        for (&file, chosen) in short() {
-            let path = self.index.path(file);
-            text.push_str(if together { "  " } else { "" });
-            self.write_file(&mut text, if together { path::file_name(path) } else { path }, file, chosen);
+        for (&file, chosen) in files.iter().filter(|(_, chosen)| !has_lines(chosen)) {
+            text.push_str(&self.part(file, chosen, together));
         }
         for (&file, chosen) in files.iter().filter(|(_, chosen)| has_lines(chosen)) {
-            self.write_file(&mut text, self.index.path(file), file, chosen);
+            text.push_str(&self.part(file, chosen, together));
         }
+        text
+    }
+
+    /// Whether the files of a folder that have no lines stand below its name.
+    pub(crate) fn is_together<'c>(&self, mut files: impl Iterator<Item = (u32, &'c Chosen)>) -> bool {
+        let mut short = files.by_ref().filter(|(_, chosen)| !has_lines(chosen));
+        let first = short.next();
+        self.style == MapStyle::Tree
+            && first.is_some_and(|(file, _)| !self.folder(file).is_empty())
+            && short.next().is_some()
+    }
+
+    /// The name of the folder of a file, above its files.
+    pub(crate) fn heading(&self, file: u32) -> String {
+        let mut text = String::new();
+        push_clean(&mut text, self.folder(file), usize::MAX);
+        text.push_str("/\n");
+        text
+    }
+
+    /// One file of a page.
+    pub(crate) fn part(&mut self, file: u32, chosen: &Chosen, together: bool) -> String {
+        let (mut text, path) = (String::new(), self.index.path(file));
+        let below = together && !has_lines(chosen);
+        text.push_str(if below { "  " } else { "" });
+        self.write_file(&mut text, if below { path::file_name(path) } else { path }, file, chosen);
         text
     }
 
@@ -102,6 +124,11 @@ impl<'r> Writer<'r> {
             MapStyle::Outline => sheet.write_by_kind(text, &lines, &names),
         }
     }
+}
+
+/// Whether a line of a definition is chosen.
+fn has_lines(chosen: &Chosen) -> bool {
+    chosen.iter().any(|choice| choice.1 == Tier::Line)
 }
 
 /// One file with its definitions in source order.
