@@ -11,12 +11,13 @@ use crate::workspace::Root;
 /// nothing but time.
 pub(super) fn surveyed(root: &Root, with_terms: bool, store: Option<&MapStore>) -> Survey {
     let start = SurveyStart { store, with_terms, ..SurveyStart::default() };
-    let survey = survey(root, start, &AtomicBool::new(false), &|_| {}).unwrap_or_default();
+    let mut survey = survey(root, start, &AtomicBool::new(false), &|_| {}).unwrap_or_default();
     if survey.rebuilt {
         complain("what was kept of this repository is damaged or from another version: read everything again");
     }
     if let Some(Err(error)) = store.map(|store| survey.save(store)) {
         complain(&format!("{error}; the next run will read everything again"));
     }
+    survey.let_go();
     survey
 }

@@ -29,12 +29,14 @@ pub struct StoredSegment {
     pub segment: Arc<Segment>,
     /// Whether the store has it.
     pub stored: bool,
+    /// Its terms, where they are to be stored and not needed otherwise.
+    pub spare_terms: Option<Arc<Vec<u32>>>,
 }
 
 impl StoredSegment {
     /// A segment that is not stored yet. There is a key for each record.
     pub fn new(segment: Segment, keys: Vec<ContentKey>) -> Self {
-        Self { keys: Arc::new(keys), segment: Arc::new(segment), stored: false }
+        Self { keys: Arc::new(keys), segment: Arc::new(segment), stored: false, spare_terms: None }
     }
 
     /// What tells it from others: segments of the same keys are the same.
@@ -46,7 +48,8 @@ impl StoredSegment {
     pub(super) fn write(&self, path: &Path) -> Result<(), StoreError> {
         let (keys, segment) = (key_words(&self.keys), &self.segment);
         let words = |words| bytemuck::cast_slice::<u32, u8>(words);
-        let sections = [words(&keys), words(segment.words()), segment.text().as_bytes(), words(segment.terms())];
+        let terms = self.spare_terms.as_ref().map_or_else(|| segment.terms(), |terms| terms.as_slice());
+        let sections = [words(&keys), words(segment.words()), segment.text().as_bytes(), words(terms)];
         sealed::write(path, KIND, sections).map_err(|source| StoreError::Write { path: path.to_owned(), source })
     }
 
@@ -58,7 +61,12 @@ impl StoredSegment {
         if with_terms {
             segment.set_terms(file.words(TERMS)?);
         }
-        (keys.len() == segment.len()).then(|| Self { keys: Arc::new(keys), segment: Arc::new(segment), stored: true })
+        (keys.len() == segment.len()).then(|| Self {
+            keys: Arc::new(keys),
+            segment: Arc::new(segment),
+            stored: true,
+            spare_terms: None,
+        })
     }
 
     /// Reads the terms that were left out before. False when they are gone.

@@ -142,8 +142,15 @@ impl SegmentBuilder {
         self.definitions.push([name, kind, line, end_line, container, start, lengths, number(doc.len())]);
     }
 
-    /// The segment.
-    pub fn finish(mut self) -> Segment {
+    /// The segment, with its terms.
+    pub fn finish(self) -> Segment {
+        let (segment, terms) = self.finish_apart();
+        segment.set_terms(terms);
+        segment
+    }
+
+    /// The segment without its terms, and these.
+    pub fn finish_apart(mut self) -> (Segment, Vec<u32>) {
         let end = self.ends(0);
         self.records.push(end);
         let mut text = self.names.text;
@@ -172,9 +179,7 @@ impl SegmentBuilder {
         words.extend(std::mem::take(&mut self.references).into_iter().flatten());
         words.append(&mut self.imports);
         self.terms.shrink_to_fit();
-        let segment = Segment::from_parts(words, text).unwrap_or_default();
-        segment.set_terms(self.terms);
-        segment
+        (Segment::from_parts(words, text).unwrap_or_default(), self.terms)
     }
 }
 

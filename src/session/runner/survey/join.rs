@@ -58,11 +58,20 @@ impl Joined {
     }
 
     /// Ends the segment.
-    pub(super) fn end(&mut self, fresh: Fresh) {
-        if !fresh.keys.is_empty() {
-            self.fresh = true;
-            self.segments.push(StoredSegment::new(fresh.builder.finish(), fresh.keys));
+    /// Its terms are only kept for the store where nobody needs them now.
+    pub(super) fn end(&mut self, fresh: Fresh, with_terms: bool) {
+        if fresh.keys.is_empty() {
+            return;
         }
+        self.fresh = true;
+        let (segment, terms) = fresh.builder.finish_apart();
+        let mut stored = StoredSegment::new(segment, fresh.keys);
+        if with_terms {
+            stored.segment.set_terms(terms);
+        } else {
+            stored.spare_terms = Some(Arc::new(terms));
+        }
+        self.segments.push(stored);
     }
 
     /// Makes one segment of many, where that is worth it.

@@ -34,7 +34,7 @@ const STEPS: usize = 4;
 
 /// Files whose records are held apart before they are joined: enough to keep all threads busy, few enough that memory does
 /// not hold everything twice.
-const BATCH: usize = 12 * CHUNK;
+const BATCH: usize = 6 * CHUNK;
 
 /// Most segments that an index is spread over; then they are made one.
 const MOST_SEGMENTS: usize = 8;
@@ -118,6 +118,11 @@ impl Survey {
         Self { known, segments, files: self.files.clone(), graph: Arc::clone(&self.graph), ..Self::default() }
     }
 
+    /// Lets go of what was held for the store alone.
+    pub fn let_go(&mut self) {
+        self.segments.iter_mut().for_each(|stored| stored.spare_terms = None);
+    }
+
     /// Keeps what was learnt for the next process. Does nothing when the store has it already.
     pub fn save(&self, store: &MapStore) -> Result<(), crate::store::StoreError> {
         if self.new_history {
@@ -140,7 +145,7 @@ pub fn survey(
     let known = Known::new(start);
     let load = clock.ms() - walk;
     let (history, new_history) = if start.with_terms { past::history(root, start, cancel) } else { Default::default() };
-    let (joined, spent) = look(root, &listing.files, &known, start.provisional, cancel, progress)?;
+    let (joined, spent) = look(root, &listing.files, &known, start, cancel, progress)?;
     let times = spent.times(walk, load, clock.ms() - walk - load);
     let join_ms = clock.ms();
     let index = joined.index(&listing.files, None);
@@ -171,11 +176,11 @@ fn look(
     root: &Root,
     files: &[FileEntry],
     known: &Known,
-    provisional: bool,
+    start: SurveyStart<'_>,
     cancel: &AtomicBool,
     progress: &(dyn Fn(SurveyStep<'_>) + Sync),
 ) -> Option<(Joined, Spent)> {
-    let sketch = (provisional && known.is_empty()).then(|| sketch::sketch(root, files, cancel)).flatten();
+    let sketch = (start.provisional && known.is_empty()).then(|| sketch::sketch(root, files, cancel)).flatten();
     let parts = if sketch.is_some() { STEPS } else { 1 };
     let by_ctags = extract::by_ctags(root, files, known, cancel);
     let mut joined = Joined::new(known);
@@ -192,7 +197,7 @@ fn look(
             spent = [spent, read.iter().map(|part| part.spent).sum()].into_iter().sum();
             joined.add(read, &mut fresh);
         }
-        joined.end(fresh);
+        joined.end(fresh, start.with_terms);
     }
     if cancel.load(Ordering::Relaxed) {
         return None;
