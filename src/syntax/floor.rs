@@ -1,7 +1,7 @@
 //! What tags cost with a plain query: parsing, and running the engine without looking at what it finds.
 
 use streaming_iterator::StreamingIterator;
-use tree_sitter::QueryCursor;
+use tree_sitter::{Node, QueryCursor};
 
 use super::language::Language;
 use super::parse::parse_for_query;
@@ -11,7 +11,8 @@ use super::parse::parse_for_query;
 pub fn match_count(language: &'static Language, source: &str) -> usize {
     let (Ok(query), Some(tree)) = (language.whole_tag_query(), parse_for_query(language, source)) else { return 0 };
     let mut cursor = QueryCursor::new();
-    let mut matches = cursor.matches(query, tree.root_node(), source.as_bytes());
+    let text = |node: Node<'_>| std::iter::once(source.as_bytes().get(node.byte_range()).unwrap_or_default());
+    let mut matches = cursor.matches(query, tree.root_node(), text);
     let mut count = 0;
     while matches.next().is_some() {
         count += 1;

@@ -105,7 +105,7 @@ fn follow<'query>(
             way.pop();
             Some(())
         }
-        // What is a field has a node around it, and more is not asked.
+        // What is a field has a node around it, and more is not asked. The engine would not have a broken one.
         Shape::Any => match (&item.inside.nodes[..], &captures[..]) {
             ([inner], []) if way.is_empty() && inner.field.is_some() => follow(inner, None, way, &[], ends),
             _ => None,

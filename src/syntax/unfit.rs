@@ -22,6 +22,9 @@ const MAX_OPEN_ENDED: usize = 20_000;
 /// Longest word of path characters in Nix, in bytes.
 const MAX_PATH: usize = 512;
 
+/// Longest run of signs between selectors in CSS, in bytes.
+const MAX_COMBINATORS: usize = 1_000;
+
 /// Longest run of white space, in bytes.
 const MAX_BLANK: usize = 256;
 
@@ -78,6 +81,11 @@ pub(super) fn long_path_or_many_signs(source: &str) -> bool {
     longest_run(source, of_path) > MAX_PATH || more_than(source, "<", MAX_SIGNS)
 }
 
+/// CSS: signs between selectors that are not there are recovered from at the cost of all signs before.
+pub(super) fn many_combinators(source: &str) -> bool {
+    longest_run(source, |byte| b"=>+ ".contains(&byte)) > MAX_COMBINATORS
+}
+
 /// The most bytes in a row that belong.
 fn longest_run(source: &str, belongs: impl Fn(u8) -> bool) -> usize {
     source.as_bytes().split(|byte| !belongs(*byte)).map(<[u8]>::len).max().unwrap_or(0)
@@ -104,6 +112,12 @@ mod tests {
         for source in ["<div>", "<!-- ", "<a b=\"", "<p>"] {
             assert!(tangled_markup(&source.repeat(MAX_OPEN_ENDED + 1)), "{source}");
         }
+    }
+
+    #[test]
+    fn only_selectors_that_are_left_out_are_too_many_signs() {
+        assert!(!many_combinators(&"a > b + [c=d] > e ".repeat(MAX_COMBINATORS)));
+        assert!(many_combinators(&"=>".repeat(MAX_COMBINATORS)));
     }
 
     #[test]

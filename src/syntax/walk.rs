@@ -219,7 +219,9 @@ impl<'walk> Engine<'walk> {
     }
 
     fn run(&mut self, node: Node<'_>, visit: &mut impl Visit) {
-        let mut matches = self.cursor.matches(self.query, node, self.source.as_bytes());
+        // A node may end behind the source, with the line end that some grammars are given there.
+        let text = |node: Node<'_>| std::iter::once(self.source.as_bytes().get(node.byte_range()).unwrap_or_default());
+        let mut matches = self.cursor.matches(self.query, node, text);
         while self.left > 0
             && let Some(found) = matches.next()
         {

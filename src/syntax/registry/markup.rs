@@ -7,6 +7,7 @@ pub(super) static LANGUAGES: &[Language] = &[
     Language::new("css", "CSS", || tree_sitter_css::LANGUAGE.into())
         .extensions(&["css"])
         .tags(include_str!("../../../queries/css/tags.scm"))
+        .unfit_if(unfit::many_combinators)
         .highlights(&[tree_sitter_css::HIGHLIGHTS_QUERY]),
     Language::new("html", "HTML", || tree_sitter_html::LANGUAGE.into())
         .extensions(&["html", "htm", "xhtml"])
