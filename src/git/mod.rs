@@ -4,12 +4,14 @@
 //! Everything goes through libgit2, which runs no hook, filter, monitor or other program that a repository's own
 //! configuration may name: opening a stranger's repository must not execute anything.
 
+mod checkout;
 mod commit;
 mod error;
 mod history;
 mod init;
 mod repo;
 
+pub use checkout::Checkout;
 pub use commit::Commit;
 pub use error::GitError;
 pub use init::init;
