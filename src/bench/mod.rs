@@ -1,7 +1,9 @@
 //! Benchmarks that anyone can run: what the program costs, and how good it is.
 
+mod context;
 mod figure;
 mod map;
 
+pub use context::{Case, CaseError, ContextBench, ContextError, Means, Task, TaskRecall, Variant, cases};
 pub use figure::{Figure, Unit, median};
 pub use map::map;

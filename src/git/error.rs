@@ -67,6 +67,24 @@ pub enum GitError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// No repository is there.
+    #[error("there is no repository at {}", .path.display())]
+    NoRepository {
+        /// The folder that was to be one.
+        path: PathBuf,
+    },
+    /// The repository does not have this commit.
+    #[error("the repository has no commit {commit}")]
+    NoCommit {
+        /// As it was asked for.
+        commit: String,
+    },
+    /// A checkout could not be written.
+    #[error("cannot write the checkout: {source}")]
+    Write {
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// Anything else that libgit2 reports.
     #[error("git cannot {doing}: {}", .source.message())]
     Git {
@@ -103,6 +121,9 @@ impl GitError {
             Self::Filtered { path, .. } => {
                 format!("Your files are written. Commit by hand: git add '{path}' && git commit")
             }
+            Self::NoRepository { .. } => "Name a git folder, or a folder with a work tree.".into(),
+            Self::NoCommit { .. } => "Fetch the whole history: git fetch --unshallow --all".into(),
+            Self::Write { .. } => "Check the space in TMPDIR.".into(),
             Self::Git { .. } => "Your files are written. Try the same with the git program to learn more.".into(),
         }
     }

@@ -4,6 +4,7 @@
 //! Everything goes through libgit2, which runs no hook, filter, monitor or other program that a repository's own
 //! configuration may name: opening a stranger's repository must not execute anything.
 
+mod checkout;
 mod commit;
 mod edited;
 mod error;
@@ -11,6 +12,7 @@ mod history;
 mod init;
 mod repo;
 
+pub use checkout::Checkout;
 pub use commit::Commit;
 pub use edited::OnDisk;
 pub use error::GitError;

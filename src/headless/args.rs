@@ -1,5 +1,6 @@
 //! The flags of the commands without the app. Their help texts are the manual.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
@@ -79,6 +80,8 @@ pub struct BenchArgs {
 pub enum BenchCommand {
     /// What the repo map costs here: cold, warm, after a change, while typing
     Map(MapBenchArgs),
+    /// How much of what real commits changed the map shows, and what each signal is worth
+    Context(ContextBenchArgs),
 }
 
 /// `rhumb bench map`
@@ -87,6 +90,29 @@ pub struct MapBenchArgs {
     /// Each figure is the median of so many runs
     #[arg(long, default_value_t = 3, value_name = "N")]
     pub runs: usize,
+    /// For people or for programs
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: FormatArg,
+}
+
+/// `rhumb bench context`
+#[derive(Debug, Clone, ClapArgs)]
+pub struct ContextBenchArgs {
+    /// The repository that the cases are from, with its whole history; nothing is written to it
+    #[arg(long, value_name = "DIR")]
+    pub git_dir: PathBuf,
+    /// The cases, one JSON object a line: id, parent, query, gold, symbols, chat
+    #[arg(long, value_name = "FILE")]
+    pub cases: PathBuf,
+    /// Run the first of each N cases
+    #[arg(long, default_value = "1", value_name = "N")]
+    pub stride: NonZeroUsize,
+    /// Most tokens of a map; may be given more than once
+    #[arg(long = "budget", default_values_t = [1024, 4096], value_name = "N")]
+    pub budgets: Vec<usize>,
+    /// Measure once more without this signal; may be given more than once
+    #[arg(long, value_name = "SIGNAL")]
+    pub without: Vec<String>,
     /// For people or for programs
     #[arg(long, value_enum, default_value = "text")]
     pub format: FormatArg,

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::args::{BenchArgs, BenchCommand, FormatArg, MapBenchArgs};
+use super::bench_context::context;
 use super::{print, print_json};
 use crate::bench::{self, Figure, Unit};
 use crate::error::{ErrorKind, UserError};
@@ -11,16 +12,16 @@ use crate::workspace::Root;
 /// Runs a benchmark.
 ///
 /// # Errors
-/// No folder for what is kept between two maps, or standard output cannot be written.
+/// No folder for what is kept between two maps, cases that cannot be run, or standard output cannot be written.
 pub fn bench(root: &Root, args: &BenchArgs) -> Result<u8, UserError> {
     match &args.command {
         BenchCommand::Map(args) => map(root, args),
+        BenchCommand::Context(args) => context(args),
     }
 }
 
 fn map(root: &Root, args: &MapBenchArgs) -> Result<u8, UserError> {
-    let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "check the space in TMPDIR");
-    let scratch = tempfile::tempdir().map_err(machine)?;
+    let scratch = scratch()?;
     let figures = bench::map(root, scratch.path(), args.runs);
     match args.format {
         FormatArg::Text => print(&figures.iter().map(line).collect::<String>())?,
@@ -31,6 +32,11 @@ fn map(root: &Root, args: &MapBenchArgs) -> Result<u8, UserError> {
         }
     }
     Ok(0)
+}
+
+/// A folder that is removed at the end.
+pub(super) fn scratch() -> Result<tempfile::TempDir, UserError> {
+    tempfile::tempdir().map_err(|error| UserError::new(ErrorKind::Machine, error, "check the space in TMPDIR"))
 }
 
 fn line(figure: &Figure) -> String {

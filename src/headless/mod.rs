@@ -4,6 +4,7 @@
 mod apply;
 mod args;
 mod bench;
+mod bench_context;
 mod edit;
 mod map;
 mod names;
