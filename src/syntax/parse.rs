@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::ControlFlow;
+use std::sync::OnceLock;
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Range, Tree};
 
@@ -62,6 +63,21 @@ pub(super) fn parse(language: &'static Language, source: &str) -> Option<Tree> {
     parse_part(language, source, None)
 }
 
+/// Makes, for one parse, what tells that it has taken too long.
+pub type Patience = fn() -> Box<dyn Fn() -> bool>;
+
+static PATIENCE: OnceLock<Patience> = OnceLock::new();
+
+/// Steps between two looks at the clock.
+const STEPS_BY_LOOK: usize = 16;
+
+/// Has parses stopped by a clock as well, which this room does not have: error recovery can take longer and longer for one
+/// step. It is set once; the same source is parsed or given up on every machine that is not many times slower.
+pub fn set_patience(patience: Patience) {
+    // Whoever came first set the same.
+    let _ = PATIENCE.set(patience);
+}
+
 /// Parses one part of `source` as if there were nothing else, or all of it. Positions in the tree are those of the whole.
 fn parse_part(language: &'static Language, source: &str, part: Option<Range>) -> Option<Tree> {
     let text = part.map_or(Some(source), |part| source.get(part.start_byte..part.end_byte))?;
@@ -72,9 +88,11 @@ fn parse_part(language: &'static Language, source: &str, part: Option<Range>) ->
     parser.set_language(&language.grammar?()).ok()?;
     parser.set_included_ranges(part.as_slice()).ok()?;
     let (mut steps, chunks) = (0usize, Cell::new(0usize));
+    let patience = PATIENCE.get().map(|start| start());
     let mut bounded = |_: &ParseState| {
         steps += 1;
-        if steps > MAX_PARSE_STEPS || chunks.get() > MAX_CHUNKS {
+        let too_long = || steps % STEPS_BY_LOOK == 0 && patience.as_ref().is_some_and(|is_over| is_over());
+        if steps > MAX_PARSE_STEPS || chunks.get() > MAX_CHUNKS || too_long() {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())

@@ -9,15 +9,28 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::known::Known;
 use super::spent::Spent;
-use crate::clock::Stopwatch;
+use crate::clock::{Stopwatch, ThreadWatch};
 use crate::repo_map::{Digest, RecordAt, SegmentBuilder};
 use crate::store::ContentKey;
+use crate::syntax::parse::set_patience;
 use crate::syntax::tag::{Definition, FileTags};
 use crate::syntax::{Language, lexical_tags, tags};
 use crate::workspace::{self, FileEntry, Root};
 
 /// Files above this many bytes are listed but not parsed: they are data or generated, and would cost seconds.
 const PARSE_LIMIT: u64 = 1 << 20;
+
+/// Processor time that one parse may take, in milliseconds: a file of [`PARSE_LIMIT`] takes about 100. Only what was made to
+/// take long takes longer.
+const PATIENCE_MS: f64 = 2_000.0;
+
+/// Has every parse of this process give up when it takes too long.
+pub(super) fn lose_patience() {
+    set_patience(|| {
+        let watch = ThreadWatch::start();
+        Box::new(move || watch.ms() > PATIENCE_MS)
+    });
+}
 
 /// Files without a grammar are read for their words up to this size, in bytes.
 const LEXICON_LIMIT: u64 = 64 << 10;

@@ -140,6 +140,7 @@ pub fn survey(
     progress: &(dyn Fn(SurveyStep<'_>) + Sync),
 ) -> Option<Survey> {
     let clock = Stopwatch::start();
+    extract::lose_patience();
     let listing = listing(root, start, cancel, progress);
     let walk = clock.ms();
     let known = Known::new(start);
