@@ -68,8 +68,8 @@ impl<'p> Shown<'p> {
 /// The path that a line begins with, up to its end or a colon, and what stands behind it.
 fn heading<'p>(line: &str, paths: &HashSet<&'p str>) -> Option<(&'p str, String)> {
     let ends = line.match_indices(':').map(|(at, _)| at).chain([line.len()]);
-    let found = ends.filter_map(|end| paths.get(&line[..end]).map(|path| (*path, line[end..].to_owned())));
-    found.last()
+    // The longest: a colon may be part of a path.
+    ends.rev().find_map(|end| paths.get(&line[..end]).map(|path| (*path, line[end..].to_owned())))
 }
 
 #[cfg(test)]
