@@ -36,7 +36,8 @@ pub struct FileWeights {
     pub edited: f64,
     /// Lying aside: tests (unless asked for), examples, documentation, vendored code.
     pub aside: f64,
-    /// Having no code in it: prose, data, settings.
+    /// Having no code in it: prose, data, settings. Twice as much as was fitted when the words of such files were not
+    /// counted: now that they are, prose says every word of a request.
     pub no_code: f64,
 }
 
@@ -55,7 +56,7 @@ impl Default for FileWeights {
             near_chat: 1.6,
             edited: 1.0,
             aside: -2.8,
-            no_code: -0.9,
+            no_code: -2.0,
         }
     }
 }

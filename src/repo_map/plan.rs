@@ -68,8 +68,8 @@ pub(crate) fn steps(ranking: &Ranking, order: &[u32], gains: Gains, enough: usiz
     let (seen, opened) = (HashSet::new(), HashSet::new());
     let mut planner = Planner { ranking, order, gains, shelves: HashMap::new(), heap: BinaryHeap::new(), seen, opened };
     // Every path costs some tokens, so those far down can never have their turn; but landmarks are worth a look.
-    for place in 0..order.len() {
-        if place < enough || path::is_landmark(ranking.index().path(order[place])) {
+    for (place, &file) in order.iter().enumerate() {
+        if place < enough || path::is_landmark(ranking.index().path(file)) {
             planner.push_path(place);
         }
     }

@@ -158,7 +158,7 @@ impl Ranking {
                 passage_in_file: passage / best_here,
                 lines: entry.end_line().saturating_sub(entry.line()),
                 minor: is_value(entry.kind()) || (!self.scores.asks_for_tests && is_test(entry)),
-                from_chat: self.from_chat(symbol),
+                from_chat: self.chat_use(symbol),
                 votes: self.seeds.symbol_votes[symbol as usize],
             };
             self.weights.symbol.chance(&evidence, symbols.len())
@@ -167,7 +167,7 @@ impl Ranking {
     }
 
     /// What references from the chat say for a symbol: one by the number of files that define its name.
-    fn from_chat(&self, symbol: u32) -> f64 {
+    fn chat_use(&self, symbol: u32) -> f64 {
         let name = self.graph.symbols()[symbol as usize].name;
         if self.scores.from_chat.contains(&name) { 1.0 / self.graph.definers(name).len() as f64 } else { 0.0 }
     }

@@ -63,7 +63,7 @@ impl Weights {
             imports: true,
             file: FileWeights::default(),
             symbol: SymbolWeights::default(),
-            asked: Gains { path: 3.0, name: 1.0, line: 0.85 },
+            asked: Gains { path: 3.0, name: 1.0, line: 1.0 },
             unasked: Gains { path: 0.2, name: 0.2, line: 1.0 },
         }
     }

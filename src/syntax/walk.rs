@@ -12,6 +12,10 @@ use tree_sitter::{Language, Node, Query, QueryCursor, QueryMatch, Tree};
 use super::condition::Condition;
 use super::pattern::{self, Pattern};
 
+/// Deepest node that is looked at. Only what was made for it nests deeper, or sums of thousands of terms, of which the last
+/// two thousand say enough; what comes of each node costs by its depth.
+const DEEPEST: usize = 2_048;
+
 /// Most matches of the engine that are read from one file.
 const MAX_MATCHES: usize = 200_000;
 
@@ -109,7 +113,7 @@ impl Walk {
                     field = cursor.field_id();
                 }
             }
-            if cursor.goto_first_child() {
+            if ancestors.len() < DEEPEST && cursor.goto_first_child() {
                 ancestors.push(Place { field, kind: id });
                 continue;
             }
