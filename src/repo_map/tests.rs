@@ -425,6 +425,19 @@ fn most_of_the_budget_is_used_when_there_is_enough() {
     }
 }
 
+/// The place of each file.
+fn places(map: &RepoMap) -> std::collections::BTreeMap<String, usize> {
+    map.files.iter().enumerate().map(|(place, file)| (file.path.to_string(), place)).collect()
+}
+
+#[test]
+fn one_file_alone_has_a_map() {
+    let map = build(&[file("a.rs", vec![function("only", 1)], &["only"])], &with_budget(100));
+    assert_eq!(map.text, "a.rs:\n  function only()\n");
+    let in_chat = MapRequest { chat_files: vec!["a.rs".to_owned()], ..with_budget(100) };
+    assert_eq!(build(&[file("a.rs", vec![function("only", 1)], &[])], &in_chat).text, "");
+}
+
 fn any_kind() -> impl Strategy<Value = SymbolKind> {
     prop::sample::select(vec![SymbolKind::Function, SymbolKind::Class, SymbolKind::Method, SymbolKind::Field])
 }
@@ -478,6 +491,23 @@ proptest! {
         let forward = RepoMap::build(&unique, &request, &Characters);
         unique.reverse();
         prop_assert_eq!(forward, RepoMap::build(&unique, &request, &Characters));
+    }
+
+    #[test]
+    fn an_unrelated_file_hardly_moves_the_others(
+        path in "(src|zoo)/[x-z]{3,9}\\.rs", names in prop::collection::vec("[x-z]{6,12}", 0..9), asked in any::<bool>()
+    ) {
+        let message = if asked { "compute part 77 and part 190 again" } else { "" };
+        let request = MapRequest { message: message.to_owned(), ..with_budget(1_024) };
+        let mut files = many();
+        let before = places(&build(&files, &request));
+        let definitions = (1u32..).zip(&names).map(|(line, name)| function(name, line * 3)).collect();
+        files.push(file(&path, definitions, &[]));
+        let after = places(&build(&files, &request));
+        for (file, place) in &before {
+            // One place for the new file itself, and some for what was close to begin with.
+            prop_assert!(after[file].abs_diff(*place) <= 4, "{} from {} to {}", file, place, after[file]);
+        }
     }
 
     #[test]
