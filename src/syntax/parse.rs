@@ -13,7 +13,7 @@ use super::language::Language;
 /// whole Linux source 83 files of C are bigger, of 350 MB together, and all but a few are tables of registers.
 pub const MAX_SOURCE_BYTES: usize = 1 << 20;
 
-/// Longest source that may have lines as long as [`MINIFIED_LINE_BYTES`] on average and still have tags. What is written
+/// Longest source that may have lines as long as `MINIFIED_LINE_BYTES` on average and still have tags. What is written
 /// by people never comes near; what a tool squeezed together has names of one letter that would only blur a rank, and
 /// a tree of a hundred times its size.
 pub const MAX_MINIFIED_BYTES: usize = 64 << 10;
