@@ -20,6 +20,19 @@ pub struct OnDisk<'f> {
 }
 
 impl Repo {
+    /// The files that git tracks below the opened folder, links and submodules left out.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn tracked(&self) -> Result<BTreeSet<String>, GitError> {
+        /// The type of a regular file in the mode of an entry.
+        const REGULAR: u32 = 0o100_000;
+        const TYPE: u32 = 0o170_000;
+        let index = self.inner.index().map_err(GitError::when("read the index"))?;
+        let regular = index.iter().filter(|entry| entry.mode & TYPE == REGULAR);
+        Ok(regular.filter_map(|entry| self.below_folder(std::str::from_utf8(&entry.path).ok()?)).collect())
+    }
+
     /// Those of `files` that differ from the index by size or time, that it does not have, or that differ from HEAD in it.
     /// A file that was only touched is taken for edited: someone had it in hand.
     ///

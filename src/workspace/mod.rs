@@ -17,6 +17,6 @@ pub use error::{ReadError, WorkspaceError, WriteError};
 pub use root::{Root, RootKind};
 pub use secret::is_secret_name;
 pub use snapshot::{ContentHash, MAX_FILE_BYTES, Snapshot, read};
-pub use walk::{FileEntry, Listing, files, look_again};
+pub use walk::{FileEntry, Listing, files, ignored_but_tracked, look_again};
 pub use watch::{Changed, Watch};
 pub use write::{FileWrite, Written, WrittenFile, write};

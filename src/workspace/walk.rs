@@ -59,7 +59,7 @@ pub fn files(root: &Root, cancel: &AtomicBool, progress: &mut dyn FnMut(usize)) 
     let nested = Arc::new(Mutex::new(BTreeSet::new()));
     let mut skipped = BTreeSet::new();
     let since = SystemTime::now();
-    for entry in walker(root, &nested) {
+    for entry in builder(root, &nested).build() {
         if cancel.load(Ordering::Relaxed) {
             listing.cancelled = true;
             break;
@@ -79,6 +79,29 @@ pub fn files(root: &Root, cancel: &AtomicBool, progress: &mut dyn FnMut(usize)) 
     listing
 }
 
+/// The files among `tracked` (relative paths) that [`files`] left out because git's own ignore rules fit them: git ignores
+/// nothing that it tracks. Those that `.ignore` or `.rhumbignore` hides stay hidden. Sorted by path.
+pub fn ignored_but_tracked(root: &Root, tracked: &BTreeSet<String>, cancel: &AtomicBool) -> Vec<FileEntry> {
+    let is_file = |path: &String| std::fs::symlink_metadata(root.path().join(path)).is_ok_and(|meta| meta.is_file());
+    let wanted: BTreeSet<&str> = tracked.iter().filter(|path| is_file(path)).map(String::as_str).collect();
+    let mut found = Vec::new();
+    if wanted.is_empty() {
+        return found;
+    }
+    let since = SystemTime::now();
+    for entry in builder(root, &Arc::default()).git_ignore(false).git_exclude(false).git_global(false).build().flatten()
+    {
+        if cancel.load(Ordering::Relaxed) {
+            break;
+        }
+        if relative(root, entry.path()).is_some_and(|path| wanted.contains(path.as_str())) {
+            take(root, &entry, since, &mut found, &mut BTreeSet::new());
+        }
+    }
+    found.sort();
+    found
+}
+
 /// The entry of a listed file as it is now; `None` when it is gone or no file any more.
 pub fn look_again(root: &Root, entry: &FileEntry) -> Option<FileEntry> {
     let since = SystemTime::now();
@@ -87,7 +110,7 @@ pub fn look_again(root: &Root, entry: &FileEntry) -> Option<FileEntry> {
 }
 
 /// The walker notes the nested repositories that it turns away from in `nested`.
-fn walker(root: &Root, nested: &Arc<Mutex<BTreeSet<String>>>) -> ignore::Walk {
+fn builder(root: &Root, nested: &Arc<Mutex<BTreeSet<String>>>) -> WalkBuilder {
     let in_git = root.kind() == RootKind::Git;
     let (nested, top) = (Arc::clone(nested), root.clone());
     let enter = move |entry: &DirEntry| {
@@ -103,15 +126,16 @@ fn walker(root: &Root, nested: &Arc<Mutex<BTreeSet<String>>>) -> ignore::Walk {
         }
         !foreign
     };
-    WalkBuilder::new(root.path())
+    let mut builder = WalkBuilder::new(root.path());
+    builder
         .hidden(false)
         .follow_links(false)
         // Outside a repository, rules in the folders above are someone else's.
         .parents(in_git)
         .require_git(false)
         .add_custom_ignore_filename(".rhumbignore")
-        .filter_entry(enter)
-        .build()
+        .filter_entry(enter);
+    builder
 }
 
 fn take(root: &Root, entry: &DirEntry, since: SystemTime, files: &mut Vec<FileEntry>, skipped: &mut BTreeSet<String>) {

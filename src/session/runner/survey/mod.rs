@@ -228,7 +228,12 @@ fn listing(
         };
         return Listed { files: before.files.iter().filter_map(look).collect(), skipped: before.skipped };
     }
-    let listing = workspace::files(root, cancel, &mut |found| progress(SurveyStep::Listing(found)));
+    let mut listing = workspace::files(root, cancel, &mut |found| progress(SurveyStep::Listing(found)));
+    let tracked = past::hidden_but_tracked(root, &listing.files, cancel);
+    if !tracked.is_empty() {
+        listing.files.extend(tracked);
+        listing.files.sort();
+    }
     progress(SurveyStep::Listed(&listing.files));
     Listed { files: listing.files, skipped: listing.skipped.len() }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use super::SurveyStart;
 use crate::git::{OnDisk, Repo};
 use crate::repo_map::History;
-use crate::workspace::{FileEntry, Root, RootKind};
+use crate::workspace::{self, FileEntry, Root, RootKind};
 
 /// The history that HEAD has now, and whether the store does not know it yet. A map does without what cannot be read.
 pub(super) fn history(root: &Root, start: SurveyStart<'_>, cancel: &AtomicBool) -> (Arc<History>, bool) {
@@ -23,6 +23,17 @@ pub(super) fn history(root: &Root, start: SurveyStart<'_>, cancel: &AtomicBool) 
         Some(history) => (Arc::new(history), true),
         None => (Arc::default(), false),
     }
+}
+
+/// The tracked files that are not among `files`, which are sorted: git's ignore rules hide nothing that it tracks.
+pub(super) fn hidden_but_tracked(root: &Root, files: &[FileEntry], cancel: &AtomicBool) -> Vec<FileEntry> {
+    if root.kind() != RootKind::Git {
+        return Vec::new();
+    }
+    let repo = Repo::open(root.path()).ok().flatten();
+    let mut tracked = repo.and_then(|repo| repo.tracked().ok()).unwrap_or_default();
+    tracked.retain(|path| files.binary_search_by(|file| file.path.as_str().cmp(path)).is_err());
+    workspace::ignored_but_tracked(root, &tracked, cancel)
 }
 
 /// Files with changes that are not committed; none outside of git.

@@ -201,6 +201,20 @@ fn a_large_repository_shows_a_guess_before_it_is_parsed() {
 }
 
 #[test]
+fn what_git_tracks_is_listed_though_its_rules_would_hide_it() {
+    let scene = Scene::new(&FILES);
+    scene.write("kept/out.py", "def out():\n    pass\n");
+    crate::git::init(scene.root.path(), "You", "you@example.com", "Begin").unwrap();
+    scene.write(".gitignore", "/*\n");
+    scene.write(".rhumbignore", "kept/\n");
+    scene.write("untracked.py", "def untracked():\n    pass\n");
+    let root = Root::at(scene.root.path()).unwrap();
+    let survey = survey(&root, SurveyStart::default(), &AtomicBool::new(false), &|_| {}).unwrap();
+    let paths: Vec<&str> = survey.files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(paths, ["notes.txt", "src/gate.py", "src/lift.py"]);
+}
+
+#[test]
 fn a_survey_can_be_cancelled() {
     let scene = Scene::new(&FILES);
     assert!(survey(&scene.root, SurveyStart::default(), &AtomicBool::new(true), &|_| {}).is_none());
