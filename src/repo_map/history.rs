@@ -117,16 +117,6 @@ impl Past {
         shares(files)
     }
 
-    /// By file, from 0 to 1: how much it changed of late.
-    pub fn churn(&self) -> Vec<f64> {
-        let mut files = vec![0.0; self.files];
-        for change in &self.changes {
-            let vote = (change.freshness - LASTING) / change.touched.sqrt();
-            change.files.iter().for_each(|&file| files[file as usize] += vote);
-        }
-        shares(files)
-    }
-
     /// BM25 of each subject.
     fn subjects(&self, query: &Query) -> Vec<f64> {
         let mut scores = vec![0.0; self.changes.len()];
@@ -199,20 +189,10 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_of_late_counts_more() {
-        let mut commits: Vec<(&str, &[&str])> = vec![("new", &["a.rs"])];
-        commits.extend(std::iter::repeat_n(("filler", &["d.rs"][..]), 400));
-        commits.push(("old", &["b.rs"]));
-        let churn = past(&commits).churn();
-        assert!(churn[0] > churn[1] && churn[1] > 0.0 && churn[2] == 0.0, "{churn:?}");
-    }
-
-    #[test]
     fn without_a_past_nothing_is_said() {
         let past = past(&[]);
         assert!(past.is_empty());
         assert_eq!(past.resembling(&Query::new("anything")), [0.0; 4]);
-        assert_eq!(past.churn(), [0.0; 4]);
     }
 
     proptest! {
@@ -235,7 +215,7 @@ mod tests {
                 ..History::default()
             };
             let past = Past::new(&history, 4, |path| PATHS.iter().position(|known| *known == path).map(|at| at as u32));
-            for votes in [past.resembling(&Query::new(&query)), past.changed_with(&leaders), past.churn()] {
+            for votes in [past.resembling(&Query::new(&query)), past.changed_with(&leaders)] {
                 prop_assert_eq!(votes.len(), 4);
                 prop_assert!(votes.iter().all(|vote| (0.0..=1.0).contains(vote)), "{:?}", votes);
             }

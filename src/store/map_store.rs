@@ -68,11 +68,6 @@ impl MapStore {
         read.unwrap_or(Loaded { rebuilt: true, ..Loaded::default() })
     }
 
-    /// Reads the terms of a segment that was loaded without. False when they are gone: then nothing of it can be trusted.
-    pub fn load_terms(&self, segment: &StoredSegment) -> bool {
-        segment.segment.has_terms() || segment.read_terms(&self.segment_path(segment.id()))
-    }
-
     /// Stores the files of a root with the segments of their records, and removes what nothing names any more.
     ///
     /// # Errors
@@ -84,9 +79,15 @@ impl MapStore {
         let tree = Tree { segments: segments.iter().map(StoredSegment::id).collect(), files };
         for (segment, id) in segments.iter().zip(&tree.segments) {
             let path = self.segment_path(*id);
-            if !segment.stored || !path.exists() {
-                segment.write(&path)?;
+            if segment.stored && path.exists() {
+                continue;
             }
+            if !segment.is_whole() {
+                // It was read without its terms and is gone since. Without the list the next run makes all of it anew.
+                let _ = fs::remove_file(self.tree_path());
+                return Ok(());
+            }
+            segment.write(&path)?;
         }
         tree.write(&self.tree_path())?;
         self.sweep();

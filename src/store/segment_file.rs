@@ -69,10 +69,9 @@ impl StoredSegment {
         })
     }
 
-    /// Reads the terms that were left out before. False when they are gone.
-    pub(super) fn read_terms(&self, path: &Path) -> bool {
-        let terms = Sealed::open(path, KIND).and_then(|mut file| file.words(TERMS));
-        terms.map(|terms| self.segment.set_terms(terms)).is_some()
+    /// Whether its terms are at hand.
+    pub(super) fn is_whole(&self) -> bool {
+        self.segment.has_terms() || self.spare_terms.is_some()
     }
 }
 

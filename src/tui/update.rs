@@ -255,7 +255,11 @@ impl App {
             Command::MapTokens(tokens) => self.session.set_map_tokens(tokens),
             Command::Pin(names) => self.session.pin(&names),
             Command::Ban(names) => self.session.ban(&names),
-            Command::MapRefresh(mode) => self.session.refresh_map(mode),
+            Command::MapRefresh(mode) => {
+                let effects = self.session.refresh_map(mode);
+                self.hint = format!("the map is made anew (from now on: {})", self.session.map_refresh.as_str());
+                effects
+            }
             Command::Copy => self.session.copy_prompt(),
             Command::Paste if self.session.turn.is_some() => {
                 self.hint = "the model is still answering; Esc cancels the turn".into();

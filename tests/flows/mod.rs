@@ -4,6 +4,7 @@ mod asking;
 mod copy_mode;
 mod demo;
 mod failures;
+mod map;
 mod repositories;
 mod resize;
 mod stale;

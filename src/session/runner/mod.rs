@@ -13,7 +13,7 @@ mod survey;
 mod surveying;
 mod write;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -59,6 +59,8 @@ struct Shared {
     newest_measure: AtomicU64,
     measuring: Mutex<()>,
     surveying: Mutex<Arc<AtomicBool>>,
+    /// Surveys that run, those that were told to stop included.
+    surveys: AtomicUsize,
     kept: KeptMap,
     /// What can be shown while the first survey goes on.
     sketch: Mutex<Option<Arc<TagGraph>>>,
@@ -80,6 +82,7 @@ impl Runner {
             newest_measure: AtomicU64::new(0),
             measuring: Mutex::default(),
             surveying: Mutex::default(),
+            surveys: AtomicUsize::new(0),
             kept: KeptMap::default(),
             sketch: Mutex::default(),
             changed: Mutex::default(),

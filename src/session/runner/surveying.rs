@@ -15,10 +15,19 @@ impl Runner {
     pub(super) fn start_survey(self) {
         let cancel = Arc::new(AtomicBool::new(false));
         std::mem::replace(&mut *lock(&self.shared.surveying), Arc::clone(&cancel)).store(true, Ordering::Relaxed);
-        tokio::task::spawn_blocking(move || match caught(|| self.survey(&cancel)) {
-            Ok(Some(note)) => self.report_now(Report::Surveyed { note }),
-            Ok(None) => {}
-            Err(failure) => self.report_now(Report::Surveyed { note: Some(failure) }),
+        self.shared.surveys.fetch_add(1, Ordering::SeqCst);
+        tokio::task::spawn_blocking(move || {
+            let result = caught(|| self.survey(&cancel));
+            let running = self.shared.surveys.fetch_sub(1, Ordering::SeqCst) - 1;
+            match result {
+                Ok(Some(note)) => self.report_now(Report::Surveyed { note }),
+                Ok(None) => return,
+                Err(failure) => return self.report_now(Report::Surveyed { note: Some(failure) }),
+            }
+            // What changed meanwhile waited for its turn.
+            if running == 0 && !lock(&self.shared.changed).is_empty() {
+                self.start_survey();
+            }
         });
     }
 
@@ -79,25 +88,31 @@ impl Runner {
 
     /// Follows changes on disk from now on, or no more.
     pub(super) fn follow(self, follow: bool) {
-        if !follow {
-            *lock(&self.shared.watch) = None;
-            return;
-        }
-        let runner = self.clone();
         let handle = tokio::runtime::Handle::current();
-        let on_change = move |changed: Changed| {
-            // The watch has a thread of its own, which knows nothing of the runtime.
-            let _entered = handle.enter();
-            runner.clone().note_change(changed);
-        };
-        // A watch that cannot start is told with the survey that follows.
-        if let Ok(watch) = Watch::start(&self.shared.root, on_change) {
-            *lock(&self.shared.watch) = Some(watch);
-        }
-        let survey = self.shared.survey.borrow().clone();
-        if let Some(survey) = survey {
-            tokio::task::spawn_blocking(move || drop(self.follow_files(&survey)));
-        }
+        // Thousands of folders may be let go or taken up, which is nothing to wait for.
+        tokio::task::spawn_blocking(move || {
+            if !follow {
+                *lock(&self.shared.watch) = None;
+                return;
+            }
+            let runner = self.clone();
+            let on_change = move |changed: Changed| {
+                // The watch has a thread of its own, which knows nothing of the runtime.
+                let _entered = handle.enter();
+                runner.clone().note_change(changed);
+            };
+            let failure = match Watch::start(&self.shared.root, on_change) {
+                Ok(watch) => {
+                    *lock(&self.shared.watch) = Some(watch);
+                    let survey = self.shared.survey.borrow().clone();
+                    survey.and_then(|survey| self.follow_files(&survey))
+                }
+                Err(error) => Some(not_followed(&error)),
+            };
+            if let Some(failure) = failure {
+                self.report_now(Report::Failed(failure));
+            }
+        });
     }
 
     /// Surveys what changed, if it is anything that is listed.
@@ -112,7 +127,10 @@ impl Runner {
         };
         if matters {
             lock(&self.shared.changed).merge(changed);
-            self.start_survey();
+            // One that runs is not stopped for it: a disk that never rests must not keep every survey from its end.
+            if self.shared.surveys.load(Ordering::SeqCst) == 0 {
+                self.start_survey();
+            }
         }
     }
 
@@ -123,10 +141,14 @@ impl Runner {
         let error = watch.as_mut()?.follow(&self.shared.root, files).err()?;
         // Half a watch is worse than none: one would rely on it.
         *watch = None;
-        Some(Failure {
-            message: format!("Changes on disk are not followed any more: {error}."),
-            hint: "/map-refresh reads them, /map-refresh always does so before each request.".into(),
-        })
+        Some(not_followed(&error))
+    }
+}
+
+fn not_followed(error: &str) -> Failure {
+    Failure {
+        message: format!("Changes on disk are not followed: {error}."),
+        hint: "/map-refresh reads them, /map-refresh always does so before each request.".into(),
     }
 }
 

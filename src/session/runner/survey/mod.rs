@@ -149,12 +149,21 @@ pub fn survey(
     let (joined, spent) = look(root, &listing.files, &known, start, cancel, progress)?;
     let times = spent.times(walk, load, clock.ms() - walk - load);
     let join_ms = clock.ms();
-    let index = joined.index(&listing.files, None);
+    let (list, unsaved) = joined.kept(&listing.files, &known);
+    // Where nothing changed after all, the graph stays, and with it every map that was made of it.
+    let same = |before: &&Survey| before.known == list && before.history.head == history.head;
+    let graph = match start.before.filter(same) {
+        Some(before) => Arc::clone(&before.graph),
+        None => {
+            let index = Arc::new(joined.index(&listing.files, None));
+            Arc::new(TagGraph::new(index, &history, &Weights::default()))
+        }
+    };
+    let index = graph.index();
     let bytes = (0..index.len() as u32).filter_map(|file| index.record(file)).map(|record| u64::from(record.bytes()));
     let bytes = bytes.sum();
-    let (list, unsaved) = joined.kept(&listing.files, &known);
     Some(Survey {
-        graph: Arc::new(TagGraph::new(Arc::new(index), &history, &Weights::default())),
+        graph,
         skipped: listing.skipped,
         bare: root.kind() == RootKind::Bare,
         bytes,

@@ -201,6 +201,30 @@ fn a_large_repository_shows_a_guess_before_it_is_parsed() {
 }
 
 #[test]
+fn where_nothing_changed_the_graph_stays() {
+    let scene = Scene::new(&FILES);
+    let before = scene.survey(None, false);
+    assert!(Arc::ptr_eq(&before.graph, &scene.survey(Some(&before), false).graph));
+    scene.write("src/lift.py", "def lift():\n    return 12345\n");
+    assert!(!Arc::ptr_eq(&before.graph, &scene.survey(Some(&before), false).graph));
+}
+
+#[test]
+fn a_segment_that_vanished_is_made_anew_with_its_words() {
+    let scene = Scene::new(&FILES);
+    scene.survey(None, true).save(&scene.store()).unwrap();
+    let without = SurveyStart { store: Some(&scene.store()), ..SurveyStart::default() };
+    // Read without words, beside a new file, while another process sweeps the segments away.
+    scene.write("src/new.py", "def new_gate():\n    pass\n");
+    let survey = survey(&scene.root, without, &AtomicBool::new(false), &|_| {}).unwrap();
+    scene.stored_files("segments").iter().for_each(|path| fs::remove_file(path).unwrap());
+    survey.save(&scene.store()).unwrap();
+    let again = scene.survey(None, true);
+    assert_eq!(again.read, 4);
+    assert_eq!(map(&again), map(&scene.survey(None, false)));
+}
+
+#[test]
 fn what_git_tracks_is_listed_though_its_rules_would_hide_it() {
     let scene = Scene::new(&FILES);
     scene.write("kept/out.py", "def out():\n    pass\n");
