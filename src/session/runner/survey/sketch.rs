@@ -1,5 +1,8 @@
 //! A first look at a repository that nobody knows yet: words alone, in a fraction of the time that parsing takes.
 
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,6 +16,9 @@ use crate::workspace::{FileEntry, Root};
 
 /// Repositories with less than this many bytes of code are parsed before anyone could look at a sketch.
 const WORTH_SKETCHING: u64 = 2 << 20;
+/// So many bytes are sketched at most, in a repository of any size: what takes a tenth of a second to read and half a
+/// second to tell about is no sketch.
+const MOST_BYTES: u64 = 16 << 20;
 
 /// Sketched records of files.
 #[derive(Debug, Default)]
@@ -29,14 +35,15 @@ pub(super) fn sketch(root: &Root, files: &[FileEntry], cancel: &AtomicBool) -> O
     if bytes < WORTH_SKETCHING {
         return None;
     }
+    let head = head_bytes(files.iter().filter(|entry| has_code(entry)).map(|entry| entry.bytes).collect());
     let part = |chunk: &[FileEntry]| {
-        let mut builder = SegmentBuilder::default();
+        let (mut builder, mut text) = (SegmentBuilder::default(), String::new());
         let mut sketched = |entry: &FileEntry| {
             if cancel.load(Ordering::Relaxed) || !has_code(entry) {
                 return None;
             }
-            let bytes = std::fs::read(root.path().join(&entry.path)).ok()?;
-            Some(builder.add_sketch(std::str::from_utf8(&bytes).ok()?, bytes.len() as u32))
+            read_head(&root.path().join(&entry.path), head, &mut text)?;
+            Some(builder.add_sketch(&text, u32::try_from(entry.bytes).unwrap_or(u32::MAX)))
         };
         let records: Vec<Option<u32>> = chunk.iter().map(&mut sketched).collect();
         (builder.finish(), records)
@@ -49,4 +56,59 @@ pub(super) fn sketch(root: &Root, files: &[FileEntry], cancel: &AtomicBool) -> O
         records.extend(part.into_iter().map(|at| Some(all.copy(segment.record(at?)?, &mut names))));
     }
     (!cancel.load(Ordering::Relaxed)).then(|| Sketch { segment: Arc::new(all.finish()), records })
+}
+
+/// How many bytes of each file are read, so that all of them are [`MOST_BYTES`] at most: small files whole, of the large
+/// ones the beginning, where imports and the main definitions stand.
+fn head_bytes(mut sizes: Vec<u64>) -> u64 {
+    sizes.sort_unstable();
+    let mut left = MOST_BYTES;
+    for (at, size) in sizes.iter().enumerate() {
+        let share = left / (sizes.len() - at) as u64;
+        if *size > share {
+            return share;
+        }
+        left -= size;
+    }
+    MOST_BYTES
+}
+
+/// The first `head` bytes of a file, up to a border of characters; `None` for one that cannot be read or is no UTF-8.
+fn read_head(path: &Path, head: u64, text: &mut String) -> Option<()> {
+    let mut bytes = std::mem::take(text).into_bytes();
+    bytes.clear();
+    File::open(path).ok()?.take(head).read_to_end(&mut bytes).ok()?;
+    if let Err(error) = std::str::from_utf8(&bytes) {
+        if error.error_len().is_some() {
+            return None;
+        }
+        bytes.truncate(error.valid_up_to());
+    }
+    *text = String::from_utf8(bytes).ok()?;
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_heads_together_are_bounded_and_small_files_are_whole() {
+        assert_eq!(head_bytes(vec![10, 20, 30]), MOST_BYTES);
+        let sizes: Vec<u64> = (0..50_000).map(|n| n % 3_000).chain([900 << 20]).collect();
+        let head = head_bytes(sizes.clone());
+        let read: u64 = sizes.iter().map(|size| (*size).min(head)).sum();
+        assert!(head > 100 && read <= MOST_BYTES && read > MOST_BYTES / 2, "{head} {read}");
+        assert_eq!(head_bytes(Vec::new()), MOST_BYTES);
+    }
+
+    #[test]
+    fn a_head_ends_between_characters_and_other_encodings_have_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, mut text) = (folder.path().join("a"), String::from("before"));
+        std::fs::write(&path, "fn ä() {}").unwrap();
+        assert_eq!((read_head(&path, 4, &mut text), text.as_str()), (Some(()), "fn "));
+        std::fs::write(&path, b"caf\xe9 fn").unwrap();
+        assert_eq!(read_head(&path, 100, &mut text), None);
+    }
 }
