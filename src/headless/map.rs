@@ -87,6 +87,7 @@ fn as_json(map: &RepoMap, survey: &Survey, times: &Times, explain: bool) -> Valu
         "stats": {
             "files": map.stats.files,
             "bytes": survey.bytes,
+            "heads_only": survey.heads_only,
             "tags": map.stats.definitions + map.stats.references,
             "definitions": map.stats.definitions,
             "references": map.stats.references,
@@ -148,7 +149,7 @@ fn stats_line(map: &RepoMap, survey: &Survey, times: &Times) -> String {
     let (stats, ms) = (&map.stats, &survey.ms);
     format!(
         "{} files, {} of them read, {} bytes, {} definitions, {} references; {} of {} tokens; walk {:.1} ms, load {:.1} ms, \
-         read {:.1} ms, parse {:.1} ms, graph {:.1} ms, rank {:.1} ms, fit {:.1} ms, in all {:.1} ms",
+         read {:.1} ms, parse {:.1} ms, graph {:.1} ms, rank {:.1} ms, fit {:.1} ms, in all {:.1} ms{}",
         stats.files,
         survey.read,
         survey.bytes,
@@ -164,5 +165,6 @@ fn stats_line(map: &RepoMap, survey: &Survey, times: &Times) -> String {
         times.rank,
         times.fit,
         times.total,
+        if survey.heads_only { "; so large that only names, paths and comments are known" } else { "" },
     )
 }

@@ -18,5 +18,5 @@ pub use passage::Passage;
 pub use query::{FileRelevance, Query, Relevance};
 pub use stem::stemmed;
 pub use stop::is_stop_word;
-pub use terms::FileTerms;
+pub use terms::{Depth, FileTerms};
 pub use word::{Term, each_term, each_word};

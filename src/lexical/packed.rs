@@ -91,6 +91,7 @@ impl<'w> PackedTerms<'w> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::terms::Depth;
     use super::*;
     use crate::syntax::{Language, tags};
     use proptest::prelude::*;
@@ -98,7 +99,7 @@ mod tests {
     proptest! {
         #[test]
         fn packing_keeps_everything(source in "[a-c]{0,3}( |\n|def [a-z]{1,4}\\(\\):\n    [a-z ]{1,9}\n){0,12}") {
-            let terms = FileTerms::new(&source, &tags(Language::by_name("python").unwrap(), &source));
+            let terms = FileTerms::new(&source, &tags(Language::by_name("python").unwrap(), &source), Depth::Whole);
             let mut words = Vec::new();
             terms.pack(&mut words);
             let packed = PackedTerms::new(&words);

@@ -254,7 +254,7 @@ fn saturated(count: f64, length: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::terms::FileTerms;
+    use super::super::terms::{Depth, FileTerms};
     use super::*;
     use crate::syntax::tag::FileTags;
     use proptest::prelude::*;
@@ -262,7 +262,7 @@ mod tests {
     fn relevance(message: &str, files: &[(&str, &str)]) -> Relevance {
         let pack = |text: &str| {
             let mut words = Vec::new();
-            FileTerms::new(text, &FileTags::default()).pack(&mut words);
+            FileTerms::new(text, &FileTags::default(), Depth::Whole).pack(&mut words);
             words
         };
         let words: Vec<Vec<u32>> = files.iter().map(|(_, text)| pack(text)).collect();

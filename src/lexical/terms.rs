@@ -3,7 +3,7 @@
 use super::passage::{LONGEST, Passage, is_remark, owners};
 use super::recent::Recent;
 use super::word::Term;
-use crate::syntax::tag::FileTags;
+use crate::syntax::tag::{Definition, FileTags};
 
 /// Largest text that is counted, in bytes; the rest is left out. Code that people write is far below.
 const MAX_BYTES: usize = 512 << 10;
@@ -12,6 +12,23 @@ const MAX_BYTES: usize = 512 << 10;
 /// whole-number weights (Robertson, Zaragoza and Taylor, "Simple BM25 extension to multiple weighted fields", 2004).
 const IN_NAME: u32 = 2;
 const IN_REMARK: u32 = 1;
+
+/// How much of a text is counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Depth {
+    /// Every line.
+    #[default]
+    Whole,
+    /// The lines that begin a definition, and comments: for repositories whose every word would take more memory than it
+    /// is worth.
+    Heads,
+}
+
+impl Depth {
+    fn counts(self, line: u32, text: &str, owner: Option<&Definition>) -> bool {
+        self == Self::Whole || owner.is_some_and(|owner| line == owner.line) || is_remark(text)
+    }
+}
 
 /// The terms of a file by passage. Depends on nothing but the text and the tags that it was made from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,12 +53,16 @@ pub(super) struct Posting {
 
 impl FileTerms {
     /// Counts the terms of a text. `tags` are those of the same text; lines that they name beyond its end are ignored.
-    pub fn new(text: &str, tags: &FileTags) -> Self {
+    pub fn new(text: &str, tags: &FileTags, depth: Depth) -> Self {
         let text = &text[..text.floor_char_boundary(MAX_BYTES)];
         let lines: Vec<&str> = text.lines().collect();
         let mut counted = Counted::default();
         Recent::with(|recent| {
-            counted.count_lines(&lines, &owners(&lines, tags), tags, recent);
+            let owners = owners(&lines, tags);
+            let owned = (1u32..).zip(lines.iter().copied()).zip(owners);
+            let definition = |owner: Option<u32>| tags.definitions.get(owner? as usize);
+            let counted_lines = owned.filter(|&((line, text), owner)| depth.counts(line, text, definition(owner)));
+            counted.count_lines(counted_lines, tags, recent);
             counted.count_names(tags, recent);
         });
         counted.finish()
@@ -96,11 +117,17 @@ struct Counted {
 }
 
 impl Counted {
-    fn count_lines(&mut self, lines: &[&str], owners: &[Option<u32>], tags: &FileTags, recent: &mut Recent) {
+    /// Counts lines (number, text and the definition that owns it).
+    fn count_lines<'t>(
+        &mut self,
+        lines: impl Iterator<Item = ((u32, &'t str), Option<u32>)>,
+        tags: &FileTags,
+        recent: &mut Recent,
+    ) {
         self.first = vec![None; tags.definitions.len()];
         // The passage that is being filled, by definition; the last is for lines outside of all.
         let mut filling: Vec<Option<(u16, u32)>> = vec![None; tags.definitions.len() + 1];
-        for ((line, text), &owner) in (1u32..).zip(lines).zip(owners) {
+        for ((line, text), owner) in lines {
             let slot = owner.map_or(tags.definitions.len(), |owner| owner as usize);
             let full = filling[slot].is_none_or(|(_, lines)| lines >= LONGEST);
             if full {
@@ -175,7 +202,7 @@ mod tests {
     const SOURCE: &str = "import os\n\n\n# Opens the gate.\ndef open_gate():\n    gate = 1\n    def inner():\n        return 2\n    return gate\n";
 
     fn digest(source: &str) -> FileTerms {
-        FileTerms::new(source, &tags(Language::by_name("python").unwrap(), source))
+        FileTerms::new(source, &tags(Language::by_name("python").unwrap(), source), Depth::Whole)
     }
 
     fn weight(terms: &FileTerms, word: &str, passage: u16) -> u16 {
@@ -210,6 +237,17 @@ mod tests {
     }
 
     #[test]
+    fn heads_are_the_lines_that_begin_definitions_and_their_comments() {
+        let tags = tags(Language::by_name("python").unwrap(), SOURCE);
+        let terms = FileTerms::new(SOURCE, &tags, Depth::Heads);
+        let places: Vec<(Option<u32>, u32, u32)> =
+            terms.passages().iter().map(|passage| (passage.definition, passage.line, passage.end_line)).collect();
+        assert_eq!(places, [(Some(0), 4, 5), (Some(1), 7, 7)]);
+        assert_eq!(weight(&terms, "gate", 0), 2 + 1 + 2);
+        assert_eq!(weight(&terms, "os", 0), 0);
+    }
+
+    #[test]
     fn a_long_function_becomes_several_passages() {
         let source = format!("def long():\n{}", "    step()\n".repeat(150));
         let terms = digest(&source);
@@ -235,8 +273,8 @@ mod tests {
                 name: "aB".into(), kind: SymbolKind::Function, line, end_line, signature: String::new(), container: None, doc: String::new(),
             };
             let tags = FileTags { definitions: spans.into_iter().map(definition).collect(), ..FileTags::default() };
-            let terms = FileTerms::new(&text, &tags);
-            proptest::prop_assert_eq!(&terms, &FileTerms::new(&text, &tags));
+            let terms = FileTerms::new(&text, &tags, Depth::Whole);
+            proptest::prop_assert_eq!(&terms, &FileTerms::new(&text, &tags, Depth::Whole));
             let mut count = 0u32;
             each_term(&text, |_| count += 1);
             proptest::prop_assert_eq!(terms.length(), count);

@@ -1,7 +1,7 @@
 //! What the map keeps of a file's text: the terms that a message can meet, and the lines that show its definitions.
 
 use super::header::header;
-use crate::lexical::FileTerms;
+use crate::lexical::{Depth, FileTerms};
 use crate::syntax::tag::{Definition, FileTags};
 
 /// The part of a file's text that a map needs. Depends on nothing but the text and its tags, so it can be kept as long as
@@ -14,15 +14,15 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// Digests a text with the tags that were made from it.
-    pub fn new(text: &str, tags: &FileTags) -> Self {
+    /// Digests a text with the tags that were made from it, all its words or those of its definitions alone.
+    pub fn new(text: &str, tags: &FileTags, depth: Depth) -> Self {
         let lines: Vec<&str> = text.lines().collect();
         let of_definition = |definition: &Definition| {
             let line = (definition.line as usize).checked_sub(1).and_then(|line| lines.get(line));
             let header = header(line.copied().unwrap_or_default(), &definition.signature);
             if header == definition.signature { "".into() } else { header.into() }
         };
-        Self { terms: FileTerms::new(text, tags), headers: tags.definitions.iter().map(of_definition).collect() }
+        Self { terms: FileTerms::new(text, tags, depth), headers: tags.definitions.iter().map(of_definition).collect() }
     }
 
     /// The terms of the text by passage.
@@ -45,7 +45,7 @@ mod tests {
     fn a_definition_is_shown_by_its_own_line() {
         let source = "@cached\nclass A(B):\n    async def f(self,\n                g: int) -> str:\n        pass\n";
         let tags = tags(Language::by_name("python").unwrap(), source);
-        let digest = Digest::new(source, &tags);
+        let digest = Digest::new(source, &tags, Depth::Whole);
         // Where the signature says it all, no second line is kept.
         assert_eq!([digest.own_line(0), digest.own_line(1), digest.own_line(2)], ["class A(B):", "", ""]);
     }

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
+use crate::lexical::Depth;
 use crate::syntax::tag::{Definition, FileTags, Reference, SymbolKind};
 use crate::tokens::TokenCounter;
 
@@ -47,7 +48,11 @@ fn definition(name: &str, kind: SymbolKind, lines: (u32, u32), container: Option
 fn file(path: &str, definitions: Vec<Definition>, references: &[&str]) -> MapFile {
     let references = references.iter().map(|name| Reference { name: (*name).to_owned(), line: 1 }).collect();
     let tags = FileTags { definitions, references, ..FileTags::default() };
-    MapFile { path: path.to_owned(), digest: Arc::new(Digest::new(&source(&tags), &tags)), tags: Arc::new(tags) }
+    MapFile {
+        path: path.to_owned(),
+        digest: Arc::new(Digest::new(&source(&tags), &tags, Depth::Whole)),
+        tags: Arc::new(tags),
+    }
 }
 
 /// A text that has each definition on its line, and the references behind.
@@ -367,7 +372,7 @@ fn what_a_body_says_counts_and_the_map_answers_with_paths_names_and_lines() {
     let tags = crate::syntax::tags(crate::syntax::Language::by_name("rust").unwrap(), source);
     files.push(MapFile {
         path: "src/nibble.rs".to_owned(),
-        digest: Arc::new(Digest::new(source, &tags)),
+        digest: Arc::new(Digest::new(source, &tags, Depth::Whole)),
         tags: Arc::new(tags),
     });
     for message in ["rotating a half goes wrong", "why are halves swapped?", "see `rotateHalves`"] {
@@ -454,7 +459,7 @@ prop_compose! {
                   references in prop::collection::vec("[a-c_]{0,2}", 0..12)) -> MapFile {
         let references = references.into_iter().map(|name| Reference { name, line: 1 }).collect();
         let tags = FileTags { definitions, references, ..FileTags::default() };
-        MapFile { path, digest: Arc::new(Digest::new(&source(&tags), &tags)), tags: Arc::new(tags) }
+        MapFile { path, digest: Arc::new(Digest::new(&source(&tags), &tags, Depth::Whole)), tags: Arc::new(tags) }
     }
 }
 

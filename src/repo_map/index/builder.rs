@@ -242,7 +242,7 @@ mod tests {
 
     fn added(builder: &mut SegmentBuilder, source: &str) -> u32 {
         let tags = tags(Language::by_name("python").unwrap(), source);
-        builder.add(&tags, &Digest::new(source, &tags), source.len() as u32)
+        builder.add(&tags, &Digest::new(source, &tags, crate::lexical::Depth::Whole), source.len() as u32)
     }
 
     fn described(record: Record<'_>) -> Vec<String> {

@@ -179,6 +179,13 @@ fn survey_note(survey: &Survey, before: Option<&Survey>) -> Option<Failure> {
             hint: "Rename them to work on them here.".into(),
         });
     }
+    if survey.heads_only && !before.is_some_and(|before| before.heads_only) {
+        return Some(Failure {
+            message: "This is a very large repository: the map knows its names, paths and comments, no other words."
+                .into(),
+            hint: "Start rhumb --subtree-only in the folder that you work on, and it knows every word of it.".into(),
+        });
+    }
     survey.rebuilt.then(|| Failure {
         message: "What was kept of this repository is damaged or from another version.".into(),
         hint: "Everything was read again; there is nothing to do.".into(),

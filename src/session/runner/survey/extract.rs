@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 use super::known::Known;
 use super::spent::Spent;
 use crate::clock::{Stopwatch, ThreadWatch};
+use crate::lexical::Depth;
 use crate::repo_map::{Digest, RecordAt, SegmentBuilder};
 use crate::store::ContentKey;
 use crate::syntax::parse::set_patience;
@@ -34,6 +35,16 @@ pub(super) fn lose_patience() {
 
 /// Files without a grammar are read for their words up to this size, in bytes.
 const LEXICON_LIMIT: u64 = 64 << 10;
+
+/// Repositories with more bytes of text than this are known by names, paths and comments alone: every
+/// word of them would take more than a gigabyte of memory.
+const WHOLE_LIMIT: u64 = 512 << 20;
+
+/// How much of each of these files is to be known.
+pub(super) fn depth_of(files: &[FileEntry]) -> Depth {
+    let bytes: u64 = files.iter().filter(|entry| is_worth_reading(entry)).map(|entry| entry.bytes).sum();
+    if bytes > WHOLE_LIMIT { Depth::Heads } else { Depth::Whole }
+}
 
 /// Some files in path order, with new records for those that were not known.
 #[derive(Debug, Default)]
@@ -76,7 +87,7 @@ impl Part {
         let read = clock.ms();
         let language = Language::detect(&entry.path, &snapshot.text);
         let definitions = by_ctags.get(Path::new(&entry.path));
-        let key = key(language, definitions.is_some(), &snapshot.text);
+        let key = key(language, definitions.is_some(), known.depth, &snapshot.text);
         let fresh = || {
             let tags = match (language, definitions) {
                 (Some(language), _) => tags(language, &snapshot.text),
@@ -85,7 +96,7 @@ impl Part {
                 }
                 (None, None) => lexical_tags(&snapshot.text),
             };
-            let digest = Digest::new(&snapshot.text, &tags);
+            let digest = Digest::new(&snapshot.text, &tags, known.depth);
             self.keys.push(key);
             Found::Fresh(self.builder.add(&tags, &digest, snapshot.text.len() as u32))
         };
@@ -135,7 +146,8 @@ static MAKING: LazyLock<u64> = LazyLock::new(|| {
 });
 
 /// Where there is no language, what ctags knew makes the difference.
-fn key(language: Option<&Language>, by_ctags: bool, text: &str) -> ContentKey {
+fn key(language: Option<&Language>, by_ctags: bool, depth: Depth, text: &str) -> ContentKey {
     let manner = language.map_or(u64::from(by_ctags), Language::fingerprint);
+    let manner = manner.rotate_left(u32::from(depth == Depth::Heads));
     ContentKey(xxh3_128_with_seed(text.as_bytes(), *MAKING ^ manner))
 }

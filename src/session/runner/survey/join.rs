@@ -101,7 +101,7 @@ impl Joined {
     pub(super) fn kept(&self, files: &[FileEntry], known: &Known) -> (Vec<KnownFile>, bool) {
         let kept = |(entry, record): (&FileEntry, &Option<RecordAt>)| KnownFile {
             path: entry.path.clone(),
-            stamp: entry.stamp,
+            stamp: known.stamp(entry),
             record: *record,
         };
         let list: Vec<KnownFile> = files.iter().zip(&self.records).map(kept).collect();

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::SurveyStart;
+use crate::lexical::Depth;
 use crate::repo_map::RecordAt;
 use crate::store::{ContentKey, KnownFile, StoredSegment};
 use crate::workspace::FileEntry;
@@ -11,6 +12,8 @@ use crate::workspace::FileEntry;
 #[derive(Debug, Default)]
 pub(super) struct Known {
     pub(super) segments: Vec<StoredSegment>,
+    /// How much of each file is to be known.
+    pub(super) depth: Depth,
     /// In path order.
     files: Vec<KnownFile>,
     /// Where the record of a content is.
@@ -23,7 +26,7 @@ pub(super) struct Known {
 
 impl Known {
     /// Takes over the survey before, or what the store has.
-    pub(super) fn new(start: SurveyStart<'_>) -> Self {
+    pub(super) fn new(start: SurveyStart<'_>, depth: Depth) -> Self {
         let mut known = match (start.before, start.store) {
             (Some(before), _) => Self {
                 segments: before.segments.clone(),
@@ -38,6 +41,7 @@ impl Known {
             }
             (None, None) => Self::default(),
         };
+        known.depth = depth;
         // Newer segments come later, and what they say of a content is as good.
         for (segment, stored) in (0u32..).zip(&known.segments) {
             let records = (0u32..).map(|record| RecordAt { segment, record });
@@ -50,7 +54,12 @@ impl Known {
     pub(super) fn unchanged(&self, entry: &FileEntry) -> Option<Option<RecordAt>> {
         let at = self.files.binary_search_by(|file| file.path.as_str().cmp(&entry.path)).ok()?;
         let file = self.files.get(at)?;
-        (entry.stamp != 0 && file.stamp == entry.stamp).then_some(file.record)
+        (entry.stamp != 0 && file.stamp == self.stamp(entry)).then_some(file.record)
+    }
+
+    /// What stands for the content of a file and how much of it is known: what was read to another depth is read again.
+    pub(super) fn stamp(&self, entry: &FileEntry) -> u64 {
+        entry.stamp ^ u64::from(self.depth == Depth::Heads)
     }
 
     /// The record of a content.

@@ -22,6 +22,7 @@ use self::join::Joined;
 use self::known::Known;
 use self::spent::Spent;
 use crate::clock::Stopwatch;
+use crate::lexical::Depth;
 use crate::repo_map::{History, TagGraph, Weights};
 use crate::store::{ContentKey, KnownFile, MapStore, StoredSegment};
 use crate::workspace::{self, Changed, FileEntry, Root, RootKind};
@@ -54,6 +55,8 @@ pub struct Survey {
     pub skipped: usize,
     /// Whether the root is a bare repository, which has no files to edit.
     pub bare: bool,
+    /// Whether the repository is so large that the index has no words but those of names, paths and comments.
+    pub heads_only: bool,
     /// Bytes of the files that the index knows.
     pub bytes: u64,
     /// How many files were read: those that no earlier survey knew as they are.
@@ -143,7 +146,7 @@ pub fn survey(
     extract::lose_patience();
     let listing = listing(root, start, cancel, progress);
     let walk = clock.ms();
-    let known = Known::new(start);
+    let known = Known::new(start, extract::depth_of(&listing.files));
     let load = clock.ms() - walk;
     let (history, new_history) = if start.with_terms { past::history(root, start, cancel) } else { Default::default() };
     let (joined, spent) = look(root, &listing.files, &known, start, cancel, progress)?;
@@ -169,6 +172,7 @@ pub fn survey(
         bytes,
         read: joined.read,
         rebuilt: known.rebuilt,
+        heads_only: known.depth == Depth::Heads,
         ms: SurveyTimes { graph: clock.ms() - join_ms, ..times },
         segments: joined.segments,
         known: list,
