@@ -4,8 +4,8 @@
 //! tolerance has a price, so that the best place, its cost and its lead over the next best place come out of one
 //! computation. The costs come from measurements on replies made from real commits; see the tests for what each allows.
 
-use super::canon::{self, LineClass, Probe};
-use super::document::{Meaning, View};
+use super::canon::{self, LineClass};
+use super::view::View;
 
 /// What a quoted line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +38,17 @@ pub(super) struct Place {
     pub(super) candidates: Vec<(usize, f32)>,
 }
 
+/// A place costs at most this much for each unit of its weight, plus [`SLACK`].
+const COST_PER_WEIGHT: f32 = 0.45;
+const SLACK: f32 = 0.35;
+/// By so much the next best place must be dearer.
+pub(super) const MARGIN: f32 = 0.5;
+
+/// The most that a place may cost that a quote of this weight can have.
+pub(super) fn dearest(weight: f32) -> f32 {
+    COST_PER_WEIGHT * weight + SLACK
+}
+
 const INFINITE: f32 = 1e9;
 /// Leaving out a file line.
 const SKIP_BLANK: f32 = 0.1;
@@ -54,6 +65,10 @@ const MISS_KNOWN: f32 = 2.2;
 /// A kept line that stands nowhere: in a diff a forgotten plus, in a search block an error.
 pub(super) const MISS_PLUS: f32 = 0.9;
 const MISS_KEEP: f32 = 2.0;
+/// The least of these for a line that the file has somewhere.
+const MISS_LEAST: f32 = MISS_KNOWN;
+/// Lines with so many places at most are always looked at.
+const RARE: usize = 16;
 /// The weight of a blank line.
 const WEIGHT_BLANK: f32 = 0.15;
 /// Cells of the table beyond which only the surroundings of anchors are searched.
@@ -82,131 +97,105 @@ pub(super) fn align(view: &View<'_>, quote: &[QuoteLine<'_>], forgiving: bool) -
     if view.len() == 0 || quote.is_empty() {
         return None;
     }
-    let meaning = view.meaning();
-    let costs = Costs::new(view, meaning, quote, forgiving);
-    let lane = Lane::new(meaning, &costs, quote.len(), view.len())?;
+    let hits = Hits::new(view, quote);
+    let windows = hits.windows(quote, view.len());
+    if windows.is_empty() {
+        return None;
+    }
+    let costs = Costs::new(view, quote, &hits, &windows, forgiving);
+    let lane = Lane::new(view, &windows);
     Some(Table::fill(&lane, quote, &costs).place(&lane, quote, &costs))
 }
 
-/// The price of each pair of quoted line and file line that may meet, and of missing each quoted line.
-struct Costs {
-    /// Ascending by file line.
-    pairs: Vec<Vec<(usize, f32)>>,
-    miss: Vec<f32>,
+/// The lines of the file that each quoted line may mean, ascending.
+struct Hits<'v> {
+    lines: Vec<Hit<'v>>,
     weight: f32,
 }
 
-impl Costs {
-    fn new(view: &View<'_>, meaning: &Meaning, quote: &[QuoteLine<'_>], forgiving: bool) -> Self {
-        let mut budget = MAX_LIKENESS;
-        let mut costs = Self { pairs: Vec::new(), miss: Vec::new(), weight: 0.0 };
-        for line in quote {
+enum Hit<'v> {
+    /// A gap means any.
+    Any,
+    /// Lines that read the same.
+    Same(&'v [usize]),
+    /// Lines that read much the same.
+    Like(Vec<(usize, f32)>),
+}
+
+impl Hit<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Any => 0,
+            Self::Same(lines) => lines.len(),
+            Self::Like(lines) => lines.len(),
+        }
+    }
+
+    fn lines(&self) -> impl Iterator<Item = usize> + '_ {
+        let (same, like) = match self {
+            Self::Any => (&[][..], &[][..]),
+            Self::Same(lines) => (*lines, &[][..]),
+            Self::Like(lines) => (&[][..], lines.as_slice()),
+        };
+        same.iter().copied().chain(like.iter().map(|(line, _)| *line))
+    }
+}
+
+impl<'v> Hits<'v> {
+    fn new(view: &'v View<'_>, quote: &[QuoteLine<'_>]) -> Self {
+        let (mut budget, mut weight) = (MAX_LIKENESS, 0.0);
+        let mut hit = |line: &QuoteLine<'_>| {
             if line.kind == QuoteKind::Gap {
-                costs.pairs.push(Vec::new());
-                costs.miss.push(0.0);
-                continue;
+                return Hit::Any;
             }
             let wanted = canon::canon(line.text);
-            let blank = wanted.is_empty();
-            let hits = meaning.places(&wanted);
-            costs.weight += if blank { WEIGHT_BLANK } else { 1.0 };
-            costs.miss.push(match line.kind {
-                _ if blank => MISS_BLANK,
-                QuoteKind::Delete => MISS_DELETE,
-                _ if !hits.is_empty() => MISS_KNOWN,
-                _ if forgiving => MISS_PLUS,
-                _ => MISS_KEEP,
-            });
-            costs.pairs.push(if hits.is_empty() && wanted.chars().nth(3).is_some() {
-                similar_lines(meaning, &wanted, line.kind, &mut budget)
+            weight += if wanted.is_empty() { WEIGHT_BLANK } else { 1.0 };
+            let same = view.places(&wanted);
+            if same.is_empty() && wanted.chars().nth(3).is_some() {
+                Hit::Like(view.like(&wanted, least_likeness(line.kind), &mut budget))
             } else {
-                hits.iter().map(|at| (*at, same_line(line.text, view.body(*at)))).collect()
-            });
-        }
-        costs
-    }
-}
-
-/// The price of a line whose canonical form is right.
-fn same_line(quoted: &str, found: &str) -> f32 {
-    if quoted == found {
-        0.0
-    } else if quoted.trim_end() == found.trim_end() {
-        0.02
-    } else {
-        0.05
-    }
-}
-
-/// File lines that a misspelt quote may mean.
-fn similar_lines(meaning: &Meaning, wanted: &str, kind: QuoteKind, budget: &mut usize) -> Vec<(usize, f32)> {
-    let least = if kind == QuoteKind::Keep { 0.75 } else { 0.85 };
-    let probe = Probe::new(wanted);
-    let length = wanted.len() as f32;
-    let mut found = Vec::new();
-    for (at, line) in meaning.canon.iter().enumerate() {
-        let theirs = line.len() as f32;
-        if theirs < 0.6 * length || theirs > 1.7 * length {
-            continue;
-        }
-        if *budget == 0 {
-            break;
-        }
-        *budget -= 1;
-        if let Some(likeness) = probe.likeness(line, least) {
-            found.push((at, 0.25 + 1.6 * (1.0 - likeness)));
-        }
-    }
-    found
-}
-
-impl Lane {
-    /// All lines, or in big files the surroundings of the lines that the quote has in common with the file.
-    fn new(meaning: &Meaning, costs: &Costs, quoted: usize, lines: usize) -> Option<Self> {
-        let all = lines.saturating_mul(quoted) <= MAX_CELLS;
-        let windows = if all { vec![(0, lines)] } else { windows(costs, quoted, lines) };
-        if windows.is_empty() {
-            return None;
-        }
-        let price = |line: usize| match meaning.class(line) {
-            LineClass::Blank => f64::from(SKIP_BLANK),
-            LineClass::Comment => f64::from(SKIP_COMMENT),
-            LineClass::Code => f64::from(SKIP_CODE),
-        };
-        let mut lane = Self { lines: Vec::new(), skipped: vec![0.0] };
-        let mut end = 0;
-        for (from, to) in windows {
-            if from > end {
-                lane.push(None, (end..from).map(price).sum());
+                Hit::Same(same)
             }
-            (from..to).for_each(|line| lane.push(Some(line), price(line)));
-            end = to;
-        }
-        Some(lane)
+        };
+        let lines = quote.iter().map(&mut hit).collect();
+        Self { lines, weight }
     }
 
-    fn push(&mut self, line: Option<usize>, price: f64) {
-        let before = self.skipped.last().copied().unwrap_or_default();
-        self.lines.push(line);
-        self.skipped.push(before + price);
+    /// The parts of the file where an acceptable place can be, disjoint and ascending: the surroundings of the rarest
+    /// lines. A place that has none of them leaves out more known lines than it may cost.
+    fn windows(&self, quote: &[QuoteLine<'_>], lines: usize) -> Vec<(usize, usize)> {
+        let all = vec![(0, lines)];
+        let dearest = dearest(self.weight) + MARGIN;
+        let may_miss = (dearest / MISS_LEAST) as usize;
+        let gaps = quote.iter().any(|line| line.kind == QuoteKind::Gap);
+        let known = |hit: &&Hit<'_>| hit.len() > 0;
+        let solid = quote.iter().zip(&self.lines).filter(|(line, _)| !line.text.trim().is_empty());
+        let mut anchors: Vec<&Hit<'_>> = solid.map(|(_, hit)| hit).filter(known).collect();
+        anchors.sort_by_key(|hit| hit.len());
+        let rare = |(at, hit): (usize, &&Hit<'_>)| at <= may_miss || matches!(hit, Hit::Like(_)) || hit.len() <= RARE;
+        let chosen: Vec<&Hit<'_>> =
+            anchors.iter().enumerate().filter(|(at, hit)| rare((*at, hit))).map(|(_, hit)| *hit).collect();
+        let cells = lines.saturating_mul(quote.len());
+        let count: usize = chosen.iter().map(|hit| hit.len()).sum();
+        let reach = quote.len().saturating_add((dearest / SKIP_BLANK) as usize);
+        if cells <= MAX_CELLS && (gaps || count.saturating_mul(reach) > lines || chosen.is_empty()) {
+            return all;
+        }
+        merged(&chosen, reach, MAX_CELLS / quote.len().max(1), lines)
     }
 }
 
-/// The neighbourhoods worth searching, rarest anchors first, disjoint and ascending.
-fn windows(costs: &Costs, quoted: usize, lines: usize) -> Vec<(usize, usize)> {
-    let reach = quoted.saturating_mul(2).saturating_add(64);
-    let mut anchors: Vec<&Vec<(usize, f32)>> = costs.pairs.iter().filter(|pairs| !pairs.is_empty()).collect();
-    anchors.sort_by_key(|pairs| pairs.len());
-    let budget = MAX_CELLS / quoted.max(1);
+/// The surroundings of the lines that `anchors` hit, rarest anchors first, `most` lines in all.
+fn merged(anchors: &[&Hit<'_>], reach: usize, most: usize, lines: usize) -> Vec<(usize, usize)> {
     let mut spent = 0usize;
     let mut windows: Vec<(usize, usize)> = Vec::new();
-    for (at, _) in anchors.into_iter().flatten() {
-        if windows.iter().rev().take(8).any(|(from, to)| from <= at && at < to) {
+    for at in anchors.iter().flat_map(|hit| hit.lines()) {
+        if windows.iter().rev().take(8).any(|(from, to)| from + reach / 2 <= at && at + reach / 2 < *to) {
             continue;
         }
         let window = (at.saturating_sub(reach), at.saturating_add(reach).min(lines));
         spent = spent.saturating_add(window.1 - window.0);
-        if spent > budget && !windows.is_empty() {
+        if spent > most && !windows.is_empty() {
             break;
         }
         windows.push(window);
@@ -220,6 +209,96 @@ fn windows(costs: &Costs, quoted: usize, lines: usize) -> Vec<(usize, usize)> {
         }
     }
     merged
+}
+
+/// The price of each pair of quoted line and file line that may meet, and of missing each quoted line.
+struct Costs {
+    /// Ascending by file line.
+    pairs: Vec<Vec<(usize, f32)>>,
+    miss: Vec<f32>,
+    weight: f32,
+}
+
+impl Costs {
+    fn new(
+        view: &View<'_>,
+        quote: &[QuoteLine<'_>],
+        hits: &Hits<'_>,
+        windows: &[(usize, usize)],
+        forgiving: bool,
+    ) -> Self {
+        let price = |(line, hit): (&QuoteLine<'_>, &Hit<'_>)| miss(line, hit, forgiving);
+        let pairs = |(line, hit): (&QuoteLine<'_>, &Hit<'_>)| match hit {
+            Hit::Any => Vec::new(),
+            Hit::Like(lines) => lines.iter().map(|(at, likeness)| (*at, 0.25 + 1.6 * (1.0 - likeness))).collect(),
+            Hit::Same(lines) => within(lines, windows).map(|at| (at, same_line(line.text, view.body(at)))).collect(),
+        };
+        let both = || quote.iter().zip(&hits.lines);
+        Self { pairs: both().map(pairs).collect(), miss: both().map(price).collect(), weight: hits.weight }
+    }
+}
+
+/// The price of a quoted line that has no place.
+fn miss(line: &QuoteLine<'_>, hit: &Hit<'_>, forgiving: bool) -> f32 {
+    match (line.kind, hit) {
+        (QuoteKind::Gap, _) => 0.0,
+        _ if line.text.trim().is_empty() => MISS_BLANK,
+        (QuoteKind::Delete, _) => MISS_DELETE,
+        (_, Hit::Same(lines)) if !lines.is_empty() => MISS_KNOWN,
+        _ if forgiving => MISS_PLUS,
+        _ => MISS_KEEP,
+    }
+}
+
+/// Those of ascending `lines` that lie in ascending `windows`.
+fn within<'l>(lines: &'l [usize], windows: &'l [(usize, usize)]) -> impl Iterator<Item = usize> + 'l {
+    windows.iter().flat_map(|(from, to)| {
+        let (first, end) = (lines.partition_point(|line| line < from), lines.partition_point(|line| line < to));
+        lines.get(first..end).unwrap_or_default().iter().copied()
+    })
+}
+
+/// The price of a line whose canonical form is right.
+fn same_line(quoted: &str, found: &str) -> f32 {
+    if quoted == found {
+        0.0
+    } else if quoted.trim_end() == found.trim_end() {
+        0.02
+    } else {
+        0.05
+    }
+}
+
+/// How much like a line of the file a misspelt quote of it must be.
+fn least_likeness(kind: QuoteKind) -> f32 {
+    if kind == QuoteKind::Keep { 0.75 } else { 0.85 }
+}
+
+impl Lane {
+    /// The lines of the windows, with a seam for what lies between them.
+    fn new(view: &View<'_>, windows: &[(usize, usize)]) -> Self {
+        let price = |line: usize| match view.class(line) {
+            LineClass::Blank => f64::from(SKIP_BLANK),
+            LineClass::Comment => f64::from(SKIP_COMMENT),
+            LineClass::Code => f64::from(SKIP_CODE),
+        };
+        let mut lane = Self { lines: Vec::new(), skipped: vec![0.0] };
+        let mut end = 0;
+        for &(from, to) in windows {
+            if from > end {
+                lane.push(None, (end..from).map(price).sum());
+            }
+            (from..to).for_each(|line| lane.push(Some(line), price(line)));
+            end = to;
+        }
+        lane
+    }
+
+    fn push(&mut self, line: Option<usize>, price: f64) {
+        let before = self.skipped.last().copied().unwrap_or_default();
+        self.lines.push(line);
+        self.skipped.push(before + price);
+    }
 }
 
 /// The filled table: only the last row of costs is kept, and a step per cell.

@@ -44,33 +44,53 @@ pub(super) enum LineClass {
     Code,
 }
 
-/// Classifies the lines of a file, block comments and docstrings included.
-pub(super) fn classify(lines: &[&str]) -> Vec<LineClass> {
-    let mut classes = Vec::with_capacity(lines.len());
-    // The closer that we wait for, and whether what it closes is a comment.
-    let mut open: Option<(&str, bool)> = None;
-    for line in lines {
-        let text = line.trim();
-        if let Some((closer, comment)) = open {
-            let class = if comment { LineClass::Comment } else { LineClass::Code };
-            classes.push(if text.is_empty() { LineClass::Blank } else { class });
-            if text.contains(closer) {
-                open = None;
-            }
-            continue;
-        }
-        for quotes in ["\"\"\"", "'''"] {
-            if text.matches(quotes).count() % 2 == 1 {
-                open = Some((quotes, text.starts_with(quotes)));
-                break;
-            }
-        }
-        if text.starts_with("/*") && !text.contains("*/") {
-            open = Some(("*/", true));
-        }
-        classes.push(class_of(text));
+/// What can be said of a line by itself.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Traits {
+    class: LineClass,
+    /// The closer that lines below it wait for, and whether what it closes is a comment.
+    opens: Option<(usize, bool)>,
+    /// By closer: whether the line has it.
+    closes: [bool; CLOSERS.len()],
+}
+
+/// What ends texts of several lines.
+const CLOSERS: [&str; 3] = ["\"\"\"", "'''", "*/"];
+
+impl Traits {
+    /// Of a line without white space around it.
+    pub(super) fn of(text: &str) -> Self {
+        let odd = |closer: &&str| text.matches(closer).count() % 2 == 1;
+        let quotes = CLOSERS.iter().take(2).position(|closer| odd(&closer));
+        let opens = quotes.map(|at| (at, CLOSERS.get(at).is_some_and(|closer| text.starts_with(closer))));
+        let block = (text.starts_with("/*") && !text.contains("*/")).then_some((2, true));
+        Self { class: class_of(text), opens: block.or(opens), closes: CLOSERS.map(|closer| text.contains(closer)) }
     }
-    classes
+}
+
+/// Classifies the lines of a file, block comments and docstrings included.
+pub(super) fn classes<'t>(lines: impl Iterator<Item = &'t Traits>) -> Vec<LineClass> {
+    let mut open: Option<(usize, bool)> = None;
+    let class = |line: &Traits| {
+        let Some((closer, comment)) = open else {
+            open = line.opens;
+            return line.class;
+        };
+        if line.closes.get(closer).is_some_and(|closes| *closes) {
+            open = None;
+        }
+        match line.class {
+            LineClass::Blank => LineClass::Blank,
+            _ if comment => LineClass::Comment,
+            _ => LineClass::Code,
+        }
+    };
+    lines.map(class).collect()
+}
+
+/// What a line is by itself.
+pub(super) fn class(line: &str) -> LineClass {
+    class_of(line.trim())
 }
 
 fn class_of(text: &str) -> LineClass {
@@ -206,6 +226,7 @@ mod tests {
         use LineClass::{Blank, Code, Comment};
         let lines =
             ["def f():", "\"\"\"One", "", "two.\"\"\"", "x = \"\"\"", "text", "\"\"\"", "y = 1", "#include <a>"];
-        assert_eq!(classify(&lines), [Code, Comment, Blank, Comment, Code, Code, Code, Code, Code]);
+        let traits = lines.map(Traits::of);
+        assert_eq!(classes(traits.iter()), [Code, Comment, Blank, Comment, Code, Code, Code, Code, Code]);
     }
 }

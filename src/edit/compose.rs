@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::align;
-use super::document::{Document, Item, View};
+use super::document::{Document, Item};
 use super::explain;
 use super::locate::{self, CHEAP};
 use super::outcome::{Flag, Landing, Refusal, Strategy};
 use super::placement::Located;
 use super::reply::{Hunk, QuotedLine};
+use super::view::View;
 
 /// By so much the original must fit better than the edited file to be preferred.
 const PREFERENCE: f32 = 0.2;
@@ -47,7 +48,7 @@ impl FileEdits {
 
     /// Whether nothing but white space is left.
     pub(super) fn is_blank(&self) -> bool {
-        View::of(&self.document, &self.items).bodies().iter().all(|line| line.trim().is_empty())
+        View::of(&self.document, &self.items).bodies().all(|line| line.trim().is_empty())
     }
 
     /// Replaces everything.
@@ -132,7 +133,7 @@ impl FileEdits {
         };
         if self.changed
             && doubtful
-            && let Ok(original) = locate::locate(&View::new(self.document.bodies()), hunk, forgiving)
+            && let Ok(original) = locate::locate(&View::of_base(&self.document), hunk, forgiving)
             && edited.as_ref().map_or(true, |edited| original.cost < edited.cost - PREFERENCE)
         {
             return Ok(Against::Original(original));
@@ -142,13 +143,14 @@ impl FileEdits {
 
     fn edited(&self, located: &Located) -> Vec<Item> {
         let mut items = Vec::with_capacity(self.items.len() + located.inserts.len());
-        for (line, item) in self.items.iter().enumerate() {
+        let mut next = 0;
+        let changed: BTreeSet<usize> = located.deletes.iter().chain(located.inserts.keys()).copied().collect();
+        for line in changed {
+            items.extend_from_slice(self.items.get(next..line).unwrap_or_default());
             items.extend(new_lines(&located.inserts, line));
-            if !located.deletes.contains(&line) {
-                items.push(item.clone());
-            }
+            next = if located.deletes.contains(&line) { line + 1 } else { line };
         }
-        items.extend(new_lines(&located.inserts, self.items.len()));
+        items.extend_from_slice(self.items.get(next..).unwrap_or_default());
         items
     }
 
@@ -182,8 +184,16 @@ impl FileEdits {
     }
 
     fn same_text(&self, items: &[Item]) -> bool {
-        items.len() == self.items.len()
-            && View::of(&self.document, items).bodies() == View::of(&self.document, &self.items).bodies()
+        let body = |item: &'_ Item| match item {
+            Item::Old(line) => self.document.body(*line),
+            Item::New(_) => "",
+        };
+        let same = |(one, other): (&Item, &Item)| match (one, other) {
+            (Item::New(one), Item::New(other)) => one == other,
+            (Item::New(new), old) | (old, Item::New(new)) => new == body(old),
+            (one, other) => one == other || body(one) == body(other),
+        };
+        items.len() == self.items.len() && items.iter().zip(&self.items).all(same)
     }
 
     /// First and last line of the base that the quote met, 1-based.

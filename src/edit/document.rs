@@ -1,10 +1,9 @@
 //! A file as lines that keep their bytes, and its text while edits are applied one after another.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::canon::{self, LineClass};
+use super::form::Forms;
 use crate::text::lines::{self, LineEnding};
 
 const BOM: char = '\u{feff}';
@@ -16,6 +15,9 @@ pub(super) struct Document {
     /// Byte ranges of the lines: start, end of the body, end with terminator. A byte order mark is outside.
     spans: Vec<(usize, usize, usize)>,
     ending: LineEnding,
+    forms: Forms,
+    /// By line; made when an exact search does not do.
+    form_of: OnceCell<Vec<u32>>,
 }
 
 /// A line of the file under edit.
@@ -38,7 +40,7 @@ impl Document {
             spans.push((at, at + body.len(), at + line.len()));
             at += line.len();
         }
-        Self { base, spans, ending }
+        Self { base, spans, ending, forms: Forms::default(), form_of: OnceCell::new() }
     }
 
     pub(super) fn base(&self) -> &Arc<str> {
@@ -49,9 +51,24 @@ impl Document {
         (0..self.spans.len()).map(Item::Old).collect()
     }
 
+    /// Number of lines of the base.
+    pub(super) fn len(&self) -> usize {
+        self.spans.len()
+    }
+
     /// The body of a line of the base.
     pub(super) fn body(&self, line: usize) -> &str {
         self.spans.get(line).and_then(|(start, end, _)| self.base.get(*start..*end)).unwrap_or_default()
+    }
+
+    /// The forms of the lines of this file and of those that edits add to it.
+    pub(super) fn forms(&self) -> &Forms {
+        &self.forms
+    }
+
+    /// By line of the base: its form.
+    pub(super) fn form_of(&self) -> &[u32] {
+        self.form_of.get_or_init(|| (0..self.spans.len()).map(|line| self.forms.number(self.body(line))).collect())
     }
 
     /// The bodies of all lines of the base.
@@ -82,76 +99,6 @@ impl Document {
             }
         }
         text
-    }
-}
-
-/// The lines among which a quote is sought.
-pub(super) struct View<'a> {
-    bodies: Vec<&'a str>,
-    meaning: OnceCell<Meaning>,
-}
-
-/// What the lines mean, computed when an exact search does not do.
-pub(super) struct Meaning {
-    pub(super) canon: Vec<String>,
-    pub(super) class: Vec<LineClass>,
-    /// Lines by canonical form.
-    places: HashMap<String, Vec<usize>>,
-}
-
-impl<'a> View<'a> {
-    pub(super) fn new(bodies: Vec<&'a str>) -> Self {
-        Self { bodies, meaning: OnceCell::new() }
-    }
-
-    /// The file as the edits so far have left it.
-    pub(super) fn of(document: &'a Document, items: &'a [Item]) -> Self {
-        let body = |item: &'a Item| match item {
-            Item::Old(line) => document.body(*line),
-            Item::New(body) => body.as_str(),
-        };
-        Self::new(items.iter().map(body).collect())
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.bodies.len()
-    }
-
-    pub(super) fn bodies(&self) -> &[&'a str] {
-        &self.bodies
-    }
-
-    pub(super) fn body(&self, line: usize) -> &'a str {
-        self.bodies.get(line).copied().unwrap_or_default()
-    }
-
-    pub(super) fn meaning(&self) -> &Meaning {
-        self.meaning.get_or_init(|| {
-            let canon: Vec<String> = self.bodies.iter().map(|body| canon::canon(body).into_owned()).collect();
-            let mut places: HashMap<String, Vec<usize>> = HashMap::with_capacity(canon.len());
-            for (line, text) in canon.iter().enumerate() {
-                match places.get_mut(text) {
-                    Some(lines) => lines.push(line),
-                    None => drop(places.insert(text.clone(), vec![line])),
-                }
-            }
-            Meaning { class: canon::classify(&self.bodies), canon, places }
-        })
-    }
-}
-
-impl Meaning {
-    /// The lines with this canonical form, ascending.
-    pub(super) fn places(&self, canon: &str) -> &[usize] {
-        self.places.get(canon).map(Vec::as_slice).unwrap_or_default()
-    }
-
-    pub(super) fn canon(&self, line: usize) -> &str {
-        self.canon.get(line).map(String::as_str).unwrap_or_default()
-    }
-
-    pub(super) fn class(&self, line: usize) -> LineClass {
-        self.class.get(line).copied().unwrap_or(LineClass::Code)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::align::{Place, QuoteKind, QuoteLine};
 use super::canon;
-use super::document::View;
 use super::outcome::{Candidate, Flag, Refusal};
+use super::view::View;
 
 /// So many characters of a line are shown.
 const SHOWN: usize = 120;
@@ -64,7 +64,7 @@ fn first_difference(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> 
     let text = quote.get(lost)?.text;
     let before = place.map.iter().take(lost).rev().find_map(|at| *at).map(|at| at + 1);
     let after = place.map.iter().skip(lost).find_map(|at| *at).and_then(|at| at.checked_sub(1));
-    let known = view.meaning().places(&canon::canon(text));
+    let known = view.places(&canon::canon(text));
     let difference = match (before.or(after).filter(|at| *at < view.len()), known.first()) {
         (_, Some(line)) => format!("which the file has elsewhere, at line {}", line + 1),
         (Some(at), None) => format!("the file has {} at line {}", shown(view.body(at)), at + 1),

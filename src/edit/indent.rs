@@ -63,19 +63,20 @@ impl IndentMap {
 
     /// When no quoted line is indented, the habit of the whole file decides between tabs and spaces. `file` are its
     /// lines, `added` the lines to come.
-    pub(super) fn or_by_habit(mut self, file: &[&str], added: &[&str]) -> Self {
+    pub(super) fn or_by_habit<'f>(mut self, file: impl Iterator<Item = &'f str>, added: &[&str]) -> Self {
         if self.table.keys().any(|indent| !indent.is_empty()) || !self.identity {
             return self;
         }
+        let file: Vec<&str> = file.collect();
         let indents = |lines: &[&str], c: char| lines.iter().filter(|line| line.starts_with(c)).count();
         let spaces = |lines: &[&str]| {
             let deep = lines.iter().map(|line| indentation(line)).filter(|indent| indent.starts_with("  "));
             deep.map(str::len).min()
         };
-        let (tabs, blanks) = (indents(file, '\t'), indents(file, ' '));
+        let (tabs, blanks) = (indents(&file, '\t'), indents(&file, ' '));
         let (added_tabs, added_blanks) = (indents(added, '\t'), indents(added, ' '));
         if tabs == 0 && blanks > 0 && added_tabs > 0 && added_blanks == 0 {
-            (self.tabs, self.unit) = (Tabs::Invented, spaces(file).unwrap_or(TAB));
+            (self.tabs, self.unit) = (Tabs::Invented, spaces(&file).unwrap_or(TAB));
         } else if blanks == 0 && tabs > 0 && added_blanks > 0 && added_tabs == 0 {
             (self.tabs, self.unit) = (Tabs::Lost, spaces(added).unwrap_or(TAB));
         } else {
@@ -177,11 +178,11 @@ mod tests {
 
     #[test]
     fn the_habit_of_the_file_decides_where_no_quote_does() {
-        let map = IndentMap::learn([("a", "a")]).or_by_habit(&["a", "  b", "    c"], &["x", "\ty"]);
+        let map = IndentMap::learn([("a", "a")]).or_by_habit(["a", "  b", "    c"].into_iter(), &["x", "\ty"]);
         assert_eq!(map.apply("\ty"), "  y");
-        let map = IndentMap::learn([("a", "a")]).or_by_habit(&["a", "\tb"], &["x", "    y"]);
+        let map = IndentMap::learn([("a", "a")]).or_by_habit(["a", "\tb"].into_iter(), &["x", "    y"]);
         assert_eq!(map.apply("        y"), "\t\ty");
-        let map = IndentMap::learn([("a", "a")]).or_by_habit(&["a", "\tb", "  c"], &["    y"]);
+        let map = IndentMap::learn([("a", "a")]).or_by_habit(["a", "\tb", "  c"].into_iter(), &["    y"]);
         assert_eq!(map.apply("    y"), "    y");
     }
 

@@ -2,20 +2,15 @@
 
 use super::align::{self, Place, QuoteKind, QuoteLine};
 use super::canon::{self, LineClass};
-use super::document::View;
 use super::explain;
 use super::marker::{self, Elision};
 use super::outcome::{Flag, Refusal};
 use super::placement::{Located, Met, build};
 use super::reply::{Hunk, LineKind, QuotedLine};
+use super::view::View;
 
-/// A place costs at most this much for each unit of its weight, plus [`SLACK`].
-const COST_PER_WEIGHT: f32 = 0.45;
-const SLACK: f32 = 0.35;
 /// Below this no further doubt is raised.
 pub(super) const CHEAP: f32 = 0.3;
-/// By so much the next best place must be dearer.
-const MARGIN: f32 = 0.5;
 /// Without a single true line in the quote, misspelt ones must be this long and this alike.
 const SURE_LENGTH: usize = 16;
 const SURE: f32 = 0.9;
@@ -66,8 +61,8 @@ fn exact_places(view: &View<'_>, hunk: &Hunk) -> Vec<usize> {
         return Vec::new();
     };
     let first = quote.get(anchor).copied().unwrap_or_default();
-    let starts = view.bodies().iter().enumerate().filter(|(_, body)| **body == first);
-    let fits = |start: &usize| view.bodies().get(*start..*start + quote.len()).is_some_and(|window| window == quote);
+    let starts = view.bodies().enumerate().filter(|(_, body)| *body == first);
+    let fits = |start: &usize| view.has(*start, &quote);
     starts.filter_map(|(at, _)| at.checked_sub(anchor)).filter(fits).take(8).collect()
 }
 
@@ -96,10 +91,9 @@ fn aligned(view: &View<'_>, hunk: &Hunk, forgiving: bool) -> Result<Located, Ref
 
 /// Kept lines that stand for lines left out become gaps; gaps at the ends mean nothing.
 fn with_gaps<'a>(view: &View<'_>, lines: &'a [QuotedLine]) -> Vec<(LineKind, &'a str)> {
-    let meaning = view.meaning();
     let gap = |line: &QuotedLine| {
         let stands_for_more = line.kind == LineKind::Keep && marker::elision(&line.text).is_some();
-        stands_for_more && meaning.places(&canon::canon(&line.text)).is_empty()
+        stands_for_more && view.places(&canon::canon(&line.text)).is_empty()
     };
     let kind = |line: &QuotedLine| if gap(line) { LineKind::Gap } else { line.kind };
     let mut lines: Vec<(LineKind, &str)> = lines.iter().map(|line| (kind(line), line.text.as_str())).collect();
@@ -148,7 +142,7 @@ fn present(view: &View<'_>, lines: &[(LineKind, &str)], forgiving: bool, cost: f
 fn accept(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place, forgiving: bool) -> Result<(), Refusal> {
     let solid = |line: &QuoteLine<'_>| line.kind != QuoteKind::Gap && !line.text.trim().is_empty();
     let found = quote.iter().zip(&place.map).any(|(line, at)| at.is_some() && solid(line));
-    let dear = place.cost > COST_PER_WEIGHT * place.weight + SLACK && place.cost > CHEAP;
+    let dear = place.cost > align::dearest(place.weight) && place.cost > CHEAP;
     if !found || dear {
         return Err(explain::no_match(view, quote, place));
     }
@@ -160,8 +154,8 @@ fn accept(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place, forgiving: bo
     if unanchored(view, quote, place) || contradicted(view, quote, place) {
         return Err(explain::no_match(view, quote, place));
     }
-    if place.margin < MARGIN {
-        let near = place.candidates.iter().filter(|(_, cost)| *cost < place.cost + MARGIN);
+    if place.margin < align::MARGIN {
+        let near = place.candidates.iter().filter(|(_, cost)| *cost < place.cost + align::MARGIN);
         let weight = place.weight.max(1.0);
         return Err(explain::ambiguous(near.map(|(line, cost)| (*line, 1.0 - cost / weight)).collect()));
     }
@@ -175,18 +169,17 @@ fn unanchored(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool {
     let mut all_sure = true;
     for (line, at) in met.filter_map(|(line, at)| Some((line, (*at)?))) {
         let wanted = canon::canon(line.text);
-        if view.meaning().canon(at) == wanted {
+        if *view.canon(at) == *wanted {
             return false;
         }
         let long = wanted.chars().count() >= SURE_LENGTH;
-        all_sure &= long && canon::Probe::new(&wanted).likeness(view.meaning().canon(at), SURE).is_some();
+        all_sure &= long && canon::Probe::new(&wanted).likeness(&view.canon(at), SURE).is_some();
     }
     !all_sure
 }
 
 /// Quoted lines that are missing are forgotten additions only where nothing stands in their place.
 fn contradicted(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool {
-    let meaning = view.meaning();
     let missing = |at: usize| {
         let line = quote.get(at).filter(|line| line.kind != QuoteKind::Gap);
         line.is_some() && place.map.get(at).copied().flatten().is_none()
@@ -208,7 +201,7 @@ fn contradicted(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool
         let (Some(before), Some(after)) = (before, after) else {
             return true;
         };
-        let code = (before + 1..*after).any(|line| meaning.class(line) == LineClass::Code);
+        let code = (before + 1..*after).any(|line| view.class(line) == LineClass::Code);
         let elided = from.checked_sub(1).is_some_and(gap) || gap(at);
         if code && !elided {
             return true;
@@ -222,7 +215,7 @@ fn invented_elision(view: &View<'_>, lines: &[Met<'_>]) -> Result<(), Refusal> {
     let removes = lines.iter().any(|line| line.kind == LineKind::Delete && !line.text.trim().is_empty());
     let placeholder =
         |line: &&Met<'_>| line.kind == LineKind::Insert && marker::elision(line.text) == Some(Elision::Placeholder);
-    let new = |line: &&Met<'_>| view.meaning().places(&canon::canon(line.text)).is_empty();
+    let new = |line: &&Met<'_>| view.places(&canon::canon(line.text)).is_empty();
     match lines.iter().filter(placeholder).find(new) {
         Some(line) if removes => Err(explain::elided(line.text)),
         _ => Ok(()),
@@ -243,9 +236,8 @@ fn repeated_insertion(view: &View<'_>, lines: &[Met<'_>]) -> Result<(), Refusal>
         return Ok(());
     }
     let stands_at = |from: usize| {
-        let window = view.bodies().get(from..from + run.len()).unwrap_or_default();
-        window.len() == run.len()
-            && window.iter().zip(run).all(|(body, line)| canon::canon(body) == canon::canon(line.text))
+        let same = |(at, line): (usize, &Met<'_>)| canon::canon(view.body(at)) == canon::canon(line.text);
+        from + run.len() <= view.len() && (from..).zip(run).all(same)
     };
     let before = lines.get(..first).unwrap_or_default().iter().rev().find_map(|line| line.at);
     let after = lines.get(last + 1..).unwrap_or_default().iter().find_map(|line| line.at);
@@ -270,7 +262,7 @@ fn in_scope(view: &View<'_>, hunk: &Hunk, forgiving: bool) -> Option<Located> {
     if hunk.scopes.is_empty() {
         return None;
     }
-    let inner = View::new(view.bodies().get(from..to)?.to_vec());
+    let inner = view.part(from, to)?;
     let mut located = locate_anywhere(&inner, hunk, forgiving).ok()?;
     located.deletes = located.deletes.iter().map(|line| line + from).collect();
     located.inserts = located.inserts.into_iter().map(|(line, text)| (line + from, text)).collect();
@@ -282,7 +274,7 @@ fn in_scope(view: &View<'_>, hunk: &Hunk, forgiving: bool) -> Option<Located> {
 fn scope_lines(view: &View<'_>, scope: &str, from: usize, to: usize) -> Option<(usize, usize)> {
     let wanted = canon::canon(scope);
     let width = |line: usize| view.body(line).len() - view.body(line).trim_start().len();
-    let mut heads = (from..to).filter(|line| view.meaning().canon(*line) == wanted);
+    let mut heads = (from..to).filter(|line| *view.canon(*line) == *wanted);
     let head = heads.next().filter(|_| heads.next().is_none())?;
     let ends = |line: &usize| {
         let text = view.body(*line).trim();

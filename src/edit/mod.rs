@@ -6,7 +6,7 @@
 //! heading  lines that may name files, without their decoration: name
 //! resolve  file names    naming: headings against the files that there are
 //! locate   hunk against file          align: costs and the best place; placement, indent; explain: refusals
-//! compose  several edits of a file    document: lines that keep their bytes; whole_file
+//! compose  several edits of a file    document: lines that keep their bytes; view, form: what they mean; whole_file
 //! proposal what would change, what became of each edit    draft, open_file: the files meanwhile
 //! ```
 
@@ -17,6 +17,7 @@ mod compose;
 mod document;
 mod draft;
 mod explain;
+mod form;
 pub mod format;
 pub mod heading;
 mod indent;
@@ -35,6 +36,7 @@ mod search_replace;
 pub mod stream;
 mod unified;
 mod v4a;
+mod view;
 mod whole_file;
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::canon::{self, LineClass};
-use super::document::View;
 use super::explain;
 use super::indent::{self, IndentMap};
 use super::outcome::{Refusal, Strategy};
 use super::reply::LineKind;
+use super::view::View;
 
 const NO_ANCHOR: &str = "no anchor: no quoted line around the added lines was found";
 const VAGUE: &str = "vague: the quote leaves out lines of the file just where lines are added; quote the lines directly \
@@ -158,7 +158,7 @@ fn vague(view: &View<'_>, lines: &[Met<'_>], index: usize) -> bool {
     let between = above.zip(below).map(|(above, below)| above + 1..below).unwrap_or_default();
     // An attribute may stand above or below the comment of its item.
     let attribute = run_around(lines, index).last().is_some_and(|line| line.text.trim_start().starts_with(['@', '#']));
-    between.into_iter().any(|line| match view.meaning().class(line) {
+    between.into_iter().any(|line| match view.class(line) {
         LineClass::Code => true,
         LineClass::Comment => attribute,
         LineClass::Blank => false,
@@ -196,7 +196,7 @@ fn past_attached(view: &View<'_>, run: &[Met<'_>], last: usize, coming: Option<u
 /// Whether a line belongs to the one below it: a comment, an attribute, a decorator.
 fn attached(line: &str) -> bool {
     let attribute = line.trim_start().starts_with(['@', '#']);
-    attribute || canon::classify(&[line]).first() == Some(&LineClass::Comment)
+    attribute || canon::class(line) == LineClass::Comment
 }
 
 /// Lines added after a heading go below a docstring that the quote left out.
