@@ -4,6 +4,8 @@
 //! tolerance has a price, so that the best place, its cost and its lead over the next best place come out of one
 //! computation. The costs come from measurements on replies made from real commits; see the tests for what each allows.
 
+use std::borrow::Cow;
+
 use super::canon::{self, LineClass};
 use super::view::View;
 
@@ -65,8 +67,6 @@ const MISS_KNOWN: f32 = 2.2;
 /// A kept line that stands nowhere: in a diff a forgotten plus, in a search block an error.
 pub(super) const MISS_PLUS: f32 = 0.9;
 const MISS_KEEP: f32 = 2.0;
-/// The least of these for a line that the file has somewhere.
-const MISS_LEAST: f32 = MISS_KNOWN;
 /// Lines with so many places at most are always looked at.
 const RARE: usize = 16;
 /// The weight of a blank line.
@@ -97,8 +97,7 @@ pub(super) fn align(view: &View<'_>, quote: &[QuoteLine<'_>], forgiving: bool) -
     if view.len() == 0 || quote.is_empty() {
         return None;
     }
-    let hits = Hits::new(view, quote);
-    let windows = hits.windows(quote, view.len());
+    let (hits, windows) = Hits::new(view, quote);
     if windows.is_empty() {
         return None;
     }
@@ -118,7 +117,7 @@ enum Hit<'v> {
     Any,
     /// Lines that read the same.
     Same(&'v [usize]),
-    /// Lines that read much the same.
+    /// Lines that read much the same, with their likeness.
     Like(Vec<(usize, f32)>),
 }
 
@@ -142,47 +141,78 @@ impl Hit<'_> {
 }
 
 impl<'v> Hits<'v> {
-    fn new(view: &'v View<'_>, quote: &[QuoteLine<'_>]) -> Self {
-        let (mut budget, mut weight) = (MAX_LIKENESS, 0.0);
-        let mut hit = |line: &QuoteLine<'_>| {
-            if line.kind == QuoteKind::Gap {
-                return Hit::Any;
-            }
-            let wanted = canon::canon(line.text);
-            weight += if wanted.is_empty() { WEIGHT_BLANK } else { 1.0 };
-            let same = view.places(&wanted);
-            if same.is_empty() && wanted.chars().nth(3).is_some() {
-                Hit::Like(view.like(&wanted, least_likeness(line.kind), &mut budget))
-            } else {
-                Hit::Same(same)
-            }
+    /// The hits, and the parts of the file (disjoint, ascending) where an acceptable place can be.
+    ///
+    /// A place that has none of the rarest lines leaves out more lines than it may cost, as those are known to the file.
+    /// So their surroundings will do, and lines that are only alike need not be sought elsewhere.
+    fn new(view: &'v View<'_>, quote: &[QuoteLine<'_>]) -> (Self, Vec<(usize, usize)>) {
+        let canon: Vec<Cow<'_, str>> = quote.iter().map(|line| canon::canon(line.text)).collect();
+        let same = |(line, canon): (&QuoteLine<'_>, &Cow<'_, str>)| match line.kind {
+            QuoteKind::Gap => Hit::Any,
+            _ => Hit::Same(view.places(canon)),
         };
-        let lines = quote.iter().map(&mut hit).collect();
-        Self { lines, weight }
+        let mut hits = Self { lines: quote.iter().zip(&canon).map(same).collect(), weight: 0.0 };
+        let solid = |line: &QuoteLine<'_>| line.kind != QuoteKind::Gap && !line.text.trim().is_empty();
+        let blank = |line: &QuoteLine<'_>| line.kind != QuoteKind::Gap && line.text.trim().is_empty();
+        hits.weight = quote
+            .iter()
+            .map(|line| f32::from(u8::from(solid(line))) + if blank(line) { WEIGHT_BLANK } else { 0.0 })
+            .sum();
+        let all = vec![(0, view.len())];
+        let gaps = quote.iter().any(|line| line.kind == QuoteKind::Gap);
+        let windows = if gaps { None } else { hits.windows(quote, view.len()) };
+        hits.find_alike(view, quote, &canon, windows.as_ref().unwrap_or(&all));
+        let windows = windows.unwrap_or_else(|| {
+            let few = view.len().saturating_mul(quote.len()) <= MAX_CELLS;
+            if few {
+                all
+            } else {
+                merged(&hits.anchors(quote), reach(quote, hits.weight), MAX_CELLS / quote.len(), view.len())
+            }
+        });
+        (hits, windows)
     }
 
-    /// The parts of the file where an acceptable place can be, disjoint and ascending: the surroundings of the rarest
-    /// lines. A place that has none of them leaves out more known lines than it may cost.
-    fn windows(&self, quote: &[QuoteLine<'_>], lines: usize) -> Vec<(usize, usize)> {
-        let all = vec![(0, lines)];
-        let dearest = dearest(self.weight) + MARGIN;
-        let may_miss = (dearest / MISS_LEAST) as usize;
-        let gaps = quote.iter().any(|line| line.kind == QuoteKind::Gap);
-        let known = |hit: &&Hit<'_>| hit.len() > 0;
-        let solid = quote.iter().zip(&self.lines).filter(|(line, _)| !line.text.trim().is_empty());
-        let mut anchors: Vec<&Hit<'_>> = solid.map(|(_, hit)| hit).filter(known).collect();
-        anchors.sort_by_key(|hit| hit.len());
-        let rare = |(at, hit): (usize, &&Hit<'_>)| at <= may_miss || matches!(hit, Hit::Like(_)) || hit.len() <= RARE;
-        let chosen: Vec<&Hit<'_>> =
-            anchors.iter().enumerate().filter(|(at, hit)| rare((*at, hit))).map(|(_, hit)| *hit).collect();
-        let cells = lines.saturating_mul(quote.len());
-        let count: usize = chosen.iter().map(|hit| hit.len()).sum();
-        let reach = quote.len().saturating_add((dearest / SKIP_BLANK) as usize);
-        if cells <= MAX_CELLS && (gaps || count.saturating_mul(reach) > lines || chosen.is_empty()) {
-            return all;
-        }
-        merged(&chosen, reach, MAX_CELLS / quote.len().max(1), lines)
+    /// The surroundings of the rarest known lines; `None` where too few are known, or too many places.
+    fn windows(&self, quote: &[QuoteLine<'_>], lines: usize) -> Option<Vec<(usize, usize)>> {
+        let may_miss = ((dearest(self.weight) + MARGIN) / MISS_KNOWN) as usize;
+        let anchors = self.anchors(quote);
+        let rare = anchors.iter().enumerate().filter(|(at, hit)| *at <= may_miss || hit.len() <= RARE);
+        let chosen: Vec<&Hit<'_>> = rare.map(|(_, hit)| *hit).collect();
+        let places: usize = chosen.iter().map(|hit| hit.len()).sum();
+        let reach = reach(quote, self.weight);
+        let worth_it = anchors.len() > may_miss && places.saturating_mul(reach) < lines;
+        worth_it.then(|| merged(&chosen, reach, usize::MAX, lines))
     }
+
+    /// The hits of the lines that are not blank and not without any, rarest first.
+    fn anchors(&self, quote: &[QuoteLine<'_>]) -> Vec<&Hit<'v>> {
+        let solid = quote.iter().zip(&self.lines).filter(|(line, hit)| !line.text.trim().is_empty() && hit.len() > 0);
+        let mut anchors: Vec<&Hit<'_>> = solid.map(|(_, hit)| hit).collect();
+        anchors.sort_by_key(|hit| hit.len());
+        anchors
+    }
+
+    /// Looks for lines that are alike where none reads the same.
+    fn find_alike(
+        &mut self,
+        view: &View<'_>,
+        quote: &[QuoteLine<'_>],
+        canon: &[Cow<'_, str>],
+        windows: &[(usize, usize)],
+    ) {
+        let mut budget = MAX_LIKENESS;
+        for ((hit, line), wanted) in self.lines.iter_mut().zip(quote).zip(canon) {
+            if matches!(hit, Hit::Same([])) && wanted.chars().nth(3).is_some() {
+                *hit = Hit::Like(view.like(wanted, least_likeness(line.kind), windows, &mut budget));
+            }
+        }
+    }
+}
+
+/// How far from one of its lines an acceptable place can reach, in lines.
+fn reach(quote: &[QuoteLine<'_>], weight: f32) -> usize {
+    quote.len().saturating_add(((dearest(weight) + MARGIN) / SKIP_BLANK) as usize)
 }
 
 /// The surroundings of the lines that `anchors` hit, rarest anchors first, `most` lines in all.

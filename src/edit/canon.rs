@@ -111,6 +111,45 @@ fn class_of(text: &str) -> LineClass {
 pub(super) struct Probe {
     chars: Vec<char>,
     counts: [u16; 64],
+    places: Option<Places>,
+}
+
+/// Where each character stands in a short line, as bits.
+struct Places {
+    ascii: [u128; 128],
+    others: Vec<(char, u128)>,
+}
+
+impl Places {
+    /// `None` for a line with more characters than bits.
+    fn new(chars: &[char]) -> Option<Self> {
+        let mut places = Self { ascii: [0; 128], others: Vec::new() };
+        for (at, c) in chars.iter().enumerate() {
+            let bit = 1u128.checked_shl(u32::try_from(at).ok()?)?;
+            match places.ascii.get_mut(*c as usize) {
+                Some(bits) => *bits |= bit,
+                None => places.others.push((*c, bit)),
+            }
+        }
+        Some(places)
+    }
+
+    fn of(&self, c: char) -> u128 {
+        let others = || self.others.iter().filter(|(other, _)| *other == c).map(|(_, bit)| bit).sum();
+        self.ascii.get(c as usize).copied().unwrap_or_else(others)
+    }
+
+    /// The length of the longest common subsequence, a bound of what common runs can hold. Bit-parallel, after Hyyrö, "Bit-
+    /// parallel LCS-length computation revisited" (2004).
+    fn common(&self, length: usize, theirs: &[char]) -> usize {
+        let mut open = u128::MAX;
+        for c in theirs {
+            let met = open & self.of(*c);
+            open = open.wrapping_add(met) | (open & !met);
+        }
+        let unused = u128::MAX.checked_shl(u32::try_from(length).unwrap_or(u32::MAX)).unwrap_or(0);
+        (!open & !unused).count_ones() as usize
+    }
 }
 
 impl Probe {
@@ -122,7 +161,7 @@ impl Probe {
                 *count = count.saturating_add(1);
             }
         }
-        Self { chars, counts }
+        Self { places: Places::new(&chars), chars, counts }
     }
 
     /// How alike the two are, 0 to 1; `None` when less than `least`.
@@ -138,6 +177,10 @@ impl Probe {
         let total = (self.chars.len() + theirs.len()) as f32;
         let shorter = self.chars.len().min(theirs.len()) as f32;
         if 2.0 * shorter / total < least || 2.0 * self.shared(&theirs) as f32 / total < least {
+            return None;
+        }
+        let at_most = self.places.as_ref().map(|places| places.common(self.chars.len(), &theirs));
+        if at_most.is_some_and(|common| 2.0 * common as f32 / total < least) {
             return None;
         }
         let common = common_runs(&self.chars, &theirs);
@@ -219,6 +262,20 @@ mod tests {
         assert!(probe.likeness("return self.readings.values()", 0.8).unwrap() > 0.95);
         assert_eq!(probe.likeness("for mark of marks {", 0.75), None);
         assert_eq!(Probe::new("abcd").likeness("bcde", 0.5), Some(0.75));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn common_runs_are_a_common_subsequence(a in "[a-cä]{0,130}", b in "[a-cä]{0,130}") {
+            let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+            if let Some(places) = Places::new(&a) {
+                let common = places.common(a.len(), &b);
+                proptest::prop_assert!(common_runs(&a, &b) <= common && common <= a.len().min(b.len()));
+                proptest::prop_assert_eq!(places.common(a.len(), &a), a.len());
+            } else {
+                proptest::prop_assert!(a.len() > 128);
+            }
+        }
     }
 
     #[test]

@@ -65,14 +65,14 @@ impl Forms {
         Ref::map(self.0.borrow(), |known| known.traits.as_slice())
     }
 
-    /// The forms that are at least so much like `wanted`, with their likeness, in the order of their numbers. Looks closely at
-    /// `budget` of them at most.
-    pub(super) fn like(&self, wanted: &str, least: f32, budget: &mut usize) -> Vec<(u32, f32)> {
+    /// Those of `numbers` whose forms are at least so much like `wanted`, with their likeness. Looks closely at `budget` of them
+    /// at most.
+    pub(super) fn like(&self, wanted: &str, least: f32, numbers: &[u32], budget: &mut usize) -> Vec<(u32, f32)> {
         let (probe, bag) = (Probe::new(wanted), Bag::of(wanted));
         let known = self.0.borrow();
-        let near = (0u32..).zip(&known.bags).filter(|(_, other)| bag.may_be_like(other, least));
+        let near = |number: &&u32| known.bags.get(**number as usize).is_some_and(|other| bag.may_be_like(other, least));
         let mut found = Vec::new();
-        for (number, _) in near {
+        for &number in numbers.iter().filter(near) {
             if *budget == 0 {
                 break;
             }
@@ -129,7 +129,7 @@ mod tests {
         for line in ["return self.readings.values()", "for mark of marks {", "x"] {
             forms.number(line);
         }
-        let found = forms.like("return self.reading.values()", 0.75, &mut 100);
+        let found = forms.like("return self.reading.values()", 0.75, &[0, 1, 2], &mut 100);
         assert_eq!(found.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0]);
     }
 

@@ -91,13 +91,25 @@ impl<'a> View<'a> {
         self.meaning().classes.get(line).copied().unwrap_or(LineClass::Code)
     }
 
-    /// The lines whose forms are at least so much like `wanted`, with their likeness, ascending.
-    pub(super) fn like(&self, wanted: &str, least: f32, budget: &mut usize) -> Vec<(usize, f32)> {
+    /// The lines in ascending `windows` whose forms are at least so much like `wanted`, with their likeness, ascending. Looks
+    /// closely at `budget` forms at most.
+    pub(super) fn like(
+        &self,
+        wanted: &str,
+        least: f32,
+        windows: &[(usize, usize)],
+        budget: &mut usize,
+    ) -> Vec<(usize, f32)> {
         let meaning = self.meaning();
-        let forms = self.forms().like(wanted, least, budget);
+        let inside = windows.iter().flat_map(|(from, to)| meaning.forms.get(*from..*to).unwrap_or_default());
+        let mut inside: Vec<u32> = inside.copied().collect();
+        inside.sort_unstable();
+        inside.dedup();
+        let forms = self.forms().like(wanted, least, &inside, budget);
         let lines =
             forms.iter().flat_map(|(form, likeness)| meaning.places(*form).iter().map(|line| (*line, *likeness)));
-        let mut lines: Vec<(usize, f32)> = lines.collect();
+        let in_window = |line: usize| windows.iter().any(|(from, to)| (*from..*to).contains(&line));
+        let mut lines: Vec<(usize, f32)> = lines.filter(|(line, _)| in_window(*line)).collect();
         lines.sort_unstable_by_key(|(line, _)| *line);
         lines
     }
