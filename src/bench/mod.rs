@@ -1,6 +1,7 @@
 //! Benchmarks that anyone can run: what the program costs, and how good it is.
 
 mod context;
+pub mod edits;
 mod figure;
 mod map;
 

@@ -9,6 +9,7 @@ use super::explain;
 use super::locate::{self, CHEAP};
 use super::outcome::{Flag, Landing, Refusal, Strategy};
 use super::placement::Located;
+use super::proposal::Flexibility;
 use super::reply::{Hunk, QuotedLine};
 use super::view::View;
 
@@ -19,6 +20,7 @@ const PREFERENCE: f32 = 0.2;
 #[derive(Debug)]
 pub(super) struct FileEdits {
     document: Document,
+    flexibility: Flexibility,
     items: Vec<Item>,
     changed: bool,
     applied: BTreeSet<Vec<QuotedLine>>,
@@ -31,10 +33,10 @@ enum Against {
 }
 
 impl FileEdits {
-    pub(super) fn new(base: Arc<str>) -> Self {
+    pub(super) fn new(base: Arc<str>, flexibility: Flexibility) -> Self {
         let document = Document::new(base);
         let items = document.items();
-        Self { document, items, changed: false, applied: BTreeSet::new() }
+        Self { document, flexibility, items, changed: false, applied: BTreeSet::new() }
     }
 
     pub(super) fn document(&self) -> &Document {
@@ -126,14 +128,15 @@ impl FileEdits {
     }
 
     fn find(&self, hunk: &Hunk, forgiving: bool) -> Result<Against, Refusal> {
-        let edited = locate::locate(&View::of(&self.document, &self.items), hunk, forgiving);
+        let locate = |view: &View<'_>| locate::locate(view, hunk, forgiving, self.flexibility);
+        let edited = locate(&View::of(&self.document, &self.items));
         let doubtful = match &edited {
             Ok(located) => located.cost > CHEAP,
             Err(refusal) => refusal.missing && !refusal.is(Flag::AlreadyApplied),
         };
         if self.changed
             && doubtful
-            && let Ok(original) = locate::locate(&View::of_base(&self.document), hunk, forgiving)
+            && let Ok(original) = locate(&View::of_base(&self.document))
             && edited.as_ref().map_or(true, |edited| original.cost < edited.cost - PREFERENCE)
         {
             return Ok(Against::Original(original));

@@ -8,7 +8,7 @@ use super::format::EditFormat;
 use super::naming::{self, Named};
 use super::open_file::OpenFile;
 use super::outcome::{Flag, Landing, Refusal, Strategy};
-use super::proposal::{FileProposal, Files};
+use super::proposal::{FileProposal, Files, Flexibility};
 use super::reply::{Change, Edit, EditAction, Hunk};
 use super::resolve::{self, PathIndex, Resolution};
 use super::whole_file;
@@ -22,6 +22,7 @@ type Fate = (Option<String>, Result<Landing, Refusal>);
 /// All files that the edits have touched or looked at.
 pub(super) struct Draft<'a> {
     files: &'a dyn Files,
+    flexibility: Flexibility,
     index: PathIndex,
     open: BTreeMap<String, OpenFile>,
     /// New path to old path of moved files.
@@ -32,9 +33,9 @@ pub(super) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    pub(super) fn new(files: &'a dyn Files) -> Self {
+    pub(super) fn new(files: &'a dyn Files, flexibility: Flexibility) -> Self {
         let index = PathIndex::new(files.paths(), files.root());
-        Self { files, index, open: BTreeMap::new(), moved: BTreeMap::new(), tried: 0, last_change: None }
+        Self { files, flexibility, index, open: BTreeMap::new(), moved: BTreeMap::new(), tried: 0, last_change: None }
     }
 
     /// Whether an edit after the one numbered `at` (0-based) has changed a file.
@@ -211,7 +212,7 @@ impl<'a> Draft<'a> {
         }
         let text = self.files.read(path).map_err(|why| Refusal::new(format!("`{path}` cannot be edited: {why}")))?;
         let exists = text.is_some();
-        let edits = FileEdits::new(Arc::from(text.unwrap_or_default()));
+        let edits = FileEdits::new(Arc::from(text.unwrap_or_default()), self.flexibility);
         self.open.insert(path.to_owned(), OpenFile { edits, exists, deleted: false, moved_to: None });
         Ok(())
     }

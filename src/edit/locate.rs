@@ -6,6 +6,7 @@ use super::explain;
 use super::marker::{self, Elision};
 use super::outcome::{Flag, Refusal};
 use super::placement::{Located, Met, build};
+use super::proposal::Flexibility;
 use super::reply::{Hunk, LineKind, QuotedLine};
 use super::view::View;
 
@@ -19,14 +20,24 @@ const PRESENT: f32 = 0.12;
 
 /// Locates `hunk` among the lines of `view`. `forgiving` is for diffs, whose lines may lack their plus sign and which
 /// may go on elsewhere without a new heading; a search block is one place.
-pub(super) fn locate(view: &View<'_>, hunk: &Hunk, forgiving: bool) -> Result<Located, Refusal> {
-    match locate_anywhere(view, hunk, forgiving) {
-        Err(refusal) if refusal.is(Flag::Ambiguous) => in_scope(view, hunk, forgiving).ok_or(refusal),
+pub(super) fn locate(
+    view: &View<'_>,
+    hunk: &Hunk,
+    forgiving: bool,
+    flexibility: Flexibility,
+) -> Result<Located, Refusal> {
+    match locate_anywhere(view, hunk, forgiving, flexibility) {
+        Err(refusal) if refusal.is(Flag::Ambiguous) => in_scope(view, hunk, forgiving, flexibility).ok_or(refusal),
         result => result,
     }
 }
 
-fn locate_anywhere(view: &View<'_>, hunk: &Hunk, forgiving: bool) -> Result<Located, Refusal> {
+fn locate_anywhere(
+    view: &View<'_>,
+    hunk: &Hunk,
+    forgiving: bool,
+    flexibility: Flexibility,
+) -> Result<Located, Refusal> {
     if !hunk.quotes() {
         return Err(Refusal::new("no anchor: the edit quotes no line of the file, so its place is unknown"));
     }
@@ -47,6 +58,9 @@ fn locate_anywhere(view: &View<'_>, hunk: &Hunk, forgiving: bool) -> Result<Loca
             invented_elision(view, &lines)?;
             repeated_insertion(view, &lines)?;
             build(view, &lines, 0.0, 1.0)
+        }
+        [] if flexibility == Flexibility::Off => {
+            Err(explain::missing("no match: the quoted lines do not stand in the file to the letter"))
         }
         [] => aligned(view, hunk, forgiving),
         several => Err(explain::ambiguous(several.iter().map(|line| (*line, 1.0)).collect())),
@@ -254,7 +268,7 @@ fn repeated_insertion(view: &View<'_>, lines: &[Met<'_>]) -> Result<(), Refusal>
 }
 
 /// A second look at an ambiguous hunk, within the scope that its heading names.
-fn in_scope(view: &View<'_>, hunk: &Hunk, forgiving: bool) -> Option<Located> {
+fn in_scope(view: &View<'_>, hunk: &Hunk, forgiving: bool, flexibility: Flexibility) -> Option<Located> {
     let (mut from, mut to) = (0, view.len());
     for scope in &hunk.scopes {
         (from, to) = scope_lines(view, scope, from, to)?;
@@ -263,7 +277,7 @@ fn in_scope(view: &View<'_>, hunk: &Hunk, forgiving: bool) -> Option<Located> {
         return None;
     }
     let inner = view.part(from, to)?;
-    let mut located = locate_anywhere(&inner, hunk, forgiving).ok()?;
+    let mut located = locate_anywhere(&inner, hunk, forgiving, flexibility).ok()?;
     located.deletes = located.deletes.iter().map(|line| line + from).collect();
     located.inserts = located.inserts.into_iter().map(|(line, text)| (line + from, text)).collect();
     located.met.iter_mut().for_each(|line| *line += from);

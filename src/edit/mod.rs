@@ -45,7 +45,7 @@ mod tests;
 pub use format::{EditFormat, FormatChoice};
 pub use heading::{Heading, Shape};
 pub use outcome::{Candidate, Flag, Outcome, Status, Strategy};
-pub use proposal::{FileChange, FileProposal, Files, Proposal, propose};
+pub use proposal::{FileChange, FileProposal, Files, Flexibility, Proposal, propose, propose_with};
 pub use reply::{Change, Edit, EditAction, Hunk, LineKind, ParsedReply, QuotedLine};
 pub use stream::{EditStream, StreamEvent, parse};
 

@@ -59,10 +59,25 @@ pub struct Proposal {
     pub outcomes: Vec<Outcome>,
 }
 
+/// Whether a quote may differ from the file. Off shows what that is worth; there is no setting for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Flexibility {
+    /// Lines may be misspelt, left out, indented otherwise and so on, where the place is clear all the same.
+    #[default]
+    On,
+    /// A quote must stand in the file to the letter.
+    Off,
+}
+
 /// Locates every edit of a reply. An edit that was not found is tried once more after all the others: models do not
 /// always send edits in the order in which they build on each other.
 pub fn propose(parsed: &ParsedReply, files: &dyn Files) -> Proposal {
-    let mut draft = Draft::new(files);
+    propose_with(parsed, files, Flexibility::On)
+}
+
+/// [`propose`], with the given flexibility.
+pub fn propose_with(parsed: &ParsedReply, files: &dyn Files, flexibility: Flexibility) -> Proposal {
+    let mut draft = Draft::new(files, flexibility);
     let mut fates: BTreeMap<usize, (Option<String>, Result<Landing, Refusal>)> = BTreeMap::new();
     let names = Names::new(&parsed.headings, draft.index());
     let edits = naming::edits_of(&parsed.edits, &parsed.fences, &names, draft.index());

@@ -11,6 +11,7 @@ mod error;
 mod history;
 mod init;
 mod repo;
+mod revisions;
 
 pub use checkout::Checkout;
 pub use commit::Commit;
@@ -18,6 +19,7 @@ pub use edited::OnDisk;
 pub use error::GitError;
 pub use init::init;
 pub use repo::{Head, Repo, common_folder};
+pub use revisions::{Revision, Revisions};
 
 #[cfg(test)]
 mod tests;

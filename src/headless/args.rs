@@ -82,6 +82,8 @@ pub enum BenchCommand {
     Map(MapBenchArgs),
     /// How much of what real commits changed the map shows, and what each signal is worth
     Context(ContextBenchArgs),
+    /// How well replies are applied: real changes, clean and with the defects that models produce
+    Edits(EditsBenchArgs),
 }
 
 /// `rhumb bench map`
@@ -116,6 +118,38 @@ pub struct ContextBenchArgs {
     /// For people or for programs
     #[arg(long, value_enum, default_value = "text")]
     pub format: FormatArg,
+}
+
+/// `rhumb bench edits`
+#[derive(Debug, Clone, ClapArgs)]
+pub struct EditsBenchArgs {
+    /// A repository that changes are taken from; may be given more than once; nothing is written to it
+    #[arg(long = "git-dir", value_name = "DIR", required_unless_present = "corpus")]
+    pub git_dirs: Vec<PathBuf>,
+    /// Run the cases of a folder instead, each a folder with case.json, before, reply.md and after
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["git_dirs", "cases", "seed", "formats"])]
+    pub corpus: Option<PathBuf>,
+    /// Make so many cases of each format
+    #[arg(long, default_value_t = 300, value_name = "N")]
+    pub cases: usize,
+    /// The same seed gives the same cases
+    #[arg(long, default_value_t = 1, value_name = "S")]
+    pub seed: u64,
+    /// Formats of the replies: udiff, diff, whole, patch or all; may be given more than once
+    #[arg(long = "format", default_value = "all", value_name = "FORMAT")]
+    pub formats: Vec<String>,
+    /// Only cases that have this defect; may be given more than once
+    #[arg(long = "defect", value_name = "NAME")]
+    pub defects: Vec<String>,
+    /// Run the cases once more with quotes taken to the letter, and compare
+    #[arg(long)]
+    pub inflexible: bool,
+    /// Write each case that does not end as it should into this folder
+    #[arg(long, value_name = "DIR")]
+    pub failures: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `rhumb apply`

@@ -5,6 +5,7 @@ mod apply;
 mod args;
 mod bench;
 mod bench_context;
+mod bench_edits;
 mod edit;
 mod map;
 mod names;

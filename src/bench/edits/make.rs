@@ -1,0 +1,219 @@
+//! Cases from samples: which defects, in what variation. A seed gives the same cases again.
+
+use fastrand::Rng;
+
+use super::blocks::{self, blocks};
+use super::case::{Case, Expect};
+use super::defect::{DEFECTS, Defect, Layer};
+use super::fit::{Fit, Lookup};
+use super::render::render;
+use super::sample::Sample;
+use super::sketch::{Fencing, Head, Sketch, Wrap};
+use crate::edit::EditFormat::{self, Diff, Patch, Udiff, Whole};
+use crate::syntax::Language;
+
+/// The formats that cases are made in.
+pub const FORMATS: [EditFormat; 4] = [Udiff, Diff, Whole, Patch];
+
+/// Samples that are tried for one case.
+const TRIES: usize = 150;
+
+const BEFORE: [&str; 6] = [
+    "",
+    "Here is the change.\n\n",
+    "I looked at how this is used; it is a small change:\n\n",
+    "Sure. First the reason: the old code did too much.\n\n1. It is simpler now.\n2. Nothing else depends on it.\n\n",
+    "The change:\n\n",
+    "",
+];
+const AFTER: [&str; 4] = ["", "\nThat should do it.\n", "\nLet me know if you want tests for it, too.\n", ""];
+
+/// What a run of cases is made of: of each ten, two have no defect, four have one, two have several, two are hopeless.
+const KINDS: [Kind; 10] = [
+    Kind::Clean,
+    Kind::One,
+    Kind::Hopeless,
+    Kind::One,
+    Kind::Several,
+    Kind::Clean,
+    Kind::One,
+    Kind::Hopeless,
+    Kind::One,
+    Kind::Several,
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Clean,
+    One,
+    Several,
+    Hopeless,
+}
+
+/// So many cases of a format; fewer where the samples have no place for the defects.
+pub fn cases(samples: &[Sample], format: EditFormat, count: usize, seed: u64) -> Vec<Case> {
+    let own = FORMATS.iter().position(|known| *known == format).unwrap_or_default() as u64;
+    let single: Vec<&Defect> = fitting(format).filter(|defect| defect.layer != Layer::Hopeless).collect();
+    let hopeless: Vec<&Defect> = fitting(format).filter(|defect| defect.layer == Layer::Hopeless).collect();
+    let (mut ones, mut refusals) = (single.iter().cycle(), hopeless.iter().cycle());
+    let mut cases = Vec::with_capacity(count);
+    for nth in 0..count {
+        let mut rng = Rng::with_seed(seed.wrapping_mul(0x9e37_79b9).wrapping_add(nth as u64 * 8 + own));
+        let kind = KINDS.get(nth % KINDS.len()).copied().unwrap_or(Kind::Clean);
+        let defects: Vec<&Defect> = match kind {
+            Kind::Clean => Vec::new(),
+            Kind::One => ones.next().into_iter().copied().collect(),
+            Kind::Hopeless => refusals.next().into_iter().copied().collect(),
+            Kind::Several => several(&single, &mut rng),
+        };
+        cases.extend(case(samples, format, &defects, nth, &mut rng));
+    }
+    cases
+}
+
+fn fitting(format: EditFormat) -> impl Iterator<Item = &'static Defect> {
+    DEFECTS.iter().filter(move |defect| defect.formats.contains(&format))
+}
+
+/// Two or three defects of different layers, lowest layer first.
+fn several(all: &[&'static Defect], rng: &mut Rng) -> Vec<&'static Defect> {
+    let wanted = rng.usize(2..4);
+    let mut chosen: Vec<&Defect> = Vec::new();
+    let mut order = all.to_vec();
+    rng.shuffle(&mut order);
+    for defect in order {
+        if chosen.len() < wanted && chosen.iter().all(|other| other.layer != defect.layer) {
+            chosen.push(defect);
+        }
+    }
+    chosen.sort_by_key(|defect| defect.layer);
+    chosen
+}
+
+/// A case with all of the defects, from the first sample that has a place for them.
+fn case(samples: &[Sample], format: EditFormat, defects: &[&Defect], nth: usize, rng: &mut Rng) -> Option<Case> {
+    for _ in 0..TRIES {
+        let sample = samples.get(rng.usize(..samples.len().max(1)))?;
+        let Some(mut sketch) = sketch(sample, format, rng) else { continue };
+        let plain = render(&sketch);
+        let stored = sketch.tree();
+        let put = defects.iter().all(|defect| {
+            sketch.expect = sketch.expect.max(defect.expect);
+            (defect.put)(&mut sketch, rng)
+        });
+        let changes = defects.is_empty() || render(&sketch) != plain || sketch.tree() != stored;
+        if put && changes && is_clear(&sketch) {
+            return Some(finished(sketch, defects, nth));
+        }
+    }
+    None
+}
+
+/// Whether what is meant can be told from the reply; where refusing is right, the defect has seen to that.
+fn is_clear(sketch: &Sketch) -> bool {
+    if sketch.expect == Expect::Refuse || sketch.format == Whole {
+        return true;
+    }
+    let lookup = Lookup::new(&sketch.base);
+    sketch.blocks.iter().all(|block| lookup.fit(block) == Fit::Clear)
+}
+
+fn finished(sketch: Sketch, defects: &[&Defect], nth: usize) -> Case {
+    let defects: Vec<String> = defects.iter().map(|defect| defect.name.to_owned()).collect();
+    let named = if defects.is_empty() { "clean".to_owned() } else { defects.join("+") };
+    Case {
+        name: format!("{nth:05}-{}-{named}", sketch.format),
+        format: sketch.format,
+        defects,
+        expect: sketch.expect,
+        before: sketch.tree(),
+        after: sketch.wanted(),
+        reply: render(&sketch),
+        origin: sketch.origin,
+    }
+}
+
+/// A reply without defects, in one of the ways in which it may be written.
+pub(super) fn sketch(sample: &Sample, format: EditFormat, rng: &mut Rng) -> Option<Sketch> {
+    let context = match format {
+        Udiff => [0, 1, 2, 3, 3, 3, 4],
+        Diff | EditFormat::DiffFenced => [0, 0, 1, 1, 2, 3, 4],
+        Patch => [1, 2, 3, 3, 3, 3, 3],
+        Whole => [3; 7],
+    };
+    let context = context.get(rng.usize(..7)).copied().unwrap_or(3);
+    let mut blocks = blocks(sample, context, rng.u8(..) > 40)?;
+    let blockwise = match format {
+        Udiff => rng.u8(..) < 64,
+        Patch => rng.u8(..) < 24,
+        _ => false,
+    };
+    let style = rng.usize(..5);
+    for block in &mut blocks {
+        block.blockwise = blockwise;
+        block.head = match (format, style) {
+            (Udiff, 0 | 1) => blocks::numbers(block, sample.before.len(), rng),
+            (Udiff, 2) => Head::Bare,
+            (Patch, 0 | 1) => blocks::scope(&sample.before, block).map_or(Head::Bare, Head::Scope),
+            (Patch, _) => Head::Bare,
+            _ => Head::Dots,
+        };
+    }
+    let mut sketch = sample.sketch(format, wrap(&sample.path, format, rng));
+    sketch.blocks = blocks;
+    Some(sketch)
+}
+
+fn wrap(path: &str, format: EditFormat, rng: &mut Rng) -> Wrap {
+    let language = Language::for_path(path).map_or("", |language| language.id);
+    let fencing = match format {
+        Udiff => Fencing::Closed("diff".to_owned()),
+        Patch if rng.u8(..) < 160 => Fencing::None,
+        Patch => Fencing::Closed(["", "patch", "diff"].get(rng.usize(..3)).copied().unwrap_or_default().to_owned()),
+        _ => Fencing::Closed(language.to_owned()),
+    };
+    Wrap {
+        name: Some(path.to_owned()),
+        fencing,
+        before: BEFORE.get(rng.usize(..BEFORE.len())).copied().unwrap_or_default().to_owned(),
+        after: AFTER.get(rng.usize(..AFTER.len())).copied().unwrap_or_default().to_owned(),
+        one_fence: rng.u8(..) < 64,
+        bare_blanks: false,
+        crlf: false,
+        cut: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::samples;
+    use super::*;
+
+    #[test]
+    fn a_seed_gives_the_same_cases_again() {
+        let samples = samples();
+        for format in FORMATS {
+            let made = |seed| cases(&samples, format, 40, seed);
+            assert_eq!(made(7), made(7));
+            assert_ne!(made(7), made(8));
+        }
+    }
+
+    #[test]
+    fn clean_cases_have_no_defects_and_the_others_have() {
+        for case in cases(&samples(), EditFormat::Udiff, 200, 1) {
+            assert_eq!(case.defects.is_empty(), case.name.ends_with("clean"), "{}", case.name);
+            assert!(case.expect == Expect::Refuse || case.before != case.after, "{}", case.name);
+        }
+    }
+
+    #[test]
+    fn defects_that_are_combined_are_of_different_layers() {
+        let all: Vec<&Defect> = fitting(EditFormat::Diff).filter(|defect| defect.layer != Layer::Hopeless).collect();
+        let mut rng = Rng::with_seed(1);
+        for _ in 0..100 {
+            let chosen = several(&all, &mut rng);
+            assert!((2..4).contains(&chosen.len()) && chosen.is_sorted_by(|a, b| a.layer < b.layer));
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Small samples and sketches that the tests of the parts share.
+
+use std::collections::BTreeMap;
+
+use fastrand::Rng;
+
+use super::blocks::blocks;
+use super::sample::Sample;
+use super::sketch::{Fencing, Sketch, Wrap};
+use crate::edit::EditFormat;
+
+pub(super) const BEFORE: &str = r#"import math
+
+class Tide:
+    def low(self, day: int) -> float:
+        """Height of the low tide."""
+        return math.floor("low" * day)
+
+    # The sea is flat at first.
+    level = 0
+    for hour in range(day):
+        level += hour
+
+    name = 'spring'
+    print("height: %d" % level, name)
+"#;
+
+pub(super) const AFTER: &str = r#"import math
+
+class Tide:
+    def low(self, day: int) -> float:
+        """Height of the low tide."""
+        return math.floor("low" * day)
+
+    # The sea is flat at first.
+    level = 1
+    for hour in range(day):
+        level += hour
+
+    name = 'spring'
+    print("height: %d" % level, name)
+"#;
+
+fn sample(before: &str, after: &str) -> Sample {
+    let lines = |text: &str| text.lines().map(str::to_owned).collect();
+    let around = BTreeMap::from([("src/port.py".to_owned(), "def moor():\n    pass\n".to_owned())]);
+    Sample { origin: "test".into(), path: "src/tide.py".into(), before: lines(before), after: lines(after), around }
+}
+
+fn sketched(sample: &Sample, format: EditFormat, context: usize) -> Sketch {
+    let info = if format == EditFormat::Udiff { "diff" } else { "python" };
+    let wrap = Wrap {
+        name: Some(sample.path.clone()),
+        fencing: Fencing::Closed(info.into()),
+        before: String::new(),
+        after: String::new(),
+        one_fence: false,
+        bare_blanks: false,
+        crlf: false,
+        cut: None,
+    };
+    let mut sketch = sample.sketch(format, wrap);
+    sketch.blocks = blocks(sample, context, true).unwrap();
+    sketch
+}
+
+/// One change, with two lines of context.
+pub(super) fn sketch(format: EditFormat) -> Sketch {
+    sketched(&sample(BEFORE, AFTER), format, 2)
+}
+
+/// The same with a defect.
+pub(super) fn put(format: EditFormat, put: impl Fn(&mut Sketch, &mut Rng) -> bool) -> Sketch {
+    let seeded = |seed| {
+        let mut sketch = sketch(format);
+        put(&mut sketch, &mut Rng::with_seed(seed)).then_some(sketch)
+    };
+    (0..40).find_map(seeded).expect("the sketch has a place for the defect")
+}
+
+fn numbered(changed: &[usize]) -> Sample {
+    let text = |new: bool| -> String {
+        let line = |at: usize| {
+            let word = if new && changed.contains(&at) { "newly" } else { "once" };
+            format!("{}set_{at}({word}, buoy_{})\n", if at.is_multiple_of(9) { "" } else { "    " }, at * 7)
+        };
+        (0..90).map(line).collect()
+    };
+    sample(&text(false), &text(true))
+}
+
+/// Two changes far from each other.
+pub(super) fn far_sketch(format: EditFormat) -> Sketch {
+    sketched(&numbered(&[20, 60]), format, 2)
+}
+
+/// One change in a long file.
+pub(super) fn long_sketch(format: EditFormat) -> Sketch {
+    sketched(&numbered(&[12]), format, 2)
+}
+
+/// Two changes with one line between them.
+pub(super) fn near_sketch(format: EditFormat) -> Sketch {
+    sketched(&sample("a\nb\nc\nd\ne\n", "a\nB\nc\nD\ne\n"), format, 1)
+}
+
+/// Literal changes that cases can be made from.
+pub(super) fn samples() -> Vec<Sample> {
+    vec![
+        sample(BEFORE, AFTER),
+        sample(BEFORE, &BEFORE.replace("        level += hour\n", "        level += hour\n        self.log(level)\n")),
+        sample(BEFORE, &BEFORE.replace("    name = 'spring'\n", "")),
+        numbered(&[20, 60]),
+        numbered(&[12, 14, 40]),
+        numbered(&[70]),
+    ]
+}
