@@ -204,7 +204,10 @@ impl<'v> Hits<'v> {
         let mut budget = MAX_LIKENESS;
         for ((hit, line), wanted) in self.lines.iter_mut().zip(quote).zip(canon) {
             if matches!(hit, Hit::Same([])) && wanted.chars().nth(3).is_some() {
-                *hit = Hit::Like(view.like(wanted, least_likeness(line.kind), windows, &mut budget));
+                let mut like = view.like(wanted, least_likeness(line.kind), windows, &mut budget);
+                // What goes must be what was meant.
+                like.retain(|(at, _)| line.kind == QuoteKind::Keep || canon::is_slip(wanted, &view.canon(*at)));
+                *hit = Hit::Like(like);
             }
         }
     }

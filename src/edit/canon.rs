@@ -107,6 +107,36 @@ fn class_of(text: &str) -> LineClass {
     if comment { LineClass::Comment } else { LineClass::Code }
 }
 
+/// Whether a line says something: brackets, dashes and the like stand everywhere.
+pub(super) fn is_telling(line: &str) -> bool {
+    line.chars().filter(|c| c.is_alphanumeric()).nth(2).is_some()
+}
+
+/// Whether two lines differ by a slip of the pen: one misspelt word at most, and no number. Lines that differ by a number
+/// or by several words are two lines, however many characters they share.
+pub(super) fn is_slip(quoted: &str, found: &str) -> bool {
+    let words = |line: &str| -> Vec<String> {
+        let words = line.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty());
+        words.map(str::to_owned).collect()
+    };
+    let digits = |word: &str| -> String { word.chars().filter(char::is_ascii_digit).collect() };
+    let (quoted, found) = (words(quoted), words(found));
+    if quoted.len() != found.len() {
+        return quoted.concat() == found.concat();
+    }
+    let mut differing = quoted.iter().zip(&found).filter(|(one, other)| one != other);
+    match (differing.next(), differing.next()) {
+        (None, _) => true,
+        (Some((one, other)), None) => {
+            digits(one) == digits(other) && Probe::new(one).likeness(other, LEAST_SLIP).is_some()
+        }
+        _ => false,
+    }
+}
+
+/// A misspelt word is at least so much like the right one.
+const LEAST_SLIP: f32 = 0.6;
+
 /// A line prepared for comparing it with many others.
 pub(super) struct Probe {
     chars: Vec<char>,
@@ -276,6 +306,14 @@ mod tests {
                 proptest::prop_assert!(a.len() > 128);
             }
         }
+    }
+
+    #[test]
+    fn a_slip_is_one_word_and_no_number() {
+        assert!(is_slip("let raeding = self.read();", "let reading = self.read();"));
+        assert!(is_slip("text())", "text)") && is_slip("on line", "online"));
+        assert!(!is_slip("rev: v2.10.0", "rev: v2.4.0"));
+        assert!(!is_slip("class SelectorList(ParselSelectorList, ref):", "class Selector(ParselSelector, ref):"));
     }
 
     #[test]

@@ -23,6 +23,8 @@ type Fate = (Option<String>, Result<Landing, Refusal>);
 pub(super) struct Draft<'a> {
     files: &'a dyn Files,
     flexibility: Flexibility,
+    /// Whether the reply says nothing but what is escaped.
+    escaped: bool,
     index: PathIndex,
     open: BTreeMap<String, OpenFile>,
     /// New path to old path of moved files.
@@ -33,9 +35,18 @@ pub(super) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    pub(super) fn new(files: &'a dyn Files, flexibility: Flexibility) -> Self {
+    pub(super) fn new(files: &'a dyn Files, flexibility: Flexibility, escaped: bool) -> Self {
         let index = PathIndex::new(files.paths(), files.root());
-        Self { files, flexibility, index, open: BTreeMap::new(), moved: BTreeMap::new(), tried: 0, last_change: None }
+        Self {
+            files,
+            flexibility,
+            escaped,
+            index,
+            open: BTreeMap::new(),
+            moved: BTreeMap::new(),
+            tried: 0,
+            last_change: None,
+        }
     }
 
     /// Whether an edit after the one numbered `at` (0-based) has changed a file.
@@ -213,7 +224,8 @@ impl<'a> Draft<'a> {
         let text = self.files.read(path).map_err(|why| Refusal::new(format!("`{path}` cannot be edited: {why}")))?;
         let exists = text.is_some();
         let edits = FileEdits::new(Arc::from(text.unwrap_or_default()), self.flexibility);
-        self.open.insert(path.to_owned(), OpenFile { edits, exists, deleted: false, moved_to: None });
+        self.open
+            .insert(path.to_owned(), OpenFile { edits, exists, deleted: false, moved_to: None, escaped: self.escaped });
         Ok(())
     }
 

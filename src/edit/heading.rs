@@ -86,6 +86,14 @@ impl Heading {
         Self { shape: Shape::Prose, path: None, mentions: Vec::new(), ..self.clone() }
     }
 
+    /// Whether the line is a sentence without anything that may be a file name, and not about a file either.
+    pub(super) fn names_nothing(&self) -> bool {
+        const WORDS: [&str; 8] = ["class", "code", "content", "contents", "file", "module", "script", "version"];
+        let line = self.line.to_lowercase();
+        let mut words = line.split(|c: char| !c.is_alphanumeric());
+        self.shape == Shape::Prose && self.mentions.is_empty() && !words.any(|word| WORDS.contains(&word))
+    }
+
     /// Whether the line announces an example or the output of a program.
     pub(super) fn illustrates(&self) -> bool {
         const WORDS: [&str; 12] = [

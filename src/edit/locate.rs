@@ -17,6 +17,11 @@ const SURE_LENGTH: usize = 16;
 const SURE: f32 = 0.9;
 /// The new side counts as present when it aligns for less than this.
 const PRESENT: f32 = 0.12;
+/// A place below this price is as good as exact; one above may be what an earlier edit left.
+const NEARLY: f32 = 0.05;
+const EXACTLY: f32 = 0.01;
+/// So many lines of code between two neighbours of the quote are another place.
+const TORN: usize = 5;
 
 /// Locates `hunk` among the lines of `view`. `forgiving` is for diffs, whose lines may lack their plus sign and which
 /// may go on elsewhere without a new heading; a search block is one place.
@@ -86,7 +91,7 @@ fn aligned(view: &View<'_>, hunk: &Hunk, forgiving: bool) -> Result<Located, Ref
     let Some(place) = align::align(view, &quote, forgiving) else {
         return Err(explain::missing("no match: none of the quoted lines is in the file"));
     };
-    if place.cost > CHEAP && present(view, &lines, forgiving, place.cost) {
+    if present(view, &lines, forgiving, &place) {
         return Err(explain::already_applied());
     }
     accept(view, &quote, &place, forgiving)?;
@@ -138,8 +143,12 @@ fn quote_of<'a>(lines: &[(LineKind, &'a str)], forgiving: bool) -> Vec<QuoteLine
     quote
 }
 
-/// Whether the new side is in the file already, clearly better than the old one.
-fn present(view: &View<'_>, lines: &[(LineKind, &str)], forgiving: bool, cost: f32) -> bool {
+/// Whether the new side is in the file already, clearly better than the old one; or to the letter, where the old one was
+/// found only nearly so.
+fn present(view: &View<'_>, lines: &[(LineKind, &str)], forgiving: bool, place: &Place) -> bool {
+    if place.cost < NEARLY {
+        return false;
+    }
     let after: Vec<QuoteLine<'_>> = lines
         .iter()
         .filter(|(kind, _)| *kind != LineKind::Delete)
@@ -149,8 +158,16 @@ fn present(view: &View<'_>, lines: &[(LineKind, &str)], forgiving: bool, cost: f
         })
         .collect();
     let solid = after.iter().any(|line| line.kind != QuoteKind::Gap && !line.text.trim().is_empty());
-    let place = if solid { align::align(view, &after, forgiving) } else { None };
-    place.is_some_and(|place| place.cost < PRESENT && place.cost < cost - 0.2)
+    let after = if solid { align::align(view, &after, forgiving) } else { None };
+    let overlaps = |after: &Place| {
+        let span =
+            |place: &Place| place.map.iter().flatten().min().copied().zip(place.map.iter().flatten().max().copied());
+        span(after).zip(span(place)).is_some_and(|((from, to), (first, last))| from <= last && first <= to)
+    };
+    after.is_some_and(|after| {
+        let better = after.cost < PRESENT && after.cost < place.cost - 0.2 && place.cost > CHEAP;
+        better || (after.cost < EXACTLY && overlaps(&after))
+    })
 }
 
 fn accept(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place, forgiving: bool) -> Result<(), Refusal> {
@@ -165,7 +182,11 @@ fn accept(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place, forgiving: bo
     if quote.iter().zip(&place.map).any(|(line, at)| lost(line, at) && strict(line)) {
         return Err(explain::no_match(view, quote, place));
     }
-    if unanchored(view, quote, place) || contradicted(view, quote, place) {
+    if unanchored(view, quote, place)
+        || contradicted(view, quote, place)
+        || torn(view, quote, place)
+        || mixed(view, quote, place)
+    {
         return Err(explain::no_match(view, quote, place));
     }
     if place.margin < align::MARGIN {
@@ -184,12 +205,53 @@ fn unanchored(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool {
     for (line, at) in met.filter_map(|(line, at)| Some((line, (*at)?))) {
         let wanted = canon::canon(line.text);
         if *view.canon(at) == *wanted {
-            return false;
+            if canon::is_telling(&wanted) {
+                return false;
+            }
+            continue;
         }
         let long = wanted.chars().count() >= SURE_LENGTH;
-        all_sure &= long && canon::Probe::new(&wanted).likeness(&view.canon(at), SURE).is_some();
+        let found = view.canon(at);
+        let alike = canon::Probe::new(&wanted).likeness(&found, SURE).is_some();
+        all_sure &= long && alike && canon::is_slip(&wanted, &found);
     }
     !all_sure
+}
+
+/// Whether neighbours in the quote stand far apart in the file, which is two places quoted as one.
+fn torn(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool {
+    let mut before: Option<usize> = None;
+    for (line, at) in quote.iter().zip(&place.map) {
+        if let (Some(above), Some(below)) = (before, *at) {
+            let code = (above + 1..below).filter(|line| view.class(*line) == LineClass::Code);
+            if code.take(TORN).count() == TORN {
+                return true;
+            }
+        }
+        if line.kind == QuoteKind::Gap || line.jump {
+            before = None;
+        } else if at.is_some() {
+            before = *at;
+        }
+    }
+    false
+}
+
+/// Whether a missing line stands elsewhere in the file beside the line that the quote has beside it: then the quote mixes
+/// two places, and the line is no forgotten addition.
+fn mixed(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool {
+    let solid = |line: &&QuoteLine<'_>| line.kind != QuoteKind::Gap && !line.text.trim().is_empty();
+    let above = |line: usize| (0..line).rev().find(|line| view.class(*line) != LineClass::Blank);
+    let below = |line: usize| (line + 1..view.len()).find(|line| view.class(*line) != LineClass::Blank);
+    let says = |at: Option<usize>, line: Option<&QuoteLine<'_>>| {
+        at.zip(line).is_some_and(|(at, line)| *view.canon(at) == *canon::canon(line.text))
+    };
+    let missing = quote.iter().zip(&place.map).enumerate().filter(|(_, (line, at))| at.is_none() && solid(line));
+    missing.filter(|(_, (line, _))| canon::is_telling(line.text)).any(|(index, (line, _))| {
+        let (before, after) = (quote.iter().take(index).rev().find(solid), quote.iter().skip(index + 1).find(solid));
+        let places = view.places(&canon::canon(line.text)).iter().take(8);
+        places.copied().any(|at| says(above(at), before) || says(below(at), after))
+    })
 }
 
 /// Quoted lines that are missing are forgotten additions only where nothing stands in their place.

@@ -16,6 +16,7 @@ mod code;
 mod compose;
 mod document;
 mod draft;
+mod entity;
 mod explain;
 mod form;
 pub mod format;

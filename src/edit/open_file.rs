@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::compose::FileEdits;
 use super::document::Item;
+use super::entity;
 use super::explain;
 use super::outcome::{Flag, Landing, Refusal, Strategy};
 use super::proposal::{FileChange, FileProposal};
-use super::reply::{Change, Hunk, QuotedLine};
+use super::reply::{Change, Hunk};
 use super::whole_file;
 
 /// The file as the edits so far leave it.
@@ -16,6 +17,8 @@ pub(super) struct OpenFile {
     pub(super) exists: bool,
     pub(super) deleted: bool,
     pub(super) moved_to: Option<String>,
+    /// Whether the reply says nothing but what is escaped.
+    pub(super) escaped: bool,
 }
 
 impl OpenFile {
@@ -37,10 +40,19 @@ impl OpenFile {
             return self.fill(path, readings.first());
         }
         let hunk = self.reading(readings, forgiving)?;
-        self.edits.apply(hunk, forgiving).or_else(|refusal| {
-            let decoded = if refusal.missing { decoded(hunk) } else { None };
-            decoded.and_then(|hunk| self.edits.apply(&hunk, forgiving).ok()).ok_or(refusal)
-        })
+        let unescaped = entity::decoded(hunk).filter(|unescaped| self.reads_better(path, unescaped, hunk, forgiving));
+        self.edits.apply(unescaped.as_ref().unwrap_or(hunk), forgiving)
+    }
+
+    /// Whether a hunk fits better with its entities read as characters. Where both fit alike, as entities stand among the
+    /// added lines alone, the rest of the reply and the file decide.
+    fn reads_better(&self, path: &str, unescaped: &Hunk, hunk: &Hunk, forgiving: bool) -> bool {
+        match (self.edits.cost(unescaped, forgiving), self.edits.cost(hunk, forgiving)) {
+            (None, _) => false,
+            (Some(_), None) => true,
+            (Some(cost), Some(plain)) if (cost - plain).abs() > 1e-3 => cost < plain,
+            _ => self.escaped && !entity::belongs_in(path, self.edits.document().base()),
+        }
     }
 
     /// The reading whose quote is in the file: the longest exact one, else the only one that is accepted.
@@ -98,9 +110,24 @@ impl OpenFile {
         if new {
             return Err(Refusal::new(format!("`{path}` exists already")));
         }
-        let items = whole_file::merge(self.edits.document(), lines)?;
+        let unescaped = self.unescaped(lines);
+        let items = whole_file::merge(self.edits.document(), unescaped.as_deref().unwrap_or(lines))?;
         self.edits.set_items(items);
         Ok(Landing::new(Strategy::Whole, ""))
+    }
+
+    /// The lines with their entities read as characters, where that makes them more like the file.
+    fn unescaped(&self, lines: &[String]) -> Option<Vec<String>> {
+        if !self.escaped {
+            return None;
+        }
+        let unescaped: Vec<String> = lines.iter().map(|line| entity::decode(line)).collect();
+        let old = self.edits.document().bodies();
+        let share = |lines: &[String]| {
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+            whole_file::kept_share(&old, &lines)
+        };
+        (share(&unescaped) > share(lines)).then_some(unescaped)
     }
 
     pub(super) fn delete(&mut self, path: &str, change: &Change) -> Result<Landing, Refusal> {
@@ -140,16 +167,4 @@ impl OpenFile {
             (None, Some(_)) => None,
         }
     }
-}
-
-/// The hunk with `&lt;`, `&gt;` and `&amp;` read as characters, if it has any and none of the characters themselves.
-fn decoded(hunk: &Hunk) -> Option<Hunk> {
-    let entity = |line: &QuotedLine| ["&lt;", "&gt;", "&amp;"].iter().any(|entity| line.text.contains(entity));
-    let raw = |line: &QuotedLine| line.text.contains(['<', '>']);
-    if !hunk.lines.iter().any(entity) || hunk.lines.iter().any(raw) {
-        return None;
-    }
-    let text = |line: &QuotedLine| line.text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
-    let lines = hunk.lines.iter().map(|line| QuotedLine { kind: line.kind, text: text(line) }).collect();
-    Some(Hunk { lines, scopes: hunk.scopes.clone() })
 }

@@ -142,7 +142,7 @@ fn position(view: &View<'_>, lines: &[Met<'_>], index: usize) -> Option<usize> {
     if apart && run == removed.len() {
         return removed.iter().rev().nth(placed).map(|at| at + 1);
     }
-    Some(if placed >= removed.len() { past_docstring(view, last, coming) } else { last + 1 })
+    Some(last + 1)
 }
 
 /// Whether code, or the comment of an attribute's item, stands between the kept lines above and below a new line, so

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::draft::Draft;
+use super::entity;
 use super::naming::{self, Names};
 use super::outcome::{Flag, Landing, Outcome, Refusal, Status};
 use super::reply::{Edit, ParsedReply};
@@ -77,7 +78,7 @@ pub fn propose(parsed: &ParsedReply, files: &dyn Files) -> Proposal {
 
 /// [`propose`], with the given flexibility.
 pub fn propose_with(parsed: &ParsedReply, files: &dyn Files, flexibility: Flexibility) -> Proposal {
-    let mut draft = Draft::new(files, flexibility);
+    let mut draft = Draft::new(files, flexibility, entity::escapes(&parsed.edits));
     let mut fates: BTreeMap<usize, (Option<String>, Result<Landing, Refusal>)> = BTreeMap::new();
     let names = Names::new(&parsed.headings, draft.index());
     let edits = naming::edits_of(&parsed.edits, &parsed.fences, &names, draft.index());

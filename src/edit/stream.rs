@@ -6,7 +6,7 @@ use super::format::{EditFormat, FormatChoice};
 use super::heading::{Heading, Shape};
 use super::marker::{self, Fence};
 use super::name;
-use super::reply::{Edit, LineKind, ParsedReply};
+use super::reply::{Change, Edit, LineKind, ParsedReply};
 use super::search_replace::SearchBlock;
 use super::unified::DiffBlock;
 use super::v4a::PatchBlock;
@@ -150,7 +150,7 @@ impl EditStream {
         let cut = !self.partial.is_empty();
         if cut {
             let line = std::mem::take(&mut self.partial);
-            self.read(&line);
+            self.read(self.begun_marker(&line).unwrap_or(&line));
         }
         match std::mem::replace(&mut self.state, State::Outside) {
             State::Outside => {}
@@ -166,6 +166,13 @@ impl EditStream {
             drop_illustrations(&mut reply.edits);
         }
         reply
+    }
+
+    /// The marker that the last line of a cut reply begins: what follows it is missing, which must not go unsaid.
+    fn begun_marker(&self, line: &str) -> Option<&'static str> {
+        const MARKERS: [&str; 2] = ["<<<<<<< SEARCH", "*** Begin Patch"];
+        let outside = matches!(self.state, State::Outside) && line.len() >= 4;
+        MARKERS.into_iter().find(|marker| outside && marker.starts_with(line.trim_end()))
     }
 
     fn read(&mut self, line: &str) {
@@ -421,6 +428,9 @@ fn drop_illustrations(edits: &mut Vec<Edit>) {
     edits.retain(|edit| !whole(edit) || !edited.contains(&edit.path));
 }
 
+/// A fence of so few lines below a sentence that names nothing is an example where other fences are whole files.
+const EXAMPLE: usize = 12;
+
 /// A whole file without a name may be meant for the only file of the chat when it is the only whole file of the reply.
 /// Among others it is refused, unless it is announced as an example.
 fn refuse_unnamed(reply: &mut ParsedReply) {
@@ -432,6 +442,10 @@ fn refuse_unnamed(reply: &mut ParsedReply) {
     let heading = |edit: &Edit| edit.heading.and_then(|at| headings.get(at));
     let unnamed = |edit: &Edit| is_whole(edit) && edit.path.is_none();
     reply.edits.retain(|edit| !unnamed(edit) || !heading(edit).is_some_and(Heading::illustrates));
+    let few = |edit: &Edit| matches!(&edit.change, Change::Whole(lines) if lines.len() <= EXAMPLE);
+    let example = |edit: &mut Edit| unnamed(edit) && few(edit) && heading(edit).is_some_and(Heading::names_nothing);
+    // They count if a file has the sentence for its name.
+    reply.fences.extend(reply.edits.extract_if(.., example));
     for edit in reply.edits.iter_mut().filter(|edit| unnamed(edit)) {
         let line = edit.heading.and_then(|at| reply.headings.get(at)).map(|heading| heading.line.clone());
         let refused = Heading {

@@ -1,0 +1,77 @@
+//! Replies that passed through something that escapes markup: `&lt;` where the model wrote `<`.
+
+use super::reply::{Change, Edit, Hunk, QuotedLine};
+
+/// The entities, and what they stand for. The ampersand comes last, so that nothing is decoded twice.
+const ENTITIES: [(&str, &str); 3] = [("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")];
+
+/// Extensions of files that write entities themselves.
+const MARKUP: [&str; 14] =
+    ["astro", "ejs", "erb", "htm", "html", "jsx", "md", "mdx", "rst", "svelte", "svg", "tsx", "vue", "xml"];
+
+/// Whether all that these edits say is escaped: there are entities, and none of the characters that they stand for.
+pub(super) fn escapes(edits: &[Edit]) -> bool {
+    let mut any = false;
+    for edit in edits {
+        let clean = match &edit.change {
+            Change::Hunk(readings) => readings.iter().take(1).flat_map(|hunk| &hunk.lines).all(|line| {
+                any |= has_entity(&line.text);
+                !has_raw(&line.text)
+            }),
+            Change::Whole(lines) => lines.iter().all(|line| {
+                any |= has_entity(line);
+                !has_raw(line)
+            }),
+            Change::Nothing => true,
+        };
+        if !clean {
+            return false;
+        }
+    }
+    any
+}
+
+/// Whether a file may well hold entities: by its name, or because it does.
+pub(super) fn belongs_in(path: &str, text: &str) -> bool {
+    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
+    MARKUP.contains(&extension.as_str()) || has_entity(text)
+}
+
+/// The hunk with its entities read as characters, if it has any and none of the characters themselves.
+pub(super) fn decoded(hunk: &Hunk) -> Option<Hunk> {
+    let escaped =
+        hunk.lines.iter().any(|line| has_entity(&line.text)) && !hunk.lines.iter().any(|line| has_raw(&line.text));
+    let line = |line: &QuotedLine| QuotedLine { kind: line.kind, text: decode(&line.text) };
+    escaped.then(|| Hunk { lines: hunk.lines.iter().map(line).collect(), scopes: hunk.scopes.clone() })
+}
+
+/// The text with entities read as characters.
+pub(super) fn decode(text: &str) -> String {
+    ENTITIES.iter().fold(text.to_owned(), |text, (entity, character)| text.replace(entity, character))
+}
+
+fn has_entity(text: &str) -> bool {
+    ENTITIES.iter().any(|(entity, _)| text.contains(entity))
+}
+
+fn has_raw(text: &str) -> bool {
+    let entity =
+        |at: usize| text.get(at..).is_some_and(|rest| ENTITIES.iter().any(|(entity, _)| rest.starts_with(entity)));
+    text.contains(['<', '>']) || text.match_indices('&').any(|(at, _)| !entity(at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entities_are_read_once() {
+        assert_eq!(decode("a &lt; b &amp;&amp; c &amp;lt;"), "a < b && c &lt;");
+        assert!(has_raw("a & b") && has_raw("a &amp;& b") && !has_raw("a &amp; b"));
+    }
+
+    #[test]
+    fn markup_and_files_with_entities_keep_them() {
+        assert!(belongs_in("a/b.HTML", "") && belongs_in("a.py", "x = '&lt;'") && !belongs_in("a.py", "a < b"));
+    }
+}
