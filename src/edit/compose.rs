@@ -78,12 +78,15 @@ impl FileEdits {
 
     /// Applies one hunk.
     pub(super) fn apply(&mut self, hunk: &Hunk, forgiving: bool) -> Result<Landing, Refusal> {
-        if self.applied.contains(&hunk.lines) {
-            let mut landing = Landing::new(Strategy::Unchanged, "the same edit stands earlier in the reply");
-            landing.flags.push(Flag::Repeated);
-            return Ok(landing);
+        if self.repeats(hunk) {
+            return Ok(Landing::repeated());
         }
-        let against = self.find(hunk, forgiving)?;
+        let against = match self.find(hunk, forgiving) {
+            Err(refusal) if refusal.is(Flag::AlreadyApplied) && self.fitted_before(hunk, forgiving) => {
+                return Ok(Landing::repeated());
+            }
+            found => found?,
+        };
         if !hunk.changes()
             && let Some(fate) = self.context_only(&against)
         {
@@ -100,7 +103,8 @@ impl FileEdits {
             }
         };
         if self.same_text(&items) {
-            return Err(explain::already_applied());
+            let repeats = self.fitted_before(hunk, forgiving) && located.strategy != Strategy::Exact;
+            return if repeats { Ok(Landing::repeated()) } else { Err(explain::already_applied()) };
         }
         self.items = items;
         self.changed = true;
@@ -108,6 +112,17 @@ impl FileEdits {
         let flags = if located.strategy == Strategy::Elision { vec![Flag::Elision] } else { Vec::new() };
         let (strategy, confidence) = (located.strategy, located.confidence);
         Ok(Landing { strategy, confidence, lines, flags, note: String::new() })
+    }
+
+    /// Whether the very same hunk has been applied.
+    pub(super) fn repeats(&self, hunk: &Hunk) -> bool {
+        self.applied.contains(&hunk.lines)
+    }
+
+    /// Whether a hunk that changes nothing now would have changed the file before the other edits of this reply: it says
+    /// the same as one of them, in other words.
+    fn fitted_before(&self, hunk: &Hunk, forgiving: bool) -> bool {
+        self.changed && locate::locate(&View::of_base(&self.document), hunk, forgiving, self.flexibility).is_ok()
     }
 
     /// A hunk without plus or minus asks for nothing, if the file has it. If it is exact but for lines that the file

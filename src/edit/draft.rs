@@ -115,7 +115,7 @@ impl<'a> Draft<'a> {
             Resolution::Guessed(path) if whole => self.guessed_whole(edit, written, path),
             Resolution::Guessed(path) => Ok((path, true)),
             Resolution::Several(paths) => self.only_taker(edit, written, &paths).map(|path| (path, true)),
-            Resolution::Absent(_) if whole => self.new_whole(written),
+            Resolution::Absent(_) if whole => self.new_whole(edit, written),
             Resolution::Absent(path) => {
                 let near = self.index.near(&path);
                 Err(resolve::refusal(&format!("no such file: `{path}`"), &near))
@@ -124,11 +124,15 @@ impl<'a> Draft<'a> {
     }
 
     /// A whole file under an unknown name is new, unless the name looks like a slip of the pen.
-    fn new_whole(&self, written: &str) -> Result<(String, bool), Refusal> {
+    fn new_whole(&mut self, edit: &Edit, written: &str) -> Result<(String, bool), Refusal> {
         let path = self.index.new_path(written).map_err(|reason| resolve::forbidden(&reason))?;
         let folder = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
-        let slip = |known: &String| folder(known) == folder(&path) && edit_distance_is_small(known, &path);
-        let near: Vec<String> = self.index.near(&path).into_iter().filter(slip).collect();
+        let mut near = self.index.near(&path);
+        near.retain(|known| {
+            folder(known) == folder(&path)
+                && (edit_distance_is_small(known, &path)
+                    || (self.open_file(known).is_ok() && self.cost(known, edit).is_some()))
+        });
         if near.is_empty() {
             return Ok((path, false));
         }
@@ -210,8 +214,9 @@ impl<'a> Draft<'a> {
             }
             Change::Whole(lines) => {
                 let new: Vec<&str> = lines.iter().map(String::as_str).collect();
-                let share = whole_file::kept_share(&file.edits.document().bodies(), &new);
-                (share > 0.6).then_some(1.0 - share)
+                let old = file.edits.document().bodies();
+                let share = whole_file::kept_share(&old, &new);
+                (share > 0.6 && !old.is_empty()).then_some(1.0 - share)
             }
             Change::Nothing => None,
         }

@@ -1,13 +1,13 @@
 //! Replies that passed through something that escapes markup: `&lt;` where the model wrote `<`.
 
+use super::canon::{self, LineClass};
 use super::reply::{Change, Edit, Hunk, QuotedLine};
 
 /// The entities, and what they stand for. The ampersand comes last, so that nothing is decoded twice.
 const ENTITIES: [(&str, &str); 3] = [("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")];
 
 /// Extensions of files that write entities themselves.
-const MARKUP: [&str; 14] =
-    ["astro", "ejs", "erb", "htm", "html", "jsx", "md", "mdx", "rst", "svelte", "svg", "tsx", "vue", "xml"];
+const MARKUP: [&str; 11] = ["astro", "ejs", "erb", "htm", "html", "jsx", "svelte", "svg", "tsx", "vue", "xml"];
 
 /// Whether all that these edits say is escaped: there are entities, and none of the characters that they stand for.
 pub(super) fn escapes(edits: &[Edit]) -> bool {
@@ -31,10 +31,14 @@ pub(super) fn escapes(edits: &[Edit]) -> bool {
     any
 }
 
-/// Whether a file may well hold entities: by its name, or because it does.
-pub(super) fn belongs_in(path: &str, text: &str) -> bool {
+/// Whether the entities of `added` lines may well be meant: by the name of the file, because it has some, or because they
+/// stand in comments alone, as in the documentation of Java.
+pub(super) fn may_be_meant<'l>(path: &str, text: &str, added: impl Iterator<Item = &'l str>) -> bool {
     let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
-    MARKUP.contains(&extension.as_str()) || has_entity(text)
+    let mut escaped = added.filter(|line| has_entity(line));
+    MARKUP.contains(&extension.as_str())
+        || has_entity(text)
+        || escaped.all(|line| canon::class(line) == LineClass::Comment)
 }
 
 /// The hunk with its entities read as characters, if it has any and none of the characters themselves.
@@ -71,7 +75,11 @@ mod tests {
     }
 
     #[test]
-    fn markup_and_files_with_entities_keep_them() {
-        assert!(belongs_in("a/b.HTML", "") && belongs_in("a.py", "x = '&lt;'") && !belongs_in("a.py", "a < b"));
+    fn markup_comments_and_files_with_entities_keep_them() {
+        let meant = |path: &str, text: &str, added: &str| may_be_meant(path, text, added.lines());
+        assert!(
+            meant("a/b.HTML", "", "&lt;") && meant("a.py", "x = '&lt;'", "&lt;") && !meant("a.py", "a < b", "c &lt; d")
+        );
+        assert!(meant("A.java", "", "   * A &lt;b&gt;.") && !meant("A.java", "", "   * A &lt;b&gt;.\na &lt; b"));
     }
 }

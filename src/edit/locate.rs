@@ -143,10 +143,25 @@ fn quote_of<'a>(lines: &[(LineKind, &'a str)], forgiving: bool) -> Vec<QuoteLine
     quote
 }
 
-/// Whether the new side is in the file already, clearly better than the old one; or to the letter, where the old one was
-/// found only nearly so.
+/// Whether the new side is in the file already. Lines to be removed that stand there say that it is not; a misspelt one
+/// may be what the edit made of it.
 fn present(view: &View<'_>, lines: &[(LineKind, &str)], forgiving: bool, place: &Place) -> bool {
     if place.cost < NEARLY {
+        return false;
+    }
+    let made = |text: &str| lines.iter().any(|(kind, line)| *kind == LineKind::Insert && *canon::canon(line) == *text);
+    let mut map = place.map.iter();
+    let (mut removes, mut done) = (false, false);
+    for (kind, text) in lines.iter().filter(|(kind, _)| *kind != LineKind::Insert) {
+        let at = map.next().copied().flatten();
+        if *kind != LineKind::Delete || text.trim().is_empty() {
+            continue;
+        }
+        removes = true;
+        let found = at.map(|at| view.canon(at));
+        done |= found.as_ref().is_none_or(|found| **found != *canon::canon(text) && made(found));
+    }
+    if removes && !done {
         return false;
     }
     let after: Vec<QuoteLine<'_>> = lines
@@ -160,14 +175,18 @@ fn present(view: &View<'_>, lines: &[(LineKind, &str)], forgiving: bool, place: 
     let solid = after.iter().any(|line| line.kind != QuoteKind::Gap && !line.text.trim().is_empty());
     let after = if solid { align::align(view, &after, forgiving) } else { None };
     let overlaps = |after: &Place| {
-        let span =
-            |place: &Place| place.map.iter().flatten().min().copied().zip(place.map.iter().flatten().max().copied());
         span(after).zip(span(place)).is_some_and(|((from, to), (first, last))| from <= last && first <= to)
     };
     after.is_some_and(|after| {
-        let better = after.cost < PRESENT && after.cost < place.cost - 0.2 && place.cost > CHEAP;
-        better || (after.cost < EXACTLY && overlaps(&after))
+        let better = after.cost < PRESENT && after.cost < place.cost - 0.2;
+        (better && (removes || place.cost > CHEAP)) || (after.cost < EXACTLY && overlaps(&after))
     })
+}
+
+/// The first and the last line of a place.
+fn span(place: &Place) -> Option<(usize, usize)> {
+    let met = || place.map.iter().flatten().copied();
+    met().min().zip(met().max())
 }
 
 fn accept(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place, forgiving: bool) -> Result<(), Refusal> {
@@ -275,6 +294,9 @@ fn contradicted(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool
         let before = place.map.iter().take(from).flatten().max();
         let after = place.map.iter().skip(at).flatten().min();
         let (Some(before), Some(after)) = (before, after) else {
+            if replaces(quote, from, at) {
+                continue;
+            }
             return true;
         };
         let code = (before + 1..*after).any(|line| view.class(line) == LineClass::Code);
@@ -284,6 +306,15 @@ fn contradicted(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool
         }
     }
     false
+}
+
+/// Whether the only missing line is the last one and much like the removed line above it: the new version of it.
+fn replaces(quote: &[QuoteLine<'_>], from: usize, to: usize) -> bool {
+    let above = from.checked_sub(1).and_then(|above| quote.get(above)).filter(|line| line.kind == QuoteKind::Delete);
+    let alike = |(old, new): (&QuoteLine<'_>, &QuoteLine<'_>)| {
+        canon::Probe::new(&canon::canon(old.text)).likeness(&canon::canon(new.text), 0.6).is_some()
+    };
+    from + 1 == to && to == quote.len() && above.zip(quote.get(from)).is_some_and(alike)
 }
 
 /// A placeholder among the added lines of a replacement would take the place of code that it does not show.

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use super::align::MARGIN;
 use super::compose::FileEdits;
 use super::document::Item;
 use super::entity;
 use super::explain;
 use super::outcome::{Flag, Landing, Refusal, Strategy};
 use super::proposal::{FileChange, FileProposal};
-use super::reply::{Change, Hunk};
+use super::reply::{Change, Hunk, LineKind};
 use super::whole_file;
 
 /// The file as the edits so far leave it.
@@ -39,9 +40,18 @@ impl OpenFile {
         if new || readings.iter().all(|hunk| !hunk.quotes()) {
             return self.fill(path, readings.first());
         }
+        if let Some(repeated) = readings.iter().find_map(|hunk| self.repeated(hunk)) {
+            return Ok(repeated);
+        }
         let hunk = self.reading(readings, forgiving)?;
         let unescaped = entity::decoded(hunk).filter(|unescaped| self.reads_better(path, unescaped, hunk, forgiving));
         self.edits.apply(unescaped.as_ref().unwrap_or(hunk), forgiving)
+    }
+
+    /// The outcome of a hunk that stands earlier in the reply.
+    fn repeated(&self, hunk: &Hunk) -> Option<Landing> {
+        let unescaped = || entity::decoded(hunk).is_some_and(|hunk| self.edits.repeats(&hunk));
+        (self.edits.repeats(hunk) || unescaped()).then(Landing::repeated)
     }
 
     /// Whether a hunk fits better with its entities read as characters. Where both fit alike, as entities stand among the
@@ -51,11 +61,15 @@ impl OpenFile {
             (None, _) => false,
             (Some(_), None) => true,
             (Some(cost), Some(plain)) if (cost - plain).abs() > 1e-3 => cost < plain,
-            _ => self.escaped && !entity::belongs_in(path, self.edits.document().base()),
+            _ => {
+                let added =
+                    hunk.lines.iter().filter(|line| line.kind == LineKind::Insert).map(|line| line.text.as_str());
+                self.escaped && !entity::may_be_meant(path, self.edits.document().base(), added)
+            }
         }
     }
 
-    /// The reading whose quote is in the file: the longest exact one, else the only one that is accepted.
+    /// The reading whose quote is in the file: the longest exact one, else the one that fits clearly best.
     fn reading<'h>(&self, readings: &'h [Hunk], forgiving: bool) -> Result<&'h Hunk, Refusal> {
         if let [only] = readings {
             return Ok(only);
@@ -64,12 +78,14 @@ impl OpenFile {
         for hunk in readings.iter().rev().filter(|hunk| hunk.quotes()) {
             match self.edits.cost(hunk, forgiving) {
                 Some(0.0) => return Ok(hunk),
-                Some(_) => accepted.push(hunk),
+                Some(cost) => accepted.push((cost, hunk)),
                 None => {}
             }
         }
+        accepted.sort_by(|(one, _), (other, _)| one.total_cmp(other));
         match accepted.as_slice() {
-            [only] => Ok(only),
+            [(_, only)] => Ok(only),
+            [(best, hunk), (next, _), ..] if next - best >= MARGIN => Ok(hunk),
             [] => Err(explain::missing("no match: none of the ways to read the dividers gives lines of the file")),
             _ => {
                 Err(Refusal::new("ambiguous: the block has several lines that may be its divider")
@@ -110,14 +126,14 @@ impl OpenFile {
         if new {
             return Err(Refusal::new(format!("`{path}` exists already")));
         }
-        let unescaped = self.unescaped(lines);
+        let unescaped = self.unescaped(path, lines);
         let items = whole_file::merge(self.edits.document(), unescaped.as_deref().unwrap_or(lines))?;
         self.edits.set_items(items);
         Ok(Landing::new(Strategy::Whole, ""))
     }
 
     /// The lines with their entities read as characters, where that makes them more like the file.
-    fn unescaped(&self, lines: &[String]) -> Option<Vec<String>> {
+    fn unescaped(&self, path: &str, lines: &[String]) -> Option<Vec<String>> {
         if !self.escaped {
             return None;
         }
@@ -127,7 +143,10 @@ impl OpenFile {
             let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
             whole_file::kept_share(&old, &lines)
         };
-        (share(&unescaped) > share(lines)).then_some(unescaped)
+        let (with, without) = (share(&unescaped), share(lines));
+        let added = || lines.iter().map(String::as_str);
+        let meant = || entity::may_be_meant(path, self.edits.document().base(), added());
+        (with > without || (with == without && !meant())).then_some(unescaped)
     }
 
     pub(super) fn delete(&mut self, path: &str, change: &Change) -> Result<Landing, Refusal> {

@@ -195,4 +195,10 @@ impl Landing {
     pub(super) fn new(strategy: Strategy, note: impl Into<String>) -> Self {
         Self { strategy, confidence: 1.0, lines: None, flags: Vec::new(), note: note.into() }
     }
+
+    /// The edit has been made already, by this reply.
+    pub(super) fn repeated() -> Self {
+        let landing = Self::new(Strategy::Unchanged, "the same edit stands earlier in the reply");
+        Self { flags: vec![Flag::Repeated], ..landing }
+    }
 }

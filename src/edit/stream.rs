@@ -234,7 +234,8 @@ impl EditStream {
         if let Some(fence) = Fence::read(line) {
             return self.open(fence);
         }
-        if self.choice.reads(EditFormat::Udiff) && line.starts_with("@@") && self.path_above() {
+        let diffs_only = self.choice == FormatChoice::Only(EditFormat::Udiff);
+        if self.choice.reads(EditFormat::Udiff) && line.starts_with("@@") && (diffs_only || self.path_above()) {
             return self.bare_diff(line);
         }
         if self.fence.is_none()
