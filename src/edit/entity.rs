@@ -9,6 +9,10 @@ const ENTITIES: [(&str, &str); 3] = [("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"
 /// Extensions of files that write entities themselves.
 const MARKUP: [&str; 11] = ["astro", "ejs", "erb", "htm", "html", "jsx", "svelte", "svg", "tsx", "vue", "xml"];
 
+/// Tags of documentation that nobody writes with entities.
+const TAGS: [&str; 8] =
+    ["&lt;p&gt;", "&lt;/", "&lt;br", "&lt;b&gt;", "&lt;li&gt;", "&lt;ul&gt;", "&lt;pre&gt;", "&lt;code&gt;"];
+
 /// Whether all that these edits say is escaped: there are entities, and none of the characters that they stand for.
 pub(super) fn escapes(edits: &[Edit]) -> bool {
     let mut any = false;
@@ -35,10 +39,11 @@ pub(super) fn escapes(edits: &[Edit]) -> bool {
 /// stand in comments alone, as in the documentation of Java.
 pub(super) fn may_be_meant<'l>(path: &str, text: &str, added: impl Iterator<Item = &'l str>) -> bool {
     let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
+    let tag = |line: &str| TAGS.iter().any(|tag| line.contains(tag));
     let mut escaped = added.filter(|line| has_entity(line));
     MARKUP.contains(&extension.as_str())
         || has_entity(text)
-        || escaped.all(|line| canon::class(line) == LineClass::Comment)
+        || escaped.all(|line| canon::class(line) == LineClass::Comment && !tag(line))
 }
 
 /// The hunk with its entities read as characters, if it has any and none of the characters themselves.

@@ -1,5 +1,7 @@
 //! Finding the one place that a hunk means, or saying precisely why there is none.
 
+use std::borrow::Cow;
+
 use super::align::{self, Place, QuoteKind, QuoteLine};
 use super::canon::{self, LineClass};
 use super::explain;
@@ -149,7 +151,12 @@ fn present(view: &View<'_>, lines: &[(LineKind, &str)], forgiving: bool, place: 
     if place.cost < NEARLY {
         return false;
     }
-    let made = |text: &str| lines.iter().any(|(kind, line)| *kind == LineKind::Insert && *canon::canon(line) == *text);
+    let of =
+        |wanted: LineKind| lines.iter().filter(move |(kind, _)| *kind == wanted).map(|(_, line)| canon::canon(line));
+    let made = |text: &str| of(LineKind::Insert).any(|line| *line == *text);
+    let new = |line: &Cow<'_, str>| canon::is_telling(line) && !of(LineKind::Delete).any(|removed| removed == *line);
+    let mut added = of(LineKind::Insert).filter(new).peekable();
+    let all_there = added.peek().is_some() && added.all(|line| !view.places(&line).is_empty());
     let mut map = place.map.iter();
     let (mut removes, mut done) = (false, false);
     for (kind, text) in lines.iter().filter(|(kind, _)| *kind != LineKind::Insert) {
@@ -159,7 +166,7 @@ fn present(view: &View<'_>, lines: &[(LineKind, &str)], forgiving: bool, place: 
         }
         removes = true;
         let found = at.map(|at| view.canon(at));
-        done |= found.as_ref().is_none_or(|found| **found != *canon::canon(text) && made(found));
+        done |= found.as_ref().is_none_or(|found| **found != *canon::canon(text) && (all_there || made(found)));
     }
     if removes && !done {
         return false;
