@@ -128,14 +128,17 @@ pub(super) fn is_slip(quoted: &str, found: &str) -> bool {
     match (differing.next(), differing.next()) {
         (None, _) => true,
         (Some((one, other)), None) => {
-            digits(one) == digits(other) && Probe::new(one).likeness(other, LEAST_SLIP).is_some()
+            let (probe, other_chars): (_, Vec<char>) = (Probe::new(one), other.chars().collect());
+            let longer = probe.chars.len().max(other_chars.len());
+            let common = probe.places.as_ref().map_or(0, |places| places.common(probe.chars.len(), &other_chars));
+            digits(one) == digits(other) && longer - common <= MOST_SLIPS && common * 2 > longer
         }
         _ => false,
     }
 }
 
-/// A misspelt word is at least so much like the right one.
-const LEAST_SLIP: f32 = 0.6;
+/// So many characters of a misspelt word are wrong at most.
+const MOST_SLIPS: usize = 2;
 
 /// A line prepared for comparing it with many others.
 pub(super) struct Probe {
@@ -312,6 +315,7 @@ mod tests {
     fn a_slip_is_one_word_and_no_number() {
         assert!(is_slip("let raeding = self.read();", "let reading = self.read();"));
         assert!(is_slip("text())", "text)") && is_slip("on line", "online"));
+        assert!(!is_slip("replace(a, finalName)", "replace(a, newName)"));
         assert!(!is_slip("rev: v2.10.0", "rev: v2.4.0"));
         assert!(!is_slip("class SelectorList(ParselSelectorList, ref):", "class Selector(ParselSelector, ref):"));
     }

@@ -147,8 +147,10 @@ impl<'a> Draft<'a> {
         self.open_file(&path)?;
         let new: Vec<&str> = lines.iter().map(String::as_str).collect();
         let file = self.open.get(&path);
-        let alike = file.is_some_and(|file| whole_file::kept_share(&file.edits.document().bodies(), &new) >= 0.5);
-        if alike {
+        let share = file.map_or(0.0, |file| whole_file::kept_share(&file.edits.document().bodies(), &new));
+        // A path with all of the file's own in it says more than a base name.
+        let full = path.contains('/') && written.ends_with(&format!("/{path}"));
+        if share >= 0.5 || (full && share >= 0.15) {
             return Ok((path, true));
         }
         let bare = !written.trim_start_matches("./").contains('/');

@@ -85,6 +85,8 @@ mod tests {
         assert!(
             meant("a/b.HTML", "", "&lt;") && meant("a.py", "x = '&lt;'", "&lt;") && !meant("a.py", "a < b", "c &lt; d")
         );
-        assert!(meant("A.java", "", "   * A &lt;b&gt;.") && !meant("A.java", "", "   * A &lt;b&gt;.\na &lt; b"));
+        assert!(
+            meant("A.java", "", "   * A List&lt;B&gt;.") && !meant("A.java", "", "   * A List&lt;B&gt;.\na &lt; b")
+        );
     }
 }

@@ -68,7 +68,10 @@ impl IndentMap {
             return self;
         }
         let file: Vec<&str> = file.collect();
-        let indents = |lines: &[&str], c: char| lines.iter().filter(|line| line.starts_with(c)).count();
+        // The second and later lines of a block comment stand one column further in.
+        let comment = |line: &&&str| line.trim_start().starts_with('*');
+        let indents =
+            |lines: &[&str], c: char| lines.iter().filter(|line| line.starts_with(c) && !comment(line)).count();
         let spaces = |lines: &[&str]| {
             let deep = lines.iter().map(|line| indentation(line)).filter(|indent| indent.starts_with("  "));
             deep.map(str::len).min()

@@ -53,7 +53,7 @@ fn locate_anywhere(
     }
     let exact = exact_places(view, hunk);
     match exact.as_slice() {
-        [start] => {
+        [start] if !vague(view, hunk) => {
             let mut next = *start;
             let lines = hunk.lines.iter().map(|line| {
                 let quoted = line.kind != LineKind::Insert;
@@ -69,9 +69,20 @@ fn locate_anywhere(
         [] if flexibility == Flexibility::Off => {
             Err(explain::missing("no match: the quoted lines do not stand in the file to the letter"))
         }
-        [] => aligned(view, hunk, forgiving),
+        [] | [_] => aligned(view, hunk, forgiving),
         several => Err(explain::ambiguous(several.iter().map(|line| (*line, 1.0)).collect())),
     }
+}
+
+/// Whether all that is quoted is one bracket or the like that stands in several places: its indentation is no evidence, as
+/// replies are often indented otherwise.
+fn vague(view: &View<'_>, hunk: &Hunk) -> bool {
+    let mut quoted = hunk.lines.iter().filter(|line| line.kind != LineKind::Insert && !line.text.trim().is_empty());
+    let only = quoted.next().filter(|_| quoted.next().is_none());
+    only.is_some_and(|line| {
+        let canon = canon::canon(&line.text);
+        !canon::is_telling(&canon) && view.places(&canon).len() > 1
+    })
 }
 
 /// Where the quote stands byte for byte (at most eight places).
@@ -168,7 +179,7 @@ fn present(view: &View<'_>, lines: &[(LineKind, &str)], forgiving: bool, place: 
         let found = at.map(|at| view.canon(at));
         done |= found.as_ref().is_none_or(|found| **found != *canon::canon(text) && (all_there || made(found)));
     }
-    if removes && !done {
+    if removes && !done && !all_there {
         return false;
     }
     let after: Vec<QuoteLine<'_>> = lines

@@ -7,6 +7,7 @@ use super::compose::FileEdits;
 use super::document::Item;
 use super::entity;
 use super::explain;
+use super::marker;
 use super::outcome::{Flag, Landing, Refusal, Strategy};
 use super::proposal::{FileChange, FileProposal};
 use super::reply::{Change, Hunk, LineKind};
@@ -74,17 +75,16 @@ impl OpenFile {
         if let [only] = readings {
             return Ok(only);
         }
-        let mut accepted = Vec::new();
-        for hunk in readings.iter().rev().filter(|hunk| hunk.quotes()) {
-            match self.edits.cost(hunk, forgiving) {
-                Some(0.0) => return Ok(hunk),
-                Some(cost) => accepted.push((cost, hunk)),
-                None => {}
-            }
+        let quoting = readings.iter().rev().filter(|hunk| hunk.quotes());
+        let cost = |hunk: &'h Hunk| Some((self.edits.cost(hunk, forgiving)?, hunk));
+        let mut accepted: Vec<(f32, &Hunk)> = quoting.filter_map(cost).collect();
+        // A reading that leaves the divider in the file is the last resort.
+        if accepted.iter().any(|(_, hunk)| !adds_divider(hunk)) {
+            accepted.retain(|(_, hunk)| !adds_divider(hunk));
         }
         accepted.sort_by(|(one, _), (other, _)| one.total_cmp(other));
         match accepted.as_slice() {
-            [(_, only)] => Ok(only),
+            [(_, only)] | [(0.0, only), ..] => Ok(only),
             [(best, hunk), (next, _), ..] if next - best >= MARGIN => Ok(hunk),
             [] => Err(explain::missing("no match: none of the ways to read the dividers gives lines of the file")),
             _ => {
@@ -186,4 +186,13 @@ impl OpenFile {
             (None, Some(_)) => None,
         }
     }
+}
+
+/// Whether there are more lines like dividers among the added lines than among the removed ones.
+fn adds_divider(hunk: &Hunk) -> bool {
+    let count = |kind: LineKind| {
+        let lines = hunk.lines.iter().filter(|line| line.kind == kind);
+        lines.filter(|line| marker::divider(&line.text).is_some()).count()
+    };
+    count(LineKind::Insert) > count(LineKind::Delete)
 }
