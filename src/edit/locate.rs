@@ -53,7 +53,7 @@ fn locate_anywhere(
     }
     let exact = exact_places(view, hunk);
     match exact.as_slice() {
-        [start] if !vague(view, hunk) => {
+        [start] => {
             let mut next = *start;
             let lines = hunk.lines.iter().map(|line| {
                 let quoted = line.kind != LineKind::Insert;
@@ -69,20 +69,9 @@ fn locate_anywhere(
         [] if flexibility == Flexibility::Off => {
             Err(explain::missing("no match: the quoted lines do not stand in the file to the letter"))
         }
-        [] | [_] => aligned(view, hunk, forgiving),
+        [] => aligned(view, hunk, forgiving),
         several => Err(explain::ambiguous(several.iter().map(|line| (*line, 1.0)).collect())),
     }
-}
-
-/// Whether all that is quoted is one bracket or the like that stands in several places: its indentation is no evidence, as
-/// replies are often indented otherwise.
-fn vague(view: &View<'_>, hunk: &Hunk) -> bool {
-    let mut quoted = hunk.lines.iter().filter(|line| line.kind != LineKind::Insert && !line.text.trim().is_empty());
-    let only = quoted.next().filter(|_| quoted.next().is_none());
-    only.is_some_and(|line| {
-        let canon = canon::canon(&line.text);
-        !canon::is_telling(&canon) && view.places(&canon).len() > 1
-    })
 }
 
 /// Where the quote stands byte for byte (at most eight places).
