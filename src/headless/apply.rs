@@ -195,6 +195,7 @@ mod tests {
             path: path.into(),
             expected: None,
             content: content.map(Into::into),
+            renamed_from: None,
         };
         let orders = [order("a.py", Some("two\n")), order("b.py", Some("two\n")), order("gone.py", None)];
         std::fs::write(dir.path().join("a.py"), "two\n").unwrap();

@@ -41,6 +41,8 @@ pub struct WriteOrder {
     pub expected: Option<Arc<str>>,
     /// The text that it shall have; `None` to delete it.
     pub content: Option<String>,
+    /// The file that it was until now, deleted in the same write; it goes on in the form and with the mode of that file.
+    pub renamed_from: Option<String>,
 }
 
 /// Something to be done outside of the session.

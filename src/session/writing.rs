@@ -108,12 +108,14 @@ impl Session {
 
 /// What to write for one file; nothing if none of its hunks is accepted.
 pub fn write_orders(file: &FileReview) -> Vec<WriteOrder> {
-    let order = |path: &str, expected, content| WriteOrder { path: path.to_owned(), expected, content };
+    let order =
+        |path: &str, expected, content| WriteOrder { path: path.to_owned(), expected, content, renamed_from: None };
     match (file.composed(), &file.change) {
         (Composed::Untouched, _) => Vec::new(),
         (Composed::Deleted, _) => vec![order(&file.path, file.base.clone(), None)],
         (Composed::Text(text), FileChange::Rename { from }) => {
-            vec![order(&file.path, None, Some(text)), order(from, file.base.clone(), None)]
+            let renamed = WriteOrder { renamed_from: Some(from.clone()), ..order(&file.path, None, Some(text)) };
+            vec![renamed, order(from, file.base.clone(), None)]
         }
         (Composed::Text(text), _) => vec![order(&file.path, file.base.clone(), Some(text))],
     }

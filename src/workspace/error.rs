@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use super::form::TextForm;
+
 /// The working folder could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
@@ -55,9 +57,9 @@ pub enum ReadError {
         /// The path as asked for.
         path: String,
     },
-    /// The bytes are not UTF-8.
-    #[error("{path} is not UTF-8 text (first bad byte at offset {offset})")]
-    NotUtf8 {
+    /// The bytes are not UTF-8, and no other encoding is sure to give them back as they are.
+    #[error("{path} is in no known text encoding (not UTF-8 from byte {offset} on)")]
+    UnknownEncoding {
         /// The path as asked for.
         path: String,
         /// Offset of the first byte that is not UTF-8, 0-based.
@@ -94,7 +96,7 @@ impl ReadError {
             Self::NotFound { .. } => "Check the spelling; paths are relative to the root of the work.",
             Self::Outside { .. } => "Only files inside the root and outside .git can be opened.",
             Self::Binary { .. } => "Binary files cannot be added to the chat.",
-            Self::NotUtf8 { .. } => "Convert the file to UTF-8 first; it is never re-encoded behind your back.",
+            Self::UnknownEncoding { .. } => "Convert the file to UTF-8 first; it is never re-encoded behind your back.",
             Self::TooLarge { .. } => "Split the file, or add the part that matters.",
             Self::NotAFile { .. } => "Name a regular file.",
             Self::Unreadable { .. } => "Check the permissions of the file and try again.",
@@ -127,6 +129,18 @@ pub enum WriteError {
     NotAFile {
         /// The path.
         path: String,
+    },
+    /// The file is in an encoding that does not have a character of the new text.
+    #[error("{path} is in {form}, which does not have {character:?} (U+{:04X}, line {line} of the new text)", u32::from(*.character))]
+    Unencodable {
+        /// The file.
+        path: String,
+        /// How its text is encoded.
+        form: TextForm,
+        /// The first character that does not fit.
+        character: char,
+        /// The line that it stands in, 1-based.
+        line: usize,
     },
     /// Two writes name the same file.
     #[error("{path} is written twice in one go")]
@@ -181,21 +195,32 @@ pub enum WriteError {
 }
 
 impl WriteError {
-    /// What to do next, as one sentence.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::Stale { .. } => "Nothing was written. Reload the file and review the change again.",
-            Self::Outside { .. } => "Nothing was written. Only files inside the root and outside .git can be written.",
-            Self::NotAFile { .. } => "Nothing was written. Move what stands there, or choose another name.",
-            Self::Twice { .. } => "Nothing was written. Reject one of the two changes.",
-            Self::ReadOnly { .. } | Self::Denied { .. } => {
-                "Nothing was written. Give yourself write permission, or reject this file."
+    /// What to do next.
+    pub fn hint(&self) -> String {
+        let next = match self {
+            Self::Stale { .. } => "Reload the file and review the change again.",
+            Self::Outside { .. } => "Only files inside the root and outside of git's own can be written.",
+            Self::NotAFile { .. } => "Move what stands there, or choose another name.",
+            Self::Unencodable { path, .. } => {
+                return format!(
+                    "Nothing was written. Reject the hunk with this character, or convert {path} to UTF-8 first."
+                );
             }
-            Self::NoSpace { .. } => "Nothing was written. Free some space and write again.",
-            Self::Io { .. } => "Nothing was written. The change is still in review; try again.",
-            Self::ReadBack { .. } => "Another program may have written it at the same moment; look at the file.",
-            Self::Half { .. } => "Look at these files; the review still holds what was there before.",
-        }
+            Self::Twice { .. } => "Reject one of the two changes.",
+            Self::ReadOnly { path } => {
+                return format!(
+                    "Nothing was written. Make it writable (chmod u+w {path}) and write again, or reject its hunks."
+                );
+            }
+            Self::Denied { .. } => "Give yourself write permission, or reject this file.",
+            Self::NoSpace { .. } => "Free some space and write again.",
+            Self::Io { .. } => "The change is still in review; try again.",
+            Self::ReadBack { .. } => {
+                return "Another program may have written it at the same moment; look at the file.".into();
+            }
+            Self::Half { .. } => return "Look at these files; the review still holds what was there before.".into(),
+        };
+        format!("Nothing was written. {next}")
     }
 
     /// Sorts a system error into the kinds that a user can act on.

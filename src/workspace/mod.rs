@@ -3,6 +3,7 @@
 
 mod ctags;
 mod error;
+mod form;
 mod resolve;
 mod root;
 mod secret;
@@ -14,6 +15,7 @@ mod write;
 
 pub use ctags::{definitions_by_ctags, has_ctags};
 pub use error::{ReadError, WorkspaceError, WriteError};
+pub use form::TextForm;
 pub use root::{Root, RootKind};
 pub use secret::is_secret_name;
 pub use snapshot::{ContentHash, MAX_FILE_BYTES, Snapshot, read};

@@ -9,14 +9,12 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::error::ReadError;
+use super::form::{NoText, TextForm};
 use super::resolve::{Refusal, resolve};
 use super::root::Root;
 
 /// Files above this many bytes are not read as text.
 pub const MAX_FILE_BYTES: u64 = 10 * 1024 * 1024;
-
-/// A NUL among this many first bytes makes a file binary; git and ripgrep look about as far.
-const BINARY_PROBE_BYTES: usize = 8 * 1024;
 
 /// The content of a file, as a number: xxh3 with 128 bits over its bytes. Tells versions apart; it is no proof against
 /// forgery.
@@ -41,9 +39,11 @@ impl fmt::Display for ContentHash {
 pub struct Snapshot {
     /// Path relative to the root, with `/`, as it was asked for.
     pub path: String,
-    /// The whole text. A byte order mark and every line ending are still in it.
+    /// The whole text, without a byte order mark. Every line ending is still in it.
     pub text: Arc<str>,
-    /// Hash of the bytes.
+    /// How the text lies in the file. A write keeps it.
+    pub form: TextForm,
+    /// Hash of the bytes of the file.
     pub hash: ContentHash,
     /// Size in bytes.
     pub bytes: u64,
@@ -77,14 +77,12 @@ pub fn read(root: &Root, path: &str) -> Result<Snapshot, ReadError> {
 
 fn decode(path: &str, bytes: Vec<u8>) -> Result<Snapshot, ReadError> {
     let path = path.to_owned();
-    if bytes.iter().take(BINARY_PROBE_BYTES).any(|&byte| byte == 0) {
-        return Err(ReadError::Binary { path });
-    }
     let hash = ContentHash::of(&bytes);
     let size = bytes.len() as u64;
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok(Snapshot { path, text: text.into(), hash, bytes: size }),
-        Err(error) => Err(ReadError::NotUtf8 { path, offset: error.utf8_error().valid_up_to() }),
+    match TextForm::decode(bytes) {
+        Ok((text, form)) => Ok(Snapshot { path, text: text.into(), form, hash, bytes: size }),
+        Err(NoText::Binary) => Err(ReadError::Binary { path }),
+        Err(NoText::Unknown(offset)) => Err(ReadError::UnknownEncoding { path, offset }),
     }
 }
 
@@ -126,20 +124,22 @@ mod tests {
     }
 
     #[test]
-    fn marks_and_line_endings_stay_in_the_text() {
+    fn line_endings_stay_in_the_text_and_a_mark_does_not() {
         let (_dir, root) = root_with("a.txt", b"\xef\xbb\xbfone\r\ntwo\rthree");
         let snapshot = read(&root, "a.txt").unwrap();
-        assert_eq!(&*snapshot.text, "\u{feff}one\r\ntwo\rthree");
+        assert_eq!(&*snapshot.text, "one\r\ntwo\rthree");
         assert_eq!(snapshot.bytes, 17);
-        assert_eq!(snapshot.hash, ContentHash::of(snapshot.text.as_bytes()));
+        assert_eq!(snapshot.hash, ContentHash::of(b"\xef\xbb\xbfone\r\ntwo\rthree"));
     }
 
     #[test]
-    fn binary_and_other_encodings_are_refused_by_kind() {
+    fn what_is_no_text_is_refused_by_kind() {
         let (_dir, root) = root_with("a", b"\x7fELF\0\0");
         assert!(matches!(read(&root, "a"), Err(ReadError::Binary { .. })));
-        let (_dir, root) = root_with("a", b"caf\xe9");
-        assert!(matches!(read(&root, "a"), Err(ReadError::NotUtf8 { offset: 3, .. })));
+        let (_dir, root) = root_with("a", b"caf\x9d\x01");
+        assert!(matches!(read(&root, "a"), Err(ReadError::UnknownEncoding { offset: 3, .. })));
+        let (_dir, root) = root_with("a", b"le caf\xe9 est ferm\xe9");
+        assert_eq!(&*read(&root, "a").unwrap().text, "le café est fermé");
     }
 
     #[test]
@@ -174,9 +174,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn text_is_read_byte_for_byte_or_not_at_all(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        fn a_file_is_read_so_that_it_can_be_given_back_or_not_at_all(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             if let Ok(snapshot) = decode("a", bytes.clone()) {
-                prop_assert_eq!(snapshot.text.as_bytes(), &bytes[..]);
+                prop_assert_eq!(&*snapshot.form.encode(&snapshot.text).unwrap(), &bytes[..]);
             }
         }
     }

@@ -11,6 +11,7 @@ mod steps;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::error::WriteError;
 use super::root::Root;
@@ -28,10 +29,12 @@ const TEMP_SUFFIX: &str = ".tmp";
 pub struct FileWrite {
     /// Path relative to the root, with `/`.
     pub path: String,
-    /// Hash of the content that the change was made for; none if the file must not exist.
-    pub expected: Option<ContentHash>,
-    /// The whole new content; none to delete the file.
+    /// The text that the change was made for; none if the file must not exist.
+    pub expected: Option<Arc<str>>,
+    /// The whole new text; none to delete the file. It takes the form that the text has in the file now.
     pub content: Option<String>,
+    /// A file of the same set whose form and mode a new file takes over, because it is that file under another name.
+    pub renamed_from: Option<String>,
 }
 
 /// What was written.
@@ -60,7 +63,8 @@ pub(super) fn is_temp_name(name: &OsStr) -> bool {
 }
 
 /// Writes all of `writes`, or none. All are checked first: a file that is not as expected stops the whole set with
-/// [`WriteError::Stale`]. Modes and owners are kept, new files get 0644 less the umask, and missing folders are made.
+/// [`WriteError::Stale`]. Encodings, modes and owners are kept, new files are UTF-8 and get 0644 less the umask, and missing
+/// folders are made.
 pub fn write(root: &Root, writes: &[FileWrite]) -> Result<Written, WriteError> {
     let planned = plan(root, writes)?;
     let mut progress = Progress::default();
@@ -105,10 +109,7 @@ fn report(planned: &[Planned]) -> Written {
         stored_at: file.stored_at.clone(),
         hash: file.new_hash,
     };
-    Written {
-        files: planned.iter().map(file).collect(),
-        bytes: planned.iter().filter_map(|file| file.content).map(|content| content.len() as u64).sum(),
-    }
+    Written { files: planned.iter().map(file).collect(), bytes: planned.iter().map(Planned::new_bytes).sum() }
 }
 
 #[cfg(test)]

@@ -125,14 +125,14 @@ fn names_with_blanks_quotes_and_foreign_letters_work_from_add_to_commit() {
 fn files_that_are_no_text_are_left_out_of_the_chat_with_the_reason() {
     let repo = harbour_repo();
     fs::write(repo.path().join("chart.bin"), b"\x7fELF\0\0\x01\xff").unwrap();
-    fs::write(repo.path().join("latin.py"), b"name = 'H\xe4fen'\n").unwrap();
+    fs::write(repo.path().join("mixed.py"), b"name = 'H\xc3\xa4fen, H\xe4fen'\n").unwrap();
     symlink("nowhere.py", repo.path().join("dangling.py")).unwrap();
     repo.commit("Odd files");
     let mut pty = open(&repo.path(), None, &[]);
     pty.wait_for("harbour.py");
     for (name, reason) in [
         ("chart.bin", "chart.bin is a binary file"),
-        ("latin.py", "latin.py is not UTF-8 text"),
+        ("mixed.py", "mixed.py is in no known text encoding"),
         ("dangling.py", "No file of the repository is called dangling.py"),
     ] {
         send(&pty, &format!("/add {name}"));

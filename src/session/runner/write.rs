@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::git::{GitError, Repo};
 use crate::session::{Failure, WriteOrder, Written};
-use crate::workspace::{self, ContentHash, FileWrite, Root, RootKind, WriteError};
+use crate::workspace::{self, FileWrite, Root, RootKind, WriteError};
 
 /// Why nothing was written, and which files changed meanwhile.
 pub type NotWritten = (Failure, Vec<String>);
@@ -20,8 +20,9 @@ pub fn write(root: &Root, orders: &[WriteOrder], message: &str, commit: bool) ->
         .iter()
         .map(|order| FileWrite {
             path: order.path.clone(),
-            expected: order.expected.as_ref().map(|text| ContentHash::of(text.as_bytes())),
+            expected: order.expected.clone(),
             content: order.content.clone(),
+            renamed_from: order.renamed_from.clone(),
         })
         .collect();
     let done = workspace::write(root, &writes).map_err(not_written)?;
@@ -77,7 +78,7 @@ fn not_committed(error: &GitError) -> Failure {
 }
 
 fn not_written(error: WriteError) -> NotWritten {
-    let failure = Failure { message: format!("{error}."), hint: error.hint().to_owned() };
+    let failure = Failure { message: format!("{error}."), hint: error.hint() };
     match error {
         WriteError::Stale { path, .. } => (failure, vec![path]),
         _ => (failure, Vec::new()),
@@ -102,6 +103,7 @@ mod tests {
             path: "link.rs".into(),
             expected: Some(Arc::from("one, mine\ntwo\n")),
             content: Some("one, mine\nTWO\n".into()),
+            renamed_from: None,
         };
         let written = write(&root, &[order], "change", true).unwrap();
         assert_eq!(written.commit, None);

@@ -1,11 +1,13 @@
 //! Before the first byte: does every file stand as the user reviewed it, and may it be written?
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::path::PathBuf;
 
 use super::FileWrite;
 use crate::workspace::error::WriteError;
+use crate::workspace::form::{TextForm, Unencodable};
 use crate::workspace::resolve::{Place, Refusal, relative, resolve};
 use crate::workspace::root::Root;
 use crate::workspace::snapshot::{ContentHash, read_bytes};
@@ -14,6 +16,7 @@ use crate::workspace::snapshot::{ContentHash, read_bytes};
 #[derive(Debug)]
 pub(super) struct Before {
     pub(super) bytes: Vec<u8>,
+    pub(super) form: TextForm,
     pub(super) meta: fs::Metadata,
 }
 
@@ -27,19 +30,21 @@ pub(super) struct Planned<'a> {
     /// The deepest folder above the target that exists already.
     pub(super) existing_folder: PathBuf,
     pub(super) before: Option<Before>,
-    pub(super) content: Option<&'a str>,
+    pub(super) content: Option<Cow<'a, [u8]>>,
     pub(super) new_hash: Option<ContentHash>,
+    /// The permissions of a new file, where another one lends it its own.
+    pub(super) permissions: Option<fs::Permissions>,
 }
 
 impl Planned<'_> {
     /// The file already is what it shall become; it is left untouched.
     pub(super) fn is_done(&self) -> bool {
-        self.before.as_ref().map(|before| before.bytes.as_slice()) == self.content.map(str::as_bytes)
+        self.before.as_ref().map(|before| before.bytes.as_slice()) == self.content.as_deref()
     }
 
     /// Size of the new content in bytes.
     pub(super) fn new_bytes(&self) -> u64 {
-        self.content.map_or(0, |content| content.len() as u64)
+        self.content.as_ref().map_or(0, |content| content.len() as u64)
     }
 }
 
@@ -54,6 +59,9 @@ pub(super) fn plan<'a>(root: &Root, writes: &'a [FileWrite]) -> Result<Vec<Plann
         }
         planned.push(one);
     }
+    for (at, file) in writes.iter().enumerate() {
+        encode(&mut planned, at, file)?;
+    }
     // A file cannot become the folder of another one in the same set.
     let below = |one: &Planned<'_>| one.target.ancestors().skip(1).any(|above| targets.contains(above));
     match planned.iter().find(|one| below(one)) {
@@ -62,7 +70,8 @@ pub(super) fn plan<'a>(root: &Root, writes: &'a [FileWrite]) -> Result<Vec<Plann
     }
 }
 
-fn plan_one<'a>(root: &Root, file: &'a FileWrite) -> Result<Planned<'a>, WriteError> {
+/// The place of a file and what stands there; its new bytes come later.
+fn plan_one<'a>(root: &Root, file: &FileWrite) -> Result<Planned<'a>, WriteError> {
     let path = file.path.clone();
     let place = resolve(root, &path).map_err(|refusal| match refusal {
         Refusal::Outside(reason) => WriteError::Outside { path: path.clone(), reason },
@@ -84,15 +93,36 @@ fn plan_one<'a>(root: &Root, file: &'a FileWrite) -> Result<Planned<'a>, WriteEr
         target: place.target,
         existing_folder: place.existing_folder,
         before,
-        content: file.content.as_deref(),
-        new_hash: file.content.as_deref().map(|content| ContentHash::of(content.as_bytes())),
+        content: None,
+        new_hash: None,
+        permissions: None,
     })
+}
+
+/// Gives a planned file its new bytes: in the form of the text that it replaces, or of the file that it was until now.
+fn encode<'a>(planned: &mut [Planned<'a>], at: usize, file: &'a FileWrite) -> Result<(), WriteError> {
+    let Some(text) = &file.content else { return Ok(()) };
+    let source = file.renamed_from.as_ref().and_then(|from| planned.iter().find(|one| one.path == *from));
+    let lender = source.and_then(|one| one.before.as_ref());
+    let permissions = lender.map(|before| before.meta.permissions());
+    let own = planned.get(at).and_then(|one| one.before.as_ref());
+    let form = own.or(lender).map_or_else(TextForm::default, |before| before.form);
+    let bytes = form.encode(text).map_err(|Unencodable { character, line }| WriteError::Unencodable {
+        path: file.path.clone(),
+        form,
+        character,
+        line,
+    })?;
+    if let Some(one) = planned.get_mut(at) {
+        (one.new_hash, one.content, one.permissions) = (Some(ContentHash::of(&bytes)), Some(bytes), permissions);
+    }
+    Ok(())
 }
 
 /// The present content, provided that it is the expected one and may be replaced.
 fn before(file: &FileWrite, place: &Place) -> Result<Option<Before>, WriteError> {
     let path = file.path.clone();
-    match (&place.found, file.expected) {
+    match (&place.found, &file.expected) {
         (None, None) => Ok(None),
         (None, Some(_)) => Err(WriteError::Stale { path, change: "it is gone" }),
         (Some(meta), _) if !meta.is_file() => Err(WriteError::NotAFile { path }),
@@ -100,8 +130,10 @@ fn before(file: &FileWrite, place: &Place) -> Result<Option<Before>, WriteError>
         (Some(meta), Some(expected)) => {
             let bytes =
                 read_bytes(&place.target, u64::MAX).map_err(|error| WriteError::from_io(&path, "read", 0, error))?;
-            if ContentHash::of(&bytes) != expected {
-                return Err(WriteError::Stale { path, change: "its content is different" });
+            let stale = || WriteError::Stale { path: path.clone(), change: "its content is different" };
+            let (text, form) = TextForm::decode(bytes.clone()).map_err(|_| stale())?;
+            if text != **expected {
+                return Err(stale());
             }
             if meta.permissions().readonly() {
                 return Err(WriteError::ReadOnly { path });
@@ -112,7 +144,7 @@ fn before(file: &FileWrite, place: &Place) -> Result<Option<Before>, WriteError>
                 .write(true)
                 .open(&place.target)
                 .map_err(|error| WriteError::from_io(&path, "open", 0, error))?;
-            Ok(Some(Before { bytes, meta: meta.clone() }))
+            Ok(Some(Before { bytes, form, meta: meta.clone() }))
         }
     }
 }

@@ -44,13 +44,13 @@ impl Progress {
     /// Puts the new content of a file on disk, beside its target.
     pub(super) fn lay_down(&mut self, index: usize, file: &Planned<'_>) -> Result<(), WriteError> {
         debug_assert_eq!(index, self.laid.len());
-        let laid = match file.content {
+        let laid = match &file.content {
             _ if file.is_done() => Laid::Done,
             None => Laid::Delete,
             Some(content) => {
                 self.make_folders(file)
                     .map_err(|error| WriteError::from_io(&file.path, "make a folder for", 0, error))?;
-                beside(&file.target, content.as_bytes(), file.before.as_ref())
+                beside(&file.target, content, file)
                     .map_err(|error| WriteError::from_io(&file.path, "write", file.new_bytes(), error))?
             }
         };
@@ -79,7 +79,7 @@ impl Progress {
         let outcome = fault().and_then(|()| match laid {
             Laid::Beside(temp) if file.before.is_some() => temp.persist(&file.target).map_err(|error| error.error),
             Laid::Beside(temp) => temp.persist_noclobber(&file.target).map_err(|error| error.error),
-            Laid::InPlace => rewrite(&file.target, file.content.unwrap_or_default().as_bytes()),
+            Laid::InPlace => rewrite(&file.target, file.content.as_deref().unwrap_or_default()),
             Laid::Delete => fs::remove_file(&file.target),
             Laid::Done => Ok(()),
         });
@@ -132,7 +132,8 @@ impl Progress {
 }
 
 /// A synced temporary file with these bytes, and with the mode and owner of the file that it shall replace.
-fn beside(target: &Path, bytes: &[u8], before: Option<&Before>) -> io::Result<Laid> {
+fn beside(target: &Path, bytes: &[u8], file: &Planned<'_>) -> io::Result<Laid> {
+    let before = file.before.as_ref();
     let folder = target.parent().ok_or(io::ErrorKind::NotFound)?;
     if before.is_some_and(|before| has_other_names(&before.meta)) {
         return Ok(Laid::InPlace);
@@ -154,6 +155,8 @@ fn beside(target: &Path, bytes: &[u8], before: Option<&Before>) -> io::Result<La
         }
         // After the owner, because a change of owner clears the set-id bits.
         temp.as_file().set_permissions(before.meta.permissions())?;
+    } else if let Some(permissions) = &file.permissions {
+        temp.as_file().set_permissions(permissions.clone())?;
     }
     fault()?;
     temp.as_file().sync_all()?;
@@ -223,7 +226,7 @@ fn restore(file: &Planned<'_>, in_place: bool) -> io::Result<()> {
     let Some(before) = &file.before else {
         return fs::remove_file(&file.target);
     };
-    match beside(&file.target, &before.bytes, Some(before))? {
+    match beside(&file.target, &before.bytes, file)? {
         Laid::Beside(temp) if file.new_hash.is_some() => temp.persist(&file.target).map_err(|error| error.error),
         Laid::Beside(temp) => temp.persist_noclobber(&file.target).map_err(|error| error.error),
         _ => rewrite(&file.target, &before.bytes),

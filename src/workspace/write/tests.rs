@@ -29,8 +29,9 @@ fn root_with(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
 fn change(path: &str, old: Option<&str>, new: Option<&str>) -> FileWrite {
     FileWrite {
         path: path.to_owned(),
-        expected: old.map(|old| ContentHash::of(old.as_bytes())),
+        expected: old.map(Into::into),
         content: new.map(str::to_owned),
+        renamed_from: None,
     }
 }
 
@@ -124,6 +125,52 @@ fn modes_are_kept_and_new_files_are_not_executable() {
 }
 
 #[test]
+fn a_renamed_file_keeps_its_mode_and_its_form() {
+    let (_dir, root) = root_with(&[("run.sh", "")]);
+    let old = root.path().join("run.sh");
+    fs::write(&old, b"\xff\xfeo\0l\0d\0\n\0").unwrap();
+    fs::set_permissions(&old, fs::Permissions::from_mode(0o755)).unwrap();
+    let new = FileWrite { renamed_from: Some("run.sh".into()), ..change("go.sh", None, Some("né\n")) };
+    write(&root, &[new, change("run.sh", Some("old\n"), None)]).unwrap();
+    let path = root.path().join("go.sh");
+    assert_eq!(fs::read(&path).unwrap(), b"\xff\xfen\0\xe9\0\n\0");
+    assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o755);
+    assert!(!old.exists());
+}
+
+#[test]
+fn a_file_keeps_its_encoding_and_its_mark() {
+    let (_dir, root) = root_with(&[]);
+    let cases: [(&[u8], &str, &str, &[u8]); 3] = [
+        (b"\xef\xbb\xbfa\r\nb", "a\r\nb", "a\r\nc", b"\xef\xbb\xbfa\r\nc"),
+        (b"\xfe\xff\0a", "a", "\u{e9}", b"\xfe\xff\0\xe9"),
+        (b"Gr\xf6\xdfe der Stra\xdfe", "Größe der Straße", "Größe der Straßen", b"Gr\xf6\xdfe der Stra\xdfen"),
+    ];
+    for (old, text, new_text, new) in cases {
+        let path = root.path().join("a");
+        fs::write(&path, old).unwrap();
+        assert_eq!(&*read(&root, "a").unwrap().text, text);
+        let written = write(&root, &[change("a", Some(text), Some(new_text))]).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), new);
+        assert_eq!(written.files[0].hash, Some(ContentHash::of(new)));
+        assert_eq!(written.bytes, new.len() as u64);
+    }
+}
+
+#[test]
+fn a_character_that_the_file_cannot_hold_stops_the_set_and_is_named() {
+    let (_dir, root) = root_with(&[("b", "1")]);
+    fs::write(root.path().join("a"), b"Gr\xf6\xdfe der Stra\xdfe\n").unwrap();
+    let set =
+        [change("b", Some("1"), Some("2")), change("a", Some("Größe der Straße\n"), Some("Größe der Straße\nA → B\n"))];
+    let error = write(&root, &set).unwrap_err();
+    let said = "a is in windows-1252, which does not have '→' (U+2192, line 2 of the new text)";
+    assert_eq!(error.to_string(), said);
+    assert!(error.hint().contains("convert a to UTF-8"), "{}", error.hint());
+    assert_eq!(fs::read_to_string(root.path().join("b")).unwrap(), "1");
+}
+
+#[test]
 fn hard_links_stay_together() {
     let (_dir, root) = root_with(&[("a", "long old text")]);
     fs::hard_link(root.path().join("a"), root.path().join("b")).unwrap();
@@ -192,7 +239,7 @@ fn a_read_only_file_is_refused_by_name() {
     fs::set_permissions(root.path().join("a"), fs::Permissions::from_mode(0o444)).unwrap();
     let error = write(&root, &[change("a", Some("1"), Some("2"))]).unwrap_err();
     assert_eq!(error.to_string(), "a is read-only");
-    assert!(error.hint().starts_with("Nothing was written."));
+    assert!(error.hint().starts_with("Nothing was written. Make it writable (chmod u+w a)"));
 }
 
 #[test]

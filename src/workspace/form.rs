@@ -1,0 +1,279 @@
+//! How a text lies in its file: which encoding, and whether a byte order mark stands before it.
+//!
+//! The model and the review see clean text; the file keeps its own form. That holds only where the way back is exact, so
+//! one law stands over all encodings: bytes count as text when encoding what was decoded gives the very same bytes.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{EncoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
+
+/// The byte order mark as a character.
+const MARK: char = '\u{feff}';
+/// The byte order mark in UTF-8.
+const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// A NUL among this many first bytes makes a file binary; git and ripgrep look about as far.
+const BINARY_PROBE_BYTES: usize = 8 * 1024;
+
+/// The form of a text in its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TextForm {
+    encoding: &'static Encoding,
+    has_mark: bool,
+}
+
+/// Why bytes are no text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoText {
+    /// There is a NUL where text has none.
+    Binary,
+    /// Not UTF-8 from this offset on (0-based, in bytes), and no other encoding gives the bytes back.
+    Unknown(usize),
+}
+
+/// A character that an encoding does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Unencodable {
+    pub(super) character: char,
+    /// The line that it stands in, 1-based.
+    pub(super) line: usize,
+}
+
+impl Default for TextForm {
+    /// UTF-8 without a mark, the form of new files.
+    fn default() -> Self {
+        Self { encoding: UTF_8, has_mark: false }
+    }
+}
+
+impl fmt::Display for TextForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.encoding.name())?;
+        if self.has_mark { f.write_str(" with a byte order mark") } else { Ok(()) }
+    }
+}
+
+impl TextForm {
+    /// Reads bytes as text: UTF-8, with or without a mark; UTF-16 with a mark; else a legacy encoding that is guessed.
+    pub(super) fn decode(bytes: Vec<u8>) -> Result<(String, Self), NoText> {
+        for encoding in [UTF_16LE, UTF_16BE] {
+            if Encoding::for_bom(&bytes).is_some_and(|(found, _)| found == encoding) {
+                return from_utf16(&bytes, encoding);
+            }
+        }
+        if bytes.iter().take(BINARY_PROBE_BYTES).any(|&byte| byte == 0) {
+            return Err(NoText::Binary);
+        }
+        let has_mark = bytes.starts_with(UTF8_MARK);
+        match String::from_utf8(bytes) {
+            Ok(text) if has_mark => Ok((text[UTF8_MARK.len()..].to_owned(), Self { encoding: UTF_8, has_mark })),
+            Ok(text) => Ok((text, Self::default())),
+            Err(error) if has_mark => Err(NoText::Unknown(error.utf8_error().valid_up_to())),
+            Err(error) => from_legacy(error.as_bytes()).ok_or(NoText::Unknown(error.utf8_error().valid_up_to())),
+        }
+    }
+
+    /// The bytes of `text` in this form. Refuses a character that the encoding does not have, or would give back as
+    /// another one.
+    pub(super) fn encode(self, text: &str) -> Result<Cow<'_, [u8]>, Unencodable> {
+        if self.encoding == UTF_8 {
+            return Ok(if self.has_mark {
+                [UTF8_MARK, text.as_bytes()].concat().into()
+            } else {
+                text.as_bytes().into()
+            });
+        }
+        let mark = self.has_mark.then_some(MARK);
+        if self.encoding == UTF_16LE || self.encoding == UTF_16BE {
+            let big = self.encoding == UTF_16BE;
+            let units = mark.into_iter().chain(text.chars()).flat_map(|c| c.encode_utf16(&mut [0; 2]).to_vec());
+            return Ok(units.flat_map(|unit| if big { unit.to_be_bytes() } else { unit.to_le_bytes() }).collect());
+        }
+        let bytes = to_legacy(text, self.encoding)?;
+        match self.encoding.decode_without_bom_handling_and_without_replacement(&bytes) {
+            Some(back) if back == text => Ok(bytes.into()),
+            // Shift_JIS, for one, takes a yen sign and gives back a backslash.
+            back => {
+                let back = back.unwrap_or_default();
+                let alike = text.chars().zip(back.chars()).take_while(|(one, other)| one == other);
+                let at = alike.map(|(c, _)| c.len_utf8()).sum();
+                Err(unencodable(text, at))
+            }
+        }
+    }
+}
+
+/// The character at a byte offset, as one that cannot be encoded.
+fn unencodable(text: &str, at: usize) -> Unencodable {
+    let (before, rest) = text.split_at_checked(at).unwrap_or((text, ""));
+    let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
+    Unencodable { character: rest.chars().next().unwrap_or(char::REPLACEMENT_CHARACTER), line }
+}
+
+/// UTF-16 whose mark is there; a lone surrogate or half a unit would not come back, and a NUL is no text here either.
+fn from_utf16(bytes: &[u8], encoding: &'static Encoding) -> Result<(String, TextForm), NoText> {
+    let (units, rest) = bytes.as_chunks::<2>();
+    let unit =
+        |pair: &[u8; 2]| if encoding == UTF_16BE { u16::from_be_bytes(*pair) } else { u16::from_le_bytes(*pair) };
+    if !rest.is_empty() || units.iter().any(|pair| *pair == [0, 0]) {
+        return Err(NoText::Binary);
+    }
+    let mut text = String::with_capacity(bytes.len() / 2);
+    for (at, character) in char::decode_utf16(units.iter().skip(1).map(unit)).enumerate() {
+        text.push(character.map_err(|_| NoText::Unknown(2 + at * 2))?);
+    }
+    Ok((text, TextForm { encoding, has_mark: true }))
+}
+
+/// Text in an encoding from before Unicode, guessed from the letters; none when the guess does not give the bytes back, or
+/// shows control characters, which speak for data.
+fn from_legacy(bytes: &[u8]) -> Option<(String, TextForm)> {
+    let is_control = |byte: &u8| matches!(byte, 0..=8 | 14..=25 | 28..=31 | 127);
+    if bytes.iter().any(is_control) || is_damaged_utf8(bytes) {
+        return None;
+    }
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(bytes, true);
+    let encoding = detector.guess(None, Utf8Detection::Deny);
+    let text = encoding.decode_without_bom_handling_and_without_replacement(bytes)?;
+    let is_data = text.chars().any(|c| matches!(c, '\u{80}'..='\u{9f}'));
+    let comes_back = || to_legacy(&text, encoding).is_ok_and(|back| back == bytes);
+    (!is_data && comes_back()).then(|| (text.into_owned(), TextForm { encoding, has_mark: false }))
+}
+
+/// UTF-8 with some bad bytes in it: what is typed into such a file must not be encoded as if all of it were legacy text.
+/// In a legacy encoding a run of bytes is UTF-8 by chance only.
+fn is_damaged_utf8(bytes: &[u8]) -> bool {
+    let (mut good, mut bad) = (0, 0);
+    for chunk in bytes.utf8_chunks() {
+        good += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
+        bad += usize::from(!chunk.invalid().is_empty());
+    }
+    good >= bad
+}
+
+fn to_legacy(text: &str, encoding: &'static Encoding) -> Result<Vec<u8>, Unencodable> {
+    let mut encoder = encoding.new_encoder();
+    let mut bytes = Vec::new();
+    let mut read = 0;
+    loop {
+        let rest = text.get(read..).unwrap_or_default();
+        let room = encoder.max_buffer_length_from_utf8_without_replacement(rest.len()).unwrap_or(rest.len() * 4 + 16);
+        bytes.reserve(room);
+        let (result, taken) = encoder.encode_from_utf8_to_vec_without_replacement(rest, &mut bytes, true);
+        read += taken;
+        match result {
+            EncoderResult::InputEmpty => return Ok(bytes),
+            EncoderResult::OutputFull => {}
+            EncoderResult::Unmappable(character) => return Err(unencodable(text, read - character.len_utf8())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn decoded(bytes: &[u8]) -> (String, TextForm) {
+        TextForm::decode(bytes.to_vec()).unwrap()
+    }
+
+    #[test]
+    fn a_mark_belongs_to_the_form_and_not_to_the_text() {
+        let (text, form) = decoded(b"\xef\xbb\xbfone\r\ntwo");
+        assert_eq!((&*text, form.to_string()), ("one\r\ntwo", "UTF-8 with a byte order mark".to_owned()));
+        assert_eq!(&*form.encode("1").unwrap(), b"\xef\xbb\xbf1");
+        // Only the first one: a second is a character of the text.
+        assert_eq!(decoded(b"\xef\xbb\xbf\xef\xbb\xbfx").0, "\u{feff}x");
+    }
+
+    #[test]
+    fn utf_16_is_text_when_it_has_a_mark() {
+        let (text, form) = decoded(b"\xff\xfea\0\x3d\xd8\x80\xde\n\0");
+        assert_eq!((&*text, form.to_string()), ("a🚀\n", "UTF-16LE with a byte order mark".to_owned()));
+        let (text, form) = decoded(b"\xfe\xff\0a\0\n");
+        assert_eq!(text, "a\n");
+        assert_eq!(&*form.encode("é\n").unwrap(), b"\xfe\xff\0\xe9\0\n");
+        assert_eq!(TextForm::decode(b"a\0b\0".to_vec()), Err(NoText::Binary));
+        // Half a unit, a NUL, UTF-32, a lone surrogate.
+        assert_eq!(TextForm::decode(b"\xff\xfea\0b".to_vec()), Err(NoText::Binary));
+        assert_eq!(TextForm::decode(b"\xff\xfea\0\0\0".to_vec()), Err(NoText::Binary));
+        assert_eq!(TextForm::decode(b"\xff\xfe\0\0a\0\0\0".to_vec()), Err(NoText::Binary));
+        assert_eq!(TextForm::decode(b"\xff\xfea\0\x3d\xd8".to_vec()), Err(NoText::Unknown(4)));
+    }
+
+    #[test]
+    fn legacy_encodings_are_recognised_by_their_letters() {
+        let cases: [(&str, &'static Encoding); 6] = [
+            ("# Größe der Straße für Müller\nname = 'Jörg'\n", encoding_rs::WINDOWS_1252),
+            ("# Это обычный комментарий на русском языке\n", encoding_rs::WINDOWS_1251),
+            ("// 設定ファイルを読み込む関数です。ひらがなとカタカナ\n", encoding_rs::SHIFT_JIS),
+            ("// この関数は設定ファイルを読み込みます\n", encoding_rs::EUC_JP),
+            ("// 이 함수는 설정 파일을 읽습니다\n", encoding_rs::EUC_KR),
+            ("// 這個函數讀取設定檔案並返回結果\n", encoding_rs::BIG5),
+        ];
+        for (text, encoding) in cases {
+            let (bytes, _, _) = encoding.encode(text);
+            let (read, form) = decoded(&bytes);
+            assert_eq!((&*read, form.to_string()), (text, encoding.name().to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_character_that_does_not_fit_is_named_with_its_line() {
+        let (_, form) = decoded("Größe\n".chars().map(|c| c as u8).collect::<Vec<_>>().as_slice());
+        let refused = form.encode("Größe\na → b\n").unwrap_err();
+        assert_eq!(refused, Unencodable { character: '→', line: 2 });
+        let shift_jis = TextForm { encoding: encoding_rs::SHIFT_JIS, has_mark: false };
+        assert_eq!(shift_jis.encode("設\n\n5¥").unwrap_err(), Unencodable { character: '¥', line: 3 });
+    }
+
+    #[test]
+    fn data_without_a_nul_is_no_legacy_text() {
+        assert_eq!(TextForm::decode(b"\x89PNG\r\n\x1a\n\x01\x02".to_vec()), Err(NoText::Unknown(0)));
+        assert_eq!(TextForm::decode(b"caf\xe9 \x01".to_vec()), Err(NoText::Unknown(3)));
+        // UTF-8 with a bad byte.
+        assert_eq!(TextForm::decode(b"caf\xc3\xa9 \xe9".to_vec()), Err(NoText::Unknown(6)));
+        assert_eq!(TextForm::decode(b"\xef\xbb\xbfcaf\xe9".to_vec()), Err(NoText::Unknown(6)));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_come_back_as_they_were(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            if let Ok((text, form)) = TextForm::decode(bytes.clone()) {
+                prop_assert_eq!(&*form.encode(&text).unwrap(), &bytes[..]);
+            }
+        }
+
+        #[test]
+        fn bytes_that_look_like_text_come_back_as_they_were(
+            mark in "(|\u{feff})",
+            bytes in proptest::collection::vec(prop_oneof![8 => 32u8..127, 1 => Just(b'\n'), 2 => 128u8..=255], 0..200),
+        ) {
+            let bytes = [mark.as_bytes(), &bytes].concat();
+            if let Ok((text, form)) = TextForm::decode(bytes.clone()) {
+                prop_assert_eq!(&*form.encode(&text).unwrap(), &bytes[..]);
+            }
+        }
+
+        #[test]
+        fn what_is_encoded_reads_back_in_the_same_form(text in "(\\PC|\n|\r\n|é|¥|ж|設){0,40}", big in any::<bool>()) {
+            let utf16 = TextForm { encoding: if big { UTF_16BE } else { UTF_16LE }, has_mark: true };
+            let utf8 = TextForm { encoding: UTF_8, has_mark: true };
+            for form in [utf16, utf8] {
+                let bytes = form.encode(&text).unwrap().into_owned();
+                prop_assert_eq!(TextForm::decode(bytes), Ok((text.clone(), form)));
+            }
+            for encoding in [encoding_rs::WINDOWS_1252, encoding_rs::SHIFT_JIS, encoding_rs::GBK, encoding_rs::EUC_JP] {
+                let form = TextForm { encoding, has_mark: false };
+                if let Ok(bytes) = form.encode(&text) {
+                    let back = encoding.decode_without_bom_handling_and_without_replacement(&bytes);
+                    prop_assert_eq!(back.as_deref(), Some(&*text));
+                }
+            }
+        }
+    }
+}
