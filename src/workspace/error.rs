@@ -124,6 +124,21 @@ pub enum WriteError {
         /// Which rule it breaks.
         reason: &'static str,
     },
+    /// Files are not as the write left them, so that it cannot be undone or done again.
+    #[error("changed since: {}", .paths.join(", "))]
+    ChangedSince {
+        /// The files.
+        paths: Vec<String>,
+    },
+    /// Another process writes in the same root and does not come to an end.
+    #[error("another rhumb is writing here")]
+    Busy,
+    /// The record of the write cannot be read or marked.
+    #[error("the journal of writes cannot be used: {cause}")]
+    Journal {
+        /// What is wrong with it.
+        cause: String,
+    },
     /// A folder, pipe, socket or device stands there.
     #[error("{path} is not a regular file")]
     NotAFile {
@@ -206,6 +221,9 @@ impl WriteError {
                     "Nothing was written. Reject the hunk with this character, or convert {path} to UTF-8 first."
                 );
             }
+            Self::ChangedSince { .. } => "Put these files back yourself, or leave them as they are.",
+            Self::Busy => "Wait until it is done, then try again.",
+            Self::Journal { .. } => "Check that the folder can be written.",
             Self::Twice { .. } => "Reject one of the two changes.",
             Self::ReadOnly { path } => {
                 return format!(

@@ -1,9 +1,11 @@
-//! The files on disk: where the work happens, which files there are, what a file held at a moment, and the one place
-//! that writes them.
+//! The files on disk: where the work happens, which files there are, what a file held at a moment, the one place
+//! that writes them, and the journal that can undo what it wrote.
 
 mod ctags;
 mod error;
+mod fault;
 mod form;
+mod journal;
 mod resolve;
 mod root;
 mod secret;
@@ -16,6 +18,7 @@ mod write;
 pub use ctags::{definitions_by_ctags, has_ctags};
 pub use error::{ReadError, WorkspaceError, WriteError};
 pub use form::TextForm;
+pub use journal::{Direction, Journal, Recovered, Recovery, Unwritten, recover, undo};
 pub use root::{Root, RootKind};
 pub use secret::is_secret_name;
 pub use snapshot::{ContentHash, MAX_FILE_BYTES, Snapshot, read};

@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use super::root::Root;
 
 /// Where a name leads.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Place {
     /// Absolute path, free of links as far as it exists.
     pub(super) target: PathBuf,

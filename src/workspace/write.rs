@@ -2,8 +2,9 @@
 //!
 //! Every file is checked against the version that the user reviewed before the first byte goes to disk. New contents
 //! are then laid down beside their targets, synced, and moved over them one after the other. When a step fails, what
-//! was moved already is put back. A file with several names (hard links), or one whose owner we cannot give to a new
-//! file, is rewritten in place instead, because a move would cut it loose from what it is.
+//! was moved already is put back; when the process dies, the journal knows what to put back or to finish. A file with
+//! several names (hard links), or one whose owner we cannot give to a new file, is rewritten in place instead, because a
+//! move would cut it loose from what it is.
 
 mod check;
 mod steps;
@@ -14,9 +15,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::error::WriteError;
+use super::journal::{Change, Journal, JournalError, Recovered, Stage, settle_unfinished, sync_folder};
+use super::resolve::relative;
 use super::root::Root;
 use super::snapshot::{ContentHash, read_bytes};
-use check::{Planned, plan};
+use check::plan;
+pub(super) use check::{Planned, may_replace, mode, place};
 use steps::Progress;
 
 /// Temporary files carry this at the front of their names …
@@ -44,6 +48,10 @@ pub struct Written {
     pub files: Vec<WrittenFile>,
     /// Sum of the sizes of the files that have content now, in bytes.
     pub bytes: u64,
+    /// Earlier writes whose process had died, and what became of them.
+    pub recovered: Vec<Recovered>,
+    /// Why this write cannot be undone, if it cannot.
+    pub not_undoable: Option<String>,
 }
 
 /// One file after the write.
@@ -65,18 +73,54 @@ pub(super) fn is_temp_name(name: &OsStr) -> bool {
 /// Writes all of `writes`, or none. All are checked first: a file that is not as expected stops the whole set with
 /// [`WriteError::Stale`]. Encodings, modes and owners are kept, new files are UTF-8 and get 0644 less the umask, and missing
 /// folders are made.
-pub fn write(root: &Root, writes: &[FileWrite]) -> Result<Written, WriteError> {
+///
+/// With a journal the write can be undone, and a death of the process on the way is made good by [`recover`](super::recover)
+/// or the next write. `message` is that of the commit which is to follow, if one is. A journal that cannot be written does
+/// not hold the write up; [`Written::not_undoable`] then says why.
+pub fn write(
+    root: &Root,
+    journal: Option<&Journal>,
+    writes: &[FileWrite],
+    message: Option<&str>,
+) -> Result<Written, WriteError> {
+    let held = journal.map(Journal::hold).transpose();
+    let (held, mut not_undoable) = match held {
+        Ok(held) => (held, None),
+        Err(JournalError::Busy) => return Err(WriteError::Busy),
+        Err(error) => (None, Some(error.to_string())),
+    };
+    let recovered = held.as_ref().map(|held| settle_unfinished(root, held)).unwrap_or_default();
     let planned = plan(root, writes)?;
+    let changes: Vec<&Change> = planned.iter().filter(|file| !file.is_done()).map(|file| &file.change).collect();
+    let begun = held.as_ref().filter(|_| !changes.is_empty()).and_then(|held| {
+        let begun = held.begin(message, &new_folders(root, &planned), &changes);
+        begun.map_err(|error| not_undoable = Some(error.to_string())).ok().map(|entry| (held, entry))
+    });
+    let outcome = carry_out(&planned);
+    if let Some((held, entry)) = begun {
+        match &outcome {
+            Ok(()) => drop(held.mark(entry, Stage::Done).map(|_| held.tidy())),
+            // What could not be put back is still to go back to what it was.
+            Err(WriteError::Half { .. }) => drop(held.mark(entry, Stage::Undoing)),
+            Err(_) => held.forget(entry),
+        }
+    }
+    outcome?;
+    planned.iter().try_for_each(read_back)?;
+    Ok(Written { recovered, not_undoable, ..report(&planned) })
+}
+
+/// Takes the steps for all of `planned`, or none: what was changed before a step fails is put back.
+pub(super) fn carry_out(planned: &[Planned]) -> Result<(), WriteError> {
     let mut progress = Progress::default();
-    if let Err(cause) = run(&planned, &mut progress) {
-        let standing = progress.put_back(&planned);
+    if let Err(cause) = run(planned, &mut progress) {
+        let standing = progress.put_back(planned);
         return Err(if standing.is_empty() { cause } else { WriteError::Half { cause: Box::new(cause), standing } });
     }
-    steps::sync_folders(&folders(&planned, &progress));
-    for file in &planned {
-        read_back(file)?;
+    for folder in folders(planned, &progress) {
+        sync_folder(&folder);
     }
-    Ok(report(&planned))
+    Ok(())
 }
 
 fn run(planned: &[Planned], progress: &mut Progress) -> Result<(), WriteError> {
@@ -95,9 +139,21 @@ fn folders(planned: &[Planned], progress: &Progress) -> BTreeSet<PathBuf> {
     beside.chain(above).map(PathBuf::from).collect()
 }
 
+/// The folders that are missing for new files, outermost first, relative to the root.
+fn new_folders(root: &Root, planned: &[Planned]) -> Vec<String> {
+    let new = planned.iter().filter(|file| file.change.after.is_some() && !file.is_done());
+    let missing = new.flat_map(|file| {
+        let above = file.target.ancestors().skip(1);
+        above.take_while(|folder| *folder != file.existing_folder && folder.starts_with(&file.existing_folder))
+    });
+    // A folder sorts before what lies in it.
+    let missing: BTreeSet<String> = missing.filter_map(|folder| relative(root, folder)).collect();
+    missing.into_iter().collect()
+}
+
 fn read_back(file: &Planned) -> Result<(), WriteError> {
-    let same = match file.new_hash {
-        Some(hash) => read_bytes(&file.target, u64::MAX).is_ok_and(|bytes| ContentHash::of(&bytes) == hash),
+    let same = match file.after() {
+        Some(after) => read_bytes(&file.target, u64::MAX).is_ok_and(|bytes| bytes == after),
         None => file.target.symlink_metadata().is_err(),
     };
     if same { Ok(()) } else { Err(WriteError::ReadBack { path: file.path.clone() }) }
@@ -106,10 +162,14 @@ fn read_back(file: &Planned) -> Result<(), WriteError> {
 fn report(planned: &[Planned]) -> Written {
     let file = |file: &Planned| WrittenFile {
         path: file.path.clone(),
-        stored_at: file.stored_at.clone(),
-        hash: file.new_hash,
+        stored_at: file.change.path.clone(),
+        hash: file.change.after.as_ref().map(|version| version.hash),
     };
-    Written { files: planned.iter().map(file).collect(), bytes: planned.iter().map(Planned::new_bytes).sum() }
+    Written {
+        files: planned.iter().map(file).collect(),
+        bytes: planned.iter().map(Planned::new_bytes).sum(),
+        ..Written::default()
+    }
 }
 
 #[cfg(test)]

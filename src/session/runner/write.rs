@@ -25,7 +25,7 @@ pub fn write(root: &Root, orders: &[WriteOrder], message: &str, commit: bool) ->
             renamed_from: order.renamed_from.clone(),
         })
         .collect();
-    let done = workspace::write(root, &writes).map_err(not_written)?;
+    let done = workspace::write(root, None, &writes, None).map_err(not_written)?;
     let paths: Vec<String> = orders.iter().map(|order| order.path.clone()).collect();
     if !commit {
         return Ok(Written { paths, commit: None, note: None });

@@ -1,126 +1,121 @@
 //! Before the first byte: does every file stand as the user reviewed it, and may it be written?
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::path::PathBuf;
+use std::time::SystemTime;
 
-use super::FileWrite;
+use super::{FileWrite, TEMP_PREFIX, TEMP_SUFFIX};
 use crate::workspace::error::WriteError;
 use crate::workspace::form::{TextForm, Unencodable};
+use crate::workspace::journal::{Change, Version};
 use crate::workspace::resolve::{Place, Refusal, relative, resolve};
 use crate::workspace::root::Root;
-use crate::workspace::snapshot::{ContentHash, read_bytes};
-
-/// What is on disk before the write.
-#[derive(Debug)]
-pub(super) struct Before {
-    pub(super) bytes: Vec<u8>,
-    pub(super) form: TextForm,
-    pub(super) meta: fs::Metadata,
-}
+use crate::workspace::snapshot::read_bytes;
 
 /// One file that passed the check.
 #[derive(Debug)]
-pub(super) struct Planned<'a> {
-    pub(super) path: String,
-    pub(super) stored_at: String,
+pub(in crate::workspace) struct Planned {
+    /// The path as asked for.
+    pub(in crate::workspace) path: String,
+    pub(in crate::workspace) change: Change,
     /// Absolute, free of links.
-    pub(super) target: PathBuf,
+    pub(in crate::workspace) target: PathBuf,
     /// The deepest folder above the target that exists already.
-    pub(super) existing_folder: PathBuf,
-    pub(super) before: Option<Before>,
-    pub(super) content: Option<Cow<'a, [u8]>>,
-    pub(super) new_hash: Option<ContentHash>,
-    /// The permissions of a new file, where another one lends it its own.
-    pub(super) permissions: Option<fs::Permissions>,
+    pub(in crate::workspace) existing_folder: PathBuf,
+    /// Of the file that is there now.
+    pub(in crate::workspace) meta: Option<fs::Metadata>,
 }
 
-impl Planned<'_> {
+impl Planned {
+    /// A change of what stands at `place`; `path` is what the user calls it.
+    pub(in crate::workspace) fn new(path: String, place: Place, change: Change) -> Self {
+        Self { path, change, target: place.target, existing_folder: place.existing_folder, meta: place.found }
+    }
+
+    /// The content that is there now.
+    pub(super) fn before(&self) -> Option<&[u8]> {
+        self.change.before.as_ref().map(|version| version.bytes.as_slice())
+    }
+
+    /// The content that shall be there.
+    pub(super) fn after(&self) -> Option<&[u8]> {
+        self.change.after.as_ref().map(|version| version.bytes.as_slice())
+    }
+
     /// The file already is what it shall become; it is left untouched.
     pub(super) fn is_done(&self) -> bool {
-        self.before.as_ref().map(|before| before.bytes.as_slice()) == self.content.as_deref()
+        self.before() == self.after()
     }
 
     /// Size of the new content in bytes.
     pub(super) fn new_bytes(&self) -> u64 {
-        self.content.as_ref().map_or(0, |content| content.len() as u64)
+        self.after().map_or(0, |bytes| bytes.len() as u64)
     }
 }
 
 /// Checks all of `writes`; the first objection stops the set.
-pub(super) fn plan<'a>(root: &Root, writes: &'a [FileWrite]) -> Result<Vec<Planned<'a>>, WriteError> {
+pub(super) fn plan(root: &Root, writes: &[FileWrite]) -> Result<Vec<Planned>, WriteError> {
     let mut targets = BTreeSet::new();
     let mut planned = Vec::with_capacity(writes.len());
-    for file in writes {
-        let one = plan_one(root, file)?;
+    let mut forms = Vec::with_capacity(writes.len());
+    for (file, temp) in writes.iter().zip(temp_names()) {
+        let (one, form) = plan_one(root, file, temp)?;
         if !targets.insert(one.target.clone()) {
             return Err(WriteError::Twice { path: file.path.clone() });
         }
         planned.push(one);
-    }
-    for (at, file) in writes.iter().enumerate() {
-        encode(&mut planned, at, file)?;
+        forms.push(form);
     }
     // A file cannot become the folder of another one in the same set.
-    let below = |one: &Planned<'_>| one.target.ancestors().skip(1).any(|above| targets.contains(above));
-    match planned.iter().find(|one| below(one)) {
-        Some(one) => Err(WriteError::NotAFile { path: one.path.clone() }),
-        None => Ok(planned),
+    let below = |one: &Planned| one.target.ancestors().skip(1).any(|above| targets.contains(above));
+    if let Some(one) = planned.iter().find(|one| below(one)) {
+        return Err(WriteError::NotAFile { path: one.path.clone() });
     }
+    for (at, file) in writes.iter().enumerate() {
+        let after = after(file, at, &planned, &forms)?;
+        if let Some(one) = planned.get_mut(at) {
+            one.change.after = after;
+        }
+    }
+    Ok(planned)
 }
 
-/// The place of a file and what stands there; its new bytes come later.
-fn plan_one<'a>(root: &Root, file: &FileWrite) -> Result<Planned<'a>, WriteError> {
+/// Names for temporary files that no other process and no other moment gives.
+fn temp_names() -> impl Iterator<Item = String> {
+    let moment = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+    let process = std::process::id();
+    (0u32..).map(move |at| format!("{TEMP_PREFIX}{process:x}-{moment:x}-{at}{TEMP_SUFFIX}"))
+}
+
+/// The place of a file, what stands there and in which form; what it becomes is not said yet.
+fn plan_one(root: &Root, file: &FileWrite, temp: String) -> Result<(Planned, TextForm), WriteError> {
     let path = file.path.clone();
-    let place = resolve(root, &path).map_err(|refusal| match refusal {
-        Refusal::Outside(reason) => WriteError::Outside { path: path.clone(), reason },
-        Refusal::NotAFolder => WriteError::NotAFile { path: path.clone() },
-        Refusal::Io(source) => WriteError::from_io(&path, "look at", 0, source),
-    })?;
+    let place = place(root, &path)?;
     if place.found.is_none() && path.chars().any(char::is_control) {
         return Err(WriteError::Outside { path, reason: "the new name holds a control character" });
     }
-    let before = before(file, &place)?;
+    let (before, form) = before(file, &place)?.unzip();
     if place.is_link && file.content.is_none() {
         return Err(WriteError::Outside { path, reason: "it is a link, which is not deleted for you" });
     }
     let stored_at = relative(root, &place.target)
         .ok_or_else(|| WriteError::Outside { path: path.clone(), reason: "it leads to a name that is not UTF-8" })?;
-    Ok(Planned {
-        path,
-        stored_at,
-        target: place.target,
-        existing_folder: place.existing_folder,
-        before,
-        content: None,
-        new_hash: None,
-        permissions: None,
+    let change = Change { path: stored_at, temp, before, after: None };
+    Ok((Planned::new(path, place, change), form.unwrap_or_default()))
+}
+
+/// Where a path leads, or why it may not.
+pub(in crate::workspace) fn place(root: &Root, path: &str) -> Result<Place, WriteError> {
+    resolve(root, path).map_err(|refusal| match refusal {
+        Refusal::Outside(reason) => WriteError::Outside { path: path.to_owned(), reason },
+        Refusal::NotAFolder => WriteError::NotAFile { path: path.to_owned() },
+        Refusal::Io(source) => WriteError::from_io(path, "look at", 0, source),
     })
 }
 
-/// Gives a planned file its new bytes: in the form of the text that it replaces, or of the file that it was until now.
-fn encode<'a>(planned: &mut [Planned<'a>], at: usize, file: &'a FileWrite) -> Result<(), WriteError> {
-    let Some(text) = &file.content else { return Ok(()) };
-    let source = file.renamed_from.as_ref().and_then(|from| planned.iter().find(|one| one.path == *from));
-    let lender = source.and_then(|one| one.before.as_ref());
-    let permissions = lender.map(|before| before.meta.permissions());
-    let own = planned.get(at).and_then(|one| one.before.as_ref());
-    let form = own.or(lender).map_or_else(TextForm::default, |before| before.form);
-    let bytes = form.encode(text).map_err(|Unencodable { character, line }| WriteError::Unencodable {
-        path: file.path.clone(),
-        form,
-        character,
-        line,
-    })?;
-    if let Some(one) = planned.get_mut(at) {
-        (one.new_hash, one.content, one.permissions) = (Some(ContentHash::of(&bytes)), Some(bytes), permissions);
-    }
-    Ok(())
-}
-
 /// The present content, provided that it is the expected one and may be replaced.
-fn before(file: &FileWrite, place: &Place) -> Result<Option<Before>, WriteError> {
+fn before(file: &FileWrite, place: &Place) -> Result<Option<(Version, TextForm)>, WriteError> {
     let path = file.path.clone();
     match (&place.found, &file.expected) {
         (None, None) => Ok(None),
@@ -135,16 +130,47 @@ fn before(file: &FileWrite, place: &Place) -> Result<Option<Before>, WriteError>
             if text != **expected {
                 return Err(stale());
             }
-            if meta.permissions().readonly() {
-                return Err(WriteError::ReadOnly { path });
-            }
-            // A move needs rights on the folder only; a file that refuses writing is meant to stay as it is. Opening
-            // for writing changes nothing.
-            OpenOptions::new()
-                .write(true)
-                .open(&place.target)
-                .map_err(|error| WriteError::from_io(&path, "open", 0, error))?;
-            Ok(Some(Before { bytes, form, meta: meta.clone() }))
+            may_replace(&path, place, meta)?;
+            Ok(Some((Version::new(bytes, mode(meta)), form)))
         }
     }
+}
+
+/// A move needs rights on the folder only; a file that refuses writing is meant to stay as it is. Opening for writing
+/// changes nothing.
+pub(in crate::workspace) fn may_replace(path: &str, place: &Place, meta: &fs::Metadata) -> Result<(), WriteError> {
+    if meta.permissions().readonly() {
+        return Err(WriteError::ReadOnly { path: path.to_owned() });
+    }
+    let opened = OpenOptions::new().write(true).open(&place.target);
+    opened.map(drop).map_err(|error| WriteError::from_io(path, "open", 0, error))
+}
+
+/// What a file becomes: in the form of the text that it replaces, or of the file that it was until now.
+fn after(file: &FileWrite, at: usize, planned: &[Planned], forms: &[TextForm]) -> Result<Option<Version>, WriteError> {
+    let Some(text) = &file.content else { return Ok(None) };
+    let is_new = planned.get(at).is_none_or(|one| one.change.before.is_none());
+    let lender = file.renamed_from.as_ref().filter(|_| is_new);
+    let lender = lender.and_then(|from| planned.iter().position(|one| one.path == *from)).unwrap_or(at);
+    let mode = planned.get(lender).and_then(|one| one.change.before.as_ref()?.mode);
+    let form = forms.get(lender).copied().unwrap_or_default();
+    let bytes = form.encode(text).map_err(|Unencodable { character, line }| WriteError::Unencodable {
+        path: file.path.clone(),
+        form,
+        character,
+        line,
+    })?;
+    Ok(Some(Version::new(bytes.into_owned(), mode)))
+}
+
+/// The permission bits of a file.
+#[cfg(unix)]
+pub(in crate::workspace) fn mode(meta: &fs::Metadata) -> Option<u32> {
+    use std::os::unix::fs::MetadataExt;
+    Some(meta.mode() & 0o7777)
+}
+
+#[cfg(not(unix))]
+pub(in crate::workspace) fn mode(_meta: &fs::Metadata) -> Option<u32> {
+    None
 }

@@ -1,20 +1,20 @@
 //! The steps that change the disk, and the way back.
 
-use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, TempPath};
 
-use super::check::{Before, Planned};
-use super::{TEMP_PREFIX, TEMP_SUFFIX};
+use super::check::Planned;
 use crate::workspace::error::WriteError;
-use crate::workspace::snapshot::{ContentHash, read_bytes};
+use crate::workspace::fault::fault;
+use crate::workspace::journal::Version;
+use crate::workspace::snapshot::read_bytes;
 
 /// How far the write of a set has come. The new contents that were not moved yet vanish with it.
 #[derive(Debug, Default)]
-pub(super) struct Progress {
+pub(in crate::workspace) struct Progress {
     /// By index of the planned file.
     laid: Vec<Laid>,
     /// The files that were changed, in order: the index, and whether it was rewritten in place.
@@ -37,20 +37,20 @@ enum Laid {
 }
 
 impl Progress {
-    pub(super) fn made_folders(&self) -> &[PathBuf] {
+    pub(in crate::workspace) fn made_folders(&self) -> &[PathBuf] {
         &self.folders
     }
 
     /// Puts the new content of a file on disk, beside its target.
-    pub(super) fn lay_down(&mut self, index: usize, file: &Planned<'_>) -> Result<(), WriteError> {
+    pub(in crate::workspace) fn lay_down(&mut self, index: usize, file: &Planned) -> Result<(), WriteError> {
         debug_assert_eq!(index, self.laid.len());
-        let laid = match &file.content {
+        let laid = match &file.change.after {
             _ if file.is_done() => Laid::Done,
             None => Laid::Delete,
-            Some(content) => {
+            Some(after) => {
                 self.make_folders(file)
                     .map_err(|error| WriteError::from_io(&file.path, "make a folder for", 0, error))?;
-                beside(&file.target, content, file)
+                beside(file, after)
                     .map_err(|error| WriteError::from_io(&file.path, "write", file.new_bytes(), error))?
             }
         };
@@ -59,7 +59,7 @@ impl Progress {
     }
 
     /// Gives a file its new content. The content it replaces is looked at once more, as late as can be.
-    pub(super) fn move_over(&mut self, index: usize, file: &Planned<'_>) -> Result<(), WriteError> {
+    pub(in crate::workspace) fn move_over(&mut self, index: usize, file: &Planned) -> Result<(), WriteError> {
         let Some(slot) = self.laid.get_mut(index) else {
             return Ok(());
         };
@@ -71,18 +71,21 @@ impl Progress {
         if !is_in_place(&file.target) {
             return Err(stale("its folder was moved or replaced"));
         }
-        if !is_still(&file.target, file.before.as_ref()) {
+        if !is_still(file) {
             return Err(stale("it changed at this very moment"));
         }
         // From here on the way back must look at this file: even a failed rewrite may have changed it.
         self.moved.push((index, matches!(laid, Laid::InPlace)));
         let outcome = fault().and_then(|()| match laid {
-            Laid::Beside(temp) if file.before.is_some() => temp.persist(&file.target).map_err(|error| error.error),
+            Laid::Beside(temp) if file.change.before.is_some() => {
+                temp.persist(&file.target).map_err(|error| error.error)
+            }
             Laid::Beside(temp) => temp.persist_noclobber(&file.target).map_err(|error| error.error),
-            Laid::InPlace => rewrite(&file.target, file.content.as_deref().unwrap_or_default()),
+            Laid::InPlace => rewrite(&file.target, file.after().unwrap_or_default()),
             Laid::Delete => fs::remove_file(&file.target),
             Laid::Done => Ok(()),
         });
+        let outcome = outcome.and_then(|()| fault());
         outcome.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => stale("a file of this name has appeared"),
             _ => WriteError::from_io(&file.path, "replace", file.new_bytes(), error),
@@ -90,7 +93,7 @@ impl Progress {
     }
 
     /// Undoes what was done, last step first. Returns the files that could not be put back, each with the reason.
-    pub(super) fn put_back(mut self, planned: &[Planned<'_>]) -> Vec<String> {
+    pub(in crate::workspace) fn put_back(mut self, planned: &[Planned]) -> Vec<String> {
         let mut standing = Vec::new();
         while let Some((index, in_place)) = self.moved.pop() {
             if let Some(file) = planned.get(index)
@@ -108,7 +111,7 @@ impl Progress {
         standing
     }
 
-    fn make_folders(&mut self, file: &Planned<'_>) -> io::Result<()> {
+    fn make_folders(&mut self, file: &Planned) -> io::Result<()> {
         let Some(parent) = file.target.parent() else {
             return Ok(());
         };
@@ -131,36 +134,50 @@ impl Progress {
     }
 }
 
-/// A synced temporary file with these bytes, and with the mode and owner of the file that it shall replace.
-fn beside(target: &Path, bytes: &[u8], file: &Planned<'_>) -> io::Result<Laid> {
-    let before = file.before.as_ref();
-    let folder = target.parent().ok_or(io::ErrorKind::NotFound)?;
-    if before.is_some_and(|before| has_other_names(&before.meta)) {
+/// A synced temporary file with the bytes of a version, and with the mode and owner of the file that it shall replace.
+fn beside(file: &Planned, version: &Version) -> io::Result<Laid> {
+    let folder = file.target.parent().ok_or(io::ErrorKind::NotFound)?;
+    // A deleted file that is put back has no place to be rewritten in.
+    let is_there = file.change.after.is_some();
+    if is_there && file.meta.as_ref().is_some_and(has_other_names) {
         return Ok(Laid::InPlace);
     }
     fault()?;
     let mut builder = Builder::new();
-    builder.prefix(TEMP_PREFIX).suffix(TEMP_SUFFIX);
+    builder.prefix(&file.change.temp).rand_bytes(0);
     #[cfg(unix)]
-    if before.is_none() {
+    if file.meta.is_none() && version.mode.is_none() {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(Permissions::from_mode(0o644));
     }
     let mut temp = builder.tempfile_in(folder)?;
     fault()?;
-    temp.write_all(bytes)?;
-    if let Some(before) = before {
-        if !take_owner(temp.as_file(), &before.meta)? {
+    temp.write_all(&version.bytes)?;
+    fault()?;
+    if let Some(meta) = &file.meta {
+        if !take_owner(temp.as_file(), meta)? && is_there {
             return Ok(Laid::InPlace);
         }
         // After the owner, because a change of owner clears the set-id bits.
-        temp.as_file().set_permissions(before.meta.permissions())?;
-    } else if let Some(permissions) = &file.permissions {
-        temp.as_file().set_permissions(permissions.clone())?;
+        temp.as_file().set_permissions(meta.permissions())?;
+    } else {
+        take_mode(temp.as_file(), version.mode)?;
     }
     fault()?;
     temp.as_file().sync_all()?;
+    fault()?;
     Ok(Laid::Beside(temp.into_temp_path()))
+}
+
+#[cfg(unix)]
+fn take_mode(file: &File, mode: Option<u32>) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    mode.map_or(Ok(()), |mode| file.set_permissions(Permissions::from_mode(mode)))
+}
+
+#[cfg(not(unix))]
+fn take_mode(_file: &File, _mode: Option<u32>) -> io::Result<()> {
+    Ok(())
 }
 
 #[cfg(unix)]
@@ -191,9 +208,13 @@ fn take_owner(_file: &File, _meta: &fs::Metadata) -> io::Result<bool> {
 /// Writes over a file without ever emptying it: the length is set last.
 fn rewrite(target: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).open(target)?;
-    file.write_all(bytes)?;
+    let (first, rest) = bytes.split_at(bytes.len() / 2);
+    file.write_all(first)?;
+    fault()?;
+    file.write_all(rest)?;
     fault()?;
     file.set_len(bytes.len() as u64)?;
+    fault()?;
     file.sync_all()
 }
 
@@ -202,62 +223,33 @@ fn is_in_place(target: &Path) -> bool {
     target.parent().is_some_and(|folder| fs::canonicalize(folder).is_ok_and(|real| real == folder))
 }
 
-fn is_still(target: &Path, before: Option<&Before>) -> bool {
-    match before {
-        Some(before) => read_bytes(target, u64::MAX).is_ok_and(|bytes| bytes == before.bytes),
-        None => fs::symlink_metadata(target).is_err_and(|error| error.kind() == io::ErrorKind::NotFound),
+fn is_still(file: &Planned) -> bool {
+    match file.before() {
+        Some(before) => read_bytes(&file.target, u64::MAX).is_ok_and(|bytes| bytes == before),
+        None => fs::symlink_metadata(&file.target).is_err_and(|error| error.kind() == io::ErrorKind::NotFound),
     }
 }
 
 /// Puts back what was there before, unless someone else has written the file since: theirs is not ours to undo.
-fn restore(file: &Planned<'_>, in_place: bool) -> io::Result<()> {
-    if is_still(&file.target, file.before.as_ref()) {
+fn restore(file: &Planned, in_place: bool) -> io::Result<()> {
+    if is_still(file) {
         return Ok(());
     }
-    let ours = match file.new_hash {
+    let ours = match &file.change.after {
         // A rewrite that stopped half way has neither content; it is ours all the same.
         Some(_) if in_place => true,
-        Some(hash) => read_bytes(&file.target, u64::MAX).is_ok_and(|bytes| ContentHash::of(&bytes) == hash),
+        Some(after) => read_bytes(&file.target, u64::MAX).is_ok_and(|bytes| bytes == after.bytes),
         None => fs::symlink_metadata(&file.target).is_err(),
     };
     if !ours {
         return Err(io::Error::other("another program wrote it meanwhile"));
     }
-    let Some(before) = &file.before else {
+    let Some(before) = &file.change.before else {
         return fs::remove_file(&file.target);
     };
-    match beside(&file.target, &before.bytes, file)? {
-        Laid::Beside(temp) if file.new_hash.is_some() => temp.persist(&file.target).map_err(|error| error.error),
+    match beside(file, before)? {
+        Laid::Beside(temp) if file.change.after.is_some() => temp.persist(&file.target).map_err(|error| error.error),
         Laid::Beside(temp) => temp.persist_noclobber(&file.target).map_err(|error| error.error),
         _ => rewrite(&file.target, &before.bytes),
     }
-}
-
-/// Makes the moves themselves durable. The files are in place already and some file systems cannot sync folders, so a
-/// refusal is no failure.
-pub(super) fn sync_folders(folders: &BTreeSet<PathBuf>) {
-    for folder in folders {
-        File::open(folder).and_then(|folder| folder.sync_all()).ok();
-    }
-}
-
-#[cfg(not(test))]
-fn fault() -> io::Result<()> {
-    Ok(())
-}
-
-/// Fails at a chosen step, so that tests can sweep over all of them.
-#[cfg(test)]
-fn fault() -> io::Result<()> {
-    super::tests::FAIL_AFTER.with(|left| match left.get() {
-        Some(0) => {
-            left.set(None);
-            Err(io::ErrorKind::StorageFull.into())
-        }
-        Some(n) => {
-            left.set(Some(n - 1));
-            Ok(())
-        }
-        None => Ok(()),
-    })
 }

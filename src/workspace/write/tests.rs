@@ -1,6 +1,5 @@
 //! The promises of the writer.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -8,11 +7,11 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use proptest::prelude::*;
 
 use super::*;
+use crate::workspace::fault::{FAULT_AFTER, Fault};
 use crate::workspace::snapshot::read;
 
-thread_local! {
-    /// How many steps may still succeed before one fails, once.
-    pub(super) static FAIL_AFTER: Cell<Option<u32>> = const { Cell::new(None) };
+fn write(root: &Root, writes: &[FileWrite]) -> Result<Written, WriteError> {
+    super::write(root, None, writes, None)
 }
 
 fn root_with(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
@@ -99,9 +98,9 @@ fn a_failure_at_any_step_leaves_everything_as_it_was() {
         change("b", Some("2"), Some("two")),
     ];
     for step in 0.. {
-        FAIL_AFTER.with(|left| left.set(Some(step)));
+        FAULT_AFTER.with(|left| left.set(Some((step, Fault::Full))));
         let outcome = write(&root, &writes);
-        let reached = FAIL_AFTER.with(|left| left.take()).is_none();
+        let reached = FAULT_AFTER.with(|left| left.take()).is_none();
         if !reached {
             outcome.unwrap();
             assert!(step > 12, "the sweep saw only {step} steps");
@@ -265,9 +264,9 @@ proptest! {
     fn writing_and_writing_back_is_the_identity(old in "\\PC{0,40}", new in "(\\PC|\r\n|\n){0,40}", fail in 0u32..12) {
         let (_dir, root) = root_with(&[("a", &old)]);
         let before = picture(&root);
-        FAIL_AFTER.with(|left| left.set(Some(fail)));
+        FAULT_AFTER.with(|left| left.set(Some((fail, Fault::Full))));
         let outcome = write(&root, &[change("a", Some(&old), Some(&new)), change("b", None, Some(&new))]);
-        FAIL_AFTER.with(|left| left.set(None));
+        FAULT_AFTER.with(|left| left.set(None));
         if outcome.is_ok() {
             prop_assert_eq!(&fs::read_to_string(root.path().join("a")).unwrap(), &new);
             write(&root, &[change("a", Some(&new), Some(&old)), change("b", Some(&new), None)]).unwrap();

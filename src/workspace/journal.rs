@@ -1,0 +1,287 @@
+//! The journal of writes: what makes a write finishable after a crash, and undoable without git.
+//!
+//! One folder for each root below the user's state folder, never in the work tree. Before the first file changes, a record
+//! with both contents of every file is written there and synced; its name says how far things are:
+//!
+//! ```text
+//! 0000000007.done      written; can be undone
+//! 0000000008.undoing   being undone …
+//! 0000000009.undone    … and undone; can be done again, until something else is written
+//! 0000000010.doing     being written, for the first time or again
+//! ```
+//!
+//! A record never changes, only its name does, and a rename is whole or has not happened. Whoever holds the lock of the
+//! folder and sees a record that is `doing` or `undoing` therefore knows that its writer has died: [`recover`] sees to it.
+
+mod record;
+mod recover;
+mod undo;
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::fault::fault;
+use super::root::Root;
+pub(super) use record::{Change, Record, Version};
+pub(super) use recover::settle_unfinished;
+pub use recover::{Recovered, Recovery, recover};
+pub use undo::{Direction, Unwritten, undo};
+
+/// Writes that are kept …
+const KEPT_WRITES: usize = 200;
+/// … and their bytes, whichever is reached first. The newest write is kept whatever its size.
+const KEPT_BYTES: u64 = 256 * 1024 * 1024;
+/// The journal of a root where nothing was written for as long as this is removed.
+const UNUSED_FOR: Duration = Duration::from_secs(90 * 86_400);
+/// How often to look for those.
+const SWEEP_EVERY: Duration = Duration::from_secs(86_400);
+/// How long to wait for another process that writes in the same root, and how often to look.
+const LOCK_PATIENCE: Duration = Duration::from_secs(5);
+const LOCK_POLL: Duration = Duration::from_millis(20);
+
+/// Where the writes of one root are recorded.
+#[derive(Debug, Clone)]
+pub struct Journal {
+    folder: PathBuf,
+}
+
+/// Why the journal cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum JournalError {
+    /// Another process holds it.
+    #[error("another rhumb is writing here")]
+    Busy,
+    /// The system refused.
+    #[error("{}: {source}", .path.display())]
+    Io { path: PathBuf, source: io::Error },
+}
+
+/// How far a recorded write is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    Doing,
+    Done,
+    Undoing,
+    Undone,
+}
+
+const STAGES: [(Stage, &str); 4] =
+    [(Stage::Doing, "doing"), (Stage::Done, "done"), (Stage::Undoing, "undoing"), (Stage::Undone, "undone")];
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(STAGES.iter().find(|(stage, _)| stage == self).map_or("", |(_, name)| name))
+    }
+}
+
+/// A record by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Entry {
+    number: u64,
+    pub(super) stage: Stage,
+}
+
+/// The journal while this process alone may use it.
+#[derive(Debug)]
+pub(super) struct Held<'a> {
+    journal: &'a Journal,
+    /// Let go when it is closed, also by a death of the process.
+    _lock: File,
+}
+
+impl Journal {
+    /// The journal of a root, below the user's `state` folder. Nothing is made or read yet.
+    pub fn new(state: &Path, root: &Root) -> Self {
+        let path = root.path();
+        let name = path.file_name().unwrap_or(OsStr::new("root")).to_string_lossy();
+        let plain: String = name.chars().take(40).map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        let hash = xxh3_64(path.as_os_str().as_encoded_bytes());
+        Self { folder: state.join("journal").join(format!("{plain}-{hash:016x}")) }
+    }
+
+    /// Its folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Waits for the lock, and makes the folder where there is none.
+    pub(super) fn hold(&self) -> Result<Held<'_>, JournalError> {
+        let mut builder = DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&self.folder).map_err(|error| self.failed(error))?;
+        let start = Instant::now();
+        loop {
+            match self.try_hold() {
+                Err(JournalError::Busy) if start.elapsed() < LOCK_PATIENCE => std::thread::sleep(LOCK_POLL),
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// The lock, if nobody has it and the folder is there.
+    fn try_hold(&self) -> Result<Held<'_>, JournalError> {
+        let mut options = OpenOptions::new();
+        options.create(true).write(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let lock = options.open(self.folder.join("lock")).map_err(|error| self.failed(error))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Held { journal: self, _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(JournalError::Busy),
+            Err(TryLockError::Error(error)) => Err(self.failed(error)),
+        }
+    }
+
+    /// The records, oldest first.
+    fn entries(&self) -> Vec<Entry> {
+        let names = fs::read_dir(&self.folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.file_name()));
+        let mut entries: Vec<Entry> = names.filter_map(|name| Entry::named(name.to_str()?)).collect();
+        entries.sort_by_key(|entry| entry.number);
+        entries
+    }
+
+    fn path(&self, entry: Entry) -> PathBuf {
+        self.folder.join(format!("{:010}.{}", entry.number, entry.stage))
+    }
+
+    fn failed(&self, source: io::Error) -> JournalError {
+        JournalError::Io { path: self.folder.clone(), source }
+    }
+}
+
+impl Entry {
+    fn named(name: &str) -> Option<Self> {
+        let (number, stage) = name.split_once('.')?;
+        let (stage, _) = STAGES.iter().find(|(_, name)| *name == stage)?;
+        Some(Self { number: number.parse().ok()?, stage: *stage })
+    }
+
+    /// Whether its writer has not come to an end.
+    pub(super) fn is_open(self) -> bool {
+        matches!(self.stage, Stage::Doing | Stage::Undoing)
+    }
+}
+
+impl Held<'_> {
+    /// The records, oldest first.
+    pub(super) fn entries(&self) -> Vec<Entry> {
+        self.journal.entries()
+    }
+
+    /// Records a write that is about to begin. It is on disk when this returns.
+    pub(super) fn begin(
+        &self,
+        message: Option<&str>,
+        folders: &[String],
+        files: &[&Change],
+    ) -> Result<Entry, JournalError> {
+        let number = self.entries().last().map_or(0, |entry| entry.number) + 1;
+        let entry = Entry { number, stage: Stage::Doing };
+        let write = || {
+            fault()?;
+            let mut file = tempfile::Builder::new().prefix("new-").tempfile_in(&self.journal.folder)?;
+            file.write_all(&record::encode(message, folders, files))?;
+            fault()?;
+            file.as_file().sync_all()?;
+            fault()?;
+            file.persist_noclobber(self.journal.path(entry)).map_err(|error| error.error)?;
+            sync_folder(&self.journal.folder);
+            fault()
+        };
+        write().map_err(|error| {
+            self.forget(entry);
+            self.journal.failed(error)
+        })?;
+        Ok(entry)
+    }
+
+    /// Says how far a write is now.
+    pub(super) fn mark(&self, entry: Entry, stage: Stage) -> Result<Entry, JournalError> {
+        let next = Entry { stage, ..entry };
+        let rename = || {
+            fault()?;
+            fs::rename(self.journal.path(entry), self.journal.path(next))?;
+            // The end of a write need not last: a record found open again turns out to be finished.
+            if next.is_open() {
+                sync_folder(&self.journal.folder);
+            }
+            fault()
+        };
+        rename().map_err(|error| self.journal.failed(error))?;
+        Ok(next)
+    }
+
+    /// What a record says; none if it is damaged.
+    pub(super) fn read(&self, entry: Entry) -> Option<Record> {
+        record::decode(&fs::read(self.journal.path(entry)).ok()?)
+    }
+
+    /// Forgets a record.
+    pub(super) fn forget(&self, entry: Entry) {
+        fs::remove_file(self.journal.path(entry)).ok();
+    }
+
+    /// After a write: what was undone before it cannot be done again, and the oldest writes make room.
+    pub(super) fn tidy(&self) {
+        let (mut count, mut bytes, mut is_full) = (0, 0, false);
+        for entry in self.entries().into_iter().rev() {
+            count += 1;
+            bytes += fs::metadata(self.journal.path(entry)).map_or(0, |meta| meta.len());
+            is_full |= count > 1 && (count > KEPT_WRITES || bytes > KEPT_BYTES);
+            if !entry.is_open() && (is_full || entry.stage == Stage::Undone) {
+                self.forget(entry);
+            }
+        }
+        for path in files_in(&self.journal.folder) {
+            // A record that its writer did not live to finish.
+            if path.file_name().and_then(OsStr::to_str).is_some_and(|name| name.starts_with("new-")) {
+                fs::remove_file(path).ok();
+            }
+        }
+        self.sweep_others();
+    }
+
+    /// Once in a while, removes the journals of roots where nothing was written for long.
+    fn sweep_others(&self) {
+        let Some(all) = self.journal.folder.parent() else { return };
+        let stamp = all.join("swept");
+        if age(&stamp).is_some_and(|age| age < SWEEP_EVERY) || fs::write(&stamp, "").is_err() {
+            return;
+        }
+        for folder in files_in(all) {
+            let other = Journal { folder };
+            if other.folder == self.journal.folder || !other.folder.join("lock").exists() {
+                continue;
+            }
+            let unused = files_in(&other.folder).iter().all(|file| age(file).is_some_and(|age| age > UNUSED_FOR));
+            if unused && let Ok(_held) = other.try_hold() {
+                fs::remove_dir_all(&other.folder).ok();
+            }
+        }
+    }
+}
+
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect()
+}
+
+/// How long ago a file was changed last.
+fn age(path: &Path) -> Option<Duration> {
+    SystemTime::now().duration_since(fs::metadata(path).ok()?.modified().ok()?).ok()
+}
+
+/// Makes what happened in a folder last. Some file systems cannot, which is no failure.
+pub(super) fn sync_folder(folder: &Path) {
+    File::open(folder).and_then(|folder| folder.sync_all()).ok();
+}
+
+#[cfg(test)]
+mod tests;

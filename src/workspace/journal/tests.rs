@@ -1,0 +1,445 @@
+//! The promises of the journal: whatever happens to the process, files are all old or all new, and what was written can be
+//! taken back.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::process::{Command, Stdio};
+
+use super::*;
+use crate::workspace::error::WriteError;
+use crate::workspace::fault::{FAULT_AFTER, Fault};
+use crate::workspace::{FileWrite, Written, write};
+
+/// A root with a journal beside it.
+struct World {
+    dir: tempfile::TempDir,
+    root: Root,
+    journal: Journal,
+}
+
+/// Path, content and mode of every file, and every folder.
+type Picture = BTreeMap<String, (Vec<u8>, u32)>;
+
+impl World {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("root")).unwrap();
+        for (path, text) in files {
+            let path = dir.path().join("root").join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        Self::at(dir)
+    }
+
+    fn at(dir: tempfile::TempDir) -> Self {
+        let (root, journal) = opened(dir.path());
+        Self { dir, root, journal }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    fn write(&self, writes: &[FileWrite]) -> Result<Written, WriteError> {
+        write(&self.root, Some(&self.journal), writes, Some("change"))
+    }
+
+    fn undo(&self) -> Result<Vec<String>, WriteError> {
+        undo(&self.root, &self.journal, Direction::Undo).map(|done| done.paths)
+    }
+
+    fn redo(&self) -> Result<Vec<String>, WriteError> {
+        undo(&self.root, &self.journal, Direction::Redo).map(|done| done.paths)
+    }
+
+    fn stages(&self) -> Vec<String> {
+        self.journal.entries().iter().map(|entry| entry.stage.to_string()).collect()
+    }
+
+    fn picture(&self) -> Picture {
+        let mut picture = Picture::new();
+        let mut open = vec![self.root.path().to_owned()];
+        while let Some(folder) = open.pop() {
+            for path in files_in(&folder) {
+                let meta = fs::symlink_metadata(&path).unwrap();
+                let bytes = if meta.is_file() { fs::read(&path).unwrap() } else { Vec::new() };
+                let name = path.strip_prefix(self.root.path()).unwrap().to_str().unwrap().to_owned();
+                picture.insert(name, (bytes, meta.mode()));
+                if meta.is_dir() {
+                    open.push(path);
+                }
+            }
+        }
+        picture
+    }
+}
+
+fn opened(dir: &Path) -> (Root, Journal) {
+    let root = Root::at(&dir.join("root")).unwrap();
+    let journal = Journal::new(&dir.join("state"), &root);
+    (root, journal)
+}
+
+fn change(path: &str, old: Option<&str>, new: Option<&str>) -> FileWrite {
+    FileWrite {
+        path: path.to_owned(),
+        expected: old.map(Into::into),
+        content: new.map(str::to_owned),
+        renamed_from: None,
+    }
+}
+
+#[test]
+fn a_write_is_undone_and_done_again_byte_for_byte() {
+    let world = World::new(&[("a", "one\r\n"), ("run.sh", "old"), ("gone", "bye")]);
+    fs::write(world.path("b"), b"\xff\xfeb\0").unwrap();
+    fs::set_permissions(world.path("run.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(world.path("gone"), fs::Permissions::from_mode(0o750)).unwrap();
+    let old = world.picture();
+    let renamed = FileWrite { renamed_from: Some("run.sh".into()), ..change("bin/go.sh", None, Some("new")) };
+    let set = [
+        change("a", Some("one\r\n"), Some("two\r\n")),
+        change("b", Some("b"), Some("é")),
+        change("gone", Some("bye"), None),
+        renamed,
+        change("run.sh", Some("old"), None),
+        change("deep/er/new", None, Some("n")),
+    ];
+    world.write(&set).unwrap();
+    let new = world.picture();
+    assert_eq!(world.undo().unwrap(), ["a", "b", "gone", "bin/go.sh", "run.sh", "deep/er/new"]);
+    assert_eq!(world.picture(), old);
+    assert_eq!(world.redo().unwrap().len(), 6);
+    assert_eq!(world.picture(), new);
+    assert!(world.redo().unwrap().is_empty(), "there is nothing left to do again");
+}
+
+#[test]
+fn writes_are_undone_last_first_and_a_new_write_ends_what_can_be_done_again() {
+    let world = World::new(&[("a", "1")]);
+    world.write(&[change("a", Some("1"), Some("2"))]).unwrap();
+    world.write(&[change("a", Some("2"), Some("3"))]).unwrap();
+    world.write(&[change("b", None, Some("b"))]).unwrap();
+    assert_eq!(world.undo().unwrap(), ["b"]);
+    assert_eq!(world.undo().unwrap(), ["a"]);
+    assert_eq!(world.text("a"), "2");
+    assert_eq!(world.redo().unwrap(), ["a"]);
+    assert_eq!(world.text("a"), "3");
+    world.write(&[change("c", None, Some("c"))]).unwrap();
+    assert!(world.redo().unwrap().is_empty());
+    for expected in [["c"], ["a"], ["a"]] {
+        assert_eq!(world.undo().unwrap(), expected);
+    }
+    assert!(world.undo().unwrap().is_empty());
+    assert_eq!(world.text("a"), "1");
+}
+
+#[test]
+fn files_that_changed_since_are_named_and_nothing_is_undone() {
+    let world = World::new(&[("a", "1"), ("b", "1"), ("c", "1")]);
+    let set = ["a", "b", "c"].map(|path| change(path, Some("1"), Some("2")));
+    world.write(&set).unwrap();
+    fs::write(world.path("a"), "mine").unwrap();
+    fs::remove_file(world.path("c")).unwrap();
+    let error = world.undo().unwrap_err();
+    assert!(matches!(&error, WriteError::ChangedSince { paths } if paths == &["a", "c"]), "{error}");
+    assert_eq!((world.text("a"), world.text("b")), ("mine".into(), "2".into()));
+    fs::write(world.path("a"), "2").unwrap();
+    fs::write(world.path("c"), "2").unwrap();
+    world.undo().unwrap();
+    assert_eq!(world.text("c"), "1");
+}
+
+#[test]
+fn the_journal_is_for_its_owner_alone_and_outside_of_the_root() {
+    let world = World::new(&[("a", "1")]);
+    world.write(&[change("a", Some("1"), Some("2"))]).unwrap();
+    assert_eq!(world.picture().len(), 1);
+    assert_eq!(fs::metadata(world.journal.folder()).unwrap().mode() & 0o777, 0o700);
+    for file in files_in(world.journal.folder()) {
+        assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600, "{}", file.display());
+    }
+}
+
+#[test]
+fn the_oldest_writes_make_room() {
+    let world = World::new(&[("a", "0")]);
+    for n in 0..KEPT_WRITES + 3 {
+        world.write(&[change("a", Some(&n.to_string()), Some(&(n + 1).to_string()))]).unwrap();
+    }
+    let numbers: Vec<u64> = world.journal.entries().iter().map(|entry| entry.number).collect();
+    assert_eq!(numbers, (4..=KEPT_WRITES as u64 + 3).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_journal_of_a_root_that_nobody_uses_is_removed() {
+    let world = World::new(&[("a", "1")]);
+    let all = world.journal.folder().parent().unwrap().to_owned();
+    let long_ago = SystemTime::now() - UNUSED_FOR - Duration::from_secs(1);
+    for (name, moment) in [("old", long_ago), ("young", SystemTime::now())] {
+        fs::create_dir_all(all.join(name)).unwrap();
+        fs::write(all.join(name).join("lock"), "").unwrap();
+        File::options().write(true).open(all.join(name).join("lock")).unwrap().set_modified(moment).unwrap();
+    }
+    world.write(&[change("a", Some("1"), Some("2"))]).unwrap();
+    assert!(!all.join("old").exists());
+    assert!(all.join("young").exists());
+}
+
+#[test]
+fn a_journal_that_cannot_be_written_does_not_hold_the_write_up() {
+    let world = World::new(&[("a", "1")]);
+    fs::write(world.dir.path().join("state"), "a file").unwrap();
+    let written = world.write(&[change("a", Some("1"), Some("2"))]).unwrap();
+    assert!(written.not_undoable.is_some_and(|why| why.contains("state")));
+    assert_eq!(world.text("a"), "2");
+}
+
+#[test]
+fn a_full_disk_at_any_step_leaves_the_files_old_or_new() {
+    for step in 0.. {
+        let world = World::new(&[("a", "1"), ("b", "1")]);
+        let set = [change("a", Some("1"), Some("2")), change("n/b", None, Some("2"))];
+        let old = world.picture();
+        FAULT_AFTER.with(|fault| fault.set(Some((step, Fault::Full))));
+        let outcome = world.write(&set);
+        if FAULT_AFTER.with(|fault| fault.take()).is_some() {
+            assert!(step > 15, "the sweep saw only {step} steps");
+            break;
+        }
+        match outcome {
+            Ok(written) => {
+                assert_eq!((world.text("a"), world.text("n/b")), ("2".into(), "2".into()));
+                // It is recorded, or it is told that it is not; an end that was not marked is found at the next start.
+                let is_open = world.stages() == ["doing"];
+                assert_eq!(recover(&world.root, &world.journal).len(), usize::from(is_open), "step {step}");
+                assert_eq!(world.undo().unwrap().is_empty(), written.not_undoable.is_some(), "step {step}");
+            }
+            Err(_) => {
+                assert_eq!(world.picture(), old, "step {step}");
+                assert!(world.stages().is_empty(), "step {step}");
+            }
+        }
+    }
+}
+
+#[test]
+fn another_process_that_writes_is_waited_for_and_then_named() {
+    let world = World::new(&[("a", "1")]);
+    let held = world.journal.hold().unwrap();
+    assert!(recover(&world.root, &world.journal).is_empty());
+    let set = [change("a", Some("1"), Some("2"))];
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| world.write(&set));
+        std::thread::sleep(LOCK_POLL * 3);
+        assert_eq!(world.text("a"), "1");
+        drop(held);
+        waiting.join().unwrap().unwrap();
+    });
+    assert_eq!(world.text("a"), "2");
+}
+
+#[test]
+fn a_damaged_record_is_no_record() {
+    let world = World::new(&[("a", "1")]);
+    world.write(&[change("a", Some("1"), Some("2"))]).unwrap();
+    let path = world.journal.path(world.journal.entries()[0]);
+    let mut bytes = fs::read(&path).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    assert!(matches!(world.undo(), Err(WriteError::Journal { .. })));
+    fs::rename(&path, path.with_extension("doing")).unwrap();
+    assert!(recover(&world.root, &world.journal).is_empty());
+    assert_eq!(world.text("a"), "2");
+}
+
+/// A write of two files that was killed after the first of them had moved.
+fn half_written() -> World {
+    let world = World::new(&[("a", "1"), ("b", "1")]);
+    world.write(&[change("a", Some("1"), Some("2")), change("b", Some("1"), Some("2"))]).unwrap();
+    let entry = world.journal.entries()[0];
+    fs::rename(world.journal.path(entry), world.journal.path(Entry { stage: Stage::Doing, ..entry })).unwrap();
+    fs::write(world.path("b"), "1").unwrap();
+    world
+}
+
+#[test]
+fn a_half_written_set_is_finished() {
+    let world = half_written();
+    let told = recover(&world.root, &world.journal);
+    let paths = vec!["a".to_owned(), "b".to_owned()];
+    assert_eq!(told, [Recovered { paths, outcome: Recovery::Finished, foreign: Vec::new() }]);
+    assert_eq!((world.text("a"), world.text("b")), ("2".into(), "2".into()));
+    assert!(recover(&world.root, &world.journal).is_empty());
+    world.undo().unwrap();
+    assert_eq!((world.text("a"), world.text("b")), ("1".into(), "1".into()));
+}
+
+#[test]
+fn a_half_written_set_with_a_file_of_someone_else_is_taken_back_around_it() {
+    let world = half_written();
+    fs::write(world.path("b"), "mine").unwrap();
+    let told = world.write(&[change("c", None, Some("c"))]).unwrap().recovered;
+    assert_eq!(told[0].outcome, Recovery::TakenBack);
+    assert_eq!(told[0].foreign, ["b"]);
+    assert_eq!((world.text("a"), world.text("b"), world.text("c")), ("1".into(), "mine".into(), "c".into()));
+}
+
+#[test]
+fn a_link_in_the_place_of_a_file_is_left_alone() {
+    let world = half_written();
+    fs::write(world.dir.path().join("out"), "1").unwrap();
+    fs::remove_file(world.path("b")).unwrap();
+    std::os::unix::fs::symlink(world.dir.path().join("out"), world.path("b")).unwrap();
+    assert_eq!(recover(&world.root, &world.journal)[0].foreign, ["b"]);
+    assert_eq!(fs::read_to_string(world.dir.path().join("out")).unwrap(), "1");
+    assert_eq!(world.text("a"), "1");
+}
+
+// ---------------------------------------------------------------------------------------------------------- kill -9
+
+/// The sets of files that are written while the process is killed.
+const SETS: [&str; 5] = ["modify", "create", "delete", "rename", "many"];
+
+fn before_kill(set: &str) -> World {
+    let world = match set {
+        "modify" => World::new(&[("a", "one\ntwo\n")]),
+        "create" => World::new(&[("a", "one\n")]),
+        "delete" => World::new(&[("a", "one\n"), ("src/b", "b")]),
+        "rename" => World::new(&[("src/run", "one\n")]),
+        _ => World::new(&[("a", "1"), ("b", "a long text"), ("src/gone", "g"), ("c", "3")]),
+    };
+    if set == "rename" {
+        fs::set_permissions(world.path("src/run"), fs::Permissions::from_mode(0o751)).unwrap();
+    }
+    if set == "many" {
+        // A file with two names is rewritten in place.
+        fs::hard_link(world.path("b"), world.dir.path().join("other")).unwrap();
+    }
+    world
+}
+
+fn writes(set: &str) -> Vec<FileWrite> {
+    match set {
+        "modify" => vec![change("a", Some("one\ntwo\n"), Some("one\n2\n"))],
+        "create" => vec![change("x/y/new", None, Some("new")), change("x/z", None, Some("z"))],
+        "delete" => vec![change("src/b", Some("b"), None)],
+        "rename" => vec![
+            FileWrite { renamed_from: Some("src/run".into()), ..change("bin/go", None, Some("two\n")) },
+            change("src/run", Some("one\n"), None),
+        ],
+        _ => vec![
+            change("a", Some("1"), Some("one")),
+            change("b", Some("a long text"), Some("short")),
+            change("n/new", None, Some("new")),
+            change("src/gone", Some("g"), None),
+            change("c", Some("3"), Some("three")),
+        ],
+    }
+}
+
+/// What the child that is to be killed does.
+fn act(what: &str, set: &str, root: &Root, journal: &Journal) {
+    match what {
+        "write" => drop(write(root, Some(journal), &writes(set), None)),
+        "undo" => drop(undo(root, journal, Direction::Undo)),
+        "redo" => drop(undo(root, journal, Direction::Redo)),
+        _ => drop(recover(root, journal)),
+    }
+}
+
+/// Does nothing when it is run as a test; as a child of a test it acts until it is killed.
+#[test]
+fn the_child_that_is_killed() {
+    let Ok(order) = std::env::var("TEST_KILL") else { return };
+    let [what, set, step, dir] = order.split(',').collect::<Vec<_>>()[..] else { return };
+    let (root, journal) = opened(Path::new(dir));
+    FAULT_AFTER.with(|fault| fault.set(Some((step.parse().unwrap(), Fault::Kill))));
+    act(what, set, &root, &journal);
+}
+
+/// Whether a child that acts was killed at that step; it was not when there are fewer.
+fn is_killed(world: &World, what: &str, set: &str, step: u32) -> bool {
+    let status = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "workspace::journal::tests::the_child_that_is_killed", "--test-threads=1"])
+        .env("TEST_KILL", format!("{what},{set},{step},{}", world.dir.path().display()))
+        .stdout(Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.code().is_none_or(|code| code == 0), "{what} {set} {step}: {status}");
+    status.code().is_none()
+}
+
+/// Kills a process that does `what` to `set`, at every step. `prepare` brings the world there. The pictures are those
+/// from before and from after.
+fn sweep(what: &str, set: &str, prepare: impl Fn(&World)) {
+    let done = before_kill(set);
+    let old = done.picture();
+    done.write(&writes(set)).unwrap();
+    let new = done.picture();
+    for step in 0.. {
+        let world = before_kill(set);
+        prepare(&world);
+        let killed = is_killed(&world, what, set, step);
+        recover(&world.root, &world.journal);
+        let picture = world.picture();
+        let at = format!("{what} {set}, killed at step {step}");
+        assert!(picture == old || picture == new, "{at}: {picture:#?}");
+        assert!(world.journal.entries().iter().all(|entry| !entry.is_open()), "{at}");
+        if !killed {
+            assert_eq!(picture == new, matches!(what, "write" | "redo"), "{at}");
+            assert!(step > 3, "{at}: the sweep saw too few steps");
+            return;
+        }
+        // The next one finds everything in order.
+        if picture == old {
+            world.write(&writes(set)).unwrap();
+            assert_eq!(world.picture(), new, "{at}");
+        }
+        assert!(!world.undo().unwrap().is_empty(), "{at}");
+        assert_eq!(world.picture(), old, "{at}");
+        assert!(!files_in(world.journal.folder()).iter().any(|path| path.to_string_lossy().contains("new-")), "{at}");
+    }
+}
+
+#[test]
+fn a_kill_at_any_step_of_a_write_leaves_all_old_or_all_new() {
+    SETS.iter().for_each(|set| sweep("write", set, |_| {}));
+}
+
+#[test]
+fn a_kill_at_any_step_of_undo_or_redo_leaves_all_old_or_all_new() {
+    for set in SETS {
+        let written = |world: &World| drop(world.write(&writes(set)).unwrap());
+        sweep("undo", set, written);
+        sweep("redo", set, |world| {
+            written(world);
+            world.undo().unwrap();
+        });
+    }
+}
+
+#[test]
+fn a_kill_at_any_step_of_the_recovery_is_recovered_from() {
+    // In the middle of a write, where files are moved one after the other.
+    for at in [26, 30] {
+        for step in 0.. {
+            let world = before_kill("many");
+            assert!(is_killed(&world, "write", "many", at));
+            let killed = is_killed(&world, "recover", "many", step);
+            recover(&world.root, &world.journal);
+            assert_eq!(world.text("c"), if world.text("a") == "1" { "3" } else { "three" }, "step {step}");
+            assert!(!world.picture().keys().any(|name| name.contains(".rhumb-")), "step {step}");
+            if !killed {
+                assert!(step > 3, "the sweep saw too few steps");
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Taking the last write back, and doing it again. Only what we wrote is touched, and only while it is as we wrote it.
+
+use super::recover::remove_folders;
+use super::{Change, Held, Journal, JournalError, Record, Recovered, Stage, settle_unfinished};
+use crate::workspace::error::WriteError;
+use crate::workspace::root::Root;
+use crate::workspace::snapshot::read_bytes;
+use crate::workspace::write::{Planned, carry_out, may_replace, place};
+
+/// Which way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// The last write is taken back.
+    Undo,
+    /// What was undone last is done again.
+    Redo,
+}
+
+/// What was undone or done again.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Unwritten {
+    /// The files, relative to the root; none when there was no write to undo or to do again.
+    pub paths: Vec<String>,
+    /// The commit message of the write, if it was to be committed.
+    pub message: Option<String>,
+    /// Earlier writes whose process had died, and what became of them.
+    pub recovered: Vec<Recovered>,
+}
+
+/// Undoes the last write that is not undone yet, or does the one again that was undone last: all of its files or none.
+///
+/// # Errors
+/// A file is not as the write (or its undoing) left it; or the disk or the journal refuses. Nothing has changed then.
+pub fn undo(root: &Root, journal: &Journal, direction: Direction) -> Result<Unwritten, WriteError> {
+    let held = journal.hold().map_err(refused)?;
+    let recovered = settle_unfinished(root, &held);
+    let entries = held.entries();
+    let last = match direction {
+        Direction::Undo => entries.iter().rev().find(|entry| entry.stage == Stage::Done),
+        Direction::Redo => entries.iter().find(|entry| entry.stage == Stage::Undone),
+    };
+    let Some(&entry) = last else { return Ok(Unwritten { recovered, ..Unwritten::default() }) };
+    let damaged = || WriteError::Journal { cause: format!("a record in {} is damaged", journal.folder().display()) };
+    let record = held.read(entry).ok_or_else(damaged)?;
+    turn(root, &held, entry, &record, direction)?;
+    let paths = record.files.into_iter().map(|change| change.path).collect();
+    Ok(Unwritten { paths, message: record.message, recovered })
+}
+
+fn turn(
+    root: &Root,
+    held: &Held<'_>,
+    entry: super::Entry,
+    record: &Record,
+    direction: Direction,
+) -> Result<(), WriteError> {
+    let planned = plan(root, record, direction)?;
+    let (during, end) = match direction {
+        Direction::Undo => (Stage::Undoing, Stage::Undone),
+        Direction::Redo => (Stage::Doing, Stage::Done),
+    };
+    let begun = held.mark(entry, during).map_err(refused)?;
+    if let Err(error) = carry_out(&planned) {
+        // Half of it may stand: then the mark stays, and the next start sees to it.
+        if !matches!(error, WriteError::Half { .. }) {
+            held.mark(begun, entry.stage).map_err(refused)?;
+        }
+        return Err(error);
+    }
+    if direction == Direction::Undo {
+        remove_folders(root, record);
+    }
+    held.mark(begun, end).map(drop).map_err(refused)
+}
+
+/// The way back for every file; all files that do not stand as they should are named at once.
+fn plan(root: &Root, record: &Record, direction: Direction) -> Result<Vec<Planned>, WriteError> {
+    let mut planned = Vec::with_capacity(record.files.len());
+    let mut changed = Vec::new();
+    for change in &record.files {
+        let mut change = change.clone();
+        if direction == Direction::Undo {
+            std::mem::swap(&mut change.before, &mut change.after);
+        }
+        let path = change.path.clone();
+        match plan_one(root, change)? {
+            Some(one) => planned.push(one),
+            None => changed.push(path),
+        }
+    }
+    if changed.is_empty() { Ok(planned) } else { Err(WriteError::ChangedSince { paths: changed }) }
+}
+
+/// None if the file does not hold what it held then.
+fn plan_one(root: &Root, change: Change) -> Result<Option<Planned>, WriteError> {
+    let path = change.path.clone();
+    let place = match place(root, &path) {
+        Ok(place) => place,
+        // A folder gave way to a file, or to a link.
+        Err(WriteError::NotAFile { .. } | WriteError::Outside { .. }) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    match (&place.found, &change.before) {
+        (None, None) => {}
+        (Some(meta), Some(before)) if meta.is_file() && !place.is_link => {
+            let now =
+                read_bytes(&place.target, u64::MAX).map_err(|error| WriteError::from_io(&path, "read", 0, error))?;
+            if now != before.bytes {
+                return Ok(None);
+            }
+            may_replace(&path, &place, meta)?;
+        }
+        _ => return Ok(None),
+    }
+    Ok(Some(Planned::new(path, place, change)))
+}
+
+fn refused(error: JournalError) -> WriteError {
+    match error {
+        JournalError::Busy => WriteError::Busy,
+        JournalError::Io { .. } => WriteError::Journal { cause: error.to_string() },
+    }
+}
