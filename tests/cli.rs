@@ -62,6 +62,7 @@ fn rhumb(folder: &Path, args: &[&str]) -> Command {
     command
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .env("HOME", "/nonexistent")
+        .env("XDG_STATE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/state"))
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_NOSYSTEM", "1")
         .env("NO_PROXY", "127.0.0.1,localhost")
@@ -467,6 +468,124 @@ fn a_write_that_fails_has_its_exit_code_and_is_told_as_it_is() {
     let (code, _, err) = edit(&repo, &server, &["--yes", "--file", "notes.md"]);
     assert!(code == 3 && err.contains("notes.md is read-only") && !err.contains("wrote"), "{code} {err}");
     assert_eq!(repo.read("harbour.py"), HARBOUR);
+}
+
+// ----------------------------------------------------------------------------------------------------------- undo
+
+/// A plain folder with a journal of its own.
+struct Folder {
+    dir: tempfile::TempDir,
+}
+
+impl Folder {
+    fn new(files: &[(&str, &[u8])]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("root")).unwrap();
+        files.iter().for_each(|(path, bytes)| fs::write(dir.path().join("root").join(path), bytes).unwrap());
+        Self { dir }
+    }
+
+    fn rhumb(&self, args: &[&str], input: &str) -> (i32, String, String) {
+        let mut command = rhumb(&self.dir.path().join("root"), args);
+        command.env("XDG_STATE_HOME", self.dir.path().join("state")).write_stdin(input);
+        run(command)
+    }
+
+    fn read(&self, path: &str) -> Vec<u8> {
+        fs::read(self.dir.path().join("root").join(path)).unwrap()
+    }
+
+    fn write(&self, path: &str, bytes: &[u8]) {
+        fs::write(self.dir.path().join("root").join(path), bytes).unwrap();
+    }
+
+    /// The one record of the journal.
+    fn record(&self) -> std::path::PathBuf {
+        let repo = fs::read_dir(self.dir.path().join("state/rhumb/journal")).unwrap();
+        let repo = repo.map(|entry| entry.unwrap().path()).find(|path| path.is_dir()).unwrap();
+        let mut records = fs::read_dir(repo).unwrap().map(|entry| entry.unwrap().path());
+        records.find(|path| path.extension().is_some()).unwrap()
+    }
+}
+
+#[test]
+fn a_write_is_undone_and_done_again_without_git() {
+    let folder = Folder::new(&[("a.py", b"one\r\ntwo\r\n"), ("b.py", b"1\n")]);
+    let reply = block("a.py", "two\n", "2\n") + &block("n/new.py", "", "new\n");
+    let (code, _, err) = folder.rhumb(&["apply", "--yes", "-"], &reply);
+    assert_eq!((code, folder.read("a.py")), (0, b"one\r\n2\r\n".to_vec()), "{err}");
+    let (code, out, err) = folder.rhumb(&["undo"], "");
+    assert_eq!((code, &*out, &*err), (0, "", "rhumb: undid a.py, n/new.py\n"));
+    assert_eq!(folder.read("a.py"), b"one\r\ntwo\r\n");
+    assert!(!folder.dir.path().join("root/n").exists());
+    assert_eq!(folder.rhumb(&["undo"], "").0, 1, "there is nothing left to undo");
+    let (code, _, err) = folder.rhumb(&["redo"], "");
+    assert!(code == 0 && err.contains("did again a.py, n/new.py"), "{err}");
+    assert_eq!(folder.read("n/new.py"), b"new\n");
+    folder.write("a.py", b"mine");
+    let (code, _, err) = folder.rhumb(&["undo"], "");
+    assert!(code == 3 && err.contains("changed since") && err.contains("a.py"), "{code} {err}");
+    assert_eq!((folder.read("a.py"), folder.read("n/new.py")), (b"mine".to_vec(), b"new\n".to_vec()));
+}
+
+#[test]
+fn a_committed_write_is_undone_by_a_commit_of_its_own() {
+    let repo = harbour_repo();
+    let state = tempfile::tempdir().unwrap();
+    let server = ModelServer::start(vec![Step::reply(&good())]);
+    let with_state = |mut command: Command| {
+        command.env("XDG_STATE_HOME", state.path());
+        run(command)
+    };
+    let url = server.base_url();
+    let args = ["edit", "-m", "Be lenient", "--yes", "--file", "harbour.py", "--base-url", &url, "--model", MODEL];
+    let (code, _, err) = with_state(rhumb(&repo.path(), &args));
+    assert_eq!(code, 0, "{err}");
+    let (code, _, err) = with_state(rhumb(&repo.path(), &["undo"]));
+    assert!(code == 0 && err.contains("undid harbour.py, committed as"), "{code} {err}");
+    assert_eq!(repo.read("harbour.py"), HARBOUR);
+    assert_eq!(repo.subjects(), ["Undo: Be lenient", "Be lenient", "Start the harbour"]);
+    assert_eq!(repo.git(&["status", "--porcelain"]), "");
+    let (code, _, err) = with_state(rhumb(&repo.path(), &["--no-commit", "redo"]));
+    assert_eq!((code, &*err), (0, "rhumb: did again harbour.py\n"));
+    assert_eq!((repo.read("harbour.py"), repo.subjects().len()), (changed(), 3));
+}
+
+#[test]
+fn a_write_that_was_killed_is_finished_by_the_next_command_and_told() {
+    let folder = Folder::new(&[("a.py", b"1\n"), ("b.py", b"1\n")]);
+    let reply = block("a.py", "1\n", "2\n") + &block("b.py", "1\n", "2\n");
+    assert_eq!(folder.rhumb(&["apply", "--yes", "-"], &reply).0, 0);
+    // As it is when the process dies after the first file.
+    let record = folder.record();
+    fs::rename(&record, record.with_extension("doing")).unwrap();
+    folder.write("b.py", b"1\n");
+    let (code, _, err) = folder.rhumb(&["apply", "--yes", "-"], &block("a.py", "2\n", "3\n"));
+    assert!(code == 0 && err.contains("An earlier write was interrupted and is finished now: a.py, b.py"), "{err}");
+    assert_eq!((folder.read("a.py"), folder.read("b.py")), (b"3\n".to_vec(), b"2\n".to_vec()));
+}
+
+#[test]
+fn without_a_journal_files_are_written_and_it_is_told() {
+    let folder = Folder::new(&[("a.py", b"1\n")]);
+    fs::write(folder.dir.path().join("state"), "no folder").unwrap();
+    let (code, _, err) = folder.rhumb(&["apply", "--yes", "-"], &block("a.py", "1\n", "2\n"));
+    assert!(code == 0 && err.contains("cannot be undone"), "{code} {err}");
+    assert_eq!(folder.read("a.py"), b"2\n");
+}
+
+#[test]
+fn files_keep_their_encoding_and_what_does_not_fit_is_named() {
+    let latin = b"# Gr\xf6\xdfe der Stra\xdfe\nx = 1\n";
+    let folder = Folder::new(&[("latin.py", latin), ("wide.py", b"\xff\xfex\0=\01\0\r\0\n\0")]);
+    let reply = block("latin.py", "x = 1\n", "x = 'ä'\n") + &block("wide.py", "x=1\n", "x=2\n");
+    let (code, _, err) = folder.rhumb(&["apply", "--yes", "-"], &reply);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(folder.read("latin.py"), b"# Gr\xf6\xdfe der Stra\xdfe\nx = '\xe4'\n");
+    assert_eq!(folder.read("wide.py"), b"\xff\xfex\0=\02\0\r\0\n\0");
+    let (code, _, err) = folder.rhumb(&["apply", "--yes", "-"], &block("latin.py", "x = 'ä'\n", "x = '→'\n"));
+    assert!(code == 3 && err.contains("latin.py is in windows-1252, which does not have '→'"), "{code} {err}");
+    assert!(err.contains("convert latin.py to UTF-8"), "{err}");
 }
 
 /// A line that retitles the window of a terminal, unless it is made visible.

@@ -10,10 +10,10 @@ use crate::error::{ErrorKind, UserError};
 use crate::headless::path_under;
 use crate::llm::{Provider, Scripted, ScriptedReply};
 use crate::session::Connection;
-use crate::session::runner::{Line, Runner, connect};
+use crate::session::runner::{Line, Runner, connect, recovered};
 use crate::tui::theme::{ColorDepth, Theme};
 use crate::tui::{self, Start};
-use crate::workspace::{Root, RootKind};
+use crate::workspace::{Journal, Root, RootKind};
 
 /// Opens the app on `root`.
 pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, UserError> {
@@ -32,6 +32,8 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
     if let Some((warning, hint)) = settings.key_warning() {
         notices.push((warning.to_owned(), hint.to_owned()));
     }
+    let journal = settings.state_folder.as_deref().map(|state| Journal::new(state, root));
+    notices.extend(recovered(root, journal.as_ref()).into_iter().map(|failure| (failure.message, failure.hint)));
     if root.kind() == RootKind::Plain {
         notices.push((
             "This folder is not in a git repository: what you accept is written, but not committed.".to_owned(),
@@ -59,6 +61,8 @@ pub(super) fn demo(settings: Settings, speed: u32) -> Result<u8, UserError> {
     let folder = tempfile::Builder::new().prefix("rhumb-demo-").tempdir().map_err(machine)?;
     demo::unpack(folder.path()).map_err(machine)?;
     let git = |error: crate::git::GitError| UserError::new(ErrorKind::Machine, &error, error.hint());
+    // What is undone in the demo is gone with it.
+    let state = tempfile::Builder::new().prefix("rhumb-demo-").tempdir().map_err(machine)?;
     crate::git::init(folder.path(), "You", "you@example.com", "Start tidewatch").map_err(git)?;
     let root =
         Root::at(folder.path()).map_err(|error| UserError::new(ErrorKind::Machine, &error, error.hint().to_owned()))?;
@@ -78,13 +82,14 @@ pub(super) fn demo(settings: Settings, speed: u32) -> Result<u8, UserError> {
         notices: Vec::new(),
         test_panic: false,
     };
-    // The folder lives as long as the app.
-    run(
-        start,
-        root,
-        Settings { context_window: Some(32_768), keep_map: false, ..settings },
-        Some(Line::new(provider, "demo".into())),
-    )
+    let settings = Settings {
+        context_window: Some(32_768),
+        keep_map: false,
+        state_folder: Some(state.path().to_owned()),
+        ..settings
+    };
+    // The folders live as long as the app.
+    run(start, root, settings, Some(Line::new(provider, "demo".into())))
 }
 
 fn run(start: Start, root: Root, settings: Settings, line: Option<Line>) -> Result<u8, UserError> {

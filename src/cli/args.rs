@@ -72,6 +72,10 @@ pub enum Command {
     Apply(ApplyArgs),
     /// One turn without the app: ask for a change, review it, write it
     Edit(EditArgs),
+    /// Take the last write back, if its files are as it left them
+    Undo,
+    /// Do the write again that was undone last
+    Redo,
     /// Measure what the program costs and how good it is
     Bench(BenchArgs),
 }
@@ -84,6 +88,8 @@ impl Command {
             Self::Map(_) => "map",
             Self::Apply(_) => "apply",
             Self::Edit(_) => "edit",
+            Self::Undo => "undo",
+            Self::Redo => "redo",
             Self::Bench(_) => "bench",
         }
     }
@@ -95,12 +101,13 @@ impl Args {
     pub(super) fn misplaced(&self) -> Option<(&'static str, &'static str)> {
         let command = self.command.as_ref()?;
         let takes_files = matches!(command, Command::Apply(_) | Command::Edit(_));
+        let takes_back = matches!(command, Command::Undo | Command::Redo);
         let is_demo = matches!(command, Command::Demo { .. });
         let flags = [
             ("--file", !self.files.is_empty() && !takes_files),
             ("--theme", self.provider.theme.is_some() && !is_demo),
             // Applying a reply never commits.
-            ("--no-commit", self.provider.no_commit && !takes_files),
+            ("--no-commit", self.provider.no_commit && !takes_files && !takes_back),
             ("--test-panic", self.test_panic),
         ];
         let (flag, _) = flags.into_iter().find(|(_, misplaced)| *misplaced)?;
@@ -124,6 +131,7 @@ mod tests {
             "rhumb demo --theme t",
             "rhumb --file a --no-commit edit -m x",
             "rhumb --file a --no-commit apply -",
+            "rhumb --no-commit undo",
             "rhumb --root . --model m --base-url u --map-tokens 1 --edit-format diff map",
         ] {
             assert_eq!(misplaced(line), None, "{line}");

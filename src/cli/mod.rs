@@ -13,7 +13,7 @@ pub use args::{Args, Command, ProviderArgs};
 use crate::config::{Overrides, Paths, Settings};
 use crate::error::{ErrorKind, UserError};
 use crate::headless;
-use crate::workspace::{Root, WorkspaceError};
+use crate::workspace::{Direction, Root, WorkspaceError};
 
 /// Reads the command line and does what it says.
 pub fn main() -> ExitCode {
@@ -51,6 +51,8 @@ fn start(args: Args) -> Result<u8, UserError> {
             apply.format = args.provider.edit_format;
             headless::apply(&root(&args.root)?, &apply)
         }
+        Some(Command::Undo) => headless::undo(&root(&args.root)?, &load(overrides(&args.provider))?, Direction::Undo),
+        Some(Command::Redo) => headless::undo(&root(&args.root)?, &load(overrides(&args.provider))?, Direction::Redo),
         Some(Command::Edit(mut edit)) => {
             edit.files.splice(..0, args.files);
             let outer = overrides(&args.provider);

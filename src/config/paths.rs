@@ -11,13 +11,21 @@ pub struct Paths {
     pub config: PathBuf,
     /// What can be made again at any time lives here.
     pub cache: PathBuf,
+    /// What cannot, and is no setting, lives here: the journal of writes.
+    pub state: PathBuf,
 }
 
 impl Paths {
     /// The folders of this user; `None` where there is no home.
     pub fn of_user() -> Option<Self> {
         let base = choose_base_strategy().ok()?;
-        Some(Self { config: base.config_dir().join("rhumb"), cache: base.cache_dir().join("rhumb") })
+        // Not every system has a folder for state.
+        let state = base.state_dir().unwrap_or_else(|| base.data_dir());
+        Some(Self {
+            config: base.config_dir().join("rhumb"),
+            cache: base.cache_dir().join("rhumb"),
+            state: state.join("rhumb"),
+        })
     }
 
     /// The settings file.

@@ -1,5 +1,7 @@
 //! The settings in force, after all layers are laid over each other.
 
+use std::path::PathBuf;
+
 use secrecy::SecretString;
 
 use super::{ConfigError, ConfigFile, KeySource, Paths, key};
@@ -48,6 +50,8 @@ pub struct Settings {
     pub map_refresh: Refresh,
     /// Whether what the map is made from is kept between runs.
     pub keep_map: bool,
+    /// Where writes are recorded, so that they can be undone; `None` records nothing.
+    pub state_folder: Option<PathBuf>,
     /// The format that the model writes edits in.
     pub edit_format: EditFormat,
     /// Name of the theme.
@@ -68,6 +72,7 @@ impl Default for Settings {
             map_tokens: None,
             map_refresh: Refresh::default(),
             keep_map: true,
+            state_folder: None,
             edit_format: EditFormat::Diff,
             theme: None,
             auto_commit: true,
@@ -107,6 +112,7 @@ impl Settings {
             map_tokens: flags.map_tokens.or(number("RHUMB_MAP_TOKENS", var("RHUMB_MAP_TOKENS"))?).or(file.map_tokens),
             map_refresh: map_refresh.map_or(Ok(Refresh::default()), |name| refresh_named(&name))?,
             keep_map: true,
+            state_folder: paths.map(|paths| paths.state.clone()),
             edit_format: edit_format.map_or(Ok(EditFormat::Diff), |name| format_named(&name))?,
             theme: flags.theme.or_else(|| var("RHUMB_THEME")).or(file.theme),
             auto_commit: flags.auto_commit.or(file.auto_commit).unwrap_or(true),
@@ -198,7 +204,7 @@ mod tests {
     #[test]
     fn an_address_in_the_settings_file_gets_its_own_key_only() {
         let dir = tempfile::tempdir().unwrap();
-        let paths = Paths { config: dir.path().to_owned(), cache: dir.path().to_owned() };
+        let paths = Paths { config: dir.path().to_owned(), cache: dir.path().to_owned(), state: dir.path().to_owned() };
         std::fs::write(paths.config_file(), "base_url = \"https://models.example.org/v1\"\n").unwrap();
         let env = |name: &str| (name == "OPENAI_API_KEY").then(|| "k".to_owned());
         let settings = Settings::load(Overrides::default(), &env, Some(&paths)).unwrap();

@@ -5,13 +5,14 @@ use std::sync::atomic::AtomicBool;
 
 use super::args::ApplyArgs;
 use super::report::{as_diff, as_json, ask_each, outcome_line};
-use super::{complain, path_under, print, print_json, read_input};
+use super::undo::{journal, tell_recovered};
+use super::{advise, complain, path_under, print, print_json, read_input};
 use crate::edit::{FormatChoice, Outcome, Proposal, Status};
 use crate::error::{ErrorKind, UserError};
 use crate::review::{Decision, Review};
 use crate::session::runner::{propose, write};
 use crate::session::{ChatFile, WriteOrder, write_orders};
-use crate::workspace::{self, ReadError, Root};
+use crate::workspace::{self, Journal, ReadError, Root};
 
 /// Applies the reply. The exit code is 0 when all of it was applied, 1 when some was refused, 2 without an edit.
 ///
@@ -20,6 +21,10 @@ use crate::workspace::{self, ReadError, Root};
 pub fn apply(root: &Root, args: &ApplyArgs) -> Result<u8, UserError> {
     let format = format_choice(args.format.as_deref())?;
     let reply = read_input(&args.reply)?;
+    let journal = journal(root);
+    if !args.dry_run {
+        tell_recovered(root, journal.as_ref());
+    }
     let mut proposal = located(root, args, &reply, format);
     if proposal.outcomes.is_empty() {
         let hint = "It must hold search/replace blocks, a unified diff, whole files or a patch.";
@@ -30,7 +35,7 @@ pub fn apply(root: &Root, args: &ApplyArgs) -> Result<u8, UserError> {
     }
     let may_write = if args.dry_run { Ok(false) } else { permission(args) };
     let done = match may_write {
-        Ok(true) => decide_and_write(root, args, &mut proposal),
+        Ok(true) => decide_and_write(root, journal.as_ref(), args, &mut proposal),
         Ok(false) => Done::default(),
         Err(error) => {
             withdraw(&mut proposal, &[], &error.message);
@@ -96,7 +101,7 @@ struct Done {
 }
 
 /// Asks where there is somebody to ask, and writes.
-fn decide_and_write(root: &Root, args: &ApplyArgs, proposal: &mut Proposal) -> Done {
+fn decide_and_write(root: &Root, journal: Option<&Journal>, args: &ApplyArgs, proposal: &mut Proposal) -> Done {
     let mut review = Review::new(proposal.clone());
     if args.yes {
         review.decide_all(Decision::Accepted);
@@ -110,8 +115,11 @@ fn decide_and_write(root: &Root, args: &ApplyArgs, proposal: &mut Proposal) -> D
     if orders.is_empty() {
         return done;
     }
-    match write(root, &orders, "", false) {
-        Ok(_) => done,
+    match write(root, journal, &orders, None) {
+        Ok(written) => {
+            written.notes.iter().chain(&written.not_undoable).for_each(|note| advise(&note.message, &note.hint));
+            done
+        }
         Err((failure, _)) => {
             let standing = standing(root, &orders);
             withdraw(proposal, &standing, &failure.message);

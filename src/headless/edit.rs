@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::args::EditArgs;
 use super::report::{as_diff, ask_each, outcome_json, outcome_line};
 use super::survey::surveyed;
+use super::undo::tell_recovered;
 use super::{advise, complain, path_under, print, print_json, read_input};
 use crate::config::Settings;
 use crate::edit::{FormatChoice, Proposal, Status};
@@ -22,7 +23,7 @@ use crate::session::runner::{
 };
 use crate::session::{ChatFile, ContextOrder, WriteOrder, Written, commit_message, write_orders};
 use crate::text::sanitize;
-use crate::workspace::Root;
+use crate::workspace::{Journal, Root};
 
 /// Runs the turn. The exit code is 0 when everything was applied, 1 when some was refused or there was no edit.
 ///
@@ -31,13 +32,17 @@ use crate::workspace::Root;
 pub fn edit(root: &Root, settings: &Settings, args: &EditArgs) -> Result<u8, UserError> {
     let message = request(args)?;
     let line = provider(settings)?;
+    let journal = settings.state_folder.as_deref().map(|state| Journal::new(state, root));
+    if !args.dry_run {
+        tell_recovered(root, journal.as_ref());
+    }
     let survey = surveyed(root, true, map_store(root).as_ref());
     let files = chat_files(root, args);
     let out = Out { json: args.json };
     let reply = ask(root, settings, &line, &survey, &files, &message, &out)?;
     let paths: Vec<String> = survey.files.iter().map(|file| file.path.clone()).collect();
     let proposal = propose(root, &paths, &files, &reply, FormatChoice::Auto);
-    settle(root, settings, args, proposal, &message, &out)
+    settle(root, settings, journal.as_ref(), args, proposal, &message, &out)
 }
 
 /// Where events go: text for people, or JSON lines.
@@ -77,7 +82,7 @@ impl Out {
             let paths: Vec<_> = written.paths.iter().map(|path| sanitize::visible_line(path)).collect();
             complain(&format!("wrote {}{commit}", paths.join(", ")));
         }
-        if let Some(note) = &written.note {
+        for note in written.notes.iter().chain(&written.not_undoable) {
             advise(&note.message, &note.hint);
         }
         Ok(())
@@ -216,6 +221,7 @@ fn provider_error(error: &LlmError) -> UserError {
 fn settle(
     root: &Root,
     settings: &Settings,
+    journal: Option<&Journal>,
     args: &EditArgs,
     proposal: Proposal,
     message: &str,
@@ -244,7 +250,8 @@ fn settle(
         return Ok(1);
     }
     // Most failures leave everything as it was, but not all do: which, the message itself says.
-    let written = write(root, &orders, &commit_message(message), settings.auto_commit)
+    let message = settings.auto_commit.then(|| commit_message(message));
+    let written = write(root, journal, &orders, message.as_deref())
         .map_err(|(failure, _)| UserError::new(ErrorKind::Machine, failure.message, failure.hint))?;
     out.written(&written)?;
     Ok(u8::from(refused || rejected))

@@ -11,6 +11,7 @@ mod map;
 mod names;
 mod report;
 mod survey;
+mod undo;
 
 use std::io::{IsTerminal as _, Write as _};
 
@@ -20,6 +21,7 @@ pub use bench::bench;
 pub use edit::edit;
 pub use map::map;
 pub use names::path_under;
+pub use undo::undo;
 
 use crate::error::{ErrorKind, UserError};
 use crate::text::sanitize;

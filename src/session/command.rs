@@ -32,6 +32,8 @@ pub const COMMANDS: &[CommandInfo] = &[
     info("copy", "", "copy the whole prompt, for a chat window elsewhere"),
     info("paste", "", "take a pasted reply into review"),
     info("review", "", "look for edits in the last answer again"),
+    info("undo", "", "take the last write back"),
+    info("redo", "", "do the write again that was undone last"),
     info("servers", "", "look for a model server on this machine"),
     info("help", "", "show keys and commands"),
     info("quit", "", "leave"),
@@ -69,6 +71,10 @@ pub enum Command {
     Paste,
     /// Look for edits in the last answer.
     Review,
+    /// Take the last write back.
+    Undo,
+    /// Do what was undone again.
+    Redo,
     /// Look for local servers.
     Servers,
     /// Show help.
@@ -133,6 +139,8 @@ pub fn parse_command(line: &str) -> Result<Command, CommandError> {
         "copy" => Command::Copy,
         "paste" => Command::Paste,
         "review" => Command::Review,
+        "undo" => Command::Undo,
+        "redo" => Command::Redo,
         "servers" => Command::Servers,
         "help" => Command::Help,
         _ => Command::Quit,

@@ -6,6 +6,7 @@ use crate::context::{Message, Prompt};
 use crate::edit::Proposal;
 use crate::llm::{Completion, LocalServer, StreamEvent};
 use crate::repo_map::{Refresh, RepoMap};
+use crate::workspace::Direction;
 
 use super::chat_files::ChatFile;
 
@@ -74,6 +75,8 @@ pub enum Effect {
         /// The commit message.
         message: String,
     },
+    /// Take the last write back, or do it again.
+    Unwrite(Direction),
     /// Read files again that changed under a review.
     Reread(Vec<String>),
     /// Put the request together as one text for the clipboard.
@@ -114,14 +117,16 @@ pub struct Failure {
 }
 
 /// What a write did.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Written {
     /// The files.
     pub paths: Vec<String>,
     /// The commit, shortened, if one was made.
     pub commit: Option<String>,
     /// Why there is none, or what else to know.
-    pub note: Option<Failure>,
+    pub notes: Vec<Failure>,
+    /// Why the write cannot be undone, if it cannot.
+    pub not_undoable: Option<Failure>,
 }
 
 /// An answer of the world.
@@ -188,6 +193,13 @@ pub enum Report {
         failure: Failure,
         /// Files that changed meanwhile.
         stale: Vec<String>,
+    },
+    /// The last write was taken back or done again; no files if there was none.
+    Unwrote {
+        /// Which of the two.
+        direction: Direction,
+        /// What that did, or why nothing was done.
+        result: Result<Written, Failure>,
     },
     /// A file as it is now; `None` if it cannot be read as text any more.
     Reread {

@@ -84,6 +84,8 @@ pub struct Session {
     pub returned_draft: Option<String>,
     /// Whether a write is under way.
     pub writing: bool,
+    /// Whether it was told already that writes cannot be undone.
+    pub(super) told_not_undoable: bool,
     /// The request behind the review, for the commit message.
     pub(super) request: String,
     draft: String,
@@ -119,6 +121,7 @@ impl Session {
             clipboard: None,
             returned_draft: None,
             writing: false,
+            told_not_undoable: false,
             request: String::new(),
             draft: String::new(),
             generation: 0,
@@ -306,6 +309,7 @@ impl Session {
             Report::Ended { turn, result } => return self.ended(turn, result),
             Report::Proposed { request, proposal } => self.proposed(request, proposal),
             Report::Wrote(written) => return self.wrote(written),
+            Report::Unwrote { direction, result } => return self.unwrote(direction, result),
             Report::NotWritten { failure, stale } => return self.not_written(failure, stale),
             Report::Reread { path, text } => self.reread(&path, text.as_deref()),
             Report::PromptText(text) => self.clipboard = Some(text),

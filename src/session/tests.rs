@@ -224,7 +224,7 @@ fn what_stays_pending_after_a_write_keeps_its_marks() {
     let first = session.review.ids().next().unwrap();
     session.review.decide(first, Decision::Accepted);
     session.write_accepted();
-    session.handle(Report::Wrote(Written { paths: vec!["a".into()], commit: None, note: None }));
+    session.handle(Report::Wrote(Written { paths: vec!["a".into()], ..Written::default() }));
     assert_eq!(session.review.files[0].hunks[0].marks, ["outside-chat"]);
 }
 
@@ -234,7 +234,7 @@ fn after_a_write_the_review_is_done_and_told() {
     session.handle(Report::Proposed { request: "do it".into(), proposal: proposal("a\n", "b\n") });
     session.review.decide_all(Decision::Accepted);
     session.write_accepted();
-    let written = Written { paths: vec!["a".into()], commit: Some("abc1234".into()), note: None };
+    let written = Written { paths: vec!["a".into()], commit: Some("abc1234".into()), ..Written::default() };
     session.handle(Report::Wrote(written));
     assert!(session.review.is_empty() && !session.writing);
     assert!(last_notice(&session).text.contains("Wrote 1 hunk of 1 file, committed as abc1234"));

@@ -5,6 +5,7 @@ use super::state::Session;
 use super::transcript::Level;
 use crate::edit::{FileChange, Proposal};
 use crate::review::{Composed, FileReview, Review};
+use crate::workspace::Direction;
 
 /// Longest first line of a commit message, in characters.
 const SUBJECT: usize = 72;
@@ -73,10 +74,56 @@ impl Session {
             text += &format!("; {} rejected", count(rejected, "hunk"));
         }
         self.tell(Level::Info, format!("{text}: {}.", written.paths.join(", ")), "");
-        if let Some(note) = written.note {
+        self.tell_notes(written.notes, written.not_undoable);
+        let mut effects = vec![Effect::Survey];
+        effects.extend(self.measure());
+        effects
+    }
+
+    fn tell_notes(&mut self, notes: Vec<Failure>, not_undoable: Option<Failure>) {
+        let once = not_undoable.filter(|_| !self.told_not_undoable);
+        self.told_not_undoable |= once.is_some();
+        for note in notes.into_iter().chain(once) {
             self.tell(Level::Warning, note.message, note.hint);
         }
+    }
+
+    /// Takes the last write back, or does it again.
+    pub fn unwrite(&mut self, direction: Direction) -> Vec<Effect> {
+        if self.writing {
+            self.tell(Level::Warning, "A write is under way.", "Try again when it is done.");
+            return Vec::new();
+        }
+        self.writing = true;
+        vec![Effect::Unwrite(direction)]
+    }
+
+    pub(super) fn unwrote(&mut self, direction: Direction, result: Result<Written, Failure>) -> Vec<Effect> {
+        self.writing = false;
+        let written = match result {
+            Ok(written) => written,
+            Err(failure) => {
+                self.tell(Level::Error, failure.message, failure.hint);
+                return Vec::new();
+            }
+        };
+        let (did, to_do, hint) = match direction {
+            Direction::Undo => ("Took back the last write", "undo", "/redo does it again."),
+            Direction::Redo => ("Did the write again", "do again", "/undo takes it back."),
+        };
+        self.tell_notes(written.notes, None);
+        if written.paths.is_empty() {
+            self.tell(Level::Info, format!("There is no write to {to_do}."), "");
+            return Vec::new();
+        }
+        let commit = written.commit.map_or_else(String::new, |commit| format!(", committed as {commit}"));
+        self.tell(Level::Info, format!("{did}{commit}: {}.", written.paths.join(", ")), hint);
+        let under_review = |path: &String| self.review.files.iter().any(|file| file.path == *path);
+        let stale: Vec<String> = written.paths.into_iter().filter(under_review).collect();
         let mut effects = vec![Effect::Survey];
+        if !stale.is_empty() {
+            effects.push(Effect::Reread(stale));
+        }
         effects.extend(self.measure());
         effects
     }

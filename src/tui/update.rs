@@ -8,6 +8,7 @@ use super::key;
 use super::overlay::{Overlay, Reply};
 use crate::context::Message;
 use crate::session::{Command, Effect, Level, Report, parse_command};
+use crate::workspace::Direction;
 
 impl App {
     /// Takes in a terminal event.
@@ -270,6 +271,8 @@ impl App {
                 Vec::new()
             }
             Command::Review => self.session.review_last_answer(),
+            Command::Undo => self.session.unwrite(Direction::Undo),
+            Command::Redo => self.session.unwrite(Direction::Redo),
             Command::Servers => {
                 self.session.tell(Level::Info, "Looking for a model server on this machine …", "");
                 vec![Effect::FindServers]

@@ -117,7 +117,7 @@ fn from_utf16(bytes: &[u8], encoding: &'static Encoding) -> Result<(String, Text
     let (units, rest) = bytes.as_chunks::<2>();
     let unit =
         |pair: &[u8; 2]| if encoding == UTF_16BE { u16::from_be_bytes(*pair) } else { u16::from_le_bytes(*pair) };
-    if !rest.is_empty() || units.iter().any(|pair| *pair == [0, 0]) {
+    if !rest.is_empty() || units.contains(&[0, 0]) {
         return Err(NoText::Binary);
     }
     let mut text = String::with_capacity(bytes.len() / 2);

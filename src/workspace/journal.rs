@@ -26,6 +26,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::error::WriteError;
 use super::fault::fault;
 use super::root::Root;
 pub(super) use record::{Change, Record, Version};
@@ -60,6 +61,15 @@ pub(super) enum JournalError {
     /// The system refused.
     #[error("{}: {source}", .path.display())]
     Io { path: PathBuf, source: io::Error },
+}
+
+impl From<JournalError> for WriteError {
+    fn from(error: JournalError) -> Self {
+        match error {
+            JournalError::Busy => Self::Busy,
+            JournalError::Io { .. } => Self::Journal { cause: error.to_string() },
+        }
+    }
 }
 
 /// How far a recorded write is.

@@ -10,6 +10,7 @@ mod resize;
 mod stale;
 mod terminal;
 mod turn;
+mod undo;
 
 use std::path::{Path, PathBuf};
 

@@ -27,15 +27,15 @@ pub use counter::CachedCounter;
 pub use kept::KeptMap;
 pub use propose::propose;
 pub use store::map_store;
-pub use write::{NotWritten, write};
+pub use write::{NotWritten, recovered, unwrite, write};
 
-use super::{ChatFile, ContextOrder, ContextView, Effect, Failure, Report, WriteOrder};
+use super::{ChatFile, ContextOrder, ContextView, Effect, Failure, Report, WriteOrder, Written};
 use crate::config::Settings;
 use crate::context::{self, Prompt, Window};
 use crate::edit::FormatChoice;
 use crate::llm::{self, LlmError, OpenAi, Provider};
 use crate::repo_map::{Refresh, TagGraph};
-use crate::workspace::{self, Changed, Root, Watch};
+use crate::workspace::{self, Changed, Direction, Journal, Root, Watch};
 
 /// A burst of keystrokes is measured once, this long after the last of them.
 const DEBOUNCE: Duration = Duration::from_millis(120);
@@ -120,6 +120,10 @@ impl Runner {
                 let failed = |failure| Report::NotWritten { failure, stale: Vec::new() };
                 runner.blocking(failed, move |runner| runner.write(&files, &message));
             }
+            Effect::Unwrite(direction) => {
+                let failed = move |failure| Report::Unwrote { direction, result: Err(failure) };
+                runner.blocking(failed, move |runner| Report::Unwrote { direction, result: runner.unwrite(direction) });
+            }
             Effect::Reread(paths) => paths.into_iter().for_each(|path| {
                 runner.clone().blocking(Report::Failed, move |runner| {
                     let text = workspace::read(&runner.shared.root, &path).ok().map(|snapshot| snapshot.text);
@@ -159,10 +163,19 @@ impl Runner {
     }
 
     fn write(&self, files: &[WriteOrder], message: &str) -> Report {
-        match write(&self.shared.root, files, message, self.shared.settings.auto_commit) {
+        let message = self.shared.settings.auto_commit.then_some(message);
+        match write(&self.shared.root, self.journal().as_ref(), files, message) {
             Ok(written) => Report::Wrote(written),
             Err((failure, stale)) => Report::NotWritten { failure, stale },
         }
+    }
+
+    fn unwrite(&self, direction: Direction) -> Result<Written, Failure> {
+        unwrite(&self.shared.root, self.journal().as_ref(), direction, self.shared.settings.auto_commit)
+    }
+
+    fn journal(&self) -> Option<Journal> {
+        self.shared.settings.state_folder.as_deref().map(|state| Journal::new(state, &self.shared.root))
     }
 
     async fn measure(self, order: ContextOrder) {

@@ -4,18 +4,25 @@ use std::collections::BTreeSet;
 
 use crate::git::{GitError, Repo};
 use crate::session::{Failure, WriteOrder, Written};
-use crate::workspace::{self, FileWrite, Root, RootKind, WriteError};
+use crate::workspace::{self, Direction, FileWrite, Journal, Recovered, Recovery, Root, RootKind, WriteError};
 
 /// Why nothing was written, and which files changed meanwhile.
 pub type NotWritten = (Failure, Vec<String>);
 
-/// Writes the files and, with `commit`, commits them in a git repository. Files that had uncommitted changes of the user's
-/// own are written but left out of the commit: it must hold what was accepted and nothing else.
+/// Writes the files and, with a `message`, commits them in a git repository. Files that had uncommitted changes of the
+/// user's own are written but left out of the commit: it must hold what was accepted and nothing else. With a journal the
+/// write can be undone.
 ///
 /// # Errors
 /// Nothing was written: a file changed meanwhile, or the file system refused.
-pub fn write(root: &Root, orders: &[WriteOrder], message: &str, commit: bool) -> Result<Written, NotWritten> {
-    let dirty = if commit { dirty_now(root) } else { Ok(BTreeSet::new()) };
+pub fn write(
+    root: &Root,
+    journal: Option<&Journal>,
+    orders: &[WriteOrder],
+    message: Option<&str>,
+) -> Result<Written, NotWritten> {
+    let message = message.filter(|_| root.kind() == RootKind::Git);
+    let dirty = if message.is_some() { dirty_now(root) } else { Ok(BTreeSet::new()) };
     let writes: Vec<FileWrite> = orders
         .iter()
         .map(|order| FileWrite {
@@ -25,18 +32,90 @@ pub fn write(root: &Root, orders: &[WriteOrder], message: &str, commit: bool) ->
             renamed_from: order.renamed_from.clone(),
         })
         .collect();
-    let done = workspace::write(root, None, &writes, None).map_err(not_written)?;
-    let paths: Vec<String> = orders.iter().map(|order| order.path.clone()).collect();
-    if !commit {
-        return Ok(Written { paths, commit: None, note: None });
-    }
+    let done = workspace::write(root, journal, &writes, message).map_err(not_written)?;
     // A path may lead through a link; what changed for git is the file at its end.
     let stored: Vec<String> = done.files.into_iter().map(|file| file.stored_at).collect();
-    let (commit, note) = match dirty.and_then(|dirty| commit_clean(root, &stored, &dirty, message)) {
-        Ok(done) => done,
-        Err(error) => (None, Some(not_committed(&error))),
+    let written = Written {
+        paths: orders.iter().map(|order| order.path.clone()).collect(),
+        notes: done.recovered.iter().map(told).collect(),
+        not_undoable: done.not_undoable.map(|why| Failure {
+            message: format!("What is written now cannot be undone with rhumb: {why}."),
+            hint: "Make that folder writable; git can undo what is committed.".into(),
+        }),
+        ..Written::default()
     };
-    Ok(Written { paths, commit, note })
+    Ok(committed(written, root, &stored, dirty, message))
+}
+
+/// Takes the last write back, or does the one again that was undone last. One that was committed is taken back by a commit
+/// of its own, if `may_commit`: the branch never moves back.
+///
+/// # Errors
+/// Nothing was changed: a file is not as the write left it, or the disk refuses.
+pub fn unwrite(
+    root: &Root,
+    journal: Option<&Journal>,
+    direction: Direction,
+    may_commit: bool,
+) -> Result<Written, Failure> {
+    let Some(journal) = journal else { return Ok(Written::default()) };
+    let may_commit = may_commit && root.kind() == RootKind::Git;
+    let dirty = if may_commit { dirty_now(root) } else { Ok(BTreeSet::new()) };
+    let done = workspace::undo(root, journal, direction).map_err(|error| not_written(error).0)?;
+    let message = done.message.filter(|_| may_commit).map(|message| match direction {
+        Direction::Undo => format!("Undo: {message}"),
+        Direction::Redo => message,
+    });
+    let written = Written { notes: done.recovered.iter().map(told).collect(), ..Written::default() };
+    let stored = done.paths.clone();
+    Ok(committed(Written { paths: done.paths, ..written }, root, &stored, dirty, message.as_deref()))
+}
+
+/// Sees to the writes that an earlier process did not live to finish, and tells of them.
+pub fn recovered(root: &Root, journal: Option<&Journal>) -> Vec<Failure> {
+    journal.map(|journal| workspace::recover(root, journal)).unwrap_or_default().iter().map(told).collect()
+}
+
+/// What became of an interrupted write, in words.
+fn told(write: &Recovered) -> Failure {
+    let files = write.paths.join(", ");
+    let (what, hint) = match &write.outcome {
+        Recovery::Finished => (format!("is finished now: {files}"), "Undo takes it back."),
+        Recovery::TakenBack if write.foreign.is_empty() => {
+            (format!("was taken back, its files are as before: {files}"), "Redo writes it after all.")
+        }
+        Recovery::TakenBack => (
+            format!(
+                "was taken back: {files}; left alone, because they were changed since: {}",
+                write.foreign.join(", ")
+            ),
+            "Look at the files that were left alone.",
+        ),
+        Recovery::Failed(reason) => (
+            format!("could neither be finished nor taken back: {files} ({reason})"),
+            "Look at these files; the next start tries again.",
+        ),
+    };
+    Failure { message: format!("An earlier write was interrupted and {what}."), hint: hint.into() }
+}
+
+/// Commits what was written, if there is a message; whatever happens is told in the result.
+fn committed(
+    mut written: Written,
+    root: &Root,
+    stored: &[String],
+    dirty: Result<BTreeSet<String>, GitError>,
+    message: Option<&str>,
+) -> Written {
+    let Some(message) = message else { return written };
+    match dirty.and_then(|dirty| commit_clean(root, stored, &dirty, message)) {
+        Ok((commit, note)) => {
+            written.commit = commit;
+            written.notes.extend(note);
+        }
+        Err(error) => written.notes.push(not_committed(&error)),
+    }
+    written
 }
 
 /// Every path with uncommitted changes.
@@ -105,8 +184,8 @@ mod tests {
             content: Some("one, mine\nTWO\n".into()),
             renamed_from: None,
         };
-        let written = write(&root, &[order], "change", true).unwrap();
+        let written = write(&root, None, &[order], Some("change")).unwrap();
         assert_eq!(written.commit, None);
-        assert!(written.note.unwrap().message.contains("real.rs"));
+        assert!(written.notes[0].message.contains("real.rs"));
     }
 }

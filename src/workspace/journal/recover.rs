@@ -7,7 +7,7 @@
 
 use std::fs;
 
-use super::{Change, Entry, Held, Journal, JournalError, Record, Stage, Version};
+use super::{Change, Entry, Held, Journal, Record, Stage, Version};
 use crate::workspace::error::WriteError;
 use crate::workspace::fault::fault;
 use crate::workspace::resolve::{Place, resolve};
@@ -88,7 +88,7 @@ fn settle(root: &Root, held: &Held<'_>, entry: Entry, record: &Record) -> Recove
                 remove_folders(root, record);
             }
             let stage = if wanted == Stands::After { Stage::Done } else { Stage::Undone };
-            let marked = held.mark(entry, stage).map_err(|error: JournalError| error.to_string());
+            let marked = held.mark(entry, stage).map_err(|error| error.to_string());
             let fine = if wanted == Stands::After { Recovery::Finished } else { Recovery::TakenBack };
             marked.map_or_else(Recovery::Failed, |_| fine)
         }

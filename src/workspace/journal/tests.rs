@@ -6,7 +6,6 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::process::{Command, Stdio};
 
 use super::*;
-use crate::workspace::error::WriteError;
 use crate::workspace::fault::{FAULT_AFTER, Fault};
 use crate::workspace::{FileWrite, Written, write};
 
@@ -22,7 +21,8 @@ type Picture = BTreeMap<String, (Vec<u8>, u32)>;
 
 impl World {
     fn new(files: &[(&str, &str)]) -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        // In memory, where there is such a place: hundreds of writes are killed, each with its syncs.
+        let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         fs::create_dir(dir.path().join("root")).unwrap();
         for (path, text) in files {
             let path = dir.path().join("root").join(path);

@@ -1,7 +1,7 @@
 //! Taking the last write back, and doing it again. Only what we wrote is touched, and only while it is as we wrote it.
 
 use super::recover::remove_folders;
-use super::{Change, Held, Journal, JournalError, Record, Recovered, Stage, settle_unfinished};
+use super::{Change, Entry, Held, Journal, Record, Recovered, Stage, settle_unfinished};
 use crate::workspace::error::WriteError;
 use crate::workspace::root::Root;
 use crate::workspace::snapshot::read_bytes;
@@ -32,7 +32,7 @@ pub struct Unwritten {
 /// # Errors
 /// A file is not as the write (or its undoing) left it; or the disk or the journal refuses. Nothing has changed then.
 pub fn undo(root: &Root, journal: &Journal, direction: Direction) -> Result<Unwritten, WriteError> {
-    let held = journal.hold().map_err(refused)?;
+    let held = journal.hold()?;
     let recovered = settle_unfinished(root, &held);
     let entries = held.entries();
     let last = match direction {
@@ -47,30 +47,25 @@ pub fn undo(root: &Root, journal: &Journal, direction: Direction) -> Result<Unwr
     Ok(Unwritten { paths, message: record.message, recovered })
 }
 
-fn turn(
-    root: &Root,
-    held: &Held<'_>,
-    entry: super::Entry,
-    record: &Record,
-    direction: Direction,
-) -> Result<(), WriteError> {
+fn turn(root: &Root, held: &Held<'_>, entry: Entry, record: &Record, direction: Direction) -> Result<(), WriteError> {
     let planned = plan(root, record, direction)?;
     let (during, end) = match direction {
         Direction::Undo => (Stage::Undoing, Stage::Undone),
         Direction::Redo => (Stage::Doing, Stage::Done),
     };
-    let begun = held.mark(entry, during).map_err(refused)?;
+    let begun = held.mark(entry, during)?;
     if let Err(error) = carry_out(&planned) {
         // Half of it may stand: then the mark stays, and the next start sees to it.
         if !matches!(error, WriteError::Half { .. }) {
-            held.mark(begun, entry.stage).map_err(refused)?;
+            held.mark(begun, entry.stage)?;
         }
         return Err(error);
     }
     if direction == Direction::Undo {
         remove_folders(root, record);
     }
-    held.mark(begun, end).map(drop).map_err(refused)
+    held.mark(begun, end)?;
+    Ok(())
 }
 
 /// The way back for every file; all files that do not stand as they should are named at once.
@@ -113,11 +108,4 @@ fn plan_one(root: &Root, change: Change) -> Result<Option<Planned>, WriteError> 
         _ => return Ok(None),
     }
     Ok(Some(Planned::new(path, place, change)))
-}
-
-fn refused(error: JournalError) -> WriteError {
-    match error {
-        JournalError::Busy => WriteError::Busy,
-        JournalError::Io { .. } => WriteError::Journal { cause: error.to_string() },
-    }
 }

@@ -1,0 +1,44 @@
+//! `rhumb undo` and `rhumb redo`: the last write taken back or done again, without the app and without git.
+
+use super::{advise, complain};
+use crate::config::{Paths, Settings};
+use crate::error::{ErrorKind, UserError};
+use crate::session::runner::{recovered, unwrite};
+use crate::text::sanitize;
+use crate::workspace::{Direction, Journal, Root};
+
+/// Takes the last write back, or does it again. The exit code is 0 when that was done and 1 when there was none.
+///
+/// # Errors
+/// A file is not as the write left it, or the disk refuses. Nothing has changed then.
+pub fn undo(root: &Root, settings: &Settings, direction: Direction) -> Result<u8, UserError> {
+    let hint = "It is kept below XDG_STATE_HOME, or ~/.local/state.";
+    let state = settings.state_folder.as_deref();
+    let state = state.ok_or_else(|| UserError::new(ErrorKind::Machine, "there is no place for the journal", hint))?;
+    let journal = Journal::new(state, root);
+    let done = unwrite(root, Some(&journal), direction, settings.auto_commit)
+        .map_err(|failure| UserError::new(ErrorKind::Machine, failure.message, failure.hint))?;
+    done.notes.iter().for_each(|note| advise(&note.message, &note.hint));
+    let (did, to_do) = match direction {
+        Direction::Undo => ("undid", "undo"),
+        Direction::Redo => ("did again", "do again"),
+    };
+    if done.paths.is_empty() {
+        complain(&format!("there is no write to {to_do}"));
+        return Ok(1);
+    }
+    let commit = done.commit.map_or_else(String::new, |commit| format!(", committed as {commit}"));
+    let paths: Vec<_> = done.paths.iter().map(|path| sanitize::visible_line(path)).collect();
+    complain(&format!("{did} {}{commit}", paths.join(", ")));
+    Ok(0)
+}
+
+/// The journal of a root; none where the user has no home.
+pub(super) fn journal(root: &Root) -> Option<Journal> {
+    Paths::of_user().map(|paths| Journal::new(&paths.state, root))
+}
+
+/// Sees to a write that an earlier process did not live to finish, and says so.
+pub(super) fn tell_recovered(root: &Root, journal: Option<&Journal>) {
+    recovered(root, journal).iter().for_each(|failure| advise(&failure.message, &failure.hint));
+}

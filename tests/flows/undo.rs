@@ -1,0 +1,33 @@
+//! Taking back what was written, from within the app.
+
+use super::{HARBOUR, REQUEST, harbour_repo, harbour_with_first_hunk, open, quit, search_replace, send};
+use crate::support::server::{ModelServer, Step};
+
+#[test]
+fn the_last_write_is_taken_back_and_done_again() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply(&search_replace())]);
+    let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
+    pty.wait_for("test-model @ 127.0.0.1");
+    send(&pty, "/undo");
+    pty.wait_for("There is no write to undo");
+    send(&pty, REQUEST);
+    pty.wait_for("review · 2 pending");
+    pty.key("Enter");
+    pty.type_text("ynw");
+    pty.wait_for("Wrote 1 hunk of 1 file");
+    assert_eq!(repo.read("harbour.py"), harbour_with_first_hunk());
+    pty.key("Esc");
+    send(&pty, "/undo");
+    pty.wait_for("Took back the last write, committed as");
+    assert_eq!(repo.read("harbour.py"), HARBOUR);
+    assert_eq!(repo.subjects(), [&format!("Undo: {REQUEST}"), REQUEST, "Start the harbour"]);
+    send(&pty, "/redo");
+    pty.wait_for("Did the write again, committed as");
+    assert_eq!(repo.read("harbour.py"), harbour_with_first_hunk());
+    std::fs::write(repo.path().join("harbour.py"), "mine\n").unwrap();
+    send(&pty, "/undo");
+    pty.wait_for("changed since: harbour.py");
+    assert_eq!(repo.read("harbour.py"), "mine\n");
+    quit(&mut pty);
+}
