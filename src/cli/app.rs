@@ -59,13 +59,12 @@ pub(super) fn demo(settings: Settings, speed: u32) -> Result<u8, UserError> {
         UserError::new(ErrorKind::Machine, format!("the sample cannot be copied: {error}"), "check the space in TMPDIR")
     };
     let folder = tempfile::Builder::new().prefix("rhumb-demo-").tempdir().map_err(machine)?;
-    demo::unpack(folder.path()).map_err(machine)?;
+    let sample = folder.path().join("tidewatch");
+    std::fs::create_dir(&sample).and_then(|()| demo::unpack(&sample)).map_err(machine)?;
     let git = |error: crate::git::GitError| UserError::new(ErrorKind::Machine, &error, error.hint());
-    // What is undone in the demo is gone with it.
-    let state = tempfile::Builder::new().prefix("rhumb-demo-").tempdir().map_err(machine)?;
-    crate::git::init(folder.path(), "You", "you@example.com", "Start tidewatch").map_err(git)?;
+    crate::git::init(&sample, "You", "you@example.com", "Start tidewatch").map_err(git)?;
     let root =
-        Root::at(folder.path()).map_err(|error| UserError::new(ErrorKind::Machine, &error, error.hint().to_owned()))?;
+        Root::at(&sample).map_err(|error| UserError::new(ErrorKind::Machine, &error, error.hint().to_owned()))?;
     let replies = demo::replies().into_iter().map(|(words, reply)| ScriptedReply {
         match_words: words.into_iter().map(str::to_owned).collect(),
         reply: reply.to_owned(),
@@ -85,10 +84,10 @@ pub(super) fn demo(settings: Settings, speed: u32) -> Result<u8, UserError> {
     let settings = Settings {
         context_window: Some(32_768),
         keep_map: false,
-        state_folder: Some(state.path().to_owned()),
+        state_folder: Some(folder.path().join("state")),
         ..settings
     };
-    // The folders live as long as the app.
+    // The folder lives as long as the app.
     run(start, root, settings, Some(Line::new(provider, "demo".into())))
 }
 

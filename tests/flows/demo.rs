@@ -35,7 +35,7 @@ fn the_demo_goes_from_enter_to_commit_and_leaves_nothing_behind() {
     let [folder] = made.as_slice() else { panic!("{made:?}") };
     let log = Command::new("git")
         .args(["-c", "safe.directory=*", "log", "--format=%s"])
-        .current_dir(folder)
+        .current_dir(folder.join("tidewatch"))
         .output()
         .unwrap();
     let log = String::from_utf8(log.stdout).unwrap();
