@@ -35,6 +35,14 @@ pub(super) enum Refusal {
 
 /// Follows `path` (relative, `/`) from the root.
 pub(super) fn resolve(root: &Root, path: &str) -> Result<Place, Refusal> {
+    let place = follow(root, path)?;
+    if root.git_folder().is_some_and(|git| place.target.starts_with(git)) {
+        return Err(Refusal::Outside("it lies in the folder that .git stands for"));
+    }
+    Ok(place)
+}
+
+fn follow(root: &Root, path: &str) -> Result<Place, Refusal> {
     let names = components(path)?;
     let mut place =
         Place { target: root.path().to_owned(), existing_folder: root.path().to_owned(), found: None, is_link: false };
@@ -91,9 +99,15 @@ fn components(path: &str) -> Result<Vec<&str>, Refusal> {
     if names.is_empty() { Err(Refusal::Outside("the path names the root itself")) } else { Ok(names) }
 }
 
-/// Case is ignored because some file systems ignore it: there `.GIT` opens the same folder.
+/// Whether some file system opens git's own folder by this name. Several ignore case; those of macOS ignore invisible
+/// characters as well; those of Windows ignore dots and spaces at the end, take what follows a colon as a part of the file,
+/// and know a short name.
 fn is_git_folder(name: &str) -> bool {
-    name.eq_ignore_ascii_case(".git")
+    let is_invisible =
+        |c: char| matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
+    let visible: String = name.chars().filter(|&c| !is_invisible(c)).collect();
+    let name = visible.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
+    name.eq_ignore_ascii_case(".git") || name.eq_ignore_ascii_case("git~1")
 }
 
 fn followed(root: &Root, link: &Path) -> Result<PathBuf, Refusal> {
@@ -150,6 +164,62 @@ mod tests {
         assert!(resolve(&root, "loop").is_err());
         let place = resolve(&root, "dir/a.rs").unwrap();
         assert_eq!(relative(&root, &place.target).as_deref(), Some("src/a.rs"));
+    }
+
+    #[test]
+    fn gits_own_folder_is_refused_by_every_name_that_opens_it_somewhere() {
+        let (_dir, root) = root();
+        let names =
+            [".git", ".GiT", ".git.", ".git ", "GIT~1", ".g\u{200c}it", "\u{feff}.git", ".git::$INDEX_ALLOCATION"];
+        for name in names {
+            for path in [name.to_owned(), format!("{name}/hooks/pre-commit"), format!("src/{name}/config")] {
+                assert!(matches!(resolve(&root, &path), Err(Refusal::Outside(_))), "{path:?}");
+            }
+        }
+        for name in [".gitignore", ".github/x", "git", "a.git", ".git-hooks/x"] {
+            assert!(resolve(&root, name).is_ok(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn the_folder_that_a_git_file_or_link_stands_for_is_refused() {
+        let (dir, _) = root();
+        let inside = dir.path().join("in");
+        fs::create_dir_all(inside.join("meta/hooks")).unwrap();
+        fs::write(inside.join("meta/HEAD"), "ref: refs/heads/main\n").unwrap();
+        let refused = |root: &Root| {
+            for path in ["meta/HEAD", "meta/hooks/pre-commit", "meta/new"] {
+                assert!(matches!(resolve(root, path), Err(Refusal::Outside(_))), "{path:?}");
+            }
+            assert!(resolve(root, "src/a.rs").is_ok() && resolve(root, "metal").is_ok());
+        };
+        fs::write(inside.join(".git"), "gitdir: meta\n").unwrap();
+        refused(&Root::at(&inside).unwrap());
+        fs::remove_file(inside.join(".git")).unwrap();
+        symlink("meta", inside.join(".git")).unwrap();
+        refused(&Root::at(&inside).unwrap());
+    }
+
+    #[test]
+    fn a_root_in_git_or_a_bare_repository_has_no_files() {
+        let dir = tempfile::tempdir().unwrap();
+        for path in
+            ["work/.git/hooks", "work/.git/objects", "work/.git/refs", "bare/objects", "bare/refs", "bare/hooks"]
+        {
+            fs::create_dir_all(dir.path().join(path)).unwrap();
+        }
+        for path in ["work/.git/HEAD", "bare/HEAD"] {
+            fs::write(dir.path().join(path), "ref: refs/heads/main\n").unwrap();
+        }
+        for (folder, path) in [("work/.git", "config"), ("work/.git/hooks", "pre-commit"), ("bare", "hooks/update")] {
+            let root = Root::at(&dir.path().join(folder)).unwrap();
+            assert!(matches!(resolve(&root, path), Err(Refusal::Outside(_))), "{folder}/{path}");
+        }
+        // A linked work tree may well lie in there.
+        let tree = dir.path().join("work/.git/trees/a");
+        fs::create_dir_all(&tree).unwrap();
+        fs::write(tree.join(".git"), "gitdir: ../../worktrees/a\n").unwrap();
+        assert!(resolve(&Root::at(&tree).unwrap(), "src/a.rs").is_ok());
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub enum RootKind {
 pub struct Root {
     path: PathBuf,
     kind: RootKind,
+    git_folder: Option<PathBuf>,
 }
 
 impl Root {
@@ -28,23 +29,29 @@ impl Root {
     /// entries only; no git configuration is looked at.
     pub fn discover(start: &Path) -> Result<Self, WorkspaceError> {
         let start = folder(start)?;
-        let (path, kind) = match enclosing(&start) {
-            Some((path, kind)) => (path.to_owned(), kind),
-            None => (start, RootKind::Plain),
-        };
-        Ok(Self { path, kind })
+        let top = enclosing(&start).map(|(top, _)| top.to_owned());
+        Ok(Self::new(top.unwrap_or(start)))
     }
 
     /// Exactly `dir` as root, wherever it lies.
     pub fn at(dir: &Path) -> Result<Self, WorkspaceError> {
-        let path = folder(dir)?;
-        let kind = enclosing(&path).map_or(RootKind::Plain, |(_, kind)| kind);
-        Ok(Self { path, kind })
+        Ok(Self::new(folder(dir)?))
+    }
+
+    fn new(path: PathBuf) -> Self {
+        let (top, kind) = enclosing(&path).unwrap_or((&path, RootKind::Plain));
+        let git_folder = git_folder(top, &path, kind);
+        Self { git_folder, kind, path }
     }
 
     /// The folder, absolute and free of links.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The folder in which git keeps its own files, where its name does not tell: nothing in it is read or written.
+    pub(super) fn git_folder(&self) -> Option<&Path> {
+        self.git_folder.as_deref()
     }
 
     /// What kind of folder it is.
@@ -73,6 +80,25 @@ fn enclosing(start: &Path) -> Option<(&Path, RootKind)> {
             None
         }
     })
+}
+
+/// Git's own folder for the work tree `top`, if it goes by another name than `.git` below it: a `.git` that is a link, or a
+/// file that names it. For a root which is itself git's own, that is all of it.
+fn git_folder(top: &Path, root: &Path, kind: RootKind) -> Option<PathBuf> {
+    let below_top = root.strip_prefix(top).unwrap_or(root);
+    if kind == RootKind::Bare || below_top.components().any(|part| part.as_os_str() == ".git") {
+        return Some(root.to_owned());
+    }
+    let entry = top.join(".git");
+    let meta = fs::symlink_metadata(&entry).ok()?;
+    if meta.is_dir() {
+        return None;
+    }
+    if !fs::metadata(&entry).ok()?.is_file() {
+        return fs::canonicalize(entry).ok();
+    }
+    let text = fs::read_to_string(&entry).ok()?;
+    fs::canonicalize(top.join(text.strip_prefix("gitdir:")?.trim())).ok()
 }
 
 /// Whether `dir` is the top of a git work tree: it holds a `.git` folder with a HEAD, or the `.git` file of a linked

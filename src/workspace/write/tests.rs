@@ -210,6 +210,29 @@ fn a_folder_that_becomes_a_link_before_the_move_is_not_followed() {
 }
 
 #[test]
+fn what_is_no_plain_file_is_neither_written_nor_opened() {
+    let (_dir, root) = root_with(&[("a", "1")]);
+    let _socket = std::os::unix::net::UnixListener::bind(root.path().join("socket")).unwrap();
+    // Opened for writing, a pipe without a reader would wait for ever.
+    let made = |args: &[&str]| {
+        std::process::Command::new(args[0])
+            .args(&args[1..])
+            .current_dir(root.path())
+            .stderr(std::process::Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success())
+    };
+    let mut names = vec!["socket"];
+    names.extend(made(&["mkfifo", "pipe"]).then_some("pipe"));
+    names.extend(made(&["mknod", "null", "c", "1", "3"]).then_some("null"));
+    for name in names {
+        for set in [change(name, None, Some("x")), change(name, Some(""), Some("x")), change(name, Some(""), None)] {
+            assert!(matches!(write(&root, &[set]), Err(WriteError::NotAFile { .. })), "{name}");
+        }
+    }
+}
+
+#[test]
 fn what_another_program_wrote_meanwhile_is_not_undone() {
     let (_dir, root) = root_with(&[("a", "1")]);
     let writes = [change("a", Some("1"), Some("2"))];
