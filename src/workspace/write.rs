@@ -3,10 +3,13 @@
 //! Every file is checked against the version that the user reviewed before the first byte goes to disk. New contents
 //! are then laid down beside their targets, synced, and moved over them one after the other. When a step fails, what
 //! was moved already is put back; when the process dies, the journal knows what to put back or to finish. A file with
-//! several names (hard links), or one whose owner we cannot give to a new file, is rewritten in place instead, because a
-//! move would cut it loose from what it is.
+//! several names (hard links), or one whose owner or attributes we cannot give to a new file, is rewritten in place instead,
+//! because a move would cut it loose from what it is.
 
+mod belongings;
 mod check;
+#[cfg_attr(not(unix), path = "write/folder/by_path.rs")]
+mod folder;
 mod steps;
 
 use std::collections::BTreeSet;
@@ -96,7 +99,7 @@ pub fn write(
         let begun = held.begin(message, &new_folders(root, &planned), &changes);
         begun.map_err(|error| not_undoable = Some(error.to_string())).ok().map(|entry| (held, entry))
     });
-    let outcome = carry_out(&planned);
+    let outcome = carry_out(root, &planned);
     if let Some((held, entry)) = begun {
         match &outcome {
             Ok(()) => drop(held.mark(entry, Stage::Done).map(|_| held.tidy())),
@@ -111,8 +114,8 @@ pub fn write(
 }
 
 /// Takes the steps for all of `planned`, or none: what was changed before a step fails is put back.
-pub(super) fn carry_out(planned: &[Planned]) -> Result<(), WriteError> {
-    let mut progress = Progress::default();
+pub(super) fn carry_out(root: &Root, planned: &[Planned]) -> Result<(), WriteError> {
+    let mut progress = Progress::new(root.path());
     if let Err(cause) = run(planned, &mut progress) {
         let standing = progress.put_back(planned);
         return Err(if standing.is_empty() { cause } else { WriteError::Half { cause: Box::new(cause), standing } });
@@ -123,7 +126,7 @@ pub(super) fn carry_out(planned: &[Planned]) -> Result<(), WriteError> {
     Ok(())
 }
 
-fn run(planned: &[Planned], progress: &mut Progress) -> Result<(), WriteError> {
+fn run(planned: &[Planned], progress: &mut Progress<'_>) -> Result<(), WriteError> {
     for (i, file) in planned.iter().enumerate() {
         progress.lay_down(i, file)?;
     }
@@ -133,7 +136,7 @@ fn run(planned: &[Planned], progress: &mut Progress) -> Result<(), WriteError> {
     Ok(())
 }
 
-fn folders(planned: &[Planned], progress: &Progress) -> BTreeSet<PathBuf> {
+fn folders(planned: &[Planned], progress: &Progress<'_>) -> BTreeSet<PathBuf> {
     let beside = planned.iter().filter_map(|file| file.target.parent());
     let above = progress.made_folders().iter().filter_map(|folder| folder.parent());
     beside.chain(above).map(PathBuf::from).collect()

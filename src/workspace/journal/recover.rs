@@ -82,7 +82,7 @@ fn settle(root: &Root, held: &Held<'_>, entry: Entry, record: &Record) -> Recove
     let found: Vec<Found<'_>> = record.files.iter().map(|change| find(root, change)).collect();
     let wanted = wanted(entry.stage, &found);
     sweep(&found);
-    let outcome = match bring(&found, wanted).map_err(|error| error.to_string()) {
+    let outcome = match bring(root, &found, wanted).map_err(|error| error.to_string()) {
         Ok(()) => {
             if wanted == Stands::Before {
                 remove_folders(root, record);
@@ -169,7 +169,7 @@ fn sweep(found: &[Found<'_>]) {
 }
 
 /// Brings every file that is ours to where it is wanted.
-fn bring(found: &[Found<'_>], wanted: Stands) -> Result<(), WriteError> {
+fn bring(root: &Root, found: &[Found<'_>], wanted: Stands) -> Result<(), WriteError> {
     let mut planned = Vec::new();
     for found in found {
         let Some(place) = found.place.clone().filter(|_| !matches!(found.stands, Stands::Foreign)) else { continue };
@@ -180,7 +180,7 @@ fn bring(found: &[Found<'_>], wanted: Stands) -> Result<(), WriteError> {
         planned.push(Planned::new(path, place, change));
     }
     fault().map_err(|error| WriteError::from_io("the files", "bring back", 0, error))?;
-    carry_out(&planned)
+    carry_out(root, &planned)
 }
 
 /// Removes the folders that a write had made, as far as they are empty.

@@ -54,7 +54,7 @@ fn turn(root: &Root, held: &Held<'_>, entry: Entry, record: &Record, direction: 
         Direction::Redo => (Stage::Doing, Stage::Done),
     };
     let begun = held.mark(entry, during)?;
-    if let Err(error) = carry_out(&planned) {
+    if let Err(error) = carry_out(root, &planned) {
         // Half of it may stand: then the mark stays, and the next start sees to it.
         if !matches!(error, WriteError::Half { .. }) {
             held.mark(begun, entry.stage)?;

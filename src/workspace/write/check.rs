@@ -1,6 +1,7 @@
 //! Before the first byte: does every file stand as the user reviewed it, and may it be written?
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -31,6 +32,11 @@ impl Planned {
     /// A change of what stands at `place`; `path` is what the user calls it.
     pub(in crate::workspace) fn new(path: String, place: Place, change: Change) -> Self {
         Self { path, change, target: place.target, existing_folder: place.existing_folder, meta: place.found }
+    }
+
+    /// The name of the file in its folder.
+    pub(super) fn name(&self) -> &OsStr {
+        self.target.file_name().unwrap_or_default()
     }
 
     /// The content that is there now.

@@ -1,20 +1,21 @@
 //! The steps that change the disk, and the way back.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use tempfile::{Builder, TempPath};
-
+use super::belongings::{NEW, PRIVATE, has_other_names, take_mode, take_over};
 use super::check::Planned;
+use super::folder::Folder;
 use crate::workspace::error::WriteError;
 use crate::workspace::fault::fault;
 use crate::workspace::journal::Version;
-use crate::workspace::snapshot::read_bytes;
 
-/// How far the write of a set has come. The new contents that were not moved yet vanish with it.
-#[derive(Debug, Default)]
-pub(in crate::workspace) struct Progress {
+/// How far the write of a set has come.
+#[derive(Debug)]
+pub(super) struct Progress<'a> {
+    root: &'a Path,
     /// By index of the planned file.
     laid: Vec<Laid>,
     /// The files that were changed, in order: the index, and whether it was rewritten in place.
@@ -24,10 +25,10 @@ pub(in crate::workspace) struct Progress {
 }
 
 /// How a file is going to get its new content.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Laid {
     /// A synced temporary file waits beside the target.
-    Beside(TempPath),
+    Beside,
     /// The target is rewritten where it is.
     InPlace,
     /// The target goes.
@@ -36,21 +37,27 @@ enum Laid {
     Done,
 }
 
-impl Progress {
-    pub(in crate::workspace) fn made_folders(&self) -> &[PathBuf] {
+impl<'a> Progress<'a> {
+    /// Nothing is done yet. All files lie in `root`.
+    pub(super) fn new(root: &'a Path) -> Self {
+        Self { root, laid: Vec::new(), moved: Vec::new(), folders: Vec::new() }
+    }
+
+    pub(super) fn made_folders(&self) -> &[PathBuf] {
         &self.folders
     }
 
     /// Puts the new content of a file on disk, beside its target.
-    pub(in crate::workspace) fn lay_down(&mut self, index: usize, file: &Planned) -> Result<(), WriteError> {
+    pub(super) fn lay_down(&mut self, index: usize, file: &Planned) -> Result<(), WriteError> {
         debug_assert_eq!(index, self.laid.len());
         let laid = match &file.change.after {
             _ if file.is_done() => Laid::Done,
             None => Laid::Delete,
             Some(after) => {
-                self.make_folders(file)
+                let folder = self
+                    .make_folders(file)
                     .map_err(|error| WriteError::from_io(&file.path, "make a folder for", 0, error))?;
-                beside(file, after)
+                beside(&folder, file, after)
                     .map_err(|error| WriteError::from_io(&file.path, "write", file.new_bytes(), error))?
             }
         };
@@ -59,155 +66,125 @@ impl Progress {
     }
 
     /// Gives a file its new content. The content it replaces is looked at once more, as late as can be.
-    pub(in crate::workspace) fn move_over(&mut self, index: usize, file: &Planned) -> Result<(), WriteError> {
-        let Some(slot) = self.laid.get_mut(index) else {
+    pub(super) fn move_over(&mut self, index: usize, file: &Planned) -> Result<(), WriteError> {
+        let Some(&laid) = self.laid.get(index).filter(|laid| **laid != Laid::Done) else {
             return Ok(());
         };
-        let laid = std::mem::replace(slot, Laid::Done);
-        if matches!(laid, Laid::Done) {
-            return Ok(());
-        }
         let stale = |change| WriteError::Stale { path: file.path.clone(), change };
-        if !is_in_place(&file.target) {
-            return Err(stale("its folder was moved or replaced"));
-        }
-        if !is_still(file) {
+        let folder = Folder::above(&file.target, self.root).map_err(|_| stale("its folder was moved or replaced"))?;
+        if !is_still(&folder, file) {
             return Err(stale("it changed at this very moment"));
         }
         // From here on the way back must look at this file: even a failed rewrite may have changed it.
-        self.moved.push((index, matches!(laid, Laid::InPlace)));
+        self.moved.push((index, laid == Laid::InPlace));
+        let name = file.name();
         let outcome = fault().and_then(|()| match laid {
-            Laid::Beside(temp) if file.change.before.is_some() => {
-                temp.persist(&file.target).map_err(|error| error.error)
-            }
-            Laid::Beside(temp) => temp.persist_noclobber(&file.target).map_err(|error| error.error),
-            Laid::InPlace => rewrite(&file.target, file.after().unwrap_or_default()),
-            Laid::Delete => fs::remove_file(&file.target),
+            Laid::Beside => take_place(&folder, file, file.change.before.is_some()),
+            Laid::InPlace => rewrite(&folder, name, file.after().unwrap_or_default()),
+            Laid::Delete => folder.remove(name),
             Laid::Done => Ok(()),
         });
-        let outcome = outcome.and_then(|()| fault());
-        outcome.map_err(|error| match error.kind() {
+        if outcome.is_ok()
+            && let Some(laid) = self.laid.get_mut(index)
+        {
+            *laid = Laid::Done;
+        }
+        outcome.and_then(|()| fault()).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => stale("a file of this name has appeared"),
             _ => WriteError::from_io(&file.path, "replace", file.new_bytes(), error),
         })
     }
 
     /// Undoes what was done, last step first. Returns the files that could not be put back, each with the reason.
-    pub(in crate::workspace) fn put_back(mut self, planned: &[Planned]) -> Vec<String> {
+    pub(super) fn put_back(self, planned: &[Planned]) -> Vec<String> {
+        // Temporary files go first: what is put back may need their names.
+        for (_, file) in self.laid.iter().zip(planned).filter(|(laid, _)| **laid == Laid::Beside) {
+            if let Ok(folder) = Folder::above(&file.target, self.root) {
+                folder.remove(OsStr::new(&file.change.temp)).ok();
+            }
+        }
         let mut standing = Vec::new();
-        while let Some((index, in_place)) = self.moved.pop() {
-            if let Some(file) = planned.get(index)
-                && let Err(error) = restore(file, in_place)
+        for (index, in_place) in self.moved.iter().rev() {
+            if let Some(file) = planned.get(*index)
+                && let Err(error) = restore(self.root, file, *in_place)
             {
                 standing.push(format!("{} ({error})", file.path));
             }
         }
-        // Temporary files go before the folders that they lie in.
-        self.laid.clear();
-        while let Some(folder) = self.folders.pop() {
-            // Fails only if something else has moved in meanwhile; then the folder has to stay.
-            fs::remove_dir(&folder).ok();
+        for made in self.folders.iter().rev() {
+            if let (Ok(folder), Some(name)) = (Folder::above(made, self.root), made.file_name()) {
+                // Fails only if something else has moved in meanwhile; then the folder has to stay.
+                folder.remove_folder(name).ok();
+            }
         }
         standing
     }
 
-    fn make_folders(&mut self, file: &Planned) -> io::Result<()> {
-        let Some(parent) = file.target.parent() else {
-            return Ok(());
-        };
-        let mut folder = file.existing_folder.clone();
-        for name in parent.strip_prefix(&file.existing_folder).unwrap_or(Path::new("")) {
-            folder.push(name);
+    /// The folder of a file, made as far as it is missing. A link that slipped in is not followed.
+    fn make_folders(&mut self, file: &Planned) -> io::Result<Folder> {
+        let mut path = file.existing_folder.clone();
+        let mut folder = Folder::open(&path, self.root)?;
+        let parent = file.target.parent().unwrap_or(self.root);
+        for name in parent.strip_prefix(&path.clone()).unwrap_or(Path::new("")) {
+            path.push(name);
             fault()?;
-            match fs::create_dir(&folder) {
-                Ok(()) => self.folders.push(folder.clone()),
-                // Made for a file before this one. A link that slipped in is not followed.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    if !fs::symlink_metadata(&folder)?.is_dir() {
-                        return Err(error);
-                    }
-                }
+            match folder.make(name) {
+                Ok(()) => self.folders.push(path.clone()),
+                // Made for a file before this one.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
+            folder = folder.enter(name)?;
         }
-        Ok(())
+        Ok(folder)
     }
 }
 
-/// A synced temporary file with the bytes of a version, and with the mode and owner of the file that it shall replace.
-fn beside(file: &Planned, version: &Version) -> io::Result<Laid> {
-    let folder = file.target.parent().ok_or(io::ErrorKind::NotFound)?;
+/// Puts a version into a synced temporary file, with all that belongs to the file that it shall replace. A file that
+/// another one cannot stand for is to be rewritten in place.
+fn beside(folder: &Folder, file: &Planned, version: &Version) -> io::Result<Laid> {
     // A deleted file that is put back has no place to be rewritten in.
     let is_there = file.change.after.is_some();
     if is_there && file.meta.as_ref().is_some_and(has_other_names) {
         return Ok(Laid::InPlace);
     }
     fault()?;
-    let mut builder = Builder::new();
-    builder.prefix(&file.change.temp).rand_bytes(0);
-    #[cfg(unix)]
-    if file.meta.is_none() && version.mode.is_none() {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(Permissions::from_mode(0o644));
+    let temp = OsStr::new(&file.change.temp);
+    let is_new = file.meta.is_none() && version.mode.is_none();
+    let made = folder.create(temp, if is_new { NEW } else { PRIVATE })?;
+    let stands_in = fill(folder, made, file, version).map(|stands_in| stands_in || !is_there);
+    match stands_in {
+        Ok(true) => return Ok(Laid::Beside),
+        Ok(false) => folder.remove(temp)?,
+        Err(_) => drop(folder.remove(temp)),
     }
-    let mut temp = builder.tempfile_in(folder)?;
+    stands_in.map(|_| Laid::InPlace)
+}
+
+/// Whether the filled file can stand for the one that it shall replace.
+fn fill(folder: &Folder, mut made: File, file: &Planned, version: &Version) -> io::Result<bool> {
     fault()?;
-    temp.write_all(&version.bytes)?;
+    made.write_all(&version.bytes)?;
     fault()?;
-    if let Some(meta) = &file.meta {
-        if !take_owner(temp.as_file(), meta)? && is_there {
-            return Ok(Laid::InPlace);
-        }
-        // After the owner, because a change of owner clears the set-id bits.
-        temp.as_file().set_permissions(meta.permissions())?;
-    } else {
-        take_mode(temp.as_file(), version.mode)?;
-    }
+    let stands_in = match &file.meta {
+        Some(meta) => take_over(&made, folder.open_for_reading(file.name()).ok().as_ref(), meta)?,
+        None => take_mode(&made, version.mode).map(|()| true)?,
+    };
     fault()?;
-    temp.as_file().sync_all()?;
+    made.sync_all()?;
     fault()?;
-    Ok(Laid::Beside(temp.into_temp_path()))
+    Ok(stands_in)
 }
 
-#[cfg(unix)]
-fn take_mode(file: &File, mode: Option<u32>) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    mode.map_or(Ok(()), |mode| file.set_permissions(Permissions::from_mode(mode)))
-}
-
-#[cfg(not(unix))]
-fn take_mode(_file: &File, _mode: Option<u32>) -> io::Result<()> {
-    Ok(())
-}
-
-#[cfg(unix)]
-fn has_other_names(meta: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    meta.nlink() > 1
-}
-
-#[cfg(not(unix))]
-fn has_other_names(_meta: &fs::Metadata) -> bool {
-    false
-}
-
-/// Whether `file` now belongs to the owner and group in `meta`.
-#[cfg(unix)]
-fn take_owner(file: &File, meta: &fs::Metadata) -> io::Result<bool> {
-    use std::os::unix::fs::{MetadataExt, fchown};
-    let own = file.metadata()?;
-    let same = own.uid() == meta.uid() && own.gid() == meta.gid();
-    Ok(same || fchown(file, Some(meta.uid()), Some(meta.gid())).is_ok())
-}
-
-#[cfg(not(unix))]
-fn take_owner(_file: &File, _meta: &fs::Metadata) -> io::Result<bool> {
-    Ok(true)
+/// Moves the temporary file to its place; the place must be free unless a file is to be replaced.
+fn take_place(folder: &Folder, file: &Planned, replaces: bool) -> io::Result<()> {
+    let temp = OsStr::new(&file.change.temp);
+    if replaces { folder.replace(temp, file.name()) } else { folder.place(temp, file.name()) }
 }
 
 /// Writes over a file without ever emptying it: the length is set last.
-fn rewrite(target: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).open(target)?;
+fn rewrite(folder: &Folder, name: &OsStr, bytes: &[u8]) -> io::Result<()> {
+    let mut file = folder.open_for_writing(name)?;
     let (first, rest) = bytes.split_at(bytes.len() / 2);
     file.write_all(first)?;
     fault()?;
@@ -218,38 +195,34 @@ fn rewrite(target: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Whether the folder of the target is still reached without a link, so that nothing lands outside the root.
-fn is_in_place(target: &Path) -> bool {
-    target.parent().is_some_and(|folder| fs::canonicalize(folder).is_ok_and(|real| real == folder))
-}
-
-fn is_still(file: &Planned) -> bool {
+fn is_still(folder: &Folder, file: &Planned) -> bool {
     match file.before() {
-        Some(before) => read_bytes(&file.target, u64::MAX).is_ok_and(|bytes| bytes == before),
-        None => fs::symlink_metadata(&file.target).is_err_and(|error| error.kind() == io::ErrorKind::NotFound),
+        Some(before) => folder.read(file.name()).is_ok_and(|bytes| bytes == before),
+        None => folder.is_free(file.name()),
     }
 }
 
 /// Puts back what was there before, unless someone else has written the file since: theirs is not ours to undo.
-fn restore(file: &Planned, in_place: bool) -> io::Result<()> {
-    if is_still(file) {
+fn restore(root: &Path, file: &Planned, in_place: bool) -> io::Result<()> {
+    let folder = Folder::above(&file.target, root)?;
+    if is_still(&folder, file) {
         return Ok(());
     }
+    let name = file.name();
     let ours = match &file.change.after {
         // A rewrite that stopped half way has neither content; it is ours all the same.
         Some(_) if in_place => true,
-        Some(after) => read_bytes(&file.target, u64::MAX).is_ok_and(|bytes| bytes == after.bytes),
-        None => fs::symlink_metadata(&file.target).is_err(),
+        Some(after) => folder.read(name).is_ok_and(|bytes| bytes == after.bytes),
+        None => folder.is_free(name),
     };
     if !ours {
         return Err(io::Error::other("another program wrote it meanwhile"));
     }
     let Some(before) = &file.change.before else {
-        return fs::remove_file(&file.target);
+        return folder.remove(name);
     };
-    match beside(file, before)? {
-        Laid::Beside(temp) if file.change.after.is_some() => temp.persist(&file.target).map_err(|error| error.error),
-        Laid::Beside(temp) => temp.persist_noclobber(&file.target).map_err(|error| error.error),
-        _ => rewrite(&file.target, &before.bytes),
+    match beside(&folder, file, before)? {
+        Laid::Beside => take_place(&folder, file, file.change.after.is_some()),
+        _ => rewrite(&folder, name, &before.bytes),
     }
 }

@@ -200,13 +200,66 @@ fn a_folder_that_becomes_a_link_before_the_move_is_not_followed() {
     let root = Root::at(&root.path().join("in")).unwrap();
     let writes = [change("src/a", Some("1"), Some("2"))];
     let planned = plan(&root, &writes).unwrap();
-    let mut progress = Progress::default();
+    let mut progress = Progress::new(root.path());
     progress.lay_down(0, &planned[0]).unwrap();
     fs::rename(root.path().join("src"), root.path().join("moved")).unwrap();
     symlink("../out", root.path().join("src")).unwrap();
     assert!(matches!(progress.move_over(0, &planned[0]), Err(WriteError::Stale { .. })));
     assert!(progress.put_back(&planned).is_empty());
     assert_eq!(fs::read_to_string(root.path().join("src/a")).unwrap(), "1");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_is_swapped_for_a_link_over_and_over_lets_nothing_out() {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let (_dir, root) = root_with(&[("in/src/a", "0"), ("in/src/deep/b", "0"), ("out/a", "0"), ("out/deep/b", "0")]);
+    let top = root.path().to_owned();
+    let root = Root::at(&top.join("in")).unwrap();
+    let outside = || picture(&Root::at(&top.join("out")).unwrap());
+    let before = outside();
+    let (folder, link) = (root.path().join("src"), root.path().join("link"));
+    symlink("../out", &link).unwrap();
+    let done = AtomicBool::new(false);
+    let (mut written, mut refused) = (0, 0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                renameat_with(CWD, &folder, CWD, &link, RenameFlags::EXCHANGE).unwrap();
+            }
+        });
+        for n in 0..300 {
+            let text = |path: &str| read(&root, path).ok().map(|it| it.text.to_string());
+            let new = Some(n.to_string());
+            let set =
+                ["src/a", "src/deep/b", "src/new/c"].map(|path| change(path, text(path).as_deref(), new.as_deref()));
+            match write(&root, &set) {
+                Ok(_) => written += 1,
+                Err(_) => refused += 1,
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(outside(), before, "{written} writes, {refused} refused");
+    assert!(refused > 0, "the folder was never swapped in time");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn extended_attributes_go_over_to_the_new_file() {
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+    let (_dir, root) = root_with(&[("a", "1")]);
+    let path = root.path().join("a");
+    if setxattr(&path, "user.origin", b"here", XattrFlags::empty()).is_err() {
+        return; // A file system without them.
+    }
+    let inode = fs::metadata(&path).unwrap().ino();
+    write(&root, &[change("a", Some("1"), Some("2"))]).unwrap();
+    assert_ne!(fs::metadata(&path).unwrap().ino(), inode);
+    let mut value = [0; 8];
+    assert_eq!(getxattr(&path, "user.origin", &mut value).unwrap(), 4);
+    assert_eq!(&value[..4], b"here");
 }
 
 #[test]
@@ -237,7 +290,7 @@ fn what_another_program_wrote_meanwhile_is_not_undone() {
     let (_dir, root) = root_with(&[("a", "1")]);
     let writes = [change("a", Some("1"), Some("2"))];
     let planned = plan(&root, &writes).unwrap();
-    let mut progress = Progress::default();
+    let mut progress = Progress::new(root.path());
     progress.lay_down(0, &planned[0]).unwrap();
     progress.move_over(0, &planned[0]).unwrap();
     fs::write(root.path().join("a"), "theirs").unwrap();
