@@ -577,12 +577,12 @@ fn without_a_journal_files_are_written_and_it_is_told() {
 #[test]
 fn files_keep_their_encoding_and_what_does_not_fit_is_named() {
     let latin = b"# Gr\xf6\xdfe der Stra\xdfe\nx = 1\n";
-    let folder = Folder::new(&[("latin.py", latin), ("wide.py", b"\xff\xfex\0=\01\0\r\0\n\0")]);
+    let folder = Folder::new(&[("latin.py", latin), ("wide.py", b"\xff\xfex\0=\x001\0\r\0\n\0")]);
     let reply = block("latin.py", "x = 1\n", "x = 'ä'\n") + &block("wide.py", "x=1\n", "x=2\n");
     let (code, _, err) = folder.rhumb(&["apply", "--yes", "-"], &reply);
     assert_eq!(code, 0, "{err}");
     assert_eq!(folder.read("latin.py"), b"# Gr\xf6\xdfe der Stra\xdfe\nx = '\xe4'\n");
-    assert_eq!(folder.read("wide.py"), b"\xff\xfex\0=\02\0\r\0\n\0");
+    assert_eq!(folder.read("wide.py"), b"\xff\xfex\0=\x002\0\r\0\n\0");
     let (code, _, err) = folder.rhumb(&["apply", "--yes", "-"], &block("latin.py", "x = 'ä'\n", "x = '→'\n"));
     assert!(code == 3 && err.contains("latin.py is in windows-1252, which does not have '→'"), "{code} {err}");
     assert!(err.contains("convert latin.py to UTF-8"), "{err}");

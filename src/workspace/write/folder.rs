@@ -108,3 +108,53 @@ impl Folder {
         if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("not a regular file")) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_folder_that_is_open_stays_the_same_whatever_its_path_leads_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("root");
+        fs::create_dir_all(root.join("src")).unwrap();
+        fs::create_dir(dir.path().join("out")).unwrap();
+        for folder in ["root/src", "out"] {
+            fs::write(dir.path().join(folder).join("a"), "old").unwrap();
+        }
+        let folder = Folder::above(&root.join("src/a"), &root).unwrap();
+        fs::rename(root.join("src"), root.join("moved")).unwrap();
+        symlink("../out", root.join("src")).unwrap();
+        drop(folder.create(OsStr::new("temp"), 0o600).unwrap());
+        folder.replace(OsStr::new("temp"), OsStr::new("a")).unwrap();
+        drop(folder.create(OsStr::new("temp"), 0o600).unwrap());
+        folder.place(OsStr::new("temp"), OsStr::new("b")).unwrap();
+        folder.make(OsStr::new("c")).unwrap();
+        assert_eq!(fs::read(root.join("moved/a")).unwrap(), b"");
+        folder.remove(OsStr::new("a")).unwrap();
+        let names = |path: &Path| fs::read_dir(path).unwrap().count();
+        assert_eq!((names(&root.join("moved")), names(&dir.path().join("out"))), (2, 1));
+        assert_eq!(fs::read(dir.path().join("out/a")).unwrap(), b"old");
+        // Who comes now finds a link, which is not followed.
+        assert!(Folder::above(&root.join("src/a"), &root).is_err());
+    }
+
+    #[test]
+    fn a_name_that_is_taken_is_not_moved_over() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["from", "to"] {
+            fs::write(dir.path().join(name), name).unwrap();
+        }
+        symlink("nowhere", dir.path().join("link")).unwrap();
+        let folder = Folder::open(dir.path(), dir.path()).unwrap();
+        for name in ["to", "link"] {
+            let error = folder.place(OsStr::new("from"), OsStr::new(name)).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+            assert!(folder.create(OsStr::new(name), 0o600).is_err());
+        }
+        assert!(folder.open_for_writing(OsStr::new("link")).is_err());
+        assert!(folder.is_free(OsStr::new("other")) && !folder.is_free(OsStr::new("link")));
+    }
+}

@@ -125,7 +125,7 @@ impl<'a> Progress<'a> {
         let mut path = file.existing_folder.clone();
         let mut folder = Folder::open(&path, self.root)?;
         let parent = file.target.parent().unwrap_or(self.root);
-        for name in parent.strip_prefix(&path.clone()).unwrap_or(Path::new("")) {
+        for name in parent.strip_prefix(&file.existing_folder).unwrap_or(Path::new("")) {
             path.push(name);
             fault()?;
             match folder.make(name) {
