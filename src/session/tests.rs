@@ -6,6 +6,7 @@ use super::*;
 use crate::edit::{FileChange, FileProposal, Proposal};
 use crate::llm::{Completion, Finish, StreamEvent};
 use crate::review::Decision;
+use crate::workspace::Direction;
 
 fn connected() -> Session {
     Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0
@@ -238,6 +239,32 @@ fn after_a_write_the_review_is_done_and_told() {
     session.handle(Report::Wrote(written));
     assert!(session.review.is_empty() && !session.writing);
     assert!(last_notice(&session).text.contains("Wrote 1 hunk of 1 file, committed as abc1234"));
+}
+
+#[test]
+fn what_is_taken_back_is_read_again_where_it_is_under_review() {
+    let mut session = connected();
+    session.handle(Report::Proposed { request: "do it".into(), proposal: proposal("a\nb\nc\n", "A\nb\nC\n") });
+    assert_eq!(session.unwrite(Direction::Undo), [Effect::Unwrite(Direction::Undo)]);
+    assert!(session.unwrite(Direction::Undo).is_empty(), "one after the other");
+    session.review.decide_all(Decision::Accepted);
+    assert!(session.write_accepted().is_empty(), "no write meanwhile");
+    let written = Written { paths: vec!["a".into(), "elsewhere".into()], ..Written::default() };
+    let effects = session.handle(Report::Unwrote { direction: Direction::Undo, result: Ok(written) });
+    assert!(effects.contains(&Effect::Survey) && effects.contains(&Effect::Reread(vec!["a".into()])), "{effects:?}");
+    assert_eq!(last_notice(&session).text, "Took back the last write: a, elsewhere.");
+    assert_eq!(session.write_accepted().len(), 1);
+}
+
+#[test]
+fn that_writes_cannot_be_undone_is_told_once() {
+    let mut session = connected();
+    let before = session.transcript.len();
+    for _ in 0..3 {
+        let written = Written { paths: vec!["a".into()], not_undoable: Some(failure()), ..Written::default() };
+        session.handle(Report::Wrote(written));
+    }
+    assert_eq!(session.transcript.len() - before, 4, "three writes and one warning");
 }
 
 #[test]
