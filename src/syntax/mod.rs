@@ -6,6 +6,7 @@
 mod condition;
 mod doc;
 mod embedded;
+mod errors;
 mod fallback;
 mod floor;
 pub mod highlight;
@@ -22,11 +23,11 @@ pub mod tags;
 mod unfit;
 mod walk;
 
+pub use errors::{SyntaxErrors, error_count, errors};
 pub use floor::match_count;
 pub use highlight::{Highlight, Span, highlight, highlight_lang};
 pub use language::Language;
 pub use lexicon::lexical_tags;
-pub use parse::error_count;
 pub use tag::{Definition, FileTags, Reference, SymbolKind};
 pub use tags::tags;
 

@@ -49,7 +49,7 @@ const MAX_DEPTH: usize = 4_096;
 /// Most `<` in one statement that no `>` closes: where a grammar cannot tell types from comparisons, each tries both.
 const MAX_ANGLES: usize = 1_024;
 
-/// Most errors that [`error_count`] counts.
+/// Most errors that are counted in one source.
 pub const MAX_ERRORS: usize = 1_000;
 
 thread_local! {
@@ -201,29 +201,9 @@ fn has_wide_error(root: Node<'_>) -> bool {
     wide
 }
 
-/// How many places of `source` do not parse: error nodes plus tokens that the parser had to invent. Counts up to
-/// [`MAX_ERRORS`]; 0 when the source is too large to parse or the grammar is no judge, since nothing can be said about it.
-pub fn error_count(language: &'static Language, source: &str) -> usize {
-    if language.lenient {
-        return 0;
-    }
-    parse(language, source).map_or(0, |tree| count_errors(tree.root_node()))
-}
-
-fn count_errors(root: Node<'_>) -> usize {
-    let mut count = 0;
-    walk_errors(root, |node| {
-        if node.is_error() || node.is_missing() {
-            count += 1;
-        }
-        count < MAX_ERRORS
-    });
-    count
-}
-
 /// Visits the children of every node that has an error in it, until `visit` says no. Walks with a cursor rather than by
 /// recursion, since a tree can be as deep as its source is long.
-fn walk_errors(root: Node<'_>, mut visit: impl FnMut(Node<'_>) -> bool) {
+pub(super) fn walk_errors(root: Node<'_>, mut visit: impl FnMut(Node<'_>) -> bool) {
     let mut cursor = root.walk();
     while visit(cursor.node()) {
         if cursor.node().has_error() && cursor.goto_first_child() {
@@ -239,6 +219,7 @@ fn walk_errors(root: Node<'_>, mut visit: impl FnMut(Node<'_>) -> bool) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::errors::error_count;
     use super::*;
     use proptest::prelude::*;
 
