@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use crate::text::lines;
+use crate::text::lines::{self, LineEnding};
 
 /// One change block: these lines of the base stand where those lines of the proposed text do.
 ///
@@ -22,9 +22,13 @@ pub struct Hunk {
 /// Patience diff (Bram Cohen): it anchors on lines that are unique in both texts, so that a hunk does not begin with the
 /// closing brace of the function before.
 pub fn hunks(base: &str, proposed: &str) -> Vec<Hunk> {
-    let (old, new) = (lines::split(base), lines::split(proposed));
+    line_hunks(&lines::split(base), &lines::split(proposed))
+}
+
+/// Like [`hunks`], between lines that stand apart already.
+pub fn line_hunks(old: &[&str], new: &[&str]) -> Vec<Hunk> {
     let mut found: Vec<Hunk> = Vec::new();
-    for op in capture_diff_slices(Algorithm::Patience, &old, &new) {
+    for op in capture_diff_slices(Algorithm::Patience, old, new) {
         if matches!(op, DiffOp::Equal { .. }) {
             continue;
         }
@@ -47,6 +51,8 @@ pub fn hunks(base: &str, proposed: &str) -> Vec<Hunk> {
 pub fn apply(base: &str, proposed: &str, hunks: &[Hunk], chosen: impl Fn(usize) -> bool) -> String {
     let (old, new) = (lines::split(base), lines::split(proposed));
     let mut text = String::with_capacity(base.len().max(proposed.len()));
+    let ending = LineEnding::dominant(base);
+    let mut push_all = |lines: &[&str]| lines.iter().for_each(|line| lines::push(&mut text, line, ending));
     let mut at = 0;
     for (index, hunk) in hunks.iter().enumerate() {
         if !chosen(index) || hunk.base.start < at {
@@ -55,22 +61,12 @@ pub fn apply(base: &str, proposed: &str, hunks: &[Hunk], chosen: impl Fn(usize) 
         let (Some(kept), Some(added)) = (old.get(at..hunk.base.start), new.get(hunk.proposed.clone())) else {
             continue;
         };
-        push_lines(&mut text, kept);
-        push_lines(&mut text, added);
+        push_all(kept);
+        push_all(added);
         at = hunk.base.end;
     }
-    push_lines(&mut text, old.get(at..).unwrap_or_default());
+    push_all(old.get(at..).unwrap_or_default());
     text
-}
-
-/// Appends lines; a last line without a terminator that is no longer last gets one, or two lines would become one.
-fn push_lines(text: &mut String, lines: &[&str]) {
-    for line in lines {
-        if !text.is_empty() && !text.ends_with('\n') {
-            text.push('\n');
-        }
-        text.push_str(line);
-    }
 }
 
 #[cfg(test)]
@@ -87,6 +83,12 @@ mod tests {
     #[test]
     fn a_missing_final_newline_is_a_change() {
         assert_eq!(hunks("a\nb", "a\nb\n"), [Hunk { base: 1..2, proposed: 1..2 }]);
+    }
+
+    #[test]
+    fn a_line_without_an_end_gets_that_of_the_file_when_another_follows() {
+        let (base, proposed) = ("a\r\nb", "a\r\nb\r\nc");
+        assert_eq!(apply(base, proposed, &[Hunk { base: 2..2, proposed: 2..3 }], |_| true), proposed);
     }
 
     #[test]

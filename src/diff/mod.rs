@@ -3,5 +3,5 @@
 mod hunk;
 mod unified;
 
-pub use hunk::{Hunk, apply, hunks};
+pub use hunk::{Hunk, apply, hunks, line_hunks};
 pub use unified::unified;

@@ -148,7 +148,7 @@ fn standing<'a>(root: &Root, orders: &'a [WriteOrder]) -> Vec<&'a str> {
 fn mark_rejected(review: &Review, proposal: &mut Proposal) {
     for file in &review.files {
         let all = file.counts().accepted == 0;
-        let rejected = file.hunks.iter().filter(|hunk| hunk.decision == Decision::Rejected);
+        let rejected = file.hunks.iter().filter(|hunk| hunk.decision() == Decision::Rejected);
         let places: Vec<_> = rejected.map(|hunk| hunk.hunk.base.clone()).collect();
         // The lines of an outcome count from 1 and both belong to it; a hunk that only adds stands between two lines.
         let touched = |(first, last): (usize, usize)| {

@@ -1,21 +1,14 @@
 //! One file under review: its base, what is proposed for it, and a decision for each hunk between the two.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::decision::{Counts, Decision};
+use super::hunk::ReviewHunk;
+use super::parts;
 use crate::diff::{self, Hunk};
 use crate::edit::FileChange;
-
-/// A hunk and what was said of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReviewHunk {
-    /// Where it stands (0-based lines of base and proposed).
-    pub hunk: Hunk,
-    /// What the user said.
-    pub decision: Decision,
-    /// Words about how it came to be: `fuzzy 93 %`, `elision`, `outside-chat`, `syntax-error`.
-    pub marks: Vec<String>,
-}
+use crate::text::lines::{self, LineEnding};
 
 /// What a file is to become when the accepted hunks alone are taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +23,7 @@ pub enum Composed {
 
 /// A file with its hunks. A created, deleted or renamed file is one item with one decision, because half of such a change
 /// means nothing.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileReview {
     /// Path under the root.
     pub path: String,
@@ -40,8 +33,10 @@ pub struct FileReview {
     pub base: Option<Arc<str>>,
     /// Its text with every hunk taken; `None` when it is to go.
     pub proposed: Option<Arc<str>>,
-    /// The hunks, in order. Never empty.
+    /// The hunks, in order. Never empty. Two of them may touch, if the user has split one.
     pub hunks: Vec<ReviewHunk>,
+    /// What was noted on the file as a whole; empty for nothing.
+    pub comment: String,
 }
 
 impl FileReview {
@@ -57,31 +52,43 @@ impl FileReview {
         let (old, new) = (base.as_deref().unwrap_or_default(), proposed.as_deref().unwrap_or_default());
         let hunks = match change {
             FileChange::Modify => diff::hunks(old, new),
-            _ => vec![Hunk { base: 0..line_count(old), proposed: 0..line_count(new) }],
+            _ => vec![Hunk { base: 0..lines::split(old).len(), proposed: 0..lines::split(new).len() }],
         };
-        let hunks: Vec<_> = hunks
-            .into_iter()
-            .map(|hunk| ReviewHunk { marks: marks_at(&hunk), hunk, decision: Decision::Pending })
-            .collect();
-        (!hunks.is_empty()).then_some(Self { path, change, base, proposed, hunks })
+        let marked = |hunk: Hunk| ReviewHunk::new(hunk.clone(), marks_at(&hunk));
+        let hunks: Vec<_> = hunks.into_iter().map(marked).collect();
+        (!hunks.is_empty()).then_some(Self { path, change, base, proposed, hunks, comment: String::new() })
     }
 
-    /// What the file becomes when the accepted hunks alone are taken.
+    /// What the file becomes when the accepted hunks and lines alone are taken. In a hunk of which only some lines are taken,
+    /// removed lines that stay stand before the added ones, as they do on the screen.
     pub fn composed(&self) -> Composed {
         self.composed_where(|decision| decision == Decision::Accepted)
     }
 
-    /// What the file becomes when the hunks with the decisions that `take` names are taken.
+    /// What the file becomes when the lines with the decisions that `take` names are taken.
     pub(super) fn composed_where(&self, take: impl Fn(Decision) -> bool) -> Composed {
-        if !self.hunks.iter().any(|hunk| take(hunk.decision)) {
+        let is_taken = |item: &ReviewHunk| match item.line_count() {
+            0 => take(item.decision()),
+            count => (0..count).any(|line| take(item.line_decision(line))),
+        };
+        if !self.hunks.iter().any(is_taken) {
             return Composed::Untouched;
         }
         match (&self.change, &self.proposed) {
             (FileChange::Delete, _) | (_, None) => Composed::Deleted,
-            (FileChange::Modify, Some(proposed)) => {
-                let hunks: Vec<Hunk> = self.hunks.iter().map(|hunk| hunk.hunk.clone()).collect();
+            (FileChange::Modify, Some(_)) => {
                 let base = self.base.as_deref().unwrap_or_default();
-                Composed::Text(diff::apply(base, proposed, &hunks, |index| take(self.hunks[index].decision)))
+                let (old, new) = self.split_texts();
+                let mut text = Weave::new(base);
+                let mut at = 0;
+                for item in &self.hunks {
+                    text.push(old.get(at..item.hunk.base.start).unwrap_or_default());
+                    text.push(&taken(item, &old, &new, &take));
+                    at = item.hunk.base.end;
+                }
+                text.push(old.get(at..).unwrap_or_default());
+                // What the user wrote himself may be what the file says.
+                if text.text == base { Composed::Untouched } else { Composed::Text(text.text) }
             }
             (_, Some(proposed)) => Composed::Text(proposed.to_string()),
         }
@@ -90,11 +97,166 @@ impl FileReview {
     /// How many hunks stand where.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
-        self.hunks.iter().for_each(|hunk| counts.add(hunk.decision));
+        self.hunks.iter().for_each(|hunk| counts.add(hunk.decision()));
         counts
+    }
+
+    /// Whether hunks of it can be taken apart: it is neither new nor gone nor moved.
+    pub(super) fn is_divisible(&self) -> bool {
+        self.change == FileChange::Modify
+    }
+
+    /// The lines of base and proposed.
+    pub(super) fn split_texts(&self) -> (Vec<&str>, Vec<&str>) {
+        let (base, proposed) = (self.base.as_deref(), self.proposed.as_deref());
+        (lines::split(base.unwrap_or_default()), lines::split(proposed.unwrap_or_default()))
+    }
+
+    /// Takes a hunk apart at its line number `at`, or without one into its smallest parts. Into how many; 1 if it has no parts.
+    pub(super) fn split(&mut self, hunk: usize, at: Option<usize>) -> usize {
+        let Some(item) = self.hunks.get(hunk).filter(|_| self.is_divisible()) else {
+            return 1;
+        };
+        let (old, new) = self.split_texts();
+        let removed = old.get(item.hunk.base.clone()).unwrap_or_default();
+        let added = new.get(item.hunk.proposed.clone()).unwrap_or_default();
+        let parts: Vec<_> = match at {
+            Some(line) => parts::cut(removed, added, line)
+                .map_or_else(Vec::new, |(i, j)| vec![(0..i, 0..j), (i..removed.len(), j..added.len())]),
+            None => {
+                let mut parts = parts::parts(removed, added);
+                let last = parts.len().saturating_sub(1);
+                let mut number = 0;
+                // Lines that hunks were joined over are no change.
+                parts.retain(|(old, new)| {
+                    number += 1;
+                    let inner = number > 1 && number <= last && !item.is_divided();
+                    !inner || removed.get(old.clone()) != added.get(new.clone())
+                });
+                parts
+            }
+        };
+        if parts.len() < 2 {
+            return 1;
+        }
+        let items: Vec<_> = parts.into_iter().map(|(removed, added)| item.part(removed, added)).collect();
+        let count = items.len();
+        self.hunks.splice(hunk..=hunk, items);
+        count
+    }
+
+    /// Makes a hunk and the next one of the file one. False if there is none.
+    pub(super) fn join(&mut self, hunk: usize) -> bool {
+        let (Some(first), Some(second), true) = (self.hunks.get(hunk), self.hunks.get(hunk + 1), self.is_divisible())
+        else {
+            return false;
+        };
+        let (_, new) = self.split_texts();
+        let text = |lines: Range<usize>| new.get(lines).unwrap_or_default().concat();
+        let (one, two) = (first.hunk.proposed.clone(), second.hunk.proposed.clone());
+        let between = two.start - one.end;
+        let texts = [text(one.clone()), text(one.end..two.start), text(two)];
+        let joined = first.joined(second, between, texts.each_ref().map(String::as_str));
+        self.hunks.splice(hunk..hunk + 2, [joined]);
+        true
+    }
+
+    /// Puts `text` in place of the lines that a hunk adds. Its line ends become those of the file. False if there is no such
+    /// hunk, or its file is to go, or it adds that text already.
+    pub(super) fn rewrite(&mut self, hunk: usize, text: &str) -> bool {
+        let (Some(item), Some(proposed)) = (self.hunks.get(hunk), self.proposed.clone()) else {
+            return false;
+        };
+        let base = self.base.clone().unwrap_or_else(|| proposed.clone());
+        let new = lines::split(&proposed);
+        let before = new.get(item.hunk.proposed.clone()).unwrap_or_default().concat();
+        let text = ended_like(text, &base, item.hunk.proposed.end == new.len());
+        if text == before {
+            return false;
+        }
+        let added = lines::split(&text);
+        let mut items = self.items(&new);
+        if let Some((item, lines)) = items.get_mut(hunk) {
+            item.rewrite(&before, added.len());
+            *lines = added;
+        }
+        let (proposed, hunks) = match self.change {
+            FileChange::Modify => woven(&base, items),
+            _ => (text.clone(), items.into_iter().map(|(item, _)| item).collect()),
+        };
+        (self.proposed, self.hunks) = (Some(Arc::from(proposed)), hunks);
+        true
+    }
+
+    /// The hunks, each with its added lines, which are among `new`.
+    pub(super) fn items<'t>(&self, new: &[&'t str]) -> Vec<Item<'t>> {
+        let added = |item: &ReviewHunk| new.get(item.hunk.proposed.clone()).unwrap_or_default().to_vec();
+        self.hunks.iter().map(|item| (item.clone(), added(item))).collect()
     }
 }
 
-fn line_count(text: &str) -> usize {
-    crate::text::lines::split(text).len()
+/// A hunk, and the lines that it adds.
+pub(super) type Item<'t> = (ReviewHunk, Vec<&'t str>);
+
+/// The text that `base` becomes with all of these hunks, and the hunks with their places in it. Their places in `base` count.
+pub(super) fn woven(base: &str, items: Vec<Item<'_>>) -> (String, Vec<ReviewHunk>) {
+    let old = lines::split(base);
+    let (mut text, mut hunks, mut at) = (Weave::new(base), Vec::with_capacity(items.len()), 0);
+    for (mut item, added) in items {
+        text.push(old.get(at..item.hunk.base.start).unwrap_or_default());
+        item.hunk.proposed = text.lines..text.lines + added.len();
+        text.push(&added);
+        at = item.hunk.base.end;
+        hunks.push(item);
+    }
+    text.push(old.get(at..).unwrap_or_default());
+    (text.text, hunks)
+}
+
+/// The lines that stand in the place of a hunk when the lines with the decisions that `take` names are taken.
+pub(super) fn taken<'t>(
+    item: &ReviewHunk,
+    old: &[&'t str],
+    new: &[&'t str],
+    take: &impl Fn(Decision) -> bool,
+) -> Vec<&'t str> {
+    let removed = old.get(item.hunk.base.clone()).unwrap_or_default();
+    let added = new.get(item.hunk.proposed.clone()).unwrap_or_default();
+    let kept = removed.iter().enumerate().filter(|(line, _)| !take(item.line_decision(*line)));
+    let come = added.iter().enumerate().filter(|(line, _)| take(item.line_decision(removed.len() + line)));
+    kept.chain(come).map(|(_, line)| *line).collect()
+}
+
+/// A text as it grows, line by line.
+pub(super) struct Weave {
+    pub(super) text: String,
+    /// How many lines it has.
+    pub(super) lines: usize,
+    ending: LineEnding,
+}
+
+impl Weave {
+    /// A text that will be like `base`.
+    pub(super) fn new(base: &str) -> Self {
+        Self { text: String::with_capacity(base.len()), lines: 0, ending: LineEnding::dominant(base) }
+    }
+
+    pub(super) fn push(&mut self, lines: &[&str]) {
+        lines.iter().for_each(|line| lines::push(&mut self.text, line, self.ending));
+        self.lines += lines.len();
+    }
+}
+
+/// `text` with the line ends of `base`, unless it has some of both kinds itself; and with one at its end, unless it is to
+/// stand at the end of the file.
+fn ended_like(text: &str, base: &str, is_last: bool) -> String {
+    let ending = LineEnding::dominant(base);
+    let mut text = match ending {
+        LineEnding::CrLf if !text.contains("\r\n") => text.replace('\n', "\r\n"),
+        _ => text.to_owned(),
+    };
+    if !is_last && !text.is_empty() && !text.ends_with('\n') {
+        text.push_str(ending.as_str());
+    }
+    text
 }

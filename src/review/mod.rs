@@ -3,9 +3,17 @@
 
 mod decision;
 mod file;
+mod hunk;
+mod newer;
+mod parts;
 mod stale;
 mod state;
+mod step;
+
+#[cfg(test)]
+mod tests;
 
 pub use decision::{Counts, Decision};
-pub use file::{Composed, FileReview, ReviewHunk};
-pub use state::{HunkId, Review};
+pub use file::{Composed, FileReview};
+pub use hunk::ReviewHunk;
+pub use state::{HunkId, Place, Review};

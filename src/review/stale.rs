@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::file::{FileReview, ReviewHunk};
+use super::file::{FileReview, woven};
+use super::hunk::ReviewHunk;
 use super::state::Review;
 use crate::diff::{self, Hunk};
 use crate::edit::{EditFormat, FileChange, Outcome, Status};
@@ -63,34 +64,26 @@ fn refused(path: &str, hunk: &Hunk, quote: String, replacement: String) -> Outco
 
 impl FileReview {
     /// Moves the review onto the text that the file has now. Hunks whose lines (and the lines they touch) did not change
-    /// keep their decision and move along; the others are given back: their place is gone, and guessing another would
+    /// move along with all that was said of them; the others are given back: their place is gone, and guessing another would
     /// overwrite what somebody just wrote.
     pub fn rebase(&mut self, now: &str) -> Vec<ReviewHunk> {
-        let Some(base) = self.base.clone().filter(|_| self.change == FileChange::Modify) else {
+        let Some(base) = self.base.clone().filter(|_| self.is_divisible()) else {
             return std::mem::take(&mut self.hunks);
         };
         let drift = diff::hunks(&base, now);
         let proposed = self.proposed.clone().unwrap_or_default();
-        let (new_lines, now_lines) = (lines::split(&proposed), lines::split(now));
         let (mut kept, mut lost) = (Vec::new(), Vec::new());
-        let (mut text, mut at) = (String::new(), 0);
-        for mut item in std::mem::take(&mut self.hunks) {
-            let Some(place) = moved(&item.hunk, &drift) else {
-                lost.push(item);
-                continue;
-            };
-            text.extend(now_lines[at..place.start].iter().copied());
-            let first = lines::split(&text).len();
-            let added = new_lines.get(item.hunk.proposed.clone()).unwrap_or_default();
-            text.extend(added.iter().copied());
-            at = place.end;
-            item.hunk = Hunk { base: place, proposed: first..first + added.len() };
-            kept.push(item);
+        for (mut item, added) in self.items(&lines::split(&proposed)) {
+            match moved(&item.hunk, &drift) {
+                Some(place) => {
+                    item.hunk.base = place;
+                    kept.push((item, added));
+                }
+                None => lost.push(item),
+            }
         }
-        text.extend(now_lines[at..].iter().copied());
-        self.base = Some(Arc::from(now));
-        self.proposed = Some(Arc::from(text));
-        self.hunks = kept;
+        let (proposed, hunks) = woven(now, kept);
+        (self.base, self.proposed, self.hunks) = (Some(Arc::from(now)), Some(Arc::from(proposed)), hunks);
         lost
     }
 }

@@ -1,9 +1,11 @@
-//! A whole proposal under review: its files and hunks, the edits that found no place, and an undo history.
+//! A whole proposal under review: its files and hunks, the edits that found no place, and what the user says of them.
 
-use std::sync::Arc;
+use std::ops::Range;
 
 use super::decision::{Counts, Decision};
-use super::file::{Composed, FileReview};
+use super::file::FileReview;
+use super::hunk::ReviewHunk;
+use super::step::{Before, Step};
 use crate::edit::{Outcome, Proposal, Status};
 
 /// Names one hunk: the index of its file in [`Review::files`] and its own index there.
@@ -15,18 +17,26 @@ pub struct HunkId {
     pub hunk: usize,
 }
 
-/// One undo step: the hunks it changed and what they were before.
-type Step = Vec<(HunkId, Decision)>;
+/// What a comment is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// The file of that index.
+    File(usize),
+    /// A hunk.
+    Hunk(HunkId),
+    /// A line of a hunk, 0-based, its removed lines first.
+    Line(HunkId, usize),
+}
 
-/// The proposal of a turn with every decision taken so far.
+/// The proposal of a turn with everything that was said of it so far.
 #[derive(Debug, Clone, Default)]
 pub struct Review {
     /// Files with at least one hunk, in the order of the reply.
     pub files: Vec<FileReview>,
     /// Edits that found no place, with the reason and the nearest candidates.
     pub refused: Vec<Outcome>,
-    undo: Vec<Step>,
-    redo: Vec<Step>,
+    pub(super) undo: Vec<Step>,
+    pub(super) redo: Vec<Step>,
 }
 
 impl Review {
@@ -59,19 +69,30 @@ impl Review {
         self.files.iter().enumerate().flat_map(hunks)
     }
 
+    /// A hunk, if there is one of that name.
+    pub fn hunk(&self, id: HunkId) -> Option<&ReviewHunk> {
+        self.files.get(id.file)?.hunks.get(id.hunk)
+    }
+
     /// The decision on a hunk; pending for one that does not exist.
     pub fn decision(&self, id: HunkId) -> Decision {
-        self.files.get(id.file).and_then(|file| file.hunks.get(id.hunk)).map_or(Decision::Pending, |hunk| hunk.decision)
+        self.hunk(id).map_or(Decision::Pending, ReviewHunk::decision)
     }
 
     /// How many hunks of the whole review stand where.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
-        self.files.iter().flat_map(|file| &file.hunks).for_each(|hunk| counts.add(hunk.decision));
+        self.files.iter().flat_map(|file| &file.hunks).for_each(|hunk| counts.add(hunk.decision()));
         counts
     }
 
-    /// Sets the decision of one hunk.
+    /// The first pending hunk after `id`, wrapping round; `None` when nothing is pending.
+    pub fn next_pending(&self, id: HunkId) -> Option<HunkId> {
+        let pending = |other: &HunkId| self.decision(*other) == Decision::Pending;
+        self.ids().filter(pending).find(|other| *other > id).or_else(|| self.ids().find(pending))
+    }
+
+    /// Sets the decision of one hunk, all of its lines; 1 if that changed something.
     pub fn decide(&mut self, id: HunkId, decision: Decision) -> usize {
         self.decide_where(|other| other == id, decision)
     }
@@ -86,117 +107,124 @@ impl Review {
         self.decide_where(|_| true, decision)
     }
 
-    /// One undo step, however many hunks it changes.
-    fn decide_where(&mut self, chosen: impl Fn(HunkId) -> bool, decision: Decision) -> usize {
-        let ids: Vec<HunkId> = self.ids().filter(|id| chosen(*id) && self.decision(*id) != decision).collect();
-        let before = ids.iter().map(|id| (*id, self.replace(*id, decision))).collect::<Step>();
-        let changed = before.len();
+    /// Sets the decision of some lines of a hunk (0-based, its removed lines first); how many changed. A file that is new,
+    /// gone or moved is decided as a whole: none then.
+    pub fn decide_lines(&mut self, id: HunkId, lines: Range<usize>, decision: Decision) -> usize {
+        let Some(item) = self.hunk(id).filter(|_| self.files[id.file].is_divisible()) else {
+            return 0;
+        };
+        let lines = lines.start..lines.end.min(item.line_count());
+        let changed = lines.clone().filter(|line| item.line_decision(*line) != decision).count();
         if changed > 0 {
-            self.undo.push(before);
-            self.redo.clear();
+            self.change_hunks(&[id], |item| item.decide_lines(&lines, decision));
         }
         changed
     }
 
-    fn replace(&mut self, id: HunkId, decision: Decision) -> Decision {
-        match self.files.get_mut(id.file).and_then(|file| file.hunks.get_mut(id.hunk)) {
-            Some(hunk) => std::mem::replace(&mut hunk.decision, decision),
-            None => Decision::Pending,
+    /// Takes a hunk apart into the smallest parts that mean something; into how many. Each keeps what was said of its lines.
+    pub fn split(&mut self, id: HunkId) -> usize {
+        self.change_file(id, |file| file.split(id.hunk, None), |count| *count > 1).unwrap_or(1)
+    }
+
+    /// Takes a hunk apart before one of its lines (0-based, its removed lines first). Lines of the other side go with those
+    /// that they are versions of. False at its ends.
+    pub fn split_at(&mut self, id: HunkId, line: usize) -> bool {
+        self.change_file(id, |file| file.split(id.hunk, Some(line)), |count| *count > 1).is_some()
+    }
+
+    /// Makes a hunk and the next one of its file one hunk; unchanged lines between them become part of it. It is pending
+    /// unless the same was said of both, or they touch. False if there is no next one.
+    pub fn join(&mut self, id: HunkId) -> bool {
+        self.change_file(id, |file| file.join(id.hunk), |joined| *joined).is_some()
+    }
+
+    /// Puts `text` in place of the lines that a hunk adds, which accepts the hunk. False if that changes nothing, or the
+    /// hunk deletes its file.
+    pub fn edit(&mut self, id: HunkId, text: &str) -> bool {
+        self.change_file(id, |file| file.rewrite(id.hunk, text), |edited| *edited).is_some()
+    }
+
+    /// Notes `text` on a place, instead of what was noted there; an empty text takes the note away. False if that changes
+    /// nothing.
+    pub fn comment(&mut self, place: Place, text: &str) -> bool {
+        if self.comment_on(place).unwrap_or_default() == text.trim() {
+            return false;
+        }
+        let text = text.trim();
+        match place {
+            Place::File(file) => {
+                let note = |file: &mut FileReview| text.clone_into(&mut file.comment);
+                self.change_file(HunkId { file, hunk: 0 }, note, |()| true).is_some()
+            }
+            Place::Hunk(id) => self.change_hunks(&[id], |item| item.note(None, text)) > 0,
+            Place::Line(id, line) if self.hunk(id).is_some_and(|item| line < item.line_count()) => {
+                self.change_hunks(&[id], |item| item.note(Some(line), text)) > 0
+            }
+            Place::Line(..) => false,
         }
     }
 
-    /// Takes back the last step; the first hunk it concerned, for the cursor.
-    pub fn undo(&mut self) -> Option<HunkId> {
-        let step = self.undo.pop()?;
-        let (first, inverse) = self.restore(&step);
-        self.redo.push(inverse);
-        first
-    }
-
-    /// Does again what [`Review::undo`] took back.
-    pub fn redo(&mut self) -> Option<HunkId> {
-        let step = self.redo.pop()?;
-        let (first, inverse) = self.restore(&step);
-        self.undo.push(inverse);
-        first
-    }
-
-    fn restore(&mut self, step: &Step) -> (Option<HunkId>, Step) {
-        let inverse = step.iter().map(|(id, decision)| (*id, self.replace(*id, *decision))).collect();
-        (step.first().map(|(id, _)| *id), inverse)
-    }
-
-    /// The first pending hunk after `id`, wrapping round; `None` when nothing is pending.
-    pub fn next_pending(&self, id: HunkId) -> Option<HunkId> {
-        let pending = |other: &HunkId| self.decision(*other) == Decision::Pending;
-        self.ids().filter(pending).find(|other| *other > id).or_else(|| self.ids().find(pending))
-    }
-
-    /// After `path` was written with its accepted hunks: they are part of the base now, refused ones are gone, and
-    /// pending ones stay to be decided. A file with nothing left leaves the review. Clears the undo history, because
-    /// taking back a decision cannot take back a write.
-    pub fn settle(&mut self, path: &str) {
-        self.undo.clear();
-        self.redo.clear();
-        let Some(index) = self.files.iter().position(|file| file.path == path) else {
-            return;
-        };
-        let file = &self.files[index];
-        let marks: Vec<Vec<String>> = file
-            .hunks
-            .iter()
-            .filter(|item| item.decision == Decision::Pending)
-            .map(|item| item.marks.clone())
-            .collect();
-        let next = match (file.composed(), file.composed_where(|decision| decision != Decision::Rejected)) {
-            (Composed::Text(base), Composed::Text(proposed)) => FileReview::new(
-                file.path.clone(),
-                file.change.clone(),
-                Some(Arc::from(base)),
-                Some(Arc::from(proposed)),
-                |_| Vec::new(),
-            )
-            .filter(|_| file.counts().pending > 0),
-            (Composed::Untouched, _) => Some(file.clone()),
-            _ => None,
-        };
-        match next {
-            Some(mut next) => {
-                // The same hunks in the same order, unless two of them have grown together: then their marks are lost.
-                if next.hunks.len() == marks.len() {
-                    next.hunks.iter_mut().zip(marks).for_each(|(item, marks)| item.marks = marks);
-                }
-                self.files[index] = next;
-            }
-            None => {
-                self.files.remove(index);
-            }
+    /// What was noted on a place.
+    pub fn comment_on(&self, place: Place) -> Option<&str> {
+        match place {
+            Place::File(file) => self.files.get(file).map(|file| file.comment.as_str()).filter(|text| !text.is_empty()),
+            Place::Hunk(id) => self.hunk(id)?.comment(None),
+            Place::Line(id, line) => self.hunk(id)?.comment(Some(line)),
         }
     }
 
-    /// Takes in a newer review. Paths whose undecided or accepted hunks the newer one replaces are returned.
-    pub fn merge(&mut self, newer: Self) -> Vec<String> {
-        let replaced = |file: &&FileReview| newer.files.iter().any(|new| new.path == file.path);
-        let open = |file: &&FileReview| file.counts().rejected < file.counts().total();
-        let paths = self.files.iter().filter(replaced).filter(open).map(|file| file.path.clone()).collect();
-        self.files.retain(|file| !newer.files.iter().any(|new| new.path == file.path));
-        self.files.extend(newer.files);
-        self.refused = newer.refused;
-        self.forget_steps();
-        paths
+    /// All comments in reading order: of a file, then of each of its hunks, then of the lines of the hunk.
+    pub fn comments(&self) -> impl Iterator<Item = (Place, &str)> {
+        let of_file = |index| self.comment_on(Place::File(index)).map(|text| (Place::File(index), text));
+        let of_hunk = |id: HunkId| {
+            let place = move |line: Option<usize>| line.map_or(Place::Hunk(id), |line| Place::Line(id, line));
+            let comments = self.hunk(id).into_iter().flat_map(ReviewHunk::comments);
+            comments.map(move |(line, text)| (place(line), text))
+        };
+        (0..self.files.len()).flat_map(move |file| {
+            let hunks = (0..self.files[file].hunks.len()).map(move |hunk| HunkId { file, hunk });
+            of_file(file).into_iter().chain(hunks.flat_map(of_hunk))
+        })
     }
 
-    /// Empties the undo history: what it names has moved.
-    pub fn forget_steps(&mut self) {
-        self.undo.clear();
-        self.redo.clear();
+    /// One undo step, however many hunks it changes.
+    fn decide_where(&mut self, chosen: impl Fn(HunkId) -> bool, decision: Decision) -> usize {
+        let other = |id: &HunkId| self.hunk(*id).is_some_and(|item| !item.is_wholly(decision));
+        let ids: Vec<HunkId> = self.ids().filter(|id| chosen(*id)).filter(other).collect();
+        self.change_hunks(&ids, |item| item.decide(decision))
     }
 
-    /// Drops the files whose every hunk was rejected: they have been answered.
-    pub fn drop_rejected(&mut self) {
-        self.files.retain(|file| file.counts().rejected < file.hunks.len());
-        self.undo.clear();
-        self.redo.clear();
+    /// Changes hunks, as one step; how many there were.
+    fn change_hunks(&mut self, ids: &[HunkId], change: impl Fn(&mut ReviewHunk)) -> usize {
+        let mut before = Vec::with_capacity(ids.len());
+        for id in ids {
+            if let Some(item) = self.files.get_mut(id.file).and_then(|file| file.hunks.get_mut(id.hunk)) {
+                before.push(Before::Hunk(*id, item.clone()));
+                change(item);
+            }
+        }
+        let changed = before.len();
+        if let (Some(cursor), true) = (ids.first(), changed > 0) {
+            self.did(Step { cursor: *cursor, before });
+        }
+        changed
+    }
+
+    /// Changes the file of a hunk, as one step if `worked` says so of the result; that result then.
+    fn change_file<T>(
+        &mut self,
+        id: HunkId,
+        change: impl FnOnce(&mut FileReview) -> T,
+        worked: impl FnOnce(&T) -> bool,
+    ) -> Option<T> {
+        let file = self.files.get_mut(id.file)?;
+        let before = file.clone();
+        let result = change(file);
+        if !worked(&result) {
+            return None;
+        }
+        self.did(Step { cursor: id, before: vec![Before::File(id.file, before)] });
+        Some(result)
     }
 }
 
@@ -219,172 +247,4 @@ fn marks_of(outcome: &Outcome) -> impl Iterator<Item = String> + '_ {
     let percent = (outcome.confidence * 100.0).floor();
     let how = outcome.strategy.filter(|_| percent < 100.0).map(|strategy| format!("{strategy} {percent:.0} %"));
     how.into_iter().chain(outcome.flags.iter().map(ToString::to_string))
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::edit::{FileChange, FileProposal};
-
-    fn review(base: &str, proposed: &str) -> Review {
-        let file = FileProposal {
-            path: "a".into(),
-            change: FileChange::Modify,
-            base: Some(Arc::from(base)),
-            proposed: Some(Arc::from(proposed)),
-        };
-        Review::new(Proposal { files: vec![file], ..Proposal::default() })
-    }
-
-    fn id(hunk: usize) -> HunkId {
-        HunkId { file: 0, hunk }
-    }
-
-    fn text_of(review: &Review) -> Composed {
-        review.files[0].composed()
-    }
-
-    #[test]
-    fn only_accepted_hunks_are_composed() {
-        let mut review = review("a\nb\nc\n", "A\nb\nC\n");
-        review.decide(id(0), Decision::Accepted);
-        review.decide(id(1), Decision::Rejected);
-        assert_eq!(text_of(&review), Composed::Text("A\nb\nc\n".into()));
-    }
-
-    #[test]
-    fn nothing_accepted_leaves_the_file_alone() {
-        let mut review = review("a\n", "b\n");
-        assert_eq!(text_of(&review), Composed::Untouched);
-        review.decide_all(Decision::Rejected);
-        assert_eq!(text_of(&review), Composed::Untouched);
-    }
-
-    #[test]
-    fn a_bulk_decision_is_one_undo_step() {
-        let mut review = review("a\nb\nc\n", "A\nb\nC\n");
-        assert_eq!(review.decide_all(Decision::Accepted), 2);
-        review.undo();
-        assert_eq!(review.counts().pending, 2);
-        review.redo();
-        assert_eq!(review.counts().accepted, 2);
-    }
-
-    #[test]
-    fn deciding_the_same_again_is_no_step() {
-        let mut review = review("a\n", "b\n");
-        review.decide(id(0), Decision::Accepted);
-        assert_eq!(review.decide(id(0), Decision::Accepted), 0);
-        review.undo();
-        assert_eq!(review.counts().pending, 1);
-    }
-
-    #[test]
-    fn the_next_pending_hunk_wraps_round() {
-        let mut review = review("a\nb\nc\nd\ne\n", "A\nb\nC\nd\nE\n");
-        review.decide(id(1), Decision::Accepted);
-        assert_eq!(review.next_pending(id(0)), Some(id(2)));
-        assert_eq!(review.next_pending(id(2)), Some(id(0)));
-    }
-
-    #[test]
-    fn after_a_write_pending_hunks_remain_on_the_new_base() {
-        let mut review = review("a\nb\nc\nd\ne\n", "A\nb\nC\nd\nE\n");
-        review.decide(id(0), Decision::Accepted);
-        review.decide(id(1), Decision::Rejected);
-        review.settle("a");
-        let file = &review.files[0];
-        assert_eq!(file.base.as_deref(), Some("A\nb\nc\nd\ne\n"));
-        assert_eq!(file.proposed.as_deref(), Some("A\nb\nc\nd\nE\n"));
-        assert_eq!(review.counts(), Counts { pending: 1, ..Counts::default() });
-    }
-
-    #[test]
-    fn a_written_file_with_nothing_left_leaves_the_review() {
-        let mut review = review("a\n", "b\n");
-        review.decide_all(Decision::Accepted);
-        review.settle("a");
-        assert!(review.files.is_empty());
-    }
-
-    #[test]
-    fn a_deleted_file_is_one_decision() {
-        let file = FileProposal {
-            path: "a".into(),
-            change: FileChange::Delete,
-            base: Some(Arc::from("x\ny\n")),
-            proposed: None,
-        };
-        let mut review = Review::new(Proposal { files: vec![file], ..Proposal::default() });
-        assert_eq!(review.counts().total(), 1);
-        review.decide_all(Decision::Accepted);
-        assert_eq!(text_of(&review), Composed::Deleted);
-    }
-
-    #[test]
-    fn an_empty_new_file_can_be_accepted() {
-        let file =
-            FileProposal { path: "a".into(), change: FileChange::Create, base: None, proposed: Some(Arc::from("")) };
-        let mut review = Review::new(Proposal { files: vec![file], ..Proposal::default() });
-        review.decide_all(Decision::Accepted);
-        assert_eq!(text_of(&review), Composed::Text(String::new()));
-    }
-
-    #[test]
-    fn hunks_move_with_lines_that_came_above_and_keep_their_decision() {
-        let mut review = review("a\nb\nc\nd\ne\nf\n", "a\nb\nc\nd\ne\nF\n");
-        review.decide_all(Decision::Accepted);
-        assert!(review.files[0].rebase("new\na\nb\nc\nd\ne\nf\n").is_empty());
-        assert_eq!(text_of(&review), Composed::Text("new\na\nb\nc\nd\ne\nF\n".into()));
-    }
-
-    #[test]
-    fn a_hunk_whose_lines_changed_is_given_back() {
-        let mut review = review("a\nb\nc\n", "a\nB\nc\n");
-        assert_eq!(review.files[0].rebase("a\nmine\nc\n").len(), 1);
-        assert!(review.files[0].hunks.is_empty());
-    }
-
-    fn lines() -> impl Strategy<Value = String> {
-        prop::collection::vec("[abc]\n", 0..15).prop_map(|lines| lines.concat())
-    }
-
-    proptest! {
-        #[test]
-        fn undoing_everything_gives_back_the_start(base in lines(), proposed in lines(), steps in prop::collection::vec((0usize..6, 0u8..3), 0..20)) {
-            let mut review = review(&base, &proposed);
-            for (hunk, decision) in steps {
-                let decision = [Decision::Pending, Decision::Accepted, Decision::Rejected][usize::from(decision)];
-                review.decide(id(hunk), decision);
-            }
-            while review.undo().is_some() {}
-            prop_assert_eq!(review.counts().pending, review.counts().total());
-        }
-
-        #[test]
-        fn a_rebase_onto_the_same_text_changes_nothing(base in lines(), proposed in lines()) {
-            let mut review = review(&base, &proposed);
-            if let Some(file) = review.files.first_mut() {
-                prop_assert!(file.rebase(&base).is_empty());
-                prop_assert_eq!(file.proposed.as_deref(), Some(proposed.as_str()));
-                review.decide_all(Decision::Accepted);
-                prop_assert_eq!(text_of(&review), Composed::Text(proposed));
-            }
-        }
-
-        #[test]
-        fn a_rebase_never_loses_a_line_of_the_file_outside_its_hunks(base in lines(), proposed in lines(), now in lines()) {
-            let mut review = review(&base, &proposed);
-            if let Some(file) = review.files.first_mut() {
-                file.rebase(&now);
-                prop_assert_eq!(file.composed_where(|_| false), Composed::Untouched);
-                prop_assert_eq!(file.base.as_deref(), Some(now.as_str()));
-                let hunks: Vec<_> = file.hunks.iter().map(|hunk| hunk.hunk.clone()).collect();
-                let all = crate::diff::apply(&now, file.proposed.as_deref().unwrap_or_default(), &hunks, |_| true);
-                prop_assert_eq!(file.proposed.as_deref(), Some(all.as_str()));
-            }
-        }
-    }
 }

@@ -44,6 +44,14 @@ pub fn body(line: &str) -> &str {
     line.strip_suffix("\r\n").or_else(|| line.strip_suffix('\n')).unwrap_or(line)
 }
 
+/// Appends `line` to `text`. A last line of `text` without a terminator gets `ending` first, or two lines would become one.
+pub fn push(text: &mut String, line: &str, ending: LineEnding) {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push_str(ending.as_str());
+    }
+    text.push_str(line);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,7 +11,7 @@ use ratatui::widgets::Paragraph;
 use super::review_rows::{FileLines, Row, Side, refused_parts, rows, shown};
 use crate::diff::Hunk;
 use crate::edit::{FileChange, Outcome};
-use crate::review::{Decision, FileReview, HunkId, Review};
+use crate::review::{Decision, FileReview, HunkId, Review, ReviewHunk};
 use crate::text::{lines, sanitize, width};
 use crate::tui::action::Pane;
 use crate::tui::app::App;
@@ -207,7 +207,8 @@ impl Painter<'_> {
                 let places = cache.review.places.entry(id.file).or_insert_with(|| FileLines::new(file));
                 let row =
                     self.text(file, places, side, line, colors.as_ref()).into_iter().nth(part).unwrap_or_default();
-                if review.decision(id) == Decision::Rejected { row.patch_style(Modifier::DIM) } else { row }
+                let rejected = review.hunk(id).is_some_and(|item| decision_at(item, side, line) == Decision::Rejected);
+                if rejected { row.patch_style(Modifier::DIM) } else { row }
             }
             Row::NoNewline(_) => Line::styled("      (no newline at the end of the file)", self.style(Role::Muted)),
             Row::Refused(index) => {
@@ -261,8 +262,9 @@ impl Painter<'_> {
         let Some((file, item)) = file.and_then(|file| Some((file, file.hunks.get(id.hunk)?))) else {
             return Line::default();
         };
-        let (word, role) = match item.decision {
+        let (word, role) = match item.decision() {
             Decision::Pending => ("pending", Role::HunkPending),
+            Decision::Accepted if item.is_divided() => ("partly accepted", Role::HunkAccepted),
             Decision::Accepted => ("accepted", Role::HunkAccepted),
             Decision::Rejected => ("rejected", Role::HunkRejected),
         };
@@ -270,7 +272,7 @@ impl Painter<'_> {
         let cursor = if here { "▶" } else { " " };
         let mut spans = vec![
             Span::styled(format!("{cursor} "), self.style(Role::Accent)),
-            Span::styled(format!("{} {word}", item.decision.mark()), self.style(role).add_modifier(Modifier::BOLD)),
+            Span::styled(format!("{} {word}", item.decision().mark()), self.style(role).add_modifier(Modifier::BOLD)),
             Span::styled(format!("  {}", place(&file.change, &item.hunk)), self.style(Role::DiffHeader)),
         ];
         for mark in &item.marks {
@@ -320,6 +322,15 @@ impl Painter<'_> {
         let path = if outcome.path.is_empty() { "(no file name)" } else { &outcome.path };
         let text = format!("✗ not placed: {}", sanitize::visible_line(path));
         Line::styled(self.clip(&text), self.style(Role::Warning))
+    }
+}
+
+/// What was said of a line of a hunk; of the lines around it, what was said of the hunk.
+fn decision_at(item: &ReviewHunk, side: Side, line: usize) -> Decision {
+    match side {
+        Side::Kept(_) => item.decision(),
+        Side::Removed => item.line_decision(line.saturating_sub(item.hunk.base.start)),
+        Side::Added => item.line_decision(item.hunk.base.len() + line.saturating_sub(item.hunk.proposed.start)),
     }
 }
 

@@ -210,6 +210,7 @@ mod tests {
                 base: Some(Arc::from(base.as_str())),
                 proposed: Some(Arc::from(proposed.as_str())),
                 hunks: Vec::new(),
+                comment: String::new(),
             };
             let places = FileLines::new(&file);
             for line in 0..44 {
@@ -229,6 +230,7 @@ mod tests {
             base: None,
             proposed: Some(Arc::from("x\n")),
             hunks: Vec::new(),
+            comment: String::new(),
         };
         let places = FileLines::new(&file);
         assert_eq!(places.line(&file, Side::Removed, 0), "");

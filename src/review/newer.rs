@@ -1,0 +1,148 @@
+//! A review goes on: part of it was written, or another proposal came in.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::decision::Decision;
+use super::file::{Composed, FileReview, Item, Weave, taken, woven};
+use super::hunk::ReviewHunk;
+use super::state::Review;
+use crate::diff::{self, Hunk};
+use crate::text::lines;
+
+impl Review {
+    /// After `path` was written with its accepted hunks: they are part of the base now, refused ones are gone, and
+    /// pending ones stay to be decided. A file with nothing left leaves the review. Clears the undo history, because
+    /// taking back a decision cannot take back a write.
+    pub fn settle(&mut self, path: &str) {
+        self.forget_steps();
+        let Some(index) = self.files.iter().position(|file| file.path == path) else {
+            return;
+        };
+        if let Composed::Text(_) | Composed::Deleted = self.files[index].composed() {
+            self.files[index].settle();
+        }
+        if self.files[index].hunks.is_empty() {
+            self.files.remove(index);
+        }
+    }
+
+    /// Drops the files whose every hunk was rejected: they have been answered.
+    pub fn drop_rejected(&mut self) {
+        self.files.retain(|file| file.counts().rejected < file.hunks.len());
+        self.forget_steps();
+    }
+
+    /// Takes in a newer review. What it proposes as the older one did keeps what was said of it; the paths of which something
+    /// undecided or accepted is gone are returned.
+    pub fn merge(&mut self, newer: Self) -> Vec<String> {
+        let mut replaced = Vec::new();
+        for mut file in newer.files {
+            match self.files.iter_mut().find(|old| old.path == file.path) {
+                Some(old) => {
+                    let open = old.counts().rejected < old.hunks.len();
+                    if !file.adopt(old) && open {
+                        replaced.push(file.path.clone());
+                    }
+                    *old = file;
+                }
+                None => self.files.push(file),
+            }
+        }
+        self.refused = newer.refused;
+        self.forget_steps();
+        replaced
+    }
+}
+
+impl FileReview {
+    /// Makes what was accepted part of the base, and leaves what is pending.
+    fn settle(&mut self) {
+        if !self.is_divisible() {
+            return self.hunks.clear();
+        }
+        let (old, new) = self.split_texts();
+        let (mut base, mut at) = (Weave::new(self.base.as_deref().unwrap_or_default()), 0);
+        // The places of open hunks in the new base, and the lines that then stand there.
+        let mut open: Vec<(&ReviewHunk, Range<usize>, Vec<&str>)> = Vec::new();
+        for item in &self.hunks {
+            base.push(old.get(at..item.hunk.base.start).unwrap_or_default());
+            let start = base.lines;
+            base.push(&taken(item, &old, &new, &|decision| decision == Decision::Accepted));
+            at = item.hunk.base.end;
+            if item.decision() == Decision::Pending {
+                let wanted = taken(item, &old, &new, &|decision| decision != Decision::Rejected);
+                open.push((item, start..base.lines, wanted));
+            }
+        }
+        base.push(old.get(at..).unwrap_or_default());
+        let lines = lines::split(&base.text);
+        let items = open.into_iter().flat_map(|(item, place, wanted)| left_over(item, &lines, place, wanted)).collect();
+        let (proposed, hunks) = woven(&base.text, items);
+        (self.base, self.proposed, self.hunks) = (Some(Arc::from(base.text)), Some(Arc::from(proposed)), hunks);
+    }
+
+    /// Takes over what was said of the hunks of `older` that this proposal has as well. Whether it has all of them.
+    fn adopt(&mut self, older: &Self) -> bool {
+        self.comment.clone_from(&older.comment);
+        if self.base != older.base || self.change != older.change {
+            return false;
+        }
+        if self.proposed == older.proposed {
+            older.hunks.clone_into(&mut self.hunks);
+            return true;
+        }
+        if !self.is_divisible() {
+            return false;
+        }
+        let (own_text, old_text) = (self.proposed.clone(), older.proposed.clone());
+        let own = lines::split(own_text.as_deref().unwrap_or_default());
+        let old_items = older.items(&lines::split(old_text.as_deref().unwrap_or_default()));
+        let groups: Vec<&[Item<'_>]> =
+            old_items.chunk_by(|(one, _), (two, _)| one.hunk.base.end == two.hunk.base.start).collect();
+        let mut found = 0;
+        let mut items: Vec<Item<'_>> = Vec::new();
+        for (item, added) in self.items(&own) {
+            match groups.iter().find(|group| proposes(group, &item.hunk.base, &added)) {
+                Some(group) => {
+                    found += 1;
+                    items.extend(group.iter().cloned());
+                }
+                None => items.push((item, added)),
+            }
+        }
+        let (proposed, hunks) = woven(self.base.as_deref().unwrap_or_default(), items);
+        (self.proposed, self.hunks) = (Some(Arc::from(proposed)), hunks);
+        found == groups.len()
+    }
+}
+
+/// Whether hunks that touch were proposed as those lines in that place.
+fn proposes(group: &[Item<'_>], base: &Range<usize>, added: &[&str]) -> bool {
+    let place =
+        group.first().zip(group.last()).map(|((first, _), (last, _))| first.hunk.base.start..last.hunk.base.end);
+    let original = |(item, lines): &Item<'_>| item.original().map_or_else(|| lines.concat(), str::to_owned);
+    place.as_ref() == Some(base) && group.iter().map(original).collect::<String>() == added.concat()
+}
+
+/// The hunks that are left of one of which some lines were taken: at `place` among `lines`, where `wanted` shall stand.
+fn left_over<'t>(item: &ReviewHunk, lines: &[&str], place: Range<usize>, wanted: Vec<&'t str>) -> Vec<Item<'t>> {
+    if !item.is_divided() {
+        let mut item = item.clone();
+        item.hunk.base = place;
+        return vec![(item, wanted)];
+    }
+    let hunks = diff::line_hunks(lines.get(place.clone()).unwrap_or_default(), &wanted);
+    let moved = |hunk: Hunk| {
+        let base = hunk.base.start + place.start..hunk.base.end + place.start;
+        let added = wanted.get(hunk.proposed.clone()).unwrap_or_default().to_vec();
+        (ReviewHunk::new(Hunk { base, ..hunk }, item.marks.clone()), added)
+    };
+    let mut left: Vec<Item<'_>> = hunks.into_iter().map(moved).collect();
+    // Its lines have moved, but not out of it: what was noted on them is noted on what is left.
+    let notes = item.comments().map(|(_, text)| text).collect::<Vec<_>>().join("\n");
+    if let Some((first, _)) = left.first_mut() {
+        first.note(None, &notes);
+    }
+    left
+}
