@@ -88,6 +88,12 @@ pub(super) fn classes<'t>(lines: impl Iterator<Item = &'t Traits>) -> Vec<LineCl
     lines.map(class).collect()
 }
 
+/// What each of the lines of a text is.
+pub(super) fn classify(lines: &[&str]) -> Vec<LineClass> {
+    let traits: Vec<Traits> = lines.iter().map(|line| Traits::of(line.trim())).collect();
+    classes(traits.iter())
+}
+
 /// What a line is by itself.
 pub(super) fn class(line: &str) -> LineClass {
     class_of(line.trim())

@@ -230,6 +230,26 @@ pub(super) fn mentions_elision(line: &str) -> bool {
     (comment && short && dots && core) || lower.starts_with("(unchanged") || lower.starts_with("(code omitted")
 }
 
+/// Whether a comment gives the reader the code to write, or says in dots that it is not shown: `TODO: implement`,
+/// `add your logic here`, `... copy the formatting code ...`.
+pub(super) fn gives_homework(line: &str) -> bool {
+    const TASKS: [&str; 9] = ["implement", "implementation", "add", "insert", "copy", "include", "put", "fill", "goes"];
+    const OBJECTS: [&str; 6] = ["code", "logic", "implementation", "body", "method", "function"];
+    let (text, comment) = uncommented(line);
+    if !comment {
+        return false;
+    }
+    let dots = |c: char| c == '…' || c == '.';
+    let dotted = |text: &str| text.starts_with("...") || text.starts_with('…');
+    let ends = text.ends_with("...") || text.ends_with('…');
+    let lower = text.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(word));
+    let todo = words.first() == Some(&"todo") && words.get(1).is_some_and(|word| word.starts_with("implement"));
+    let here = words.contains(&"here") && has(&TASKS) && has(&OBJECTS);
+    words.len() <= 12 && ((dotted(text) && ends && !text.trim_matches(dots).trim().is_empty()) || todo || here)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

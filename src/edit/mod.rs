@@ -8,6 +8,7 @@
 //! locate   hunk against file          align: costs and the best place; placement, indent; explain: refusals
 //! compose  several edits of a file    document: lines that keep their bytes; view, form: what they mean; whole_file
 //! proposal what would change, what became of each edit    draft, open_file: the files meanwhile
+//! flags    what a reviewer should know of each hunk           omission: code that is left out
 //! ```
 
 mod align;
@@ -19,6 +20,7 @@ mod draft;
 mod entity;
 mod explain;
 mod form;
+mod flags;
 pub mod format;
 pub mod heading;
 mod indent;
@@ -27,6 +29,7 @@ mod locate;
 mod marker;
 mod name;
 mod naming;
+mod omission;
 mod open_file;
 pub mod outcome;
 mod placement;
@@ -43,6 +46,7 @@ mod whole_file;
 #[cfg(test)]
 mod tests;
 
+pub use flags::{HunkFlags, flag};
 pub use format::{EditFormat, FormatChoice};
 pub use heading::{Heading, Shape};
 pub use outcome::{Candidate, Flag, Outcome, Status, Strategy};

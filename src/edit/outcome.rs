@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::format::EditFormat;
+use crate::diff;
 
 /// Whether an edit found its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,10 +90,14 @@ pub enum Flag {
     OutsideRoot,
     /// The same edit stands earlier in the reply.
     Repeated,
-    /// The file has more syntax errors after the edit than before.
+    /// The file has more syntax errors after the edit than before, and they are here.
     SyntaxError,
     /// The file is not the one named, but the only one that the name can mean.
     PathGuessed,
+    /// The file is made by a tool, kept by a package manager, or a copy of another project's.
+    Generated,
+    /// The file is one that the rules of the repository ignore.
+    Ignored,
 }
 
 impl Flag {
@@ -108,6 +113,8 @@ impl Flag {
             Self::Repeated => "repeated",
             Self::SyntaxError => "syntax-error",
             Self::PathGuessed => "path-guessed",
+            Self::Generated => "generated",
+            Self::Ignored => "ignored",
         }
     }
 }
@@ -154,6 +161,14 @@ pub struct Outcome {
     pub replacement: String,
     /// First and last line in the reply, 1-based, inclusive.
     pub reply_lines: (usize, usize),
+}
+
+impl Outcome {
+    /// Whether the edit may be behind a hunk of its file: it landed there, or nobody knows where.
+    pub fn is_behind(&self, hunk: &diff::Hunk) -> bool {
+        let touches = |(first, last)| hunk.base.start < last && first <= hunk.base.end + 1;
+        self.status == Status::Applied && self.lines.is_none_or(touches)
+    }
 }
 
 /// Why an edit was refused.

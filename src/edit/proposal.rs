@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::draft::Draft;
 use super::entity;
+use super::flags::HunkFlags;
 use super::naming::{self, Names};
 use super::outcome::{Flag, Landing, Outcome, Refusal, Status};
 use super::reply::{Edit, ParsedReply};
@@ -18,6 +19,10 @@ pub trait Files {
     fn read(&self, path: &str) -> Result<Option<String>, String>;
     /// Whether the file is in the chat.
     fn in_chat(&self, path: &str) -> bool;
+    /// Whether the rules of the repository ignore the file, there or not.
+    fn is_ignored(&self, _path: &str) -> bool {
+        false
+    }
     /// The absolute path of the root, if names below it should be understood.
     fn root(&self) -> Option<String>;
 }
@@ -58,6 +63,20 @@ pub struct Proposal {
     pub files: Vec<FileProposal>,
     /// One for each edit, and for each fence that turned out to be one, in the order of the reply.
     pub outcomes: Vec<Outcome>,
+    /// The hunks that a reviewer should know more of, as [`flag`](super::flag) finds them.
+    pub flags: Vec<HunkFlags>,
+}
+
+impl FileProposal {
+    /// Whether the file has that name, or had it before it moved.
+    pub fn has_name(&self, path: &str) -> bool {
+        self.path == path || matches!(&self.change, FileChange::Rename { from } if from == path)
+    }
+
+    /// Whether it is one hunk to the reviewer: new, gone or moved.
+    pub fn is_one_hunk(&self) -> bool {
+        self.change != FileChange::Modify
+    }
 }
 
 /// Whether a quote may differ from the file. Off shows what that is worth; there is no setting for it.
@@ -95,7 +114,8 @@ pub fn propose_with(parsed: &ParsedReply, files: &dyn Files, flexibility: Flexib
         }
     }
     let outcome = |((edit, _), (path, fate))| outcome(edit, path, fate, files);
-    Proposal { outcomes: edits.into_iter().zip(fates.into_values()).map(outcome).collect(), files: draft.finish() }
+    let outcomes = edits.into_iter().zip(fates.into_values()).map(outcome).collect();
+    Proposal { outcomes, files: draft.finish(), flags: Vec::new() }
 }
 
 fn worth_another_try(refusal: &Refusal) -> bool {

@@ -4,6 +4,7 @@
 mod decision;
 mod file;
 mod hunk;
+mod marks;
 mod newer;
 mod parts;
 mod stale;

@@ -5,8 +5,10 @@ use std::ops::Range;
 use super::decision::{Counts, Decision};
 use super::file::FileReview;
 use super::hunk::ReviewHunk;
+use super::marks::marks;
 use super::step::{Before, Step};
-use crate::edit::{Outcome, Proposal, Status};
+use crate::diff::Hunk;
+use crate::edit::{FileProposal, Outcome, Proposal, Status};
 
 /// Names one hunk: the index of its file in [`Review::files`] and its own index there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -42,17 +44,17 @@ pub struct Review {
 impl Review {
     /// A review in which every hunk is pending.
     pub fn new(proposal: Proposal) -> Self {
-        let outcomes = proposal.outcomes;
+        let Proposal { files: proposed, outcomes, flags } = proposal;
         // In the order of the reply, which is the order in which the model explains its changes.
-        let mut files: Vec<FileReview> = proposal
-            .files
-            .into_iter()
-            .filter_map(|file| {
-                let path = file.path.clone();
-                FileReview::new(file.path, file.change, file.base, file.proposed, |hunk| marks(&outcomes, &path, hunk))
-            })
-            .collect();
-        files.sort_by_key(|file| outcomes.iter().position(|outcome| outcome.path == file.path));
+        let place = |file: &FileProposal| outcomes.iter().position(|outcome| file.has_name(&outcome.path));
+        let mut files: Vec<_> = proposed.into_iter().map(|file| (place(&file), file)).collect();
+        files.sort_by_key(|(place, _)| *place);
+        let review = |(_, file): (_, FileProposal)| {
+            let names = FileProposal { base: None, proposed: None, ..file.clone() };
+            let marks = |hunk: &Hunk| marks(&names, hunk, &outcomes, &flags);
+            FileReview::new(file.path, file.change, file.base, file.proposed, marks)
+        };
+        let files = files.into_iter().filter_map(review).collect();
         let refused = outcomes.into_iter().filter(|outcome| outcome.status == Status::Refused).collect();
         Self { files, refused, ..Self::default() }
     }
@@ -226,25 +228,4 @@ impl Review {
         self.did(Step { cursor: id, before: vec![Before::File(id.file, before)] });
         Some(result)
     }
-}
-
-/// What to note on a hunk: how the edits behind its lines were located.
-fn marks(outcomes: &[Outcome], path: &str, hunk: &crate::diff::Hunk) -> Vec<String> {
-    let mut marks: Vec<String> = Vec::new();
-    for outcome in outcomes.iter().filter(|outcome| outcome.path == path && outcome.status == Status::Applied) {
-        let touches = outcome.lines.is_none_or(|(first, last)| hunk.base.start < last && first <= hunk.base.end + 1);
-        if touches {
-            marks.extend(marks_of(outcome));
-        }
-    }
-    marks.sort();
-    marks.dedup();
-    marks
-}
-
-/// What to note of how an edit was located: how sure that is when it was not exact, and every flag.
-fn marks_of(outcome: &Outcome) -> impl Iterator<Item = String> + '_ {
-    let percent = (outcome.confidence * 100.0).floor();
-    let how = outcome.strategy.filter(|_| percent < 100.0).map(|strategy| format!("{strategy} {percent:.0} %"));
-    how.into_iter().chain(outcome.flags.iter().map(ToString::to_string))
 }

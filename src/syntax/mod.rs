@@ -9,6 +9,7 @@ mod embedded;
 mod errors;
 mod fallback;
 mod floor;
+mod generated;
 pub mod highlight;
 pub mod language;
 pub mod lexicon;
@@ -25,6 +26,7 @@ mod walk;
 
 pub use errors::{SyntaxErrors, error_count, errors};
 pub use floor::match_count;
+pub use generated::is_generated;
 pub use highlight::{Highlight, Span, highlight, highlight_lang};
 pub use language::Language;
 pub use lexicon::lexical_tags;

@@ -167,7 +167,7 @@ pub(super) fn parse_part_for_query(language: &'static Language, source: &str, pa
     parse_part(language, source, Some(part)).filter(is_queryable)
 }
 
-fn is_minified(source: &str) -> bool {
+pub(super) fn is_minified(source: &str) -> bool {
     let lines = || source.bytes().filter(|byte| *byte == b'\n').count() + 1;
     source.len() > MAX_MINIFIED_BYTES && source.len() / lines() > MINIFIED_LINE_BYTES
 }

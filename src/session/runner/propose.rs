@@ -2,7 +2,6 @@
 
 use crate::edit::{self, Files, FormatChoice, Proposal};
 use crate::session::ChatFile;
-use crate::syntax::{Language, error_count};
 use crate::workspace::{self, ReadError, Root};
 
 /// The files of a root as the edit room wants to see them.
@@ -29,30 +28,23 @@ impl Files for OnDisk<'_> {
         self.chat.iter().any(|file| file.path == path && !file.read_only)
     }
 
+    fn is_ignored(&self, path: &str) -> bool {
+        // What is listed is tracked, if a rule fits it; while nothing is listed nobody knows.
+        !self.paths.is_empty()
+            && self.paths.binary_search_by(|known| known.as_str().cmp(path)).is_err()
+            && workspace::is_ignored(self.root, path)
+    }
+
     fn root(&self) -> Option<String> {
         Some(self.root.path().display().to_string())
     }
 }
 
-/// Finds the edits of `reply` and their places. `paths` are all files of the root, sorted.
+/// Finds the edits of `reply` and their places, and what a reviewer should know of them. `paths` are all files of the root, sorted.
 pub fn propose(root: &Root, paths: &[String], chat: &[ChatFile], reply: &str, format: FormatChoice) -> Proposal {
     let parsed = edit::parse(reply, format);
-    let mut proposal = edit::propose(&parsed, &OnDisk { root, paths, chat });
-    mark_broken_syntax(&mut proposal);
+    let files = OnDisk { root, paths, chat };
+    let mut proposal = edit::propose(&parsed, &files);
+    edit::flag(&mut proposal, &files);
     proposal
-}
-
-/// Marks the edits of files that have more syntax errors after the proposal than before.
-fn mark_broken_syntax(proposal: &mut Proposal) {
-    for file in &proposal.files {
-        let (Some(language), Some(proposed)) = (Language::for_path(&file.path), &file.proposed) else {
-            continue;
-        };
-        let before = file.base.as_ref().map_or(0, |base| error_count(language, base));
-        if error_count(language, proposed) > before {
-            for outcome in proposal.outcomes.iter_mut().filter(|outcome| outcome.path == file.path) {
-                outcome.flags.push(edit::Flag::SyntaxError);
-            }
-        }
-    }
 }
