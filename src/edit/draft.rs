@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::compose::FileEdits;
+use super::explain;
 use super::format::EditFormat;
 use super::naming::{self, Named};
 use super::open_file::OpenFile;
-use super::outcome::{Flag, Landing, Refusal, Strategy};
+use super::outcome::{Excerpt, Flag, Landing, Refusal, Strategy};
 use super::proposal::{FileProposal, Files, Flexibility};
 use super::reply::{Change, Edit, EditAction, Hunk};
 use super::resolve::{self, PathIndex, Resolution};
@@ -15,6 +16,9 @@ use super::whole_file;
 
 /// So many files are tried when the name leaves open which is meant.
 const MAX_TRIED: usize = 50;
+
+/// So many places are quoted when none is better than the others.
+const MAX_EXCERPTS: usize = 3;
 
 /// What became of an edit: the file it is about, if that is known, and whether it landed.
 type Fate = (Option<String>, Result<Landing, Refusal>);
@@ -35,18 +39,24 @@ pub(super) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    pub(super) fn new(files: &'a dyn Files, flexibility: Flexibility, escaped: bool) -> Self {
+    pub(super) fn new(files: &'a dyn Files, flexibility: Flexibility) -> Self {
         let index = PathIndex::new(files.paths(), files.root());
         Self {
             files,
             flexibility,
-            escaped,
+            escaped: false,
             index,
             open: BTreeMap::new(),
             moved: BTreeMap::new(),
             tried: 0,
             last_change: None,
         }
+    }
+
+    /// Takes up another reply, all of which is `escaped` or not.
+    pub(super) fn take_up(&mut self, escaped: bool) {
+        self.escaped = escaped;
+        self.open.values_mut().for_each(|file| file.escaped = escaped);
     }
 
     /// Whether an edit after the one numbered `at` (0-based) has changed a file.
@@ -60,12 +70,33 @@ impl<'a> Draft<'a> {
     }
 
     pub(super) fn apply(&mut self, edit: &Edit, name: &Named) -> Fate {
-        let fate = self.attempt(edit, name);
-        if fate.1.is_ok() {
-            self.last_change = Some(self.tried);
+        let mut fate = self.attempt(edit, name);
+        match &mut fate {
+            (_, Ok(_)) => self.last_change = Some(self.tried),
+            (Some(path), Err(refusal)) => refusal.nearest = self.nearest(path, edit, refusal),
+            (None, Err(_)) => {}
         }
         self.tried += 1;
         fate
+    }
+
+    /// How many edits have been tried.
+    pub(super) fn tried(&self) -> usize {
+        self.tried
+    }
+
+    /// The lines of the file that a refusal speaks of.
+    fn nearest(&self, path: &str, edit: &Edit, refusal: &Refusal) -> Vec<Excerpt> {
+        let Some(file) = self.open.get(path).filter(|_| refusal.missing && !refusal.is(Flag::AlreadyApplied)) else {
+            return Vec::new();
+        };
+        let (text, quote) = (file.edits.compose(), edit.quote());
+        let count = if refusal.is(Flag::Ambiguous) { MAX_EXCERPTS } else { 1 };
+        let mut places: Vec<usize> = refusal.candidates.iter().take(count).map(|place| place.line).collect();
+        if places.is_empty() {
+            places.extend(explain::likely_line(&text, &quote));
+        }
+        places.into_iter().map(|line| explain::excerpt(&text, line, quote.lines().count())).collect()
     }
 
     fn attempt(&mut self, edit: &Edit, name: &Named) -> Fate {

@@ -1,14 +1,23 @@
 //! Refusals in words that let the model send a better edit.
 
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
 use super::align::{Place, QuoteKind, QuoteLine};
 use super::canon;
-use super::outcome::{Candidate, Flag, Refusal};
+use super::outcome::{Candidate, Excerpt, Flag, Refusal};
 use super::view::View;
+use crate::text::lines;
 
 /// So many characters of a line are shown.
 const SHOWN: usize = 120;
 /// So many closest places are listed.
 const CLOSEST: usize = 3;
+/// So many lines are quoted before and after a place.
+const AROUND: usize = 3;
+/// So many lines of a place are quoted at most.
+const LONGEST: usize = 40;
 
 /// A refusal that another state of the file could turn into a match.
 pub(super) fn missing(reason: impl Into<String>) -> Refusal {
@@ -87,6 +96,30 @@ fn listed(lines: &[usize]) -> String {
         Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
         None => String::new(),
     }
+}
+
+/// The line of `text` (1-based) from which as many lines as `quote` has share most with it; `None` if no line that tells
+/// something is in both.
+pub(super) fn likely_line(text: &str, quote: &str) -> Option<usize> {
+    let wanted: BTreeSet<Cow<'_, str>> =
+        quote.lines().filter(|line| canon::is_telling(line)).map(canon::canon).collect();
+    let is_wanted: Vec<bool> =
+        text.lines().map(|line| canon::is_telling(line) && wanted.contains(&canon::canon(line))).collect();
+    let count = quote.lines().count().clamp(1, is_wanted.len().max(1));
+    let shared = |window: &[bool]| window.iter().filter(|is_wanted| **is_wanted).count();
+    let windows = is_wanted.windows(count).enumerate().map(|(at, window)| (shared(window), at));
+    // Of equally good ones the first.
+    let best = windows.max_by_key(|(shared, at)| (*shared, Reverse(*at)))?;
+    (best.0 > 0).then_some(best.1 + 1)
+}
+
+/// The lines of `text` where a quote of `count` lines that begins near `line` (1-based) may stand, and a few around.
+pub(super) fn excerpt(text: &str, line: usize, count: usize) -> Excerpt {
+    let lines = lines::split(text);
+    let first = line.saturating_sub(1 + AROUND).min(lines.len());
+    let last = (line.saturating_sub(1) + count.min(LONGEST) + AROUND).min(lines.len());
+    let text = lines.get(first..last).unwrap_or_default().iter().map(|line| lines::body(line)).collect::<Vec<_>>();
+    Excerpt { line: first + 1, text: text.join("\n") }
 }
 
 /// A line in backticks, shortened.

@@ -56,9 +56,12 @@ fn flags_of(file: &FileProposal, files: &dyn Files) -> Vec<HunkFlags> {
         of_file.push(Flag::Ignored);
     }
     let hunks = diff::hunks(base, proposed);
+    // What a tool makes is not written in the language that its name speaks of, or not for people.
     let (elided, broken) = match file.proposed {
-        Some(_) => (elided(base, proposed, &hunks), broken(file, base, proposed, &hunks)),
-        None => (BTreeSet::new(), BTreeSet::new()),
+        Some(_) if !of_file.contains(&Flag::Generated) => {
+            (elided(base, proposed, &hunks), broken(file, base, proposed, &hunks))
+        }
+        _ => (BTreeSet::new(), BTreeSet::new()),
     };
     let flags_at = |at: usize| {
         let own = [(&elided, Flag::Elision), (&broken, Flag::SyntaxError)];
@@ -102,7 +105,12 @@ fn broken(file: &FileProposal, base: &str, proposed: &str, hunks: &[Hunk]) -> BT
         Some(before) if before.count() < after.count() => {
             let errors = new_errors(&before, &after, hunks);
             let tilted = tilted(base, proposed, hunks);
-            if tilted.is_empty() { blamed(&errors, hunks) } else { tilted_at(&errors, &tilted, hunks) }
+            match tilted.is_empty() {
+                // A grammar that finds faults in the code as it was finds them in more of its kind.
+                true if before.count() > 0 => BTreeSet::new(),
+                true => blamed(&errors, hunks),
+                false => tilted_at(&errors, &tilted, hunks),
+            }
         }
         _ => BTreeSet::new(),
     }

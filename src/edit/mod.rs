@@ -8,6 +8,7 @@
 //! locate   hunk against file          align: costs and the best place; placement, indent; explain: refusals
 //! compose  several edits of a file    document: lines that keep their bytes; view, form: what they mean; whole_file
 //! proposal what would change, what became of each edit    draft, open_file: the files meanwhile
+//! rounds   refused edits that were sent again
 //! flags    what a reviewer should know of each hunk           omission: code that is left out
 //! ```
 
@@ -19,8 +20,8 @@ mod document;
 mod draft;
 mod entity;
 mod explain;
-mod form;
 mod flags;
+mod form;
 pub mod format;
 pub mod heading;
 mod indent;
@@ -36,6 +37,7 @@ mod placement;
 pub mod proposal;
 pub mod reply;
 pub mod resolve;
+mod rounds;
 mod search_replace;
 pub mod stream;
 mod unified;
@@ -49,8 +51,8 @@ mod tests;
 pub use flags::{HunkFlags, flag};
 pub use format::{EditFormat, FormatChoice};
 pub use heading::{Heading, Shape};
-pub use outcome::{Candidate, Flag, Outcome, Status, Strategy};
-pub use proposal::{FileChange, FileProposal, Files, Flexibility, Proposal, propose, propose_with};
+pub use outcome::{Candidate, Excerpt, Flag, Outcome, Status, Strategy};
+pub use proposal::{FileChange, FileProposal, Files, Flexibility, Proposal, propose, propose_all, propose_with};
 pub use reply::{Change, Edit, EditAction, Hunk, LineKind, ParsedReply, QuotedLine};
 pub use stream::{EditStream, StreamEvent, parse};
 

@@ -134,6 +134,15 @@ pub struct Candidate {
     pub similarity: f32,
 }
 
+/// Lines of a file, quoted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The first of them, 1-based.
+    pub line: usize,
+    /// The lines.
+    pub text: String,
+}
+
 /// What became of one edit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
@@ -153,6 +162,8 @@ pub struct Outcome {
     pub reason: String,
     /// The places that it may have meant, best first.
     pub candidates: Vec<Candidate>,
+    /// What stands around the best of them, or around each if none is better, as the file was when it was tried.
+    pub nearest: Vec<Excerpt>,
     /// What a reviewer should know, sorted.
     pub flags: Vec<Flag>,
     /// The quoted text.
@@ -169,6 +180,11 @@ impl Outcome {
         let touches = |(first, last)| hunk.base.start < last && first <= hunk.base.end + 1;
         self.status == Status::Applied && self.lines.is_none_or(touches)
     }
+
+    /// Whether the edit was refused and its author should try again: the file does not say already what it asks for.
+    pub fn is_open(&self) -> bool {
+        self.status == Status::Refused && !self.flags.contains(&Flag::AlreadyApplied)
+    }
 }
 
 /// Why an edit was refused.
@@ -176,6 +192,7 @@ impl Outcome {
 pub(super) struct Refusal {
     pub(super) reason: String,
     pub(super) candidates: Vec<Candidate>,
+    pub(super) nearest: Vec<Excerpt>,
     pub(super) flags: Vec<Flag>,
     /// Whether another state of the file might take the edit (it has not been found, as opposed to forbidden).
     pub(super) missing: bool,
@@ -183,7 +200,8 @@ pub(super) struct Refusal {
 
 impl Refusal {
     pub(super) fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), candidates: Vec::new(), flags: Vec::new(), missing: false }
+        let (candidates, nearest, flags) = (Vec::new(), Vec::new(), Vec::new());
+        Self { reason: reason.into(), candidates, nearest, flags, missing: false }
     }
 
     pub(super) fn flagged(mut self, flag: Flag) -> Self {

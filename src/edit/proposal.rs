@@ -9,6 +9,7 @@ use super::flags::HunkFlags;
 use super::naming::{self, Names};
 use super::outcome::{Flag, Landing, Outcome, Refusal, Status};
 use super::reply::{Edit, ParsedReply};
+use super::rounds;
 
 /// The files that edits may touch.
 pub trait Files {
@@ -97,7 +98,36 @@ pub fn propose(parsed: &ParsedReply, files: &dyn Files) -> Proposal {
 
 /// [`propose`], with the given flexibility.
 pub fn propose_with(parsed: &ParsedReply, files: &dyn Files, flexibility: Flexibility) -> Proposal {
-    let mut draft = Draft::new(files, flexibility, entity::escapes(&parsed.edits));
+    propose_in_rounds(std::slice::from_ref(parsed), files, flexibility)
+}
+
+/// Locates the edits of several replies to one request, oldest first: each of the later ones mends what found no place in
+/// those before it, and may quote the files as they were or as the edits before leave them. Refusals that a later reply does
+/// not come back to stay.
+pub fn propose_all(replies: &[ParsedReply], files: &dyn Files) -> Proposal {
+    propose_in_rounds(replies, files, Flexibility::On)
+}
+
+fn propose_in_rounds(replies: &[ParsedReply], files: &dyn Files, flexibility: Flexibility) -> Proposal {
+    let mut draft = Draft::new(files, flexibility);
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    for (round, parsed) in replies.iter().enumerate() {
+        let mut newer = located(parsed, &mut draft, files);
+        if round > 0 {
+            // What is sent twice has been told once.
+            let told = |outcome: &Outcome| outcome.flags.contains(&Flag::AlreadyApplied);
+            newer.retain(|outcome| !told(outcome) && !outcome.flags.contains(&Flag::Repeated));
+            rounds::drop_answered(&mut outcomes, &newer);
+        }
+        outcomes.extend(newer);
+    }
+    Proposal { outcomes, files: draft.finish(), flags: Vec::new() }
+}
+
+/// Applies the edits of one reply to the draft; what became of each.
+fn located(parsed: &ParsedReply, draft: &mut Draft<'_>, files: &dyn Files) -> Vec<Outcome> {
+    let before = draft.tried();
+    draft.take_up(entity::escapes(&parsed.edits));
     let mut fates: BTreeMap<usize, (Option<String>, Result<Landing, Refusal>)> = BTreeMap::new();
     let names = Names::new(&parsed.headings, draft.index());
     let edits = naming::edits_of(&parsed.edits, &parsed.fences, &names, draft.index());
@@ -106,7 +136,7 @@ pub fn propose_with(parsed: &ParsedReply, files: &dyn Files, flexibility: Flexib
     }
     for (at, (edit, name)) in edits.iter().enumerate() {
         let again = fates.get(&at).is_some_and(|(_, fate)| fate.as_ref().is_err_and(worth_another_try));
-        if !again || !draft.changed_since(at) {
+        if !again || !draft.changed_since(before + at) {
             continue;
         }
         if let (path, Ok(landing)) = draft.apply(edit, name) {
@@ -114,8 +144,7 @@ pub fn propose_with(parsed: &ParsedReply, files: &dyn Files, flexibility: Flexib
         }
     }
     let outcome = |((edit, _), (path, fate))| outcome(edit, path, fate, files);
-    let outcomes = edits.into_iter().zip(fates.into_values()).map(outcome).collect();
-    Proposal { outcomes, files: draft.finish(), flags: Vec::new() }
+    edits.into_iter().zip(fates.into_values()).map(outcome).collect()
 }
 
 fn worth_another_try(refusal: &Refusal) -> bool {
@@ -134,6 +163,7 @@ fn outcome(edit: &Edit, path: Option<String>, fate: Result<Landing, Refusal>, fi
         lines: None,
         reason: String::new(),
         candidates: Vec::new(),
+        nearest: Vec::new(),
         flags: Vec::new(),
         quote: edit.quote(),
         replacement: edit.replacement(),
@@ -151,6 +181,7 @@ fn outcome(edit: &Edit, path: Option<String>, fate: Result<Landing, Refusal>, fi
         Err(refusal) => {
             outcome.reason = refusal.reason;
             outcome.candidates = refusal.candidates;
+            outcome.nearest = refusal.nearest;
             outcome.flags = refusal.flags;
         }
     }

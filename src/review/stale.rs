@@ -55,6 +55,7 @@ fn refused(path: &str, hunk: &Hunk, quote: String, replacement: String) -> Outco
         lines: None,
         reason: format!("the file changed on disk around line {}, where this hunk stood", hunk.base.start + 1),
         candidates: Vec::new(),
+        nearest: Vec::new(),
         flags: Vec::new(),
         quote,
         replacement,

@@ -1,0 +1,122 @@
+//! The message that sends refused edits back to the model: which, why, and what the file really says there.
+
+use std::fmt::Write as _;
+
+use super::fence::fence_for;
+use crate::edit::{Excerpt, Outcome, Status};
+
+/// Lines of a refused edit that are quoted back, so that the model knows which it is.
+const QUOTED: usize = 12;
+
+/// The message about the edits among `outcomes` that should be tried again; `None` if there are none.
+pub fn refusals(outcomes: &[Outcome]) -> Option<String> {
+    let open: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.is_open()).collect();
+    if open.is_empty() {
+        return None;
+    }
+    let placed = outcomes.iter().filter(|outcome| outcome.status == Status::Applied).count();
+    let mut text = match open.len() {
+        1 => "1 edit of your answer found no place and was left out.".to_owned(),
+        count => format!("{count} edits of your answer found no place and were left out."),
+    };
+    match placed {
+        0 => {}
+        1 => text.push_str(KEPT_ONE),
+        count => {
+            let _ = write!(
+                text,
+                " The other {count} found theirs and are kept: do not send them again, though the files do not show them yet."
+            );
+        }
+    }
+    for (index, outcome) in open.iter().enumerate() {
+        push_refusal(&mut text, index + 1, outcome);
+    }
+    text.push_str("\n\nSend these edits again and no others, in the same format, each whole, quoting the lines of the file exactly as they are.");
+    Some(text)
+}
+
+const KEPT_ONE: &str =
+    " The other one found its place and is kept: do not send it again, though the files do not show it yet.";
+
+fn push_refusal(text: &mut String, number: usize, outcome: &Outcome) {
+    let path = if outcome.path.is_empty() { "(no file name)" } else { &outcome.path };
+    let _ = write!(text, "\n\n{number}. {path}: {}", outcome.reason.trim());
+    let meant = if outcome.quote.trim().is_empty() { &outcome.replacement } else { &outcome.quote };
+    let cut = meant.lines().count() > QUOTED;
+    let meant = meant.lines().take(QUOTED).collect::<Vec<_>>().join("\n");
+    if !meant.trim().is_empty() {
+        push_quoted(text, if cut { "It begins with these lines:" } else { "It is about these lines:" }, &meant);
+    }
+    for Excerpt { line, text: lines } in &outcome.nearest {
+        let last = line + lines.lines().count().max(1) - 1;
+        push_quoted(text, &format!("Lines {line} to {last} of {path} really are:"), lines);
+    }
+}
+
+fn push_quoted(text: &mut String, heading: &str, quoted: &str) {
+    let fence = fence_for([quoted]);
+    let _ = write!(text, "\n{heading}\n{fence}\n{quoted}\n{fence}");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::edit::{self, Files, FormatChoice};
+
+    struct Shelf(BTreeMap<&'static str, &'static str>);
+
+    impl Files for Shelf {
+        fn paths(&self) -> Vec<String> {
+            self.0.keys().map(|path| (*path).to_owned()).collect()
+        }
+
+        fn read(&self, path: &str) -> Result<Option<String>, String> {
+            Ok(self.0.get(path).map(|text| (*text).to_owned()))
+        }
+
+        fn in_chat(&self, _: &str) -> bool {
+            true
+        }
+
+        fn root(&self) -> Option<String> {
+            None
+        }
+    }
+
+    fn block(path: &str, search: &str, replace: &str) -> String {
+        format!("{path}\n````\n<<<<<<< SEARCH\n{search}=======\n{replace}>>>>>>> REPLACE\n````\n\n")
+    }
+
+    fn outcomes(reply: &str, files: &[(&'static str, &'static str)]) -> Vec<Outcome> {
+        edit::propose(&edit::parse(reply, FormatChoice::Auto), &Shelf(files.iter().copied().collect())).outcomes
+    }
+
+    const LAMP: &str = "def light():\n    lamp.on(3)\n    door.unlock()\n    horn.sound()\n    return True\n";
+
+    #[test]
+    fn a_refused_edit_goes_back_with_the_reason_and_the_real_lines() {
+        let wrong = "    lamp.on(3)\n    window.wash()\n    horn.sound()\n";
+        let reply = block("a.py", wrong, "    pass\n") + &block("a.py", "    return True\n", "    return False\n");
+        let text = refusals(&outcomes(&reply, &[("a.py", LAMP)])).unwrap();
+        assert!(text.starts_with("1 edit of your answer found no place"), "{text}");
+        assert!(text.contains("do not send it again") && text.contains("1. a.py: no match"), "{text}");
+        assert!(text.contains("window.wash()") && text.contains("    door.unlock()\n    horn.sound()\n"), "{text}");
+    }
+
+    #[test]
+    fn an_ambiguous_edit_goes_back_with_all_its_places_and_fences_hold() {
+        let markdown = "# A\n```\nsame\n```\n# B\nx\ny\nz\n1\n2\n3\n4\n```\nsame\n```\n";
+        let text = refusals(&outcomes(&block("a.md", "same\n", "other\n"), &[("a.md", markdown)])).unwrap();
+        assert_eq!(text.matches("really are:\n````\n").count(), 2, "{text}");
+    }
+
+    #[test]
+    fn without_an_edit_to_mend_there_is_no_message() {
+        let placed = block("a.py", "    lamp.on(3)\n", "    lamp.on(4)\n");
+        assert_eq!(refusals(&outcomes(&placed, &[("a.py", LAMP)])), None);
+        assert_eq!(refusals(&[]), None);
+    }
+}
