@@ -751,15 +751,58 @@ fn without_a_yes_the_proposal_is_printed_and_nothing_is_written() {
 }
 
 #[test]
+fn edits_without_a_place_are_asked_for_again_and_the_rest_is_kept() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![
+        Step::reply(&(good() + &without_a_place())),
+        Step::reply(&block("harbour.py", "    metres = depth(name)\n", "    metres = round(depth(name))\n")),
+    ]);
+    let (code, out, err) = edit(&repo, &server, &["--yes", "--json"]);
+    assert_eq!(code, 0, "{err}");
+    let again: Vec<Value> = out.lines().map(json).filter(|event| event["event"] == "again").collect();
+    assert_eq!((again.len(), &again[0]["round"], &again[0]["of"]), (1, &1.into(), &3.into()));
+    assert_eq!(server.requests()[1].last_message(), again[0]["text"].as_str().unwrap());
+    assert_eq!(repo.read("harbour.py"), changed().replace("= depth(name)", "= round(depth(name))"));
+}
+
+#[test]
+fn a_model_that_never_learns_is_asked_as_often_as_is_configured() {
+    for (rounds, asked) in [("2", 3), ("0", 1)] {
+        let repo = harbour_repo();
+        let server = ModelServer::start(vec![Step::reply(&(without_a_place() + &good())); 5]);
+        let mut command = rhumb(&repo.path(), &["edit", "-m", "Make it safe", "--file", "harbour.py", "--yes"]);
+        command.args(["--base-url", &server.base_url(), "--model", MODEL]).env("RHUMB_EDIT_ROUNDS", rounds);
+        let (code, _, err) = run(command);
+        assert_eq!((code, server.requests().len()), (1, asked), "{err}");
+        assert_eq!(repo.read("harbour.py"), changed());
+        assert_eq!(err.contains("asked again, 2 of 2"), rounds == "2", "{err}");
+    }
+    let (repo, server) = (harbour_repo(), ModelServer::start(vec![Step::reply(&without_a_place()); 4]));
+    let (code, _, err) = edit(&repo, &server, &["--yes"]);
+    assert_eq!((code, server.requests().len()), (1, 4), "{err}");
+    untouched(&repo);
+}
+
+#[test]
+fn a_round_that_fails_leaves_what_was_found_before() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply(&(without_a_place() + &good())), Step::error(401, "no more")]);
+    let (code, _, err) = edit(&repo, &server, &["--yes"]);
+    assert!(code == 1 && err.contains("no more"), "{err}");
+    assert_eq!(repo.read("harbour.py"), changed());
+}
+
+#[test]
 fn events_are_json_lines_alone() {
     let repo = harbour_repo();
-    let server = ModelServer::start(vec![Step::reply(&prose_and(&(without_a_place() + &good())))]);
+    let first = prose_and(&(without_a_place() + &good()));
+    let server = ModelServer::start(vec![Step::reply(&first), Step::reply("No.\n")]);
     let (code, out, err) = edit(&repo, &server, &["--yes", "--json"]);
     assert_eq!(code, 1, "{err}");
     let events: Vec<Value> = out.lines().map(json).collect();
     let of_kind = |kind: &str| events.iter().filter(|event| event["event"] == kind).collect::<Vec<_>>();
     let text: String = of_kind("text").iter().filter_map(|event| event["text"].as_str()).collect();
-    assert_eq!(text, prose_and(&(without_a_place() + &good())));
+    assert_eq!(text, first + "No.\n");
     let statuses: Vec<&Value> = of_kind("hunk").iter().map(|event| &event["status"]).collect();
     assert_eq!(statuses, ["refused", "applied"]);
     assert!(of_kind("usage")[0]["output"].is_u64(), "{out}");
@@ -777,7 +820,6 @@ fn each_failure_of_a_turn_has_its_exit_code() {
     let cut = reply.find("Fair").unwrap();
     for (name, step, code) in [
         ("no edit", Step::reply("Nothing to change.\n"), 1),
-        ("all refused", Step::reply(&without_a_place()), 1),
         ("wrong key", Step::error(401, &format!("the key {KEY} is wrong")), 4),
         ("no such model", Step::error(404, "no such model"), 4),
         ("too long", Step::error(413, "too long"), 4),

@@ -47,6 +47,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
         draft: String::new(),
         files: args.files.iter().map(|name| path_under(root, name)).collect(),
         map_refresh: settings.map_refresh,
+        edit_rounds: settings.edit_rounds,
         notices,
         test_panic: args.test_panic,
     };
@@ -78,6 +79,8 @@ pub(super) fn demo(settings: Settings, speed: u32) -> Result<u8, UserError> {
         draft: demo::FIRST_MESSAGE.to_owned(),
         files: demo::FIRST_FILES.iter().map(|path| (*path).to_owned()).collect(),
         map_refresh: settings.map_refresh,
+        // Recorded replies do not learn.
+        edit_rounds: 0,
         notices: Vec::new(),
         test_panic: false,
     };

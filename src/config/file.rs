@@ -22,6 +22,8 @@ pub struct ConfigFile {
     pub map_refresh: Option<String>,
     /// Edit format that the model writes: `diff`, `diff-fenced`, `udiff`, `whole` or `patch`.
     pub edit_format: Option<String>,
+    /// How often edits that found no place are sent back to the model by themselves; 0 for never.
+    pub edit_rounds: Option<usize>,
     /// Name of a theme.
     pub theme: Option<String>,
     /// Whether accepted hunks are committed after they are written.

@@ -12,6 +12,9 @@ use crate::repo_map::Refresh;
 /// The API that an OpenAI key alone implies.
 const OPENAI_URL: &str = "https://api.openai.com/v1";
 
+/// Rounds of edits when nothing is configured.
+const EDIT_ROUNDS: usize = 3;
+
 /// What flags say; they win over everything.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
@@ -54,6 +57,8 @@ pub struct Settings {
     pub state_folder: Option<PathBuf>,
     /// The format that the model writes edits in.
     pub edit_format: EditFormat,
+    /// How often edits that found no place are sent back to the model by themselves, for one request; 0 for never.
+    pub edit_rounds: usize,
     /// Name of the theme.
     pub theme: Option<String>,
     /// Whether a write is followed by a commit.
@@ -74,6 +79,7 @@ impl Default for Settings {
             keep_map: true,
             state_folder: None,
             edit_format: EditFormat::Diff,
+            edit_rounds: EDIT_ROUNDS,
             theme: None,
             auto_commit: true,
         }
@@ -114,6 +120,9 @@ impl Settings {
             keep_map: true,
             state_folder: paths.map(|paths| paths.state.clone()),
             edit_format: edit_format.map_or(Ok(EditFormat::Diff), |name| format_named(&name))?,
+            edit_rounds: number("RHUMB_EDIT_ROUNDS", var("RHUMB_EDIT_ROUNDS"))?
+                .or(file.edit_rounds)
+                .unwrap_or(EDIT_ROUNDS),
             theme: flags.theme.or_else(|| var("RHUMB_THEME")).or(file.theme),
             auto_commit: flags.auto_commit.or(file.auto_commit).unwrap_or(true),
             base_url,
@@ -141,7 +150,7 @@ fn number(name: &str, value: Option<String>) -> Result<Option<usize>, ConfigErro
     value
         .map(|value| value.trim().parse())
         .transpose()
-        .map_err(|_| ConfigError::BadValue { name: name.to_owned(), message: "expected a number of tokens".into() })
+        .map_err(|_| ConfigError::BadValue { name: name.to_owned(), message: "expected a whole number".into() })
 }
 
 fn refresh_named(name: &str) -> Result<Refresh, ConfigError> {

@@ -5,8 +5,6 @@ use super::whole_file;
 
 /// So much (0 to 1) an edit must share with an older one of another file name to be a new version of it.
 const ALIKE: f32 = 0.5;
-/// The same of an edit of the same file.
-const ALIKE_AT_HOME: f32 = 0.2;
 
 /// Drops from `older` the refusals that edits of `newer` are new versions of. Each new one stands for one old one at most.
 pub(super) fn drop_answered(older: &mut Vec<Outcome>, newer: &[Outcome]) {
@@ -19,21 +17,20 @@ pub(super) fn drop_answered(older: &mut Vec<Outcome>, newer: &[Outcome]) {
     }
 }
 
-/// How much two edits have in common, 0 to 2: one more for the same file. 0 when it is too little.
+/// How much two edits have in common, 0 to 2: one more for the same file, since only what was refused should come again. 0
+/// when it is too little.
 fn likeness(old: &Outcome, new: &Outcome) -> f32 {
-    let lines = |outcome: &Outcome| format!("{}\n{}", outcome.quote, outcome.replacement);
     let (old_lines, new_lines) = (lines(old), lines(new));
-    let telling = |text: &'_ str| text.lines().map(str::trim).any(|line| !line.is_empty());
-    let split = |text| str::lines(text).filter(|line| !line.trim().is_empty()).collect::<Vec<_>>();
-    let (one, other) = (split(&old_lines), split(&new_lines));
-    let shared = if telling(&old_lines) {
-        whole_file::kept_share(&one, &other).max(whole_file::kept_share(&other, &one))
-    } else {
-        0.0
-    };
+    let shared = whole_file::kept_share(&old_lines, &new_lines).max(whole_file::kept_share(&new_lines, &old_lines));
+    let shared = if old_lines.is_empty() || new_lines.is_empty() { 0.0 } else { shared };
     match old.path == new.path {
-        true if shared >= ALIKE_AT_HOME || !telling(&old_lines) => 1.0 + shared,
+        true => 1.0 + shared,
         false if shared >= ALIKE => shared,
-        _ => 0.0,
+        false => 0.0,
     }
+}
+
+/// The lines of an edit, of both sides.
+fn lines(outcome: &Outcome) -> Vec<&str> {
+    outcome.quote.lines().chain(outcome.replacement.lines()).filter(|line| !line.trim().is_empty()).collect()
 }

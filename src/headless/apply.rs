@@ -61,7 +61,7 @@ fn located(root: &Root, args: &ApplyArgs, reply: &str, format: FormatChoice) -> 
     let named = args.files.iter().map(|name| path_under(root, name)).collect();
     let named: Vec<String> = if args.files.is_empty() { all.clone() } else { named };
     let chat: Vec<ChatFile> = named.into_iter().map(|path| ChatFile { path, read_only: false }).collect();
-    propose(root, &all, &chat, reply, format)
+    propose(root, &all, &chat, &[reply.to_owned()], format)
 }
 
 /// Whether the files may be written: `--yes`, or somebody to ask.
@@ -197,7 +197,7 @@ mod tests {
         }
         let root = Root::at(dir.path()).unwrap();
         let all = ["a.py".to_owned(), "b.py".to_owned()];
-        let mut proposal = propose(&root, &all, &[], REPLY, FormatChoice::Auto);
+        let mut proposal = propose(&root, &all, &[], &[REPLY.to_owned()], FormatChoice::Auto);
         assert_eq!(proposal.files.len(), 2, "{proposal:?}");
         let order = |path: &str, content: Option<&str>| WriteOrder {
             path: path.into(),

@@ -12,7 +12,8 @@ use super::survey::surveyed;
 use super::undo::tell_recovered;
 use super::{advise, complain, path_under, print, print_json, read_input};
 use crate::config::Settings;
-use crate::edit::{FormatChoice, Proposal, Status};
+use crate::context::{self, Message, Role};
+use crate::edit::{self, FormatChoice, Proposal, Status};
 use crate::error::{ErrorKind, UserError};
 use crate::llm::{Completion, LlmError, StreamEvent};
 use crate::repo_map::Refresh;
@@ -39,10 +40,20 @@ pub fn edit(root: &Root, settings: &Settings, args: &EditArgs) -> Result<u8, Use
     let survey = surveyed(root, true, map_store(root).as_ref());
     let files = chat_files(root, args);
     let out = Out { json: args.json };
-    let reply = ask(root, settings, &line, &survey, &files, &message, &out)?;
-    let paths: Vec<String> = survey.files.iter().map(|file| file.path.clone()).collect();
-    let proposal = propose(root, &paths, &files, &reply, FormatChoice::Auto);
+    let desk = Desk { root, settings, line: &line, survey: &survey, files: &files, out: &out };
+    let reply = desk.ask(&[], &message)?;
+    let proposal = desk.mended(&message, reply)?;
     settle(root, settings, journal.as_ref(), args, proposal, &message, &out)
+}
+
+/// What every request of the turn is made with.
+struct Desk<'a> {
+    root: &'a Root,
+    settings: &'a Settings,
+    line: &'a Line,
+    survey: &'a Survey,
+    files: &'a [ChatFile],
+    out: &'a Out,
 }
 
 /// Where events go: text for people, or JSON lines.
@@ -131,56 +142,83 @@ fn chat_files(root: &Root, args: &EditArgs) -> Vec<ChatFile> {
     files
 }
 
-/// Sends the request and prints the answer as it streams; the whole reply.
-fn ask(
-    root: &Root,
-    settings: &Settings,
-    line: &Line,
-    survey: &Survey,
-    files: &[ChatFile],
-    message: &str,
-    out: &Out,
-) -> Result<String, UserError> {
-    let order = ContextOrder {
-        generation: 0,
-        files: files.to_vec(),
-        history: Vec::new(),
-        draft: message.to_owned(),
-        map_tokens: None,
-        map_refresh: Refresh::default(),
-        map_refreshes: 0,
-        pinned: Vec::new(),
-        banned: Vec::new(),
-    };
-    let counter = CachedCounter::for_model(&line.model);
-    let view = compose(
-        root,
-        Some(MapSource { graph: &survey.graph, edited: &survey.edited, provisional: false }),
-        &order,
-        settings,
-        settings.window(&line.model),
-        &counter,
-        &KeptMap::default(),
-    );
-    if let Some(failure) = unsendable(&view) {
-        let kind = if view.unreadable.is_empty() { ErrorKind::Provider } else { ErrorKind::Usage };
-        return Err(UserError::new(kind, failure.message, failure.hint));
+impl Desk<'_> {
+    /// The proposal of a reply to `message`, after the model was asked again about what found no place, as often as the settings
+    /// allow. A round that fails is told; what was found before it stands.
+    fn mended(&self, message: &str, reply: String) -> Result<Proposal, UserError> {
+        let paths: Vec<String> = self.survey.files.iter().map(|file| file.path.clone()).collect();
+        let proposed = |replies: &[String]| propose(self.root, &paths, self.files, replies, FormatChoice::Auto);
+        let mut said = vec![Message::new(Role::User, message), Message::new(Role::Assistant, &reply)];
+        let mut replies = vec![reply];
+        let mut proposal = proposed(&replies);
+        let rounds = self.settings.edit_rounds;
+        for round in 1..=rounds {
+            let Some(refusals) = context::refusals(&proposal.outcomes) else {
+                break;
+            };
+            self.out.event("again", json!({"round": round, "of": rounds, "text": refusals}))?;
+            complain(&format!("edits found no place; asked again, {round} of {rounds}"));
+            let reply = match self.ask(&said, &refusals) {
+                Ok(reply) => reply,
+                Err(error) => {
+                    advise(&error.message, &error.hint);
+                    break;
+                }
+            };
+            said.extend([Message::new(Role::User, refusals), Message::new(Role::Assistant, &reply)]);
+            if edit::parse(&reply, FormatChoice::Auto).edits.is_empty() {
+                break;
+            }
+            replies.push(reply);
+            proposal = proposed(&replies);
+        }
+        Ok(proposal)
     }
-    let prompt = &view.prompt;
-    out.event("request", json!({"model": line.model, "tokens": prompt.tokens, "exact": prompt.exact}))?;
-    let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(machine)?;
-    let (reply, result) = runtime.block_on(stream(line, llm_request(&line.model, prompt), out))?;
-    // What streamed may have ended in the middle of a line.
-    if !out.json && !reply.is_empty() {
-        print("\n")?;
+
+    /// Sends a message after what was `said` before it, and prints the answer as it streams; the whole reply.
+    fn ask(&self, said: &[Message], message: &str) -> Result<String, UserError> {
+        let Self { root, settings, line, survey, files, out } = *self;
+        let order = ContextOrder {
+            generation: 0,
+            files: files.to_vec(),
+            history: said.to_vec(),
+            draft: message.to_owned(),
+            map_tokens: None,
+            map_refresh: Refresh::default(),
+            map_refreshes: 0,
+            pinned: Vec::new(),
+            banned: Vec::new(),
+        };
+        let counter = CachedCounter::for_model(&line.model);
+        let view = compose(
+            root,
+            Some(MapSource { graph: &survey.graph, edited: &survey.edited, provisional: false }),
+            &order,
+            settings,
+            settings.window(&line.model),
+            &counter,
+            &KeptMap::default(),
+        );
+        if let Some(failure) = unsendable(&view) {
+            let kind = if view.unreadable.is_empty() { ErrorKind::Provider } else { ErrorKind::Usage };
+            return Err(UserError::new(kind, failure.message, failure.hint));
+        }
+        let prompt = &view.prompt;
+        out.event("request", json!({"model": line.model, "tokens": prompt.tokens, "exact": prompt.exact}))?;
+        let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(machine)?;
+        let (reply, result) = runtime.block_on(stream(line, llm_request(&line.model, prompt), out))?;
+        // What streamed may have ended in the middle of a line.
+        if !out.json && !reply.is_empty() {
+            print("\n")?;
+        }
+        let completion = result.map_err(|error| provider_error(&error))?;
+        if let Some(reason) = completion.finish.shortfall() {
+            let text = format!("the reply is incomplete, so nothing was applied: {reason}");
+            return Err(UserError::new(ErrorKind::Incomplete, text, "ask for less at once, or raise the output limit"));
+        }
+        Ok(reply)
     }
-    let completion = result.map_err(|error| provider_error(&error))?;
-    if let Some(reason) = completion.finish.shortfall() {
-        let text = format!("the reply is incomplete, so nothing was applied: {reason}");
-        return Err(UserError::new(ErrorKind::Incomplete, text, "ask for less at once, or raise the output limit"));
-    }
-    Ok(reply)
 }
 
 type Streamed = (String, Result<Completion, LlmError>);

@@ -37,6 +37,7 @@ pub fn outcome_json(outcome: &Outcome) -> Value {
         "candidates": candidates
             .map(|place| json!({"line": place.line, "similarity": f64::from(place.similarity)}))
             .collect::<Vec<_>>(),
+        "nearest": outcome.nearest.iter().map(|near| json!({"line": near.line, "text": near.text})).collect::<Vec<_>>(),
         "flags": outcome.flags.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })
 }

@@ -63,6 +63,8 @@ pub enum Effect {
     Propose {
         /// The request that it answers, for the commit message.
         request: String,
+        /// The replies before it that it mends, oldest first.
+        earlier: Vec<String>,
         /// The reply.
         reply: String,
         /// Files in the chat.

@@ -7,6 +7,7 @@ mod chat_files;
 mod command;
 mod effect;
 mod map_choices;
+mod rounds;
 pub mod runner;
 mod state;
 mod transcript;

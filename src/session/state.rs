@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::chat_files::ChatFile;
 use super::effect::{ContextOrder, ContextView, Effect, Failure, Report};
+use super::rounds::Rounds;
 use super::transcript::{self, Answer, AnswerState, Entry, Level};
 use super::turn::Turn;
 use crate::llm::{Completion, LocalServer, StreamEvent};
@@ -86,6 +87,9 @@ pub struct Session {
     pub writing: bool,
     /// Whether it was told already that writes cannot be undone.
     pub(super) told_not_undoable: bool,
+    /// How often edits that found no place go back to the model by themselves, for one request. 0 until it is set.
+    pub edit_rounds: usize,
+    pub(super) rounds: Rounds,
     /// The request behind the review, for the commit message.
     pub(super) request: String,
     draft: String,
@@ -122,6 +126,8 @@ impl Session {
             returned_draft: None,
             writing: false,
             told_not_undoable: false,
+            edit_rounds: 0,
+            rounds: Rounds::default(),
             request: String::new(),
             draft: String::new(),
             generation: 0,
@@ -141,7 +147,7 @@ impl Session {
     }
 
     /// The order for the next request as things stand, under that number.
-    fn order(&self, generation: u64) -> ContextOrder {
+    pub(super) fn order(&self, generation: u64) -> ContextOrder {
         ContextOrder {
             generation,
             files: self.files.clone(),
@@ -193,19 +199,27 @@ impl Session {
             Connection::Remote { .. } | Connection::Demo => {}
         }
         self.draft = message.to_owned();
-        self.turns += 1;
-        let order = self.order(self.turns);
+        let order = self.next_order();
         self.draft.clear();
+        self.rounds = Rounds::default();
         self.transcript.push(Entry::User { text: message.to_owned(), answered: false });
-        self.transcript.push(Entry::Answer(Answer {
-            text: String::new(),
-            reasoning: String::new(),
-            state: AnswerState::Streaming,
-        }));
-        self.turn = Some(Turn::new(order.generation, message.to_owned()));
+        self.begin(Turn::new(order.generation, message.to_owned()));
         // Files that still wait for the list of files belong to this request too.
         self.ask_waits = !self.early_files.is_empty();
         (true, if self.ask_waits { Vec::new() } else { vec![Effect::Ask(order)] })
+    }
+
+    /// The order for the next turn.
+    pub(super) fn next_order(&mut self) -> ContextOrder {
+        self.turns += 1;
+        self.order(self.turns)
+    }
+
+    /// Waits for the answer that `turn` is about.
+    pub(super) fn begin(&mut self, turn: Turn) {
+        let (text, reasoning, state) = (String::new(), String::new(), AnswerState::Streaming);
+        self.transcript.push(Entry::Answer(Answer { text, reasoning, state }));
+        self.turn = Some(turn);
     }
 
     /// Stops the running turn; what arrived stays.
@@ -251,7 +265,7 @@ impl Session {
             reasoning: String::new(),
             state: AnswerState::Complete,
         }));
-        self.propose(reply, request)
+        self.propose_alone(reply, request)
     }
 
     /// Looks for edits in the last answer again, an incomplete one included.
@@ -267,11 +281,14 @@ impl Session {
             _ => None,
         });
         let Entry::Answer(answer) = &self.transcript[at] else { return Vec::new() };
-        self.propose(answer.text.clone(), request.unwrap_or_default())
+        let reply = answer.text.clone();
+        self.propose_alone(reply, request.unwrap_or_default())
     }
 
-    fn propose(&self, reply: String, request: String) -> Vec<Effect> {
-        vec![Effect::Propose { request, reply, files: self.files.clone() }]
+    /// Looks for the edits of a reply that is not part of the running conversation with the model.
+    fn propose_alone(&mut self, reply: String, request: String) -> Vec<Effect> {
+        self.rounds = Rounds::default();
+        vec![Effect::Propose { request, earlier: Vec::new(), reply, files: self.files.clone() }]
     }
 
     /// Asks another model from now on.
@@ -307,7 +324,7 @@ impl Session {
             Report::Unsent { turn, failure } => return self.unsent(turn, failure),
             Report::Stream { turn, event } => self.stream(turn, event),
             Report::Ended { turn, result } => return self.ended(turn, result),
-            Report::Proposed { request, proposal } => self.proposed(request, proposal),
+            Report::Proposed { request, proposal } => return self.proposed(request, proposal),
             Report::Wrote(written) => return self.wrote(written),
             Report::Unwrote { direction, result } => return self.unwrote(direction, result),
             Report::NotWritten { failure, stale } => return self.not_written(failure, stale),
@@ -396,7 +413,7 @@ impl Session {
                     Some(reply) => {
                         self.answered();
                         if complete {
-                            effects = self.propose(reply, turn.message.clone());
+                            effects = self.propose_answer(reply, &turn);
                         }
                     }
                     None => {
@@ -424,6 +441,10 @@ impl Session {
     /// Gives the message of `turn` back to the composer, and leaves it and its answer out of later requests. The meter and a
     /// copied prompt count it as the draft again, unless something newer is being typed.
     fn give_back(&mut self, turn: &Turn) {
+        if turn.message != turn.request {
+            // Nobody typed it.
+            return;
+        }
         self.returned_draft = Some(turn.message.clone());
         if self.draft.is_empty() {
             self.draft.clone_from(&turn.message);
@@ -445,10 +466,11 @@ impl Session {
 
     /// The newest message was answered: it is history now.
     fn answered(&mut self) {
-        let asked = self.transcript.iter_mut().rev().find(|entry| matches!(entry, Entry::User { .. }));
-        if let Some(Entry::User { answered, .. }) = asked {
-            *answered = true;
-        }
+        let mut newest = self.transcript.iter_mut().rev().filter_map(|entry| match entry {
+            Entry::User { answered, .. } | Entry::Again { answered, .. } => Some(answered),
+            _ => None,
+        });
+        newest.next().into_iter().for_each(|answered| *answered = true);
     }
 
     fn found(&mut self, servers: Vec<LocalServer>) {

@@ -318,3 +318,97 @@ fn a_commit_message_is_the_first_line_cut_at_a_word() {
     assert!(commit_message(&long).chars().count() <= 73 && commit_message(&long).ends_with('…'));
     assert_eq!(commit_message("  \n"), "Apply reviewed hunks");
 }
+
+/// What a reply comes to of which one edit has a place in `a.py` and one has not.
+fn half_placed() -> Proposal {
+    struct OneFile;
+    impl crate::edit::Files for OneFile {
+        fn paths(&self) -> Vec<String> {
+            vec!["a.py".into()]
+        }
+        fn read(&self, path: &str) -> Result<Option<String>, String> {
+            Ok((path == "a.py").then(|| "one\ntwo\nthree\n".to_owned()))
+        }
+        fn in_chat(&self, _: &str) -> bool {
+            true
+        }
+        fn root(&self) -> Option<String> {
+            None
+        }
+    }
+    let block =
+        |from: &str, to: &str| format!("a.py\n```\n<<<<<<< SEARCH\n{from}\n=======\n{to}\n>>>>>>> REPLACE\n```\n");
+    let reply = block("one", "eins") + &block("no such line", "drei");
+    crate::edit::propose(&crate::edit::parse(&reply, crate::edit::FormatChoice::Auto), &OneFile)
+}
+
+/// The model answers the running turn with an edit, and its places are found as in `proposal`.
+fn answer(session: &mut Session, turn: u64, text: &str, proposal: Proposal) -> (Vec<Effect>, Vec<Effect>) {
+    stream(session, turn, text);
+    let ended = finish(session, turn, Finish::Stop);
+    let proposed = session.handle(Report::Proposed { request: "do it".into(), proposal });
+    (ended, proposed)
+}
+
+const AN_EDIT: &str = "a.py\n```\n<<<<<<< SEARCH\none\n=======\neins\n>>>>>>> REPLACE\n```\n";
+
+#[test]
+fn edits_without_a_place_go_back_as_often_as_they_may() {
+    let mut session = connected();
+    session.edit_rounds = 2;
+    session.draft_changed("typed meanwhile");
+    let mut turn = send(&mut session, "do it");
+    for round in 1..=2 {
+        let (ended, proposed) = answer(&mut session, turn, AN_EDIT, half_placed());
+        let located = ended.iter().find_map(|effect| match effect {
+            Effect::Propose { earlier, request, .. } => Some((earlier.len(), request.as_str())),
+            _ => None,
+        });
+        assert_eq!(located, Some((round - 1, "do it")));
+        let [Effect::Ask(order)] = proposed.as_slice() else { panic!("{proposed:?}") };
+        assert!(order.draft.contains("no such line") && order.history.len() == 2 * round, "{order:?}");
+        turn = order.generation;
+        let told = session.transcript.iter().rev().find_map(|entry| match entry {
+            Entry::Again { round, of, .. } => Some((*round, *of)),
+            _ => None,
+        });
+        assert_eq!(told, Some((round, 2)));
+    }
+    let (_, proposed) = answer(&mut session, turn, AN_EDIT, half_placed());
+    assert_eq!(proposed, []);
+    assert_eq!((session.review.counts().total(), session.review.refused.len()), (1, 1));
+    assert!(session.turn.is_none() && session.returned_draft.is_none());
+}
+
+#[test]
+fn a_model_that_sends_no_more_edits_is_not_asked_again() {
+    let mut session = connected();
+    session.edit_rounds = 3;
+    let turn = send(&mut session, "do it");
+    let (_, proposed) = answer(&mut session, turn, AN_EDIT, half_placed());
+    let [Effect::Ask(order)] = proposed.as_slice() else { panic!("{proposed:?}") };
+    let turn = order.generation;
+    assert_eq!(answer(&mut session, turn, "I cannot.", half_placed()).1, []);
+}
+
+#[test]
+fn nobody_is_asked_again_about_a_pasted_reply_or_with_no_rounds() {
+    let mut session = connected();
+    let turn = send(&mut session, "do it");
+    assert_eq!(answer(&mut session, turn, AN_EDIT, half_placed()).1, []);
+    session.edit_rounds = 3;
+    session.take_reply(AN_EDIT.into());
+    assert_eq!(session.handle(Report::Proposed { request: String::new(), proposal: half_placed() }), []);
+}
+
+#[test]
+fn a_round_that_is_cancelled_leaves_the_composer_alone() {
+    let mut session = connected();
+    session.edit_rounds = 3;
+    let turn = send(&mut session, "do it");
+    answer(&mut session, turn, AN_EDIT, half_placed());
+    session.draft_changed("my own words");
+    session.cancel();
+    assert!(session.returned_draft.is_none() && session.turn.is_none());
+    assert_eq!(session.review.counts().total(), 1);
+}

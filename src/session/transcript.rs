@@ -56,6 +56,17 @@ pub enum Entry {
         /// Whether the model answered it.
         answered: bool,
     },
+    /// A message of the program to the model, about edits that found no place. Like a message of the developer in all else.
+    Again {
+        /// What was said.
+        text: String,
+        /// Which round it is, 1-based.
+        round: usize,
+        /// How many there may be.
+        of: usize,
+        /// Whether the model answered it.
+        answered: bool,
+    },
     /// An answer.
     Answer(Answer),
     /// A word of the program; never sent.
@@ -78,7 +89,7 @@ pub(super) fn history(transcript: &[Entry]) -> Vec<Message> {
     let mut counts = false;
     for entry in &transcript[start..] {
         match entry {
-            Entry::User { text, answered } => {
+            Entry::User { text, answered } | Entry::Again { text, answered, .. } => {
                 counts = *answered;
                 if counts {
                     said.push(Message::new(Role::User, text));

@@ -22,6 +22,8 @@ pub struct Turn {
     pub number: u64,
     /// The message it answers.
     pub message: String,
+    /// What the developer asked for: the message itself, unless the program wrote that to have edits mended.
+    pub request: String,
     /// What the user should know while it runs, such as a retry; empty while text arrives.
     pub status: String,
     /// The edits recognised so far.
@@ -32,8 +34,14 @@ pub struct Turn {
 impl Turn {
     /// A turn that has just been sent.
     pub fn new(number: u64, message: String) -> Self {
+        let request = message.clone();
+        Self::again(number, message, request)
+    }
+
+    /// A turn in which the edits of an earlier one are to be mended.
+    pub(super) fn again(number: u64, message: String, request: String) -> Self {
         let status = "waiting for the first word".to_owned();
-        Self { number, message, status, edits: Vec::new(), stream: EditStream::new(FormatChoice::Auto) }
+        Self { number, message, request, status, edits: Vec::new(), stream: EditStream::new(FormatChoice::Auto) }
     }
 
     /// Takes in more of the answer.

@@ -1,9 +1,10 @@
 //! From decisions to files: what to write, what a write changes, and what to do when a file changed meanwhile.
 
 use super::effect::{Effect, Failure, WriteOrder, Written};
+use super::rounds::Rounds;
 use super::state::Session;
 use super::transcript::Level;
-use crate::edit::{FileChange, Proposal};
+use crate::edit::FileChange;
 use crate::review::{Composed, FileReview, Review};
 use crate::workspace::Direction;
 
@@ -11,25 +12,6 @@ use crate::workspace::Direction;
 const SUBJECT: usize = 72;
 
 impl Session {
-    /// A proposal arrived. Files of an earlier one that it does not touch stay under review.
-    pub(super) fn proposed(&mut self, request: String, proposal: Proposal) {
-        let newer = Review::new(proposal);
-        if newer.is_empty() {
-            return;
-        }
-        self.proposals += 1;
-        self.request = request;
-        let refused = newer.refused.len();
-        if refused > 0 {
-            let text = format!("{} found no place in the files.", count(refused, "edit"));
-            self.tell(Level::Warning, text, "The review says why, with the nearest places where there are any.");
-        }
-        for path in self.review.merge(newer) {
-            let text = format!("The earlier proposal for {path} was replaced by the new one.");
-            self.tell(Level::Info, text, "");
-        }
-    }
-
     /// Writes the accepted hunks, and only those.
     pub fn write_accepted(&mut self) -> Vec<Effect> {
         if self.writing {
@@ -55,11 +37,14 @@ impl Session {
             hunks => format!("The review was abandoned ({}). Nothing was written.", count(hunks, "hunk")),
         };
         self.review = Review::default();
+        self.rounds = Rounds::closed();
         self.tell(Level::Info, told, "");
     }
 
     pub(super) fn wrote(&mut self, written: Written) -> Vec<Effect> {
         self.writing = false;
+        // What they proposed is decided: a later answer is about the files as they are now.
+        self.rounds.replies.clear();
         let hunks = self.review.counts().accepted;
         let rejected = self.review.counts().rejected;
         for path in &written.paths {
@@ -180,6 +165,7 @@ pub fn commit_message(request: &str) -> String {
     subject
 }
 
-fn count(number: usize, noun: &str) -> String {
+/// `1 hunk`, `2 hunks`.
+pub(super) fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }

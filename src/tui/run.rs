@@ -42,6 +42,8 @@ pub struct Start {
     pub files: Vec<String>,
     /// When the repo map is made anew.
     pub map_refresh: Refresh,
+    /// How often edits that found no place go back to the model by themselves.
+    pub edit_rounds: usize,
     /// Notices to begin with: text and hint.
     pub notices: Vec<(String, String)>,
     /// Panic after the first frame: lets a test see that the terminal comes back.
@@ -118,7 +120,8 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
 }
 
 fn begin(start: &Start) -> (App, Vec<Task>) {
-    let (session, effects) = Session::start(start.connection.clone());
+    let (mut session, effects) = Session::start(start.connection.clone());
+    session.edit_rounds = start.edit_rounds;
     let (mut app, mut tasks) = App::start(session, effects, start.theme.clone(), start.root.clone());
     for (text, hint) in &start.notices {
         app.session.tell(crate::session::Level::Warning, text, hint);

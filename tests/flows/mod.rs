@@ -7,6 +7,7 @@ mod failures;
 mod map;
 mod repositories;
 mod resize;
+mod rounds;
 mod stale;
 mod terminal;
 mod turn;

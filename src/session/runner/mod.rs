@@ -113,8 +113,9 @@ impl Runner {
                 tokio::spawn(async move { runner.ask(order, cancel).await });
             }
             Effect::Cancel => lock(&self.shared.turn).cancel(),
-            Effect::Propose { reply, files, request } => {
-                runner.blocking(Report::Failed, move |runner| runner.propose(&reply, &files, request))
+            Effect::Propose { reply, mut earlier, files, request } => {
+                earlier.push(reply);
+                runner.blocking(Report::Failed, move |runner| runner.propose(&earlier, &files, request))
             }
             Effect::Write { files, message } => {
                 let failed = |failure| Report::NotWritten { failure, stale: Vec::new() };
@@ -265,10 +266,10 @@ impl Runner {
         self.report(Report::Ended { turn, result }).await;
     }
 
-    fn propose(&self, reply: &str, files: &[ChatFile], request: String) -> Report {
+    fn propose(&self, replies: &[String], files: &[ChatFile], request: String) -> Report {
         let survey = self.shared.survey.borrow().clone();
         let paths: Vec<String> = survey.iter().flat_map(|survey| &survey.files).map(|file| file.path.clone()).collect();
-        let proposal = propose(&self.shared.root, &paths, files, reply, FormatChoice::Auto);
+        let proposal = propose(&self.shared.root, &paths, files, replies, FormatChoice::Auto);
         Report::Proposed { request, proposal }
     }
 

@@ -40,11 +40,11 @@ impl Files for OnDisk<'_> {
     }
 }
 
-/// Finds the edits of `reply` and their places, and what a reviewer should know of them. `paths` are all files of the root, sorted.
-pub fn propose(root: &Root, paths: &[String], chat: &[ChatFile], reply: &str, format: FormatChoice) -> Proposal {
-    let parsed = edit::parse(reply, format);
+/// Finds the edits of the replies to one request, oldest first, and their places, and what a reviewer should know of them. `paths` are all files of the root, sorted.
+pub fn propose(root: &Root, paths: &[String], chat: &[ChatFile], replies: &[String], format: FormatChoice) -> Proposal {
+    let parsed: Vec<_> = replies.iter().map(|reply| edit::parse(reply, format)).collect();
     let files = OnDisk { root, paths, chat };
-    let mut proposal = edit::propose(&parsed, &files);
+    let mut proposal = edit::propose_all(&parsed, &files);
     edit::flag(&mut proposal, &files);
     proposal
 }

@@ -46,6 +46,7 @@ impl Key {
         let (kind, text, more) = match entry {
             Entry::Cleared => (8, "", 0),
             Entry::User { text, .. } => (1, text.as_str(), 0),
+            Entry::Again { text, round, .. } => (9, text.as_str(), *round),
             Entry::Answer(answer) => {
                 let kind = match answer.state {
                     AnswerState::Streaming => STREAMING,
@@ -116,6 +117,10 @@ impl Message {
         let blocks = RefCell::new(CodeBlocks::new(coloring, ask));
         self.lines = match entry {
             Entry::User { text, .. } => marked(text, "❯ ", Role::User, columns, theme),
+            Entry::Again { text, round, of, .. } => {
+                let head = marked(&format!("asked again, {round} of {of}"), "↻ ", Role::Accent, columns, theme);
+                [head, marked(text, "  ", Role::Muted, columns, theme)].concat()
+            }
             Entry::Notice(notice) => notice_lines(notice, columns, theme),
             Entry::Cleared => vec![Line::styled("── not sent from here up ──", theme.style(Role::Muted))],
             Entry::Answer(answer) => self.answer_lines(answer, width.saturating_sub(1), theme, &blocks),
