@@ -67,7 +67,12 @@ fn can_go(block: &Block, range: &Range<usize>) -> bool {
     }
     let new: Vec<String> = block.changed().map(|line| plain(&line.text)).collect();
     let anchor = |line: Option<&Line>| {
-        line.is_some_and(|line| line.mark == Mark::Keep && line.at.is_some() && !new.contains(&plain(&line.text)))
+        line.is_some_and(|line| match line.mark {
+            Mark::Keep => line.at.is_some() && !new.contains(&plain(&line.text)),
+            // What takes the place of a removed line has its place.
+            Mark::Delete => true,
+            Mark::Insert => false,
+        })
     };
     let above = all.get(..range.start).unwrap_or_default().iter().rev().find(|line| line.is_solid());
     let below = all.get(range.end..).unwrap_or_default().iter().find(|line| line.is_solid());
@@ -114,12 +119,12 @@ fn drop_runs(sketch: &mut Sketch, rng: &mut Rng, wider: usize, fits: impl Fn(&Sk
 pub(super) fn drop_comments(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let comments = comments(&sketch.path, &sketch.base);
     let comment = |line: &Line| line.at.and_then(|at| comments.get(at)).copied().unwrap_or_default();
-    let wider = rng.usize(2..7);
+    let wider = rng.usize(..7);
     drop_runs(sketch, rng, wider, |_, line| comment(line))
 }
 
 pub(super) fn drop_blanks(sketch: &mut Sketch, rng: &mut Rng) -> bool {
-    let wider = rng.usize(2..5);
+    let wider = rng.usize(..5);
     drop_runs(sketch, rng, wider, |_, line| !line.is_solid())
 }
 
@@ -127,7 +132,7 @@ pub(super) fn drop_blanks(sketch: &mut Sketch, rng: &mut Rng) -> bool {
 pub(super) fn skip_code(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let comments = comments(&sketch.path, &sketch.base);
     let nth = rng.usize(..sketch.blocks.len().max(1));
-    let wider = rng.usize(3..6);
+    let wider = rng.usize(1..6);
     sketch.widen(nth, wider, wider);
     let Some(block) = sketch.blocks.get_mut(nth) else { return false };
     let code = |line: &Line| line.is_solid() && line.at.is_some_and(|at| comments.get(at) == Some(&false));

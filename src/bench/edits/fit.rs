@@ -55,21 +55,29 @@ impl<'b> Lookup<'b> {
 
     /// In how many places the lines stand one after another, to the letter or (`loose`) white space aside.
     pub(super) fn count(&self, quote: &[&str], loose: bool) -> usize {
-        let Some(anchor) = quote.iter().position(|line| !line.trim().is_empty()) else { return self.base.len() };
+        if quote.iter().all(|line| line.trim().is_empty()) { self.base.len() } else { self.starts(quote, loose).len() }
+    }
+
+    /// Where (0-based) the lines stand one after another; none if all are blank.
+    fn starts(&self, quote: &[&str], loose: bool) -> Vec<usize> {
+        let Some(anchor) = quote.iter().position(|line| !line.trim().is_empty()) else { return Vec::new() };
         let same = |(a, b): (&String, &&str)| if loose { plain(a) == plain(b) } else { a == b };
         let starts = self.places(quote.get(anchor).copied().unwrap_or_default()).iter();
         let starts = starts.filter_map(|at| at.checked_sub(anchor));
         let window = |start: usize| self.base.get(start..start + quote.len());
-        starts.filter(|start| window(*start).is_some_and(|window| window.iter().zip(quote).all(same))).count()
+        starts.filter(|start| window(*start).is_some_and(|window| window.iter().zip(quote).all(same))).collect()
     }
 
     /// How surely the quoted lines of `block` mean where they are from.
     pub(super) fn fit(&self, block: &Block) -> Fit {
         let quoted: Vec<&Line> = block.lines.iter().filter(|line| line.is_quoted()).collect();
         let texts: Vec<&str> = quoted.iter().map(|line| line.text.as_str()).collect();
-        match self.count(&texts, false) {
-            0 => self.compared(&quoted),
-            1 => Fit::Clear,
+        let own = quoted.first().and_then(|line| line.at);
+        match self.starts(&texts, false).as_slice() {
+            [] => self.compared(&quoted),
+            [only] if Some(*only) == own => Fit::Clear,
+            // With lines left out a quote may fit another place to the letter.
+            [_] => Fit::Close,
             _ => Fit::Several,
         }
     }
@@ -122,6 +130,7 @@ mod tests {
     fn a_quote_that_stands_twice_is_not() {
         assert_eq!(fit("a\nb\nc\na\nb\n", &[(0, "a"), (1, "b")]), Fit::Several);
         assert_eq!(fit("a\nb\nc\n  a\n  b\n", &[(0, " a"), (1, " b")]), Fit::Close);
+        assert_eq!(fit("a\nx\nb\na\nb\n", &[(0, "a"), (2, "b")]), Fit::Close);
         assert_eq!(fit("a\nlonger\nc\na\nd\nc\n", &[(0, "a"), (1, "lnoger"), (2, "c")]), Fit::Clear);
     }
 }

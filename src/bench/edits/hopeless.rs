@@ -3,7 +3,7 @@
 use fastrand::Rng;
 
 use super::elision::comment_sign;
-use super::fit::{Fit, Lookup};
+use super::fit::Lookup;
 use super::sketch::{Block, Fencing, Head, Line, Mark, Sketch};
 use crate::edit::EditFormat;
 
@@ -33,7 +33,7 @@ pub(super) fn ambiguous(sketch: &mut Sketch, rng: &mut Rng) -> bool {
             let lines = block.lines.get(first.saturating_sub(above)..(last + 1 + below).min(block.lines.len()));
             let smaller = Block { lines: lines.unwrap_or_default().to_vec(), ..block.clone() };
             let solid = smaller.lines.iter().any(|line| line.is_quoted() && line.is_solid());
-            found.extend((solid && lookup.fit(&smaller) == Fit::Several).then_some(smaller));
+            found.extend((solid && stands_twice(&lookup, sketch, &smaller)).then_some(smaller));
         }
     }
     let Some(block) = rng.choice(found) else { return false };
@@ -51,7 +51,14 @@ pub(super) fn duplicate(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let Some(at) = rng.choice(free) else { return false };
     sketch.store(at, copy);
     let lookup = Lookup::new(&sketch.base);
-    sketch.blocks.get(nth).is_some_and(|block| lookup.fit(block) == Fit::Several)
+    sketch.blocks.get(nth).is_some_and(|block| stands_twice(&lookup, sketch, block))
+}
+
+/// Whether what the file has where a block quotes it stands in the file again, however the block puts it.
+fn stands_twice(lookup: &Lookup<'_>, sketch: &Sketch, block: &Block) -> bool {
+    let (first, end) = block.range();
+    let lines: Vec<&str> = sketch.base.get(first..end).unwrap_or_default().iter().map(String::as_str).collect();
+    lookup.count(&lines, false) > 1
 }
 
 /// Whether the line before the line `at` is quoted.
@@ -221,6 +228,7 @@ pub(super) fn whole_fragment(sketch: &mut Sketch, rng: &mut Rng) -> bool {
 pub(super) fn outside_root(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let path = sketch.path.clone();
     sketch.blocks.iter_mut().for_each(|block| block.counts = false);
+    sketch.wrap.sided = false;
     let away = ["../notes.md", "../../etc/notes.md", "/etc/notes.md", "src/../../notes.md", "~/notes.md"];
     if rng.bool() {
         sketch.wrap.name = Some(format!("../{path}"));

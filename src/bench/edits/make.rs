@@ -63,7 +63,7 @@ pub fn cases(samples: &[Sample], format: EditFormat, count: usize, seed: u64) ->
         let defects: Vec<&Defect> = match kind {
             Kind::Clean => Vec::new(),
             Kind::One => ones.next().into_iter().copied().collect(),
-            Kind::Hopeless => refusals.next().into_iter().copied().collect(),
+            Kind::Hopeless => refusals.next().map(|defect| worse(defect, &single, &mut rng)).unwrap_or_default(),
             Kind::Several => several(&single, &mut rng),
         };
         cases.extend(case(samples, format, &defects, nth, &mut rng));
@@ -90,6 +90,14 @@ fn several(all: &[&'static Defect], rng: &mut Rng) -> Vec<&'static Defect> {
     chosen
 }
 
+/// A hopeless defect, half the time together with one that alone would be harmless.
+fn worse(hopeless: &'static Defect, all: &[&'static Defect], rng: &mut Rng) -> Vec<&'static Defect> {
+    let harmless = all.iter().filter(|defect| (Layer::Lines..=Layer::Margin).contains(&defect.layer));
+    let harmless: Vec<&Defect> = harmless.copied().filter(|defect| defect.expect == Expect::Apply).collect();
+    let also = rng.choice(harmless).filter(|_| rng.bool() && hopeless.formats.len() != 1);
+    also.into_iter().chain([hopeless]).collect()
+}
+
 /// A case with all of the defects, from the first sample that has a place for them.
 fn case(samples: &[Sample], format: EditFormat, defects: &[&Defect], nth: usize, rng: &mut Rng) -> Option<Case> {
     for _ in 0..TRIES {
@@ -111,11 +119,23 @@ fn case(samples: &[Sample], format: EditFormat, defects: &[&Defect], nth: usize,
 
 /// Whether what is meant can be told from the reply; where refusing is right, the defect has seen to that.
 fn is_clear(sketch: &Sketch) -> bool {
-    if sketch.expect == Expect::Refuse || sketch.format == Whole {
+    if sketch.format == Whole {
+        return !tidies(sketch);
+    }
+    if sketch.expect == Expect::Refuse {
         return true;
     }
     let lookup = Lookup::new(&sketch.base);
     sketch.blocks.iter().all(|block| lookup.fit(block) == Fit::Clear)
+}
+
+/// Whether the change takes all white space from the ends of lines. In a whole file that looks like a loss.
+fn tidies(sketch: &Sketch) -> bool {
+    let trails = |text: &str| text.ends_with([' ', '\t']);
+    let meant = sketch.meant();
+    sketch.base.iter().any(|line| trails(line))
+        && !meant.iter().any(|(_, text)| trails(text))
+        && meant.iter().filter(|(at, _)| at.is_some()).count() < sketch.base.len()
 }
 
 fn finished(sketch: Sketch, defects: &[&Defect], nth: usize) -> Case {
@@ -174,6 +194,7 @@ fn wrap(path: &str, format: EditFormat, rng: &mut Rng) -> Wrap {
     };
     Wrap {
         name: Some(path.to_owned()),
+        sided: format == Udiff && rng.u8(..) < 64,
         fencing,
         before: BEFORE.get(rng.usize(..BEFORE.len())).copied().unwrap_or_default().to_owned(),
         after: AFTER.get(rng.usize(..AFTER.len())).copied().unwrap_or_default().to_owned(),

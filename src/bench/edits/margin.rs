@@ -42,14 +42,23 @@ pub(super) fn indent(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     true
 }
 
-/// Applies a change of margins to all lines of the reply, if it touches a quoted one.
+/// Applies a change of margins to all lines of the reply. Each block in which a new line is touched must show it in a
+/// quoted one, or nobody could tell what the new lines should begin with.
 fn rewrite(sketch: &mut Sketch, change: impl Fn(&str) -> String) -> bool {
     let mut any = false;
-    for line in sketch.lines_mut().filter(|line| line.is_solid()) {
-        let own = margin(&line.text).to_owned();
-        let new = change(&own);
-        any |= new != own && line.is_quoted();
-        line.text.replace_range(..own.len(), &new);
+    for block in &mut sketch.blocks {
+        let (mut shown, mut needed) = (false, false);
+        for line in block.lines.iter_mut().filter(|line| line.is_solid()) {
+            let own = margin(&line.text).to_owned();
+            let new = change(&own);
+            shown |= new != own && line.is_quoted();
+            needed |= new != own && !line.is_quoted();
+            line.text.replace_range(..own.len(), &new);
+        }
+        if needed && !shown {
+            return false;
+        }
+        any |= shown;
     }
     any
 }

@@ -33,7 +33,7 @@ fn cut_at(text: &str, last: &Range<usize>, before: usize, part: f64) -> usize {
     at
 }
 
-/// Text, and where in it the last block stands.
+/// Text, and where in it the last block stands, without its first line.
 #[derive(Default)]
 struct Page {
     text: String,
@@ -48,9 +48,9 @@ impl Page {
 
     /// Writes the lines of a block.
     fn block(&mut self, lines: &[String]) {
-        let start = self.text.len();
+        let start = self.text.len() + lines.first().map_or(0, |line| line.len() + 1);
         lines.iter().for_each(|line| self.line(line));
-        self.last = start..self.text.len();
+        self.last = start.min(self.text.len())..self.text.len();
     }
 }
 
@@ -153,8 +153,9 @@ fn unified(sketch: &Sketch, page: &mut Page) {
     let fence = fence(sketch, &blocks.concat());
     open(page, fence.as_ref());
     if let Some(name) = &sketch.wrap.name {
-        page.line(&if sketch.creates { "--- /dev/null".to_owned() } else { format!("--- {name}") });
-        page.line(&format!("+++ {name}"));
+        let (old, new) = if sketch.wrap.sided { ("a/", "b/") } else { ("", "") };
+        page.line(&if sketch.creates { "--- /dev/null".to_owned() } else { format!("--- {old}{name}") });
+        page.line(&format!("+++ {new}{name}"));
     }
     blocks.iter().for_each(|block| page.block(block));
     close(page, fence.as_ref(), sketch, true);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use similar::{Algorithm, DiffTag};
 
 use super::case::{Case, Expect, Tree};
-use crate::edit::{FileChange, Proposal, Status, Strategy};
+use crate::edit::{FileChange, Flag, Outcome, Proposal, Status, Strategy};
 
 /// What became of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,7 +68,7 @@ pub fn verdict(case: &Case, proposal: &Proposal) -> Verdict {
         return Verdict::Wrong;
     }
     if case.expect != Expect::Refuse && found == case.after {
-        return if refused { Verdict::Refused } else { Verdict::Exact };
+        return if complains(case, proposal) { Verdict::Refused } else { Verdict::Exact };
     }
     if refused && is_part(&case.before, &case.after, &found) {
         return Verdict::Refused;
@@ -80,6 +80,15 @@ pub fn verdict(case: &Case, proposal: &Proposal) -> Verdict {
         return Verdict::Equiv;
     }
     Verdict::Wrong
+}
+
+/// Whether an edit is refused though it is not one that is there already.
+fn complains(case: &Case, proposal: &Proposal) -> bool {
+    if case.defects.iter().any(|name| name == "sent-twice") {
+        return false;
+    }
+    let there = |outcome: &Outcome| outcome.flags.iter().any(|flag| matches!(flag, Flag::AlreadyApplied));
+    proposal.outcomes.iter().any(|outcome| outcome.status == Status::Refused && !there(outcome))
 }
 
 /// Whether the statuses agree with what changed.

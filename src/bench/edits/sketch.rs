@@ -136,6 +136,8 @@ pub(super) enum Fencing {
 pub(super) struct Wrap {
     /// The name of the file as it is written.
     pub(super) name: Option<String>,
+    /// In diffs: `a/` and `b/` before the name.
+    pub(super) sided: bool,
     pub(super) fencing: Fencing,
     /// What stands before and after all blocks.
     pub(super) before: String,

@@ -35,8 +35,17 @@ fn unedited(sketch: &Sketch, rng: &mut Rng, fits: impl Fn(usize) -> bool) -> Opt
     rng.choice(lines.collect::<Vec<_>>())
 }
 
-/// A form feed or another character that some programs take for a line end.
+/// A form feed or another character that some programs take for a line end, or a space that does not break.
 pub(super) fn odd_character(sketch: &mut Sketch, rng: &mut Rng) -> bool {
+    if rng.u8(..) < 64 && sketch.format != EditFormat::Whole {
+        // Between two words of a line that is quoted with a plain space.
+        let spaced = |at: usize| sketch.base.get(at).is_some_and(|line| line.trim().contains(' '));
+        let Some(at) = unedited(sketch, rng, |at| spaced(at) && sketch.quotes(at)) else { return false };
+        let line = &mut sketch.base[at];
+        let space = line.rfind(' ').unwrap_or_default();
+        line.replace_range(space..=space, "\u{a0}");
+        return line.trim_end() == line;
+    }
     if rng.bool() {
         // In the place of a blank line, quoted as it is or as it looks.
         let blank = |at: usize| sketch.base.get(at).is_some_and(String::is_empty);
@@ -124,7 +133,9 @@ mod tests {
         assert_eq!(stored(&put(EditFormat::Udiff, no_final_newline)), BEFORE.trim_end().as_bytes());
         assert!(std::str::from_utf8(&stored(&put(EditFormat::Udiff, not_utf8))).is_err());
         let odd = put(EditFormat::Udiff, odd_character);
-        assert!(String::from_utf8(stored(&odd)).unwrap().contains(['\u{c}', '\u{b}', '\u{85}', '\u{2028}', '\r']));
+        assert!(
+            String::from_utf8(stored(&odd)).unwrap().contains(['\u{c}', '\u{b}', '\u{85}', '\u{a0}', '\u{2028}', '\r'])
+        );
     }
 
     #[test]

@@ -88,7 +88,7 @@ impl Group {
 pub struct Figures {
     /// By format and kind.
     pub groups: BTreeMap<(&'static str, Group), Tally>,
-    /// By defect and format, for cases with this defect alone.
+    /// By defect and format, for cases with this defect alone or, where it is a hopeless one, with another.
     pub classes: BTreeMap<(String, &'static str), Tally>,
     micros: Vec<f64>,
 }
@@ -96,11 +96,14 @@ pub struct Figures {
 impl Figures {
     /// Counts a case in.
     pub fn add(&mut self, case: &Case, run: &Run) {
+        let group = Group::of(case);
         for format in [case.format.name(), "all"] {
-            for group in [Group::of(case), Group::All] {
+            for group in [group, Group::All] {
                 self.groups.entry((format, group)).or_default().add(case.expect, run.verdict);
             }
-            if let [only] = case.defects.as_slice() {
+            // A hopeless defect is always the last.
+            let class = if group == Group::Hopeless { case.defects.last() } else { case.defects.first() };
+            if let Some(only) = class.filter(|_| group == Group::Hopeless || case.defects.len() == 1) {
                 self.classes.entry((only.clone(), format)).or_default().add(case.expect, run.verdict);
             }
         }

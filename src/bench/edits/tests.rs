@@ -51,6 +51,7 @@ fn sketched(sample: &Sample, format: EditFormat, context: usize) -> Sketch {
     let info = if format == EditFormat::Udiff { "diff" } else { "python" };
     let wrap = Wrap {
         name: Some(sample.path.clone()),
+        sided: false,
         fencing: Fencing::Closed(info.into()),
         before: String::new(),
         after: String::new(),

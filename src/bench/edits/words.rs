@@ -11,7 +11,8 @@ const SHORTEST: usize = 5;
 /// Lines this alike could be meant for each other.
 const ALIKE: f64 = 0.7;
 
-/// An added line without its plus sign. It is nowhere in the file and like no line near it.
+/// An added line without its plus sign. It is nowhere in the file and like no line near it, and quoted lines stand on both
+/// sides of it: at an end it could as well be context that has changed meanwhile.
 pub(super) fn forget_plus(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let lookup = Lookup::new(&sketch.base);
     let deleted = |at: usize| {
@@ -29,12 +30,20 @@ pub(super) fn forget_plus(sketch: &mut Sketch, rng: &mut Rng) -> bool {
         let new = |line: &Line| line.mark == Mark::Insert && line.is_solid() && lookup.places(&line.text).is_empty();
         let once =
             |line: &Line| block.lines.iter().filter(|other| plain(&other.text) == plain(&line.text)).count() == 1;
+        let quoted = |line: &Line| line.is_quoted() && line.is_solid();
+        let first = block.lines.iter().position(quoted).unwrap_or_default();
+        let last = block.lines.iter().rposition(quoted).unwrap_or_default();
         let fits = block.lines.iter().enumerate().filter(|(_, line)| new(line) && once(line) && !alike_near(line));
-        lines.extend(fits.map(|(at, _)| (nth, at)));
+        lines.extend(fits.map(|(at, _)| (nth, at)).filter(|(_, at)| first < *at && *at < last));
     }
-    let Some((nth, at)) = rng.choice(lines) else { return false };
-    let Some(line) = sketch.blocks.get_mut(nth).and_then(|block| block.lines.get_mut(at)) else { return false };
-    line.unsigned = true;
+    let Some((nth, at)) = rng.choice(lines.clone()) else { return false };
+    // Now and then of several lines in a row.
+    let more = if rng.u8(..) < 64 { rng.usize(1..3) } else { 0 };
+    for at in (at..=at + more).take_while(|at| lines.contains(&(nth, *at))) {
+        if let Some(line) = sketch.blocks.get_mut(nth).and_then(|block| block.lines.get_mut(at)) {
+            line.unsigned = true;
+        }
+    }
     true
 }
 
@@ -132,27 +141,24 @@ pub(super) fn typography_in_file(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     any
 }
 
-/// `&lt;`, `&gt;` and `&amp;` for the characters.
+/// `&lt;`, `&gt;` and `&amp;` for the characters, in lines of the file as well: of new ones alone nobody could tell that
+/// the entities are not meant.
 pub(super) fn entities(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     let whole = sketch.format == EditFormat::Whole;
     let texts = |line: &String| ["&lt;", "&gt;", "&amp;"].iter().any(|entity| line.contains(entity));
     if sketch.base.iter().any(texts) || sketch.lines_mut().any(|line| texts(&line.text)) {
         return false;
     }
-    let mut any = false;
-    let mut encode = |text: &mut String| {
-        let encoded = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-        any |= encoded != *text;
-        *text = encoded;
-    };
+    let encoded = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let shows = |text: &str| text.contains(['&', '<', '>']);
     if whole {
-        let mut text = sketch.whole_text();
-        text.iter_mut().for_each(encode);
-        sketch.whole = Some(text);
-    } else {
-        sketch.lines_mut().for_each(|line| encode(&mut line.text));
+        let kept = sketch.meant().iter().any(|(at, text)| at.is_some() && shows(text));
+        sketch.whole = Some(sketch.whole_text().iter().map(|text| encoded(text)).collect());
+        return kept;
     }
-    any
+    let quoted = sketch.lines_mut().any(|line| line.is_quoted() && shows(&line.text));
+    sketch.lines_mut().for_each(|line| line.text = encoded(&line.text));
+    quoted
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ fn base_name(path: &str) -> &str {
 /// Writes the name differently.
 fn named(sketch: &mut Sketch, name: impl FnOnce(&str) -> String) -> bool {
     sketch.wrap.name = Some(name(&sketch.path));
+    sketch.wrap.sided = false;
     true
 }
 
@@ -53,8 +54,7 @@ pub(super) fn name_last_part(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     if sketch.around.keys().any(|other| base_name(other) == name) {
         sketch.expect = sketch.expect.max(Expect::Either);
     }
-    sketch.wrap.name = Some(name);
-    fits_nowhere_else(sketch)
+    named(sketch, |_| name) && fits_nowhere_else(sketch)
 }
 
 pub(super) fn name_absolute(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
@@ -68,7 +68,8 @@ pub(super) fn name_foreign(sketch: &mut Sketch, rng: &mut Rng) -> bool {
 
 pub(super) fn name_misspelt(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let (folder, name) = sketch.path.rsplit_once('/').unwrap_or(("", &sketch.path));
-    let Some(name) = misspelt(name, rng) else { return false };
+    let folder = if rng.u8(..) < 64 { misspelt(folder, rng) } else { Some(folder.to_owned()) };
+    let (Some(folder), Some(name)) = (folder, misspelt(name, rng)) else { return false };
     let name = if folder.is_empty() { name } else { format!("{folder}/{name}") };
     let free = !sketch.around.contains_key(&name);
     named(sketch, |_| name) && free && fits_nowhere_else(sketch)
