@@ -130,6 +130,33 @@ fn the_map_is_measured_on_commits() {
 }
 
 #[test]
+fn edits_are_measured_on_commits_and_on_a_corpus() {
+    let (repo, folder, _) = harbour_case();
+    let (here, git_dir) = (folder.path(), repo.path().join(".git"));
+    let failures = folder.path().join("failures");
+    let args = ["bench", "edits", "--git-dir", git_dir.to_str().unwrap(), "--cases", "20"];
+    let more = ["--inflexible", "--failures", failures.to_str().unwrap()];
+    let (_, out, err) = run(rhumb(here, &[&args[..], &more].concat()));
+    assert!(err.contains("has only 1 changes of use"), "{err}");
+    for part in ["WRONG", "\nudiff  clean", "\nall    all", "99th percentile", "to the letter:"] {
+        assert!(out.contains(part), "no {part:?} in {out}");
+    }
+    let (_, out, _) = run(rhumb(here, &[&args[..], &["--json", "--format", "udiff"]].concat()));
+    let report = json(&out);
+    let clean = report["groups"].as_array().unwrap().iter().find(|group| group["kind"] == "clean").unwrap();
+    assert_eq!((&clean["format"], &clean["cases"], &clean["right"]), (&"all".into(), &4.into(), &4.into()), "{out}");
+    assert!(repo.git(&["status", "--porcelain"]).is_empty());
+
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/edit_formats");
+    let (code, out, err) = run(rhumb(here, &["bench", "edits", "--corpus", corpus.to_str().unwrap(), "--json"]));
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    let (code, _, err) = run(rhumb(here, &["bench", "edits", "--corpus", here.to_str().unwrap()]));
+    assert!(code == 2 && err.contains("there is no case"), "{err}");
+    let (code, _, err) = run(rhumb(here, &[&args[..], &["--format", "xml"]].concat()));
+    assert!(code == 2 && err.contains("there is no format \"xml\""), "{err}");
+}
+
+#[test]
 fn cases_that_cannot_be_run_are_a_usage_error() {
     let (repo, folder, file) = harbour_case();
     let path = repo.path();

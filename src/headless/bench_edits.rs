@@ -106,10 +106,10 @@ fn tables(figures: &Figures, rigid: Option<&Figures>) -> String {
         format!("{title:<32}{:>7}{:>8}{:>8}{:>9}{:>7}{:>8}\n", "cases", "right", "equiv", "refused", "lost", "WRONG")
     };
     let mut text = head("%");
-    for format in FORMATS.iter().map(|format| format.name()).chain(["all"]) {
+    for format in figures.formats().into_iter().chain(["all"]) {
         for group in GROUPS {
             if let Some(tally) = figures.groups.get(&(format, group)) {
-                text.push_str(&row(&format!("{format:<7}{}", group.name()), tally));
+                text.push_str(&row(&format!("{format:<12}{}", group.name()), tally));
             }
         }
     }
@@ -117,8 +117,7 @@ fn tables(figures: &Figures, rigid: Option<&Figures>) -> String {
     text.push_str(&head("one defect alone"));
     for name in figures.class_names() {
         let of = |format: &'static str| figures.classes.get(&(name.to_owned(), format));
-        let formats: Vec<_> = FORMATS.iter().filter_map(|format| Some((format.name(), of(format.name())?))).collect();
-        for (format, tally) in &formats {
+        for (format, tally) in figures.formats().into_iter().filter_map(|format| Some((format, of(format)?))) {
             text.push_str(&row(&format!("{name:<22}{format}"), tally));
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::edit::{EditFormat, Files};
+use crate::edit::{Files, FormatChoice};
 
 /// Files by path.
 pub type Tree = BTreeMap<String, Vec<u8>>;
@@ -16,6 +16,8 @@ pub enum Expect {
     Either,
     /// To refuse; the true hunks of the reply may be applied.
     Refuse,
+    /// To do and say nothing: the reply has no edit.
+    Nothing,
 }
 
 impl Expect {
@@ -25,12 +27,23 @@ impl Expect {
             Self::Apply => "apply",
             Self::Either => "either",
             Self::Refuse => "refuse",
+            Self::Nothing => "nothing",
         }
     }
 
     /// The one of a name.
     pub fn of_name(name: &str) -> Option<Self> {
-        [Self::Apply, Self::Either, Self::Refuse].into_iter().find(|expect| expect.name() == name)
+        [Self::Apply, Self::Either, Self::Refuse, Self::Nothing].into_iter().find(|expect| expect.name() == name)
+    }
+}
+
+impl Case {
+    /// The name of its format, `auto` where that is to be found out.
+    pub fn format_name(&self) -> &'static str {
+        match self.format {
+            FormatChoice::Auto => "auto",
+            FormatChoice::Only(format) => format.name(),
+        }
     }
 }
 
@@ -41,8 +54,8 @@ pub struct Case {
     pub name: String,
     /// Where its text is from, for people.
     pub origin: String,
-    /// The format of the reply.
-    pub format: EditFormat,
+    /// The format that the reply is read in.
+    pub format: FormatChoice,
     /// The names of its defects.
     pub defects: Vec<String>,
     /// What is right.

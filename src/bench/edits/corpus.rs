@@ -10,7 +10,7 @@ use serde_json::json;
 use super::case::{Case, Expect, Tree};
 use super::run::Run;
 use super::score::written;
-use crate::edit::{EditError, EditFormat};
+use crate::edit::{EditError, FormatChoice};
 
 /// A corpus cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +52,7 @@ pub enum CorpusError {
 struct Facts {
     format: String,
     expect: Option<String>,
+    exit: Option<u8>,
     #[serde(default)]
     defects: Vec<String>,
     #[serde(default)]
@@ -90,19 +91,24 @@ fn case(folder: &Path) -> Result<Case, CorpusError> {
     let text = fs::read_to_string(&path).map_err(failed(&path))?;
     let facts: Facts =
         serde_json::from_str(&text).map_err(|source| CorpusError::Json { path: path.clone(), source })?;
-    let format: EditFormat = facts.format.parse().map_err(|source| CorpusError::Format { path, source })?;
+    let format: FormatChoice = facts.format.parse().map_err(|source| CorpusError::Format { path, source })?;
     let reply = folder.join("reply.md");
     let reply = fs::read(&reply).map_err(failed(&reply))?;
     let before = tree(&folder.join("before"))?;
     let after = folder.join("after");
     let after = if after.is_dir() { tree(&after)? } else { before.clone() };
-    let unchanged = if after == before { Expect::Refuse } else { Expect::Apply };
+    let expect = match (facts.exit, facts.expect.as_deref().and_then(Expect::of_name)) {
+        (Some(2), _) => Expect::Nothing,
+        (_, Some(expect)) => expect,
+        (Some(0), None) => Expect::Apply,
+        (_, None) => Expect::Refuse,
+    };
     Ok(Case {
         name: folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         origin: facts.why,
         format,
         defects: facts.defects,
-        expect: facts.expect.as_deref().and_then(Expect::of_name).unwrap_or(unchanged),
+        expect,
         before,
         after,
         reply: String::from_utf8_lossy(&reply).into_owned(),
@@ -133,7 +139,7 @@ fn tree(folder: &Path) -> Result<Tree, CorpusError> {
 pub fn write(folder: &Path, case: &Case, run: &Run) -> io::Result<()> {
     let folder = folder.join(format!("{}-{}", run.verdict.name(), case.name));
     let facts = json!({
-        "format": case.format.name(), "expect": case.expect.name(), "exit": u8::from(case.expect == Expect::Refuse),
+        "format": case.format_name(), "expect": case.expect.name(), "exit": u8::from(case.expect == Expect::Refuse),
         "why": case.origin, "defects": case.defects, "verdict": run.verdict.name(),
     });
     let outcome = |outcome: &crate::edit::Outcome| {
@@ -163,7 +169,7 @@ mod tests {
     use super::super::tests::samples;
     use super::super::{cases, run};
     use super::*;
-    use crate::edit::Flexibility;
+    use crate::edit::{EditFormat, Flexibility};
 
     #[test]
     fn a_case_that_is_written_reads_back() {

@@ -7,6 +7,8 @@ use super::sketch::{Block, Line};
 
 /// A misspelt line speaks for its place, but less than a true one.
 const MISSPELT: f32 = 0.8;
+/// Lines this alike could be meant for each other.
+const ALIKE: f64 = 0.7;
 /// By so many lines the own place must be ahead of every other.
 const AHEAD: f32 = 0.75;
 
@@ -59,13 +61,24 @@ impl<'b> Lookup<'b> {
     }
 
     /// Where (0-based) the lines stand one after another; none if all are blank.
-    fn starts(&self, quote: &[&str], loose: bool) -> Vec<usize> {
+    pub(super) fn starts(&self, quote: &[&str], loose: bool) -> Vec<usize> {
         let Some(anchor) = quote.iter().position(|line| !line.trim().is_empty()) else { return Vec::new() };
         let same = |(a, b): (&String, &&str)| if loose { plain(a) == plain(b) } else { a == b };
         let starts = self.places(quote.get(anchor).copied().unwrap_or_default()).iter();
         let starts = starts.filter_map(|at| at.checked_sub(anchor));
         let window = |start: usize| self.base.get(start..start + quote.len());
         starts.filter(|start| window(*start).is_some_and(|window| window.iter().zip(quote).all(same))).collect()
+    }
+
+    /// The lines that a misspelt line could be meant for.
+    fn like(&self, text: &str) -> Vec<usize> {
+        let text = text.trim();
+        let like = |line: &str| {
+            let near = line.len() * 2 > text.len() && line.len() < text.len() * 2;
+            near && strsim::normalized_levenshtein(line, text) > ALIKE
+        };
+        let lines = self.base.iter().enumerate();
+        lines.filter(|(_, line)| like(line.trim())).map(|(at, _)| at).collect()
     }
 
     /// How surely the quoted lines of `block` mean where they are from.
@@ -89,8 +102,11 @@ impl<'b> Lookup<'b> {
         let mut own = 0.0;
         let mut shifts: BTreeMap<isize, BTreeSet<usize>> = BTreeMap::new();
         for (nth, (at, text)) in founded.iter().enumerate() {
-            let hits = self.places(text);
+            let mut hits = self.places(text).to_vec();
             own += if hits.contains(at) { 1.0 } else { MISSPELT };
+            if hits.is_empty() {
+                hits = self.like(text);
+            }
             for hit in hits.iter().filter(|hit| *hit != at) {
                 shifts.entry(*hit as isize - *at as isize).or_default().insert(nth);
             }

@@ -54,11 +54,14 @@ pub(super) fn duplicate(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     sketch.blocks.get(nth).is_some_and(|block| stands_twice(&lookup, sketch, block))
 }
 
-/// Whether what the file has where a block quotes it stands in the file again, however the block puts it.
+/// Whether what the file has where a block quotes it stands in the file again, however the block puts it; as long as it
+/// does not put it as just one place does.
 fn stands_twice(lookup: &Lookup<'_>, sketch: &Sketch, block: &Block) -> bool {
     let (first, end) = block.range();
     let lines: Vec<&str> = sketch.base.get(first..end).unwrap_or_default().iter().map(String::as_str).collect();
-    lookup.count(&lines, false) > 1
+    let quoted = block.lines.iter().filter(|line| line.is_quoted());
+    let quoted: Vec<&str> = quoted.map(|line| line.text.as_str()).collect();
+    lookup.count(&lines, false) > 1 && lookup.count(&quoted, false) != 1
 }
 
 /// Whether the line before the line `at` is quoted.

@@ -8,8 +8,9 @@ use super::defect::{DEFECTS, Defect, Layer};
 use super::fit::{Fit, Lookup};
 use super::render::render;
 use super::sample::Sample;
-use super::sketch::{Fencing, Head, Sketch, Wrap};
+use super::sketch::{Fencing, Head, Line, Sketch, Wrap};
 use crate::edit::EditFormat::{self, Diff, Patch, Udiff, Whole};
+use crate::edit::FormatChoice;
 use crate::syntax::Language;
 
 /// The formats that cases are made in.
@@ -120,22 +121,48 @@ fn case(samples: &[Sample], format: EditFormat, defects: &[&Defect], nth: usize,
 /// Whether what is meant can be told from the reply; where refusing is right, the defect has seen to that.
 fn is_clear(sketch: &Sketch) -> bool {
     if sketch.format == Whole {
-        return !tidies(sketch);
+        return sketch.expect == Expect::Refuse || is_plain_rewrite(sketch);
     }
     if sketch.expect == Expect::Refuse {
         return true;
     }
     let lookup = Lookup::new(&sketch.base);
-    sketch.blocks.iter().all(|block| lookup.fit(block) == Fit::Clear)
+    (0..sketch.blocks.len()).all(|nth| {
+        sketch.blocks.get(nth).is_some_and(|block| lookup.fit(block) == Fit::Clear) && !has_decoy(sketch, nth)
+    })
 }
 
-/// Whether the change takes all white space from the ends of lines. In a whole file that looks like a loss.
-fn tidies(sketch: &Sketch) -> bool {
+/// Whether the other blocks make a second place that the quote of a block fits: nobody could tell whether it speaks of
+/// the file as it was or as they leave it.
+fn has_decoy(sketch: &Sketch, nth: usize) -> bool {
+    let mut others = sketch.clone();
+    let Some(block) = sketch.blocks.get(nth) else { return false };
+    if !block.counts || sketch.blocks.len() < 2 {
+        return false;
+    }
+    others.blocks.remove(nth);
+    let left = others.meant();
+    let texts: Vec<String> = left.iter().map(|(_, text)| (*text).to_owned()).collect();
+    let quoted: Vec<&Line> = block.lines.iter().filter(|line| line.is_quoted()).collect();
+    let quote: Vec<&str> = quoted.iter().map(|line| line.text.as_str()).collect();
+    let own = |start: &usize| {
+        let window = left.get(*start..).unwrap_or_default();
+        quoted.iter().zip(window).all(|(line, (at, _))| line.at.is_none() || line.at == *at)
+    };
+    !Lookup::new(&texts).starts(&quote, true).iter().all(own)
+}
+
+/// Whether a whole file that says what is meant looks like nothing else: like a fragment, like one that lost the white
+/// space at the ends of its lines, or like one with a blank line too many.
+fn is_plain_rewrite(sketch: &Sketch) -> bool {
     let trails = |text: &str| text.ends_with([' ', '\t']);
+    let blank = |line: Option<&str>| line.is_some_and(|line| line.trim().is_empty());
     let meant = sketch.meant();
-    sketch.base.iter().any(|line| trails(line))
-        && !meant.iter().any(|(_, text)| trails(text))
-        && meant.iter().filter(|(at, _)| at.is_some()).count() < sketch.base.len()
+    let old = || sketch.base.iter().map(String::as_str);
+    let new = || meant.iter().map(|(_, text)| *text);
+    let tidies = old().any(trails) && !new().any(trails);
+    let opens_blank = blank(new().next()) && !blank(old().next());
+    meant.len() * 2 > sketch.base.len() && !tidies && !opens_blank
 }
 
 fn finished(sketch: Sketch, defects: &[&Defect], nth: usize) -> Case {
@@ -143,7 +170,7 @@ fn finished(sketch: Sketch, defects: &[&Defect], nth: usize) -> Case {
     let named = if defects.is_empty() { "clean".to_owned() } else { defects.join("+") };
     Case {
         name: format!("{nth:05}-{}-{named}", sketch.format),
-        format: sketch.format,
+        format: FormatChoice::Only(sketch.format),
         defects,
         expect: sketch.expect,
         before: sketch.tree(),

@@ -4,7 +4,7 @@ use super::case::{Case, Shelf};
 use super::score::{Verdict, verdict};
 use super::sketch::ROOT;
 use crate::clock::ThreadWatch;
-use crate::edit::{self, Flexibility, FormatChoice, Proposal};
+use crate::edit::{self, Flexibility, Proposal};
 
 /// What became of a case.
 #[derive(Debug, Clone)]
@@ -19,7 +19,7 @@ pub struct Run {
 
 /// What the engine makes of a case.
 pub(super) fn proposed(case: &Case, flexibility: Flexibility) -> Proposal {
-    let parsed = edit::parse(&case.reply, FormatChoice::Only(case.format));
+    let parsed = edit::parse(&case.reply, case.format);
     edit::propose_with(&parsed, &Shelf { tree: &case.before, root: ROOT }, flexibility)
 }
 

@@ -37,9 +37,10 @@ impl Verdict {
     /// Whether it is what was expected.
     pub fn is_right(self, expect: Expect) -> bool {
         match self {
-            Self::Exact => expect != Expect::Refuse,
-            Self::Refused => expect != Expect::Apply,
-            Self::Equiv | Self::Lost | Self::Wrong => false,
+            Self::Exact => matches!(expect, Expect::Apply | Expect::Either),
+            Self::Refused => matches!(expect, Expect::Either | Expect::Refuse),
+            Self::Lost => expect == Expect::Nothing,
+            Self::Equiv | Self::Wrong => false,
         }
     }
 }
@@ -67,7 +68,8 @@ pub fn verdict(case: &Case, proposal: &Proposal) -> Verdict {
     if !is_honest(case, proposal, &found) {
         return Verdict::Wrong;
     }
-    if case.expect != Expect::Refuse && found == case.after {
+    let applies = matches!(case.expect, Expect::Apply | Expect::Either);
+    if applies && found == case.after {
         return if complains(case, proposal) { Verdict::Refused } else { Verdict::Exact };
     }
     if refused && is_part(&case.before, &case.after, &found) {
@@ -76,7 +78,7 @@ pub fn verdict(case: &Case, proposal: &Proposal) -> Verdict {
     if !refused && found == case.before {
         return Verdict::Lost;
     }
-    if case.expect != Expect::Refuse && squeezed(&found) == squeezed(&case.after) {
+    if applies && squeezed(&found) == squeezed(&case.after) {
         return Verdict::Equiv;
     }
     Verdict::Wrong
@@ -155,14 +157,14 @@ mod tests {
     use super::super::tests::samples;
     use super::*;
     use crate::bench::edits::cases;
-    use crate::edit::{EditFormat, FileProposal, Flexibility};
+    use crate::edit::{EditFormat, FileProposal, Flexibility, FormatChoice};
 
     fn case(expect: Expect, after: &str) -> Case {
         let tree = |text: &str| Tree::from([("a".to_owned(), text.as_bytes().to_vec())]);
         let reply = "a\n```\n<<<<<<< SEARCH\ntwo\n=======\nzwei\n>>>>>>> REPLACE\n```\n".to_owned();
         let (before, after) = (tree("one\ntwo\nthree\n"), tree(after));
         let (name, origin) = (String::new(), String::new());
-        Case { name, origin, format: EditFormat::Diff, defects: Vec::new(), expect, before, after, reply }
+        Case { name, origin, format: FormatChoice::Auto, defects: Vec::new(), expect, before, after, reply }
     }
 
     fn judged(case: &Case, change: impl Fn(&mut Proposal)) -> Verdict {

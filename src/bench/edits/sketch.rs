@@ -234,8 +234,12 @@ impl Sketch {
         for (other_first, other_end) in others {
             if other_end <= first {
                 floor = floor.max(other_end);
-            } else {
-                ceiling = ceiling.min(other_first.max(end));
+            }
+            if other_first >= end {
+                ceiling = ceiling.min(other_first);
+            }
+            if other_end > first && other_first < end {
+                return;
             }
         }
         let (from, to) = (first.saturating_sub(above).max(floor), (end + below).min(ceiling));

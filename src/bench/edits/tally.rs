@@ -1,9 +1,10 @@
 //! The figures of a run: how many cases of a kind ended how.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::case::{Case, Expect};
 use super::defect::{DEFECTS, Layer};
+use super::make::FORMATS;
 use super::run::Run;
 use super::score::Verdict;
 
@@ -75,7 +76,9 @@ impl Group {
         let hopeless =
             |name: &String| DEFECTS.iter().any(|defect| defect.name == name && defect.layer == Layer::Hopeless);
         match case.defects.as_slice() {
-            _ if case.expect == Expect::Refuse || case.defects.iter().any(hopeless) => Self::Hopeless,
+            _ if matches!(case.expect, Expect::Refuse | Expect::Nothing) || case.defects.iter().any(hopeless) => {
+                Self::Hopeless
+            }
             [] => Self::Clean,
             [_] => Self::One,
             _ => Self::Several,
@@ -97,7 +100,7 @@ impl Figures {
     /// Counts a case in.
     pub fn add(&mut self, case: &Case, run: &Run) {
         let group = Group::of(case);
-        for format in [case.format.name(), "all"] {
+        for format in [case.format_name(), "all"] {
             for group in [group, Group::All] {
                 self.groups.entry((format, group)).or_default().add(case.expect, run.verdict);
             }
@@ -108,6 +111,15 @@ impl Figures {
             }
         }
         self.micros.push(run.micros);
+    }
+
+    /// The formats that were counted, those that cases are made in first.
+    pub fn formats(&self) -> Vec<&'static str> {
+        let mut formats: Vec<&str> = FORMATS.iter().map(|format| format.name()).collect();
+        formats.extend(self.groups.keys().map(|(format, _)| *format).filter(|format| *format != "all"));
+        let mut seen = BTreeSet::new();
+        formats.retain(|format| seen.insert(*format) && self.groups.contains_key(&(*format, Group::All)));
+        formats
     }
 
     /// The names of the defects that were counted, in the order of the report; names that only a corpus has at the end.

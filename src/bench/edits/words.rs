@@ -60,7 +60,8 @@ fn typo(sketch: &mut Sketch, rng: &mut Rng, mark: Mark) -> bool {
     let mut found = Vec::new();
     for (nth, block) in sketch.blocks.iter().enumerate() {
         let others = block.lines.iter().filter(|line| line.is_quoted() && line.is_solid()).count();
-        let lines = block.lines.iter().enumerate().filter(|(_, line)| line.mark == mark && others > 1);
+        let lines = block.lines.iter().enumerate();
+        let lines = lines.filter(|(_, line)| line.mark == mark && line.at.is_some() && others > 1);
         for (at, line) in lines {
             found.extend(misspelt(&line.text, rng).filter(|text| lookup.places(text).is_empty()).map(|t| (nth, at, t)));
         }
