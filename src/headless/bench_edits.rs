@@ -80,7 +80,8 @@ fn drawn(args: &EditsBenchArgs) -> Result<Vec<Sample>, UserError> {
         })?;
         let found = samples(&folder.display().to_string(), &revisions, each, &mut Rng::with_seed(args.seed));
         if found.len() < each {
-            complain(&format!("{} has only {} changes of use", folder.display(), found.len()));
+            let plural = if found.len() == 1 { "" } else { "s" };
+            complain(&format!("{}: {} change{plural} of use instead of {each}", folder.display(), found.len()));
         }
         all.extend(found);
     }
@@ -138,10 +139,11 @@ fn row(title: &str, tally: &Tally) -> String {
 fn compared(figures: &Figures, rigid: &Figures) -> String {
     let (on, off) = (figures.failed(), rigid.failed());
     let wrong = rigid.groups.get(&("all", Group::All)).map_or(0, |tally| tally.wrong);
+    let times = if on == 0 { String::new() } else { format!(" ({:.1} times as many)", off as f64 / on as f64) };
     format!(
-        "to the letter: {off} edits that should be applied are not, against {on} ({:.1} times as many); {wrong} are applied \
-         wrongly\n",
-        off as f64 / on.max(1) as f64
+        "to the letter: {off} replies that should be applied are not, against {on}{times}; {wrong} are applied wrongly, \
+         against {}\n",
+        figures.groups.get(&("all", Group::All)).map_or(0, |tally| tally.wrong)
     )
 }
 
