@@ -1,5 +1,7 @@
 //! Defects of indentation: the whole reply further in or out, tabs for spaces, spaces for tabs.
 
+use std::collections::BTreeMap;
+
 use fastrand::Rng;
 
 use super::sketch::Sketch;
@@ -43,9 +45,10 @@ pub(super) fn indent(sketch: &mut Sketch, rng: &mut Rng) -> bool {
 }
 
 /// Applies a change of margins to all lines of the reply. Each block in which a new line is touched must show it in a
-/// quoted one, or nobody could tell what the new lines should begin with.
+/// quoted one, and no two margins may come to look the same, or nobody could tell what the new lines should begin with.
 fn rewrite(sketch: &mut Sketch, change: impl Fn(&str) -> String) -> bool {
     let mut any = false;
+    let mut origins: BTreeMap<String, String> = BTreeMap::new();
     for block in &mut sketch.blocks {
         let (mut shown, mut needed) = (false, false);
         for line in block.lines.iter_mut().filter(|line| line.is_solid()) {
@@ -54,6 +57,9 @@ fn rewrite(sketch: &mut Sketch, change: impl Fn(&str) -> String) -> bool {
             shown |= new != own && line.is_quoted();
             needed |= new != own && !line.is_quoted();
             line.text.replace_range(..own.len(), &new);
+            if origins.entry(new).or_insert_with(|| own.clone()) != &own {
+                return false;
+            }
         }
         if needed && !shown {
             return false;

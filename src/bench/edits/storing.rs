@@ -75,7 +75,13 @@ pub(super) fn not_utf8(sketch: &mut Sketch, rng: &mut Rng) -> bool {
 /// White space at line ends that the reply does not have.
 pub(super) fn trailing_space_lost(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let trails = |text: &str| text.ends_with([' ', '\t']);
-    if sketch.lines_mut().any(|line| line.mark == Mark::Insert && trails(&line.meant)) {
+    let texts = |mark| {
+        let lines = sketch.blocks.iter().flat_map(|block| &block.lines).filter(move |line| line.mark == mark);
+        lines.map(|line| line.meant.as_str())
+    };
+    // A change that takes white space away, or brings some, can no longer be told.
+    let tidied = |old: &str| trails(old) && texts(Mark::Insert).any(|new| new == old.trim_end());
+    if texts(Mark::Insert).any(trails) || texts(Mark::Delete).any(tidied) {
         return false;
     }
     let whole = sketch.format == EditFormat::Whole;

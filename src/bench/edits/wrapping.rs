@@ -41,7 +41,9 @@ pub(super) fn name_heading(sketch: &mut Sketch, rng: &mut Rng) -> bool {
 
 pub(super) fn name_extra_dir(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let folder = ["harbour", "project", "repo", "workspace/harbour"][rng.usize(..4)];
-    let clear = !sketch.around.keys().any(|other| other.ends_with(&format!("/{}", sketch.path)));
+    // Of two paths one of which ends like the other, either may be meant.
+    let ends = |a: &str, b: &str| a.ends_with(&format!("/{b}"));
+    let clear = !sketch.around.keys().any(|other| ends(other, &sketch.path) || ends(&sketch.path, other));
     named(sketch, |path| format!("{folder}/{path}")) && clear && !sketch.path.starts_with(folder)
 }
 
