@@ -192,13 +192,16 @@ pub(super) fn whole_elided(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let starts: Vec<usize> = (0..meant.len().saturating_sub(count)).filter(|from| old(*from, from + count)).collect();
     let Some(start) = rng.choice(starts) else { return false };
     let sign = comment_sign(&sketch.path).unwrap_or_default();
+    // Without a comment only dots say that something is left out.
     let said = [
         "... existing code ...",
         "... rest of the file unchanged ...",
         "... (unchanged)",
         "rest of the code remains the same",
     ];
-    let placeholder = format!("{sign} {}", said[rng.usize(..if sign.is_empty() { 2 } else { 4 })]).trim().to_owned();
+    let known = if sign.is_empty() { 2 } else { 4 };
+    let placeholder =
+        format!("{sign} {}", rng.choice(said.into_iter().take(known)).unwrap_or_default()).trim().to_owned();
     let mut text: Vec<String> = meant.into_iter().map(|(_, text)| text.to_owned()).collect();
     text.splice(start..start + count, [placeholder]);
     sketch.whole = Some(text);
@@ -240,7 +243,7 @@ pub(super) fn outside_root(sketch: &mut Sketch, rng: &mut Rng) -> bool {
         }
         return true;
     }
-    sketch.wrap.name = Some(away[rng.usize(..away.len())].to_owned());
+    sketch.wrap.name = rng.choice(away).map(str::to_owned);
     sketch.creates = true;
     let text = ["# Notes", "", "The tide is turning."];
     sketch.whole = Some(text.map(str::to_owned).to_vec());

@@ -102,7 +102,7 @@ fn worse(hopeless: &'static Defect, all: &[&'static Defect], rng: &mut Rng) -> V
 /// A case with all of the defects, from the first sample that has a place for them.
 fn case(samples: &[Sample], format: EditFormat, defects: &[&Defect], nth: usize, rng: &mut Rng) -> Option<Case> {
     for _ in 0..TRIES {
-        let sample = samples.get(rng.usize(..samples.len().max(1)))?;
+        let sample = rng.choice(samples)?;
         let Some(mut sketch) = sketch(sample, format, rng) else { continue };
         let plain = render(&sketch);
         let stored = sketch.tree();
@@ -188,7 +188,7 @@ pub(super) fn sketch(sample: &Sample, format: EditFormat, rng: &mut Rng) -> Opti
         Patch => [1, 2, 3, 3, 3, 3, 3],
         Whole => [3; 7],
     };
-    let context = context.get(rng.usize(..7)).copied().unwrap_or(3);
+    let context = rng.choice(context).unwrap_or(3);
     let mut blocks = blocks(sample, context, rng.u8(..) > 40)?;
     let blockwise = match format {
         Udiff => rng.u8(..) < 64,
@@ -216,15 +216,15 @@ fn wrap(path: &str, format: EditFormat, rng: &mut Rng) -> Wrap {
     let fencing = match format {
         Udiff => Fencing::Closed("diff".to_owned()),
         Patch if rng.u8(..) < 160 => Fencing::None,
-        Patch => Fencing::Closed(["", "patch", "diff"].get(rng.usize(..3)).copied().unwrap_or_default().to_owned()),
+        Patch => Fencing::Closed(rng.choice(["", "patch", "diff"]).unwrap_or_default().to_owned()),
         _ => Fencing::Closed(language.to_owned()),
     };
     Wrap {
         name: Some(path.to_owned()),
         sided: format == Udiff && rng.u8(..) < 64,
         fencing,
-        before: BEFORE.get(rng.usize(..BEFORE.len())).copied().unwrap_or_default().to_owned(),
-        after: AFTER.get(rng.usize(..AFTER.len())).copied().unwrap_or_default().to_owned(),
+        before: rng.choice(BEFORE).unwrap_or_default().to_owned(),
+        after: rng.choice(AFTER).unwrap_or_default().to_owned(),
         one_fence: rng.u8(..) < 64,
         bare_blanks: false,
         crlf: false,
@@ -263,5 +263,25 @@ mod tests {
             let chosen = several(&all, &mut rng);
             assert!((2..4).contains(&chosen.len()) && chosen.is_sorted_by(|a, b| a.layer < b.layer));
         }
+    }
+
+    #[test]
+    fn a_quote_that_another_block_makes_true_elsewhere_is_no_case() {
+        let sketched = |after: &str| {
+            let mut sketch = super::super::tests::letters("abcxyzdef_ghi_jkl", after);
+            sketch.blocks.iter_mut().for_each(|block| block.counts = true);
+            sketch
+        };
+        assert!(is_clear(&sketched("abcxyzDef_ghi_jKl")));
+        // After the first block `jkl` stands in two places.
+        assert!(!is_clear(&sketched("abcxjklyzdef_ghi_jKl")));
+    }
+
+    #[test]
+    fn a_whole_file_that_looks_like_less_is_no_case() {
+        let plain = |before: &str, after: &str| is_plain_rewrite(&super::super::tests::letters(before, after));
+        assert!(plain("abcdef", "abcdeF"));
+        assert!(!plain("abcdef", "af"), "a fragment");
+        assert!(!plain("abcdef", " abcdef"), "a blank line at the start");
     }
 }

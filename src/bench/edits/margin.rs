@@ -38,7 +38,7 @@ pub(super) fn indent(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let step = if tabs * 2 > sketch.base.iter().filter(|line| line.starts_with([' ', '\t'])).count() {
         "\t"
     } else {
-        ["  ", "    ", "        "][rng.usize(..3)]
+        rng.choice(["  ", "    ", "        "]).unwrap_or_default()
     };
     sketch.lines_mut().filter(|line| line.is_solid()).for_each(|line| line.text.insert_str(0, step));
     true
@@ -70,7 +70,7 @@ fn rewrite(sketch: &mut Sketch, change: impl Fn(&str) -> String) -> bool {
 }
 
 pub(super) fn tabs_as_spaces(sketch: &mut Sketch, rng: &mut Rng) -> bool {
-    let step = " ".repeat([4, 4, 2, 8][rng.usize(..4)]);
+    let step = " ".repeat(rng.choice([4, 4, 2, 8]).unwrap_or(4));
     rewrite(sketch, |margin| margin.replace('\t', &step))
 }
 

@@ -41,7 +41,7 @@ pub(super) fn odd_character(sketch: &mut Sketch, rng: &mut Rng) -> bool {
         // Between two words of a line that is quoted with a plain space.
         let spaced = |at: usize| sketch.base.get(at).is_some_and(|line| line.trim().contains(' '));
         let Some(at) = unedited(sketch, rng, |at| spaced(at) && sketch.quotes(at)) else { return false };
-        let line = &mut sketch.base[at];
+        let Some(line) = sketch.base.get_mut(at) else { return false };
         let space = line.rfind(' ').unwrap_or_default();
         line.replace_range(space..=space, "\u{a0}");
         return line.trim_end() == line;
@@ -52,13 +52,15 @@ pub(super) fn odd_character(sketch: &mut Sketch, rng: &mut Rng) -> bool {
         let near = unedited(sketch, rng, |at| blank(at) && sketch.quotes(at));
         let Some(at) = near.or_else(|| unedited(sketch, rng, blank)) else { return false };
         let verbatim = rng.bool();
-        sketch.base[at] = "\u{c}".to_owned();
+        if let Some(line) = sketch.base.get_mut(at) {
+            "\u{c}".clone_into(line);
+        }
         sketch.lines_mut().filter(|line| verbatim && line.at == Some(at)).for_each(|line| line.text = "\u{c}".into());
         return true;
     }
     let Some(at) = unedited(sketch, rng, |at| !sketch.quotes(at)) else { return false };
-    let odd = ['\u{c}', '\u{b}', '\u{85}', '\u{2028}', '\r'][rng.usize(..5)];
-    let line = &mut sketch.base[at];
+    let odd = rng.choice(['\u{c}', '\u{b}', '\u{85}', '\u{2028}', '\r']).unwrap_or('\u{c}');
+    let Some(line) = sketch.base.get_mut(at) else { return false };
     let middle = (0..=line.len() / 2).rev().find(|at| line.is_char_boundary(*at)).unwrap_or_default();
     line.insert(middle, odd);
     // Before a line feed it would be a line end.
@@ -68,8 +70,8 @@ pub(super) fn odd_character(sketch: &mut Sketch, rng: &mut Rng) -> bool {
 /// A byte that is not UTF-8, away from what is quoted.
 pub(super) fn not_utf8(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     let Some(at) = unedited(sketch, rng, |at| !sketch.quotes(at)) else { return false };
-    sketch.base[at].push(NOT_UTF8);
-    true
+    let line = sketch.base.get_mut(at);
+    line.map(|line| line.push(NOT_UTF8)).is_some()
 }
 
 /// White space at line ends that the reply does not have.
@@ -95,7 +97,9 @@ pub(super) fn trailing_space_lost(sketch: &mut Sketch, rng: &mut Rng) -> bool {
     rng.shuffle(&mut places);
     places.truncate(rng.usize(1..4));
     for at in &places {
-        sketch.base[*at].push_str(["  ", " ", "\t"][rng.usize(..3)]);
+        if let Some(line) = sketch.base.get_mut(*at) {
+            line.push_str(rng.choice(["  ", " ", "\t"]).unwrap_or_default());
+        }
     }
     !places.is_empty()
 }
@@ -108,14 +112,15 @@ pub(super) fn heading_like_divider(sketch: &mut Sketch, rng: &mut Rng) -> bool {
         let pairs = block.lines.windows(2).enumerate().filter(|(_, pair)| pair.iter().all(kept));
         seams.extend(pairs.map(|(at, _)| (nth, at + 1)));
     }
-    let heading = ["Overview", "Usage", "Details", "Remarks"][rng.usize(..4)].to_owned();
-    let rule = "=".repeat([7, 7, 7, 5, 8, 9][rng.usize(..6)]);
+    let heading = rng.choice(["Overview", "Usage", "Details", "Remarks"]).unwrap_or_default().to_owned();
+    let rule = "=".repeat(rng.choice([7, 7, 7, 5, 8, 9]).unwrap_or(7));
     let Some((nth, seam)) = rng.choice(seams).filter(|_| !sketch.base.contains(&heading)) else { return false };
-    let Some(at) = sketch.blocks[nth].lines[seam].at else { return false };
+    let below = sketch.blocks.get(nth).and_then(|block| block.lines.get(seam));
+    let Some(at) = below.and_then(|line| line.at) else { return false };
     let lines = [Line::new(Mark::Keep, at, &heading), Line::new(Mark::Keep, at + 1, &rule)];
     sketch.store(at, vec![heading, rule]);
-    sketch.blocks[nth].lines.splice(seam..seam, lines);
-    true
+    let block = sketch.blocks.get_mut(nth);
+    block.map(|block| drop(block.lines.splice(seam..seam, lines))).is_some()
 }
 
 #[cfg(test)]

@@ -116,3 +116,9 @@ pub(super) fn samples() -> Vec<Sample> {
         numbered(&[70]),
     ]
 }
+
+/// A change of a file whose lines are single letters, with a line of context.
+pub(super) fn letters(before: &str, after: &str) -> Sketch {
+    let lines = |text: &str| -> String { text.chars().map(|c| format!("{c}\n")).collect() };
+    sketched(&sample(&lines(before), &lines(after)), EditFormat::Diff, 1)
+}

@@ -35,12 +35,12 @@ pub(super) fn name_colon(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
 }
 
 pub(super) fn name_heading(sketch: &mut Sketch, rng: &mut Rng) -> bool {
-    let marks = ["#", "##", "###", "####"][rng.usize(..4)];
+    let marks = rng.choice(["#", "##", "###", "####"]).unwrap_or_default();
     named(sketch, |path| format!("{marks} {path}"))
 }
 
 pub(super) fn name_extra_dir(sketch: &mut Sketch, rng: &mut Rng) -> bool {
-    let folder = ["harbour", "project", "repo", "workspace/harbour"][rng.usize(..4)];
+    let folder = rng.choice(["harbour", "project", "repo", "workspace/harbour"]).unwrap_or_default();
     // Of two paths one of which ends like the other, either may be meant.
     let ends = |a: &str, b: &str| a.ends_with(&format!("/{b}"));
     let clear = !sketch.around.keys().any(|other| ends(other, &sketch.path) || ends(&sketch.path, other));
@@ -64,7 +64,7 @@ pub(super) fn name_absolute(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
 }
 
 pub(super) fn name_foreign(sketch: &mut Sketch, rng: &mut Rng) -> bool {
-    let folder = ["/usr/src/app", "/home/user/code", "/tmp/work", "/repo"][rng.usize(..4)];
+    let folder = rng.choice(["/usr/src/app", "/home/user/code", "/tmp/work", "/repo"]).unwrap_or_default();
     named(sketch, |path| format!("{folder}/{path}"))
 }
 
@@ -138,8 +138,8 @@ pub(super) fn other_fences(sketch: &mut Sketch, rng: &mut Rng) -> bool {
         "\nThe output is then:\n\n```text\nall is well\n```\n\nThat is all.\n",
         "\nIn short:\n\n- nothing else changes\n- `anchor` stays as it is\n",
     ];
-    sketch.wrap.before.push_str(BEFORE[rng.usize(..3)]);
-    sketch.wrap.after = AFTER[rng.usize(..3)].to_owned();
+    sketch.wrap.before.push_str(rng.choice(BEFORE).unwrap_or_default());
+    sketch.wrap.after = rng.choice(AFTER).unwrap_or_default().to_owned();
     true
 }
 
