@@ -144,19 +144,41 @@ impl FileEdits {
 
     fn find(&self, hunk: &Hunk, forgiving: bool) -> Result<Against, Refusal> {
         let locate = |view: &View<'_>| locate::locate(view, hunk, forgiving, self.flexibility);
+        let original = locate(&View::of_base(&self.document));
+        if let Ok(located) = &original
+            && located.cost <= CHEAP
+            && let Some(shift) = self.shift_of(located)
+        {
+            return Ok(Against::Edited(located.shifted(shift)));
+        }
+        if !self.changed {
+            return original.map(Against::Edited);
+        }
         let edited = locate(&View::of(&self.document, &self.items));
         let doubtful = match &edited {
             Ok(located) => located.cost > CHEAP,
             Err(refusal) => refusal.missing && !refusal.is(Flag::AlreadyApplied),
         };
-        if self.changed
-            && doubtful
-            && let Ok(original) = locate(&View::of_base(&self.document))
+        if doubtful
+            && let Ok(original) = original
             && edited.as_ref().map_or(true, |edited| original.cost < edited.cost - PREFERENCE)
         {
             return Ok(Against::Original(original));
         }
         edited.map(Against::Edited)
+    }
+
+    /// By how many lines a place in the original has moved, if no edit has touched it or the lines around it.
+    fn shift_of(&self, located: &Located) -> Option<isize> {
+        let (first, last) = located.span()?;
+        let (from, to) = (first.saturating_sub(1), (last + 1).min(self.document.len().checked_sub(1)?));
+        let at = self.items.iter().position(|item| *item == Item::Old(from))?;
+        let window = self.items.get(at..=at + (to - from))?;
+        // Where the original begins or ends, so must the edited file.
+        let begins = from > 0 || at == 0;
+        let ends = to + 1 < self.document.len() || at + window.len() == self.items.len();
+        let same = begins && ends && window.iter().zip(from..).all(|(item, line)| *item == Item::Old(line));
+        same.then(|| isize::try_from(at).ok()?.checked_sub(isize::try_from(from).ok()?)).flatten()
     }
 
     fn edited(&self, located: &Located) -> Vec<Item> {

@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use super::form::Forms;
+use super::view::Meaning;
 use crate::text::lines::{self, LineEnding};
 
 const BOM: char = '\u{feff}';
@@ -18,6 +19,7 @@ pub(super) struct Document {
     forms: Forms,
     /// By line; made when an exact search does not do.
     form_of: OnceCell<Vec<u32>>,
+    meaning: OnceCell<Meaning>,
 }
 
 /// A line of the file under edit.
@@ -40,7 +42,7 @@ impl Document {
             spans.push((at, at + body.len(), at + line.len()));
             at += line.len();
         }
-        Self { base, spans, ending, forms: Forms::default(), form_of: OnceCell::new() }
+        Self { base, spans, ending, forms: Forms::default(), form_of: OnceCell::new(), meaning: OnceCell::new() }
     }
 
     pub(super) fn base(&self) -> &Arc<str> {
@@ -49,6 +51,11 @@ impl Document {
 
     pub(super) fn items(&self) -> Vec<Item> {
         (0..self.spans.len()).map(Item::Old).collect()
+    }
+
+    /// What the lines of the base mean.
+    pub(super) fn meaning(&self) -> &Meaning {
+        self.meaning.get_or_init(|| Meaning::new(self.form_of().to_vec(), &self.forms))
     }
 
     /// Number of lines of the base.

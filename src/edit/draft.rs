@@ -160,9 +160,8 @@ impl<'a> Draft<'a> {
         let folder = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
         let mut near = self.index.near(&path);
         near.retain(|known| {
-            folder(known) == folder(&path)
-                && (edit_distance_is_small(known, &path)
-                    || (self.open_file(known).is_ok() && self.cost(known, edit).is_some()))
+            (folder(known) == folder(&path) && edit_distance_is_small(known, &path))
+                || (self.open_file(known).is_ok() && self.cost(known, edit).is_some())
         });
         if near.is_empty() {
             return Ok((path, false));

@@ -105,7 +105,13 @@ impl IndentMap {
             return found.clone();
         }
         let near = |known: &&String| (width(known).abs_diff(width(quoted)), std::cmp::Reverse(width(known)));
-        let Some(nearest) = self.table.keys().min_by_key(near) else {
+        // The lines of a block comment stand a column further in, which is no depth to count from.
+        let regular = |known: &&String| {
+            let found = self.table.get(*known).map_or("", String::as_str);
+            self.tabs != Tabs::Lost || !found.contains(' ')
+        };
+        let nearest = self.table.keys().filter(regular).min_by_key(near);
+        let Some(nearest) = nearest.or_else(|| self.table.keys().min_by_key(near)) else {
             return quoted.to_owned();
         };
         let found = self.table.get(nearest).cloned().unwrap_or_default();
@@ -171,6 +177,13 @@ mod tests {
         let map = IndentMap::learn([("  a", "\ta"), ("    b", "\t\tb")]);
         assert_eq!(map.apply("      c"), "\t\t\tc");
         assert_eq!(map.apply("c"), "c");
+    }
+
+    #[test]
+    fn comments_do_not_tell_how_deep_a_line_is() {
+        let map = IndentMap::learn([("    /**", "\t/**"), ("     * a", "\t * a")]);
+        assert_eq!(map.apply("        b"), "\t\tb");
+        assert_eq!(map.apply("         * b"), "\t\t * b");
     }
 
     #[test]

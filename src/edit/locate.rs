@@ -19,6 +19,8 @@ const SURE_LENGTH: usize = 16;
 const SURE: f32 = 0.9;
 /// The new side counts as present when it aligns for less than this.
 const PRESENT: f32 = 0.12;
+/// What a line costs that differs in white space alone.
+const SPACED: f32 = 0.05;
 /// A place below this price is as good as exact; one above may be what an earlier edit left.
 const NEARLY: f32 = 0.05;
 const EXACTLY: f32 = 0.01;
@@ -185,7 +187,9 @@ fn present(view: &View<'_>, lines: &[(LineKind, &str)], forgiving: bool, place: 
         span(after).zip(span(place)).is_some_and(|((from, to), (first, last))| from <= last && first <= to)
     };
     after.is_some_and(|after| {
-        let better = after.cost < PRESENT && after.cost < place.cost - 0.2;
+        // White space is forgiven to both sides alike.
+        let good = after.cost < PRESENT + SPACED * after.weight && after.map.iter().all(Option::is_some);
+        let better = good && after.cost < place.cost - 0.2;
         (better && (removes || place.cost > CHEAP)) || (after.cost < EXACTLY && overlaps(&after))
     })
 }

@@ -29,6 +29,25 @@ pub(super) struct Located {
     pub(super) met: Vec<usize>,
 }
 
+impl Located {
+    /// The first and the last line that it has to do with.
+    pub(super) fn span(&self) -> Option<(usize, usize)> {
+        let lines = || self.met.iter().chain(&self.deletes).chain(self.inserts.keys()).copied();
+        lines().min().zip(lines().max())
+    }
+
+    /// The same place `by` lines further down.
+    pub(super) fn shifted(&self, by: isize) -> Self {
+        let line = |line: &usize| line.saturating_add_signed(by);
+        Self {
+            deletes: self.deletes.iter().map(line).collect(),
+            inserts: self.inserts.iter().map(|(at, lines)| (line(at), lines.clone())).collect(),
+            met: self.met.iter().map(line).collect(),
+            ..self.clone()
+        }
+    }
+}
+
 /// One line of the hunk with what it met.
 pub(super) struct Met<'a> {
     pub(super) kind: LineKind,

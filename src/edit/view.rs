@@ -10,7 +10,8 @@ use super::form::Forms;
 /// Some lines of a file: as it was, or as the edits so far have left it.
 pub(super) struct View<'a> {
     document: &'a Document,
-    lines: Vec<Line<'a>>,
+    /// `None` for all lines of the base.
+    lines: Option<Vec<Line<'a>>>,
     meaning: OnceCell<Meaning>,
 }
 
@@ -23,6 +24,7 @@ struct Line<'a> {
 }
 
 /// What the lines mean, computed when an exact search does not do.
+#[derive(Debug)]
 pub(super) struct Meaning {
     /// By line.
     forms: Vec<u32>,
@@ -35,8 +37,7 @@ pub(super) struct Meaning {
 impl<'a> View<'a> {
     /// The file as it was.
     pub(super) fn of_base(document: &'a Document) -> Self {
-        let line = |line: usize| Line { body: document.body(line), base: u32::try_from(line).ok() };
-        Self::new(document, (0..document.len()).map(line).collect())
+        Self { document, lines: None, meaning: OnceCell::new() }
     }
 
     /// The file as the edits so far have left it.
@@ -45,34 +46,44 @@ impl<'a> View<'a> {
             Item::Old(line) => Line { body: document.body(*line), base: u32::try_from(*line).ok() },
             Item::New(body) => Line { body, base: None },
         };
-        Self::new(document, items.iter().map(line).collect())
+        Self { document, lines: Some(items.iter().map(line).collect()), meaning: OnceCell::new() }
     }
 
     /// The lines `from..to` alone.
     pub(super) fn part(&self, from: usize, to: usize) -> Option<Self> {
-        Some(Self::new(self.document, self.lines.get(from..to)?.to_vec()))
+        let lines = (from..to).map(|line| self.line(line)).collect::<Option<Vec<Line<'a>>>>();
+        lines.map(|lines| Self { document: self.document, lines: Some(lines), meaning: OnceCell::new() })
     }
 
-    fn new(document: &'a Document, lines: Vec<Line<'a>>) -> Self {
-        Self { document, lines, meaning: OnceCell::new() }
+    fn line(&self, line: usize) -> Option<Line<'a>> {
+        match &self.lines {
+            Some(lines) => lines.get(line).copied(),
+            None if line < self.document.len() => {
+                Some(Line { body: self.document.body(line), base: u32::try_from(line).ok() })
+            }
+            None => None,
+        }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.lines.len()
+        self.lines.as_ref().map_or_else(|| self.document.len(), Vec::len)
     }
 
-    pub(super) fn bodies(&self) -> impl ExactSizeIterator<Item = &'a str> + DoubleEndedIterator + '_ {
-        self.lines.iter().map(|line| line.body)
+    pub(super) fn bodies(&self) -> impl Iterator<Item = &'a str> + '_ {
+        (0..self.len()).map(|line| self.body(line))
     }
 
     pub(super) fn body(&self, line: usize) -> &'a str {
-        self.lines.get(line).map(|line| line.body).unwrap_or_default()
+        match &self.lines {
+            Some(lines) => lines.get(line).map(|line| line.body).unwrap_or_default(),
+            None => self.document.body(line),
+        }
     }
 
     /// Whether these lines stand at `at`, byte for byte.
     pub(super) fn has(&self, at: usize, bodies: &[&str]) -> bool {
-        let window = at.checked_add(bodies.len()).and_then(|end| self.lines.get(at..end));
-        window.is_some_and(|window| window.iter().zip(bodies).all(|(line, body)| line.body == *body))
+        at.checked_add(bodies.len()).is_some_and(|end| end <= self.len())
+            && (at..).zip(bodies).all(|(line, body)| self.body(line) == *body)
     }
 
     /// The lines of this form, ascending.
@@ -119,19 +130,20 @@ impl<'a> View<'a> {
     }
 
     fn meaning(&self) -> &Meaning {
+        let Some(lines) = &self.lines else { return self.document.meaning() };
         self.meaning.get_or_init(|| {
             let known = self.document.form_of();
             let form = |line: &Line<'_>| {
                 let base = line.base.and_then(|base| known.get(base as usize)).copied();
                 base.unwrap_or_else(|| self.forms().number(line.body))
             };
-            Meaning::new(self.lines.iter().map(form).collect(), self.forms())
+            Meaning::new(lines.iter().map(form).collect(), self.forms())
         })
     }
 }
 
 impl Meaning {
-    fn new(forms: Vec<u32>, known: &Forms) -> Self {
+    pub(super) fn new(forms: Vec<u32>, known: &Forms) -> Self {
         let mut starts = vec![0u32; known.len() + 1];
         for form in &forms {
             if let Some(count) = starts.get_mut(*form as usize + 1) {

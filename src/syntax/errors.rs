@@ -30,6 +30,42 @@ pub fn errors(path: &str, text: &str) -> Option<SyntaxErrors> {
     Language::detect(path, text).and_then(|language| errors_in(language, text))
 }
 
+/// Like [`errors`], of the parts of `text` that the lines `near` (0-based, ascending) belong to alone, where the text is so
+/// long that this is worth it: parsing 5,000 lines takes longer than everything else that an edit needs.
+pub fn errors_near(path: &str, text: &str, near: &[Range<usize>]) -> Option<SyntaxErrors> {
+    let language = Language::detect(path, text)?;
+    if text.len() <= SHORT {
+        return errors_in(language, text);
+    }
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let mut found = Vec::new();
+    for part in parts(&lines, near) {
+        let errors = errors_in(language, &lines.get(part.clone()).unwrap_or_default().concat())?;
+        found.extend(errors.lines.into_iter().map(|lines| lines.start + part.start..lines.end + part.start));
+    }
+    found.truncate(MAX_ERRORS);
+    Some(SyntaxErrors { lines: found })
+}
+
+/// Texts up to this many bytes are parsed whole in a few milliseconds.
+const SHORT: usize = 32 << 10;
+
+/// The items at the margin that the lines `near` belong to, with one more above and below; ascending and disjoint.
+fn parts(lines: &[&str], near: &[Range<usize>]) -> Vec<Range<usize>> {
+    let begins =
+        |at: &usize| lines.get(*at).is_some_and(|line| line.starts_with(|c: char| c.is_alphabetic() || c == '_'));
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    for range in near {
+        let above = (0..range.start.min(lines.len())).rev().filter(begins).nth(1).unwrap_or(0);
+        let below = (range.end.max(range.start + 1)..lines.len()).filter(begins).nth(1).unwrap_or(lines.len());
+        match parts.last_mut() {
+            Some(last) if above <= last.end => last.end = below.max(last.end),
+            _ => parts.push(above..below),
+        }
+    }
+    parts
+}
+
 /// How many places of `source` do not parse. Counts up to [`MAX_ERRORS`]; 0 when nothing can be said.
 pub fn error_count(language: &'static Language, source: &str) -> usize {
     errors_in(language, source).map_or(0, |errors| errors.count())
@@ -65,6 +101,17 @@ mod tests {
         let found = errors("a.py", "a = 1\nb = 2\ndef f(:\n    pass\n").unwrap();
         assert!(found.count() > 0);
         assert!(found.lines().iter().all(|lines| lines.contains(&2)), "{found:?}");
+    }
+
+    #[test]
+    fn of_a_long_text_the_parts_in_question_are_parsed() {
+        let sound: String = (0..3_000).map(|n| format!("def f{n}():\n    return {n}\n\n")).collect();
+        let broken = sound.replace("return 1500\n", "return (1500\n").replace("return 9\n", "return (9\n");
+        let near = |at: usize| errors_near("a.py", &broken, &[at..at + 1]).unwrap();
+        assert!(near(4_501).lines().iter().any(|lines| lines.contains(&4_501)), "{:?}", near(4_501));
+        assert_eq!(near(6_000), SyntaxErrors::default());
+        assert_eq!(errors_near("a.py", &sound, &[0..1, 8_999..9_000]), Some(SyntaxErrors::default()));
+        assert_eq!(errors_near("a.py", &sound, &[9_100..9_100]), Some(SyntaxErrors::default()));
     }
 
     #[test]
