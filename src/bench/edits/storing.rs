@@ -10,8 +10,11 @@ pub(super) fn crlf(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     true
 }
 
-/// One line that is not edited ends with a line feed alone.
+/// One line that is not edited ends with a line feed alone. In a very short file nobody could tell which ending rules.
 pub(super) fn crlf_one_lf(sketch: &mut Sketch, rng: &mut Rng) -> bool {
+    if sketch.base.len() < 5 {
+        return false;
+    }
     sketch.form.crlf = true;
     sketch.form.lone_lf = unedited(sketch, rng, |_| true);
     sketch.form.lone_lf.is_some()
