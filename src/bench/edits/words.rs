@@ -127,8 +127,13 @@ pub(super) fn typography(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     any
 }
 
-/// The other way round.
+/// The other way round. Of a quoted line and a new one that read the same, nobody could tell which is the old one.
 pub(super) fn typography_in_file(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
+    let lines = || sketch.blocks.iter().flat_map(|block| &block.lines);
+    let twin = |new: &Line| lines().any(|line| line.is_quoted() && line.text == new.text && line.is_solid());
+    if lines().filter(|line| line.mark == Mark::Insert).any(twin) {
+        return false;
+    }
     let quoted = |line: &&Line| line.is_quoted() && line.at.is_some();
     let places = sketch.blocks.iter().flat_map(|block| &block.lines).filter(quoted).filter_map(|line| line.at);
     let mut any = false;
