@@ -60,8 +60,11 @@ const CLOSERS: [&str; 3] = ["\"\"\"", "'''", "*/"];
 impl Traits {
     /// Of a line without white space around it.
     pub(super) fn of(text: &str) -> Self {
+        if !text.contains(['"', '\'', '*']) {
+            return Self { class: class_of(text), opens: None, closes: [false; CLOSERS.len()] };
+        }
         let odd = |closer: &&str| text.matches(closer).count() % 2 == 1;
-        let quotes = CLOSERS.iter().take(2).position(|closer| odd(&closer));
+        let quotes = CLOSERS.iter().take(2).position(odd);
         let opens = quotes.map(|at| (at, CLOSERS.get(at).is_some_and(|closer| text.starts_with(closer))));
         let block = (text.starts_with("/*") && !text.contains("*/")).then_some((2, true));
         Self { class: class_of(text), opens: block.or(opens), closes: CLOSERS.map(|closer| text.contains(closer)) }

@@ -146,7 +146,7 @@ impl FileEdits {
         let locate = |view: &View<'_>| locate::locate(view, hunk, forgiving, self.flexibility);
         let original = locate(&View::of_base(&self.document));
         if let Ok(located) = &original
-            && located.cost <= CHEAP
+            && (located.cost <= CHEAP || located.complete)
             && let Some(shift) = self.shift_of(located)
         {
             return Ok(Against::Edited(located.shifted(shift)));

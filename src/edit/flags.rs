@@ -82,12 +82,18 @@ fn flags_of(file: &FileProposal, files: &dyn Files) -> Vec<HunkFlags> {
 fn elided(base: &str, proposed: &str, hunks: &[Hunk]) -> BTreeSet<usize> {
     let bodies = |text| lines::split(text).into_iter().map(lines::body).collect::<Vec<&str>>();
     let (old, new) = (bodies(base), bodies(proposed));
-    let (old_classes, new_classes) = (canon::classify(&old), canon::classify(&new));
-    let known: BTreeSet<_> = old.iter().map(|line| canon::canon(line)).collect();
+    // A hunk that removes next to nothing leaves nothing out but by a placeholder, whatever its lines are.
+    let large = hunks.iter().any(|hunk| hunk.base.len() >= omission::BODY);
+    let classes = |lines| if large { canon::classify(lines) } else { Vec::new() };
+    let (old_classes, new_classes) = (classes(&old), classes(&new));
+    let is_known = |line: &str| {
+        let wanted = canon::canon(line);
+        old.iter().any(|line| canon::canon(line) == wanted)
+    };
     let leaves_out = |hunk: &Hunk| {
         let removed = Lines { bodies: slice(&old, &hunk.base), classes: slice(&old_classes, &hunk.base) };
         let added = Lines { bodies: slice(&new, &hunk.proposed), classes: slice(&new_classes, &hunk.proposed) };
-        omission::leaves_out(&removed, &added, |line| known.contains(&canon::canon(line)))
+        omission::leaves_out(&removed, &added, is_known)
     };
     hunks.iter().enumerate().filter(|(_, hunk)| leaves_out(hunk)).map(|(at, _)| at).collect()
 }

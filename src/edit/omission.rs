@@ -8,7 +8,7 @@ use super::canon::LineClass;
 use super::marker;
 
 /// So many lines of code must go for a stub or a comment in their place to be worth a word.
-const BODY: usize = 3;
+pub(super) const BODY: usize = 3;
 /// Most lines of comment that stand for a body.
 const NOTE: usize = 2;
 /// Fewer lines of code may shrink to nothing without a word.

@@ -27,6 +27,8 @@ pub(super) struct Located {
     pub(super) confidence: f32,
     /// The file lines that the quote met, ascending.
     pub(super) met: Vec<usize>,
+    /// Whether every quoted line that says something met one.
+    pub(super) complete: bool,
 }
 
 impl Located {
@@ -71,6 +73,9 @@ pub(super) fn build(view: &View<'_>, lines: &[Met<'_>], cost: f32, weight: f32) 
         strategy: strategy(view, lines),
         confidence: (1.0 - cost / weight.max(1.0)).clamp(0.0, 1.0),
         met: lines.iter().filter_map(|line| line.at).collect(),
+        complete: lines
+            .iter()
+            .all(|line| line.kind == LineKind::Insert || line.at.is_some() || line.text.trim().is_empty()),
     };
     located.met.sort_unstable();
     for (index, line) in lines.iter().enumerate() {

@@ -107,11 +107,11 @@ mod tests {
     fn of_a_long_text_the_parts_in_question_are_parsed() {
         let sound: String = (0..3_000).map(|n| format!("def f{n}():\n    return {n}\n\n")).collect();
         let broken = sound.replace("return 1500\n", "return (1500\n").replace("return 9\n", "return (9\n");
-        let near = |at: usize| errors_near("a.py", &broken, &[at..at + 1]).unwrap();
+        let near = |at: usize| errors_near("a.py", &broken, &[at..at + 1, at + 1..at + 2]).unwrap();
         assert!(near(4_501).lines().iter().any(|lines| lines.contains(&4_501)), "{:?}", near(4_501));
         assert_eq!(near(6_000), SyntaxErrors::default());
         assert_eq!(errors_near("a.py", &sound, &[0..1, 8_999..9_000]), Some(SyntaxErrors::default()));
-        assert_eq!(errors_near("a.py", &sound, &[9_100..9_100]), Some(SyntaxErrors::default()));
+        assert_eq!(errors_near("a.py", &sound, &[9_100..9_100, 9_200..9_201]), Some(SyntaxErrors::default()));
     }
 
     #[test]
