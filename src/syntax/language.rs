@@ -7,10 +7,10 @@ use std::sync::{LazyLock, OnceLock};
 use tree_sitter::Query;
 use tree_sitter_highlight::HighlightConfiguration;
 
-use super::SyntaxError;
 use super::query::{self, TagQuery};
 use super::registry::languages;
 use super::tag::FileTags;
+use super::{SyntaxError, shared};
 
 /// A language that we parse. There is one value of it for each language, for the life of the program.
 pub struct Language {
@@ -46,7 +46,7 @@ pub struct Language {
 
 /// Counts the changes of the code around the queries after which the same query gives other tags. Tags are kept between
 /// runs: whoever changes what they say raises it.
-const EXTRACTION: u32 = 2;
+const EXTRACTION: u32 = 3;
 
 /// Where the tables of a parser come from.
 pub(super) type Grammar = fn() -> tree_sitter::Language;
@@ -191,9 +191,11 @@ impl Language {
         NAMES.files.get(file).or_else(by_extension).or_else(by_stem).copied()
     }
 
-    /// The language of a path or, when the path says nothing, of the `#!` on the first line of its text.
+    /// The language of a path; of the text, where several share the extension; or, when the path says nothing, of the `#!` on
+    /// the first line.
     pub fn detect(path: &str, source: &str) -> Option<&'static Self> {
-        Self::for_path(path).or_else(|| Self::for_shebang(source))
+        let told = shared::told_by_text(path, source);
+        told.or_else(|| Self::for_path(path)).or_else(|| Self::for_shebang(source))
     }
 
     /// The language that a Markdown fence names: an id, an alias or an extension, of any case. Only the first word of

@@ -18,6 +18,7 @@ mod pattern;
 mod query;
 mod reader;
 mod registry;
+mod shared;
 mod signature;
 pub mod tag;
 pub mod tags;
