@@ -1,5 +1,6 @@
 //! Languages: how a path, a Markdown fence or a `#!` line names one, and the compiled queries that each one keeps.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{LazyLock, OnceLock};
@@ -36,6 +37,8 @@ pub struct Language {
     pub(super) locals: &'static [&'static str],
     /// Whether the scanner of the grammar may see nothing but ASCII; see [`super::parse`].
     pub(super) ascii_only: bool,
+    /// The source without what is only text to it: blanks in its place.
+    pub(super) without_text: fn(&str) -> Cow<'_, str>,
     /// Whether a source would take the scanner of the grammar too long; see [`super::unfit`].
     pub(super) unfit: fn(&str) -> bool,
     /// Whether the grammar finds faults in sound code, so that its errors say nothing.
@@ -107,6 +110,7 @@ impl Language {
             highlights: &[],
             locals: &[],
             ascii_only: false,
+            without_text: |source| Cow::Borrowed(source),
             unfit: |_| false,
             lenient: false,
             line_ended: false,
@@ -147,6 +151,12 @@ impl Language {
 
     pub(super) const fn locals(mut self, locals: &'static [&'static str]) -> Self {
         self.locals = locals;
+        self
+    }
+
+    /// For a language whose files may hold more text than code: how to blank it before tags are looked for.
+    pub(super) const fn without_text(mut self, blanked: fn(&str) -> Cow<'_, str>) -> Self {
+        self.without_text = blanked;
         self
     }
 

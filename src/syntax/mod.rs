@@ -10,6 +10,7 @@ mod errors;
 mod fallback;
 mod floor;
 mod generated;
+mod heredoc;
 pub mod highlight;
 pub mod language;
 pub mod lexicon;

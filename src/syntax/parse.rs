@@ -156,7 +156,8 @@ pub(super) fn parse_for_query(language: &'static Language, source: &str) -> Opti
     if is_minified(source) {
         return None;
     }
-    parse_part(language, source, None).filter(is_queryable)
+    let source = (language.without_text)(source);
+    parse_part(language, &source, None).filter(is_queryable)
 }
 
 /// Like [`parse_for_query`], but only that part of `source`.

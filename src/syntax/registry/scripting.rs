@@ -1,7 +1,7 @@
 //! Scripting languages.
 
 use super::super::language::Language;
-use super::super::unfit;
+use super::super::{heredoc, unfit};
 
 pub(super) static LANGUAGES: &[Language] = &[
     Language::new("bash", "Bash", || tree_sitter_bash::LANGUAGE.into())
@@ -32,6 +32,7 @@ pub(super) static LANGUAGES: &[Language] = &[
         .interpreters(&["perl"])
         .tags(include_str!("../../../queries/perl/tags.scm"))
         .highlights(&[ts_parser_perl::HIGHLIGHTS_QUERY])
+        .without_text(heredoc::blanked)
         // A here document that the end of the source cuts off in a line is read on and on.
         .line_ended(),
     #[cfg(feature = "lang-more")]
