@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
@@ -143,13 +144,13 @@ fn before(file: &FileWrite, place: &Place) -> Result<Option<(Version, TextForm)>
 }
 
 /// A move needs rights on the folder only; a file that refuses writing is meant to stay as it is. Opening for writing
-/// changes nothing.
+/// changes nothing, and has the system decide: to root, or by an access list, a file may be writable whose bits say no.
 pub(in crate::workspace) fn may_replace(path: &str, place: &Place, meta: &fs::Metadata) -> Result<(), WriteError> {
-    if meta.permissions().readonly() {
-        return Err(WriteError::ReadOnly { path: path.to_owned() });
-    }
     let opened = OpenOptions::new().write(true).open(&place.target);
-    opened.map(drop).map_err(|error| WriteError::from_io(path, "open", 0, error))
+    opened.map(drop).map_err(|error| match error.kind() {
+        ErrorKind::PermissionDenied if meta.permissions().readonly() => WriteError::ReadOnly { path: path.to_owned() },
+        _ => WriteError::from_io(path, "open", 0, error),
+    })
 }
 
 /// What a file becomes: in the form of the text that it replaces, or of the file that it was until now.
