@@ -141,6 +141,9 @@ pub struct EditsBenchArgs {
     /// Only cases that have this defect; may be given more than once
     #[arg(long = "defect", value_name = "NAME")]
     pub defects: Vec<String>,
+    /// Have the format of each reply found out, instead of telling it
+    #[arg(long)]
+    pub auto: bool,
     /// Run the cases once more with quotes taken to the letter, and compare
     #[arg(long)]
     pub inflexible: bool,

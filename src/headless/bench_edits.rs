@@ -10,7 +10,7 @@ use super::{complain, print, print_json};
 use crate::bench::edits::{
     Case, CorpusError, FORMATS, Figures, Group, Sample, Tally, cases, read_corpus, run, samples, write_case,
 };
-use crate::edit::{EditFormat, Flexibility};
+use crate::edit::{EditFormat, Flexibility, FormatChoice};
 use crate::error::{ErrorKind, UserError};
 use crate::git::{GitError, Revisions};
 
@@ -29,6 +29,9 @@ pub(super) fn edits(args: &EditsBenchArgs) -> Result<u8, UserError> {
     cases.retain(|case| args.defects.is_empty() || args.defects.iter().any(|name| case.defects.contains(name)));
     if cases.is_empty() {
         return Err(usage("there is no case", "Take another repository, or more --cases."));
+    }
+    if args.auto {
+        cases.iter_mut().for_each(|case| case.format = FormatChoice::Auto);
     }
     let figures = figures(&cases, Flexibility::On, args.failures.as_deref())?;
     let rigid = if args.inflexible { Some(self::figures(&cases, Flexibility::Off, None)?) } else { None };
