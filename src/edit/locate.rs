@@ -279,8 +279,12 @@ fn mixed(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool {
     let missing = quote.iter().zip(&place.map).enumerate().filter(|(_, (line, at))| at.is_none() && solid(line));
     missing.filter(|(_, (line, _))| canon::is_telling(line.text)).any(|(index, (line, _))| {
         let (before, after) = (quote.iter().take(index).rev().find(solid), quote.iter().skip(index + 1).find(solid));
-        let places = view.places(&canon::canon(line.text)).iter().take(8);
-        places.copied().any(|at| says(above(at), before) || says(below(at), after))
+        let mut places = view.places(&canon::canon(line.text)).iter().take(8).copied();
+        // Beside lines that are left out anything could stand.
+        let said = |line: &&QuoteLine<'_>| line.kind == QuoteKind::Gap || !line.text.trim().is_empty();
+        let beside = [quote.iter().take(index).rev().find(said), quote.iter().skip(index + 1).find(said)];
+        let elided = beside.into_iter().flatten().any(|line| line.kind == QuoteKind::Gap);
+        places.any(|at| elided || says(above(at), before) || says(below(at), after))
     })
 }
 
