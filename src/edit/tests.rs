@@ -7,6 +7,8 @@ use proptest::strategy::Strategy as Strategy_;
 
 use super::*;
 
+mod location;
+
 struct Shelf(BTreeMap<String, String>);
 
 impl Files for Shelf {

@@ -1,0 +1,111 @@
+//! Facts about places: what is forgiven, and what only looks like a slip.
+
+use super::{block, only, proposed, shelf};
+use crate::edit::{EditFormat, Flag, FormatChoice, Outcome, Proposal, Status, Strategy, parse, propose};
+
+/// What becomes of a unified diff of `src/a.py`, given its hunks without their headings.
+fn diffed(text: &str, hunks: &[&str]) -> Proposal {
+    let hunks: String = hunks.iter().map(|hunk| format!("@@\n{hunk}")).collect();
+    let reply = format!("```diff\n--- src/a.py\n+++ src/a.py\n{hunks}```\n");
+    propose(&parse(&reply, FormatChoice::Only(EditFormat::Udiff)), &shelf(&[("src/a.py", text)]))
+}
+
+fn text_of(proposal: &Proposal) -> &str {
+    proposal.files.first().and_then(|file| file.proposed.as_deref()).unwrap_or_default()
+}
+
+fn is_refused(outcome: &Outcome) -> bool {
+    outcome.status == Status::Refused
+}
+
+#[test]
+fn a_removed_line_may_be_misspelt_by_a_word_and_not_by_a_number() {
+    let text = "import sea\nversion = \"2.4.0\"\nharbour = open_gate(tide)\nend()\n";
+    let slip = diffed(text, &["-harbour = opne_gate(tide)\n+harbour = close_gate(tide)\n end()\n"]);
+    assert!(text_of(&slip).contains("close_gate"), "{slip:#?}");
+    let number = diffed(text, &[" import sea\n-version = \"2.10.0\"\n+version = \"2.11.0\"\n"]);
+    assert!(is_refused(only(&number)), "{number:#?}");
+    let other = diffed(text, &["-harbour = shut_door(tide)\n+harbour = close_gate(tide)\n end()\n"]);
+    assert!(is_refused(only(&other)), "{other:#?}");
+}
+
+#[test]
+fn a_quote_of_two_places_is_refused() {
+    let far: String = (0..12).map(|n| format!("step_{n}()\n")).collect();
+    let text = format!("def first():\n    lift()\n    open_gate()\n{far}def second():\n    drop()\n    close_gate()\n");
+    // The tail of one place and the head of another.
+    let mixed = diffed(&text, &["     lift()\n     open_gate()\n     drop()\n+    wait()\n     close_gate()\n"]);
+    assert!(is_refused(only(&mixed)), "{mixed:#?}");
+    let torn = diffed(&text, &[" def first():\n     lift()\n     drop()\n-    close_gate()\n+    shut()\n"]);
+    assert!(is_refused(only(&torn)), "{torn:#?}");
+}
+
+#[test]
+fn what_is_done_already_is_told_however_it_is_indented() {
+    let done = "def f():\n    tide = read()\n    if tide:\n        open_gate(tide)\n    return tide\n";
+    let hunk = " def f():\n-  open_gate(read())\n+  tide = read()\n+  if tide:\n+    open_gate(tide)\n   return tide\n";
+    let outcome = only(&diffed(done, &[hunk])).clone();
+    assert!(is_refused(&outcome), "{outcome:#?}");
+    // A comment that the first attempt added is not added again.
+    let text = "a = 1\n\n# Why.\ndef g():\n    pass\n";
+    let again = proposed(&block("src/a.py", "\ndef g():\n", "\n# Why.\ndef g():\n"), &[("src/a.py", text)]);
+    assert!(only(&again).flags.contains(&Flag::AlreadyApplied), "{again:#?}");
+}
+
+#[test]
+fn a_hunk_said_twice_in_other_words_is_one() {
+    let text = "def f():\n    lift()\n    open_gate()\n    close_gate()\n";
+    let hunk = " def f():\n     lift()\n-    open_gate()\n+    swing_gate()\n";
+    let other = "     lift()\n-    open_gate()\n+    swing_gate()\n     close_gate()\n";
+    let twice = diffed(text, &[hunk, other]);
+    assert_eq!(text_of(&twice).matches("swing_gate").count(), 1);
+    assert!(twice.outcomes.iter().all(|outcome| !is_refused(outcome)), "{twice:#?}");
+    assert_eq!(twice.outcomes[1].strategy, Some(Strategy::Unchanged));
+}
+
+#[test]
+fn a_line_that_takes_the_place_of_a_heading_stays_above_its_docstring() {
+    let text = "def f(a):\n    \"\"\"What it does.\"\"\"\n    return a\n";
+    let proposal = proposed(&block("src/a.py", "def f(a):\n", "@cached\ndef f(a, b):\n"), &[("src/a.py", text)]);
+    assert_eq!(text_of(&proposal), "@cached\ndef f(a, b):\n    \"\"\"What it does.\"\"\"\n    return a\n");
+}
+
+#[test]
+fn entities_are_read_as_characters_where_the_file_has_those() {
+    let text = "if tide < low && open:\n    shut()\n";
+    let files = [("src/a.py", text)];
+    let escaped = proposed(&block("src/a.py", "if tide &lt; low &amp;&amp; open:\n", "if tide &lt; high:\n"), &files);
+    assert_eq!(text_of(&escaped), "if tide < high:\n    shut()\n");
+    // Nothing in the file says that these are meant otherwise.
+    let meant = proposed(&block("src/a.py", "    shut()\n", "    print('&lt;' + '<')\n"), &files);
+    assert!(text_of(&meant).contains("'&lt;'"), "{meant:#?}");
+}
+
+#[test]
+fn a_marker_that_the_end_of_the_reply_cuts_is_an_edit_that_is_missing() {
+    let reply = "src/a.py\n```\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n<<<<<<< SE";
+    let proposal = proposed(reply, &[("src/a.py", "a\n")]);
+    let statuses: Vec<Status> = proposal.outcomes.iter().map(|outcome| outcome.status).collect();
+    assert_eq!(statuses, [Status::Applied, Status::Refused]);
+    assert!(proposal.outcomes[1].flags.contains(&Flag::Incomplete));
+}
+
+#[test]
+fn a_whole_file_under_a_misspelt_name_makes_no_new_one() {
+    let lines: String = (0..30).map(|n| format!("step_{n}()\n")).collect();
+    let reply = format!("sorce/gaet.py\n```python\n{}```\n", lines.replace("step_3()", "leap()"));
+    let proposal = propose(
+        &parse(&reply, FormatChoice::Only(EditFormat::Whole)),
+        &shelf(&[("source/gate.py", &lines), ("source/empty.py", "")]),
+    );
+    assert!(is_refused(only(&proposal)) && proposal.files.is_empty(), "{proposal:#?}");
+}
+
+#[test]
+fn a_bare_name_of_several_files_is_never_the_empty_one() {
+    let lines: String = (0..30).map(|n| format!("step_{n}()\n")).collect();
+    let reply = format!("__init__.py\n```python\n{}```\n", lines.replace("step_3()", "leap()"));
+    let files = [("a/__init__.py", ""), ("b/__init__.py", lines.as_str())];
+    let proposal = propose(&parse(&reply, FormatChoice::Only(EditFormat::Whole)), &shelf(&files));
+    assert_eq!(proposal.files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), ["b/__init__.py"]);
+}
