@@ -31,13 +31,26 @@ fn a_removed_line_may_be_misspelt_by_a_word_and_not_by_a_number() {
 
 #[test]
 fn a_quote_of_two_places_is_refused() {
-    let far: String = (0..12).map(|n| format!("step_{n}()\n")).collect();
-    let text = format!("def first():\n    lift()\n    open_gate()\n{far}def second():\n    drop()\n    close_gate()\n");
-    // The tail of one place and the head of another.
-    let mixed = diffed(&text, &["     lift()\n     open_gate()\n     drop()\n+    wait()\n     close_gate()\n"]);
+    let body = "def count(path):\n    n = 0\n    for step in path:\n        if step.open:\n            n += 1\n    if n > 255:\n        n = 255\n    return n\n";
+    let hunk = body.replace("        if step.open:\n", "-        if step.open:\n+        if step.shut:\n");
+    let hunk: String = hunk
+        .lines()
+        .map(|line| if line.starts_with(['-', '+']) { format!("{line}\n") } else { format!(" {line}\n") })
+        .collect();
+    let text = format!("setup()\n\n}}\n\n{body}\n# Gets the value.\n# And the map.\nother()\n");
+    assert!(text_of(&diffed(&text, &[&hunk])).contains("step.shut"));
+    // Two lines of another place are no additions that lost their plus sign.
+    let mixed = diffed(&text, &[&format!(" }}\n \n # Gets the value.\n # And the map.\n \n{hunk}")]);
     assert!(is_refused(only(&mixed)), "{mixed:#?}");
-    let torn = diffed(&text, &[" def first():\n     lift()\n     drop()\n-    close_gate()\n+    shut()\n"]);
+    // Nor do lines far above belong to the place.
+    let far: String = (0..7).map(|n| format!("step_{n}()\n")).collect();
+    let torn = diffed(
+        &format!("import a\nimport b\nimport c\n{far}{body}"),
+        &[&format!(" import a\n import b\n import c\n{hunk}")],
+    );
     assert!(is_refused(only(&torn)), "{torn:#?}");
+    let near = diffed(&format!("setup()\nstep()\n{body}"), &[&format!(" setup()\n{hunk}")]);
+    assert!(!is_refused(only(&near)), "{near:#?}");
 }
 
 #[test]
