@@ -104,6 +104,9 @@ impl<'a> Draft<'a> {
             let reason = "incomplete: the reply stopped before the end of this edit; send it again in full";
             return (None, Err(Refusal::new(reason).flagged(Flag::Incomplete)));
         }
+        if let Some((edit, name)) = self.unmoved(edit) {
+            return self.attempt(&edit, &name);
+        }
         let (path, guessed) = match self.target(edit, name) {
             Ok(found) => found,
             Err(refusal) => return (None, Err(refusal)),
@@ -113,6 +116,15 @@ impl<'a> Draft<'a> {
             landing.flags.push(Flag::PathGuessed);
         }
         (Some(path), landing)
+    }
+
+    /// A diff with two names, the first of which is that of no file: only the second counts.
+    fn unmoved(&self, edit: &Edit) -> Option<(Edit, Named)> {
+        let EditAction::Rename { to } = edit.action.clone() else { return None };
+        let from = edit.path.as_deref()?;
+        let there = self.index.exact(from).is_some() || self.open.contains_key(from);
+        let plain = edit.format == EditFormat::Udiff && edit.change != Change::Nothing && !there;
+        plain.then(|| (Edit { path: Some(to.clone()), action: EditAction::Modify, ..edit.clone() }, Named::Written(to)))
     }
 
     /// The file that the edit is about, and whether its name had to be guessed.
@@ -261,8 +273,10 @@ impl<'a> Draft<'a> {
         let text = self.files.read(path).map_err(|why| Refusal::new(format!("`{path}` cannot be edited: {why}")))?;
         let exists = text.is_some();
         let edits = FileEdits::new(Arc::from(text.unwrap_or_default()), self.flexibility);
-        self.open
-            .insert(path.to_owned(), OpenFile { edits, exists, deleted: false, moved_to: None, escaped: self.escaped });
+        self.open.insert(
+            path.to_owned(),
+            OpenFile { edits, exists, deleted: false, moved_to: None, escaped: self.escaped, final_newline: None },
+        );
         Ok(())
     }
 
@@ -277,7 +291,7 @@ impl<'a> Draft<'a> {
         if file.deleted {
             return Err(Refusal::new(format!("an earlier edit of this reply deletes `{path}`")));
         }
-        let landing = match (&edit.action, &edit.change) {
+        let mut landing = match (&edit.action, &edit.change) {
             (EditAction::Delete, _) if guessed => {
                 Err(resolve::refusal("a file is only deleted by its full name", &[path.to_owned()]))
             }
@@ -289,9 +303,12 @@ impl<'a> Draft<'a> {
                 file.hunk(path, readings, forgives(edit), *action == EditAction::Create)
             }
         };
-        if let (Ok(_), Some(to)) = (&landing, destination) {
-            self.moved.insert(to.clone(), path.to_owned());
+        if let (Ok(landing), Some(to)) = (&mut landing, destination) {
+            let first = self.moved.insert(to.clone(), path.to_owned()).is_none();
             file.moved_to = Some(to);
+            if first && landing.strategy == Strategy::Unchanged {
+                *landing = Landing { lines: landing.lines, ..Landing::new(Strategy::Renamed, "") };
+            }
         }
         landing
     }

@@ -51,7 +51,7 @@ pub(super) fn decoded(hunk: &Hunk) -> Option<Hunk> {
     let escaped =
         hunk.lines.iter().any(|line| has_entity(&line.text)) && !hunk.lines.iter().any(|line| has_raw(&line.text));
     let line = |line: &QuotedLine| QuotedLine { kind: line.kind, text: decode(&line.text) };
-    escaped.then(|| Hunk { lines: hunk.lines.iter().map(line).collect(), scopes: hunk.scopes.clone() })
+    escaped.then(|| Hunk { lines: hunk.lines.iter().map(line).collect(), ..hunk.clone() })
 }
 
 /// The text with entities read as characters.

@@ -116,6 +116,14 @@ pub(super) fn git_header(line: &str) -> bool {
     STARTS.iter().any(|start| line.starts_with(start))
 }
 
+/// Whether the line is a hunk heading with line numbers (`@@ -1,3 +1,4 @@`), which stands in no sentence.
+pub(super) fn numbers_hunk(line: &str) -> bool {
+    let middle = line.strip_prefix("@@ -").and_then(|rest| rest.split_once(" @@")).map(|(middle, _)| middle);
+    middle.is_some_and(|numbers| {
+        numbers.contains(" +") && numbers.chars().all(|c| c.is_ascii_digit() || " ,+".contains(c))
+    })
+}
+
 /// The scope text of a hunk heading (`@@ … @@ scope` or `@@ scope`), if it has any.
 pub(super) fn heading_scope(line: &str) -> Option<String> {
     let rest = line.strip_prefix("@@")?;

@@ -1,7 +1,7 @@
 //! Edits: from a model's reply to a proposal. The edits land in the right place or are refused with the reason.
 //!
 //! ```text
-//! stream   the reply, line by line    code, search_replace, unified, v4a: one block each
+//! stream   the reply, line by line    code, search_replace, unified, v4a: one block each; file_header: above a diff
 //! reply    one form for all formats
 //! heading  lines that may name files, without their decoration: name
 //! resolve  file names    naming: headings against the files that there are
@@ -20,6 +20,7 @@ mod document;
 mod draft;
 mod entity;
 mod explain;
+mod file_header;
 mod flags;
 mod form;
 pub mod format;

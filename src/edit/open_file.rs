@@ -12,6 +12,7 @@ use super::outcome::{Flag, Landing, Refusal, Strategy};
 use super::proposal::{FileChange, FileProposal};
 use super::reply::{Change, Hunk, LineKind};
 use super::whole_file;
+use crate::text::lines::LineEnding;
 
 /// The file as the edits so far leave it.
 pub(super) struct OpenFile {
@@ -21,6 +22,8 @@ pub(super) struct OpenFile {
     pub(super) moved_to: Option<String>,
     /// Whether the reply says nothing but what is escaped.
     pub(super) escaped: bool,
+    /// Whether the text shall end with a newline, if an edit says so.
+    pub(super) final_newline: Option<bool>,
 }
 
 impl OpenFile {
@@ -31,6 +34,35 @@ impl OpenFile {
         forgiving: bool,
         new: bool,
     ) -> Result<Landing, Refusal> {
+        let landing = self.lines_of_hunk(path, readings, forgiving, new);
+        match readings {
+            [only] if only.final_newline.is_some() => self.ended(only, landing),
+            _ => landing,
+        }
+    }
+
+    /// A hunk that changes the newline at the end of the file, after its lines have been dealt with. They may have been as
+    /// they should be.
+    fn ended(&mut self, hunk: &Hunk, landing: Result<Landing, Refusal>) -> Result<Landing, Refusal> {
+        let base = self.edits.document().base();
+        let was = base.ends_with('\n') || base.is_empty();
+        let last_of = |text: &str| text.lines().next_back().map(str::to_owned);
+        let is_end = last_of(&self.edits.compose()) == last_of(&hunk.replacement());
+        if !is_end || hunk.final_newline == Some(was) {
+            return landing;
+        }
+        let landing = match landing {
+            Err(refusal) if refusal.is(Flag::AlreadyApplied) && self.final_newline != hunk.final_newline => {
+                let last = self.edits.document().len();
+                Landing { lines: Some((last, last)), ..Landing::new(Strategy::Exact, "") }
+            }
+            landing => landing?,
+        };
+        self.final_newline = hunk.final_newline;
+        Ok(landing)
+    }
+
+    fn lines_of_hunk(&mut self, path: &str, readings: &[Hunk], forgiving: bool, new: bool) -> Result<Landing, Refusal> {
         let creation = readings.iter().find(|hunk| !hunk.quotes());
         if let Some(hunk) = creation.filter(|_| !self.exists && self.edits.items().is_empty()) {
             return Ok(self.create(hunk));
@@ -166,14 +198,30 @@ impl OpenFile {
         Ok(Landing::new(Strategy::Deleted, ""))
     }
 
+    /// The text with all edits.
+    fn text(&self) -> String {
+        let mut text = self.edits.compose();
+        match self.final_newline {
+            Some(true) if !text.is_empty() && !text.ends_with('\n') => {
+                text.push_str(LineEnding::dominant(self.edits.document().base()).as_str());
+            }
+            Some(false) => {
+                let body = text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n'));
+                text.truncate(body.map_or(text.len(), str::len));
+            }
+            Some(true) | None => {}
+        }
+        text
+    }
+
     pub(super) fn proposal(self, path: String) -> Option<FileProposal> {
         let base = self.exists.then(|| self.edits.document().base().clone());
         if self.deleted {
             return Some(FileProposal { path, change: FileChange::Delete, base, proposed: None });
         }
-        let untouched = self.edits.untouched();
+        let untouched = self.edits.untouched() && self.final_newline.is_none();
         let created = !self.exists && !untouched;
-        let text: Arc<str> = Arc::from(self.edits.compose());
+        let text: Arc<str> = Arc::from(self.text());
         let proposed = Some(text.clone());
         match (self.moved_to, base) {
             (Some(to), Some(base)) => {

@@ -40,6 +40,8 @@ pub struct Hunk {
     pub lines: Vec<QuotedLine>,
     /// Headings that say in which scope the place is (`@@ class Gate`), outermost first. Hints, never proofs.
     pub scopes: Vec<String>,
+    /// Whether the text ends with a newline afterwards, where the hunk changes just that at the end of the file.
+    pub final_newline: Option<bool>,
 }
 
 impl Hunk {
@@ -59,7 +61,7 @@ impl Hunk {
                 }
             }
         }
-        Self { lines, scopes: Vec::new() }
+        Self { lines, ..Self::default() }
     }
 
     /// Whether any line is added or removed.

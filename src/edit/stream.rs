@@ -2,6 +2,7 @@
 //! depend on where the stream was cut.
 
 use super::code::{CodeBlock, Role};
+use super::file_header::{self, End, FileHeader};
 use super::format::{EditFormat, FormatChoice};
 use super::heading::{Heading, Shape};
 use super::marker::{self, Fence};
@@ -156,7 +157,7 @@ impl EditStream {
             State::Outside => {}
             State::Code(block) => block.finish(false, cut, self.number, &mut self.sink),
             State::Search(block) => block.abandon(self.number, &mut self.sink),
-            State::Diff(block) => block.finish(false, cut, self.number, &mut self.sink),
+            State::Diff(block) => block.finish(End::Stopped { cut }, self.number, &mut self.sink),
             State::Patch(block) => block.finish(false, self.number, &mut self.sink),
         }
         let mut reply = self.sink.reply;
@@ -213,7 +214,14 @@ impl EditStream {
             && let Some(to) = marker::header_path(line, "+++")
             && let Some(from) = marker::header_path(&self.before[1], "---")
         {
-            return Some(State::Diff(DiffBlock::with_header(from, to, self.fence.is_some())));
+            let header = FileHeader::of_names(from, to, self.number);
+            return Some(State::Diff(DiffBlock::with_header(header, true, self.fence.is_some())));
+        }
+        if self.choice.reads(EditFormat::Udiff)
+            && file_header::starts_file(line)
+            && let Some(header) = FileHeader::of_git(line, self.number)
+        {
+            return Some(State::Diff(DiffBlock::with_header(header, false, self.fence.is_some())));
         }
         None
     }
@@ -235,7 +243,8 @@ impl EditStream {
             return self.open(fence);
         }
         let diffs_only = self.choice == FormatChoice::Only(EditFormat::Udiff);
-        if self.choice.reads(EditFormat::Udiff) && line.starts_with("@@") && (diffs_only || self.path_above()) {
+        let numbered = self.choice.reads(EditFormat::Udiff) && line.starts_with("@@");
+        if numbered && (diffs_only || self.path_above() || (self.fence.is_none() && marker::numbers_hunk(line))) {
             return self.bare_diff(line);
         }
         if self.fence.is_none()
@@ -336,14 +345,14 @@ impl EditStream {
     }
 
     /// The diff ends: what follows belongs to its file until another is named.
-    fn close_diff(&mut self, block: DiffBlock, closed: bool, last: usize) {
+    fn close_diff(&mut self, block: DiffBlock, end: End, last: usize) {
         match block.name() {
             (Some(heading), _) => self.naming = Some(heading),
             (None, Some(path)) => self.naming = Some(self.sink.reply.add_heading(Heading::named(path), None)),
             (None, None) => {}
         }
         self.fence_heading = None;
-        block.finish(closed, false, last, &mut self.sink);
+        block.finish(end, last, &mut self.sink);
     }
 
     fn code(&mut self, mut block: CodeBlock, line: &str) -> State {
@@ -377,23 +386,23 @@ impl EditStream {
         let closes = self.fence.as_ref().is_some_and(|fence| fence.closed_by(line));
         if closes {
             self.fence = None;
-            self.close_diff(block, true, self.number);
+            self.close_diff(block, End::Closed, self.number);
             return State::Outside;
         }
         // An indented fence is context of a diff of a Markdown file.
         if let Some(fence) = Fence::read(line).filter(|_| !line.starts_with(' ')) {
-            self.close_diff(block, false, self.number);
+            self.close_diff(block, End::Interrupted, self.number);
             return self.open(fence);
         }
         let other = marker::search_start(line).is_some() || line.starts_with("*** Begin Patch");
         if other && self.choice == FormatChoice::Auto {
-            self.close_diff(block, true, self.number.saturating_sub(1));
+            self.close_diff(block, End::Closed, self.number.saturating_sub(1));
             return self.start(line).unwrap_or(State::Outside);
         }
         if block.read(line, self.number, &mut self.sink) {
             return State::Diff(block);
         }
-        self.close_diff(block, true, self.number.saturating_sub(1));
+        self.close_diff(block, End::Closed, self.number.saturating_sub(1));
         self.outside(line)
     }
 

@@ -1,24 +1,25 @@
 //! Unified diffs as models write them: the counts and line numbers of the headings are not read at all.
 
+use super::file_header::{End, FileHeader};
 use super::format::EditFormat;
 use super::heading::{Heading, Shape};
 use super::marker;
-use super::name;
-use super::reply::{Change, Edit, EditAction, Hunk, LineKind, QuotedLine};
+use super::reply::{Change, Hunk, LineKind, QuotedLine};
 use super::stream::Sink;
 
 /// The diff of one file or several that is being read.
 #[derive(Debug)]
 pub(super) struct DiffBlock {
-    path: Option<String>,
+    file: FileHeader,
     /// The line that names the file, unless a file header does.
     heading: Option<usize>,
-    action: EditAction,
     /// Whether the block stands in a fence; outside of one the first unmarked line ends it.
     fenced: bool,
     hunk: Option<OpenHunk>,
     /// Whether a file header was just read.
     headed: bool,
+    /// The name of a `---` line below git's own lines; the `+++` line must follow.
+    from: Option<String>,
 }
 
 #[derive(Debug)]
@@ -31,21 +32,54 @@ struct OpenHunk {
     /// The line before might be the `---` of a file header.
     maybe_header: bool,
     started: bool,
+    end: EndMarks,
+}
+
+/// Where a hunk says that the file has no newline at its end.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct EndMarks {
+    /// How many lines stood before the mark of the old side.
+    old: Option<usize>,
+    /// The same of the new side.
+    new: Option<usize>,
+}
+
+impl EndMarks {
+    /// Takes up `\ No newline at end of file` below these lines.
+    pub(super) fn mark(&mut self, lines: &[QuotedLine]) {
+        let Some(last) = lines.last() else { return };
+        if last.kind != LineKind::Insert {
+            self.old = Some(lines.len());
+        }
+        if last.kind != LineKind::Delete {
+            self.new = Some(lines.len());
+        }
+    }
+
+    /// Whether the new text ends with a newline, if just one side of the hunk says that it does not.
+    pub(super) fn final_newline(self, lines: &[QuotedLine]) -> Option<bool> {
+        // A side goes on after its mark: the mark means nothing.
+        let last = |at: &usize, without: LineKind| lines.iter().skip(*at).all(|line| line.kind == without);
+        let old = self.old.filter(|at| last(at, LineKind::Insert));
+        let new = self.new.filter(|at| last(at, LineKind::Delete));
+        (old.is_some() != new.is_some()).then_some(old.is_some())
+    }
 }
 
 impl DiffBlock {
-    pub(super) fn with_header(from: &str, to: &str, fenced: bool) -> Self {
-        let (path, action) = paths(from, to);
-        Self { path, heading: None, action, fenced, hunk: None, headed: true }
+    /// A diff that begins with a file header.
+    pub(super) fn with_header(file: FileHeader, headed: bool, fenced: bool) -> Self {
+        Self { file, heading: None, fenced, hunk: None, headed, from: None }
     }
 
     pub(super) fn without_header(path: Option<String>, heading: Option<usize>, fenced: bool) -> Self {
-        Self { path, heading, action: EditAction::Modify, fenced, hunk: None, headed: fenced }
+        let file = FileHeader::unsaid(path);
+        Self { file, heading, fenced, hunk: None, headed: fenced, from: None }
     }
 
     /// The line that names the file, or the name in the last file header.
     pub(super) fn name(&self) -> (Option<usize>, Option<&str>) {
-        (self.heading, self.path.as_deref())
+        (self.heading, self.file.path.as_deref())
     }
 
     /// Reads a line; false when it does not belong to the diff any more.
@@ -59,7 +93,7 @@ impl DiffBlock {
             return true;
         }
         if marker::git_header(line) {
-            self.close(number.saturating_sub(1), true, sink);
+            self.git_header(line, number, sink);
             return true;
         }
         let marked = line.starts_with(['+', '-', ' ']);
@@ -76,15 +110,30 @@ impl DiffBlock {
         if !marked && !line.is_empty() && !line.starts_with('\\') && !self.fenced {
             return false;
         }
-        let (path, hunk) = (self.path.as_deref(), self.hunk.as_mut());
+        let (path, hunk) = (self.file.path.as_deref(), self.hunk.as_mut());
         if let Some(hunk) = hunk {
             hunk.read(line, path, sink);
         }
         true
     }
 
-    /// `+++ path` under a line that looked like a removal but was `--- path`.
+    /// One of git's own lines.
+    fn git_header(&mut self, line: &str, number: usize, sink: &mut Sink) {
+        self.close(number.saturating_sub(1), true, sink);
+        match FileHeader::of_git(line, number) {
+            Some(next) => {
+                self.file.settle(End::Closed, number.saturating_sub(1), sink);
+                (self.file, self.heading, self.headed) = (next, None, false);
+            }
+            None => self.file.note(line),
+        }
+    }
+
+    /// `+++ path` under `--- path`, or under a line that looked like a removal but was that.
     fn file_header(&mut self, line: &str, number: usize, sink: &mut Sink) -> bool {
+        if self.hunk.is_none() && !self.headed {
+            return self.plain_header(line, number);
+        }
         let Some(hunk) = self.hunk.as_mut().filter(|hunk| hunk.maybe_header) else {
             return false;
         };
@@ -98,22 +147,47 @@ impl DiffBlock {
         let from = hunk.lines.pop().map(|line| line.text).unwrap_or_default();
         let from = from.strip_prefix("--").unwrap_or(&from).trim().split('\t').next().unwrap_or_default().to_owned();
         self.close(number.saturating_sub(2), true, sink);
-        (self.path, self.action) = paths(&from, to);
-        self.heading = None;
-        self.headed = true;
+        self.file.settle(End::Closed, number.saturating_sub(2), sink);
+        self.take_up(&from, to, number);
         true
     }
 
-    /// Ends the block. `closed` says whether what follows proves that unmarked lines were part of it.
-    pub(super) fn finish(mut self, closed: bool, cut: bool, last: usize, sink: &mut Sink) {
-        let doubtful = cut && self.fenced;
+    /// A file header where no hunk is open, so that nothing else can be meant.
+    fn plain_header(&mut self, line: &str, number: usize) -> bool {
+        if let (Some(from), Some(to)) = (self.from.take(), marker::header_path(line, "+++")) {
+            self.take_up(&from, to, number);
+            return true;
+        }
+        self.from = marker::header_path(line, "---").filter(|from| is_header_name(from)).map(str::to_owned);
+        self.from.is_some()
+    }
+
+    fn take_up(&mut self, from: &str, to: &str, number: usize) {
+        self.file.name(from, to, number);
+        self.heading = None;
+        self.headed = true;
+    }
+
+    /// Ends the block. Where nothing proves that unmarked lines were part of it, they are not.
+    pub(super) fn finish(mut self, end: End, last: usize, sink: &mut Sink) {
+        let doubtful = end == End::Stopped { cut: true } && self.fenced;
         let whole = !doubtful
             || self.hunk.as_ref().and_then(|hunk| hunk.lines.last()).is_none_or(|line| line.kind == LineKind::Keep);
-        if !closed && let Some(hunk) = self.hunk.as_mut() {
+        if end != End::Closed
+            && let Some(hunk) = self.hunk.as_mut()
+        {
             let end = hunk.unmarked.unwrap_or(hunk.lines.len());
             hunk.lines.truncate(end);
         }
+        // Nothing but the heading of a hunk has come.
+        let begun = self.hunk.as_ref().filter(|hunk| hunk.lines.is_empty()).map(|hunk| hunk.first);
+        if let (End::Stopped { .. }, Some(first)) = (end, begun) {
+            let change = Change::Hunk(vec![Hunk::default()]);
+            sink.reply.edits.push(self.file.edit(self.heading, change, (first, last.max(first)), false));
+            return;
+        }
         self.close(last, whole, sink);
+        self.file.settle(end, last, sink);
     }
 
     fn close(&mut self, last: usize, complete: bool, sink: &mut Sink) {
@@ -127,28 +201,32 @@ impl DiffBlock {
         if hunk.lines.is_empty() {
             return;
         }
+        let final_newline = hunk.end.final_newline(&hunk.lines);
         let lines = normalised(hunk.lines);
         let scopes = hunk.scope.into_iter().collect();
-        sink.reply.edits.push(Edit {
-            path: self.path.clone(),
-            heading: self.heading,
-            format: EditFormat::Udiff,
-            action: self.action.clone(),
-            change: Change::Hunk(vec![Hunk { lines, scopes }]),
-            reply_lines: (hunk.first, last.max(hunk.first)),
-            complete,
-        });
+        let change = Change::Hunk(vec![Hunk { lines, scopes, final_newline }]);
+        sink.reply.edits.push(self.file.edit(self.heading, change, (hunk.first, last.max(hunk.first)), complete));
         self.headed = false;
+        self.file.owed = false;
     }
 }
 
 impl OpenHunk {
     fn new(first: usize, scope: Option<String>) -> Self {
-        Self { lines: Vec::new(), scope, first, unmarked: None, maybe_header: false, started: false }
+        Self {
+            lines: Vec::new(),
+            scope,
+            first,
+            unmarked: None,
+            maybe_header: false,
+            started: false,
+            end: EndMarks::default(),
+        }
     }
 
     fn read(&mut self, line: &str, path: Option<&str>, sink: &mut Sink) {
         if line.starts_with('\\') {
+            self.end.mark(&self.lines);
             return;
         }
         if !self.started {
@@ -183,19 +261,4 @@ pub(super) fn normalised(lines: Vec<QuotedLine>) -> Vec<QuotedLine> {
 
 fn is_header_name(path: &str) -> bool {
     path == "/dev/null" || Heading::read(path).is_some_and(|heading| heading.shape == Shape::Path)
-}
-
-/// The file a header speaks of, and what happens to it.
-fn paths(from: &str, to: &str) -> (Option<String>, EditAction) {
-    let (from, to) = (name::undecorated(from), name::undecorated(to));
-    let bare = |path: &str, side: &str, other: &str, other_side: &str| {
-        let paired = other == "/dev/null" || other.starts_with(other_side);
-        path.strip_prefix(side).filter(|_| paired).unwrap_or(path).to_owned()
-    };
-    let some = |path: String| Some(path).filter(|path| !path.is_empty());
-    match (from, to) {
-        ("/dev/null", to) => (some(bare(to, "b/", "/dev/null", "a/")), EditAction::Create),
-        (from, "/dev/null") => (some(bare(from, "a/", "/dev/null", "b/")), EditAction::Delete),
-        (from, to) => (some(bare(to, "b/", from, "a/")), EditAction::Modify),
-    }
 }

@@ -5,7 +5,7 @@ use super::marker;
 use super::name;
 use super::reply::{Change, Edit, EditAction, Hunk, LineKind, QuotedLine};
 use super::stream::Sink;
-use super::unified::normalised;
+use super::unified::{EndMarks, normalised};
 
 /// The patch that is being read.
 #[derive(Debug)]
@@ -13,6 +13,7 @@ pub(super) struct PatchBlock {
     path: Option<String>,
     action: EditAction,
     hunk: Hunk,
+    end: EndMarks,
     /// Whether lines that only say where the hunk is may still follow.
     heading: bool,
     first: usize,
@@ -25,7 +26,7 @@ pub(super) struct PatchBlock {
 impl PatchBlock {
     pub(super) fn new(first: usize) -> Self {
         let (path, action, hunk) = (None, EditAction::Modify, Hunk::default());
-        Self { path, action, hunk, heading: false, first, used: true, edits: Vec::new() }
+        Self { path, action, hunk, end: EndMarks::default(), heading: false, first, used: true, edits: Vec::new() }
     }
 
     /// Whether the line opens the section of a file.
@@ -55,6 +56,10 @@ impl PatchBlock {
         }
         if line.starts_with("@@") {
             self.heading(line, number);
+            return false;
+        }
+        if line.starts_with("\\ No newline") {
+            self.end.mark(&self.hunk.lines);
             return false;
         }
         let (kind, text) = self.classified(line);
@@ -90,13 +95,14 @@ impl PatchBlock {
     }
 
     fn close_hunk(&mut self, last: usize) {
-        let mut hunk = std::mem::take(&mut self.hunk);
+        let (mut hunk, end) = (std::mem::take(&mut self.hunk), std::mem::take(&mut self.end));
         while hunk.lines.last().is_some_and(|line| line.kind == LineKind::Keep && line.text.is_empty()) {
             hunk.lines.pop();
         }
         if hunk.lines.is_empty() {
             return;
         }
+        hunk.final_newline = end.final_newline(&hunk.lines);
         hunk.lines = normalised(hunk.lines);
         self.push(Change::Hunk(vec![hunk]), last);
     }

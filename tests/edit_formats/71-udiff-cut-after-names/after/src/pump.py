@@ -1,0 +1,5 @@
+import time
+
+
+def start():
+    time.sleep(2)
