@@ -57,7 +57,10 @@ impl Names {
 
 fn own(heading: &Heading, earlier: &Named, index: &PathIndex) -> Named {
     let exact = |reading: &&str| index.exact(reading);
-    if let Some(path) = name::readings(&heading.line).iter().find_map(exact) {
+    let readings = name::readings(&heading.line);
+    // As in the header of a diff.
+    let sided = |reading: &&str| ["a/", "b/"].iter().find_map(|side| index.exact(reading.strip_prefix(side)?));
+    if let Some(path) = readings.iter().find_map(exact).or_else(|| readings.iter().find_map(sided)) {
         return Named::File(path);
     }
     let plain = name::undecorated(&heading.line);

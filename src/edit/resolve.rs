@@ -165,6 +165,12 @@ impl PathIndex {
         if parts.iter().any(git) {
             return Err(format!("`{name}` is inside .git"));
         }
+        // What was taken off may have hidden the letter of a drive.
+        let drive =
+            |part: &&str| part.as_bytes().get(1) == Some(&b':') && part.starts_with(|c: char| c.is_ascii_alphabetic());
+        if parts.first().is_some_and(drive) {
+            return Err(format!("`{name}` is outside the root"));
+        }
         if parts.is_empty() { Err(format!("`{name}` names no file")) } else { Ok(parts.join("/")) }
     }
 
@@ -249,6 +255,7 @@ mod tests {
             "~/x",
             "C:\\x",
             "C:x",
+            "./C:\\x",
             "a\0b",
             "",
             ".git/config",

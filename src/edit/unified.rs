@@ -1,5 +1,7 @@
 //! Unified diffs as models write them: the counts and line numbers of the headings are not read at all.
 
+use std::collections::BTreeSet;
+
 use super::file_header::{End, FileHeader};
 use super::format::EditFormat;
 use super::heading::{Heading, Shape};
@@ -29,6 +31,8 @@ struct OpenHunk {
     first: usize,
     /// The first line without a marker: context if the fence closes later, prose if it never does.
     unmarked: Option<usize>,
+    /// Which lines are empty, without even the blank that marks context.
+    bare: BTreeSet<usize>,
     /// The line before might be the `---` of a file header.
     maybe_header: bool,
     started: bool,
@@ -141,7 +145,10 @@ impl DiffBlock {
             return false;
         };
         let removed = hunk.lines.last().map(|line| line.text.as_str()).unwrap_or_default();
-        if !is_header_name(to) && marker::header_path(&format!("-{removed}"), "---") != Some(to) {
+        let from = format!("-{removed}");
+        let bare = |path: &str, side: &str| path.strip_prefix(side).unwrap_or(path).to_owned();
+        let same = |from: &str| bare(from, "a/") == bare(to, "b/");
+        if !is_header_name(to) && !marker::header_path(&from, "---").is_some_and(same) {
             return false;
         }
         let from = hunk.lines.pop().map(|line| line.text).unwrap_or_default();
@@ -170,29 +177,54 @@ impl DiffBlock {
 
     /// Ends the block. Where nothing proves that unmarked lines were part of it, they are not.
     pub(super) fn finish(mut self, end: End, last: usize, sink: &mut Sink) {
-        let doubtful = end == End::Stopped { cut: true } && self.fenced;
-        let whole = !doubtful
-            || self.hunk.as_ref().and_then(|hunk| hunk.lines.last()).is_none_or(|line| line.kind == LineKind::Keep);
         if end != End::Closed
             && let Some(hunk) = self.hunk.as_mut()
         {
-            let end = hunk.unmarked.unwrap_or(hunk.lines.len());
-            hunk.lines.truncate(end);
+            hunk.lines.truncate(hunk.unmarked.unwrap_or(hunk.lines.len()));
+            hunk.bare.retain(|at| *at < hunk.lines.len());
         }
-        // Nothing but the heading of a hunk has come.
-        let begun = self.hunk.as_ref().filter(|hunk| hunk.lines.is_empty()).map(|hunk| hunk.first);
-        if let (End::Stopped { .. }, Some(first)) = (end, begun) {
-            let change = Change::Hunk(vec![Hunk::default()]);
-            sink.reply.edits.push(self.file.edit(self.heading, change, (first, last.max(first)), false));
-            return;
-        }
-        self.close(last, whole, sink);
+        let complete = match end {
+            End::Stopped { cut } => self.stop(cut, last, sink),
+            End::Closed | End::Interrupted => true,
+        };
+        self.close(last, complete, sink);
         self.file.settle(end, last, sink);
+    }
+
+    /// The reply ends here: whether the open hunk is whole. What had only begun is told of.
+    fn stop(&mut self, cut: bool, last: usize, sink: &mut Sink) -> bool {
+        if let Some(from) = self.begun_header() {
+            self.close(last.saturating_sub(1), true, sink);
+            self.file.settle(End::Closed, last.saturating_sub(1), sink);
+            self.take_up(&from, &from, last.saturating_add(1));
+        }
+        let Some(hunk) = &self.hunk else { return true };
+        if hunk.lines.len() == hunk.bare.len() {
+            // Nothing but the heading has come.
+            let change = Change::Hunk(vec![Hunk::default()]);
+            sink.reply.edits.push(self.file.edit(self.heading, change, (hunk.first, last.max(hunk.first)), false));
+            (self.hunk, self.file.owed) = (None, false);
+            return false;
+        }
+        let changes = hunk.lines.iter().any(|line| line.kind != LineKind::Keep);
+        let ends_in_context = hunk.lines.last().is_none_or(|line| line.kind == LineKind::Keep);
+        changes && (!(cut && self.fenced) || ends_in_context)
+    }
+
+    /// The name in a last line that is the first half of a file header, taken from the hunk that it seemed to be part of.
+    fn begun_header(&mut self) -> Option<String> {
+        let hunk = self.hunk.as_mut().filter(|hunk| hunk.maybe_header)?;
+        let line = format!("-{}", hunk.lines.last()?.text);
+        let from = marker::header_path(&line, "---").filter(|from| is_header_name(from))?.to_owned();
+        hunk.lines.pop();
+        Some(from)
     }
 
     fn close(&mut self, last: usize, complete: bool, sink: &mut Sink) {
         let Some(mut hunk) = self.hunk.take() else { return };
-        while hunk.lines.last().is_some_and(|line| line.kind == LineKind::Keep && line.text.is_empty()) {
+        // A blank line that is not marked as context is more likely to stand between two hunks.
+        while hunk.lines.len().checked_sub(1).is_some_and(|last| hunk.bare.contains(&last)) {
+            hunk.bare.remove(&(hunk.lines.len() - 1));
             hunk.lines.pop();
         }
         if hunk.started {
@@ -218,6 +250,7 @@ impl OpenHunk {
             scope,
             first,
             unmarked: None,
+            bare: BTreeSet::new(),
             maybe_header: false,
             started: false,
             end: EndMarks::default(),
@@ -243,6 +276,9 @@ impl OpenHunk {
         if !line.is_empty() && !line.starts_with(['+', '-', ' ']) && self.unmarked.is_none() {
             self.unmarked = Some(self.lines.len());
         }
+        if line.is_empty() {
+            self.bare.insert(self.lines.len());
+        }
         sink.line(kind, text);
         self.lines.push(QuotedLine::new(kind, text));
     }
@@ -252,7 +288,7 @@ impl OpenHunk {
 pub(super) fn normalised(lines: Vec<QuotedLine>) -> Vec<QuotedLine> {
     use LineKind::{Delete, Insert};
     let kinds: Vec<LineKind> = lines.iter().map(|line| line.kind).collect();
-    if !kinds.windows(4).any(|run| run == [Delete, Delete, Insert, Insert]) {
+    if !kinds.windows(3).any(|run| run == [Delete, Delete, Insert] || run == [Delete, Insert, Insert]) {
         return lines;
     }
     let side = |without| lines.iter().filter(move |l| l.kind != without).map(|l| l.text.as_str()).collect::<Vec<_>>();

@@ -13,6 +13,8 @@ pub(super) struct PatchBlock {
     path: Option<String>,
     action: EditAction,
     hunk: Hunk,
+    /// How many lines at its end are empty, without even the blank that marks context.
+    bare: usize,
     end: EndMarks,
     /// Whether lines that only say where the hunk is may still follow.
     heading: bool,
@@ -26,7 +28,17 @@ pub(super) struct PatchBlock {
 impl PatchBlock {
     pub(super) fn new(first: usize) -> Self {
         let (path, action, hunk) = (None, EditAction::Modify, Hunk::default());
-        Self { path, action, hunk, end: EndMarks::default(), heading: false, first, used: true, edits: Vec::new() }
+        Self {
+            path,
+            action,
+            hunk,
+            bare: 0,
+            end: EndMarks::default(),
+            heading: false,
+            first,
+            used: true,
+            edits: Vec::new(),
+        }
     }
 
     /// Whether the line opens the section of a file.
@@ -64,6 +76,7 @@ impl PatchBlock {
         }
         let (kind, text) = self.classified(line);
         self.heading = false;
+        self.bare = if line.is_empty() && kind == LineKind::Keep { self.bare + 1 } else { 0 };
         sink.line(kind, text);
         self.hunk.lines.push(QuotedLine::new(kind, text));
         false
@@ -96,9 +109,9 @@ impl PatchBlock {
 
     fn close_hunk(&mut self, last: usize) {
         let (mut hunk, end) = (std::mem::take(&mut self.hunk), std::mem::take(&mut self.end));
-        while hunk.lines.last().is_some_and(|line| line.kind == LineKind::Keep && line.text.is_empty()) {
-            hunk.lines.pop();
-        }
+        // A blank line that is not marked as context is more likely to stand between two hunks.
+        let bare = std::mem::take(&mut self.bare);
+        hunk.lines.truncate(hunk.lines.len().saturating_sub(bare));
         if hunk.lines.is_empty() {
             return;
         }
@@ -112,7 +125,7 @@ impl PatchBlock {
             return;
         }
         if self.action == EditAction::Delete {
-            self.hunk = Hunk::default();
+            (self.hunk, self.bare) = (Hunk::default(), 0);
             self.push(Change::Nothing, last);
         } else {
             self.close_hunk(last);

@@ -38,11 +38,39 @@ pub(super) fn merge(document: &Document, lines: &[String]) -> Result<Vec<Item>, 
 /// Whether a text that claims to be the complete file leaves something out.
 pub(super) fn complete(old: &[&str], new: &[&str]) -> Result<(), Refusal> {
     let known: BTreeMap<_, _> = old.iter().map(|line| (canon::canon(line), ())).collect();
-    let placeholder = |line: &&&str| marker::mentions_elision(line) && !known.contains_key(&canon::canon(line));
-    match new.iter().find(placeholder) {
-        Some(line) => Err(super::explain::elided(line)),
+    let solid = || new.iter().filter(|line| !line.trim().is_empty());
+    let opens = solid().next().is_some_and(|line| marker::search_start(line).is_some());
+    if opens && solid().next_back().is_some_and(|line| marker::replace_end(line)) {
+        return Err(Refusal::new("the fence holds a search/replace block where the whole file was asked for"));
+    }
+    let is_known = |line: &str| known.contains_key(&canon::canon(line));
+    let placeholder = |(at, line): &(usize, &&str)| {
+        marker::mentions_elision(line) && !is_known(line) && header_of_stub(new, *at).is_none_or(is_known)
+    };
+    match new.iter().enumerate().find(placeholder) {
+        Some((_, line)) => Err(super::explain::elided(line)),
         None => Ok(()),
     }
+}
+
+/// The line whose whole body is the `...` at `at`, as in a protocol, an overload or a stub file of Python. Only a docstring may
+/// stand between them. If the file does not know that line, nothing of it can have been left out.
+fn header_of_stub<'a>(new: &[&'a str], at: usize) -> Option<&'a str> {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let blank = |line: &&&str| line.trim().is_empty();
+    let dots = new.get(at).filter(|line| line.trim() == "...")?;
+    let after = new.iter().skip(at + 1).find(|line| !blank(line));
+    let mut above = new.get(..at)?.iter().rev().filter(|line| !blank(line));
+    let mut first = None;
+    let header = above.find(|line| {
+        let inside = indent(line) >= indent(dots);
+        first = if inside { Some(**line) } else { first };
+        !inside
+    })?;
+    let documented =
+        first.is_none_or(|line| line.trim_start().starts_with(['"', '\'']) && line.trim_end().ends_with(['"', '\'']));
+    let alone = after.is_none_or(|line| indent(line) < indent(dots));
+    (header.trim_end().ends_with(':') && documented && alone).then_some(*header)
 }
 
 /// The share of the file's lines that the reply has too, order aside, 0 to 1.

@@ -1,0 +1,5 @@
+import typing
+
+
+class Pump(typing.Protocol):
+    def start(self) -> None: ...
