@@ -24,6 +24,15 @@ pub(super) struct FileEdits {
     items: Vec<Item>,
     changed: bool,
     applied: BTreeSet<Vec<QuotedLine>>,
+    numbers: Numbers,
+}
+
+/// What the line numbers in the headings of a reply have proved to be worth, where a quote told the place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Numbers {
+    Untested,
+    Right,
+    Wrong,
 }
 
 /// Which text the lines of a [`Located`] count.
@@ -36,7 +45,12 @@ impl FileEdits {
     pub(super) fn new(base: Arc<str>, flexibility: Flexibility) -> Self {
         let document = Document::new(base);
         let items = document.items();
-        Self { document, flexibility, items, changed: false, applied: BTreeSet::new() }
+        Self { document, flexibility, items, changed: false, applied: BTreeSet::new(), numbers: Numbers::Untested }
+    }
+
+    /// Takes up another reply, whose line numbers are to be tested anew.
+    pub(super) fn take_up(&mut self) {
+        self.numbers = Numbers::Untested;
     }
 
     pub(super) fn document(&self) -> &Document {
@@ -87,6 +101,26 @@ impl FileEdits {
             }
             found => found?,
         };
+        let landing = self.land(hunk, against, forgiving)?;
+        if let (Some(number), Some((first, _))) = (hunk.line, landing.lines) {
+            let right = number == first && self.numbers != Numbers::Wrong;
+            self.numbers = if right { Numbers::Right } else { Numbers::Wrong };
+        }
+        Ok(landing)
+    }
+
+    /// Applies a hunk that fits several places at the line of its number, if all other numbers of the reply are right and
+    /// no other edit has come near. Nobody counts lines right by chance: such a reply has seen them.
+    pub(super) fn apply_by_number(&mut self, hunk: &Hunk, forgiving: bool) -> Option<Landing> {
+        let line = hunk.line.filter(|_| self.numbers == Numbers::Right)?.checked_sub(1)?;
+        let base = View::of_base(&self.document);
+        let located = locate::locate_at(&base, line, hunk, forgiving, self.flexibility)?;
+        let shift = self.shift_of(&located)?;
+        self.land(hunk, Against::Edited(located.shifted(shift)), forgiving).ok()
+    }
+
+    /// Applies a hunk at its place.
+    fn land(&mut self, hunk: &Hunk, against: Against, forgiving: bool) -> Result<Landing, Refusal> {
         if !hunk.changes()
             && let Some(fate) = self.context_only(&against)
         {

@@ -56,7 +56,10 @@ impl<'a> Draft<'a> {
     /// Takes up another reply, all of which is `escaped` or not.
     pub(super) fn take_up(&mut self, escaped: bool) {
         self.escaped = escaped;
-        self.open.values_mut().for_each(|file| file.escaped = escaped);
+        self.open.values_mut().for_each(|file| {
+            file.escaped = escaped;
+            file.edits.take_up();
+        });
     }
 
     /// Whether an edit after the one numbered `at` (0-based) has changed a file.
@@ -78,6 +81,14 @@ impl<'a> Draft<'a> {
         }
         self.tried += 1;
         fate
+    }
+
+    /// Tries a hunk that fits several places of its file at the line that its heading gives.
+    pub(super) fn break_tie(&mut self, edit: &Edit, name: &Named) -> Option<Landing> {
+        let (path, guessed) = self.target(edit, name).ok()?;
+        let Change::Hunk(readings) = &edit.change else { return None };
+        let ([hunk], EditAction::Modify, false) = (readings.as_slice(), &edit.action, guessed) else { return None };
+        self.open.get_mut(&path)?.edits.apply_by_number(hunk, forgives(edit))
     }
 
     /// How many edits have been tried.

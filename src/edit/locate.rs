@@ -1,6 +1,7 @@
 //! Finding the one place that a hunk means, or saying precisely why there is none.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::align::{self, Place, QuoteKind, QuoteLine};
 use super::canon::{self, LineClass};
@@ -26,6 +27,8 @@ const NEARLY: f32 = 0.05;
 const EXACTLY: f32 = 0.01;
 /// So many lines of code between two neighbours of the quote are another place.
 const TORN: usize = 5;
+/// Of places that are no further than so many lines from each other a line number does not choose one.
+const NEAR: usize = 20;
 
 /// Locates `hunk` among the lines of `view`. `forgiving` is for diffs, whose lines may lack their plus sign and which
 /// may go on elsewhere without a new heading; a search block is one place.
@@ -384,7 +387,33 @@ fn in_scope(view: &View<'_>, hunk: &Hunk, forgiving: bool, flexibility: Flexibil
     if hunk.scopes.is_empty() {
         return None;
     }
-    let inner = view.part(from, to)?;
+    located_within(view, from..to, hunk, forgiving, flexibility)
+}
+
+/// The place of an ambiguous hunk that begins at the line `line` (0-based), if it fits no other near by.
+pub(super) fn locate_at(
+    view: &View<'_>,
+    line: usize,
+    hunk: &Hunk,
+    forgiving: bool,
+    flexibility: Flexibility,
+) -> Option<Located> {
+    let quoted = hunk.lines.iter().filter(|line| line.kind != LineKind::Insert).count();
+    let near = line.saturating_sub(NEAR)..line.saturating_add(quoted + NEAR).min(view.len());
+    let located = located_within(view, near, hunk, forgiving, flexibility)?;
+    Some(located).filter(|located| located.met.first() == Some(&line))
+}
+
+/// Locates a hunk as if there were no other lines than `range`.
+fn located_within(
+    view: &View<'_>,
+    range: Range<usize>,
+    hunk: &Hunk,
+    forgiving: bool,
+    flexibility: Flexibility,
+) -> Option<Located> {
+    let from = range.start;
+    let inner = view.part(from, range.end)?;
     let mut located = locate_anywhere(&inner, hunk, forgiving, flexibility).ok()?;
     located.deletes = located.deletes.iter().map(|line| line + from).collect();
     located.inserts = located.inserts.into_iter().map(|(line, text)| (line + from, text)).collect();

@@ -132,6 +132,13 @@ pub(super) fn heading_scope(line: &str) -> Option<String> {
     [tail, middle].into_iter().map(str::trim).find(|text| !numbers(text)).map(str::to_owned)
 }
 
+/// The line (1-based) at which the old side of a hunk begins, if its heading says so (`@@ -12,3 +12,4 @@`).
+pub(super) fn heading_line(line: &str) -> Option<usize> {
+    let rest = line.strip_prefix("@@")?.trim_start().strip_prefix('-')?;
+    let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
+    digits.parse().ok().filter(|line| *line > 0)
+}
+
 /// Openers that start a comment in the languages we meet; longest first.
 const OPENERS: [&str; 9] = ["{/*", "<!--", "//", "/*", "--", "#", ";", "%", "*"];
 /// Closers of the same.
@@ -287,6 +294,8 @@ mod tests {
         assert_eq!(heading_scope("@@ class Gate").as_deref(), Some("class Gate"));
         assert_eq!(heading_scope("@@ ... @@"), None);
         assert_eq!(heading_scope("@@"), None);
+        assert_eq!(heading_line("@@ -12,3 +12,4 @@ fn main() {"), Some(12));
+        assert_eq!([heading_line("@@ -0,0 +1 @@"), heading_line("@@ ... @@"), heading_line("@@ -a @@")], [None; 3]);
     }
 
     #[test]

@@ -143,6 +143,14 @@ fn located(parsed: &ParsedReply, draft: &mut Draft<'_>, files: &dyn Files) -> Ve
             fates.insert(at, (path, Ok(landing)));
         }
     }
+    // When all others have a place.
+    for ((edit, name), (_, fate)) in edits.iter().zip(fates.values_mut()) {
+        if fate.as_ref().is_err_and(|refusal| refusal.is(Flag::Ambiguous))
+            && let Some(landing) = draft.break_tie(edit, name)
+        {
+            *fate = Ok(landing);
+        }
+    }
     let outcome = |((edit, _), (path, fate))| outcome(edit, path, fate, files);
     edits.into_iter().zip(fates.into_values()).map(outcome).collect()
 }

@@ -42,6 +42,9 @@ pub struct Hunk {
     pub scopes: Vec<String>,
     /// Whether the text ends with a newline afterwards, where the hunk changes just that at the end of the file.
     pub final_newline: Option<bool>,
+    /// The line (1-based) at which the quote begins, as the heading has it (`@@ -12,3 +12,4 @@`). Seldom right, and
+    /// heeded only between places that fit alike.
+    pub line: Option<usize>,
 }
 
 impl Hunk {

@@ -1,4 +1,4 @@
-//! Unified diffs as models write them: the counts and line numbers of the headings are not read at all.
+//! Unified diffs as models write them: of the numbers in the headings one is kept, as a hint, and none is relied on.
 
 use std::collections::BTreeSet;
 
@@ -28,6 +28,7 @@ pub(super) struct DiffBlock {
 struct OpenHunk {
     lines: Vec<QuotedLine>,
     scope: Option<String>,
+    line: Option<usize>,
     first: usize,
     /// The first line without a marker: context if the fence closes later, prose if it never does.
     unmarked: Option<usize>,
@@ -90,7 +91,7 @@ impl DiffBlock {
     pub(super) fn read(&mut self, line: &str, number: usize, sink: &mut Sink) -> bool {
         if line.starts_with("@@") {
             self.close(number.saturating_sub(1), true, sink);
-            self.hunk = Some(OpenHunk::new(number, marker::heading_scope(line)));
+            self.hunk = Some(OpenHunk::new(number, marker::heading_scope(line), marker::heading_line(line)));
             return true;
         }
         if self.file_header(line, number, sink) {
@@ -109,7 +110,7 @@ impl DiffBlock {
             if line.trim().is_empty() {
                 return true;
             }
-            self.hunk = Some(OpenHunk::new(number, None));
+            self.hunk = Some(OpenHunk::new(number, None, None));
         }
         if !marked && !line.is_empty() && !line.starts_with('\\') && !self.fenced {
             return false;
@@ -236,7 +237,7 @@ impl DiffBlock {
         let final_newline = hunk.end.final_newline(&hunk.lines);
         let lines = normalised(hunk.lines);
         let scopes = hunk.scope.into_iter().collect();
-        let change = Change::Hunk(vec![Hunk { lines, scopes, final_newline }]);
+        let change = Change::Hunk(vec![Hunk { lines, scopes, line: hunk.line, final_newline }]);
         sink.reply.edits.push(self.file.edit(self.heading, change, (hunk.first, last.max(hunk.first)), complete));
         self.headed = false;
         self.file.owed = false;
@@ -244,10 +245,11 @@ impl DiffBlock {
 }
 
 impl OpenHunk {
-    fn new(first: usize, scope: Option<String>) -> Self {
+    fn new(first: usize, scope: Option<String>, line: Option<usize>) -> Self {
         Self {
             lines: Vec::new(),
             scope,
+            line,
             first,
             unmarked: None,
             bare: BTreeSet::new(),

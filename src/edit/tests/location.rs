@@ -54,6 +54,33 @@ fn a_quote_of_two_places_is_refused() {
 }
 
 #[test]
+fn a_line_number_breaks_a_tie_where_the_others_have_proved_right() {
+    let far: String = (0..30).map(|n| format!("step_{n}()\n")).collect();
+    let text = format!("open_gate()\nlift()\n{far}open_gate()\nlower()\n");
+    let places = |numbers: [usize; 2]| {
+        let tie = format!("@@ -{},1 +1,1 @@\n-open_gate()\n+swing_gate()\n", numbers[0]);
+        let sure = format!("@@ -{},1 +1,1 @@\n-step_7()\n+leap_7()\n", numbers[1]);
+        let reply = format!("```diff\n--- src/a.py\n+++ src/a.py\n{tie}{sure}```\n");
+        let proposal = propose(&parse(&reply, FormatChoice::Auto), &shelf(&[("src/a.py", &text)]));
+        text_of(&proposal)
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| *line == "swing_gate()")
+            .map(|(at, _)| at + 1)
+            .collect::<Vec<_>>()
+    };
+    let nowhere: Vec<usize> = Vec::new();
+    assert_eq!([places([1, 10]), places([33, 10])], [[1], [33]]);
+    assert_eq!(places([33, 11]), nowhere, "the other number is wrong");
+    assert_eq!(places([32, 10]), nowhere, "there is no such place");
+    assert_eq!(places([0, 10]), nowhere);
+    let near = text.replace("step_20()", "open_gate()");
+    let reply = "```diff\n--- src/a.py\n+++ src/a.py\n@@ -33 +33 @@\n-open_gate()\n+swing_gate()\n@@ -10 +10 @@\n-step_7()\n+x()\n```\n";
+    let proposal = propose(&parse(reply, FormatChoice::Auto), &shelf(&[("src/a.py", &near)]));
+    assert!(is_refused(&proposal.outcomes[0]), "another place is near: {proposal:#?}");
+}
+
+#[test]
 fn what_is_done_already_is_told_however_it_is_indented() {
     let done = "def f():\n    tide = read()\n    if tide:\n        open_gate(tide)\n    return tide\n";
     let hunk = " def f():\n-  open_gate(read())\n+  tide = read()\n+  if tide:\n+    open_gate(tide)\n   return tide\n";
