@@ -10,7 +10,7 @@ use super::locate::{self, CHEAP};
 use super::outcome::{Flag, Landing, Refusal, Strategy};
 use super::placement::Located;
 use super::proposal::Flexibility;
-use super::reply::{Hunk, QuotedLine};
+use super::reply::{Hunk, LineKind, QuotedLine};
 use super::view::View;
 
 /// By so much the original must fit better than the edited file to be preferred.
@@ -153,6 +153,16 @@ impl FileEdits {
         self.applied.contains(&hunk.lines)
     }
 
+    /// Whether an edit that has landed makes all the changes that this one makes, with more around them perhaps.
+    fn says_again(&self, hunk: &Hunk) -> bool {
+        let changes = |lines: &[QuotedLine]| -> Vec<QuotedLine> {
+            lines.iter().filter(|line| matches!(line.kind, LineKind::Insert | LineKind::Delete)).cloned().collect()
+        };
+        let wanted = changes(&hunk.lines);
+        let makes = |lines: &Vec<QuotedLine>| changes(lines).windows(wanted.len().max(1)).any(|made| made == wanted);
+        self.applied.iter().any(makes)
+    }
+
     /// Whether a hunk that changes nothing now would have changed the file before the other edits of this reply: it says
     /// the same as one of them, in other words.
     fn fitted_before(&self, hunk: &Hunk, forgiving: bool) -> bool {
@@ -186,6 +196,10 @@ impl FileEdits {
             return Ok(Against::Edited(located.shifted(shift)));
         }
         if !self.changed {
+            return original.map(Against::Edited);
+        }
+        // Another edit has taken one of two places, unless it is that very edit.
+        if original.as_ref().is_err_and(|refusal| refusal.is(Flag::Ambiguous)) && self.says_again(hunk) {
             return original.map(Against::Edited);
         }
         let edited = locate(&View::of(&self.document, &self.items));

@@ -91,7 +91,8 @@ pub enum Flexibility {
 }
 
 /// Locates every edit of a reply. An edit that was not found is tried once more after all the others: models do not
-/// always send edits in the order in which they build on each other.
+/// always send edits in the order in which they build on each other, and of several places that an edit fits the others
+/// may have taken all but one.
 pub fn propose(parsed: &ParsedReply, files: &dyn Files) -> Proposal {
     propose_with(parsed, files, Flexibility::On)
 }
@@ -156,7 +157,7 @@ fn located(parsed: &ParsedReply, draft: &mut Draft<'_>, files: &dyn Files) -> Ve
 }
 
 fn worth_another_try(refusal: &Refusal) -> bool {
-    refusal.missing && !refusal.is(Flag::Ambiguous) && !refusal.is(Flag::AlreadyApplied)
+    refusal.missing && !refusal.is(Flag::AlreadyApplied)
 }
 
 fn outcome(edit: &Edit, path: Option<String>, fate: Result<Landing, Refusal>, files: &dyn Files) -> Outcome {

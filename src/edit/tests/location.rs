@@ -54,6 +54,24 @@ fn a_quote_of_two_places_is_refused() {
 }
 
 #[test]
+fn of_two_places_one_is_left_when_another_edit_takes_the_other() {
+    let text = "def f():\n    lift()\n    open_gate()\n\ndef g():\n    drop()\n    open_gate()\n";
+    let short = "-    open_gate()\n+    swing_gate()\n";
+    let other = "     lift()\n-    open_gate()\n+    close_gate()\n";
+    let wanted = text.replacen("open_gate", "close_gate", 1).replace("open_gate", "swing_gate");
+    for hunks in [[short, other], [other, short]] {
+        assert_eq!(text_of(&diffed(text, &hunks)), wanted);
+    }
+    // The same change, said once with and once without what is around it.
+    let same = "     lift()\n-    open_gate()\n+    swing_gate()\n";
+    for hunks in [[short, same], [same, short]] {
+        let proposal = diffed(text, &hunks);
+        assert_eq!(text_of(&proposal), text.replacen("open_gate", "swing_gate", 1));
+        assert!(proposal.outcomes.iter().any(|outcome| outcome.flags.contains(&Flag::Ambiguous)), "{proposal:#?}");
+    }
+}
+
+#[test]
 fn a_line_number_breaks_a_tie_where_the_others_have_proved_right() {
     let far: String = (0..30).map(|n| format!("step_{n}()\n")).collect();
     let text = format!("open_gate()\nlift()\n{far}open_gate()\nlower()\n");
