@@ -116,6 +116,11 @@ fn class_of(text: &str) -> LineClass {
     if comment { LineClass::Comment } else { LineClass::Code }
 }
 
+/// How many letters and digits there are in a line.
+pub(super) fn letters(line: &str) -> usize {
+    line.chars().filter(|c| c.is_alphanumeric()).count()
+}
+
 /// Whether a line says something: brackets, dashes and the like stand everywhere.
 pub(super) fn is_telling(line: &str) -> bool {
     line.chars().filter(|c| c.is_alphanumeric()).nth(2).is_some()

@@ -15,8 +15,8 @@ use super::view::View;
 
 /// Below this no further doubt is raised.
 pub(super) const CHEAP: f32 = 0.3;
-/// Without a single true line in the quote, misspelt ones must be this long and this alike.
-const SURE_LENGTH: usize = 16;
+/// Without a single true line in the quote, misspelt ones must have so many letters and digits, and be this alike.
+const SURE_LENGTH: usize = 12;
 const SURE: f32 = 0.9;
 /// The new side counts as present when it aligns for less than this.
 const PRESENT: f32 = 0.12;
@@ -27,6 +27,8 @@ const NEARLY: f32 = 0.05;
 const EXACTLY: f32 = 0.01;
 /// So many lines of code between two neighbours of the quote are another place.
 const TORN: usize = 5;
+/// So many bytes of several lines without words do not stand in a file twice by chance.
+const DRAWN: usize = 40;
 /// Of places that are no further than so many lines from each other a line number does not choose one.
 const NEAR: usize = 20;
 
@@ -219,6 +221,7 @@ fn accept(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place, forgiving: bo
         || contradicted(view, quote, place)
         || torn(view, quote, place)
         || mixed(view, quote, place)
+        || guessed(view, quote, place)
     {
         return Err(explain::no_match(view, quote, place));
     }
@@ -243,12 +246,27 @@ fn unanchored(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool {
             }
             continue;
         }
-        let long = wanted.chars().count() >= SURE_LENGTH;
+        let long = canon::letters(&wanted) >= SURE_LENGTH;
         let found = view.canon(at);
         let alike = canon::Probe::new(&wanted).likeness(&found, SURE).is_some();
         all_sure &= long && alike && canon::is_slip(&wanted, &found);
     }
     !all_sure
+}
+
+/// Whether more lines are found that are only alike than lines that are true: this is code of the same kind.
+fn guessed(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool {
+    let (mut alike, mut true_ones) = (0usize, 0usize);
+    for (line, at) in quote.iter().zip(&place.map) {
+        let Some(at) = *at else { continue };
+        let (wanted, found) = (canon::canon(line.text), view.canon(at));
+        if *found == *wanted {
+            true_ones += usize::from(canon::is_telling(&wanted));
+        } else if !canon::is_slip(&wanted, &found) {
+            alike += 1;
+        }
+    }
+    alike > true_ones
 }
 
 /// Whether neighbours in the quote stand far apart in the file, which is two places quoted as one.
@@ -356,8 +374,11 @@ fn repeated_insertion(view: &View<'_>, lines: &[Met<'_>]) -> Result<(), Refusal>
     };
     let last = lines.iter().rposition(inserted).unwrap_or(first);
     let run = lines.get(first..=last).unwrap_or_default();
-    let telling = |line: &Met<'_>| line.text.chars().filter(|c| c.is_alphanumeric()).count() >= 8;
-    if !run.iter().all(inserted) || !run.iter().any(telling) {
+    let telling = |line: &Met<'_>| canon::letters(line.text) >= 8;
+    // A picture made of dashes tells enough by its size.
+    let drawn: usize = run.iter().map(|line| line.text.split_whitespace().map(str::len).sum::<usize>()).sum();
+    let drawn = run.len() > 2 && drawn >= DRAWN;
+    if !run.iter().all(inserted) || !(drawn || run.iter().any(telling)) {
         return Ok(());
     }
     let stands_at = |from: usize| {

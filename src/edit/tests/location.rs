@@ -54,6 +54,28 @@ fn a_quote_of_two_places_is_refused() {
 }
 
 #[test]
+fn code_of_the_same_kind_is_not_what_was_quoted() {
+    let text = "class A:\n    def write(self, out, a):\n        out.value(\"number\")\n    def read(self, a):\n        \
+                self.next_string()\n        return make(A, \"number\")\n";
+    let quote = "     def write(self, out, t):\n         out.value(\"numbers\")\n     def read(self, t):\n         \
+                 self.next_string()\n+        check(t)\n         return make(T, \"number\")\n";
+    assert!(is_refused(only(&diffed(text, &[quote]))));
+    // Neither a bracket nor a semicolon makes two calls one.
+    let calls = "    }).await.unwrap()\n});\n";
+    let other = diffed(calls, &["-    }).await.unwrap();\n+    })\n });\n"]);
+    assert!(is_refused(only(&other)), "{other:#?}");
+}
+
+#[test]
+fn a_picture_that_is_there_is_not_drawn_again() {
+    let logo = " ______  ______ \n|  __  ||  __  |\n| |__| || |__| |\n|______||______|\n";
+    let text = format!("{logo}\nA sea mark\n\n## Use\n");
+    let marked: String = logo.lines().map(|line| format!("+{line}\n")).collect();
+    let again = diffed(&text, &[&format!("{marked} \n A sea mark\n ## Use\n")]);
+    assert!(only(&again).flags.contains(&Flag::AlreadyApplied), "{again:#?}");
+}
+
+#[test]
 fn of_two_places_one_is_left_when_another_edit_takes_the_other() {
     let text = "def f():\n    lift()\n    open_gate()\n\ndef g():\n    drop()\n    open_gate()\n";
     let short = "-    open_gate()\n+    swing_gate()\n";
