@@ -29,7 +29,7 @@ pub(super) struct Draft<'a> {
     flexibility: Flexibility,
     /// Whether the reply says nothing but what is escaped.
     escaped: bool,
-    index: PathIndex,
+    index: PathIndex<'a>,
     open: BTreeMap<String, OpenFile>,
     /// New path to old path of moved files.
     moved: BTreeMap<String, String>,
@@ -40,7 +40,7 @@ pub(super) struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     pub(super) fn new(files: &'a dyn Files, flexibility: Flexibility) -> Self {
-        let index = PathIndex::new(files.paths(), files.root());
+        let index = PathIndex::new(files);
         Self {
             files,
             flexibility,
@@ -68,7 +68,7 @@ impl<'a> Draft<'a> {
     }
 
     /// The files that there are.
-    pub(super) fn index(&self) -> &PathIndex {
+    pub(super) fn index(&self) -> &PathIndex<'a> {
         &self.index
     }
 

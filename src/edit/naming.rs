@@ -32,7 +32,7 @@ pub(super) struct Names {
 
 impl Names {
     /// Looks all headings up. Headings refer to earlier ones only.
-    pub(super) fn new(headings: &[Heading], index: &PathIndex) -> Self {
+    pub(super) fn new(headings: &[Heading], index: &PathIndex<'_>) -> Self {
         let mut names = Self::default();
         for heading in headings {
             let earlier = heading.earlier.and_then(|at| names.carried.get(at)).cloned();
@@ -55,7 +55,7 @@ impl Names {
     }
 }
 
-fn own(heading: &Heading, earlier: &Named, index: &PathIndex) -> Named {
+fn own(heading: &Heading, earlier: &Named, index: &PathIndex<'_>) -> Named {
     let exact = |reading: &&str| index.exact(reading);
     let readings = name::readings(&heading.line);
     // As in the header of a diff.
@@ -73,18 +73,18 @@ fn own(heading: &Heading, earlier: &Named, index: &PathIndex) -> Named {
 }
 
 /// `Pump class src/a.py`: no file, but its last word is one. It may be a sentence as well as a new name.
-fn is_doubtful_path(line: &str, plain: &str, index: &PathIndex) -> bool {
+fn is_doubtful_path(line: &str, plain: &str, index: &PathIndex<'_>) -> bool {
     let last = plain.rsplit_once(char::is_whitespace).filter(|(head, _)| !head.contains('/'));
     !name::is_marked(line) && last.is_some_and(|(_, word)| index.exact(word).is_some())
 }
 
 /// The mentions that are files, or that could be nothing else.
-fn meant<'a>(heading: &'a Heading, index: &PathIndex) -> Vec<&'a String> {
+fn meant<'a>(heading: &'a Heading, index: &PathIndex<'_>) -> Vec<&'a String> {
     let sure = |mention: &&String| index.exact(mention).is_some() || heading.is_file(mention);
     heading.mentions.iter().filter(sure).collect()
 }
 
-fn mentioned(heading: &Heading, earlier: &Named, index: &PathIndex) -> Named {
+fn mentioned(heading: &Heading, earlier: &Named, index: &PathIndex<'_>) -> Named {
     // A word of a name with spaces may well be a name too.
     match index.spaced_in(&heading.line).as_slice() {
         [] => {}
@@ -107,7 +107,7 @@ fn mentioned(heading: &Heading, earlier: &Named, index: &PathIndex) -> Named {
     }
 }
 
-fn doubtful(heading: &Heading, plain: &str, index: &PathIndex) -> Named {
+fn doubtful(heading: &Heading, plain: &str, index: &PathIndex<'_>) -> Named {
     if !plain.contains(char::is_whitespace)
         && matches!(index.resolve(plain), Ok(Resolution::Guessed(_) | Resolution::Several(_)))
     {
@@ -124,7 +124,7 @@ fn doubtful(heading: &Heading, plain: &str, index: &PathIndex) -> Named {
 }
 
 /// The refusal of an edit under a line that names no file.
-pub(super) fn unclear(line: &str, index: &PathIndex) -> Refusal {
+pub(super) fn unclear(line: &str, index: &PathIndex<'_>) -> Refusal {
     if line.trim().is_empty() {
         return Refusal::new("no file name: put the path on the line above the edit");
     }
@@ -146,7 +146,7 @@ pub(super) fn edits_of<'a>(
     edits: &'a [Edit],
     fences: &'a [Edit],
     names: &Names,
-    index: &PathIndex,
+    index: &PathIndex<'_>,
 ) -> Vec<(&'a Edit, Named)> {
     let mut all: Vec<(&Edit, Named)> = edits.iter().map(|edit| (edit, names.of(edit))).collect();
     let other = |edit: &&Edit| edit.format != EditFormat::Whole;
@@ -169,7 +169,7 @@ pub(super) fn edits_of<'a>(
     all
 }
 
-fn path_of(name: &Named, index: &PathIndex) -> Option<String> {
+fn path_of(name: &Named, index: &PathIndex<'_>) -> Option<String> {
     match name {
         Named::File(path) => Some(path.clone()),
         Named::Written(written) => match index.resolve(written) {

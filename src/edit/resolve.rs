@@ -5,15 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::canon::Probe;
 use super::outcome::{Flag, Refusal};
+use super::proposal::Files;
 
 /// Names this alike are offered when a name is unknown.
 const NEAR: f32 = 0.8;
 /// So many names are offered.
 const OFFERED: usize = 5;
 
-/// The files under the root, by path and by base name.
-#[derive(Debug, Default)]
-pub struct PathIndex {
+/// The files under the root, by path and by base name; those that are not listed by exact path alone.
+pub struct PathIndex<'a> {
+    files: &'a dyn Files,
     paths: BTreeSet<String>,
     by_base: BTreeMap<String, Vec<String>>,
     /// Paths with white space and a slash or a dot.
@@ -35,16 +36,18 @@ pub enum Resolution {
     Absent(String),
 }
 
-impl PathIndex {
-    /// Indexes paths relative to the root, with `/`.
-    pub fn new(paths: Vec<String>, root: Option<String>) -> Self {
+impl<'a> PathIndex<'a> {
+    /// Indexes the paths of `files`.
+    pub fn new(files: &'a dyn Files) -> Self {
+        let paths = files.paths();
         let mut by_base: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for path in &paths {
             by_base.entry(base_name(path).to_owned()).or_default().push(path.clone());
         }
-        let root = root.map(|root| root.replace('\\', "/").trim_end_matches('/').to_owned());
+        let root = files.root().map(|root| root.replace('\\', "/").trim_end_matches('/').to_owned());
         let spaced = |path: &&String| path.contains(char::is_whitespace) && path.contains(['/', '.']);
         Self {
+            files,
             spaced: paths.iter().filter(spaced).cloned().collect(),
             paths: paths.into_iter().collect(),
             by_base,
@@ -52,12 +55,13 @@ impl PathIndex {
         }
     }
 
-    /// Whether the file exists.
+    /// Whether the file exists, listed or not: a name that is exactly that of a file never means another one.
     pub fn contains(&self, path: &str) -> bool {
-        self.paths.contains(path)
+        let plain = || self.normalised(path).is_ok_and(|plain| plain == path);
+        self.paths.contains(path) || (plain() && self.files.stands(path))
     }
 
-    /// All paths, ascending.
+    /// All listed paths, ascending.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.paths.iter().map(String::as_str)
     }
@@ -123,7 +127,7 @@ impl PathIndex {
             return Err(format!("`{path}` is a folder"));
         }
         let parents = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
-        match parents.into_iter().find(|parent| self.contains(parent)) {
+        match parents.into_iter().find(|parent| self.paths.contains(*parent)) {
             Some(parent) => Err(format!("`{parent}` is a file, not a folder")),
             None => Ok(path),
         }
@@ -175,7 +179,7 @@ impl PathIndex {
     }
 
     /// The part below the root; `None` for a path that is absolute elsewhere.
-    fn relative<'a>(&self, name: &'a str) -> Option<&'a str> {
+    fn relative<'n>(&self, name: &'n str) -> Option<&'n str> {
         let mut chars = name.chars();
         let letter = chars.next().is_some_and(|c| c.is_ascii_alphabetic());
         let absolute = name.starts_with('/') || (letter && chars.next() == Some(':'));
@@ -215,9 +219,42 @@ pub(super) fn forbidden(reason: &str) -> Refusal {
 mod tests {
     use super::*;
 
-    fn index() -> PathIndex {
-        let paths = ["src/tide.py", "src/buoy.rs", "lock/gate.go", "a/mod.rs", "c/mod.rs", "Makefile"];
-        PathIndex::new(paths.map(str::to_owned).to_vec(), Some("/home/me/harbour/".to_owned()))
+    /// A harbour with one file that is not listed.
+    struct Harbour;
+
+    impl Files for Harbour {
+        fn paths(&self) -> Vec<String> {
+            let paths = ["src/tide.py", "src/buoy.rs", "lock/gate.go", "a/mod.rs", "c/mod.rs", "Makefile"];
+            paths.map(str::to_owned).to_vec()
+        }
+
+        fn stands(&self, path: &str) -> bool {
+            matches!(path, "build/tide.py" | "./build/tide.py" | "src/../build/tide.py" | "../tide.py")
+        }
+
+        fn read(&self, _path: &str) -> Result<Option<String>, String> {
+            Ok(None)
+        }
+
+        fn in_chat(&self, _path: &str) -> bool {
+            false
+        }
+
+        fn root(&self) -> Option<String> {
+            Some("/home/me/harbour/".to_owned())
+        }
+    }
+
+    fn index() -> PathIndex<'static> {
+        PathIndex::new(&Harbour)
+    }
+
+    #[test]
+    fn the_exact_name_of_a_file_that_is_not_listed_means_no_other_file() {
+        for name in ["build/tide.py", "`./build/tide.py`:", "./build/tide.py", "src/../build/tide.py", "/home/me/harbour/build/tide.py"] {
+            assert_eq!(index().resolve(name), Ok(Resolution::Exact("build/tide.py".to_owned())), "{name}");
+        }
+        assert_eq!(index().resolve("dist/tide.py"), Ok(Resolution::Guessed("src/tide.py".to_owned())));
     }
 
     #[test]

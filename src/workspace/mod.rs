@@ -21,6 +21,7 @@ pub use error::{ReadError, WorkspaceError, WriteError};
 pub use form::TextForm;
 pub use ignored::is_ignored;
 pub use journal::{Direction, Journal, Recovered, Recovery, Unwritten, recover, undo};
+pub use resolve::stands;
 pub use root::{Root, RootKind};
 pub use secret::is_secret_name;
 pub use snapshot::{ContentHash, MAX_FILE_BYTES, Snapshot, read};

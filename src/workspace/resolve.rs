@@ -69,6 +69,20 @@ fn follow(root: &Root, path: &str) -> Result<Place, Refusal> {
     Ok(place)
 }
 
+/// Whether there is something that is no folder under the relative name `path`, be it listed or hidden. A link that leads
+/// nowhere or out of the root counts, and so does what may not be looked at: the name is taken, and reading says why.
+pub fn stands(root: &Root, path: &str) -> bool {
+    if components(path).is_err() {
+        return false;
+    }
+    match resolve(root, path) {
+        Ok(place) => place.found.is_some_and(|meta| !meta.is_dir()),
+        Err(Refusal::Outside(_)) => true,
+        Err(Refusal::NotAFolder) => false,
+        Err(Refusal::Io(error)) => error.kind() == io::ErrorKind::PermissionDenied,
+    }
+}
+
 /// `target` relative to the root, with `/`; absent when it is not UTF-8 or not inside.
 pub(super) fn relative(root: &Root, target: &Path) -> Option<String> {
     let rest = target.strip_prefix(root.path()).ok()?;
@@ -164,6 +178,21 @@ mod tests {
         assert!(resolve(&root, "loop").is_err());
         let place = resolve(&root, "dir/a.rs").unwrap();
         assert_eq!(relative(&root, &place.target).as_deref(), Some("src/a.rs"));
+    }
+
+    #[test]
+    fn a_name_that_is_taken_stands_wherever_it_leads_and_no_other_name_does() {
+        let (dir, root) = root();
+        symlink(dir.path(), root.path().join("leak")).unwrap();
+        symlink("gone", root.path().join("dangling")).unwrap();
+        symlink("src", root.path().join("dir")).unwrap();
+        for path in ["src/a.rs", "dir/a.rs", "leak", "leak/out", "dangling"] {
+            assert!(stands(&root, path), "{path}");
+        }
+        let long = "x".repeat(5000);
+        for path in ["src", "dir", "src/b.rs", "src/a.rs/b", "../out", "", ".git/config", long.as_str()] {
+            assert!(!stands(&root, path), "{path}");
+        }
     }
 
     #[test]

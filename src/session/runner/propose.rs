@@ -16,6 +16,10 @@ impl Files for OnDisk<'_> {
         self.paths.to_vec()
     }
 
+    fn stands(&self, path: &str) -> bool {
+        workspace::stands(self.root, path)
+    }
+
     fn read(&self, path: &str) -> Result<Option<String>, String> {
         match workspace::read(self.root, path) {
             Ok(snapshot) => Ok(Some(snapshot.text.to_string())),
@@ -47,4 +51,58 @@ pub fn propose(root: &Root, paths: &[String], chat: &[ChatFile], replies: &[Stri
     let mut proposal = edit::propose_all(&parsed, &files);
     edit::flag(&mut proposal, &files);
     proposal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edit::{Flag, Status};
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    const BLOCK: &str = "```\n<<<<<<< SEARCH\ntwo\n=======\n2\n>>>>>>> REPLACE\n```\n";
+
+    /// A root that lists `src/a.py` alone, with the same text in files that no listing has.
+    fn root() -> (tempfile::TempDir, Root) {
+        let dir = tempfile::tempdir().unwrap();
+        let inside = dir.path().join("in");
+        for path in ["src", "build", "nested/.git", "links"] {
+            fs::create_dir_all(inside.join(path)).unwrap();
+        }
+        for path in ["src/a.py", "build/a.py", "nested/a.py"] {
+            fs::write(inside.join(path), "one\ntwo\n").unwrap();
+        }
+        fs::write(inside.join(".gitignore"), "/build/\n").unwrap();
+        fs::write(inside.join("nested/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::write(dir.path().join("out"), "one\ntwo\n").unwrap();
+        symlink("../build/a.py", inside.join("links/b.py")).unwrap();
+        symlink(dir.path().join("out"), inside.join("links/a.py")).unwrap();
+        let root = Root::at(&inside).unwrap();
+        (dir, root)
+    }
+
+    fn proposed(root: &Root, name: &str) -> Proposal {
+        let reply = format!("{name}\n{BLOCK}");
+        propose(root, &["src/a.py".to_owned()], &[], &[reply], FormatChoice::Auto)
+    }
+
+    #[test]
+    fn a_file_that_no_listing_has_is_edited_by_its_exact_name_and_no_other_file_instead() {
+        let (_dir, root) = root();
+        for name in ["build/a.py", "nested/a.py", "links/b.py", "./build/a.py", "`build/a.py`:"] {
+            let proposal = proposed(&root, name);
+            let bare = name.trim_matches(['`', ':']).trim_start_matches("./");
+            assert_eq!(proposal.files.iter().map(|file| &*file.path).collect::<Vec<_>>(), [bare], "{proposal:?}");
+            assert_eq!(proposal.outcomes[0].status, Status::Applied, "{name}");
+            assert!(!proposal.outcomes[0].flags.contains(&Flag::PathGuessed), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_link_out_of_the_root_is_refused_and_no_other_file_edited_instead() {
+        let (_dir, root) = root();
+        let proposal = proposed(&root, "links/a.py");
+        assert!(proposal.files.is_empty(), "{proposal:?}");
+        assert!(proposal.outcomes[0].reason.contains("link out of the root"), "{}", proposal.outcomes[0].reason);
+    }
 }
