@@ -300,6 +300,9 @@ impl<'a> Draft<'a> {
             return Err(Refusal::new(format!("`{path}` cannot be read")));
         };
         if file.deleted {
+            if !guessed && let Some(remade) = file.remake(&edit.change) {
+                return remade;
+            }
             return Err(Refusal::new(format!("an earlier edit of this reply deletes `{path}`")));
         }
         let mut landing = match (&edit.action, &edit.change) {

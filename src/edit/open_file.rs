@@ -214,6 +214,25 @@ impl OpenFile {
         text
     }
 
+    /// A file that was deleted and is now made anew, as some write a replacement. Lines that it had keep their bytes.
+    pub(super) fn remake(&mut self, change: &Change) -> Option<Result<Landing, Refusal>> {
+        let lines: Vec<String> = match change {
+            Change::Whole(lines) => lines.clone(),
+            Change::Hunk(readings) => {
+                readings.iter().find(|hunk| !hunk.quotes())?.replacement().lines().map(str::to_owned).collect()
+            }
+            Change::Nothing => return None,
+        };
+        let text: Vec<&str> = lines.iter().map(String::as_str).collect();
+        if let Err(refusal) = whole_file::complete(&["..."], &text) {
+            return Some(Err(refusal));
+        }
+        let merged = whole_file::merge(self.edits.document(), &lines);
+        self.edits.set_items(merged.unwrap_or_else(|_| lines.into_iter().map(Item::New).collect()));
+        self.deleted = false;
+        Some(Ok(Landing::new(Strategy::Whole, "")))
+    }
+
     pub(super) fn proposal(self, path: String) -> Option<FileProposal> {
         let base = self.exists.then(|| self.edits.document().base().clone());
         if self.deleted {

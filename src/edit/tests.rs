@@ -117,6 +117,20 @@ fn two_edits_that_remove_the_same_lines_do_not_both_land() {
 }
 
 #[test]
+fn a_file_that_is_deleted_and_made_anew_is_replaced() {
+    let files = [("src/a.py", "one\r\ntwo\r\n")];
+    let patch = |added: &str| {
+        format!("*** Begin Patch\n*** Delete File: src/a.py\n*** Add File: src/a.py\n{added}*** End Patch\n")
+    };
+    let proposal = proposed(&patch("+one\n+2\n"), &files);
+    assert!(proposal.outcomes.iter().all(|outcome| outcome.status == Status::Applied), "{:#?}", proposal.outcomes);
+    let [file] = proposal.files.as_slice() else { panic!("{:#?}", proposal.files) };
+    assert_eq!((&file.change, file.proposed.as_deref()), (&FileChange::Modify, Some("one\r\n2\r\n")));
+    let proposal = proposed(&patch("+new\n"), &files);
+    assert_eq!(proposal.files[0].proposed.as_deref(), Some("new\r\n"));
+}
+
+#[test]
 fn shell_fences_become_suggestions() {
     let parsed = parse("Run\n```bash\ncargo test\n```\n", FormatChoice::Auto);
     assert_eq!(parsed.suggested_commands, ["cargo test"]);
