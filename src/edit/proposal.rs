@@ -15,10 +15,10 @@ use super::rounds;
 pub trait Files {
     /// The paths under the root, relative, with `/`.
     fn paths(&self) -> Vec<String>;
-    /// Whether there is something that is no folder under exactly this path, though it is not among `paths`: an ignored
-    /// file, a link, a file of a repository in the repository. It need not be editable.
-    fn stands(&self, _path: &str) -> bool {
-        false
+    /// Whether there is something that is no folder under exactly this path, be it among `paths` or not: an ignored file, a
+    /// link, a file of a repository in the repository. It need not be editable.
+    fn stands(&self, path: &str) -> bool {
+        self.paths().iter().any(|known| known == path)
     }
     /// The text of a file, a byte order mark included; `None` when there is no such file. The error says why it
     /// cannot be edited (binary, not UTF-8, too large).

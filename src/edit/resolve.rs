@@ -1,6 +1,7 @@
 //! From a file name as a model writes it to a path under the root, or a refusal. Nothing outside the root and nothing
 //! inside `.git` is ever named.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::canon::Probe;
@@ -15,12 +16,18 @@ const OFFERED: usize = 5;
 /// The files under the root, by path and by base name; those that are not listed by exact path alone.
 pub struct PathIndex<'a> {
     files: &'a dyn Files,
+    /// The root as an absolute path with `/`, without a slash at the end.
+    root: Option<String>,
+    /// Made when it is asked for: a reply that names all its files exactly needs none, and a large root takes long to list.
+    listed: OnceCell<Listed>,
+}
+
+/// The files that are listed.
+struct Listed {
     paths: BTreeSet<String>,
     by_base: BTreeMap<String, Vec<String>>,
     /// Paths with white space and a slash or a dot.
     spaced: Vec<String>,
-    /// The root as an absolute path with `/`, without a slash at the end.
-    root: Option<String>,
 }
 
 /// What a name stands for.
@@ -36,34 +43,36 @@ pub enum Resolution {
     Absent(String),
 }
 
-impl<'a> PathIndex<'a> {
-    /// Indexes the paths of `files`.
-    pub fn new(files: &'a dyn Files) -> Self {
-        let paths = files.paths();
+impl Listed {
+    fn new(paths: Vec<String>) -> Self {
         let mut by_base: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for path in &paths {
             by_base.entry(base_name(path).to_owned()).or_default().push(path.clone());
         }
-        let root = files.root().map(|root| root.replace('\\', "/").trim_end_matches('/').to_owned());
         let spaced = |path: &&String| path.contains(char::is_whitespace) && path.contains(['/', '.']);
-        Self {
-            files,
-            spaced: paths.iter().filter(spaced).cloned().collect(),
-            paths: paths.into_iter().collect(),
-            by_base,
-            root,
-        }
+        Self { spaced: paths.iter().filter(spaced).cloned().collect(), paths: paths.into_iter().collect(), by_base }
+    }
+}
+
+impl<'a> PathIndex<'a> {
+    /// The index of `files`.
+    pub fn new(files: &'a dyn Files) -> Self {
+        let root = files.root().map(|root| root.replace('\\', "/").trim_end_matches('/').to_owned());
+        Self { files, root, listed: OnceCell::new() }
+    }
+
+    fn listed(&self) -> &Listed {
+        self.listed.get_or_init(|| Listed::new(self.files.paths()))
     }
 
     /// Whether the file exists, listed or not: a name that is exactly that of a file never means another one.
     pub fn contains(&self, path: &str) -> bool {
-        let plain = || self.normalised(path).is_ok_and(|plain| plain == path);
-        self.paths.contains(path) || (plain() && self.files.stands(path))
+        self.normalised(path).is_ok_and(|plain| plain == path) && self.files.stands(path)
     }
 
     /// All listed paths, ascending.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
-        self.paths.iter().map(String::as_str)
+        self.listed().paths.iter().map(String::as_str)
     }
 
     /// The file of exactly this name, nothing taken off but a leading `./` or the root.
@@ -88,7 +97,7 @@ impl<'a> PathIndex<'a> {
                 !part(before) && !part(after)
             })
         };
-        let found: Vec<&String> = self.spaced.iter().filter(bounded).collect();
+        let found: Vec<&String> = self.listed().spaced.iter().filter(bounded).collect();
         let longest =
             |path: &&&String| !found.iter().any(|other| other.len() > path.len() && other.contains(path.as_str()));
         found.iter().filter(longest).map(|path| (*path).clone()).collect()
@@ -108,7 +117,7 @@ impl<'a> PathIndex<'a> {
         {
             return Ok(Resolution::Exact(stripped.to_owned()));
         }
-        let same_base = self.by_base.get(base_name(&path)).map(Vec::as_slice).unwrap_or_default();
+        let same_base = self.listed().by_base.get(base_name(&path)).map(Vec::as_slice).unwrap_or_default();
         let suffix = |known: &&String| is_suffix(known, &path) || is_suffix(&path, known);
         let suffixes: Vec<String> = same_base.iter().filter(suffix).cloned().collect();
         match (suffixes.as_slice(), same_base) {
@@ -123,11 +132,11 @@ impl<'a> PathIndex<'a> {
     pub fn new_path(&self, written: &str) -> Result<String, String> {
         let path = self.bare(written)?;
         let inside = format!("{path}/");
-        if self.paths.range(inside.clone()..).next().is_some_and(|known| known.starts_with(&inside)) {
+        if self.listed().paths.range(inside.clone()..).next().is_some_and(|known| known.starts_with(&inside)) {
             return Err(format!("`{path}` is a folder"));
         }
         let parents = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
-        match parents.into_iter().find(|parent| self.paths.contains(*parent)) {
+        match parents.into_iter().find(|parent| self.listed().paths.contains(*parent)) {
             Some(parent) => Err(format!("`{parent}` is a file, not a folder")),
             None => Ok(path),
         }
@@ -137,7 +146,7 @@ impl<'a> PathIndex<'a> {
     pub fn near(&self, path: &str) -> Vec<String> {
         let probe = Probe::new(path);
         let mut near: Vec<(f32, &String)> =
-            self.paths.iter().filter_map(|known| Some((probe.likeness(known, NEAR)?, known))).collect();
+            self.listed().paths.iter().filter_map(|known| Some((probe.likeness(known, NEAR)?, known))).collect();
         near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
         near.into_iter().take(OFFERED).map(|(_, path)| path.clone()).collect()
     }
@@ -229,7 +238,8 @@ mod tests {
         }
 
         fn stands(&self, path: &str) -> bool {
-            matches!(path, "build/tide.py" | "./build/tide.py" | "src/../build/tide.py" | "../tide.py")
+            let odd = ["build/tide.py", "./build/tide.py", "src/../build/tide.py", "../tide.py"];
+            odd.contains(&path) || self.paths().iter().any(|known| known == path)
         }
 
         fn read(&self, _path: &str) -> Result<Option<String>, String> {
@@ -251,7 +261,13 @@ mod tests {
 
     #[test]
     fn the_exact_name_of_a_file_that_is_not_listed_means_no_other_file() {
-        for name in ["build/tide.py", "`./build/tide.py`:", "./build/tide.py", "src/../build/tide.py", "/home/me/harbour/build/tide.py"] {
+        for name in [
+            "build/tide.py",
+            "`./build/tide.py`:",
+            "./build/tide.py",
+            "src/../build/tide.py",
+            "/home/me/harbour/build/tide.py",
+        ] {
             assert_eq!(index().resolve(name), Ok(Resolution::Exact("build/tide.py".to_owned())), "{name}");
         }
         assert_eq!(index().resolve("dist/tide.py"), Ok(Resolution::Guessed("src/tide.py".to_owned())));

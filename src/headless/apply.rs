@@ -1,7 +1,6 @@
 //! `rhumb apply`: a model's reply applied to files, without the app.
 
 use std::io::IsTerminal as _;
-use std::sync::atomic::AtomicBool;
 
 use super::args::ApplyArgs;
 use super::report::{as_diff, as_json, ask_each, outcome_line};
@@ -10,7 +9,7 @@ use super::{advise, complain, path_under, print, print_json, read_input};
 use crate::edit::{FormatChoice, Outcome, Proposal, Status};
 use crate::error::{ErrorKind, UserError};
 use crate::review::{Decision, Review};
-use crate::session::runner::{propose, write};
+use crate::session::runner::{propose_alone, write};
 use crate::session::{ChatFile, WriteOrder, write_orders};
 use crate::workspace::{self, Journal, ReadError, Root};
 
@@ -55,13 +54,10 @@ fn format_choice(name: Option<&str>) -> Result<FormatChoice, UserError> {
 }
 
 fn located(root: &Root, args: &ApplyArgs, reply: &str, format: FormatChoice) -> Proposal {
-    let listing = workspace::files(root, &AtomicBool::new(false), &mut |_| {});
-    let all: Vec<String> = listing.files.into_iter().map(|file| file.path).collect();
+    let chat_file = |name: &String| ChatFile { path: path_under(root, name), read_only: false };
+    let chat: Vec<ChatFile> = args.files.iter().map(chat_file).collect();
     // Without a name, any file of the root is meant.
-    let named = args.files.iter().map(|name| path_under(root, name)).collect();
-    let named: Vec<String> = if args.files.is_empty() { all.clone() } else { named };
-    let chat: Vec<ChatFile> = named.into_iter().map(|path| ChatFile { path, read_only: false }).collect();
-    propose(root, &all, &chat, &[reply.to_owned()], format)
+    propose_alone(root, Some(&*chat).filter(|chat| !chat.is_empty()), reply, format)
 }
 
 /// Whether the files may be written: `--yes`, or somebody to ask.
@@ -185,6 +181,7 @@ fn tell(args: &ApplyArgs, proposal: &Proposal, accepted: usize) -> Result<(), Us
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::runner::propose;
 
     const REPLY: &str = "a.py\n```\n<<<<<<< SEARCH\none\n=======\ntwo\n>>>>>>> REPLACE\n```\n\n\
                          b.py\n```\n<<<<<<< SEARCH\none\n=======\ntwo\n>>>>>>> REPLACE\n```\n";

@@ -25,7 +25,7 @@ pub use compose::{MapSource, compose};
 pub use connect::{Line, connect};
 pub use counter::CachedCounter;
 pub use kept::KeptMap;
-pub use propose::propose;
+pub use propose::{propose, propose_alone};
 pub use store::map_store;
 pub use write::{NotWritten, recovered, unwrite, write};
 

@@ -1,5 +1,8 @@
 //! From a reply to a proposal: parses the edits and finds their places in the files as they are now.
 
+use std::cell::OnceCell;
+use std::sync::atomic::AtomicBool;
+
 use crate::edit::{self, Files, FormatChoice, Proposal};
 use crate::session::ChatFile;
 use crate::workspace::{self, ReadError, Root};
@@ -7,13 +10,37 @@ use crate::workspace::{self, ReadError, Root};
 /// The files of a root as the edit room wants to see them.
 struct OnDisk<'a> {
     root: &'a Root,
-    paths: &'a [String],
-    chat: &'a [ChatFile],
+    listing: Listing<'a>,
+    /// None if every file of the root counts as one of the chat.
+    chat: Option<&'a [ChatFile]>,
+}
+
+/// All files of the root, sorted.
+enum Listing<'a> {
+    Given(&'a [String]),
+    /// Sought when it is asked for.
+    Sought(OnceCell<Vec<String>>),
+}
+
+impl OnDisk<'_> {
+    fn listed(&self) -> &[String] {
+        match &self.listing {
+            Listing::Given(paths) => paths,
+            Listing::Sought(paths) => paths.get_or_init(|| {
+                let listing = workspace::files(self.root, &AtomicBool::new(false), &mut |_| {});
+                listing.files.into_iter().map(|file| file.path).collect()
+            }),
+        }
+    }
+
+    fn lists(&self, path: &str) -> bool {
+        self.listed().binary_search_by(|known| known.as_str().cmp(path)).is_ok()
+    }
 }
 
 impl Files for OnDisk<'_> {
     fn paths(&self) -> Vec<String> {
-        self.paths.to_vec()
+        self.listed().to_vec()
     }
 
     fn stands(&self, path: &str) -> bool {
@@ -29,14 +56,15 @@ impl Files for OnDisk<'_> {
     }
 
     fn in_chat(&self, path: &str) -> bool {
-        self.chat.iter().any(|file| file.path == path && !file.read_only)
+        match self.chat {
+            Some(chat) => chat.iter().any(|file| file.path == path && !file.read_only),
+            None => workspace::stands(self.root, path),
+        }
     }
 
     fn is_ignored(&self, path: &str) -> bool {
         // What is listed is tracked, if a rule fits it; while nothing is listed nobody knows.
-        !self.paths.is_empty()
-            && self.paths.binary_search_by(|known| known.as_str().cmp(path)).is_err()
-            && workspace::is_ignored(self.root, path)
+        workspace::is_ignored(self.root, path) && !self.listed().is_empty() && !self.lists(path)
     }
 
     fn root(&self) -> Option<String> {
@@ -44,12 +72,23 @@ impl Files for OnDisk<'_> {
     }
 }
 
-/// Finds the edits of the replies to one request, oldest first, and their places, and what a reviewer should know of them. `paths` are all files of the root, sorted.
+/// Finds the edits of the replies to one request, oldest first, and their places, and what a reviewer should know of them.
+/// `paths` are all files of the root, sorted.
 pub fn propose(root: &Root, paths: &[String], chat: &[ChatFile], replies: &[String], format: FormatChoice) -> Proposal {
+    proposed(&OnDisk { root, listing: Listing::Given(paths), chat: Some(chat) }, replies, format)
+}
+
+/// Like [`propose`], for one reply to nobody knows what. The files of the root are listed only if the names in the reply call
+/// for it; without `chat`, all of them are meant.
+pub fn propose_alone(root: &Root, chat: Option<&[ChatFile]>, reply: &str, format: FormatChoice) -> Proposal {
+    let listing = Listing::Sought(OnceCell::new());
+    proposed(&OnDisk { root, listing, chat }, &[reply.to_owned()], format)
+}
+
+fn proposed(files: &OnDisk<'_>, replies: &[String], format: FormatChoice) -> Proposal {
     let parsed: Vec<_> = replies.iter().map(|reply| edit::parse(reply, format)).collect();
-    let files = OnDisk { root, paths, chat };
-    let mut proposal = edit::propose_all(&parsed, &files);
-    edit::flag(&mut proposal, &files);
+    let mut proposal = edit::propose_all(&parsed, files);
+    edit::flag(&mut proposal, files);
     proposal
 }
 
@@ -81,7 +120,7 @@ mod tests {
         (dir, root)
     }
 
-    fn proposed(root: &Root, name: &str) -> Proposal {
+    fn proposal_for(root: &Root, name: &str) -> Proposal {
         let reply = format!("{name}\n{BLOCK}");
         propose(root, &["src/a.py".to_owned()], &[], &[reply], FormatChoice::Auto)
     }
@@ -90,7 +129,7 @@ mod tests {
     fn a_file_that_no_listing_has_is_edited_by_its_exact_name_and_no_other_file_instead() {
         let (_dir, root) = root();
         for name in ["build/a.py", "nested/a.py", "links/b.py", "./build/a.py", "`build/a.py`:"] {
-            let proposal = proposed(&root, name);
+            let proposal = proposal_for(&root, name);
             let bare = name.trim_matches(['`', ':']).trim_start_matches("./");
             assert_eq!(proposal.files.iter().map(|file| &*file.path).collect::<Vec<_>>(), [bare], "{proposal:?}");
             assert_eq!(proposal.outcomes[0].status, Status::Applied, "{name}");
@@ -101,7 +140,7 @@ mod tests {
     #[test]
     fn a_link_out_of_the_root_is_refused_and_no_other_file_edited_instead() {
         let (_dir, root) = root();
-        let proposal = proposed(&root, "links/a.py");
+        let proposal = proposal_for(&root, "links/a.py");
         assert!(proposal.files.is_empty(), "{proposal:?}");
         assert!(proposal.outcomes[0].reason.contains("link out of the root"), "{}", proposal.outcomes[0].reason);
     }
