@@ -399,6 +399,10 @@ fn every_edit_has_an_outcome(parsed: &ParsedReply, proposal: &Proposal) -> Resul
 /// change its end.
 fn keeps_lines(parsed: &ParsedReply, proposal: &Proposal, file: &FileProposal) -> Result<(), TestCaseError> {
     let (Some(base), Some(proposed)) = (&file.base, &file.proposed) else { return Ok(()) };
+    if base.trim().is_empty() {
+        // Blank lines give way to what fills the file.
+        return Ok(());
+    }
     let (mut removed, mut brought) = (1, 1);
     for outcome in proposal.outcomes.iter().filter(|outcome| changes(outcome)) {
         let of = |edit: &&rhumb::edit::Edit| edit.reply_lines == outcome.reply_lines;

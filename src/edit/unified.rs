@@ -290,7 +290,7 @@ impl OpenHunk {
 pub(super) fn normalised(lines: Vec<QuotedLine>) -> Vec<QuotedLine> {
     use LineKind::{Delete, Insert};
     let kinds: Vec<LineKind> = lines.iter().map(|line| line.kind).collect();
-    if !kinds.windows(3).any(|run| run == [Delete, Delete, Insert] || run == [Delete, Insert, Insert]) {
+    if !kinds.windows(4).any(|run| run == [Delete, Delete, Insert, Insert]) {
         return lines;
     }
     let side = |without| lines.iter().filter(move |l| l.kind != without).map(|l| l.text.as_str()).collect::<Vec<_>>();
