@@ -7,7 +7,7 @@ use super::align;
 use super::document::{Document, Item};
 use super::explain;
 use super::locate::{self, CHEAP};
-use super::outcome::{Flag, Landing, Refusal, Strategy};
+use super::outcome::{Candidate, Flag, Landing, Refusal, Strategy};
 use super::placement::Located;
 use super::proposal::Flexibility;
 use super::reply::{Hunk, LineKind, QuotedLine};
@@ -153,14 +153,14 @@ impl FileEdits {
         self.applied.contains(&hunk.lines)
     }
 
-    /// Whether an edit that has landed makes all the changes that this one makes, with more around them perhaps.
-    fn says_again(&self, hunk: &Hunk) -> bool {
-        let changes = |lines: &[QuotedLine]| -> Vec<QuotedLine> {
-            lines.iter().filter(|line| matches!(line.kind, LineKind::Insert | LineKind::Delete)).cloned().collect()
-        };
-        let wanted = changes(&hunk.lines);
-        let makes = |lines: &Vec<QuotedLine>| changes(lines).windows(wanted.len().max(1)).any(|made| made == wanted);
-        self.applied.iter().any(makes)
+    /// Whether a quote that fitted several places of the original to the letter still has more than one, or none, of which
+    /// no edit has removed a line. What is added between its lines makes a place no other.
+    fn leaves_open(&self, refusal: &Refusal, hunk: &Hunk) -> bool {
+        let alive: BTreeSet<usize> = self.items.iter().filter_map(Item::old).collect();
+        let quoted = hunk.lines.iter().filter(|line| line.kind != LineKind::Insert).count();
+        let stands = |place: &&Candidate| (place.line - 1..place.line - 1 + quoted).all(|line| alive.contains(&line));
+        let exact = refusal.candidates.iter().all(|place| place.similarity >= 1.0);
+        exact && refusal.candidates.iter().filter(stands).count() != 1
     }
 
     /// Whether a hunk that changes nothing now would have changed the file before the other edits of this reply: it says
@@ -198,8 +198,10 @@ impl FileEdits {
         if !self.changed {
             return original.map(Against::Edited);
         }
-        // Another edit has taken one of two places, unless it is that very edit.
-        if original.as_ref().is_err_and(|refusal| refusal.is(Flag::Ambiguous)) && self.says_again(hunk) {
+        if let Err(refusal) = &original
+            && refusal.is(Flag::Ambiguous)
+            && self.leaves_open(refusal, hunk)
+        {
             return original.map(Against::Edited);
         }
         let edited = locate(&View::of(&self.document, &self.items));
@@ -244,11 +246,7 @@ impl FileEdits {
 
     /// Applies a place in the original to the edited file. What an earlier edit removed cannot be removed again.
     fn merged(&self, located: &Located) -> Result<Vec<Item>, Refusal> {
-        let old = |item: &Item| match item {
-            Item::Old(line) => Some(*line),
-            Item::New(_) => None,
-        };
-        let alive: BTreeSet<usize> = self.items.iter().filter_map(old).collect();
+        let alive: BTreeSet<usize> = self.items.iter().filter_map(Item::old).collect();
         if !located.deletes.is_subset(&alive) {
             return Err(explain::missing(
                 "no match: an earlier edit of this reply has changed the lines that this one removes",
@@ -257,7 +255,7 @@ impl FileEdits {
         let mut pending = located.inserts.iter().peekable();
         let mut items = Vec::with_capacity(self.items.len() + located.inserts.len());
         for item in &self.items {
-            if let Some(line) = old(item) {
+            if let Some(line) = item.old() {
                 while let Some((_, lines)) = pending.next_if(|(at, _)| **at <= line) {
                     items.extend(lines.iter().cloned().map(Item::New));
                 }

@@ -31,6 +31,16 @@ pub(super) enum Item {
     New(String),
 }
 
+impl Item {
+    /// The line of the base that it is, if it is one.
+    pub(super) fn old(&self) -> Option<usize> {
+        match self {
+            Self::Old(line) => Some(*line),
+            Self::New(_) => None,
+        }
+    }
+}
+
 impl Document {
     pub(super) fn new(base: Arc<str>) -> Self {
         let mut at = if base.starts_with(BOM) { BOM.len_utf8() } else { 0 };

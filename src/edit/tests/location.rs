@@ -84,11 +84,13 @@ fn of_two_places_one_is_left_when_another_edit_takes_the_other() {
     for hunks in [[short, other], [other, short]] {
         assert_eq!(text_of(&diffed(text, &hunks)), wanted);
     }
-    // The same change, said once with and once without what is around it.
-    let same = "     lift()\n-    open_gate()\n+    swing_gate()\n";
-    for hunks in [[short, same], [same, short]] {
-        let proposal = diffed(text, &hunks);
-        assert_eq!(text_of(&proposal), text.replacen("open_gate", "swing_gate", 1));
+    // Lines added to a place make it no other.
+    let pair = text.replace("open_gate()\n", "open_gate()\n    wait()\n");
+    let short = "     open_gate()\n-    wait()\n+    sleep()\n";
+    let between = "     lift()\n     open_gate()\n+    look()\n";
+    for hunks in [[short, between], [between, short]] {
+        let proposal = diffed(&pair, &hunks);
+        assert_eq!(text_of(&proposal), pair.replacen("    wait()", "    look()\n    wait()", 1));
         assert!(proposal.outcomes.iter().any(|outcome| outcome.flags.contains(&Flag::Ambiguous)), "{proposal:#?}");
     }
 }
