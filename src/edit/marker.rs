@@ -214,10 +214,12 @@ pub(super) fn elision(line: &str) -> Option<Elision> {
     let dotted = text.starts_with("...") || text.starts_with('…');
     let words = text.trim_matches(|c: char| matches!(c, '.' | '…' | '(' | ')') || c.is_whitespace());
     if words.is_empty() {
+        // Dots within a block comment belong to an example or a list.
+        let comment_goes_on = line.trim_start().starts_with('*');
         return match (dotted, comment) {
-            (true, true) => Some(Elision::Placeholder),
+            (true, true) if !comment_goes_on => Some(Elision::Placeholder),
             (true, false) => Some(Elision::Dots),
-            (false, _) => None,
+            (false, _) | (true, true) => None,
         };
     }
     let mut core = false;
@@ -300,6 +302,7 @@ mod tests {
 
     #[test]
     fn placeholders_are_told_from_comments() {
+        assert_eq!((elision(" *     ..."), elision("/* ... */")), (None, Some(Elision::Placeholder)));
         for line in ["...", "  # ...", "// ... existing code ...", "# rest of the class unchanged", "/* … */"] {
             assert!(elision(line).is_some(), "{line}");
         }
