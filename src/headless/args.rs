@@ -161,7 +161,7 @@ pub struct ApplyArgs {
     /// File with the model's reply, or - for standard input
     #[arg(value_name = "REPLY")]
     pub reply: PathBuf,
-    /// A file that the reply may change; default: any file of the root
+    /// A file of the chat: meant where the reply names none; others are changed all the same and flagged outside-chat
     #[arg(long = "file", value_name = "FILE")]
     pub files: Vec<String>,
     /// Write without asking

@@ -79,9 +79,13 @@ pub fn ask_each(review: &mut Review) {
         let mut err = std::io::stderr();
         let _ = err.write_all(question.as_bytes()).and_then(|()| err.flush());
         let mut answer = String::new();
-        let yes = input.read_line(&mut answer).is_ok() && answer.trim().eq_ignore_ascii_case("y");
+        let yes = input.read_line(&mut answer).is_ok() && is_yes(&answer);
         review.decide(id, if yes { Decision::Accepted } else { Decision::Rejected });
     }
+}
+
+fn is_yes(answer: &str) -> bool {
+    ["y", "yes"].iter().any(|yes| answer.trim().eq_ignore_ascii_case(yes))
 }
 
 fn hunk_text(file: &crate::review::FileReview, index: usize) -> String {
@@ -90,4 +94,15 @@ fn hunk_text(file: &crate::review::FileReview, index: usize) -> String {
     let only = diff::apply(base, file.proposed.as_deref().unwrap_or_default(), &hunks, |hunk| hunk == index);
     let proposed = file.proposed.as_ref().map(|_| only.as_str());
     sanitize::visible(&diff::unified(&file.path, file.base.as_deref(), proposed)).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn yes_in_full_is_a_yes_and_nothing_else_is() {
+        assert!(["y\n", "Y\r\n", " yes \n", "YES"].into_iter().all(is_yes));
+        assert!(!["", "\n", "n\n", "no\n", "ye\n", "yy\n", "yesterday\n"].into_iter().any(is_yes));
+    }
 }
