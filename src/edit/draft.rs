@@ -1,6 +1,6 @@
 //! The files while the edits of a reply are applied to them one by one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::compose::FileEdits;
@@ -33,6 +33,8 @@ pub(super) struct Draft<'a> {
     open: BTreeMap<String, OpenFile>,
     /// New path to old path of moved files.
     moved: BTreeMap<String, String>,
+    /// Files that were to go and stay, as what was to take their place is refused.
+    kept: BTreeSet<String>,
     /// How many edits have been tried, and which was the last that changed something.
     tried: usize,
     last_change: Option<usize>,
@@ -47,6 +49,7 @@ impl<'a> Draft<'a> {
             escaped: false,
             index,
             open: BTreeMap::new(),
+            kept: BTreeSet::new(),
             moved: BTreeMap::new(),
             tried: 0,
             last_change: None,
@@ -60,6 +63,11 @@ impl<'a> Draft<'a> {
             file.escaped = escaped;
             file.edits.take_up();
         });
+    }
+
+    /// Whether a file stays though it was to go.
+    pub(super) fn keeps(&self, path: &str) -> bool {
+        self.kept.contains(path)
     }
 
     /// Whether an edit after the one numbered `at` (0-based) has changed a file.
@@ -301,6 +309,12 @@ impl<'a> Draft<'a> {
         };
         if file.deleted {
             if !guessed && let Some(remade) = file.remake(&edit.change) {
+                // Without what was to take its place the file stays.
+                file.deleted = false;
+                match &remade {
+                    Ok(_) => self.kept.remove(path),
+                    Err(_) => self.kept.insert(path.to_owned()),
+                };
                 return remade;
             }
             return Err(Refusal::new(format!("an earlier edit of this reply deletes `{path}`")));

@@ -8,7 +8,7 @@ use super::entity;
 use super::flags::HunkFlags;
 use super::naming::{self, Names};
 use super::outcome::{Flag, Landing, Outcome, Refusal, Status};
-use super::reply::{Edit, ParsedReply};
+use super::reply::{Edit, EditAction, ParsedReply};
 use super::rounds;
 
 /// The files that edits may touch.
@@ -155,6 +155,11 @@ fn located(parsed: &ParsedReply, draft: &mut Draft<'_>, files: &dyn Files) -> Ve
             && let Some(landing) = draft.break_tie(edit, name)
         {
             *fate = Ok(landing);
+        }
+    }
+    for ((edit, _), (path, fate)) in edits.iter().zip(fates.values_mut()) {
+        if edit.action == EditAction::Delete && fate.is_ok() && path.as_deref().is_some_and(|path| draft.keeps(path)) {
+            *fate = Err(Refusal::new("kept: the edit that was to take its place is refused"));
         }
     }
     let outcome = |((edit, _), (path, fate))| outcome(edit, path, fate, files);

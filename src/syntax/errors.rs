@@ -40,12 +40,20 @@ pub fn errors_near(path: &str, text: &str, near: &[Range<usize>]) -> Option<Synt
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let mut found = Vec::new();
     for part in parts(&lines, near) {
-        let errors = errors_in(language, &lines.get(part.clone()).unwrap_or_default().concat())?;
+        let source = lines.get(part.clone()).unwrap_or_default().concat();
+        if source.len() > LONG {
+            continue;
+        }
+        let errors = errors_in(language, &source)?;
         found.extend(errors.lines.into_iter().map(|lines| lines.start + part.start..lines.end + part.start));
     }
     found.truncate(MAX_ERRORS);
     Some(SyntaxErrors { lines: found })
 }
+
+/// Of a part that is longer than this, in bytes, nothing is said: one function of a thousand lines is parsed for longer than
+/// a person notices a mark on it.
+const LONG: usize = 48 << 10;
 
 /// Texts up to this many bytes are parsed whole in a few milliseconds.
 const SHORT: usize = 32 << 10;

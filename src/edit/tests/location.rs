@@ -184,6 +184,19 @@ fn a_whole_file_under_a_misspelt_name_makes_no_new_one() {
 }
 
 #[test]
+fn a_file_stays_when_what_is_to_take_its_place_is_refused() {
+    let text = "one()\ntwo()\nthree()\n";
+    let replaced = |added: &str| {
+        let reply =
+            format!("*** Begin Patch\n*** Delete File: src/a.py\n*** Add File: src/a.py\n{added}*** End Patch\n");
+        proposed(&reply, &[("src/a.py", text)])
+    };
+    assert_eq!(text_of(&replaced("+one()\n+four()\n")), "one()\nfour()\n");
+    let elided = replaced("+one()\n+# ... rest of the code unchanged ...\n");
+    assert!(elided.files.is_empty() && elided.outcomes.iter().all(is_refused), "{elided:#?}");
+}
+
+#[test]
 fn a_bare_name_of_several_files_is_never_the_empty_one() {
     let lines: String = (0..30).map(|n| format!("step_{n}()\n")).collect();
     let reply = format!("__init__.py\n```python\n{}```\n", lines.replace("step_3()", "leap()"));
