@@ -40,7 +40,7 @@ pub struct ProviderArgs {
     /// Model to ask [env: RHUMB_MODEL]
     #[arg(long, global = true, value_name = "NAME")]
     pub model: Option<String>,
-    /// How the model writes edits: diff, diff-fenced, udiff, whole or patch [default: diff]
+    /// How the model writes edits: diff, diff-fenced, udiff, whole or patch [default: diff]; `rhumb apply` finds it out
     #[arg(long, global = true, value_name = "FORMAT")]
     pub edit_format: Option<String>,
     /// Tokens for the repo map; for `rhumb map` as long as it has no --tokens
