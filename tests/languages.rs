@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rhumb::syntax::{FileTags, Language, error_count, highlight, tags};
+use rhumb::syntax::{FileTags, Language, errors, highlight, tags};
 
 fn folder(language: &Language) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/languages").join(language.id)
@@ -71,7 +71,9 @@ fn every_sample_has_the_tags_that_are_written_down() {
 fn every_sample_is_sound_and_coloured() {
     for language in Language::all() {
         let source = sample(language);
-        assert_eq!(error_count(language, &source), 0, "{}", language.id);
+        // Of a language whose grammar finds faults in sound code nothing is said.
+        let faults = errors(&sample_name(language), &source, &[]).map_or(0, |errors| errors.count());
+        assert_eq!(faults, 0, "{}", language.id);
         let spans: usize = highlight(&sample_name(language), &source).iter().map(Vec::len).sum();
         assert!(spans > source.lines().count(), "{}: {spans} spans", language.id);
     }

@@ -101,12 +101,12 @@ fn elided(base: &str, proposed: &str, hunks: &[Hunk]) -> BTreeSet<usize> {
 /// The hunks that break the syntax of the file: those where it has errors now that it had not.
 fn broken(file: &FileProposal, base: &str, proposed: &str, hunks: &[Hunk]) -> BTreeSet<usize> {
     let near = |side: fn(&Hunk) -> Range<usize>| hunks.iter().map(side).collect::<Vec<_>>();
-    let after = syntax::errors_near(&file.path, proposed, &near(|hunk| hunk.proposed.clone()));
+    let after = syntax::errors(&file.path, proposed, &near(|hunk| hunk.proposed.clone()));
     let Some(after) = after.filter(|after| after.count() > 0) else {
         return BTreeSet::new();
     };
     let before = match file.base {
-        Some(_) => syntax::errors_near(&file.path, base, &near(|hunk| hunk.base.clone())),
+        Some(_) => syntax::errors(&file.path, base, &near(|hunk| hunk.base.clone())),
         None => Some(SyntaxErrors::default()),
     };
     match before {

@@ -177,8 +177,15 @@ pub struct Outcome {
 impl Outcome {
     /// Whether the edit may be behind a hunk of its file: it landed there, or nobody knows where.
     pub fn is_behind(&self, hunk: &diff::Hunk) -> bool {
-        let touches = |(first, last)| hunk.base.start < last && first <= hunk.base.end + 1;
-        self.status == Status::Applied && self.lines.is_none_or(touches)
+        self.status == Status::Applied && (self.lines.is_none() || self.touches(hunk))
+    }
+
+    /// Whether a hunk of its file changes lines of the place, or adds some within or at its edges.
+    pub fn touches(&self, hunk: &diff::Hunk) -> bool {
+        // The lines of an outcome count from 1 and both belong to it; a hunk that only adds stands between two lines.
+        let between = usize::from(hunk.base.is_empty());
+        let touches = |(first, last)| hunk.base.start < last + between && first <= hunk.base.end + between;
+        self.lines.is_some_and(touches)
     }
 
     /// Whether the edit was refused and its author should try again: the file does not say already what it asks for.

@@ -594,6 +594,16 @@ fn errors_that_were_there_are_not_the_work_of_a_hunk() {
 }
 
 #[test]
+fn what_is_added_below_the_last_quoted_line_belongs_to_its_edit() {
+    let reply = block("lib/a.py", "import sea\n", "import sea\ndef broken(:\n");
+    let shelf = shelf(&[("lib/a.py", "import sea\n\nx = 1\n")]);
+    let mut proposal = propose(&parse(&reply, FormatChoice::Auto), &shelf);
+    flag(&mut proposal, &shelf);
+    assert_eq!(only(&proposal).flags, [Flag::OutsideChat, Flag::SyntaxError]);
+    assert!(only(&proposal).is_behind(&proposal.flags[0].hunk));
+}
+
+#[test]
 fn a_brace_too_few_is_the_work_of_some_hunk() {
     let before = "fn a() {\n    if x {\n        y();\n    }\n}\n\nfn b() {}\n\nfn c() {}\n";
     let after = before.replace("        y();\n    }\n", "        y();\n");

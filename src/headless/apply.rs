@@ -145,17 +145,10 @@ fn mark_rejected(review: &Review, proposal: &mut Proposal) {
     for file in &review.files {
         let all = file.counts().accepted == 0;
         let rejected = file.hunks.iter().filter(|hunk| hunk.decision() == Decision::Rejected);
-        let places: Vec<_> = rejected.map(|hunk| hunk.hunk.base.clone()).collect();
-        // The lines of an outcome count from 1 and both belong to it; a hunk that only adds stands between two lines.
-        let touched = |(first, last): (usize, usize)| {
-            places.iter().any(|place| {
-                let between = usize::from(place.is_empty());
-                place.start < last + between && place.end + between >= first
-            })
-        };
+        let rejected: Vec<_> = rejected.map(|hunk| &hunk.hunk).collect();
         let applied = |outcome: &&mut Outcome| outcome.path == file.path && outcome.status == Status::Applied;
         for outcome in proposal.outcomes.iter_mut().filter(applied) {
-            if all || outcome.lines.is_some_and(touched) {
+            if all || rejected.iter().any(|hunk| outcome.touches(hunk)) {
                 outcome.status = Status::Refused;
                 outcome.reason = "rejected by the user".into();
             }

@@ -24,15 +24,12 @@ impl SyntaxErrors {
     }
 }
 
-/// The syntax errors of `text`, the file `path` (which names the language, else its `#!` line does). `None` when nothing can
-/// be said: there is no grammar, or one that finds faults in sound code, or the source is beyond what is parsed.
-pub fn errors(path: &str, text: &str) -> Option<SyntaxErrors> {
-    Language::detect(path, text).and_then(|language| errors_in(language, text))
-}
-
-/// Like [`errors`], of the parts of `text` that the lines `near` (0-based, ascending) belong to alone, where the text is so
-/// long that this is worth it: parsing 5,000 lines takes longer than everything else that an edit needs.
-pub fn errors_near(path: &str, text: &str, near: &[Range<usize>]) -> Option<SyntaxErrors> {
+/// The syntax errors of `text`, the file `path` (which names the language, else its text does). `None` when nothing can be
+/// said: there is no grammar, or one that finds faults in sound code, or the source is beyond what is parsed.
+///
+/// Of a long text the parts that the lines `near` (0-based, ascending) belong to are parsed alone: parsing 5,000 lines takes
+/// longer than everything else that an edit needs.
+pub fn errors(path: &str, text: &str, near: &[Range<usize>]) -> Option<SyntaxErrors> {
     let language = Language::detect(path, text)?;
     if text.len() <= SHORT {
         return errors_in(language, text);
@@ -74,13 +71,8 @@ fn parts(lines: &[&str], near: &[Range<usize>]) -> Vec<Range<usize>> {
     parts
 }
 
-/// How many places of `source` do not parse. Counts up to [`MAX_ERRORS`]; 0 when nothing can be said.
-pub fn error_count(language: &'static Language, source: &str) -> usize {
-    errors_in(language, source).map_or(0, |errors| errors.count())
-}
-
-/// Like [`errors`], in a language that is known.
-fn errors_in(language: &'static Language, text: &str) -> Option<SyntaxErrors> {
+/// Like [`errors`], of all of a text in a language that is known.
+pub(super) fn errors_in(language: &'static Language, text: &str) -> Option<SyntaxErrors> {
     if language.lenient {
         return None;
     }
@@ -105,8 +97,8 @@ mod tests {
 
     #[test]
     fn an_error_is_told_with_its_lines() {
-        assert_eq!(errors("a.rs", "fn f() {}\n"), Some(SyntaxErrors::default()));
-        let found = errors("a.py", "a = 1\nb = 2\ndef f(:\n    pass\n").unwrap();
+        assert_eq!(errors("a.rs", "fn f() {}\n", &[]), Some(SyntaxErrors::default()));
+        let found = errors("a.py", "a = 1\nb = 2\ndef f(:\n    pass\n", &[]).unwrap();
         assert!(found.count() > 0);
         assert!(found.lines().iter().all(|lines| lines.contains(&2)), "{found:?}");
     }
@@ -115,23 +107,23 @@ mod tests {
     fn of_a_long_text_the_parts_in_question_are_parsed() {
         let sound: String = (0..3_000).map(|n| format!("def f{n}():\n    return {n}\n\n")).collect();
         let broken = sound.replace("return 1500\n", "return (1500\n").replace("return 9\n", "return (9\n");
-        let near = |at: usize| errors_near("a.py", &broken, &[at..at + 1, at + 1..at + 2]).unwrap();
+        let near = |at: usize| errors("a.py", &broken, &[at..at + 1, at + 1..at + 2]).unwrap();
         assert!(near(4_501).lines().iter().any(|lines| lines.contains(&4_501)), "{:?}", near(4_501));
         assert_eq!(near(6_000), SyntaxErrors::default());
-        assert_eq!(errors_near("a.py", &sound, &[0..1, 8_999..9_000]), Some(SyntaxErrors::default()));
-        assert_eq!(errors_near("a.py", &sound, &[9_100..9_100, 9_200..9_201]), Some(SyntaxErrors::default()));
+        assert_eq!(errors("a.py", &sound, &[0..1, 8_999..9_000]), Some(SyntaxErrors::default()));
+        assert_eq!(errors("a.py", &sound, &[9_100..9_100, 9_200..9_201]), Some(SyntaxErrors::default()));
     }
 
     #[test]
     fn a_token_that_is_not_there_has_a_line() {
-        let found = errors("a.c", "int a = 1;\nint b = 2\n").unwrap();
+        let found = errors("a.c", "int a = 1;\nint b = 2\n", &[]).unwrap();
         assert_eq!((found.count(), &found.lines()[0]), (1, &(1..2)));
     }
 
     #[test]
     fn nothing_is_said_of_what_has_no_grammar_or_no_end() {
-        assert_eq!(errors("a.txt", "((("), None);
-        assert_eq!(errors("a.rs", &"(".repeat(100_000)), None);
-        assert_eq!(errors("noname", "#!/bin/bash\nif true; then\n").map(|found| found.count() > 0), Some(true));
+        assert_eq!(errors("a.txt", "(((", &[]), None);
+        assert_eq!(errors("a.rs", &"(".repeat(10_000), &[]), None);
+        assert_eq!(errors("noname", "#!/bin/bash\nif true; then\n", &[]).map(|found| found.count() > 0), Some(true));
     }
 }

@@ -26,7 +26,7 @@ pub mod tags;
 mod unfit;
 mod walk;
 
-pub use errors::{SyntaxErrors, error_count, errors, errors_near};
+pub use errors::{SyntaxErrors, errors};
 pub use floor::match_count;
 pub use generated::is_generated;
 pub use highlight::{Highlight, Span, highlight, highlight_lang};

@@ -79,6 +79,10 @@ fn draw_place(app: &App, frame: &mut Frame<'_>, area: Rect, cursor: HunkId) {
 
 /// Where the first visible row is: where the user scrolled to, or so that the hunk under the cursor is in view.
 fn offset(app: &App, cache: &ReviewCache) -> usize {
+    // After a write what is left may fit, wherever the user had scrolled to before.
+    if cache.rows.len() <= cache.height {
+        return 0;
+    }
     let last = cache.rows.len().saturating_sub(cache.height.clamp(1, 3));
     let wanted = app.review.offset.min(last);
     if !app.review.follow {
@@ -366,16 +370,33 @@ mod tests {
     use crate::tui::theme::{ColorDepth, Theme};
     use crate::tui::view;
 
-    #[test]
-    fn scrolling_does_not_look_for_the_lines_of_a_file_again() {
+    /// The app with the review of a file of so many lines, each tenth of which changes.
+    fn reviewing(lines: usize) -> App {
         let (mut session, effects) = Session::start(Connection::None);
-        let base: String = (0..400).map(|line| format!("line {line}\n")).collect();
+        let base: String = (0..lines).map(|line| format!("line {line}\n")).collect();
         let proposed = base.replace("0\n", "zero\n");
         let (base, proposed) = (Some(Arc::from(base)), Some(Arc::from(proposed)));
         let file = FileReview::new("a.txt".into(), FileChange::Modify, base, proposed, |_| Vec::new());
         session.review.files.extend(file);
         let mut app = App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0;
         app.focus = Pane::Review;
+        app
+    }
+
+    #[test]
+    fn what_fits_is_shown_from_its_beginning() {
+        let mut app = reviewing(1);
+        app.review.offset = 50;
+        app.review.follow = false;
+        let mut cache = ViewCache::default();
+        let mut screen = Terminal::new(TestBackend::new(80, 24)).unwrap();
+        screen.draw(|frame| view::draw(&mut app, &mut cache, frame)).unwrap();
+        assert_eq!(cache.review.offset, 0);
+    }
+
+    #[test]
+    fn scrolling_does_not_look_for_the_lines_of_a_file_again() {
+        let mut app = reviewing(400);
         let mut cache = ViewCache::default();
         let mut screen = Terminal::new(TestBackend::new(80, 24)).unwrap();
         let mut starts = Vec::new();
