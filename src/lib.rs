@@ -9,13 +9,19 @@
 //! lexical                 which files and symbols speak of the words of a message
 //! repo_map                the ranked outline of the code that the model was not given
 //! edit → review           a reply becomes a proposal; the user decides each hunk of it
-//! context                 what the next request holds, part by part, with its tokens
+//! models                  what each language model takes, costs and can do; what was spent
+//! context                 what the next request holds, part by part, with its tokens; our prompts; what gives way
 //! ── the core above knows nothing of terminals, networks, files or clocks ──
 //! workspace git llm store config    the world: files, commits, models, what is kept between runs, settings
 //! bench                   what the map costs and how good it is
 //! session                 the conversation: one turn from draft to commit; the runner joins the rooms
 //! tui headless cli        the faces: the full-screen app, one turn without it, the command line
 //! ```
+//!
+//! A request goes through them like this: `config` says who is asked and with which key, `models` what that model takes,
+//! `context` fits the request into its window, `llm` sends it in the format of the server and tells events from the stream,
+//! and the runner of `session` goes on, shortens or asks again as `llm` advises. All of it is values until `llm` sends it:
+//! what the prompt viewer shows is what goes out.
 //!
 //! A lower room never names a higher one; `tests/architecture.rs` reads every `use` and holds us to it.
 
@@ -32,6 +38,7 @@ pub mod git;
 pub mod headless;
 pub mod lexical;
 pub mod llm;
+pub mod models;
 pub mod repo_map;
 pub mod review;
 pub mod session;

@@ -1,15 +1,39 @@
-//! Settings: flags over environment over the user's configuration file. Nothing is ever read from the repository, so that a
-//! cloned project cannot choose where a key is sent.
+//! Settings: what flags, the environment and files say, laid over each other, and where keys are found.
+//!
+//! One table, [`SETTINGS`], says what there is, what it takes and who may set it. [`Layers`] reads the files and keeps the origin
+//! of each value, [`Settings`] is what they come to, and an [`Endpoint`] is whom a model is asked of, in which format and
+//! with which key.
+//!
+//! A repository's own files may set what is inert. What runs, sends, costs, or chooses who reads the code is shown to the user and
+//! used once exactly that value is approved; where keys come from is nobody's but the user's to say. Opening a repository
+//! therefore runs, sends and writes nothing.
 
-mod file;
+mod aider;
+mod conventions;
+mod default_file;
+mod endpoint;
 mod key;
+mod layer;
+mod layers;
 mod paths;
+mod provider;
+mod route;
+mod setting;
 mod settings;
+mod trust;
+mod value;
 
-pub use file::ConfigFile;
-pub use key::KeySource;
+pub use default_file::{default_file, settings_table};
+pub use endpoint::Endpoint;
+pub use key::{KeySource, Keyring, Keys, keyring_of_system};
+pub use layer::{Entry, Level, Origin, Problem};
+pub use layers::{Layers, Place, Sources};
 pub use paths::Paths;
-pub use settings::{Overrides, Settings};
+pub use provider::{PRESETS, Preset, ProviderEntry, Providers, preset, shown_url};
+pub use setting::{EFFORTS, Kind, PROVIDER_FIELDS, SETTINGS, Setting, Trust, setting};
+pub use settings::{Attribution, Notify, Overrides, Settings};
+pub use trust::{Approvals, Proposed};
+pub use value::written;
 
 /// What is wrong with the settings.
 #[derive(Debug, thiserror::Error)]
@@ -30,11 +54,39 @@ pub enum ConfigError {
         /// What is wrong, with the line.
         message: String,
     },
+    /// The user's settings file has mistakes.
+    #[error("{}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Wrong {
+        /// Every one of them.
+        problems: Vec<Problem>,
+    },
+    /// An approval cannot be kept.
+    #[error("cannot write {path}: {cause}")]
+    Unkept {
+        /// The file.
+        path: String,
+        /// Why.
+        cause: std::io::Error,
+    },
     /// Others could read the key.
     #[error("{path} can be read by others, so the key in it is not used")]
     KeyExposed {
         /// The file.
         path: String,
+    },
+    /// A command that should print a key did not.
+    #[error("the key command `{command}`: {message}")]
+    KeyCommand {
+        /// The command line.
+        command: String,
+        /// What went wrong.
+        message: String,
+    },
+    /// The system's keyring is there and cannot be read.
+    #[error("the keyring: {message}")]
+    Keyring {
+        /// What went wrong.
+        message: String,
     },
     /// A value that does not parse.
     #[error("{name}: {message}")]
@@ -51,9 +103,16 @@ impl ConfigError {
     pub fn hint(&self) -> String {
         match self {
             Self::Unreadable { path, .. } => format!("check the permissions of {path}"),
-            Self::Invalid { .. } => "see the README for the settings that there are".into(),
+            Self::Invalid { path, .. } => format!("correct {path} and start again"),
+            Self::Wrong { .. } => "rhumb config --default prints every setting that there is".into(),
+            Self::Unkept { .. } => "check the permissions and the space there".into(),
             Self::KeyExposed { path } => format!("run: chmod 600 {path}"),
+            Self::KeyCommand { .. } => "run it by hand, or take key_command out of the settings".into(),
+            Self::Keyring { .. } => "unlock the keyring, or give the key another way".into(),
             Self::BadValue { .. } => "correct the value and start again".into(),
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

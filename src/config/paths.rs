@@ -7,7 +7,9 @@ use etcetera::{BaseStrategy, choose_base_strategy};
 /// The user's folders.
 #[derive(Debug, Clone)]
 pub struct Paths {
-    /// `config.toml` and `api-key` live here.
+    /// The user's home: settings of other programs lie here.
+    pub home: PathBuf,
+    /// `rhumb.toml`, `credentials.toml` and `api-key` live here.
     pub config: PathBuf,
     /// What can be made again at any time lives here.
     pub cache: PathBuf,
@@ -22,6 +24,7 @@ impl Paths {
         // Not every system has a folder for state.
         let state = base.state_dir().unwrap_or_else(|| base.data_dir());
         Some(Self {
+            home: base.home_dir().to_owned(),
             config: base.config_dir().join("rhumb"),
             cache: base.cache_dir().join("rhumb"),
             state: state.join("rhumb"),
@@ -29,11 +32,26 @@ impl Paths {
     }
 
     /// The settings file.
+    pub fn settings_file(&self) -> PathBuf {
+        self.config.join("rhumb.toml")
+    }
+
+    /// What the user has approved of the settings of repositories.
+    pub fn approvals_file(&self) -> PathBuf {
+        self.state.join("approved.json")
+    }
+
+    /// The settings file under its name of before, read where there is no other.
     pub fn config_file(&self) -> PathBuf {
         self.config.join("config.toml")
     }
 
-    /// The file that holds nothing but a key.
+    /// The file with a key for each host.
+    pub fn credentials_file(&self) -> PathBuf {
+        self.config.join("credentials.toml")
+    }
+
+    /// The file that holds nothing but the key of the configured address.
     pub fn key_file(&self) -> PathBuf {
         self.config.join("api-key")
     }

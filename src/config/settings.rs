@@ -1,25 +1,32 @@
 //! The settings in force, after all layers are laid over each other.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use secrecy::SecretString;
+use toml::Value;
 
-use super::{ConfigError, ConfigFile, KeySource, Paths, key};
-use crate::context::Window;
+use super::layers::{Layers, Sources};
+use super::provider::entries;
+use super::{ConfigError, Keys, Providers, keyring_of_system};
 use crate::edit::EditFormat;
+use crate::models::{Api, Catalog, Dollars, ModelOverride};
 use crate::repo_map::Refresh;
-
-/// The API that an OpenAI key alone implies.
-const OPENAI_URL: &str = "https://api.openai.com/v1";
 
 /// Rounds of edits when nothing is configured.
 const EDIT_ROUNDS: usize = 3;
+/// Rounds of repairs after lint and tests when nothing is configured.
+const VERIFY_ROUNDS: usize = 3;
+/// How long tests and linters may take when nothing is configured.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// What flags say; they win over everything.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
     /// `--base-url`
     pub base_url: Option<String>,
+    /// `--api`
+    pub api: Option<String>,
     /// `--model`
     pub model: Option<String>,
     /// `--edit-format`
@@ -32,6 +39,23 @@ pub struct Overrides {
     pub auto_commit: Option<bool>,
 }
 
+impl Overrides {
+    /// The flags that were given: the flag, the setting, the text.
+    pub(super) fn texts(&self) -> impl Iterator<Item = (&'static str, &'static str, String)> {
+        let commit = if self.auto_commit == Some(true) { "--commit" } else { "--no-commit" };
+        let all = [
+            ("--base-url", "base_url", self.base_url.clone()),
+            ("--api", "api", self.api.clone()),
+            ("--model", "model", self.model.clone()),
+            ("--edit-format", "edit_format", self.edit_format.clone()),
+            ("--map-tokens", "map_tokens", self.map_tokens.map(|tokens| tokens.to_string())),
+            ("--theme", "theme", self.theme.clone()),
+            (commit, "auto_commit", self.auto_commit.map(|commit| commit.to_string())),
+        ];
+        all.into_iter().filter_map(|(flag, name, text)| Some((flag, name, text?)))
+    }
+}
+
 /// The settings in force.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -39,14 +63,34 @@ pub struct Settings {
     pub base_url: Option<String>,
     /// Model to ask for; `None` until one is named or found.
     pub model: Option<String>,
-    /// The key, never shown.
-    pub api_key: Option<SecretString>,
-    /// Where the key came from.
-    pub key_source: Option<KeySource>,
-    /// Whether no key is sent because the only one, of OpenAI, does not belong to `base_url`.
-    pub key_withheld: bool,
+    /// The model for summaries and the like, if one is named.
+    pub weak_model: Option<String>,
+    /// The model that writes the edits in architect mode, if one is named.
+    pub editor_model: Option<String>,
+    /// Short names for models; see [`Settings::model_named`].
+    pub aliases: BTreeMap<String, String>,
+    /// What the user says of models, by name.
+    pub models: BTreeMap<String, ModelOverride>,
+    /// What the server speaks, where it is not to be told from the address or the model.
+    pub api: Option<Api>,
+    /// The address is the user's own choice, so that the keys without a host go there.
+    pub address_is_own: bool,
+    /// The command line that prints the key of the configured address.
+    pub key_command: Option<String>,
+    /// The providers that can be asked besides.
+    pub providers: Providers,
+    /// Where keys are looked for.
+    pub keys: Keys,
     /// The window as configured, if it is.
     pub context_window: Option<usize>,
+    /// Most tokens of one answer, if that is set.
+    pub max_output_tokens: Option<u32>,
+    /// Sampling temperature, if it is set.
+    pub temperature: Option<f64>,
+    /// How long to think, as a word, if that is set.
+    pub thinking_effort: Option<String>,
+    /// How long to think, in tokens, if that is set.
+    pub thinking_tokens: Option<u32>,
     /// Tokens for the repo map, if fixed.
     pub map_tokens: Option<usize>,
     /// When the repo map is made anew.
@@ -55,14 +99,118 @@ pub struct Settings {
     pub keep_map: bool,
     /// Where writes are recorded, so that they can be undone; `None` records nothing.
     pub state_folder: Option<PathBuf>,
-    /// The format that the model writes edits in.
-    pub edit_format: EditFormat,
+    /// The format that the model writes edits in, if the user chose one.
+    pub edit_format: Option<EditFormat>,
     /// How often edits that found no place are sent back to the model by themselves, for one request; 0 for never.
     pub edit_rounds: usize,
+    /// Tokens of history before it is summed up, if fixed.
+    pub history_tokens: Option<usize>,
+    /// Whether the parts of a request that the provider shall keep are marked.
+    pub cache_prompts: bool,
+    /// How often the cache of a request is kept warm after its answer, while nothing else is asked.
+    pub cache_pings: u32,
+    /// The most that may be spent in a session, if there is a limit.
+    pub spending_cap: Option<Dollars>,
+    /// How long a server may be silent, if that is set.
+    pub timeout: Option<Duration>,
+    /// The language of answers, if one is set.
+    pub language: Option<String>,
+    /// The folder whose files take the place of prompts.
+    pub prompts: Option<PathBuf>,
+    /// Files to read and not to change in every chat, relative to the root.
+    pub read: Vec<String>,
+    /// Files to leave out of every list, as patterns of `.gitignore` at the root.
+    pub ignore: Vec<String>,
+    /// Whether files with conventions are read into every chat.
+    pub conventions: bool,
+    /// The command that looks a change over, if one is set.
+    pub lint_cmd: Option<String>,
+    /// The command that tests a change, if one is set.
+    pub test_cmd: Option<String>,
     /// Name of the theme.
     pub theme: Option<String>,
     /// Whether a write is followed by a commit.
     pub auto_commit: bool,
+    /// Whether the user's own changes to a file are committed before accepted hunks go into it; `None` to ask.
+    pub dirty_commits: Option<bool>,
+    /// How its commits are told apart.
+    pub attribution: Attribution,
+    /// Whether git's hooks run at its commits.
+    pub commit_hooks: bool,
+    /// The language of commit messages, if one is set.
+    pub commit_language: Option<String>,
+    /// Whether what was written is looked over.
+    pub lint: bool,
+    /// Whether the tests run after each write.
+    pub test: bool,
+    /// The commands that look over files of one language, by its name.
+    pub linters: BTreeMap<String, String>,
+    /// How often what lint and tests found goes back to the model for one request.
+    pub verify_rounds: usize,
+    /// How long tests and linters may take.
+    pub command_timeout: Duration,
+    /// Whether the model may suggest commands.
+    pub suggest_commands: bool,
+    /// Whether files that are named are added; `None` to ask.
+    pub add_mentions: Option<bool>,
+    /// Whether a plan is carried out without a look at it.
+    pub accept_plan: bool,
+    /// The format that the editor model writes edits in, if one is set.
+    pub editor_edit_format: Option<EditFormat>,
+    /// Whether comments for the model are followed.
+    pub watch: bool,
+    /// Whether sessions are kept.
+    pub sessions: bool,
+    /// How to tell that a turn has ended.
+    pub notify: Notify,
+    /// The command that tells it instead.
+    pub notify_cmd: Option<String>,
+    /// The editor for messages, if one is set.
+    pub editor: Option<String>,
+    /// The command that records speech, if one is set.
+    pub voice_cmd: Option<String>,
+    /// The model that writes speech down, if one is set.
+    pub voice_model: Option<String>,
+    /// The language that is spoken, if one is set.
+    pub voice_language: Option<String>,
+    /// Who said what of all this, and what waits for an approval.
+    pub layers: Layers,
+}
+
+/// How commits of accepted hunks are told apart from the user's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attribution {
+    /// The author's name ends in `(rhumb)`.
+    pub author: bool,
+    /// The committer's name ends in `(rhumb)`.
+    pub committer: bool,
+    /// The message ends in a trailer `Co-authored-by` with the name of the model.
+    pub co_author: bool,
+}
+
+/// How to tell a user who looks elsewhere that a turn has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Notify {
+    /// Not at all.
+    #[default]
+    None,
+    /// By the terminal's bell.
+    Bell,
+    /// By the escape sequence OSC 9.
+    Osc9,
+    /// By the escape sequence OSC 777.
+    Osc777,
+}
+
+impl Notify {
+    fn named(name: &str) -> Self {
+        match name {
+            "bell" => Self::Bell,
+            "osc9" => Self::Osc9,
+            "osc777" => Self::Osc777,
+            _ => Self::None,
+        }
+    }
 }
 
 impl Default for Settings {
@@ -70,165 +218,261 @@ impl Default for Settings {
         Self {
             base_url: None,
             model: None,
-            api_key: None,
-            key_source: None,
-            key_withheld: false,
+            weak_model: None,
+            editor_model: None,
+            aliases: BTreeMap::new(),
+            models: BTreeMap::new(),
+            api: None,
+            address_is_own: true,
+            key_command: None,
+            providers: Providers::default(),
+            keys: Keys::default(),
             context_window: None,
+            max_output_tokens: None,
+            temperature: None,
+            thinking_effort: None,
+            thinking_tokens: None,
             map_tokens: None,
             map_refresh: Refresh::default(),
             keep_map: true,
             state_folder: None,
-            edit_format: EditFormat::Diff,
+            edit_format: None,
             edit_rounds: EDIT_ROUNDS,
+            history_tokens: None,
+            cache_prompts: true,
+            cache_pings: 0,
+            spending_cap: None,
+            timeout: None,
+            language: None,
+            prompts: None,
+            read: Vec::new(),
+            ignore: Vec::new(),
+            conventions: true,
+            lint_cmd: None,
+            test_cmd: None,
             theme: None,
             auto_commit: true,
+            dirty_commits: None,
+            attribution: Attribution { author: false, committer: false, co_author: true },
+            commit_hooks: false,
+            commit_language: None,
+            lint: true,
+            test: false,
+            linters: BTreeMap::new(),
+            verify_rounds: VERIFY_ROUNDS,
+            command_timeout: COMMAND_TIMEOUT,
+            suggest_commands: true,
+            add_mentions: None,
+            accept_plan: false,
+            editor_edit_format: None,
+            watch: false,
+            sessions: true,
+            notify: Notify::None,
+            notify_cmd: None,
+            editor: None,
+            voice_cmd: None,
+            voice_model: None,
+            voice_language: None,
+            layers: Layers::default(),
         }
     }
 }
 
 impl Settings {
-    /// Lays the layers over each other. `env` looks a variable up; empty variables count as unset.
+    /// Lays the layers over each other.
     ///
     /// # Errors
-    /// A layer that cannot be read or does not parse: better told at the start than ignored.
-    pub fn load(
-        flags: Overrides,
-        env: &dyn Fn(&str) -> Option<String>,
-        paths: Option<&Paths>,
-    ) -> Result<Self, ConfigError> {
-        let var = |name: &str| env(name).filter(|value| !value.trim().is_empty());
-        let file = paths.map_or_else(|| Ok(ConfigFile::default()), |paths| ConfigFile::read(&paths.config_file()))?;
-        let key_file = paths.map(Paths::key_file);
+    /// A layer of the user cannot be read or is wrong: better told at the start than ignored.
+    pub fn load(sources: &Sources<'_>) -> Result<Self, ConfigError> {
+        let layers = Layers::read(sources)?;
+        let var = |name: &str| (sources.env)(name).filter(|value| !value.trim().is_empty());
         let beside_key = var("OPENAI_BASE_URL").or_else(|| var("OPENAI_API_BASE"));
-        let base_url =
-            flags.base_url.or_else(|| var("RHUMB_BASE_URL")).or_else(|| beside_key.clone()).or(file.base_url);
-        let openai_may_go = base_url.as_deref().is_none_or(|url| key::belongs_to_openai(url, beside_key.as_deref()));
-        let (api_key, key_source) = key::find(&var, key_file.as_deref(), openai_may_go)?.unzip();
-        let key_withheld = !openai_may_go && api_key.is_none() && var(key::OPENAI).is_some();
-        let implied = key_source == Some(KeySource::Variable(key::OPENAI));
-        let base_url = base_url.or_else(|| implied.then(|| OPENAI_URL.to_owned()));
-        let map_refresh = var("RHUMB_MAP_REFRESH").or(file.map_refresh);
-        let edit_format = flags.edit_format.or_else(|| var("RHUMB_EDIT_FORMAT")).or(file.edit_format);
+        let providers = Providers::new(entries(&layers), beside_key, &var);
+        let key_variables = providers.entries.values().filter_map(|entry| entry.key_env.as_deref());
+        let keys = Keys::new(&var, sources.paths, keyring_of_system(), key_variables);
+        let path = |text: String| match text.strip_prefix("~/").zip(std::env::home_dir()) {
+            Some((below, home)) => home.join(below),
+            None => PathBuf::from(text),
+        };
+        let thinking = layers.top("thinking").map(|entry| &entry.value);
+        let defaults = Self::default();
         Ok(Self {
-            model: flags.model.or_else(|| var("RHUMB_MODEL")).or(file.model),
-            api_key,
-            key_source,
-            key_withheld,
-            context_window: number("RHUMB_CONTEXT_WINDOW", var("RHUMB_CONTEXT_WINDOW"))?.or(file.context_window),
-            map_tokens: flags.map_tokens.or(number("RHUMB_MAP_TOKENS", var("RHUMB_MAP_TOKENS"))?).or(file.map_tokens),
-            map_refresh: map_refresh.map_or(Ok(Refresh::default()), |name| refresh_named(&name))?,
+            base_url: layers.text("base_url"),
+            model: layers.text("model"),
+            weak_model: layers.text("weak_model"),
+            editor_model: layers.text("editor_model"),
+            aliases: texts(&layers, "aliases"),
+            models: models(&layers),
+            api: layers.text("api").and_then(|name| Api::named(&name)),
+            address_is_own: !layers.is_foreign("base_url"),
+            key_command: layers.text("key_command"),
+            providers,
+            keys,
+            context_window: layers.whole("context_window"),
+            max_output_tokens: layers.whole("max_output_tokens").and_then(|tokens| tokens.try_into().ok()),
+            temperature: layers.number("temperature"),
+            thinking_effort: thinking.and_then(Value::as_str).map(str::to_owned),
+            thinking_tokens: thinking.and_then(Value::as_integer).and_then(|tokens| tokens.try_into().ok()),
+            map_tokens: layers.whole("map_tokens"),
+            map_refresh: layers.text("map_refresh").and_then(|name| name.parse().ok()).unwrap_or_default(),
             keep_map: true,
-            state_folder: paths.map(|paths| paths.state.clone()),
-            edit_format: edit_format.map_or(Ok(EditFormat::Diff), |name| format_named(&name))?,
-            edit_rounds: number("RHUMB_EDIT_ROUNDS", var("RHUMB_EDIT_ROUNDS"))?
-                .or(file.edit_rounds)
-                .unwrap_or(EDIT_ROUNDS),
-            theme: flags.theme.or_else(|| var("RHUMB_THEME")).or(file.theme),
-            auto_commit: flags.auto_commit.or(file.auto_commit).unwrap_or(true),
-            base_url,
+            state_folder: sources.paths.map(|paths| paths.state.clone()),
+            edit_format: layers.text("edit_format").and_then(|name| name.parse().ok()),
+            edit_rounds: layers.whole("edit_rounds").unwrap_or(defaults.edit_rounds),
+            history_tokens: layers.whole("history_tokens"),
+            cache_prompts: layers.switch("cache_prompts").unwrap_or(defaults.cache_prompts),
+            cache_pings: layers.whole("cache_pings").and_then(|pings| pings.try_into().ok()).unwrap_or(0),
+            spending_cap: layers.number("spending_cap").map(Dollars::new),
+            timeout: layers.whole("timeout").map(|seconds| Duration::from_secs(seconds as u64)),
+            language: layers.text("language"),
+            prompts: layers.text("prompts").map(path),
+            read: layers.list("read"),
+            ignore: layers.list("ignore"),
+            conventions: layers.switch("conventions").unwrap_or(defaults.conventions),
+            lint_cmd: layers.text("lint_cmd"),
+            test_cmd: layers.text("test_cmd"),
+            theme: layers.text("theme"),
+            auto_commit: layers.switch("auto_commit").unwrap_or(defaults.auto_commit),
+            dirty_commits: decided(&layers, "dirty_commits", "yes", "no"),
+            attribution: Attribution {
+                author: layers.switch("attribute_author").unwrap_or(defaults.attribution.author),
+                committer: layers.switch("attribute_committer").unwrap_or(defaults.attribution.committer),
+                co_author: layers.switch("attribute_co_author").unwrap_or(defaults.attribution.co_author),
+            },
+            commit_hooks: layers.switch("commit_hooks").unwrap_or(defaults.commit_hooks),
+            commit_language: layers.text("commit_language"),
+            lint: layers.switch("lint").unwrap_or(defaults.lint),
+            test: layers.switch("test").unwrap_or(defaults.test),
+            linters: texts(&layers, "linters"),
+            verify_rounds: layers.whole("verify_rounds").unwrap_or(defaults.verify_rounds),
+            command_timeout: layers
+                .whole("command_timeout")
+                .map_or(defaults.command_timeout, |seconds| Duration::from_secs(seconds as u64)),
+            suggest_commands: layers.switch("suggest_commands").unwrap_or(defaults.suggest_commands),
+            add_mentions: decided(&layers, "mentions", "add", "ignore"),
+            accept_plan: layers.switch("accept_plan").unwrap_or(defaults.accept_plan),
+            editor_edit_format: layers.text("editor_edit_format").and_then(|name| name.parse().ok()),
+            watch: layers.switch("watch").unwrap_or(defaults.watch),
+            sessions: layers.switch("sessions").unwrap_or(defaults.sessions),
+            notify: layers.text("notify").map(|name| Notify::named(&name)).unwrap_or_default(),
+            notify_cmd: layers.text("notify_cmd"),
+            editor: layers.text("editor"),
+            voice_cmd: layers.text("voice_cmd"),
+            voice_model: layers.text("voice_model"),
+            voice_language: layers.text("voice_language"),
+            layers,
         })
     }
 
-    /// What to tell when a key was withheld, and what to do about it.
-    pub fn key_warning(&self) -> Option<(&'static str, &'static str)> {
-        self.key_withheld.then_some((
-            "No key is sent: OPENAI_API_KEY belongs to api.openai.com or the address in OPENAI_BASE_URL, not to this one.",
-            "If this server needs a key, put it into RHUMB_API_KEY.",
-        ))
+    /// What is known of models, with what the user says of them. Lists that were fetched are not in it.
+    pub fn catalog(&self) -> Catalog {
+        Catalog::bundled().with_user(self.models.clone(), self.aliases.clone())
     }
 
-    /// The window of `model`: as configured, else as known, else assumed.
-    pub fn window(&self, model: &str) -> Window {
-        match self.context_window {
-            Some(tokens) => Window { tokens, known: true },
-            None => Window::of_model(model),
+    /// The model that the user means by `name`: what the name is short for, or itself. Where the settings name an address, only the
+    /// user's own short names count: who knows what models there are called.
+    pub fn model_named(&self, name: &str) -> String {
+        let own = || self.aliases.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name));
+        match own() {
+            _ if name.is_empty() => String::new(),
+            Some((_, meant)) if self.base_url.is_some() => meant.clone(),
+            None if self.base_url.is_some() => name.to_owned(),
+            _ => self.catalog().resolve(name),
         }
     }
+
+    /// The files to read and not to change in every chat, relative to the root: those of `read`, and files with conventions.
+    pub fn reference_files(&self) -> Vec<String> {
+        let conventions = self.layers.conventions.iter().filter(|_| self.conventions);
+        let mut files: Vec<String> = Vec::new();
+        for path in conventions.chain(&self.read) {
+            if !files.contains(path) {
+                files.push(path.clone());
+            }
+        }
+        files
+    }
+
+    /// What to tell at the start of what the settings say, and what to do about each.
+    pub fn notes(&self) -> Vec<(String, String)> {
+        let mut notes = self.layers.notes.clone();
+        let waiting = &self.layers.waiting;
+        if !waiting.is_empty() {
+            let names: Vec<_> = waiting.iter().map(|(proposed, _)| proposed.name.as_str()).collect();
+            let them = if waiting.len() == 1 { "a setting" } else { "settings" };
+            notes.push((
+                format!("This repository proposes {them} that you have not approved: {}.", names.join(", ")),
+                "Nothing of it is used. rhumb trust shows the values, and approves them one by one.".into(),
+            ));
+        }
+        notes
+    }
 }
 
-fn number(name: &str, value: Option<String>) -> Result<Option<usize>, ConfigError> {
-    value
-        .map(|value| value.trim().parse())
-        .transpose()
-        .map_err(|_| ConfigError::BadValue { name: name.to_owned(), message: "expected a whole number".into() })
+/// A setting that may be left to be asked about: true for the word `yes`, false for `no`, else `None`.
+fn decided(layers: &Layers, name: &str, yes: &str, no: &str) -> Option<bool> {
+    match layers.text(name)? {
+        word if word == yes => Some(true),
+        word if word == no => Some(false),
+        _ => None,
+    }
 }
 
-fn refresh_named(name: &str) -> Result<Refresh, ConfigError> {
-    name.parse().map_err(|()| ConfigError::BadValue {
-        name: "map_refresh".into(),
-        message: format!("`{name}` is none of auto, always, files, manual"),
-    })
+/// A table whose values are texts.
+fn texts(layers: &Layers, table: &str) -> BTreeMap<String, String> {
+    let named = layers.tables(table);
+    named.filter_map(|(name, entry)| Some((name.to_owned(), entry.value.as_str()?.to_owned()))).collect()
 }
 
-fn format_named(name: &str) -> Result<EditFormat, ConfigError> {
-    name.parse().map_err(|_| ConfigError::BadValue {
-        name: "edit_format".into(),
-        message: format!("`{name}` is none of diff, diff-fenced, udiff, whole, patch"),
-    })
+fn models(layers: &Layers) -> BTreeMap<String, ModelOverride> {
+    let read = |(name, entry): (&str, &super::Entry)| Some((name.to_owned(), entry.value.clone().try_into().ok()?));
+    layers.tables("models").filter_map(read).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn load(flags: Overrides, vars: &[(&str, &str)]) -> Settings {
+    fn load(flags: Overrides, vars: &[(&str, &str)]) -> Result<Settings, ConfigError> {
         let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-        Settings::load(flags, &env, None).unwrap()
+        Settings::load(&Sources { flags, env: &env, paths: None, place: None })
     }
 
     #[test]
     fn flags_win_over_the_environment() {
         let flags = Overrides { model: Some("flag".into()), ..Overrides::default() };
-        assert_eq!(load(flags, &[("RHUMB_MODEL", "env")]).model.as_deref(), Some("flag"));
-    }
-
-    #[test]
-    fn an_openai_key_alone_implies_its_api() {
-        assert_eq!(load(Overrides::default(), &[("OPENAI_API_KEY", "k")]).base_url.as_deref(), Some(OPENAI_URL));
-        assert_eq!(load(Overrides::default(), &[("RHUMB_API_KEY", "k")]).base_url, None);
-    }
-
-    #[test]
-    fn the_key_of_openai_does_not_go_to_another_address() {
-        let key = ("OPENAI_API_KEY", "k");
-        let elsewhere = || Overrides { base_url: Some("https://models.example.org/v1".into()), ..Overrides::default() };
-        for settings in [
-            load(elsewhere(), &[key]),
-            load(elsewhere(), &[key, ("OPENAI_BASE_URL", "https://gateway.example.org/v1")]),
-            load(Overrides::default(), &[key, ("RHUMB_BASE_URL", "https://models.example.org/v1")]),
-        ] {
-            assert!(settings.api_key.is_none() && settings.key_withheld && settings.key_warning().is_some());
-        }
-        for settings in [
-            load(elsewhere(), &[key, ("RHUMB_API_KEY", "own")]),
-            load(Overrides::default(), &[key, ("OPENAI_API_BASE", "https://gateway.example.org/v1")]),
-            load(Overrides { base_url: Some(OPENAI_URL.into()), ..Overrides::default() }, &[key]),
-            load(Overrides::default(), &[key]),
-        ] {
-            assert!(settings.api_key.is_some() && !settings.key_withheld && settings.key_warning().is_none());
-        }
-        assert!(!load(elsewhere(), &[]).key_withheld);
-    }
-
-    #[test]
-    fn an_address_in_the_settings_file_gets_its_own_key_only() {
-        let dir = tempfile::tempdir().unwrap();
-        let paths = Paths { config: dir.path().to_owned(), cache: dir.path().to_owned(), state: dir.path().to_owned() };
-        std::fs::write(paths.config_file(), "base_url = \"https://models.example.org/v1\"\n").unwrap();
-        let env = |name: &str| (name == "OPENAI_API_KEY").then(|| "k".to_owned());
-        let settings = Settings::load(Overrides::default(), &env, Some(&paths)).unwrap();
-        assert!(settings.api_key.is_none() && settings.key_withheld);
+        assert_eq!(load(flags, &[("RHUMB_MODEL", "env")]).unwrap().model.as_deref(), Some("flag"));
     }
 
     #[test]
     fn nothing_configured_is_no_provider() {
-        let settings = load(Overrides::default(), &[("OPENAI_BASE_URL", " ")]);
-        assert!(settings.base_url.is_none() && settings.api_key.is_none());
+        let settings = load(Overrides::default(), &[("OPENAI_BASE_URL", " ")]).unwrap();
+        assert!(settings.base_url.is_none() && settings.endpoint("").unwrap().is_none());
+    }
+
+    #[test]
+    fn every_setting_has_a_variable() {
+        let vars = [
+            ("RHUMB_THINKING", "8000"),
+            ("RHUMB_SPENDING_CAP", "2.5"),
+            ("RHUMB_TIMEOUT", "30"),
+            ("RHUMB_READ", "a.md,b.md"),
+            ("RHUMB_CONVENTIONS", "no"),
+            ("RHUMB_TEST_CMD", "make test"),
+        ];
+        let settings = load(Overrides::default(), &vars).unwrap();
+        assert_eq!((settings.thinking_tokens, settings.thinking_effort), (Some(8000), None));
+        assert_eq!((settings.spending_cap, settings.timeout), (Some(Dollars::new(2.5)), Some(Duration::from_secs(30))));
+        assert_eq!((settings.read.len(), settings.conventions), (2, false));
+        assert_eq!(settings.test_cmd.as_deref(), Some("make test"));
     }
 
     #[test]
     fn a_bad_number_is_told() {
-        let env = |name: &str| (name == "RHUMB_MAP_TOKENS").then(|| "lots".to_owned());
-        assert!(matches!(Settings::load(Overrides::default(), &env, None), Err(ConfigError::BadValue { .. })));
+        let error = load(Overrides::default(), &[("RHUMB_MAP_TOKENS", "lots")]).unwrap_err();
+        assert!(
+            matches!(error, ConfigError::BadValue { .. }) && error.to_string().contains("RHUMB_MAP_TOKENS"),
+            "{error}"
+        );
     }
 }

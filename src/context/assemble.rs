@@ -1,49 +1,41 @@
-//! The next request as a value: its parts, in the order in which they are sent, each with its tokens.
+//! Puts a request together: chunks in the order in which they are sent, each with its tokens.
 //!
-//! The order is the one that caches best: what changes least comes first (instructions, read-only files, map), then the
-//! history, then the chat files and the draft. aider sends its chunks in the same order.
+//! The order is the one that caches best. A server keeps the beginning of a request for as long as it stays the same, so what
+//! changes least comes first:
+//!
+//! - **instructions and example**: the same for a whole conversation;
+//! - **read-only files**: change when the user takes one in or out;
+//! - **repo map**: with the refresh modes `files` and `manual` it stands still with the files of the chat. In `auto` it
+//!   follows each message; behind the history it would then cost the server's cache nothing, but in the other modes the
+//!   history, which grows with every turn, would push it out of the cache each time. The history is a few thousand tokens at
+//!   most, so the map stands before it, and whoever wants the cache lets it stand still;
+//! - **history**: grows at its end, and its beginning is folded rarely;
+//! - **files that may be edited**: change with every answer that is written;
+//! - **what was said since**: the rounds about edits that found no place. The files have not changed meanwhile, so that a
+//!   round costs what is new in it; then the message, and the reminder.
+//!
+//! Roles alternate: what is put before the model's eyes is followed by a short acknowledgement, and a model without a
+//! system role gets its instructions in the same way.
 
 use std::sync::Arc;
 
-use super::budget::Window;
+use super::budget::{BudgetPlan, Window};
+use super::chunk::{Chunk, ChunkKind};
 use super::fence::fence_for;
-use super::message::{Message, Role};
-use super::prompt;
-use crate::edit::EditFormat;
-use crate::tokens::TokenCounter;
+use super::instructions::{Instructions, as_turns, instructions};
+use super::message::{Image, Message, Role};
+use super::mode::{Surroundings, Task};
+use super::prompt::Prompt;
+use super::prompts::Prompts;
+use crate::models::{Caching, Model, Reminder};
+use crate::tokens::{ImageCost, TokenCounter};
 
-/// Tokens that a chat API adds to every message for its role and borders (OpenAI's published figure for its models).
-const TOKENS_PER_MESSAGE: usize = 4;
+/// Tokens that a chat API adds to every message for its role and borders (OpenAI's published figure for its models; for
+/// others the calibration takes in the difference).
+pub(super) const TOKENS_PER_MESSAGE: usize = 4;
 
-/// What a part is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PartKind {
-    /// Standing instructions and the rules of the edit format.
-    System,
-    /// A file for reference.
-    ReadOnlyFile(String),
-    /// The ranked repo map.
-    RepoMap,
-    /// Earlier turns.
-    History,
-    /// A file that may be edited.
-    ChatFile(String),
-    /// The message about to be sent.
-    Draft,
-}
-
-/// One part of the request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
-    /// What it is.
-    pub kind: PartKind,
-    /// What to call it on the screen.
-    pub title: String,
-    /// Tokens, by the counter that [`assemble`] was given.
-    pub tokens: usize,
-    /// Its text as sent.
-    pub text: String,
-}
+/// Tokens with which every answer is begun (OpenAI's figure).
+const TOKENS_OF_ANSWER: usize = 3;
 
 /// A file whose text is part of the request.
 #[derive(Debug, Clone)]
@@ -56,200 +48,272 @@ pub struct ContextFile {
     pub read_only: bool,
 }
 
-/// Everything that a request is made from.
-#[derive(Debug, Clone)]
+/// Everything that a request is made from, the repo map aside.
+#[derive(Debug, Clone, Copy)]
 pub struct ContextInputs<'a> {
-    /// The format that the model shall write edits in.
-    pub edit_format: EditFormat,
-    /// Text of the repo map; empty for none.
-    pub map: &'a str,
+    /// What the model is asked for.
+    pub task: Task,
+    /// The model.
+    pub model: &'a Model,
+    /// The window of the model, or a smaller one that turned out to hold.
+    pub window: Window,
+    /// How that window is shared out.
+    pub plan: BudgetPlan,
+    /// Our words.
+    pub prompts: &'a Prompts,
+    /// Where the developer sits.
+    pub surroundings: &'a Surroundings,
     /// Files in the chat, both kinds, in the order they were added.
     pub files: &'a [ContextFile],
+    /// Pictures in the chat.
+    pub images: &'a [Image],
     /// Earlier turns, oldest first.
     pub history: &'a [Message],
+    /// What was said of this request before, oldest first: the request and the answers that had to be mended.
+    pub exchange: &'a [Message],
     /// The message about to be sent.
     pub draft: &'a str,
-    /// The window of the model.
-    pub window: Window,
+    /// Whether the oldest turns may be left out if nothing else helps. It is told as [`super::Trimmed::History`].
+    pub may_forget: bool,
 }
 
-/// A request as it will be sent, and what it is made of.
-#[derive(Debug, Clone)]
-pub struct Prompt {
-    /// The parts, in order.
-    pub parts: Vec<Part>,
-    /// The messages, in order.
-    pub messages: Vec<Message>,
-    /// Tokens of the whole.
-    pub tokens: usize,
-    /// Whether [`Prompt::tokens`] and those of the parts are exact for this model or an estimate.
-    pub exact: bool,
-    /// The window it has to fit.
-    pub window: Window,
+/// What is left out of a request.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Cuts {
+    /// The reminder.
+    pub(super) reminder: bool,
+    /// So many messages at the beginning of the history.
+    pub(super) head: usize,
 }
 
-impl Prompt {
-    /// Tokens that are too many for the window; 0 if it fits.
-    pub fn excess(&self) -> usize {
-        self.tokens.saturating_sub(self.window.max_input())
-    }
-
-    /// The request as one text for a chat window in a browser.
-    pub fn as_text(&self) -> String {
-        let told =
-            self.messages.iter().filter(|message| message.role != Role::Assistant || message.content != prompt::NOTED);
-        told.map(|message| message.content.as_str()).collect::<Vec<_>>().join("\n\n")
-    }
+/// Puts the request together, with everything in it, whether it fits or not. `map` is the text of the repo map; empty for
+/// none.
+pub fn assemble(inputs: &ContextInputs<'_>, map: &str, counter: &dyn TokenCounter) -> Prompt {
+    assemble_cut(inputs, map, Cuts::default(), counter)
 }
 
-/// Puts the request together.
-pub fn assemble(inputs: &ContextInputs<'_>, counter: &dyn TokenCounter) -> Prompt {
-    let mut desk = Desk { counter, parts: Vec::new(), messages: Vec::new() };
-    let fence = fence_for(inputs.files.iter().map(|file| &*file.text));
-    desk.system(prompt::system(inputs.edit_format, &fence));
-    desk.files(inputs.files, true, prompt::READ_ONLY, &fence);
-    if !inputs.map.is_empty() {
-        let text = format!("{}\n\n{}", prompt::MAP, inputs.map);
-        desk.part(PartKind::RepoMap, "repo map", &text);
-        desk.shown(text);
+/// Puts the request together without what `cuts` names.
+pub(super) fn assemble_cut(inputs: &ContextInputs<'_>, map: &str, cuts: Cuts, counter: &dyn TokenCounter) -> Prompt {
+    let mut desk = Desk { inputs, counter, chunks: Vec::new(), messages: Vec::new(), error: 0 };
+    let fence = fence_for(inputs.files.iter().filter(|file| !file.read_only).map(|file| &*file.text));
+    let mut told = instructions(&inputs.task, inputs.model, inputs.prompts, inputs.surroundings, &fence);
+    let reminder = told.reminder.take().filter(|_| !cuts.reminder);
+    desk.instructions(told);
+    desk.mark_cached();
+    let before = desk.messages.len();
+    desk.read_only_files();
+    if !map.is_empty() {
+        let text = format!("{}\n\n{map}", inputs.prompts.text("map"));
+        desk.shown(vec![(ChunkKind::RepoMap, "repo map", text)]);
     }
-    desk.history(inputs.history);
-    desk.files(inputs.files, false, prompt::CHAT_FILES, &fence);
-    desk.part(PartKind::Draft, "draft", inputs.draft);
-    desk.messages.push(Message::new(Role::User, inputs.draft));
-    // What is billed are the messages: parts are counted by themselves, and a border may save or cost a token.
-    let content: usize = desk.messages.iter().map(|message| counter.count(&message.content)).sum();
+    desk.mark_cached_since(before);
+    let before = desk.messages.len();
+    desk.history(inputs.history.get(cuts.head..).unwrap_or_default());
+    desk.mark_cached_since(before);
+    let before = desk.messages.len();
+    desk.chat_files(&fence);
+    desk.mark_cached_since(before);
+    desk.current(reminder);
+    let tokens = desk.chunks.iter().map(|chunk| chunk.tokens).sum::<usize>() + TOKENS_OF_ANSWER;
     Prompt {
-        tokens: content + desk.messages.len() * TOKENS_PER_MESSAGE,
-        parts: desk.parts,
+        tokens,
+        chunks: desk.chunks,
         messages: desk.messages,
+        error: desk.error,
         exact: counter.exact(),
         window: inputs.window,
+        plan: inputs.plan,
+        trimmed: Vec::new(),
+        overfull: None,
     }
 }
+
+type Piece<'t> = (ChunkKind, &'t str, String);
 
 /// The request while it is being put together.
 struct Desk<'a> {
+    inputs: &'a ContextInputs<'a>,
     counter: &'a dyn TokenCounter,
-    parts: Vec<Part>,
+    chunks: Vec<Chunk>,
     messages: Vec<Message>,
+    error: usize,
 }
 
 impl Desk<'_> {
-    fn part(&mut self, kind: PartKind, title: &str, text: &str) {
-        let tokens = if text.is_empty() { 0 } else { self.counter.count(text) };
-        self.parts.push(Part { kind, title: title.to_owned(), tokens, text: text.to_owned() });
+    /// Adds a chunk of so many tokens to the message that comes next.
+    fn chunk(&mut self, kind: ChunkKind, title: &str, role: Role, tokens: usize, text: String) {
+        let (title, message) = (title.to_owned(), self.messages.len());
+        self.chunks.push(Chunk { kind, title, role, message, tokens, text, cached: false });
     }
 
-    fn system(&mut self, text: String) {
-        self.part(PartKind::System, "system", &text);
-        self.messages.push(Message::new(Role::System, text));
+    fn count(&mut self, text: &str) -> usize {
+        let count = self.counter.measure(text);
+        self.error += count.error;
+        count.tokens
+    }
+
+    /// A message of one or more chunks, which follow each other without anything between. Words can join at a border, so
+    /// that a chunk counts for what the message grows by.
+    fn message(&mut self, role: Role, pieces: Vec<Piece<'_>>) {
+        let mut content = String::new();
+        let mut counted = 0;
+        let mut border = TOKENS_PER_MESSAGE;
+        for (kind, title, text) in pieces {
+            content.push_str(&text);
+            let now = self.count(&content);
+            self.chunk(kind, title, role, now.saturating_sub(counted) + border, text);
+            counted = now.max(counted);
+            border = 0;
+        }
+        self.messages.push(Message::new(role, content));
     }
 
     /// Something put before the model's eyes, which it is taken to have noted: the turns then alternate, as some servers
     /// demand.
-    fn shown(&mut self, text: String) {
-        self.messages.push(Message::new(Role::User, text));
-        self.messages.push(Message::new(Role::Assistant, prompt::NOTED));
+    fn shown(&mut self, pieces: Vec<Piece<'_>>) {
+        let first = self.chunks.len();
+        self.message(Role::User, pieces);
+        self.noted(first);
     }
 
-    fn files(&mut self, files: &[ContextFile], read_only: bool, heading: &str, fence: &str) {
-        let mut text = String::new();
-        for file in files.iter().filter(|file| file.read_only == read_only) {
-            let newline = if file.text.is_empty() || file.text.ends_with('\n') { "" } else { "\n" };
-            // The heading counts with the first file: without any there would be none.
-            let lead = if text.is_empty() { heading } else { "" };
-            let shown = format!("{lead}\n\n{}\n{fence}\n{}{newline}{fence}", file.path, file.text);
-            let kind = if read_only { PartKind::ReadOnlyFile } else { PartKind::ChatFile };
-            self.part(kind(file.path.clone()), &file.path, &shown);
-            text.push_str(&shown);
+    /// The acknowledgement; its tokens count with the chunk at `first`.
+    fn noted(&mut self, first: usize) {
+        let noted = self.inputs.prompts.text("noted");
+        let tokens = self.count(noted) + TOKENS_PER_MESSAGE;
+        if let Some(chunk) = self.chunks.get_mut(first) {
+            chunk.tokens += tokens;
         }
-        if !text.is_empty() {
-            self.shown(text);
+        self.messages.push(Message::new(Role::Assistant, noted));
+    }
+
+    fn instructions(&mut self, told: Instructions) {
+        let turns = as_turns(self.inputs.model);
+        let mut pieces = vec![(ChunkKind::System, "system", told.system)];
+        if let Some(example) = told.example.as_ref().filter(|_| !turns) {
+            let lead =
+                if told.example_lead.is_empty() { String::new() } else { format!("\n\n{}\n\n", told.example_lead) };
+            pieces.push((ChunkKind::Examples, "example", format!("{lead}{}", example.answer)));
         }
+        if self.inputs.model.capabilities.system_role {
+            self.message(Role::System, pieces);
+        } else {
+            self.shown(pieces);
+        }
+        if let Some(example) = told.example.filter(|_| turns) {
+            let said = [
+                Message::new(Role::User, example.request),
+                Message::new(Role::Assistant, example.answer),
+                Message::new(Role::User, told.example_end),
+                Message::new(Role::Assistant, self.inputs.prompts.text("noted")),
+            ];
+            self.said(ChunkKind::Examples, "example", &said);
+        }
+    }
+
+    /// Messages as they were said, as one chunk.
+    fn said(&mut self, kind: ChunkKind, title: &str, said: &[Message]) {
+        let Some(first) = said.first() else { return };
+        let text = said.iter().map(|message| message.content.as_str()).collect::<Vec<_>>().join("\n\n");
+        let tokens = said.iter().map(|message| self.count(&message.content) + TOKENS_PER_MESSAGE).sum();
+        self.chunk(kind, title, first.role, tokens, text);
+        self.messages.extend(said.iter().cloned());
     }
 
     fn history(&mut self, history: &[Message]) {
-        if history.is_empty() {
+        self.said(ChunkKind::History, "history", history);
+    }
+
+    fn read_only_files(&mut self) {
+        let files = self.inputs.files.iter().filter(|file| file.read_only);
+        let texts: Vec<Shown<'_>> =
+            files.map(|file| Shown { file, fence: fence_for([&*file.text]), kind: ChunkKind::ReadOnlyFile }).collect();
+        self.files(&texts, self.inputs.prompts.text("read-only"), &[]);
+    }
+
+    fn chat_files(&mut self, fence: &str) {
+        let files = self.inputs.files.iter().filter(|file| !file.read_only);
+        let texts: Vec<Shown<'_>> =
+            files.map(|file| Shown { file, fence: fence.to_owned(), kind: ChunkKind::ChatFile }).collect();
+        let lead = if self.inputs.task.mode.edits() { "chat-files" } else { "shown-files" };
+        self.files(&texts, self.inputs.prompts.text(lead), self.inputs.images);
+    }
+
+    /// Files and pictures as one message, each a chunk. A file ends with blank lines and the next begins with its path,
+    /// where no word reaches across: files count for themselves, so that one that changes is counted alone.
+    fn files(&mut self, files: &[Shown<'_>], lead: &str, images: &[Image]) {
+        if files.is_empty() && images.is_empty() {
             return;
         }
-        let text = history.iter().map(|message| message.content.as_str()).collect::<Vec<_>>().join("\n\n");
-        self.part(PartKind::History, "history", &text);
-        self.messages.extend(history.iter().cloned());
+        let first = self.chunks.len();
+        let mut content = String::with_capacity(files.iter().map(|shown| shown.file.text.len() + 128).sum());
+        // The words before the files count with the first of them: without any they would not be there.
+        let mut lead = if files.is_empty() || lead.is_empty() { String::new() } else { format!("{lead}\n\n") };
+        let mut border = TOKENS_PER_MESSAGE;
+        for shown in files {
+            let text = shown.text(&std::mem::take(&mut lead));
+            content.push_str(&text);
+            let tokens = self.count(&text) + std::mem::take(&mut border);
+            self.chunk((shown.kind)(shown.file.path.clone()), &shown.file.path, Role::User, tokens, text);
+        }
+        let cost = ImageCost::for_model(&self.inputs.model.name);
+        for image in images {
+            let tokens = cost.tokens(&image.bytes) + std::mem::take(&mut border);
+            self.chunk(ChunkKind::Image(image.name.clone()), &image.name, Role::User, tokens, String::new());
+        }
+        self.messages.push(Message { images: images.to_vec(), ..Message::new(Role::User, content) });
+        self.noted(first);
+    }
+
+    /// What was said of this request, the message, and the reminder.
+    fn current(&mut self, reminder: Option<String>) {
+        if !self.inputs.exchange.is_empty() {
+            self.said(ChunkKind::Current, "this request so far", self.inputs.exchange);
+        }
+        let draft = (ChunkKind::Current, "draft", self.inputs.draft.to_owned());
+        let model = self.inputs.model;
+        let own_message = model.reminder == Reminder::System && model.capabilities.system_role;
+        match reminder {
+            Some(reminder) if own_message => {
+                self.message(Role::User, vec![draft]);
+                self.message(Role::System, vec![(ChunkKind::Reminder, "reminder", reminder)]);
+            }
+            Some(reminder) => {
+                let reminder = (ChunkKind::Reminder, "reminder", format!("\n\n{reminder}"));
+                self.message(Role::User, vec![draft, reminder]);
+            }
+            None => self.message(Role::User, vec![draft]),
+        }
+    }
+
+    /// Marks the last message so far: the server keeps the request up to here.
+    fn mark_cached(&mut self) {
+        if !self.inputs.task.mark_cache || self.inputs.model.capabilities.caching != Caching::Marked {
+            return;
+        }
+        if let (Some(message), Some(chunk)) = (self.messages.last_mut(), self.chunks.last_mut()) {
+            (message.cached, chunk.cached) = (true, true);
+        }
+    }
+
+    /// Marks the last message so far if there is any since `before`.
+    fn mark_cached_since(&mut self, before: usize) {
+        if self.messages.len() > before {
+            self.mark_cached();
+        }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::context::prompt;
+/// A file as it is shown.
+struct Shown<'a> {
+    file: &'a ContextFile,
+    fence: String,
+    kind: fn(String) -> ChunkKind,
+}
 
-    /// One token a word.
-    struct Words;
-
-    impl TokenCounter for Words {
-        fn count(&self, text: &str) -> usize {
-            text.split_whitespace().count()
-        }
-
-        fn exact(&self) -> bool {
-            true
-        }
-    }
-
-    fn prompt(files: &[ContextFile], history: &[Message], map: &str) -> Prompt {
-        let window = Window { tokens: 1_000, known: true };
-        assemble(&ContextInputs { edit_format: EditFormat::Diff, map, files, history, draft: "do it", window }, &Words)
-    }
-
-    fn file(path: &str, text: &str, read_only: bool) -> ContextFile {
-        ContextFile { path: path.into(), text: Arc::from(text), read_only }
-    }
-
-    #[test]
-    fn parts_come_in_the_order_that_caches_best() {
-        let files = [file("a.rs", "fn a() {}", false), file("doc.md", "words", true)];
-        let history = [Message::new(Role::User, "hi"), Message::new(Role::Assistant, "hello")];
-        let kinds: Vec<_> = prompt(&files, &history, "a.rs:\n").parts.into_iter().map(|part| part.title).collect();
-        assert_eq!(kinds, ["system", "doc.md", "repo map", "history", "a.rs", "draft"]);
-    }
-
-    #[test]
-    fn roles_alternate_after_the_system_message() {
-        let history = [Message::new(Role::User, "hi"), Message::new(Role::Assistant, "hello")];
-        let messages = prompt(&[file("a", "x", false), file("b", "y", true)], &history, "map").messages;
-        for (index, message) in messages.iter().enumerate().skip(1) {
-            let expected = if index % 2 == 1 { Role::User } else { Role::Assistant };
-            assert_eq!(message.role, expected, "message {index}");
-        }
-    }
-
-    #[test]
-    fn the_total_is_what_the_messages_hold_and_their_borders() {
-        let prompt = prompt(&[file("a", "one two", false), file("b", "three", true)], &[], "map");
-        let content: usize = prompt.messages.iter().map(|message| Words.count(&message.content)).sum();
-        assert_eq!(prompt.tokens, content + prompt.messages.len() * TOKENS_PER_MESSAGE);
-    }
-
-    #[test]
-    fn every_word_but_our_own_acknowledgements_is_in_a_part() {
-        let prompt = prompt(&[file("a", "one two", false), file("b", "three", true)], &[], "map");
-        let parts: usize = prompt.parts.iter().map(|part| Words.count(&part.text)).sum();
-        let noted = prompt.messages.iter().filter(|message| message.content == prompt::NOTED).count();
-        let content: usize = prompt.messages.iter().map(|message| Words.count(&message.content)).sum();
-        assert_eq!(parts, content - noted);
-    }
-
-    #[test]
-    fn a_file_with_fences_gets_a_longer_fence() {
-        let prompt = prompt(&[file("a.md", "```\ncode\n```\n", false)], &[], "");
-        assert!(prompt.messages.iter().any(|message| message.content.contains("````\n```\ncode\n```\n````")));
-    }
-
-    #[test]
-    fn what_does_not_fit_is_told() {
-        let long = "word ".repeat(2_000);
-        assert!(prompt(&[file("a", &long, false)], &[], "").excess() > 1_000);
-        assert_eq!(prompt(&[], &[], "").excess(), 0);
+impl Shown<'_> {
+    fn text(&self, lead: &str) -> String {
+        let Self { file, fence, .. } = self;
+        let newline = if file.text.is_empty() || file.text.ends_with('\n') { "" } else { "\n" };
+        [lead, &file.path, "\n", fence, "\n", &file.text, newline, fence, "\n\n"].concat()
     }
 }

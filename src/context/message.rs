@@ -1,5 +1,7 @@
 //! A message of the conversation as a model sees it.
 
+use std::sync::Arc;
+
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
@@ -22,6 +24,17 @@ impl Role {
     }
 }
 
+/// A picture that goes with a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// What to call it: its path under the root, or a name for one that was pasted.
+    pub name: String,
+    /// `image/png` and the like.
+    pub media_type: String,
+    /// The file as it is.
+    pub bytes: Arc<[u8]>,
+}
+
 /// One message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
@@ -29,11 +42,15 @@ pub struct Message {
     pub role: Role,
     /// What is said.
     pub content: String,
+    /// What is shown with it.
+    pub images: Vec<Image>,
+    /// The request up to and with this message should be kept in the server's cache, where it has to be told.
+    pub cached: bool,
 }
 
 impl Message {
     /// A message by `role`.
     pub fn new(role: Role, content: impl Into<String>) -> Self {
-        Self { role, content: content.into() }
+        Self { role, content: content.into(), images: Vec::new(), cached: false }
     }
 }

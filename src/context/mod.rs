@@ -1,14 +1,38 @@
-//! What the next request holds: its parts in order, the tokens of each, the budget, and our prompts.
+//! What the next request holds: its chunks in order, the tokens of each, how the window is shared out, and our prompts.
+//!
+//! [`fit`] makes a [`Prompt`] from [`ContextInputs`]: the request as a value, exactly as it will be sent.
 
 mod assemble;
 mod budget;
+mod chunk;
+mod continuation;
+mod excerpt;
 mod fence;
+mod fill;
+mod fit;
+mod instructions;
 mod message;
+mod mode;
 mod prompt;
+mod prompts;
 mod refusals;
+mod summary;
+mod trim;
 
-pub use assemble::{ContextFile, ContextInputs, Part, PartKind, Prompt, assemble};
-pub use budget::{DEFAULT_WINDOW, Window, map_budget};
+pub use assemble::{ContextFile, ContextInputs, assemble};
+pub use budget::{BudgetPlan, Overflow, Shares, Window, map_budget, shorter};
+pub use chunk::{Chunk, ChunkKind};
+pub use continuation::{Joiner, continuation};
+pub use excerpt::{Excerpt, excerpt};
 pub use fence::fence_for;
-pub use message::{Message, Role};
+pub use fit::fit;
+pub use message::{Image, Message, Role};
+pub use mode::{Mode, Surroundings, Task, UnknownMode};
+pub use prompt::Prompt;
+pub use prompts::{BundledPrompt, PLACEHOLDERS, PromptNote, Prompts};
 pub use refusals::refusals;
+pub use summary::{Folding, SummaryPlan, summary};
+pub use trim::{Candidate, Overfull, Trimmed};
+
+#[cfg(test)]
+mod tests;

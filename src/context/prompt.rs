@@ -1,134 +1,92 @@
-//! Our prompts: what we tell the model about its task and about the edit format that it must write.
+//! A request as a value: what is sent, what it is made of, and what was left out of it.
 
-use crate::edit::EditFormat;
+use std::fmt::Write as _;
 
-/// The standing instructions of the code mode for an edit format. `fence` is the fence to write code with.
-pub fn system(format: EditFormat, fence: &str) -> String {
-    format!("{ROLE}\n\n# How to propose edits\n\n{}", edit_rules(format, fence))
+use super::budget::{BudgetPlan, Window};
+use super::chunk::{Chunk, ChunkKind};
+use super::message::Message;
+use super::trim::{Overfull, Trimmed};
+
+/// A request as it will be sent, and what it is made of.
+#[derive(Debug, Clone, Default)]
+pub struct Prompt {
+    /// The chunks, in order.
+    pub chunks: Vec<Chunk>,
+    /// The messages, in order.
+    pub messages: Vec<Message>,
+    /// Tokens of the whole.
+    pub tokens: usize,
+    /// By how many tokens [`Prompt::tokens`] may be off because large texts were counted by samples; 0 if none were.
+    pub error: usize,
+    /// Whether the count is by the model's own table. Else it is an estimate, by a neighbour's.
+    pub exact: bool,
+    /// The window it has to fit.
+    pub window: Window,
+    /// How the window was to be shared out.
+    pub plan: BudgetPlan,
+    /// What was left out to make it fit, in the order in which it went.
+    pub trimmed: Vec<Trimmed>,
+    /// What stands in the way of sending it: it is too large, and somebody has to choose what goes.
+    pub overfull: Option<Overfull>,
 }
 
-const ROLE: &str = "\
-You are pairing with a developer inside their repository. You see some files in full, and of the rest a repo map: an \
-outline of the definitions that matter most for this request.
+impl Prompt {
+    /// Tokens that are too many for the window; 0 if it fits. Where large texts were counted by samples, the request counts
+    /// for the most that it may have.
+    pub fn excess(&self) -> usize {
+        (self.tokens + self.error).saturating_sub(self.window.max_input())
+    }
 
-- Do what was asked, all of it, and nothing else. Keep to the style and the libraries that the code already uses.
-- Write complete code. Never leave a placeholder, a \"rest unchanged\" comment, or a piece for the developer to fill in.
-- Edit only text that you can see. If the change needs a file that you know only from the map, name the file, say why, \
-and stop: the developer will add it.
-- Nothing is written by your answer itself. The developer reads every hunk and accepts or rejects it, so keep hunks small \
-and let each make sense on its own.
-- First say in a few sentences what you will change and why; then the edits. A question gets an answer without edits.";
+    /// The request as one text for a chat window in a browser.
+    pub fn as_text(&self) -> String {
+        let texts = self.chunks.iter().map(|chunk| chunk.text.trim_end_matches('\n')).filter(|text| !text.is_empty());
+        texts.collect::<Vec<_>>().join("\n\n")
+    }
 
-/// How to write edits in `format`.
-fn edit_rules(format: EditFormat, fence: &str) -> String {
-    match format {
-        EditFormat::Diff => search_replace(fence, false),
-        EditFormat::DiffFenced => search_replace(fence, true),
-        EditFormat::Udiff => udiff(fence),
-        EditFormat::Whole => whole(fence),
-        EditFormat::Patch => PATCH.to_owned(),
+    /// The request as it is sent, to be read: every message below a line that says who speaks, and in it every chunk below a
+    /// line that says what it is, its tokens, and whether the server keeps the request up to its end.
+    pub fn render(&self) -> String {
+        let about = if self.exact && self.error == 0 { "" } else { "about " };
+        let (tokens, window) = (self.tokens, self.window.max_input());
+        let mut text = format!("{} messages, {about}{tokens} of {window} tokens\n", self.messages.len());
+        for trimmed in &self.trimmed {
+            let _ = writeln!(text, "left out: {trimmed}");
+        }
+        for (at, message) in self.messages.iter().enumerate() {
+            let _ = writeln!(text, "\n── {}", message.role.as_str());
+            let chunks: Vec<&Chunk> = self.chunks.iter().filter(|chunk| chunk.message == at).collect();
+            for chunk in &chunks {
+                let _ = writeln!(text, "━━ {}", chunk.heading());
+                // A conversation is one chunk of several messages, each of which follows by itself.
+                push_block(&mut text, if chunks.len() == 1 { &message.content } else { &chunk.text });
+            }
+            if chunks.is_empty() {
+                push_block(&mut text, &message.content);
+            }
+            for image in &message.images {
+                let _ = writeln!(text, "[{}: {}, {} bytes]", image.name, image.media_type, image.bytes.len());
+            }
+        }
+        text
     }
 }
 
-fn search_replace(fence: &str, path_inside: bool) -> String {
-    let head = if path_inside {
-        format!("{fence}python\nharbour/tides.py\n<<<<<<< SEARCH")
-    } else {
-        format!("harbour/tides.py\n{fence}python\n<<<<<<< SEARCH")
-    };
-    let place = if path_inside { "as the first line inside the fence" } else { "alone on the line above the fence" };
-    format!(
-        "\
-Write each edit as a SEARCH/REPLACE block:
-
-{head}
-def depth(station):
-    return station.mean
-=======
-def depth(station, hours=0):
-    return station.mean + station.tide(hours)
->>>>>>> REPLACE
-{fence}
-
-- The path of the file, relative to the root, stands {place}.
-- SEARCH quotes lines of the file exactly as they are, indentation and comments included, enough of them that they occur \
-only once. It is replaced by the lines after =======.
-- One block for each place. Quote only the lines that change and one or two around them, not the whole function.
-- A new file has an empty SEARCH. To delete lines, leave them out of the replacement. To move code, delete it in one \
-block and insert it in another."
-    )
+fn push_block(text: &mut String, block: &str) {
+    text.push_str(block);
+    if !block.is_empty() && !block.ends_with('\n') {
+        text.push('\n');
+    }
 }
 
-fn udiff(fence: &str) -> String {
-    format!(
-        "\
-Write your edits as unified diffs, one fenced block for each file:
-
-{fence}diff
---- harbour/tides.py
-+++ harbour/tides.py
-@@ ... @@
--def depth(station):
--    return station.mean
-+def depth(station, hours=0):
-+    return station.mean + station.tide(hours)
-{fence}
-
-- Paths are relative to the root. No line numbers: each hunk starts with @@ ... @@ and is found by its lines.
-- Lines with a space or a minus quote the file exactly as it is, indentation and comments included, enough of them that \
-the place is unique.
-- Think in whole functions and blocks: where much of one changes, remove the old one with minus lines and write the new \
-one with plus lines, rather than weaving single lines.
-- Start a new hunk for every other place of the file. A new file comes from /dev/null. To move code, delete it in one \
-hunk and insert it in another."
-    )
+impl Chunk {
+    fn heading(&self) -> String {
+        let kind = match &self.kind {
+            ChunkKind::ReadOnlyFile(_) => " (read-only)",
+            ChunkKind::ChatFile(_) => " (editable)",
+            ChunkKind::Image(_) => " (picture)",
+            _ => "",
+        };
+        let cached = if self.cached { " · kept by the server up to its end" } else { "" };
+        format!("{}{kind} · {} tokens{cached}", self.title, self.tokens)
+    }
 }
-
-fn whole(fence: &str) -> String {
-    format!(
-        "\
-Write every file that changes in full, its path relative to the root alone on the line above the fence:
-
-harbour/tides.py
-{fence}python
-def depth(station, hours=0):
-    return station.mean + station.tide(hours)
-{fence}
-
-- The whole file, from the first line to the last: what you leave out is deleted.
-- A new file is written the same way."
-    )
-}
-
-const PATCH: &str = "\
-Write your edits as one patch:
-
-*** Begin Patch
-*** Update File: harbour/tides.py
-@@ class Station
--def depth(station):
--    return station.mean
-+def depth(station, hours=0):
-+    return station.mean + station.tide(hours)
-*** End Patch
-
-- Paths are relative to the root. *** Add File: and *** Delete File: do what they say; *** Move to: after an update \
-renames.
-- Lines with a space or a minus quote the file exactly as it is, enough of them that the place is unique. After @@ you may \
-name the class or function around the place.
-- Lines of a new file all begin with a plus.";
-
-/// Stands before the repo map.
-pub const MAP: &str = "\
-This is an outline of the repository: the definitions that matter most for the request, by file. It is not the whole \
-code. Treat these files as read-only; ask for one by its path if you need to see or change it.";
-
-/// Stands before the read-only files.
-pub const READ_ONLY: &str = "These files are for reference. Do not edit them.";
-
-/// Stands before the chat files.
-pub const CHAT_FILES: &str = "\
-These are the files you may edit, as they are on disk now. They supersede every earlier copy in this conversation.";
-
-/// What the model is taken to have answered to the parts that we put before its eyes.
-pub const NOTED: &str = "Noted.";

@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::clean::Mask;
 use super::error::LlmError;
-
-/// Text from a server is cut to this many characters.
-const MAX_SERVER_TEXT: usize = 300;
+use super::numbers::sent_and_limit;
 
 /// How servers say that the request does not fit the model's context window. Each is a phrase from the error texts of a
 /// family of servers, in lower case.
@@ -17,6 +16,7 @@ const OVERFLOW_PHRASES: &[&str] = &[
     "maximum context length",
     "context window",
     "context length",
+    "context limit",
     "context size",
     "prompt is too long",
     "input is too long",
@@ -35,8 +35,7 @@ pub(super) struct Refusal<'a> {
     /// The whole body, or the JSON of the event.
     pub(super) body: &'a str,
     pub(super) retry_after: Option<Duration>,
-    /// Never to be shown, whoever says it.
-    pub(super) secret: Option<&'a str>,
+    pub(super) mask: &'a Mask,
 }
 
 /// Sorts an error answer. The fields that are looked at are those of OpenAI, Anthropic, Google, Ollama, vLLM and
@@ -45,25 +44,36 @@ pub(super) fn classify(refusal: &Refusal<'_>) -> LlmError {
     let parsed: Option<Value> = serde_json::from_str(refusal.body).ok();
     let words = parsed.as_ref().map(words).unwrap_or_default();
     let said = words.message.unwrap_or_else(|| refusal.body.to_owned());
-    let message = clean(&said, refusal.secret);
+    let message = refusal.mask.clean(&said);
     let message = if message.is_empty() { "(no explanation)".to_owned() } else { message };
     let whole = format!("{} {} {}", words.kind, words.code, said).to_lowercase();
     let status = effective_status(refusal.status, &words.code, &whole);
     let url = refusal.url.to_owned();
 
-    let too_long = OVERFLOW_PHRASES.iter().any(|phrase| whole.contains(phrase));
+    let retry_after = refusal.retry_after.or(words.retry_after);
+    let says = |phrases: &[&str]| phrases.iter().any(|phrase| whole.contains(phrase));
     match status {
-        413 => LlmError::Overflow { message },
-        400 | 422 | 500 if too_long => LlmError::Overflow { message },
+        413 => overflow(message, &said, words.sizes),
+        400 | 422 | 500 if says(OVERFLOW_PHRASES) => overflow(message, &said, words.sizes),
         402 => LlmError::Quota { message },
-        429 if whole.contains("insufficient_quota") => LlmError::Quota { message },
-        429 => LlmError::RateLimited { retry_after: refusal.retry_after, message },
+        400 | 429 if says(&["insufficient_quota", "perday", "credit balance"]) => LlmError::Quota { message },
+        429 => LlmError::RateLimited { retry_after, message },
         401 | 403 => LlmError::Auth { status, message },
+        400 if says(&["api_key_invalid", "api key not valid"]) => LlmError::Auth { status, message },
         404 => LlmError::NotFound { url, message },
-        408 | 500.. => LlmError::Server { status, message, retry_after: refusal.retry_after },
+        408 | 500.. => LlmError::Server { status, message, retry_after },
         300..=399 => LlmError::NotAnApi { url, snippet: format!("it redirects elsewhere (status {status})") },
         _ => LlmError::BadRequest { status, message },
     }
+}
+
+/// The numbers from the fields that llama.cpp has for them, else from the words.
+fn overflow(message: String, said: &str, sizes: Option<(usize, usize)>) -> LlmError {
+    let (sent, limit) = match sizes {
+        Some((sent, limit)) => (Some(sent), Some(limit)),
+        None => sent_and_limit(said),
+    };
+    LlmError::Overflow { message, sent, limit }
 }
 
 /// An error within a stream came with status 200; its code or words tell the real one.
@@ -100,6 +110,10 @@ struct Words {
     message: Option<String>,
     kind: String,
     code: String,
+    /// Tokens sent and allowed, where fields say so.
+    sizes: Option<(usize, usize)>,
+    /// How long the server wants us to wait, where the body says so.
+    retry_after: Option<Duration>,
 }
 
 fn words(body: &Value) -> Words {
@@ -111,6 +125,7 @@ fn words(body: &Value) -> Words {
         Some(Value::Number(number)) => Some(number.to_string()),
         _ => None,
     };
+    let size = |name: &str| usize::try_from(error.get(name)?.as_u64()?).ok();
     let detail = error.pointer("/metadata/raw").or_else(|| body.get("detail"));
     let message = text(error.get("message")).or_else(|| text(Some(error))).or_else(|| text(body.get("message")));
     Words {
@@ -118,38 +133,30 @@ fn words(body: &Value) -> Words {
             (Some(message), Some(detail)) => Some(format!("{message}: {detail}")),
             (message, detail) => message.or(detail),
         },
-        kind: text(error.get("type")).or_else(|| text(error.get("status"))).unwrap_or_default(),
+        kind: [text(error.get("type")), text(error.get("status")), details(error)]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" "),
         code: text(error.get("code")).unwrap_or_default(),
+        sizes: size("n_prompt_tokens").zip(size("n_ctx")),
+        retry_after: retry_delay(error),
     }
 }
 
-/// Text from a server, fit for one line of the screen: no control or invisible direction characters, blanks joined, 300
-/// characters at most, and `secret` masked should it occur.
-pub(super) fn clean(text: &str, secret: Option<&str>) -> String {
-    let masked = match secret.filter(|secret| !secret.is_empty()) {
-        Some(secret) => text.replace(secret, "[key]"),
-        None => text.to_owned(),
-    };
-    let mut line = String::new();
-    for word in masked.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.extend(word.chars().filter(|c| !is_invisible(*c)));
-        if line.len() > 4 * MAX_SERVER_TEXT {
-            break;
-        }
-    }
-    match line.char_indices().nth(MAX_SERVER_TEXT) {
-        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
-        None => line,
-    }
+/// Reasons and quotas that Google gives beside its words.
+fn details(error: &Value) -> Option<String> {
+    let details = error.get("details")?.as_array()?;
+    let reasons = details.iter().filter_map(|detail| detail.get("reason"));
+    let quotas = details.iter().filter_map(|detail| detail.pointer("/violations/0/quotaId"));
+    Some(reasons.chain(quotas).filter_map(Value::as_str).collect::<Vec<_>>().join(" "))
 }
 
-/// Zero-width and direction controls, and the tag characters that can hide whole sentences.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-        || matches!(c, '\u{e0000}'..='\u{e007f}')
+/// Google's `RetryInfo`: seconds with an `s` after them.
+fn retry_delay(error: &Value) -> Option<Duration> {
+    let details = error.get("details")?.as_array()?;
+    let delay = details.iter().find_map(|detail| detail.get("retryDelay"))?.as_str()?;
+    Duration::try_from_secs_f64(delay.strip_suffix('s')?.parse().ok()?).ok()
 }
 
 #[cfg(test)]
@@ -159,7 +166,8 @@ mod tests {
 
     fn sorted(status: u16, body: &str) -> LlmError {
         let retry_after = Some(Duration::from_secs(7));
-        classify(&Refusal { status, url: "http://x/v1", body, retry_after, secret: Some("sk-canary") })
+        let mask = Mask::new(Some(&"sk-canary".to_owned().into()), &[], &url::Url::parse("http://x").unwrap());
+        classify(&Refusal { status, url: "http://x/v1", body, retry_after, mask: &mask })
     }
 
     fn kind(error: &LlmError) -> String {
@@ -186,6 +194,9 @@ mod tests {
             (500, "", "Server"),
             (503, r#"{"error":{"message":"Loading model"}}"#, "Server"),
             (529, r#"{"error":{"type":"overloaded_error","message":"Overloaded"}}"#, "Server"),
+            (400, r#"{"error":{"message":"API key not valid.","details":[{"reason":"API_KEY_INVALID"}]}}"#, "Auth"),
+            (400, r#"{"error":{"message":"Your credit balance is too low"}}"#, "Quota"),
+            (429, r#"{"error":{"message":"x","details":[{"violations":[{"quotaId":"RequestsPerDay"}]}]}}"#, "Quota"),
             (302, "", "NotAnApi"),
             (200, r#"{"error":{"message":"x","code":502}}"#, "Server"),
             (200, r#"{"error":{"type":"overloaded_error","message":"Overloaded"}}"#, "Server"),
@@ -205,15 +216,28 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_server_text_is_cut() {
-        assert_eq!(clean(&"wörd ".repeat(500), None).chars().count(), MAX_SERVER_TEXT + 1);
+    fn what_was_sent_and_what_is_allowed_is_told() {
+        let sizes = |body: &str| match sorted(400, body) {
+            LlmError::Overflow { sent, limit, .. } => (sent, limit),
+            other => panic!("{other:?}"),
+        };
+        let llama = r#"{"error":{"code":400,"message":"too long","type":"exceed_context_size_error","n_prompt_tokens":9000,"n_ctx":4096}}"#;
+        assert_eq!(sizes(llama), (Some(9000), Some(4096)));
+        let anthropic = r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 9 tokens > 8 maximum"}}"#;
+        assert_eq!(sizes(anthropic), (Some(9), Some(8)));
     }
 
     #[test]
-    fn only_what_may_pass_is_tried_again() {
-        assert!(sorted(503, "").is_passing() && sorted(429, "").is_passing() && sorted(529, "").is_passing());
-        assert!(!sorted(501, "").is_passing() && !sorted(401, "").is_passing());
-        assert!(!sorted(429, "insufficient_quota").is_passing());
+    fn google_says_in_the_body_how_long_to_wait() {
+        let body = r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"x","details":[
+            {"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.5s"}]}}"#;
+        let mask = Mask::default();
+        let error = classify(&Refusal { status: 429, url: "", body, retry_after: None, mask: &mask });
+        assert_eq!(error.retry_after(), Some(Duration::from_millis(34_500)));
+    }
+
+    #[test]
+    fn the_pause_that_a_server_asks_for_is_kept() {
         assert_eq!(sorted(429, "").retry_after(), Some(Duration::from_secs(7)));
     }
 
@@ -222,7 +246,7 @@ mod tests {
         fn any_answer_gives_one_clean_line(status in 100u16..=600, body in ".{0,400}") {
             let line = sorted(status, &body).to_string();
             prop_assert!(!line.chars().any(char::is_control));
-            prop_assert!(line.chars().count() < MAX_SERVER_TEXT + 100);
+            prop_assert!(line.chars().count() < crate::llm::clean::MAX_SERVER_TEXT + 100);
         }
     }
 }

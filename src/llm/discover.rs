@@ -7,8 +7,9 @@ use serde_json::Value;
 use tokio::time::timeout;
 use url::Url;
 
-use super::classify::clean;
-use super::openai::client;
+use super::clean::clean;
+use super::client::client;
+use crate::models::Api;
 
 /// The usual servers and the ports that they listen on unless told otherwise.
 pub const KNOWN_SERVERS: &[(&str, u16)] =
@@ -28,7 +29,9 @@ const MAX_BODY: usize = 1024 * 1024;
 pub struct LocalServer {
     /// The kind of server.
     pub name: String,
-    /// The address to give to [`OpenAi::new`](super::OpenAi::new).
+    /// What it is best asked in: Ollama in its own format, because it cuts long prompts in the chat API and says nothing.
+    pub api: Api,
+    /// The root of its API.
     pub base_url: String,
     /// Ids of the models it offers, in its order.
     pub models: Vec<String>,
@@ -66,7 +69,8 @@ async fn ask(client: &reqwest::Client, name: &str, port: u16) -> Option<LocalSer
         }
     }
     let (signature, models) = read_models(&serde_json::from_slice(&body).ok()?)?;
-    Some(LocalServer { name: signature.unwrap_or(name).to_owned(), base_url, models })
+    let api = if signature == Some("Ollama") { Api::Ollama } else { Api::Chat };
+    Some(LocalServer { name: signature.unwrap_or(name).to_owned(), api, base_url, models })
 }
 
 /// The server's kind, if its models are signed, and the model ids.
@@ -75,7 +79,7 @@ fn read_models(list: &Value) -> Option<(Option<&'static str>, Vec<String>)> {
     let owners = list.iter().filter_map(|model| model.get("owned_by").and_then(Value::as_str));
     let signed = |owner: &str| SIGNATURES.iter().find(|(signature, _)| *signature == owner).map(|(_, name)| *name);
     let ids = list.iter().filter_map(|model| model.get("id").and_then(Value::as_str));
-    Some((owners.filter_map(signed).next(), ids.map(|id| clean(id, None)).collect()))
+    Some((owners.filter_map(signed).next(), ids.map(clean).collect()))
 }
 
 #[cfg(test)]
@@ -99,9 +103,13 @@ mod tests {
         let other = serve(r#"{"data":[]}"#).await;
         let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let mute = silent.local_addr().unwrap().port();
-        let found = local_servers_at(&[("A", llama), ("B", page), ("C", mute), ("D", other), ("E", 1)]).await;
+        let ollama = serve(r#"{"object":"list","data":[{"id":"tiny","owned_by":"library"}]}"#).await;
+        let servers = [("A", llama), ("B", page), ("C", mute), ("D", other), ("E", 1), ("F", ollama)];
+        let found = local_servers_at(&servers).await;
         let names: Vec<&str> = found.iter().map(|server| server.name.as_str()).collect();
-        assert_eq!(names, ["llama.cpp", "D"]);
+        assert_eq!(names, ["llama.cpp", "D", "Ollama"]);
+        let apis: Vec<Api> = found.iter().map(|server| server.api).collect();
+        assert_eq!(apis, [Api::Chat, Api::Chat, Api::Ollama]);
         assert_eq!(found[0].models, ["tiny", "big"]);
         assert_eq!(found[0].base_url, format!("http://127.0.0.1:{llama}/v1"));
     }

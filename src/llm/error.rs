@@ -49,8 +49,12 @@ pub enum LlmError {
     /// The request does not fit the model's context window.
     #[error("the request is too long for the model: {message}")]
     Overflow {
-        /// The server's words; usually they hold both numbers.
+        /// The server's words.
         message: String,
+        /// Tokens of the request, if the server said so.
+        sent: Option<usize>,
+        /// Tokens that it takes, if the server said so.
+        limit: Option<usize>,
     },
     /// The model or the address does not exist.
     #[error("not found at {url}: {message}")]
@@ -90,8 +94,8 @@ pub enum LlmError {
         /// How long, in seconds.
         seconds: u64,
     },
-    /// What came is no answer of a chat completions API.
-    #[error("{url} does not answer like a chat completions API: {snippet}")]
+    /// What came is no answer of the API that was expected there.
+    #[error("{url} does not answer like a chat API: {snippet}")]
     NotAnApi {
         /// The address.
         url: String,
@@ -130,15 +134,6 @@ impl LlmError {
             Self::NotAnApi { .. } => "Check the base address; it must be the one of the API, not of a web page.",
             Self::TooMuch { .. } => "Ask for less at a time.",
             Self::Cancelled => "Send again when you are ready.",
-        }
-    }
-
-    /// Whether the same request may succeed a little later. Says nothing of whether text was received already.
-    pub fn is_passing(&self) -> bool {
-        match self {
-            Self::Connect { .. } | Self::RateLimited { .. } | Self::Interrupted { .. } => true,
-            Self::Server { status, .. } => *status != 501,
-            _ => false,
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::models::Tokens;
+
 /// Something that happened while an answer was being made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StreamEvent {
@@ -9,6 +11,8 @@ pub enum StreamEvent {
     Text(String),
     /// The next piece of the model's visible thinking; no part of the answer.
     Reasoning(String),
+    /// All text so far was thinking, as only its end has told. What follows is the answer.
+    TakeBack,
     /// Token counts. The last one counts.
     Usage(Usage),
     /// The request failed before any text and is sent again after a pause.
@@ -31,6 +35,33 @@ pub struct Usage {
     pub output: u64,
     /// Those of `input` that the server had in its cache.
     pub cached: u64,
+    /// Those of `input` that it put into its cache for a price of their own.
+    pub cache_written: u64,
+    /// Those of `output` that were thinking, where the server says so.
+    pub reasoning: u64,
+}
+
+impl Usage {
+    /// What two counts of one request say together: servers tell some numbers first and others last, and none shrinks.
+    pub(super) fn joined(self, other: Self) -> Self {
+        Self {
+            input: self.input.max(other.input),
+            output: self.output.max(other.output),
+            cached: self.cached.max(other.cached),
+            cache_written: self.cache_written.max(other.cache_written),
+            reasoning: self.reasoning.max(other.reasoning),
+        }
+    }
+
+    /// The same by how it is paid for.
+    pub fn tokens(self) -> Tokens {
+        Tokens {
+            fresh: self.input.saturating_sub(self.cached + self.cache_written),
+            cache_read: self.cached,
+            cache_write: self.cache_written,
+            output: self.output,
+        }
+    }
 }
 
 /// Why the model stopped.

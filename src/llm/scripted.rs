@@ -102,7 +102,7 @@ mod tests {
 
     fn asked(text: &str) -> Request {
         let messages = vec![Message::new(Role::User, text), Message::new(Role::Assistant, "rename")];
-        Request { model: "m".into(), messages, max_output_tokens: None, temperature: None }
+        Request { model: "m".into(), messages, ..Request::default() }
     }
 
     fn script() -> Scripted {

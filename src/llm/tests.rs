@@ -1,5 +1,7 @@
-//! The OpenAI-compatible provider against real sockets on loopback.
+//! The provider against real sockets on loopback: what holds for every format, in the words of the chat API.
 
+mod formats;
+mod refusals;
 mod servers;
 
 use std::time::Duration;
@@ -11,7 +13,9 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
+use crate::config::Endpoint;
 use crate::context::{Message, Role};
+use crate::models::Api;
 use servers::{Canned, DONE, STOP, Step, canned, delta, head, rude, send};
 
 const TINY: Duration = Duration::from_millis(40);
@@ -25,17 +29,24 @@ fn ok(body: impl Into<String>) -> Canned {
 
 fn request() -> Request {
     let messages = vec![Message::new(Role::System, "Be brief."), Message::new(Role::User, "Hi")];
-    Request { model: "tiny".into(), messages, max_output_tokens: None, temperature: None }
+    Request { model: "tiny".into(), messages, ..Request::default() }
 }
 
-fn server(base: &str) -> OpenAi {
-    let key = Some("sk-canary".to_owned().into());
+fn endpoint(api: Api, base: &str, key: &str) -> Endpoint {
+    Endpoint { key: Some(key.to_owned().into()), ..Endpoint::without_key(api, base, "tiny") }
+}
+
+fn server(base: &str) -> HttpProvider {
+    server_of(&endpoint(Api::Chat, base, "sk-canary"))
+}
+
+fn server_of(endpoint: &Endpoint) -> HttpProvider {
     let retry = RetryPolicy { tries: 3, first_wait: Duration::from_millis(1), longest_wait: Duration::from_secs(60) };
     let timeouts = Timeouts { connect: LONG, first_byte: LONG, idle: LONG };
-    OpenAi::new(base, key).unwrap().with_retry(retry).with_timeouts(timeouts)
+    HttpProvider::new(endpoint).unwrap().with_retry(retry).with_timeouts(timeouts)
 }
 
-async fn ask(server: &OpenAi) -> (Result<Completion, LlmError>, Vec<StreamEvent>) {
+async fn ask(server: &HttpProvider) -> (Result<Completion, LlmError>, Vec<StreamEvent>) {
     let (sender, mut receiver) = mpsc::channel(4);
     let collect = async move {
         let mut events = Vec::new();
@@ -78,15 +89,15 @@ async fn an_answer_streams_with_its_thinking_and_its_counts() {
     ];
     let (base, seen) = canned(vec![ok(stream.concat())]).await;
     let (end, events) = ask(&server(&base)).await;
-    let usage = Usage { input: 7, output: 3, cached: 0 };
+    let usage = Usage { input: 7, output: 3, ..Usage::default() };
     assert_eq!(end, Ok(Completion { finish: Finish::Stop, usage: Some(usage) }));
     assert_eq!(text(&events), "Héllo 🚀");
     assert_eq!(events[0], StreamEvent::Reasoning("hm".into()));
     assert_eq!(events.last(), Some(&StreamEvent::Usage(usage)));
-    let (headers, body) = seen.lock().unwrap().remove(0);
-    assert_eq!(headers["authorization"], "Bearer sk-canary");
-    assert_eq!(body["messages"][1], json!({"role":"user","content":"Hi"}));
-    assert_eq!(body["stream"], true);
+    let asked = seen.lock().unwrap().remove(0);
+    assert_eq!(asked.headers["authorization"], "Bearer sk-canary");
+    assert_eq!(asked.body["messages"][1], json!({"role":"user","content":"Hi"}));
+    assert_eq!(asked.body["stream"], true);
 }
 
 #[tokio::test]
@@ -207,7 +218,8 @@ async fn a_server_that_knows_no_stream_options_is_asked_without_once_and_for_all
         let (end, events) = ask(&server).await;
         assert_eq!((end.unwrap().finish, retries(&events)), (Finish::Stop, 0));
     }
-    let asked: Vec<bool> = seen.lock().unwrap().iter().map(|(_, body)| body.get("stream_options").is_some()).collect();
+    let asked: Vec<bool> =
+        seen.lock().unwrap().iter().map(|asked| asked.body.get("stream_options").is_some()).collect();
     assert_eq!(asked, [true, false, false]);
 }
 
@@ -257,6 +269,11 @@ async fn silence_and_mere_comments_time_out() {
     let (base, _) = rude(vec![vec![head(""), send(&delta("half")), send(": alive\n\n"), Step::Hold]]).await;
     let (end, events) = ask(&server(&base).with_timeouts(Timeouts { first_byte: LONG, ..tiny })).await;
     assert_eq!((end, text(&events).as_str()), (Err(LlmError::Idle { seconds: 1 }), "half"));
+    // The status of a refusal says enough when its words do not come to an end.
+    let refusal = Step::Send(b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 99\r\n\r\nno such key".to_vec());
+    let (base, _) = rude(vec![vec![refusal, Step::Hold]]).await;
+    let (end, _) = ask(&server(&base).with_timeouts(Timeouts { first_byte: LONG, ..tiny })).await;
+    assert_eq!(end, Err(LlmError::Auth { status: 401, message: "no such key".into() }));
     // The model has finished; only the end marker is missing.
     let (base, _) = rude(vec![vec![head(""), send(&[&delta("all"), STOP].concat()), Step::Hold]]).await;
     let (end, _) = ask(&server(&base).with_timeouts(Timeouts { first_byte: LONG, ..tiny })).await;
@@ -275,8 +292,23 @@ async fn a_closed_port_and_a_bad_key_say_so() {
     // The same with certificates read from the system.
     let secure = server(&base.replace("http:", "https:"));
     assert!(matches!(ask(&secure).await.0, Err(LlmError::Connect { .. })));
-    let broken = OpenAi::new(&base, Some("sk\ncanary".to_owned().into())).unwrap();
+    let broken = HttpProvider::new(&endpoint(Api::Chat, &base, "sk\ncanary")).unwrap();
     assert_eq!(ask(&broken).await.0, Err(LlmError::UnusableKey));
+}
+
+#[test]
+fn a_key_in_clear_over_the_network_is_noticed() {
+    let with_key = |base: &str| server(base).sends_key_in_clear();
+    assert!(with_key("http://example.com/v1"));
+    assert!(!with_key("https://example.com/v1") && !with_key("http://localhost:1/v1") && !with_key("http://[::1]/v1"));
+    assert!(!server_of(&endpoint(Api::Chat, "http://example.com/v1", " ")).sends_key_in_clear());
+}
+
+#[test]
+fn debug_shows_no_key() {
+    let mut endpoint = endpoint(Api::Chat, "http://u:canary@h/v1?key=canary", "sk-canary");
+    endpoint.headers.push(("x-token".into(), "canary-token".into()));
+    assert!(!format!("{:?}", server_of(&endpoint)).contains("canary"));
 }
 
 proptest! {

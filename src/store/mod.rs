@@ -4,17 +4,25 @@
 //! (`segment_file`), which never change once they are written, and for each root a tree (`tree_file`) that says which
 //! record is whose; the tokens of lines that maps have shown (`counts_file`), and the commits of
 //! the past (`history_file`). Every file is written beside its place and moved there whole, and carries a checksum: a damaged or
-//! foreign one counts as absent, and what it held is made anew.
+//! foreign one counts as absent, and what it held is made anew. Beside those folders lie the lists of models that the user had
+//! fetched (`model_lists`), as text; what was learnt of how providers count (`calibration_file`) is state of the user's,
+//! and so are long outputs (`outputs`).
 
+mod calibration_file;
 mod counts_file;
 mod error;
 mod history_file;
 mod map_store;
+mod model_lists;
+mod outputs;
 mod sealed;
 mod segment_file;
 mod tree_file;
 
+pub use calibration_file::CalibrationFile;
 pub use error::StoreError;
 pub use map_store::{Loaded, MapStore};
+pub use model_lists::{keep_model_list, model_lists};
+pub use outputs::keep_output;
 pub use segment_file::{ContentKey, StoredSegment};
 pub use tree_file::{KnownFile, Tree};

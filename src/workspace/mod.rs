@@ -24,7 +24,7 @@ pub use journal::{Direction, Journal, Recovered, Recovery, Unwritten, recover, u
 pub use resolve::stands;
 pub use root::{Root, RootKind};
 pub use secret::is_secret_name;
-pub use snapshot::{ContentHash, MAX_FILE_BYTES, Snapshot, read};
+pub use snapshot::{ContentHash, MAX_FILE_BYTES, Snapshot, read, read_raw};
 pub use walk::{FileEntry, Listing, files, ignored_but_tracked, look_again};
 pub use watch::{Changed, Watch};
 pub use write::{FileWrite, Written, WrittenFile, write};

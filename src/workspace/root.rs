@@ -22,6 +22,7 @@ pub struct Root {
     path: PathBuf,
     kind: RootKind,
     git_folder: Option<PathBuf>,
+    ignored: Vec<String>,
 }
 
 impl Root {
@@ -41,7 +42,18 @@ impl Root {
     fn new(path: PathBuf) -> Self {
         let (top, kind) = enclosing(&path).unwrap_or((&path, RootKind::Plain));
         let git_folder = git_folder(top, &path, kind);
-        Self { git_folder, kind, path }
+        Self { git_folder, kind, path, ignored: Vec::new() }
+    }
+
+    /// The same root without the files that `patterns` hide from every list, written as in a `.gitignore` at the root.
+    #[must_use]
+    pub fn ignoring(self, patterns: &[String]) -> Self {
+        Self { ignored: patterns.to_vec(), ..self }
+    }
+
+    /// The patterns of [`Root::ignoring`].
+    pub(super) fn ignored(&self) -> &[String] {
+        &self.ignored
     }
 
     /// The folder, absolute and free of links.

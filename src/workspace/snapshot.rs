@@ -52,6 +52,11 @@ pub struct Snapshot {
 /// Reads `path` (relative, `/`) as text. Pipes, sockets and devices are refused without being opened, and a link is
 /// followed only when it stays inside the root.
 pub fn read(root: &Root, path: &str) -> Result<Snapshot, ReadError> {
+    decode(path, read_raw(root, path)?)
+}
+
+/// Reads the bytes of `path`, under the same conditions.
+pub fn read_raw(root: &Root, path: &str) -> Result<Vec<u8>, ReadError> {
     let name = || path.to_owned();
     let place = resolve(root, path).map_err(|refusal| match refusal {
         Refusal::Outside(reason) => ReadError::Outside { path: name(), reason },
@@ -72,7 +77,7 @@ pub fn read(root: &Root, path: &str) -> Result<Snapshot, ReadError> {
     if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(ReadError::TooLarge { path: name(), bytes: bytes.len() as u64 });
     }
-    decode(path, bytes)
+    Ok(bytes)
 }
 
 fn decode(path: &str, bytes: Vec<u8>) -> Result<Snapshot, ReadError> {

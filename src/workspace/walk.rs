@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::{DirEntry, WalkBuilder};
 
 use super::resolve::relative;
@@ -48,7 +49,8 @@ pub struct Listing {
     pub cancelled: bool,
 }
 
-/// Lists the files under `root`, honouring `.gitignore`, git's exclude files, `.ignore` and `.rhumbignore`. Hidden
+/// Lists the files under `root`, honouring `.gitignore`, git's exclude files, `.ignore` and `.rhumbignore`, and what the root was told to
+/// ignore. Hidden
 /// files are listed, links are not followed, and `.git` is never entered. `progress` hears how many files were found so
 /// far; setting `cancel` ends the walk early. A bare repository has no files.
 pub fn files(root: &Root, cancel: &AtomicBool, progress: &mut dyn FnMut(usize)) -> Listing {
@@ -113,14 +115,16 @@ pub fn look_again(root: &Root, entry: &FileEntry) -> Option<FileEntry> {
 fn builder(root: &Root, nested: &Arc<Mutex<BTreeSet<String>>>) -> WalkBuilder {
     let in_git = root.kind() == RootKind::Git;
     let (nested, top) = (Arc::clone(nested), root.clone());
+    let ignored = ignored(root);
     let enter = move |entry: &DirEntry| {
         if entry.depth() == 0 {
             return true;
         }
-        if entry.file_name() == ".git" {
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        if entry.file_name() == ".git" || ignored.matched(entry.path(), is_folder).is_ignore() {
             return false;
         }
-        let foreign = in_git && entry.file_type().is_some_and(|kind| kind.is_dir()) && has_work_tree(entry.path());
+        let foreign = in_git && is_folder && has_work_tree(entry.path());
         if foreign {
             nested.lock().unwrap_or_else(PoisonError::into_inner).insert(shown(&top, entry.path()));
         }
@@ -136,6 +140,15 @@ fn builder(root: &Root, nested: &Arc<Mutex<BTreeSet<String>>>) -> WalkBuilder {
         .add_custom_ignore_filename(".rhumbignore")
         .filter_entry(enter);
     builder
+}
+
+/// What the settings hide. A pattern that is none hides nothing.
+fn ignored(root: &Root) -> Gitignore {
+    let mut builder = GitignoreBuilder::new(root.path());
+    for pattern in root.ignored() {
+        drop(builder.add_line(None, pattern));
+    }
+    builder.build().unwrap_or_else(|_| Gitignore::empty())
 }
 
 fn take(root: &Root, entry: &DirEntry, since: SystemTime, files: &mut Vec<FileEntry>, skipped: &mut BTreeSet<String>) {
@@ -219,6 +232,14 @@ mod tests {
             assert_eq!(paths(&listing), [".gitignore", ".hidden/h", ".rhumbignore", "a/x.rs", "b.rs"]);
             assert_eq!(listing.files[4].bytes, 2);
         }
+    }
+
+    #[test]
+    fn what_the_settings_ignore_is_not_listed() {
+        let (_dir, root) =
+            tree(&[("a.rs", ""), ("dist/b.js", ""), ("deep/dist/c.js", ""), ("deep/x.tmp", ""), ("keep.tmp", "")]);
+        let patterns = ["/dist", "*.tmp", "!keep.tmp", "[", ""].map(str::to_owned);
+        assert_eq!(paths(&listed(&root.ignoring(&patterns))), ["a.rs", "deep/dist/c.js", "keep.tmp"]);
     }
 
     #[test]

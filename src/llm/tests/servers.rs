@@ -3,16 +3,24 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
+use axum::Router;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::IntoResponse;
-use axum::{Router, routing::post};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-pub(super) type Seen = Arc<Mutex<Vec<(HeaderMap, Value)>>>;
+/// A request as it came in.
+pub(super) struct Asked {
+    /// Path and query.
+    pub(super) path: String,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Value,
+}
+
+pub(super) type Seen = Arc<Mutex<Vec<Asked>>>;
 pub(super) type Canned = (u16, Vec<(&'static str, &'static str)>, String);
 
 /// A well-behaved HTTP server that gives out canned answers in turn, the last one for ever.
@@ -20,9 +28,11 @@ pub(super) async fn canned(answers: Vec<Canned>) -> (String, Seen) {
     let seen: Seen = Arc::default();
     let state = (Arc::clone(&seen), Arc::new(Mutex::new(VecDeque::from(answers))));
     let answer = |State((seen, answers)): State<(Seen, Arc<Mutex<VecDeque<Canned>>>)>,
+                  uri: Uri,
                   headers: HeaderMap,
                   body: String| async move {
-        seen.lock().unwrap().push((headers, serde_json::from_str(&body).unwrap()));
+        let body = serde_json::from_str(&body).unwrap();
+        seen.lock().unwrap().push(Asked { path: uri.to_string(), headers, body });
         let mut answers = answers.lock().unwrap();
         let (status, headers, body) =
             if answers.len() > 1 { answers.pop_front().unwrap() } else { answers.front().cloned().unwrap() };
@@ -32,7 +42,7 @@ pub(super) async fn canned(answers: Vec<Canned>) -> (String, Seen) {
         }
         response
     };
-    let app = Router::new().route("/v1/chat/completions", post(answer)).with_state(state);
+    let app = Router::new().fallback(answer).with_state(state);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}/v1", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, app).await });
@@ -45,6 +55,8 @@ pub(super) enum Step {
     Send(Vec<u8>),
     /// Keep the connection open until the client closes it.
     Hold,
+    /// Send the same again and again until the client closes the connection.
+    Repeat(Vec<u8>),
 }
 
 /// A server that sends exactly these bytes on each connection in turn and then cuts it. Tells when a client has hung up
@@ -59,9 +71,14 @@ pub(super) async fn rude(connections: Vec<Vec<Step>>) -> (String, oneshot::Recei
             let (mut socket, _) = listener.accept().await.unwrap();
             let mut request = vec![0; 64 * 1024];
             let _ = socket.read(&mut request).await;
+            socket.set_nodelay(true).unwrap();
             for step in steps {
                 match step {
                     Step::Send(bytes) => socket.write_all(&bytes).await.unwrap_or_default(),
+                    Step::Repeat(bytes) => {
+                        while socket.write_all(&bytes).await.is_ok() {}
+                        hung_up.take().map(|hung_up| hung_up.send(()));
+                    }
                     Step::Hold => {
                         while socket.read(&mut request).await.is_ok_and(|read| read > 0) {}
                         hung_up.take().map(|hung_up| hung_up.send(()));

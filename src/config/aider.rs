@@ -1,0 +1,242 @@
+//! `.aider.conf.yml`: the settings of another pair programmer that have a counterpart here. They stand below those of
+//! `rhumb.toml` beside it, and of a repository's file they count as those of its `rhumb.toml` do.
+
+use std::borrow::Cow;
+
+use saphyr_parser::{Event, Parser, Span};
+use toml::Value;
+
+use super::layer::{Entry, Level, Origin};
+use super::setting::{Kind, setting};
+use super::value::read;
+
+/// The name of the file.
+pub(super) const FILE: &str = ".aider.conf.yml";
+
+/// Its settings that mean the same here under another name; see also [`counterpart`].
+const NAMES: &[(&str, &str)] = &[
+    ("openai-api-base", "base_url"),
+    ("auto-commits", "auto_commit"),
+    ("cache-keepalive-pings", "cache_pings"),
+    ("max-chat-history-tokens", "history_tokens"),
+    ("chat-language", "language"),
+    ("reasoning-effort", "thinking"),
+    ("thinking-tokens", "thinking"),
+];
+
+/// Those that go by the same name, but for the dashes.
+const SAME: &[&str] = &[
+    "model",
+    "weak-model",
+    "editor-model",
+    "edit-format",
+    "map-tokens",
+    "map-refresh",
+    "cache-prompts",
+    "timeout",
+    "read",
+    "lint-cmd",
+    "test-cmd",
+];
+
+/// A setting of the file: its name, its line (1-based), and one or more texts.
+#[derive(Debug, PartialEq, Eq)]
+struct Line {
+    name: String,
+    line: usize,
+    values: Vec<String>,
+    is_list: bool,
+}
+
+/// What a file says that can be used here, and what to tell of the rest.
+pub(super) fn parse(path: &str, text: &str, level: Level) -> (Vec<Entry>, Vec<String>) {
+    let lines = match lines(text) {
+        Ok(lines) => lines,
+        Err((line, why)) => return (Vec::new(), vec![format!("{path}:{line}: not used: {why}")]),
+    };
+    let (mut entries, mut notes, mut rest) = (Vec::new(), Vec::new(), Vec::new());
+    for line in lines.into_iter().filter(|line| !line.values.is_empty()) {
+        let origin = Origin::File { level, path: path.to_owned(), line: line.line };
+        match translated(&line) {
+            Some(Ok(found)) => {
+                entries.extend(found.into_iter().map(|(name, value)| Entry { name, value, origin: origin.clone() }));
+            }
+            Some(Err(why)) => notes.push(format!("{path}:{}: {} is not used: {why}", line.line, line.name)),
+            None => rest.push(line.name),
+        }
+    }
+    if !rest.is_empty() {
+        notes.push(format!("{path}: these settings have no counterpart here: {}", rest.join(", ")));
+    }
+    (entries, notes)
+}
+
+type Translated = Result<Vec<(String, Value)>, String>;
+
+/// A setting as it is called and written here; `None` where there is no such thing.
+fn translated(line: &Line) -> Option<Translated> {
+    let first = line.values.first()?.as_str();
+    match line.name.as_str() {
+        "api-key" | "openai-api-key" | "anthropic-api-key" | "set-env" => {
+            Some(Err("keys and variables are not taken from files of this kind".into()))
+        }
+        "dark-mode" | "light-mode" => {
+            let theme = if line.name == "dark-mode" { "rhumb-dark" } else { "rhumb-light" };
+            let is_on = read(Kind::Switch, first) == Ok(Value::Boolean(true));
+            Some(Ok(if is_on { vec![("theme".into(), theme.into())] } else { Vec::new() }))
+        }
+        "alias" => {
+            let alias = |each: &String| {
+                let (name, model) = each.split_once(':').ok_or_else(|| format!("`{each}` is not NAME:MODEL"))?;
+                Ok((format!("aliases.{}", name.trim()), Value::String(model.trim().to_owned())))
+            };
+            Some(line.values.iter().map(alias).collect())
+        }
+        name => counterpart(name).map(|name| value(name, line)),
+    }
+}
+
+fn counterpart(name: &str) -> Option<&'static super::Setting> {
+    match NAMES.iter().find(|(theirs, _)| *theirs == name) {
+        Some((_, ours)) => setting(ours),
+        None => setting(&SAME.iter().find(|same| **same == name)?.replace('-', "_")),
+    }
+}
+
+fn value(setting: &super::Setting, line: &Line) -> Translated {
+    let value = match (setting.kind, line.values.as_slice()) {
+        (Kind::List, values) => Value::Array(values.iter().cloned().map(Value::String).collect()),
+        (_, [only]) => read(setting.kind, &in_tokens(only, setting.name))?,
+        _ => return Err("there can be only one here".into()),
+    };
+    Ok(vec![(setting.name.to_owned(), value)])
+}
+
+/// A number of tokens may be written `8k`.
+fn in_tokens<'t>(text: &'t str, name: &str) -> Cow<'t, str> {
+    let thousands =
+        text.strip_suffix(['k', 'K']).filter(|_| name == "thinking").and_then(|text| text.parse::<u32>().ok());
+    thousands.map_or(Cow::Borrowed(text), |thousands| Cow::Owned(thousands.saturating_mul(1024).to_string()))
+}
+
+/// The file as what it may be: a mapping of names to texts and lists of texts. Aliases are refused, so that a small file stays
+/// small.
+fn lines(text: &str) -> Result<Vec<Line>, (usize, String)> {
+    let mut found = Vec::new();
+    let mut open: Option<Line> = None;
+    let (mut depth, mut in_list) = (0_usize, false);
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event.map_err(|error| (error.marker().line(), "this is not YAML".to_owned()))?;
+        let refused = |why: &str| Err((first_line(span), why.to_owned()));
+        match event {
+            Event::Alias(_) => return refused("it has aliases"),
+            Event::DocumentStart(_) if !found.is_empty() => return refused("it has several documents"),
+            Event::MappingStart(..) if depth == 0 => depth = 1,
+            Event::MappingStart(..) => return refused("expected a text or a list"),
+            Event::MappingEnd => depth = 0,
+            Event::SequenceStart(..) => match &mut open {
+                Some(line) if !in_list => (line.is_list, in_list) = (true, true),
+                _ => return refused("expected names with values"),
+            },
+            Event::SequenceEnd => {
+                in_list = false;
+                found.extend(open.take());
+            }
+            Event::Scalar(text, style, ..) => {
+                let is_null = style == saphyr_parser::ScalarStyle::Plain && matches!(&*text, "" | "~" | "null");
+                match &mut open {
+                    None if depth == 1 => {
+                        let name = text.replace('_', "-");
+                        open = Some(Line { name, line: first_line(span), values: Vec::new(), is_list: false });
+                    }
+                    // An empty file is a text that says nothing.
+                    None if is_null => {}
+                    None => return refused("expected names with values"),
+                    Some(line) => {
+                        line.values.extend((!is_null).then(|| text.into_owned()));
+                        if !in_list {
+                            found.extend(open.take());
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(found)
+}
+
+fn first_line(span: Span) -> usize {
+    span.start.line()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_file(text: &str) -> (Vec<String>, Vec<String>) {
+        let (entries, notes) = parse("c.yml", text, Level::User);
+        let shown = entries.iter().map(|entry| format!("{} = {} @ {}", entry.name, entry.value, entry.origin));
+        (shown.collect(), notes)
+    }
+
+    #[test]
+    fn what_maps_over_is_taken_with_its_line() {
+        let (entries, notes) = read_file(
+            "# mine\nmodel: sonnet\nweak_model: 'gpt-5-mini'\nedit-format: udiff\nmap-tokens: 2048\nauto-commits: false\n\
+             read:\n  - STYLE.md\n  - docs/API.md\nlint-cmd: [cargo clippy]\nthinking-tokens: 8k\ndark-mode: true\nlight-mode: false\n\
+             alias:\n  - \"fast:groq/x\"\ncache-prompts: yes\ntest-cmd: null\n",
+        );
+        assert_eq!(
+            entries,
+            [
+                "model = \"sonnet\" @ c.yml:2",
+                "weak_model = \"gpt-5-mini\" @ c.yml:3",
+                "edit_format = \"udiff\" @ c.yml:4",
+                "map_tokens = 2048 @ c.yml:5",
+                "auto_commit = false @ c.yml:6",
+                "read = [\"STYLE.md\", \"docs/API.md\"] @ c.yml:7",
+                "lint_cmd = \"cargo clippy\" @ c.yml:10",
+                "thinking = 8192 @ c.yml:11",
+                "theme = \"rhumb-dark\" @ c.yml:12",
+                "aliases.fast = \"groq/x\" @ c.yml:14",
+                "cache_prompts = true @ c.yml:16",
+            ]
+        );
+        assert!(notes.is_empty(), "{notes:?}");
+    }
+
+    #[test]
+    fn what_does_not_is_told_and_keys_are_not_shown() {
+        let (entries, notes) = read_file(
+            "vim: true\nopenai-api-key: sk-canary\napi-key:\n  - gemini=sk-canary\nedit-format: architect\nvoice-language: en\n",
+        );
+        assert!(entries.is_empty());
+        assert_eq!(notes.len(), 4, "{notes:?}");
+        assert!(notes[2].starts_with("c.yml:5: edit-format is not used: expected one of"), "{notes:?}");
+        assert!(notes[3].ends_with("no counterpart here: vim, voice-language"), "{notes:?}");
+        assert!(!notes.concat().contains("canary"));
+    }
+
+    #[test]
+    fn a_bomb_and_nonsense_are_refused_by_line() {
+        let bomb = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n";
+        for (text, line) in
+            [(bomb, 2), ("- model\n", 1), ("model:\n  deep: 1\n", 2), ("read: [[a]]\n", 1), ("a: b: c\n", 1)]
+        {
+            let (entries, notes) = read_file(text);
+            assert!(entries.is_empty() && notes.len() == 1, "{text}: {entries:?} {notes:?}");
+            assert!(notes[0].starts_with(&format!("c.yml:{line}: not used")), "{text}: {notes:?}");
+        }
+        for text in ["", "# nothing\n", "---\n"] {
+            assert_eq!(read_file(text), (Vec::new(), Vec::new()), "{text:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_read_without_a_panic(text in "[ -~\n\"=\\[\\]{}&*:é-]{0,80}") {
+            let _ = read_file(&text);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Files that tell how a repository wants its code: `AGENTS.md` and `CONVENTIONS.md` at the root, and `AGENTS.md` of each folder
+//! down to where the user stands, the nearest last. They are text for the model to read and nothing more.
+
+use std::path::{Path, PathBuf};
+
+use super::layers::file_below;
+use crate::workspace::is_secret_name;
+
+/// The names at the root, in the order in which they are read.
+const AT_ROOT: [&str; 2] = ["AGENTS.md", "CONVENTIONS.md"];
+
+/// The name in folders below it.
+const BELOW: &str = "AGENTS.md";
+
+/// A longer one would cost in every request what its writer did not think of, in bytes.
+const LARGEST: u64 = 64 * 1024;
+
+/// The files that there are, relative to `root` with `/`, and those that are too long to be read unasked. `folders` are the root
+/// and the folders below it down to where the user stands.
+pub(super) fn found(root: &Path, folders: &[PathBuf]) -> (Vec<String>, Vec<String>) {
+    let names = |folder: &PathBuf| if folder == root { &AT_ROOT[..] } else { &[BELOW] };
+    let paths = folders.iter().flat_map(|folder| names(folder).iter().map(move |name| folder.join(name)));
+    let (mut found, mut long, mut seen) = (Vec::new(), Vec::new(), Vec::new());
+    for path in paths {
+        let Some(real) = file_below(root, &path).filter(|real| !is_secret_name(&real.to_string_lossy())) else {
+            continue;
+        };
+        let (Ok(meta), Some(name)) = (real.metadata(), name_below(root, &path)) else { continue };
+        if meta.len() == 0 || seen.contains(&real) {
+            continue;
+        }
+        seen.push(real);
+        if meta.len() > LARGEST { long.push(name) } else { found.push(name) }
+    }
+    (found, long)
+}
+
+fn name_below(root: &Path, path: &Path) -> Option<String> {
+    let parts = path.strip_prefix(root).ok()?.components().map(|part| part.as_os_str().to_str());
+    Some(parts.collect::<Option<Vec<_>>>()?.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conventions_are_read_from_the_root_down() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let folders = [root.clone(), root.join("a"), root.join("a/b")];
+        std::fs::create_dir_all(&folders[2]).unwrap();
+        assert_eq!(found(&root, &folders), (Vec::new(), Vec::new()));
+        for name in ["AGENTS.md", "CONVENTIONS.md", "a/CONVENTIONS.md", "a/b/AGENTS.md"] {
+            std::fs::write(root.join(name), "Use tabs.\n").unwrap();
+        }
+        let long = " ".repeat(LARGEST as usize + 1);
+        std::fs::write(root.join("a/AGENTS.md"), long).unwrap();
+        let expected = ["AGENTS.md", "CONVENTIONS.md", "a/b/AGENTS.md"].map(str::to_owned);
+        assert_eq!(found(&root, &folders), (expected.to_vec(), vec!["a/AGENTS.md".to_owned()]));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_out_of_the_repository_or_to_its_secrets_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap().join("repo");
+        std::fs::create_dir(&root).unwrap();
+        std::fs::write(folder.path().join("secret"), "x").unwrap();
+        std::os::unix::fs::symlink("../secret", root.join("AGENTS.md")).unwrap();
+        std::fs::write(root.join("STYLE.md"), "x").unwrap();
+        std::os::unix::fs::symlink("STYLE.md", root.join("CONVENTIONS.md")).unwrap();
+        assert_eq!(found(&root, std::slice::from_ref(&root)).0, ["CONVENTIONS.md"]);
+        std::fs::write(root.join(".env"), "x").unwrap();
+        std::fs::remove_file(root.join("CONVENTIONS.md")).unwrap();
+        std::os::unix::fs::symlink(".env", root.join("CONVENTIONS.md")).unwrap();
+        assert!(found(&root, std::slice::from_ref(&root)).0.is_empty());
+    }
+}

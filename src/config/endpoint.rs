@@ -1,0 +1,174 @@
+//! Where a model is asked, and with which key.
+
+use std::fmt;
+
+use secrecy::SecretString;
+use serde_json::{Map, Value};
+use url::Url;
+
+use super::provider::{preset, shown_url};
+use super::route::{Candidate, OPENAI_KEY};
+use super::{ConfigError, KeySource, Settings};
+use crate::models::Api;
+
+/// Who passes requests on to most makers of models, …
+const ROUTER: &str = "openrouter";
+/// … and its key.
+const ROUTER_KEY: &str = "OPENROUTER_API_KEY";
+
+/// The server of one model.
+/// Its `Debug` shows no key, and of the headers their names.
+#[derive(Clone)]
+pub struct Endpoint {
+    /// The provider's name, for the screen.
+    pub provider: String,
+    /// What it speaks.
+    pub api: Api,
+    /// Root of its API.
+    pub base_url: String,
+    /// The key that belongs to the host of `base_url`, never shown.
+    pub key: Option<SecretString>,
+    /// Where the key came from.
+    pub key_source: Option<KeySource>,
+    /// Headers that the user wants sent along.
+    pub headers: Vec<(String, String)>,
+    /// Fields that the user wants in the body of each request.
+    pub extra: Map<String, Value>,
+    /// The model's id as the server knows it; empty until one is named.
+    pub model: String,
+}
+
+impl Endpoint {
+    /// A server that needs no key.
+    pub fn without_key(api: Api, base_url: &str, model: &str) -> Self {
+        Self {
+            provider: String::new(),
+            api,
+            base_url: base_url.to_owned(),
+            key: None,
+            key_source: None,
+            headers: Vec::new(),
+            extra: Map::new(),
+            model: model.to_owned(),
+        }
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("provider", &self.provider)
+            .field("api", &self.api)
+            .field("base_url", &shown_url(&self.base_url))
+            .field("key_source", &self.key_source)
+            .field("headers", &self.headers.iter().map(|(name, _)| name).collect::<Vec<_>>())
+            .field("model", &self.model)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Settings {
+    /// Where to ask for `model`, as the user writes it (empty for none named yet); `None` where no provider is configured. May run
+    /// the user's key command, so it may take its time.
+    ///
+    /// # Errors
+    /// The name is ambiguous, or the key cannot be had.
+    pub fn endpoint(&self, model: &str) -> Result<Option<Endpoint>, ConfigError> {
+        let Some((candidate, model)) = self.route(&self.model_named(model))? else {
+            return Ok(None);
+        };
+        // An address that is none gets no key; whoever opens a connection tells what is wrong with it.
+        let url = Url::parse(candidate.base_url.trim()).ok();
+        let found = url.as_ref().map_or(Ok(None), |url| self.keys.find(&self.claim(&candidate, url)))?;
+        let (key, key_source) = found.unzip();
+        Ok(Some(self.opened(&candidate, model, key, key_source)))
+    }
+
+    /// Where the key for `model` would come from, with the rest of its endpoint as [`Settings::endpoint`] has it. Runs nothing and
+    /// reads out no key.
+    ///
+    /// # Errors
+    /// As [`Settings::endpoint`].
+    pub fn endpoint_without_key(&self, model: &str) -> Result<Option<Endpoint>, ConfigError> {
+        let Some((candidate, model)) = self.route(&self.model_named(model))? else {
+            return Ok(None);
+        };
+        let url = Url::parse(candidate.base_url.trim()).ok();
+        let key_source = url.as_ref().map_or(Ok(None), |url| self.keys.source(&self.claim(&candidate, url)))?;
+        Ok(Some(self.opened(&candidate, model, None, key_source)))
+    }
+
+    fn opened(
+        &self,
+        candidate: &Candidate<'_>,
+        model: String,
+        key: Option<SecretString>,
+        key_source: Option<KeySource>,
+    ) -> Endpoint {
+        let entry = candidate.entry.cloned().unwrap_or_default();
+        Endpoint {
+            api: self.api.unwrap_or_else(|| candidate.api(&model)),
+            base_url: candidate.base_url.clone(),
+            provider: candidate.name.clone(),
+            key,
+            key_source,
+            headers: entry.headers.into_iter().collect(),
+            extra: entry.params,
+            model,
+        }
+    }
+
+    /// What to tell of an endpoint before it is used, and what to do about it: a model that nobody named, a key that is missing
+    /// or stays here. `named` is the model that was asked for.
+    pub fn notes_on(&self, named: &str, endpoint: &Endpoint) -> Vec<(String, String)> {
+        let mut notes = Vec::new();
+        if named.is_empty() && !endpoint.model.is_empty() {
+            let Endpoint { provider, model, .. } = endpoint;
+            notes.push((
+                format!("No model is named, so {provider} is asked for {model}."),
+                format!("Name one with --model, RHUMB_MODEL or in rhumb.toml: model = \"{provider}/…\"."),
+            ));
+        }
+        if endpoint.key.is_none() {
+            notes.extend(self.missing_key(endpoint));
+        }
+        notes
+    }
+
+    fn missing_key(&self, endpoint: &Endpoint) -> Option<(String, String)> {
+        if self.base_url.is_some() {
+            return self.keys.has_variable(OPENAI_KEY).then(|| {
+                (
+                    format!(
+                        "No key is sent: {OPENAI_KEY} belongs to api.openai.com or the address in OPENAI_BASE_URL, not to this one."
+                    ),
+                    "If this server needs a key, put it into RHUMB_API_KEY.".to_owned(),
+                )
+            });
+        }
+        let preset = preset(&endpoint.provider).filter(|preset| preset.api != Api::Ollama)?;
+        let variable = preset.key_variables.first()?;
+        let host = Url::parse(&endpoint.base_url).ok().and_then(|url| url.host_str().map(str::to_owned));
+        if self.keys.has_variable(variable) {
+            // The address of the provider was changed, and its key stays with the maker's.
+            return Some((
+                format!("No key is sent: {variable} belongs to {}'s own address, not to this one.", endpoint.provider),
+                format!(
+                    "If this server needs a key, say key_env = \"VARIABLE\" below [providers.{}] in rhumb.toml, or put it \
+                     below [\"{}\"] into credentials.toml.",
+                    endpoint.provider,
+                    host.unwrap_or_default()
+                ),
+            ));
+        }
+        Some((
+            format!("There is no key for {}.", endpoint.provider),
+            if self.keys.has_variable(ROUTER_KEY) && endpoint.provider != ROUTER {
+                let maker = &endpoint.provider;
+                format!("Set {variable}; or ask OpenRouter, whose key is there: {ROUTER}/{maker}/… by its own name.")
+            } else {
+                format!("Set {variable}, or put it below [\"{}\"] into credentials.toml.", host.unwrap_or_default())
+            },
+        ))
+    }
+}

@@ -1,0 +1,49 @@
+//! The credentials file: a key for each host.
+//!
+//! ```toml
+//! ["api.example.com"]
+//! key = "…"
+//! ```
+
+use std::path::Path;
+
+use secrecy::SecretString;
+use toml::de::{DeTable, DeValue};
+use url::Url;
+
+use super::{host, secret_file};
+use crate::config::ConfigError;
+use crate::config::layer::line_of;
+
+/// The key that belongs to `url`, and the name of its entry; `None` when there is no such file or entry.
+///
+/// # Errors
+/// The file can be read by others or not at all, or is not of that shape. No message quotes it.
+pub(super) fn find(path: &Path, url: &Url) -> Result<Option<(String, SecretString)>, ConfigError> {
+    let Some(text) = secret_file(path)? else {
+        return Ok(None);
+    };
+    let wrong = |at: usize, message: &str| ConfigError::Invalid {
+        path: path.display().to_string(),
+        message: format!("line {}: {message}", line_of(&text, at)),
+    };
+    // Neither the parser's own words nor a piece of the file are told: they may hold a key.
+    let table = DeTable::parse(&text)
+        .map_err(|error| wrong(error.span().map_or(0, |span| span.start), "this is not TOML"))?
+        .into_inner();
+    let mut found = None;
+    for (name, value) in &table {
+        let key = match value.get_ref() {
+            DeValue::Table(entry) => entry.get("key").map(toml::Spanned::get_ref),
+            plain => Some(plain),
+        };
+        let key = key.and_then(DeValue::as_str).map(str::trim).filter(|key| !key.is_empty());
+        let Some(key) = key else {
+            return Err(wrong(value.span().start, "expected the name of a host with key = \"…\" below it"));
+        };
+        if host::belongs(name.get_ref(), url) {
+            found.get_or_insert_with(|| (name.get_ref().to_string(), SecretString::from(key)));
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,47 @@
+//! The system's keyring: one entry for each host, under the name of this program.
+
+use std::fmt;
+use std::sync::Arc;
+
+use secrecy::SecretString;
+
+use crate::config::ConfigError;
+
+/// A store of keys by host.
+pub trait Keyring: fmt::Debug + Send + Sync {
+    /// The key of a host, if there is one.
+    ///
+    /// # Errors
+    /// The store is there and cannot be read.
+    fn key(&self, host: &str) -> Result<Option<SecretString>, ConfigError>;
+}
+
+/// The keyring of this system, where the program is built with it.
+#[cfg(not(feature = "keyring"))]
+pub fn keyring_of_system() -> Option<Arc<dyn Keyring>> {
+    None
+}
+
+/// The keyring of this system, where the program is built with it.
+#[cfg(feature = "keyring")]
+pub fn keyring_of_system() -> Option<Arc<dyn Keyring>> {
+    Some(Arc::new(OfSystem))
+}
+
+/// The keyring of the desktop: entries of the service `rhumb`, the host in place of the user's name.
+#[cfg(feature = "keyring")]
+#[derive(Debug)]
+struct OfSystem;
+
+#[cfg(feature = "keyring")]
+impl Keyring for OfSystem {
+    fn key(&self, host: &str) -> Result<Option<SecretString>, ConfigError> {
+        use ::keyring::v1::{Entry, Error};
+        match Entry::new("rhumb", host).and_then(|entry| entry.get_password()) {
+            Ok(key) => Ok(Some(SecretString::from(key.trim())).filter(|_| !key.trim().is_empty())),
+            // A machine without a keyring, as most servers are, has no keys in it.
+            Err(Error::NoEntry | Error::NoDefaultStore) => Ok(None),
+            Err(error) => Err(ConfigError::Keyring { message: error.to_string() }),
+        }
+    }
+}

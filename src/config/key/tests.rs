@@ -1,0 +1,175 @@
+use std::os::unix::fs::PermissionsExt as _;
+
+use secrecy::ExposeSecret as _;
+
+use super::*;
+
+const CANARY: &str = "sk-canary-0123456789";
+
+/// A folder of settings with files that `mode` protects.
+struct Home {
+    folder: tempfile::TempDir,
+    paths: Paths,
+}
+
+fn home(files: &[(&str, &str)], mode: u32) -> Home {
+    let folder = tempfile::tempdir().unwrap();
+    let at = || folder.path().to_owned();
+    let paths = Paths { home: at(), config: at(), cache: at(), state: at() };
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+    Home { folder, paths }
+}
+
+fn keys(vars: &[(&str, &str)], paths: Option<&Paths>) -> Keys {
+    let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+    Keys::new(&env, paths, None, [].into_iter())
+}
+
+/// What an address may be sent.
+#[derive(Clone, Copy, Default)]
+struct Bound<'a> {
+    own: bool,
+    variables: &'a [&'a str],
+    command: Option<&'a str>,
+}
+
+const NOTHING: Bound<'static> = Bound { own: false, variables: &[], command: None };
+const OWN_ADDRESS: Bound<'static> = Bound { own: true, ..NOTHING };
+
+fn find(keys: &Keys, url: &str, bound: Bound<'_>) -> Result<Option<String>, ConfigError> {
+    let url = Url::parse(url).unwrap();
+    let Bound { own: is_own, variables, command } = bound;
+    let claim = Claim { url: &url, is_own, variables: variables.to_vec(), command };
+    Ok(keys.find(&claim)?.map(|(key, _)| key.expose_secret().to_owned()))
+}
+
+#[test]
+fn a_private_file_gives_the_key_of_the_configured_address() {
+    let home = home(&[("api-key", "from-file\n")], 0o600);
+    let keys = keys(&[], Some(&home.paths));
+    assert_eq!(find(&keys, "https://a.example", OWN_ADDRESS).unwrap().as_deref(), Some("from-file"));
+    assert_eq!(find(&keys, "https://a.example", NOTHING).unwrap(), None);
+    assert!(home.folder.path().exists());
+}
+
+#[test]
+fn files_that_others_can_read_are_refused() {
+    for name in ["api-key", "credentials.toml"] {
+        let home = home(&[(name, "\"a.example\" = \"k\"\n")], 0o640);
+        let found = find(&keys(&[], Some(&home.paths)), "https://a.example", OWN_ADDRESS);
+        assert!(matches!(found, Err(ConfigError::KeyExposed { .. })), "{name}: {found:?}");
+    }
+}
+
+#[test]
+fn the_own_variable_goes_to_the_configured_address_and_others_to_theirs() {
+    let keys = keys(&[("RHUMB_API_KEY", CANARY), ("OPENAI_API_KEY", "o"), ("XAI_API_KEY", " ")], None);
+    assert_eq!(find(&keys, "http://h:1/v1", OWN_ADDRESS).unwrap().as_deref(), Some(CANARY));
+    let theirs = Bound { variables: &["XAI_API_KEY", "OPENAI_API_KEY"], ..NOTHING };
+    assert_eq!(find(&keys, "https://a.example", theirs).unwrap().as_deref(), Some("o"));
+    assert_eq!(find(&keys, "https://a.example", NOTHING).unwrap(), None);
+    assert!(!format!("{keys:?}").contains(CANARY));
+}
+
+#[test]
+fn a_credential_goes_to_its_host_only() {
+    let text = "\"b.example\" = \"bee\"\n[\"a.example\"]\nkey = \"ay\"\n";
+    let home = home(&[("credentials.toml", text)], 0o600);
+    let keys = keys(&[], Some(&home.paths));
+    for (url, key) in [
+        ("https://a.example/v1", Some("ay")),
+        ("https://b.example", Some("bee")),
+        ("http://a.example/v1", None),
+        ("https://c.example", None),
+    ] {
+        assert_eq!(find(&keys, url, OWN_ADDRESS).unwrap().as_deref(), key, "{url}");
+    }
+}
+
+#[test]
+fn a_broken_credentials_file_is_told_by_line_and_never_quoted() {
+    for text in [
+        format!("\n[\"a.example\"]\nkey = {CANARY}\n"),
+        format!("\n\n\"a.example\" = [\"{CANARY}\"]\n"),
+        format!("\n\n\"a.example\" = \"{CANARY}\n"),
+        format!("\n\n[\"a.example\"]\nkee = \"{CANARY}\"\n"),
+        format!("\n\na = {{ key = \"{CANARY}\", key = \"{CANARY}\" }}\n"),
+    ] {
+        let home = home(&[("credentials.toml", &text)], 0o600);
+        let error = find(&keys(&[], Some(&home.paths)), "https://a.example", OWN_ADDRESS).unwrap_err();
+        let told = format!("{error} {error:?} {}", error.hint());
+        assert!(told.contains("line 3") && !told.contains(CANARY), "{told}");
+    }
+}
+
+#[test]
+fn a_command_prints_a_key_and_is_run_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let count = folder.path().join("count");
+    let line = format!("sh -c 'echo x >> {}; echo \" {CANARY} \"; echo user: me'", count.display());
+    let keys = keys(&[], None);
+    for _ in 0..2 {
+        let found = find(&keys, "https://a.example", Bound { command: Some(&line), ..NOTHING });
+        assert_eq!(found.unwrap().as_deref(), Some(CANARY));
+    }
+    assert_eq!(std::fs::read_to_string(count).unwrap(), "x\n");
+    assert!(!format!("{keys:?}").contains(CANARY));
+}
+
+#[test]
+fn an_agent_that_a_command_leaves_behind_is_not_waited_for() {
+    let start = std::time::Instant::now();
+    let key = command::key_printed_by("sh -c 'echo sk-1; sleep 20 &'", std::time::Duration::from_secs(10)).unwrap();
+    assert_eq!(key.expose_secret(), "sk-1");
+    assert!(start.elapsed() < std::time::Duration::from_secs(5));
+    let endless = command::key_printed_by("yes", std::time::Duration::from_millis(300)).unwrap_err();
+    assert!(endless.to_string().contains("took longer"), "{endless}");
+}
+
+#[test]
+fn a_pipe_is_no_file_with_a_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("api-key");
+    assert!(std::process::Command::new("mkfifo").args(["-m", "600"]).arg(&path).status().unwrap().success());
+    assert!(matches!(super::secret_file(&path), Err(ConfigError::Unreadable { .. })));
+}
+
+#[test]
+fn a_command_that_fails_shows_its_complaint_and_not_its_output() {
+    let failing = |line: &str| command::key_printed_by(line, std::time::Duration::from_millis(300)).unwrap_err();
+    let told = |line: &str| format!("{0} {0:?}", failing(line));
+    let error = told("sh -c 'echo dbobsz | tr b-z a-y; printf \"locked\\033[31m\" >&2; exit 3'");
+    assert!(error.contains("locked") && error.contains("status: 3"), "{error}");
+    assert!(!error.contains("canary") && !error.contains('\x1b'), "{error}");
+    assert!(told("sleep 5").contains("longer than 0.3 s"));
+    assert!(told("true").contains("printed no key"));
+    assert!(told("printf 'a\\tb'").contains("printed no key"));
+    assert!(told("no-such-program-anywhere").contains("cannot start"));
+    assert!(told("sh -c 'open").contains("quote"));
+    assert!(told(" ").contains("empty"));
+}
+
+/// A keyring for tests.
+#[derive(Debug)]
+struct Mock;
+
+impl Keyring for Mock {
+    fn key(&self, host: &str) -> Result<Option<SecretString>, ConfigError> {
+        Ok((host == "a.example").then(|| SecretString::from("ring")))
+    }
+}
+
+#[test]
+fn the_keyring_has_an_entry_for_a_host_and_is_asked_after_the_files() {
+    let keys = Keys { keyring: Some(Arc::new(Mock)), ..keys(&[], None) };
+    assert_eq!(find(&keys, "https://a.example/v1", OWN_ADDRESS).unwrap().as_deref(), Some("ring"));
+    assert_eq!(find(&keys, "https://b.example/v1", OWN_ADDRESS).unwrap(), None);
+    assert_eq!(find(&keys, "http://a.example/v1", OWN_ADDRESS).unwrap(), None, "in clear");
+    let home = home(&[("credentials.toml", "\"a.example\" = \"file\"\n")], 0o600);
+    let keys = Keys { credentials: Some(home.paths.credentials_file()), ..keys };
+    assert_eq!(find(&keys, "https://a.example/v1", OWN_ADDRESS).unwrap().as_deref(), Some("file"));
+}

@@ -1,0 +1,273 @@
+//! One file of settings, read and checked entry by entry, each with its line.
+
+use std::fmt;
+
+use toml::de::{DeTable, DeValue};
+use toml::{Spanned, Table, Value};
+
+use super::provider::shown_url;
+use super::setting::{Kind, PROVIDER_FIELDS, SETTINGS, nearest, setting};
+use super::value::checked;
+use crate::models::ModelOverride;
+
+/// Whose file it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// The user's own.
+    User,
+    /// In the repository, so of whoever wrote that.
+    Repository,
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// Nobody set it.
+    Default,
+    /// A line of a file.
+    File {
+        /// Whose.
+        level: Level,
+        /// The file, as it is shown.
+        path: String,
+        /// 1-based.
+        line: usize,
+    },
+    /// This environment variable.
+    Variable(String),
+    /// This flag.
+    Flag(&'static str),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File { path, line, .. } => write!(f, "{path}:{line}"),
+            Self::Variable(name) => f.write_str(name),
+            Self::Flag(flag) => f.write_str(flag),
+        }
+    }
+}
+
+/// A value that somebody set.
+#[derive(Clone, PartialEq)]
+pub struct Entry {
+    /// The setting's name; of a table of the user's own, `providers.NAME`.
+    pub name: String,
+    /// The value, of the type that the setting takes.
+    pub value: Value,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+impl fmt::Debug for Entry {
+    // Headers and parameters may be secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} from {}", self.name, self.origin)
+    }
+}
+
+impl Entry {
+    /// The setting that it is one of.
+    pub(super) fn setting(&self) -> Option<&'static super::Setting> {
+        setting(self.name.split('.').next().unwrap_or(&self.name))
+    }
+
+    /// The value as it may be shown: addresses without passwords, headers without what they say.
+    pub fn shown(&self) -> Value {
+        let mut value = self.value.clone();
+        let address = |value: &mut Value| {
+            if let Value::String(url) = value {
+                *url = shown_url(url);
+            }
+        };
+        if self.name == "base_url" {
+            address(&mut value);
+        }
+        if let (Value::Table(table), true) = (&mut value, self.name.starts_with("providers.")) {
+            table.get_mut("base_url").map(address);
+            let headers = table.get_mut("headers").and_then(Value::as_table_mut);
+            headers.into_iter().flatten().for_each(|(_, value)| *value = Value::String("(set)".into()));
+        }
+        value
+    }
+}
+
+/// Something wrong at a line of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The file.
+    pub path: String,
+    /// 1-based.
+    pub line: usize,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path, self.line, self.message)
+    }
+}
+
+/// The line of a byte offset, 1-based.
+pub(super) fn line_of(text: &str, offset: usize) -> usize {
+    1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
+}
+
+/// Reads the text of a settings file; what is right in it, and what is wrong.
+pub(super) fn parse(path: &str, text: &str, level: Level) -> (Vec<Entry>, Vec<Problem>) {
+    let mut reading = Reading { path, text, level, entries: Vec::new(), problems: Vec::new() };
+    let (spans, values) = match (DeTable::parse(text), text.parse::<Table>()) {
+        (Ok(spans), Ok(values)) => (spans.into_inner(), values),
+        (Err(error), _) | (_, Err(error)) => {
+            reading.problem(error.span().map_or(0, |span| span.start), error.message().to_owned());
+            return (reading.entries, reading.problems);
+        }
+    };
+    for (name, span) in &spans {
+        if let Some(value) = values.get(name.get_ref().as_ref()) {
+            reading.top(name, span, value);
+        }
+    }
+    reading.problems.sort_by_key(|problem| problem.line);
+    reading.entries.sort_by_key(|entry| match &entry.origin {
+        Origin::File { line, .. } => *line,
+        _ => 0,
+    });
+    (reading.entries, reading.problems)
+}
+
+/// A file while it is read.
+struct Reading<'a> {
+    path: &'a str,
+    text: &'a str,
+    level: Level,
+    entries: Vec<Entry>,
+    problems: Vec<Problem>,
+}
+
+type Name<'s> = Spanned<std::borrow::Cow<'s, str>>;
+
+impl Reading<'_> {
+    fn problem(&mut self, at: usize, message: String) {
+        self.problems.push(Problem { path: self.path.to_owned(), line: line_of(self.text, at), message });
+    }
+
+    fn entry(&mut self, at: usize, name: String, value: Value) {
+        let origin = Origin::File { level: self.level, path: self.path.to_owned(), line: line_of(self.text, at) };
+        self.entries.push(Entry { name, value, origin });
+    }
+
+    fn unknown<'n>(&mut self, name: &Name<'_>, of: &str, names: impl Iterator<Item = &'n str>) {
+        let meant =
+            nearest(name.get_ref(), names).map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
+        self.problem(name.span().start, format!("there is no {of} `{}`{meant}", name.get_ref()));
+    }
+
+    /// A name at the top of the file.
+    fn top(&mut self, name: &Name<'_>, span: &Spanned<DeValue<'_>>, value: &Value) {
+        let at = name.span().start;
+        let Some(setting) = setting(name.get_ref()) else {
+            return self.unknown(name, "setting", SETTINGS.iter().map(|setting| setting.name));
+        };
+        match (checked(setting.kind, value), span.get_ref()) {
+            (Err(message), _) => self.problem(at, format!("{}: {message}", setting.name)),
+            (Ok(Value::Table(tables)), DeValue::Table(spans)) => {
+                for (name, span) in spans {
+                    if let Some(value) = tables.get(name.get_ref().as_ref()) {
+                        self.table(setting.name, name, span, value);
+                    }
+                }
+            }
+            (Ok(value), _) => self.entry(at, setting.name.to_owned(), value),
+        }
+    }
+
+    /// One of the user's own tables, or a short name for a model.
+    fn table(&mut self, kind: &str, name: &Name<'_>, span: &Spanned<DeValue<'_>>, value: &Value) {
+        let (at, full) = (name.span().start, format!("{kind}.{}", name.get_ref()));
+        let takes = if matches!(kind, "aliases" | "linters") { Kind::Text } else { Kind::Tables };
+        if let Err(message) = checked(takes, value) {
+            return self.problem(at, format!("{full}: {message}"));
+        }
+        let wrong = self.problems.len();
+        if let (true, Value::Table(fields), DeValue::Table(spans)) = (kind == "providers", value, span.get_ref()) {
+            for (field, _) in spans {
+                let Some((_, kind)) = PROVIDER_FIELDS.iter().find(|(name, _)| *name == field.get_ref()) else {
+                    self.unknown(field, "field of a provider", PROVIDER_FIELDS.iter().map(|(name, _)| *name));
+                    continue;
+                };
+                let told = fields.get(field.get_ref().as_ref()).map(|value| checked(*kind, value));
+                if let Some(Err(message)) = told {
+                    self.problem(field.span().start, format!("{full}.{}: {message}", field.get_ref()));
+                }
+            }
+        }
+        if kind == "models"
+            && let Err(error) = value.clone().try_into::<ModelOverride>()
+        {
+            self.problem(at, format!("{full}: {}", error.message()));
+        }
+        if self.problems.len() == wrong {
+            self.entry(at, full, value.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (Vec<String>, Vec<String>) {
+        let (entries, problems) = parse("rhumb.toml", text, Level::User);
+        let shown = entries.iter().map(|entry| format!("{} @ {}", entry.name, entry.origin));
+        (shown.collect(), problems.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn entries_know_their_lines() {
+        let (entries, problems) =
+            read("# x\nmodel = \"m\"\n\n[providers.box]\nbase_url = \"http://b:1\"\n[aliases]\nf = \"g\"\n");
+        assert_eq!(
+            entries,
+            ["model @ rhumb.toml:2", "providers.box @ rhumb.toml:4", "aliases.f @ rhumb.toml:7"],
+            "{problems:?}"
+        );
+        assert!(problems.is_empty(), "{problems:?}");
+    }
+
+    #[test]
+    fn unknown_names_and_wrong_types_are_told_by_line_and_the_rest_counts() {
+        let (entries, problems) = read(
+            "modle = \"m\"\nmap_tokens = \"many\"\ntheme = \"t\"\nedit_format = \"telepathy\"\n\
+             [providers.box]\nbase_ulr = \"http://b\"\n[aliases]\nfast = 3\n",
+        );
+        assert_eq!(entries, ["theme @ rhumb.toml:3"]);
+        for told in [
+            "rhumb.toml:1: there is no setting `modle`; did you mean `model`?",
+            "rhumb.toml:2: map_tokens: expected a whole number from 0, found `many`",
+            "rhumb.toml:4: edit_format: expected one of diff,",
+            "rhumb.toml:6: there is no field of a provider `base_ulr`; did you mean `base_url`?",
+            "rhumb.toml:8: aliases.fast: expected a text in quotes, found 3",
+        ] {
+            assert!(problems.iter().any(|problem| problem.starts_with(told)), "{told}: {problems:#?}");
+        }
+        assert_eq!(problems.len(), 5);
+    }
+
+    #[test]
+    fn what_is_no_toml_is_told_by_line_without_quoting_it() {
+        let (entries, problems) = read("\nmodel = \"m\"\n[providers.b]\nheaders = { X = \"canary }\n");
+        assert!(entries.is_empty() && problems.len() == 1);
+        assert!(problems[0].starts_with("rhumb.toml:4: ") && !problems[0].contains("canary"), "{problems:?}");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_read_without_a_panic(text in "[ -~\n\"=\\[\\]{}é]{0,80}") {
+            let _ = read(&text);
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! The providers that are known by name: where they are, what they speak, and which variables hold their keys.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+use url::Url;
+
+use super::{Entry, Layers};
+use crate::models::Api;
+
+/// A provider that comes with the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Preset {
+    /// The name before the `/` of `NAME/model`.
+    pub name: &'static str,
+    /// What it speaks.
+    pub api: Api,
+    /// Root of its API; `None` where everyone has an address of their own.
+    pub base_url: Option<&'static str>,
+    /// Variables that other programs read its key from, too; the first that is set counts.
+    pub key_variables: &'static [&'static str],
+    /// Variables that name another address for it.
+    pub url_variables: &'static [&'static str],
+    /// The model that is asked when none is named, or a short name for the newest of a family.
+    pub default_model: Option<&'static str>,
+    /// How the names of its own models begin. Empty for those that serve the models of others.
+    pub families: &'static [&'static str],
+}
+
+/// A row of the table for a provider without models of its own.
+const fn host(name: &'static str, base_url: &'static str, key_variables: &'static [&'static str]) -> Preset {
+    Preset {
+        name,
+        api: Api::Chat,
+        base_url: Some(base_url),
+        key_variables,
+        url_variables: &[],
+        default_model: None,
+        families: &[],
+    }
+}
+
+/// Every preset. Where several keys are at hand and no model is named, the first of them is asked.
+pub const PRESETS: &[Preset] = &[
+    Preset {
+        api: Api::Anthropic,
+        default_model: Some("sonnet"),
+        families: &["claude"],
+        ..host("anthropic", "https://api.anthropic.com", &["ANTHROPIC_API_KEY"])
+    },
+    Preset {
+        default_model: Some("gpt"),
+        families: &["gpt-", "chatgpt-", "codex-", "o1", "o3", "o4"],
+        ..host("openai", "https://api.openai.com/v1", &["OPENAI_API_KEY"])
+    },
+    Preset {
+        api: Api::Gemini,
+        default_model: Some("pro"),
+        families: &["gemini-"],
+        ..host("gemini", "https://generativelanguage.googleapis.com", &["GEMINI_API_KEY", "GOOGLE_API_KEY"])
+    },
+    Preset {
+        default_model: Some("anthropic/claude-sonnet-4.5"),
+        ..host("openrouter", "https://openrouter.ai/api/v1", &["OPENROUTER_API_KEY"])
+    },
+    Preset {
+        default_model: Some("deepseek"),
+        families: &["deepseek-chat", "deepseek-reasoner"],
+        ..host("deepseek", "https://api.deepseek.com/v1", &["DEEPSEEK_API_KEY"])
+    },
+    Preset {
+        default_model: Some("grok"),
+        families: &["grok-"],
+        ..host("xai", "https://api.x.ai/v1", &["XAI_API_KEY"])
+    },
+    Preset {
+        default_model: Some("devstral"),
+        families: &["mistral-", "codestral-", "devstral-", "magistral-", "ministral-", "pixtral-"],
+        ..host("mistral", "https://api.mistral.ai/v1", &["MISTRAL_API_KEY"])
+    },
+    Preset {
+        default_model: Some("openai/gpt-oss-120b"),
+        ..host("groq", "https://api.groq.com/openai/v1", &["GROQ_API_KEY"])
+    },
+    Preset {
+        default_model: Some("deepseek"),
+        ..host("together", "https://api.together.xyz/v1", &["TOGETHER_API_KEY", "TOGETHERAI_API_KEY"])
+    },
+    Preset {
+        default_model: Some("accounts/fireworks/models/gpt-oss-120b"),
+        ..host("fireworks", "https://api.fireworks.ai/inference/v1", &["FIREWORKS_API_KEY", "FIREWORKS_AI_API_KEY"])
+    },
+    Preset {
+        default_model: Some("gpt-oss-120b"),
+        ..host("cerebras", "https://api.cerebras.ai/v1", &["CEREBRAS_API_KEY"])
+    },
+    // The model is the name of a deployment, so there is none to fall back on.
+    Preset {
+        base_url: None,
+        url_variables: &["AZURE_OPENAI_ENDPOINT"],
+        ..host("azure", "", &["AZURE_OPENAI_API_KEY", "AZURE_API_KEY"])
+    },
+    Preset {
+        api: Api::Ollama,
+        url_variables: &["OLLAMA_HOST", "OLLAMA_API_BASE"],
+        ..host("ollama", "http://127.0.0.1:11434", &["OLLAMA_API_KEY"])
+    },
+    host("lmstudio", "http://127.0.0.1:1234/v1", &[]),
+];
+
+/// The preset of that name.
+pub fn preset(name: &str) -> Option<&'static Preset> {
+    PRESETS.iter().find(|preset| preset.name == name)
+}
+
+/// The provider whose own models have names like this one.
+pub(super) fn of_family(model: &str) -> Option<&'static Preset> {
+    let model = model.to_ascii_lowercase();
+    PRESETS.iter().find(|preset| preset.families.iter().any(|beginning| model.starts_with(beginning)))
+}
+
+/// Whether only the newer API of the provider that makes this model serves it well: it answers nothing, or an error, to the
+/// other one.
+pub(super) fn wants_responses(model: &str) -> bool {
+    let model = model.to_ascii_lowercase();
+    let is_pro = model.split('-').any(|word| word == "pro");
+    is_pro || model.contains("codex") || model.contains("deep-research") || model.starts_with("computer-use")
+}
+
+/// A provider of the user's own, `[providers.NAME]`. What is absent is as in the preset of that name, if there is one.
+#[derive(Clone, Default, PartialEq)]
+pub struct ProviderEntry {
+    /// Root of its API.
+    pub base_url: Option<String>,
+    /// What it speaks.
+    pub api: Option<Api>,
+    /// The variable that holds its key.
+    pub key_env: Option<String>,
+    /// The command line that prints its key.
+    pub key_command: Option<String>,
+    /// Headers to send along, which may hold secrets: never shown.
+    pub headers: BTreeMap<String, String>,
+    /// Fields to add to the body of each request.
+    pub params: Map<String, Value>,
+}
+
+impl std::fmt::Debug for ProviderEntry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ProviderEntry")
+            .field("base_url", &self.base_url.as_deref().map(shown_url))
+            .field("api", &self.api)
+            .field("key_env", &self.key_env)
+            .field("headers", &self.headers.keys())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the user says of providers: entries of the settings, and addresses in the environment.
+#[derive(Debug, Clone, Default)]
+pub struct Providers {
+    /// Providers of the user's own, by name.
+    pub entries: BTreeMap<String, ProviderEntry>,
+    /// Addresses of presets that the environment names.
+    pub(super) urls: BTreeMap<&'static str, String>,
+    /// The address that the environment gives beside the key that many programs share.
+    pub(super) beside_key: Option<String>,
+}
+
+impl Providers {
+    /// The entries and what the environment says; `var` looks a variable up.
+    pub(super) fn new(
+        entries: BTreeMap<String, ProviderEntry>,
+        beside_key: Option<String>,
+        var: &dyn Fn(&str) -> Option<String>,
+    ) -> Self {
+        Self { entries, urls: urls_of_environment(var), beside_key }
+    }
+
+    /// Whether `name` is a provider, of the user or known.
+    pub(super) fn knows(&self, name: &str) -> bool {
+        preset(name).is_some() || self.entries.contains_key(name)
+    }
+}
+
+/// The providers that the settings have tables for.
+pub(super) fn entries(layers: &Layers) -> BTreeMap<String, ProviderEntry> {
+    layers.tables("providers").filter_map(|(name, entry)| Some((name.to_owned(), provider(entry)?))).collect()
+}
+
+/// A provider's table, which was checked when it was read.
+fn provider(entry: &Entry) -> Option<ProviderEntry> {
+    let table = entry.value.as_table()?;
+    let text = |field: &str| Some(table.get(field)?.as_str()?.to_owned());
+    let headers = table.get("headers").and_then(toml::Value::as_table).into_iter().flatten();
+    let headers = headers.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
+    let params = table.get("params").and_then(|params| serde_json::to_value(params).ok());
+    Some(ProviderEntry {
+        base_url: text("base_url"),
+        api: text("api").and_then(|name| Api::named(&name)),
+        key_env: text("key_env"),
+        key_command: text("key_command"),
+        headers: headers.collect(),
+        params: params.and_then(|params| params.as_object().cloned()).unwrap_or_default(),
+    })
+}
+
+/// The addresses that the environment names for presets, made whole: a host alone is enough for a server of one's own, and
+/// an endpoint without a path for those that keep their API below one.
+fn urls_of_environment(var: &dyn Fn(&str) -> Option<String>) -> BTreeMap<&'static str, String> {
+    let named = PRESETS.iter().filter_map(|preset| {
+        let url = preset.url_variables.iter().find_map(|name| var(name))?;
+        let url = url.trim().trim_end_matches('/');
+        Some((preset.name, if preset.base_url.is_none() { format!("{url}/openai/v1") } else { local_url(url) }))
+    });
+    named.collect()
+}
+
+/// A local server's address from what its own program takes: `host`, `host:port` or a URL. The address to listen on at every
+/// interface is asked on this machine.
+fn local_url(address: &str) -> String {
+    let (scheme, rest) = address.split_once("://").unwrap_or(("http", address));
+    let rest = rest.replacen("0.0.0.0", "127.0.0.1", 1);
+    let has_port = rest.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    if has_port || scheme == "https" { format!("{scheme}://{rest}") } else { format!("{scheme}://{rest}:11434") }
+}
+
+/// An address without what may be secret in it: the name and password before the host, and the query.
+pub fn shown_url(url: &str) -> String {
+    let Some(mut clean) = Url::parse(url.trim()).ok().filter(Url::has_host) else {
+        // Whatever stands before an @ may be a password, even where the rest is no address.
+        return url.rsplit('@').next().unwrap_or_default().split('?').next().unwrap_or_default().to_owned();
+    };
+    if clean.username().is_empty() && clean.password().is_none() && clean.query().is_none() {
+        return url.trim().to_owned();
+    }
+    clean.set_query(None);
+    // Both fail only for addresses without a host.
+    clean.set_username("").ok();
+    clean.set_password(None).ok();
+    clean.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_shown_without_its_secrets() {
+        assert_eq!(shown_url("https://u:canary@h.example/v1?key=canary"), "https://h.example/v1");
+        assert_eq!(shown_url("u:canary@h/v1?k=canary"), "h/v1");
+        assert_eq!(shown_url("http://127.0.0.1:1/v1"), "http://127.0.0.1:1/v1");
+    }
+
+    #[test]
+    fn names_of_models_tell_their_makers() {
+        let maker = |model: &str| of_family(model).map(|preset| preset.name);
+        assert_eq!(maker("claude-sonnet-4-5"), Some("anthropic"));
+        assert_eq!(maker("GPT-4o-mini"), Some("openai"));
+        assert_eq!(maker("o3-mini"), Some("openai"));
+        assert_eq!(maker("gemini-2.5-flash"), Some("gemini"));
+        assert_eq!(maker("qwen2.5-coder:14b"), None);
+    }
+
+    #[test]
+    fn some_models_are_served_by_the_newer_api_alone() {
+        for model in ["o1-pro", "gpt-5-codex", "gpt-5.1-codex-mini", "codex-mini-latest", "gpt-5-pro-2025-10-06"] {
+            assert!(wants_responses(model), "{model}");
+        }
+        for model in ["gpt-5", "o3", "gpt-4.1-mini", "gpt-4o-prototype"] {
+            assert!(!wants_responses(model), "{model}");
+        }
+    }
+
+    #[test]
+    fn a_preset_has_a_name_of_its_own_and_no_key_goes_out_in_clear() {
+        for (at, preset) in PRESETS.iter().enumerate() {
+            assert!(PRESETS.iter().skip(at + 1).all(|other| other.name != preset.name), "{}", preset.name);
+            let local = preset.base_url.is_some_and(|url| url.starts_with("http://127.0.0.1:"));
+            assert!(local || preset.base_url.is_none_or(|url| url.starts_with("https://")), "{}", preset.name);
+        }
+    }
+}

@@ -1,0 +1,440 @@
+//! The table of settings: what there is, what it takes, and who may set it. The checks of files and variables, `rhumb config`, the
+//! commented default file and the table of the README all come from here.
+
+/// What a setting takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Any text.
+    Text,
+    /// An address.
+    Url,
+    /// A whole number between these two, both included.
+    Whole(u32, u32),
+    /// A number that is not negative.
+    Number,
+    /// true or false.
+    Switch,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// A word for an effort, or a number of tokens.
+    Thinking,
+    /// Several texts. What files nearer to where one works say is added to what others say.
+    List,
+    /// A command line, run without a shell.
+    Command,
+    /// Tables of the user's own, by name: `[providers.NAME]`.
+    Tables,
+}
+
+impl Kind {
+    /// What it takes, in words.
+    pub fn expected(self) -> String {
+        match self {
+            Self::Text => "a text in quotes".into(),
+            Self::Url => "an address in quotes, https://… or http://…".into(),
+            Self::Whole(least, u32::MAX) => format!("a whole number from {least}"),
+            Self::Whole(least, most) => format!("a whole number from {least} to {most}"),
+            Self::Number => "a number from 0".into(),
+            Self::Switch => "true or false".into(),
+            Self::OneOf(words) => format!("one of {}", words.join(", ")),
+            Self::Thinking => format!("one of {}, or a number of tokens", EFFORTS.join(", ")),
+            Self::List => "a list of texts: [\"…\", \"…\"]".into(),
+            Self::Command => "a command line in quotes".into(),
+            Self::Tables => "a table".into(),
+        }
+    }
+}
+
+/// Words for how long a model thinks.
+pub const EFFORTS: &[&str] = &["none", "minimal", "low", "medium", "high", "xhigh"];
+
+/// What a repository's own file may do with a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trust {
+    /// Set it: the value is inert.
+    Inert,
+    /// Propose it: it costs, sends, runs, or chooses who reads the code, so it counts once the user has approved exactly this value.
+    Asks,
+    /// Nothing: it is the user's alone.
+    User,
+}
+
+/// One setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Setting {
+    /// Its name in `rhumb.toml`.
+    pub name: &'static str,
+    /// What it takes.
+    pub kind: Kind,
+    /// What a repository may do with it.
+    pub trust: Trust,
+    /// The default as TOML; empty where there is none.
+    pub default: &'static str,
+    /// An example as TOML, where there is no default.
+    pub example: &'static str,
+    /// The flag that sets it, if there is one.
+    pub flag: Option<&'static str>,
+    /// What it is, as a sentence.
+    pub help: &'static str,
+}
+
+impl Setting {
+    /// The variable that sets it; `None` for tables.
+    pub fn variable(&self) -> Option<String> {
+        (self.kind != Kind::Tables).then(|| format!("RHUMB_{}", self.name.to_ascii_uppercase()))
+    }
+
+    const fn flag(self, flag: &'static str) -> Self {
+        Self { flag: Some(flag), ..self }
+    }
+}
+
+/// A setting with a default.
+const fn set(name: &'static str, kind: Kind, trust: Trust, default: &'static str, help: &'static str) -> Setting {
+    Setting { name, kind, trust, default, example: "", flag: None, help }
+}
+
+/// A setting without one.
+const fn unset(name: &'static str, kind: Kind, trust: Trust, example: &'static str, help: &'static str) -> Setting {
+    Setting { name, kind, trust, default: "", example, flag: None, help }
+}
+
+const ANY: u32 = u32::MAX;
+
+/// Every setting, in the order in which the default file lists them.
+pub const SETTINGS: &[Setting] = &[
+    unset(
+        "model",
+        Kind::Text,
+        Trust::Asks,
+        "\"anthropic/claude-sonnet-4-5\"",
+        "The model to ask: NAME, or PROVIDER/NAME where the keys at hand do not tell whom.",
+    )
+    .flag("--model"),
+    unset(
+        "weak_model",
+        Kind::Text,
+        Trust::Asks,
+        "\"gpt-5-mini\"",
+        "The model for summaries; what suits the model if unset.",
+    ),
+    unset(
+        "editor_model",
+        Kind::Text,
+        Trust::Asks,
+        "\"gpt-5-mini\"",
+        "The model that writes the edits in architect mode; what suits the model if unset.",
+    ),
+    unset(
+        "base_url",
+        Kind::Url,
+        Trust::Asks,
+        "\"http://127.0.0.1:11434/v1\"",
+        "Root of one server's API, which is then asked for every model, by its whole name.",
+    )
+    .flag("--base-url"),
+    unset(
+        "api",
+        Kind::OneOf(&["chat", "responses", "anthropic", "gemini", "ollama"]),
+        Trust::Asks,
+        "\"chat\"",
+        "What the server speaks, where its address and the model do not tell.",
+    )
+    .flag("--api"),
+    unset(
+        "key_command",
+        Kind::Command,
+        Trust::User,
+        "\"pass show llm\"",
+        "Prints the key of base_url; for a provider of its own, it stands in [providers.NAME].",
+    ),
+    unset(
+        "context_window",
+        Kind::Whole(1, ANY),
+        Trust::Asks,
+        "32768",
+        "Tokens that the model takes, where they are not known.",
+    ),
+    unset(
+        "max_output_tokens",
+        Kind::Whole(1, ANY),
+        Trust::Asks,
+        "8192",
+        "Most tokens of one answer; the model's own limit if unset.",
+    ),
+    unset(
+        "temperature",
+        Kind::Number,
+        Trust::Inert,
+        "0.0",
+        "How freely the model chooses its words; its own default if unset.",
+    ),
+    unset(
+        "thinking",
+        Kind::Thinking,
+        Trust::Asks,
+        "\"high\"",
+        "How long the model thinks: a word or a number of tokens.",
+    ),
+    unset(
+        "map_tokens",
+        Kind::Whole(0, ANY),
+        Trust::Inert,
+        "4096",
+        "Tokens for the repo map, 0 for none; a share of the window if unset.",
+    )
+    .flag("--map-tokens"),
+    set(
+        "map_refresh",
+        Kind::OneOf(&["auto", "always", "files", "manual"]),
+        Trust::Inert,
+        "\"auto\"",
+        "When the repo map is made anew.",
+    ),
+    unset(
+        "edit_format",
+        Kind::OneOf(&["diff", "diff-fenced", "udiff", "whole", "patch"]),
+        Trust::Inert,
+        "\"diff\"",
+        "How the model writes edits; what suits the model if unset.",
+    )
+    .flag("--edit-format"),
+    set(
+        "edit_rounds",
+        Kind::Whole(0, 20),
+        Trust::Asks,
+        "3",
+        "How often edits that found no place go back to the model by themselves.",
+    ),
+    unset(
+        "history_tokens",
+        Kind::Whole(0, ANY),
+        Trust::Inert,
+        "4096",
+        "Tokens of history before it is summed up; a share of the window if unset.",
+    ),
+    set(
+        "cache_prompts",
+        Kind::Switch,
+        Trust::Inert,
+        "true",
+        "Mark the parts of a request that the provider shall keep.",
+    ),
+    set(
+        "cache_pings",
+        Kind::Whole(0, 100),
+        Trust::Asks,
+        "0",
+        "How often to ask again so that the provider keeps them; each costs a little.",
+    ),
+    unset(
+        "spending_cap",
+        Kind::Number,
+        Trust::User,
+        "5.0",
+        "Dollars that a session may cost; the request that would pass it is not sent.",
+    ),
+    unset("timeout", Kind::Whole(1, 86_400), Trust::Inert, "300", "Seconds to wait for a silent server."),
+    unset(
+        "language",
+        Kind::Text,
+        Trust::Inert,
+        "\"German\"",
+        "The language of answers; that of the question if unset.",
+    ),
+    unset(
+        "prompts",
+        Kind::Text,
+        Trust::User,
+        "\"~/.config/rhumb/prompts\"",
+        "A folder whose files take the place of prompts of the same name.",
+    ),
+    set("read", Kind::List, Trust::Inert, "[]", "Files of the repository to read and not to change, in every chat."),
+    set("ignore", Kind::List, Trust::Inert, "[]", "Files to leave out of the map and of every list, as in .gitignore."),
+    set("conventions", Kind::Switch, Trust::Inert, "true", "Read AGENTS.md and CONVENTIONS.md into every chat."),
+    unset("lint_cmd", Kind::Command, Trust::Asks, "\"cargo clippy\"", "The command that looks a change over."),
+    unset("test_cmd", Kind::Command, Trust::Asks, "\"cargo test\"", "The command that tests a change."),
+    set("auto_commit", Kind::Switch, Trust::Asks, "true", "Commit what was accepted after it is written.")
+        .flag("--no-commit"),
+    set(
+        "dirty_commits",
+        Kind::OneOf(&["ask", "yes", "no"]),
+        Trust::Asks,
+        "\"ask\"",
+        "Commit your own changes to a file before accepted hunks go into it.",
+    ),
+    set(
+        "attribute_author",
+        Kind::Switch,
+        Trust::Inert,
+        "false",
+        "Add (rhumb) to the name of the author of its commits.",
+    ),
+    set(
+        "attribute_committer",
+        Kind::Switch,
+        Trust::Inert,
+        "false",
+        "Add (rhumb) to the name of the committer of its commits.",
+    ),
+    set(
+        "attribute_co_author",
+        Kind::Switch,
+        Trust::Inert,
+        "true",
+        "End messages of its commits with Co-authored-by and the name of the model.",
+    ),
+    set("commit_hooks", Kind::Switch, Trust::Asks, "false", "Run git's hooks when committing."),
+    unset("commit_language", Kind::Text, Trust::Inert, "\"English\"", "The language of commit messages."),
+    set("lint", Kind::Switch, Trust::Inert, "true", "Look over what was written: its syntax, and with lint_cmd."),
+    set("test", Kind::Switch, Trust::Inert, "false", "Run test_cmd after each write."),
+    set(
+        "verify_rounds",
+        Kind::Whole(0, 20),
+        Trust::Asks,
+        "3",
+        "How often what lint and tests found goes back to the model for one request; 0 only offers it.",
+    ),
+    set("command_timeout", Kind::Whole(1, 86_400), Trust::Inert, "300", "Seconds that tests and linters may take."),
+    set(
+        "suggest_commands",
+        Kind::Switch,
+        Trust::Inert,
+        "true",
+        "Let the model suggest commands; each runs if you say so.",
+    ),
+    set(
+        "mentions",
+        Kind::OneOf(&["ask", "add", "ignore"]),
+        Trust::Asks,
+        "\"ask\"",
+        "What to do when you or the model name a file that is not in the chat.",
+    ),
+    set(
+        "accept_plan",
+        Kind::Switch,
+        Trust::Asks,
+        "false",
+        "In architect mode, have the plan carried out without a look at it.",
+    ),
+    unset(
+        "editor_edit_format",
+        Kind::OneOf(&["diff", "diff-fenced", "udiff", "whole", "patch"]),
+        Trust::Inert,
+        "\"diff\"",
+        "How the editor model writes edits; what suits it if unset.",
+    ),
+    set("watch", Kind::Switch, Trust::Asks, "false", "Follow AI! and AI? comments in files as they are saved."),
+    set("sessions", Kind::Switch, Trust::User, "true", "Keep sessions, to resume them."),
+    set(
+        "notify",
+        Kind::OneOf(&["none", "bell", "osc9", "osc777"]),
+        Trust::Inert,
+        "\"none\"",
+        "How to tell that a turn has ended while you look elsewhere.",
+    ),
+    unset("notify_cmd", Kind::Command, Trust::User, "\"notify-send rhumb\"", "A command to run for that instead."),
+    unset("editor", Kind::Command, Trust::User, "\"nvim\"", "The editor for messages; $VISUAL or $EDITOR if unset."),
+    unset(
+        "voice_cmd",
+        Kind::Command,
+        Trust::User,
+        "\"arecord -q -f cd -t wav\"",
+        "The command that records speech to its standard output; arecord, sox or ffmpeg if unset.",
+    ),
+    unset(
+        "voice_model",
+        Kind::Text,
+        Trust::User,
+        "\"openai/whisper-1\"",
+        "The model that writes down what was spoken.",
+    ),
+    unset("voice_language", Kind::Text, Trust::User, "\"en\"", "The language that is spoken."),
+    unset(
+        "theme",
+        Kind::Text,
+        Trust::Inert,
+        "\"rhumb-dark\"",
+        "Colours: rhumb-dark, rhumb-light, rhumb-16 or high-contrast.",
+    )
+    .flag("--theme"),
+    unset(
+        "linters",
+        Kind::Tables,
+        Trust::Asks,
+        "python = \"ruff check\"",
+        "The command that looks over the files of one language; their names are appended.",
+    ),
+    unset("aliases", Kind::Tables, Trust::Asks, "fast = \"groq/openai/gpt-oss-120b\"", "Short names for models."),
+    unset(
+        "providers",
+        Kind::Tables,
+        Trust::Asks,
+        "base_url = \"http://10.0.0.7:8000/v1\"\napi = \"chat\"\nkey_env = \"BOX_API_KEY\"\nkey_command = \"pass show box\"\n\
+         headers = { X-Team = \"tide\" }\nparams = { top_k = 20 }",
+        "A server with a name, asked for NAME/model. Its key: a variable, a command, or credentials.toml.",
+    ),
+    unset(
+        "models",
+        Kind::Tables,
+        Trust::Asks,
+        "window = 65536",
+        "What is known of a model, where the program's table is wrong or has none.",
+    ),
+];
+
+/// The fields of `[providers.NAME]`.
+pub const PROVIDER_FIELDS: &[(&str, Kind)] = &[
+    ("base_url", Kind::Url),
+    ("api", Kind::OneOf(&["chat", "responses", "anthropic", "gemini", "ollama"])),
+    ("key_env", Kind::Text),
+    ("key_command", Kind::Command),
+    ("headers", Kind::Tables),
+    ("params", Kind::Tables),
+];
+
+/// The setting of that name.
+pub fn setting(name: &str) -> Option<&'static Setting> {
+    SETTINGS.iter().find(|setting| setting.name == name)
+}
+
+/// Of `names` the one that was probably meant by `name`, if any is near enough.
+pub(super) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let name = name.to_ascii_lowercase().replace('-', "_");
+    let likeness = |other: &str| strsim::jaro_winkler(&name, other);
+    names.max_by(|a, b| likeness(a).total_cmp(&likeness(b))).filter(|best| likeness(best) > 0.8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_has_a_default_or_an_example_and_help_that_is_a_sentence() {
+        for (at, setting) in SETTINGS.iter().enumerate() {
+            assert!(setting.default.is_empty() != setting.example.is_empty(), "{}", setting.name);
+            assert!(setting.help.ends_with('.') && setting.help.len() < 120, "{}", setting.name);
+            assert!(SETTINGS.iter().skip(at + 1).all(|other| other.name != setting.name), "{}", setting.name);
+        }
+    }
+
+    #[test]
+    fn what_runs_sends_or_costs_is_no_repositorys_to_set() {
+        for name in
+            ["base_url", "api", "model", "test_cmd", "lint_cmd", "providers", "thinking", "cache_pings", "aliases"]
+        {
+            assert_eq!(setting(name).unwrap().trust, Trust::Asks, "{name}");
+        }
+        for name in ["key_command", "spending_cap", "prompts"] {
+            assert_eq!(setting(name).unwrap().trust, Trust::User, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_name_finds_the_one_that_was_meant() {
+        let meant = |name: &str| nearest(name, SETTINGS.iter().map(|setting| setting.name));
+        assert_eq!(meant("modle"), Some("model"));
+        assert_eq!(meant("map-token"), Some("map_tokens"));
+        assert_eq!(meant("zzz"), None);
+    }
+}

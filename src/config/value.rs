@@ -1,0 +1,156 @@
+//! Values of settings: checked against what a setting takes, and read from the text of a variable or flag.
+
+use std::fmt::Write as _;
+
+use toml::Value;
+use url::Url;
+
+use super::setting::{EFFORTS, Kind};
+
+/// Checks a value from a file; as the rest of the program wants it, so whole numbers become numbers where those are taken.
+///
+/// # Errors
+/// What was expected and what was found, as words for a sentence.
+pub(super) fn checked(kind: Kind, value: &Value) -> Result<Value, String> {
+    let wrong = || format!("expected {}, found {}", kind.expected(), described(value));
+    let fits = match (kind, value) {
+        (Kind::Text | Kind::Command, Value::String(text)) => !text.trim().is_empty(),
+        (Kind::Url, Value::String(text)) => is_address(text),
+        (Kind::Whole(least, most), Value::Integer(number)) => (i64::from(least)..=i64::from(most)).contains(number),
+        (Kind::Number, Value::Float(number)) => number.is_finite() && *number >= 0.0,
+        (Kind::Number, Value::Integer(number)) if *number >= 0 => return Ok(Value::Float(*number as f64)),
+        (Kind::Switch, Value::Boolean(_)) | (Kind::Tables, Value::Table(_)) => true,
+        (Kind::OneOf(words), Value::String(word)) => words.contains(&word.as_str()),
+        (Kind::Thinking, Value::String(word)) => EFFORTS.contains(&word.as_str()),
+        (Kind::Thinking, Value::Integer(tokens)) => u32::try_from(*tokens).is_ok(),
+        (Kind::List, Value::Array(items)) => items.iter().all(Value::is_str),
+        // One of them is a list, too.
+        (Kind::List, Value::String(_)) => return Ok(Value::Array(vec![value.clone()])),
+        _ => false,
+    };
+    if fits { Ok(value.clone()) } else { Err(wrong()) }
+}
+
+/// Reads the text of a variable or a flag. Lists are separated by commas.
+///
+/// # Errors
+/// As [`checked`].
+pub(super) fn read(kind: Kind, text: &str) -> Result<Value, String> {
+    let text = text.trim();
+    let as_text = || Value::String(text.to_owned());
+    let value = match kind {
+        Kind::Whole(..) | Kind::Thinking => text.parse().map_or_else(|_| as_text(), Value::Integer),
+        Kind::Number => text.parse().map_or_else(|_| as_text(), Value::Float),
+        Kind::Switch => match text.to_ascii_lowercase().as_str() {
+            "true" | "1" | "yes" | "on" => Value::Boolean(true),
+            "false" | "0" | "no" | "off" => Value::Boolean(false),
+            _ => as_text(),
+        },
+        Kind::List => {
+            let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+            Value::Array(items.map(|item| Value::String(item.to_owned())).collect())
+        }
+        _ => as_text(),
+    };
+    checked(kind, &value)
+}
+
+fn is_address(text: &str) -> bool {
+    Url::parse(text.trim()).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+}
+
+/// A value as TOML on one line, without a character that could drive a terminal, hide, or turn the direction of the text.
+pub fn written(value: &Value) -> String {
+    match value {
+        Value::String(text) => quoted(text),
+        Value::Array(items) => format!("[{}]", items.iter().map(written).collect::<Vec<_>>().join(", ")),
+        Value::Table(table) if table.is_empty() => "{}".into(),
+        Value::Table(table) => {
+            let fields: Vec<_> =
+                table.iter().map(|(name, value)| format!("{} = {}", key(name), written(value))).collect();
+            format!("{{ {} }}", fields.join(", "))
+        }
+        plain => plain.to_string(),
+    }
+}
+
+fn key(name: &str) -> String {
+    let is_bare =
+        !name.is_empty() && name.chars().all(|each| each.is_ascii_alphanumeric() || matches!(each, '_' | '-'));
+    if is_bare { name.to_owned() } else { quoted(name) }
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for each in text.chars() {
+        match each {
+            '"' | '\\' => out.extend(['\\', each]),
+            _ if !is_plain(each) && each as u32 > 0xffff => _ = write!(out, "\\U{:08X}", each as u32),
+            _ if !is_plain(each) => _ = write!(out, "\\u{:04X}", each as u32),
+            _ => out.push(each),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Whether a character shows as itself: no control, and none of those that are invisible or turn others around.
+fn is_plain(each: char) -> bool {
+    let hidden = matches!(each,
+        '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}');
+    !each.is_control() && !hidden
+}
+
+/// What a value is, with its text where that helps.
+fn described(value: &Value) -> String {
+    match value {
+        // An address may hold a password.
+        Value::String(text) if text.contains('@') => "a text".into(),
+        Value::String(text) if text.chars().count() <= 40 => format!("`{text}`"),
+        Value::String(_) => "a text".into(),
+        Value::Integer(number) => number.to_string(),
+        Value::Float(number) => number.to_string(),
+        Value::Boolean(switch) => switch.to_string(),
+        Value::Datetime(_) => "a date".into(),
+        Value::Array(_) => "a list".into(),
+        Value::Table(_) => "a table".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_type_says_what_was_expected_and_found() {
+        let said = |kind, text: &str| checked(kind, &Value::String(text.into())).unwrap_err();
+        assert_eq!(said(Kind::Whole(0, 9), "3"), "expected a whole number from 0 to 9, found `3`");
+        assert_eq!(said(Kind::OneOf(&["a", "b"]), "c"), "expected one of a, b, found `c`");
+        assert!(said(Kind::Url, "u:canary@h").ends_with("found a text"));
+        assert!(checked(Kind::Whole(1, 9), &Value::Integer(0)).is_err());
+        assert!(checked(Kind::Number, &Value::Float(f64::NAN)).is_err());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_written_value_is_one_line_and_reads_back(text in "\\PC{0,12}[\u{0}-\u{1f}\u{202e}\u{e0041}\"\\\\']{0,4}", name in "\\PC{1,6}") {
+            let mut table = toml::Table::new();
+            table.insert(name, Value::Array(vec![Value::String(text), Value::Integer(1), Value::Float(0.5)]));
+            let line = written(&Value::Table(table.clone()));
+            proptest::prop_assert!(line.chars().all(is_plain), "{line}");
+            let read: toml::Table = format!("v = {line}").parse().unwrap();
+            proptest::prop_assert_eq!(read.get("v"), Some(&Value::Table(table)));
+        }
+    }
+
+    #[test]
+    fn variables_are_read_as_what_the_setting_takes() {
+        assert_eq!(read(Kind::Whole(0, 9), " 7 "), Ok(Value::Integer(7)));
+        assert_eq!(read(Kind::Switch, "off"), Ok(Value::Boolean(false)));
+        assert_eq!(read(Kind::Number, "2"), Ok(Value::Float(2.0)));
+        assert_eq!(read(Kind::Thinking, "8000"), Ok(Value::Integer(8000)));
+        assert_eq!(read(Kind::List, "a.md, b.md,"), Ok(Value::Array(vec!["a.md".into(), "b.md".into()])));
+        assert!(read(Kind::Whole(0, 9), "lots").is_err() && read(Kind::Thinking, "lots").is_err());
+    }
+}

@@ -1,0 +1,287 @@
+//! Going on with an answer that was cut off: what to ask, and how to join the two parts.
+//!
+//! A model that is asked to go on often repeats where it was, opens its fence again, or says "continuing". So it is told to
+//! begin with its own last lines, the anchor, and what comes before the new text is taken away again, also where the model
+//! begins earlier than that. Where it goes on without a repetition, nothing is taken away.
+
+use super::fence::fence_for;
+use super::message::{Message, Role};
+
+/// Letters and digits that make lines distinct enough to be recognised.
+const DISTINCT: usize = 12;
+/// Letters and digits that show a line to be a repetition and not another like it.
+const TELLING: usize = 4;
+/// Lines that an anchor has at most.
+const ANCHOR_LINES: usize = 10;
+/// Characters that an anchor has at most: one endless line is no reason to ask for all of it again.
+const ANCHOR_CHARS: usize = 400;
+/// Lines of preamble that are looked through for the anchor.
+const PREAMBLE_LINES: usize = 3;
+/// So many bytes at the end of what was there are known again where they are repeated, or those of the anchor if it is longer.
+const KNOWN_AGAIN: usize = 1024;
+/// Bytes that are held back beyond those until it is clear where the new text begins.
+const HELD: usize = 512;
+
+/// The messages that ask to go on with `partial`, to be sent after the request that it answers.
+pub fn continuation(partial: &str) -> Vec<Message> {
+    let anchor = anchor(partial);
+    let fence = fence_for([anchor]);
+    let ask = format!(
+        "Your answer was cut off because it reached the limit on output. Go on exactly where it ends. Write nothing before \
+         that: no introduction, no summary of what you wrote, no new fence if one is open. So that the two parts can be \
+         joined, begin by repeating these last lines of yours to the letter:\n{fence}\n{anchor}\n{fence}"
+    );
+    vec![Message::new(Role::Assistant, partial), Message::new(Role::User, ask)]
+}
+
+/// The end of `partial` that a continuation is to begin with: whole lines (the last may be cut), enough of them to be
+/// distinct.
+fn anchor(partial: &str) -> &str {
+    let text = partial.trim_end();
+    let mut start = text.len();
+    for (seen, (at, _)) in text.rmatch_indices('\n').chain([(usize::MAX, "")]).enumerate() {
+        start = at.wrapping_add(1);
+        let lines = text.get(start..).unwrap_or_default();
+        if seen + 1 >= ANCHOR_LINES || alphanumerics(lines) >= DISTINCT {
+            break;
+        }
+    }
+    let lines = text.get(start..).unwrap_or_default();
+    let over = lines.chars().count().saturating_sub(ANCHOR_CHARS);
+    lines.char_indices().nth(over).map_or("", |(at, _)| lines.get(at..).unwrap_or_default())
+}
+
+fn alphanumerics(text: &str) -> usize {
+    text.chars().filter(|c| c.is_alphanumeric()).count()
+}
+
+/// Joins a continuation to what was there, while it arrives.
+#[derive(Debug)]
+pub struct Joiner {
+    /// The end of what was there, the anchor and the lines before it: the continuation may repeat it.
+    tail: String,
+    /// Where the anchor begins in it, in bytes.
+    anchor: usize,
+    /// The backticks of the code fence that is open at the end of what was there.
+    fence: Option<usize>,
+    held: String,
+    joined: bool,
+    /// It was cut off where a wrong seam could spoil an edit.
+    in_edit: bool,
+    /// The continuation repeated what was there, so that the seam is where it should be.
+    matched: bool,
+}
+
+impl Joiner {
+    /// Joins to `partial`.
+    pub fn new(partial: &str) -> Self {
+        let anchor = partial.trim_end().len() - anchor(partial).len();
+        let start = known_again(partial, anchor);
+        let tail = partial.get(start..).unwrap_or_default().to_owned();
+        let fence = open_fence(partial);
+        let in_patch = partial.rfind("*** Begin Patch") > partial.rfind("*** End Patch");
+        let in_edit = fence.is_some() || in_patch;
+        Self { tail, anchor: anchor - start, fence, held: String::new(), joined: false, in_edit, matched: false }
+    }
+
+    /// Whether the parts were joined within what may be an edit although nothing showed where the second goes on.
+    pub fn is_doubtful(&self) -> bool {
+        self.joined && self.in_edit && !self.matched
+    }
+
+    /// Takes the next piece of the continuation; what of it is new text.
+    pub fn push(&mut self, piece: &str) -> String {
+        if self.joined {
+            return piece.to_owned();
+        }
+        self.held.push_str(piece);
+        if self.held.len() < 2 * self.tail.len() + HELD { String::new() } else { self.join() }
+    }
+
+    /// The continuation has ended; what was still held back of it.
+    pub fn finish(&mut self) -> String {
+        if self.joined { String::new() } else { self.join() }
+    }
+
+    fn join(&mut self) -> String {
+        self.joined = true;
+        let held = std::mem::take(&mut self.held);
+        let mut at = 0;
+        for line in held.split_inclusive('\n').take(PREAMBLE_LINES + 1) {
+            let rest = held.get(at..).unwrap_or_default();
+            if let Some(repeated) = repeated(&self.tail, self.anchor, rest) {
+                self.matched = true;
+                return rest.get(repeated..).unwrap_or_default().to_owned();
+            }
+            at += line.len();
+        }
+        let preamble = self.fence.and_then(|width| reopened(&held, width)).unwrap_or(0);
+        held.get(preamble..).unwrap_or_default().to_owned()
+    }
+}
+
+/// Where the lines begin, in bytes, that are known again when a continuation repeats them: at `anchor` at the latest.
+fn known_again(partial: &str, anchor: usize) -> usize {
+    let from = partial.trim_end().len().saturating_sub(KNOWN_AGAIN);
+    match from {
+        0 => 0,
+        _ => partial.bytes().skip(from - 1).position(|byte| byte == b'\n').map_or(anchor, |at| (from + at).min(anchor)),
+    }
+}
+
+/// Where the text begins, in bytes, after a line that opens a fence with a language: where one of that width is open, it can
+/// only be the same fence again, and what stands before it a word about that.
+fn reopened(text: &str, width: usize) -> Option<usize> {
+    let opens = |line: &str| {
+        let language = line.trim_start_matches('`');
+        line.len() - language.len() == width && language.trim_end().chars().any(char::is_alphabetic)
+    };
+    let mut end = 0;
+    for line in text.split_inclusive('\n').take(PREAMBLE_LINES + 1) {
+        end += line.len();
+        if opens(line) && line.ends_with('\n') {
+            return Some(end);
+        }
+    }
+    None
+}
+
+/// How many bytes at the beginning of `text` repeat the end of `tail`, from some line on: one before the anchor, which begins
+/// at `anchor`, or the anchor itself, or one within it, if what follows is telling. Blanks before the first line do not count,
+/// and the blanks at the end of `tail` belong to the repetition if they are repeated as well.
+fn repeated(tail: &str, anchor: usize, text: &str) -> Option<usize> {
+    let said = tail.trim_end();
+    let blanks = text.len() - text.trim_start().len();
+    let body = text.get(blanks..)?;
+    let starts = [0].into_iter().chain(said.match_indices('\n').map(|(at, _)| at + 1)).chain([anchor]);
+    let telling = |&at: &usize| at <= anchor || said.get(at..).is_some_and(|lines| alphanumerics(lines) >= TELLING);
+    let lines = starts.filter(telling).filter_map(|at| said.get(at..)).map(str::trim_start);
+    let start = lines.filter(|lines| !lines.is_empty() && body.starts_with(lines)).max_by_key(|lines| lines.len())?;
+    let end = blanks + start.len();
+    // What blanks stood after it are there already.
+    let after = tail.get(said.len()..).unwrap_or_default();
+    let rest = text.get(end..)?;
+    let common = after.bytes().zip(rest.bytes()).take_while(|(a, b)| a == b).count();
+    Some(end + common)
+}
+
+/// How many backticks the fence has that is open at the end of `text`.
+fn open_fence(text: &str) -> Option<usize> {
+    let mut open: Option<usize> = None;
+    for line in text.lines() {
+        let ticks = line.len() - line.trim_start_matches('`').len();
+        match open {
+            None if ticks >= 3 => open = Some(ticks),
+            Some(width) if ticks >= width && line.trim_matches('`').trim().is_empty() => open = None,
+            _ => {}
+        }
+    }
+    open
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn joined(partial: &str, continuation: &str) -> String {
+        let mut joiner = Joiner::new(partial);
+        let mut text = partial.to_owned();
+        for piece in continuation.split_inclusive(' ') {
+            text.push_str(&joiner.push(piece));
+        }
+        text + &joiner.finish()
+    }
+
+    const CODE: &str = "a.rs\n```rust\nfn depth() -> u32 {\n    let tide = stat";
+
+    #[test]
+    fn the_anchor_is_distinct_and_short() {
+        assert_eq!(anchor(CODE), "fn depth() -> u32 {\n    let tide = stat");
+        assert_eq!(anchor("x"), "x");
+        assert_eq!(anchor(""), "");
+        assert!(anchor(&"word ".repeat(1_000)).chars().count() <= ANCHOR_CHARS);
+        assert!(anchor(&"}\n".repeat(100)).lines().count() <= ANCHOR_LINES);
+    }
+
+    #[test]
+    fn a_repeated_anchor_is_taken_away() {
+        let whole = format!("{CODE}ion.tide();\n}}\n```\n");
+        for continuation in [
+            "fn depth() -> u32 {\n    let tide = station.tide();\n}\n```\n",
+            "\n  fn depth() -> u32 {\n    let tide = station.tide();\n}\n```\n",
+            "Continuing:\n\n```rust\nfn depth() -> u32 {\n    let tide = station.tide();\n}\n```\n",
+            "let tide = station.tide();\n}\n```\n",
+            "ion.tide();\n}\n```\n",
+            "```rust\nion.tide();\n}\n```\n",
+            "Sure, going on:\n\n```rust\nion.tide();\n}\n```\n",
+            "a.rs\n```rust\nfn depth() -> u32 {\n    let tide = station.tide();\n}\n```\n",
+            "Here it is again:\n\n```rust\nfn depth() -> u32 {\n    let tide = station.tide();\n}\n```\n",
+        ] {
+            assert_eq!(joined(CODE, continuation), whole, "{continuation}");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_begun_anew_is_joined_where_it_was() {
+        let block = "Here it is:\n\na.py\n```python\n<<<<<<< SEARCH\nprint('hello')\n=======\nprint('hello, world')\n>>>>>>> REPLACE\n```\n";
+        let cuts = (block.find(" SEARCH").unwrap() + 5..block.len()).filter(|at| !block[..*at].ends_with('\n'));
+        for cut in cuts {
+            for from in [0, block.find("a.py").unwrap(), block.find("<<<").unwrap()] {
+                assert_eq!(joined(&block[..cut], &block[from..]), block, "cut at {cut}, from {from}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_fence_within_a_wider_one_is_text() {
+        let partial = "a.md\n````markdown\n# Use\n\nRun this:\n";
+        let more = "\n```sh\nmake\n```\n````\n";
+        assert_eq!(joined(partial, more), format!("{partial}{more}"));
+    }
+
+    #[test]
+    fn a_seam_within_an_edit_that_nothing_shows_is_doubtful() {
+        let doubtful = |partial: &str, continuation: &str| {
+            let mut joiner = Joiner::new(partial);
+            joiner.push(continuation);
+            joiner.finish();
+            joiner.is_doubtful()
+        };
+        assert!(!doubtful(CODE, "fn depth() -> u32 {\n    let tide = station;\n"));
+        assert!(doubtful(CODE, "ion.tide();\n}\n```\n"));
+        assert!(doubtful("*** Begin Patch\n*** Update File: a.rs\n-old", "something else"));
+        assert!(!doubtful("The tide rises and", " falls."), "prose may be joined anywhere");
+    }
+
+    #[test]
+    fn a_closing_fence_is_kept() {
+        let partial = "a.rs\n```rust\nfn main() { println!(); }\n";
+        assert_eq!(joined(partial, "```\nDone.\n"), "a.rs\n```rust\nfn main() { println!(); }\n```\nDone.\n");
+    }
+
+    #[test]
+    fn the_question_quotes_the_anchor_and_follows_the_partial_answer() {
+        let messages = continuation(CODE);
+        assert_eq!((messages[0].role, messages[0].content.as_str()), (Role::Assistant, CODE));
+        assert!(messages[1].content.contains("```\nfn depth() -> u32 {\n    let tide = stat\n```"));
+    }
+
+    proptest! {
+        #[test]
+        fn a_model_that_repeats_the_anchor_loses_nothing(
+            text in "([a-z]{1,9}[ =(){};]{0,3}|\n {0,4}|```\n|é){1,60}", at in any::<prop::sample::Index>(),
+        ) {
+            let cut = (0..=at.index(text.len() + 1)).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+            let (partial, rest) = text.split_at(cut);
+            let anchored = partial.len() - (partial.len() - (partial.trim_end().len() - anchor(partial).len()));
+            prop_assume!(!anchor(partial).trim().is_empty());
+            prop_assert_eq!(joined(partial, &format!("{}{rest}", &partial[anchored..])), text);
+        }
+
+        #[test]
+        fn any_two_texts_can_be_joined(partial in "\\PC{0,80}", continuation in "\\PC{0,80}") {
+            prop_assert!(joined(&partial, &continuation).starts_with(&partial));
+        }
+    }
+}

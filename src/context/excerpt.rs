@@ -1,0 +1,169 @@
+//! The beginning and the end of a text that is too long to be sent: what a test run, a command or a page has to say.
+
+use crate::tokens::TokenCounter;
+
+/// The share of the room that the beginning gets; what went wrong mostly stands at the end.
+const HEAD_SHARE: usize = 3;
+
+/// A line that is longer than the room is looked at up to so many bytes for each token of it.
+const BYTES_OF_TOKEN: usize = 8;
+
+/// As much of a text as there is room for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The text, or its beginning and its end with a note between them.
+    pub text: String,
+    /// Lines that are not in it, or not whole.
+    pub omitted_lines: usize,
+    /// Bytes that are not in it.
+    pub omitted_bytes: usize,
+}
+
+/// The text if it has at most `budget` tokens; else its beginning and its end, cut between lines where they are not too long
+/// for that, and a note that says how much is left out, and where the whole is kept if that is said. Only the note alone can be
+/// more than the budget.
+pub fn excerpt(text: &str, budget: usize, counter: &dyn TokenCounter, kept: Option<&str>) -> Excerpt {
+    let count = counter.measure(text);
+    if count.tokens + count.error <= budget {
+        return Excerpt { text: text.to_owned(), omitted_lines: 0, omitted_bytes: 0 };
+    }
+    let mut room = budget.saturating_sub(counter.count(&note(text, kept)) + 4);
+    loop {
+        let excerpt = cut(text, room, counter, kept);
+        if room == 0 || counter.count(&excerpt.text) <= budget {
+            return excerpt;
+        }
+        // The lines came out larger together than one by one.
+        room -= room.div_ceil(10);
+    }
+}
+
+fn cut(text: &str, room: usize, counter: &dyn TokenCounter, kept: Option<&str>) -> Excerpt {
+    let (head, used) = head(text, room / HEAD_SHARE, counter);
+    let rest = &text[head.len()..];
+    let tail = tail(rest, room - used, counter);
+    let omitted = &rest[..rest.len() - tail.len()];
+    let border = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
+    Excerpt {
+        text: [head, border, &note(omitted, kept), "\n", tail].concat(),
+        omitted_lines: omitted.lines().count(),
+        omitted_bytes: omitted.len(),
+    }
+}
+
+/// What stands for the text that was left out.
+fn note(omitted: &str, kept: Option<&str>) -> String {
+    let lines = match omitted.lines().count() {
+        1 => "1 line".to_owned(),
+        lines => format!("{lines} lines"),
+    };
+    let whole = kept.map_or_else(String::new, |place| format!("; the whole is in {place}"));
+    format!("[… {lines}, {} bytes left out{whole} …]", omitted.len())
+}
+
+/// The longest beginning of whole lines within `room` tokens, and its tokens; part of the first line where that alone is
+/// too long.
+fn head<'t>(text: &'t str, room: usize, counter: &dyn TokenCounter) -> (&'t str, usize) {
+    let (mut end, mut used) = (0, 0);
+    for line in text.split_inclusive('\n') {
+        if line.len() > room * BYTES_OF_TOKEN || used + counter.count(line) > room {
+            break;
+        }
+        used += counter.count(line);
+        end += line.len();
+    }
+    if end > 0 {
+        return (&text[..end], used);
+    }
+    let part = longest(text.len().min(room * BYTES_OF_TOKEN), |bytes| {
+        counter.count(&text[..text.floor_char_boundary(bytes)]) <= room
+    });
+    let part = &text[..text.floor_char_boundary(part)];
+    (part, counter.count(part))
+}
+
+/// The longest end of whole lines within `room` tokens; part of the last line where that alone is too long.
+fn tail<'t>(text: &'t str, room: usize, counter: &dyn TokenCounter) -> &'t str {
+    let (mut start, mut used) = (text.len(), 0);
+    while start > 0 {
+        let before = &text[..start];
+        let line_start = before[..start - 1].rfind('\n').map_or(0, |at| at + 1);
+        let line = &before[line_start..];
+        if line.len() > room * BYTES_OF_TOKEN || used + counter.count(line) > room {
+            break;
+        }
+        used += counter.count(line);
+        start = line_start;
+    }
+    if start < text.len() {
+        return &text[start..];
+    }
+    let from = |bytes: usize| text.ceil_char_boundary(text.len() - bytes);
+    let part = longest(text.len().min(room * BYTES_OF_TOKEN), |bytes| counter.count(&text[from(bytes)..]) <= room);
+    &text[from(part)..]
+}
+
+/// The largest number up to `most` that fits, where whatever is smaller than one that fits does too.
+fn longest(most: usize, fits: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, most + 1);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if fits(middle) { low = middle } else { high = middle }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens::counter_for_model;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_short_text_stays_whole() {
+        let counter = counter_for_model("gpt-4o");
+        let whole = excerpt("all green\n", 100, &*counter, Some("run.log"));
+        assert_eq!((whole.text.as_str(), whole.omitted_lines), ("all green\n", 0));
+    }
+
+    #[test]
+    fn of_a_long_text_beginning_and_end_are_left_and_the_rest_is_told() {
+        let counter = counter_for_model("gpt-4o");
+        let text: String = (0..5_000).map(|n| format!("test number {n} ... ok\n")).collect();
+        let short = excerpt(&text, 300, &*counter, Some("/tmp/run.log"));
+        let lines: Vec<&str> = short.text.lines().collect();
+        assert_eq!((lines[0], lines[lines.len() - 1]), ("test number 0 ... ok", "test number 4999 ... ok"));
+        assert_eq!(short.omitted_lines, 5_000 - (lines.len() - 1));
+        let note = lines.iter().find(|line| line.starts_with("[…")).unwrap();
+        assert!(note.contains(&format!("{} lines", short.omitted_lines)) && note.contains("/tmp/run.log"), "{note}");
+        assert!((200..=300).contains(&counter.count(&short.text)), "{}", short.text);
+    }
+
+    #[test]
+    fn one_endless_line_is_cut_within() {
+        let counter = counter_for_model("gpt-4o");
+        let short = excerpt(&"{\"port\": 7},".repeat(20_000), 200, &*counter, None);
+        assert!(short.text.starts_with("{\"port\"") && short.text.ends_with("7},") && short.omitted_lines == 1);
+        assert!((120..=200).contains(&counter.count(&short.text)));
+    }
+
+    proptest! {
+        #[test]
+        fn an_excerpt_keeps_to_its_budget_and_adds_nothing(
+            text in "((\\PC|[a-z ]){0,30}\n|[a-z]{0,9}){0,60}",
+            budget in 40usize..200,
+        ) {
+            let counter = counter_for_model("gpt-4o");
+            let Excerpt { text: short, omitted_bytes, .. } = excerpt(&text, budget, &*counter, None);
+            prop_assert!(counter.count(&short) <= budget);
+            if omitted_bytes == 0 {
+                prop_assert_eq!(short, text);
+            } else {
+                let (head, rest) = short.split_once("[…").unwrap();
+                let (_, tail) = rest.split_once("…]\n").unwrap();
+                prop_assert!(text.starts_with(head.trim_end_matches('\n')) && text.ends_with(tail));
+                prop_assert!(text.len() - omitted_bytes - tail.len() <= head.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Makes a request fit its window, by leaving things out in a stated order, and says what it left out.
+//!
+//! The order: the repo map gives way first, in steps down to nothing, because the user put nothing of it there; then the
+//! reminder; then the oldest turns, if the caller lets them go. What does not fit even so is not decided here: the request
+//! comes back whole, with the choices that there are ([`Overfull`]).
+//!
+//! A larger window never sends less: each stage begins only when the one before is spent, and none gives back what another
+//! has freed.
+
+use super::assemble::{ContextInputs, Cuts, TOKENS_PER_MESSAGE, assemble_cut};
+use super::budget::MAP_STEP;
+use super::chunk::ChunkKind;
+use super::message::{Message, Role};
+use super::prompt::Prompt;
+use super::trim::{Candidate, Overfull, Trimmed};
+use crate::tokens::TokenCounter;
+
+/// Puts a request together so that it fits. `map` makes the repo map for a budget in tokens, 0 included, and should keep
+/// to it; it is asked again with less where it does not.
+///
+/// A window that is only assumed takes the map and the reminder away, but no turn and no file.
+pub fn fit(inputs: &ContextInputs<'_>, counter: &dyn TokenCounter, map: &mut dyn FnMut(usize) -> String) -> Prompt {
+    let bare = assemble_cut(inputs, "", Cuts::default(), counter);
+    if bare.excess() == 0 {
+        return with_map(inputs, counter, &bare, map);
+    }
+    map(0);
+    let mut trimmed = Vec::new();
+    if inputs.plan.map > 0 {
+        trimmed.push(Trimmed::RepoMap { planned: inputs.plan.map, given: 0 });
+    }
+    let reminded = bare.chunks.iter().any(|chunk| chunk.kind == ChunkKind::Reminder);
+    let mut prompt = bare;
+    let mut cuts = Cuts::default();
+    if reminded {
+        cuts.reminder = true;
+        trimmed.push(Trimmed::Reminder);
+        prompt = assemble_cut(inputs, "", cuts, counter);
+    }
+    if prompt.excess() > 0 && inputs.window.known {
+        let (head, suffices) = head_to_go(inputs, &prompt, counter);
+        if head > 0 && inputs.may_forget && suffices {
+            cuts.head = head;
+            trimmed.push(Trimmed::History { messages: head, tokens: tokens_of(&inputs.history[..head], counter) });
+            prompt = assemble_cut(inputs, "", cuts, counter);
+        } else {
+            prompt.overfull = Some(Overfull {
+                excess: prompt.excess(),
+                head,
+                head_suffices: suffices,
+                candidates: candidates(&prompt),
+            });
+        }
+    }
+    prompt.trimmed = trimmed;
+    prompt
+}
+
+/// The request with as much of the map as there is room for beside the rest.
+fn with_map(
+    inputs: &ContextInputs<'_>,
+    counter: &dyn TokenCounter,
+    bare: &Prompt,
+    map: &mut dyn FnMut(usize) -> String,
+) -> Prompt {
+    let planned = inputs.plan.map;
+    // What stands around a map: the words before it, and the borders of its messages.
+    let frame = assemble_cut(inputs, "\n", Cuts::default(), counter).tokens.saturating_sub(bare.tokens);
+    let room = inputs.window.max_input().saturating_sub(bare.tokens + bare.error + frame);
+    let mut given = if room >= planned { planned } else { room / MAP_STEP * MAP_STEP };
+    loop {
+        let text = map(given);
+        let mut prompt = assemble_cut(inputs, &text, Cuts::default(), counter);
+        if prompt.excess() == 0 || given == 0 {
+            // A map made for nothing should be empty; what is not is left out.
+            if prompt.excess() > 0 {
+                prompt = assemble_cut(inputs, "", Cuts::default(), counter);
+            }
+            if given < planned {
+                prompt.trimmed.push(Trimmed::RepoMap { planned, given });
+            }
+            return prompt;
+        }
+        given = given.saturating_sub(1) / MAP_STEP * MAP_STEP;
+    }
+}
+
+/// How many messages at the beginning of the history have to go, and whether that is enough. They go by whole turns: what
+/// is left begins with a message of the user.
+fn head_to_go(inputs: &ContextInputs<'_>, prompt: &Prompt, counter: &dyn TokenCounter) -> (usize, bool) {
+    let history = inputs.history;
+    let begins_turn = |at: &usize| history.get(*at).is_none_or(|message| message.role == Role::User);
+    let ends = (1..=history.len()).filter(begins_turn);
+    for head in ends {
+        if tokens_of(&history[..head], counter) >= prompt.excess() {
+            let cuts = Cuts { reminder: true, head };
+            if assemble_cut(inputs, "", cuts, counter).excess() == 0 {
+                return (head, true);
+            }
+        }
+    }
+    (history.len(), false)
+}
+
+/// At least the tokens that these messages take up.
+fn tokens_of(messages: &[Message], counter: &dyn TokenCounter) -> usize {
+    messages.iter().map(|message| counter.count(&message.content) + TOKENS_PER_MESSAGE).sum()
+}
+
+/// The files of a request, largest first.
+fn candidates(prompt: &Prompt) -> Vec<Candidate> {
+    let files = prompt.chunks.iter().filter(|chunk| chunk.kind.path().is_some());
+    let mut files: Vec<Candidate> =
+        files.map(|chunk| Candidate { path: chunk.title.clone(), tokens: chunk.tokens }).collect();
+    files.sort_by(|a, b| b.tokens.cmp(&a.tokens).then_with(|| a.path.cmp(&b.path)));
+    files
+}

@@ -1,0 +1,187 @@
+//! What the model is told before anything else: its task, the rules of the edit format with an example, and the reminder
+//! after the message.
+//!
+//! The example stands within the instructions or is told as a conversation, by the model ([`as_turns`]): one that
+//! follows instructions well takes it for what it is, while a conversation that never was can mislead it; a small one
+//! writes best what it seems to have written before. Told as a conversation it costs some 30 tokens more.
+
+use super::fill::{Values, fill};
+use super::mode::{Mode, Surroundings, Task};
+use super::prompts::Prompts;
+use crate::models::{Model, Reminder};
+
+/// A request and its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Example {
+    pub(super) request: String,
+    pub(super) answer: String,
+}
+
+/// All that is told apart from the files, the map and the conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Instructions {
+    pub(super) system: String,
+    pub(super) example: Option<Example>,
+    /// What stands before the example within the instructions.
+    pub(super) example_lead: String,
+    /// What ends the example where it is told as a conversation.
+    pub(super) example_end: String,
+    pub(super) reminder: Option<String>,
+}
+
+/// The instructions for `task`. `fence` is the fence to write code with.
+pub(super) fn instructions(
+    task: &Task,
+    model: &Model,
+    prompts: &Prompts,
+    surroundings: &Surroundings,
+    fence: &str,
+) -> Instructions {
+    let mut values = values(surroundings, fence);
+    let part = |name: &str| fill(prompts.text(name), &values);
+    let format = task.edit_format.name();
+    let tempers = tempers(task, model).map(part);
+    let reminded = task.mode.edits() && model.reminder != Reminder::None;
+    let mut sections = vec![part(task.mode.name())];
+    if task.mode.edits() {
+        sections.push(part(&format!("edit-{format}")));
+    }
+    if task.mode == Mode::Code && task.shell_commands {
+        sections.push(part("shell"));
+    }
+    sections.push(surroundings_section(prompts, &values));
+    if !reminded {
+        sections.extend(tempers.clone());
+    }
+    let reminder = reminded.then(|| {
+        let mut lines = vec![part(&format!("reminder-{format}"))];
+        lines.extend(tempers);
+        joined(lines, "\n")
+    });
+    let example = task.mode.edits().then(|| example(task, prompts, &values));
+    let example_end = part("example-end");
+    values.push(("request", example.as_ref().map(|example| example.request.as_str())));
+    let example_lead = fill(prompts.text("example-lead"), &values);
+    Instructions {
+        system: joined(sections, "\n\n"),
+        example_lead,
+        example_end,
+        example: example.filter(|example| !example.answer.is_empty()),
+        reminder: reminder.filter(|text| !text.is_empty()),
+    }
+}
+
+/// Whether the example is told as a conversation to this model: to those that no table knows, and those that take no
+/// standing instructions.
+pub(super) fn as_turns(model: &Model) -> bool {
+    !model.known || !model.capabilities.system_role
+}
+
+fn values<'v>(surroundings: &'v Surroundings, fence: &'v str) -> Vec<(&'static str, Option<&'v str>)> {
+    let Surroundings { platform, shell, language, date, test, lint } = surroundings;
+    vec![
+        ("fence", Some(fence)),
+        ("platform", platform.as_deref()),
+        ("shell", shell.as_deref()),
+        ("language", language.as_deref()),
+        ("date", date.as_deref()),
+        ("test", test.as_deref()),
+        ("lint", lint.as_deref()),
+    ]
+}
+
+/// The prompts for the model's weaknesses, by name.
+fn tempers(task: &Task, model: &Model) -> impl Iterator<Item = &'static str> + Clone {
+    let edits = task.mode.edits();
+    [("lazy", edits && model.lazy), ("overeager", edits && model.overeager)]
+        .into_iter()
+        .filter_map(|(name, applies)| applies.then_some(name))
+}
+
+/// What is known of the developer's surroundings; empty where nothing is.
+fn surroundings_section(prompts: &Prompts, values: &Values<'_>) -> String {
+    let known = prompts.placeholders("surroundings");
+    let any = values.iter().any(|(name, value)| value.is_some() && known.contains(name));
+    // A text of the user's without any placeholder is meant to be sent as it is.
+    if any || known.is_empty() {
+        fill(prompts.text("surroundings"), values).trim_end().to_owned()
+    } else {
+        String::new()
+    }
+}
+
+fn example(task: &Task, prompts: &Prompts, values: &Values<'_>) -> Example {
+    let answer = fill(prompts.text(&format!("example-{}", task.edit_format.name())), values);
+    let answer = match answer.split_once("\n\n") {
+        // The editor writes no words before its edits.
+        Some((_, edits)) if task.mode == Mode::Editor => edits.to_owned(),
+        _ => answer,
+    };
+    Example { request: fill(prompts.text("example-request"), values), answer }
+}
+
+fn joined(sections: impl IntoIterator<Item = String>, between: &str) -> String {
+    sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join(between)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edit::{EditFormat, FormatChoice, parse};
+
+    fn told(task: &Task, model: &Model) -> Instructions {
+        let surroundings = Surroundings { platform: Some("linux".into()), ..Surroundings::default() };
+        instructions(task, model, &Prompts::default(), &surroundings, "````")
+    }
+
+    fn known() -> Model {
+        Model { known: true, ..Model::unknown("m") }
+    }
+
+    #[test]
+    fn every_mode_and_format_has_instructions_without_an_open_placeholder() {
+        for mode in Mode::CHOICES.into_iter().chain([Mode::Editor]) {
+            for format in EditFormat::ALL {
+                let told = told(&Task { mode, shell_commands: true, ..Task::code(format) }, &known());
+                let all = format!("{told:?}");
+                assert!(!told.system.is_empty() && !all.contains("{fence}") && !all.contains("{request}"), "{all}");
+                assert_eq!((told.example.is_some(), told.reminder.is_some()), (mode.edits(), mode.edits()));
+                assert_eq!(told.system.contains("# Commands"), mode == Mode::Code);
+            }
+        }
+    }
+
+    #[test]
+    fn every_example_is_read_as_its_two_edits() {
+        for format in EditFormat::ALL {
+            for mode in [Mode::Code, Mode::Editor] {
+                let example = told(&Task { mode, ..Task::code(format) }, &known()).example.unwrap();
+                for choice in [FormatChoice::Auto, FormatChoice::Only(format)] {
+                    let reply = parse(&example.answer, choice);
+                    assert_eq!(reply.edits.len() + reply.fences.len(), 2, "{format} {choice}: {reply:?}");
+                }
+                assert_eq!(example.answer.starts_with("depth gets"), mode == Mode::Code);
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_is_known_of_the_surroundings_is_told() {
+        let told = told(&Task::code(EditFormat::Diff), &known());
+        assert!(told.system.ends_with("# Surroundings\n\n- The developer's machine: linux"), "{}", told.system);
+        let nothing = Surroundings::default();
+        let bare = instructions(&Task::code(EditFormat::Diff), &known(), &Prompts::default(), &nothing, "```");
+        assert!(!bare.system.contains("# Surroundings"));
+    }
+
+    #[test]
+    fn a_weakness_is_spoken_of_once_and_last() {
+        let model = Model { lazy: true, overeager: true, ..known() };
+        let with = told(&Task::code(EditFormat::Diff), &model);
+        let reminder = with.reminder.unwrap();
+        assert!(reminder.contains("Be thorough") && reminder.contains("exactly the change"), "{reminder}");
+        assert!(!with.system.contains("Be thorough"));
+        let without = told(&Task::code(EditFormat::Diff), &Model { reminder: Reminder::None, ..model });
+        assert!(without.reminder.is_none() && without.system.contains("Be thorough"));
+    }
+}

@@ -1,0 +1,220 @@
+//! Our prompts: what we tell the model about its task and about the edit format that it must write. They are files in
+//! `prompts/`, and the user can put others in their place.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use super::fill;
+
+/// A prompt as it comes with the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BundledPrompt {
+    /// The stable kebab-case name: a file `NAME.md` in the user's folder takes its place.
+    pub name: &'static str,
+    /// What it is, for lists.
+    pub what: &'static str,
+    /// The text.
+    pub text: &'static str,
+}
+
+macro_rules! bundled {
+    ($name:literal, $what:literal) => {
+        BundledPrompt { name: $name, what: $what, text: include_str!(concat!("prompts/", $name, ".md")) }
+    };
+}
+
+/// Every prompt, in the order in which lists show them.
+const BUNDLED: [BundledPrompt; 35] = [
+    bundled!("code", "the standing instructions of code mode"),
+    bundled!("ask", "the standing instructions of ask mode"),
+    bundled!("architect", "the standing instructions of architect mode"),
+    bundled!("editor", "the standing instructions of the model that turns the architect's plan into edits"),
+    bundled!("context", "the standing instructions of context mode"),
+    bundled!("help", "the standing instructions of help mode"),
+    bundled!("edit-diff", "the rules of the edit format `diff`"),
+    bundled!("edit-diff-fenced", "the rules of the edit format `diff-fenced`"),
+    bundled!("edit-udiff", "the rules of the edit format `udiff`"),
+    bundled!("edit-whole", "the rules of the edit format `whole`"),
+    bundled!("edit-patch", "the rules of the edit format `patch`"),
+    bundled!("example-request", "the request of the example"),
+    bundled!("example-diff", "the answer of the example in the edit format `diff`"),
+    bundled!("example-diff-fenced", "the answer of the example in the edit format `diff-fenced`"),
+    bundled!("example-udiff", "the answer of the example in the edit format `udiff`"),
+    bundled!("example-whole", "the answer of the example in the edit format `whole`"),
+    bundled!("example-patch", "the answer of the example in the edit format `patch`"),
+    bundled!("example-lead", "stands before the example where it is part of the instructions"),
+    bundled!("example-end", "stands after the example where it is told as a conversation"),
+    bundled!("reminder-diff", "the reminder of the edit format `diff`, after the message"),
+    bundled!("reminder-diff-fenced", "the reminder of the edit format `diff-fenced`, after the message"),
+    bundled!("reminder-udiff", "the reminder of the edit format `udiff`, after the message"),
+    bundled!("reminder-whole", "the reminder of the edit format `whole`, after the message"),
+    bundled!("reminder-patch", "the reminder of the edit format `patch`, after the message"),
+    bundled!("lazy", "for models that leave code out"),
+    bundled!("overeager", "for models that do more than was asked"),
+    bundled!("shell", "how to suggest commands, where that is wanted"),
+    bundled!("surroundings", "what is known of the developer's machine and tools"),
+    bundled!("map", "stands before the repo map"),
+    bundled!("read-only", "stands before the files for reference"),
+    bundled!("chat-files", "stands before the files that may be edited"),
+    bundled!("shown-files", "stands before the same files in modes without edits"),
+    bundled!("noted", "what the model is taken to have answered to what it was shown"),
+    bundled!("summary", "asks for a summary of the history"),
+    bundled!("summary-lead", "stands before the summary in the history"),
+];
+
+/// Placeholders that every prompt may hold, and what they stand for.
+pub const PLACEHOLDERS: [(&str, &str); 9] = [
+    ("fence", "the fence to write code with: longer than any in the files of the chat"),
+    ("platform", "the operating system and the processor"),
+    ("shell", "the name of the shell"),
+    ("language", "the language to answer in, where one is set"),
+    ("date", "the date, where that is wanted"),
+    ("test", "the command that runs the tests, where one is set"),
+    ("lint", "the command that runs the linter, where one is set"),
+    ("request", "in `example-lead`: the request of the example"),
+    ("words", "in `summary`: how long the summary may be"),
+];
+
+/// The prompts in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompts {
+    texts: BTreeMap<&'static str, Arc<str>>,
+}
+
+impl Default for Prompts {
+    fn default() -> Self {
+        Self { texts: BUNDLED.iter().map(|prompt| (prompt.name, Arc::from(prompt.text.trim_end()))).collect() }
+    }
+}
+
+/// Something about a prompt of the user's that may not be meant like that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PromptNote {
+    /// There is no prompt of that name: its text is not used.
+    UnknownName {
+        /// The name.
+        name: String,
+        /// The nearest name that there is.
+        nearest: &'static str,
+    },
+    /// A word in braces stands for nothing: it is sent as it is.
+    UnknownPlaceholder {
+        /// The prompt that holds it.
+        prompt: &'static str,
+        /// The word, without braces.
+        placeholder: String,
+    },
+}
+
+impl fmt::Display for PromptNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownName { name, nearest } => {
+                write!(f, "there is no prompt `{name}`, so it is not used; the nearest is `{nearest}`")
+            }
+            Self::UnknownPlaceholder { prompt, placeholder } => {
+                write!(f, "`{{{placeholder}}}` in the prompt `{prompt}` stands for nothing and is sent as it is")
+            }
+        }
+    }
+}
+
+impl Prompts {
+    /// Every prompt that comes with the program, with its name and what it is.
+    pub fn bundled() -> &'static [BundledPrompt] {
+        &BUNDLED
+    }
+
+    /// The prompts with those of the user in their places, by name, and what to tell about these.
+    pub fn with_overrides(overrides: &BTreeMap<String, String>) -> (Self, Vec<PromptNote>) {
+        let mut prompts = Self::default();
+        let mut notes = Vec::new();
+        for (name, text) in overrides {
+            let Some(bundled) = BUNDLED.iter().find(|prompt| prompt.name == name) else {
+                notes.push(PromptNote::UnknownName { name: name.clone(), nearest: nearest(name) });
+                continue;
+            };
+            for word in unknown_placeholders(text) {
+                notes.push(PromptNote::UnknownPlaceholder { prompt: bundled.name, placeholder: word.to_owned() });
+            }
+            prompts.texts.insert(bundled.name, Arc::from(text.trim_end()));
+        }
+        (prompts, notes)
+    }
+
+    /// The text of a prompt, without white space at its end; empty where the user emptied it, or there is none of that name.
+    pub fn text(&self, name: &str) -> &str {
+        self.texts.get(name).map_or("", |text| text)
+    }
+
+    /// The placeholders in the prompt of that name, each once, in order.
+    pub fn placeholders(&self, name: &str) -> Vec<&str> {
+        let mut found = Vec::new();
+        for word in fill::placeholders(self.text(name)).filter(|word| is_known(word)) {
+            if !found.contains(&word) {
+                found.push(word);
+            }
+        }
+        found
+    }
+}
+
+fn is_known(word: &str) -> bool {
+    PLACEHOLDERS.iter().any(|(name, _)| *name == word)
+}
+
+/// Words in braces that stand for nothing, each once.
+fn unknown_placeholders(text: &str) -> Vec<&str> {
+    let mut unknown: Vec<&str> = fill::placeholders(text).filter(|word| !is_known(word)).collect();
+    unknown.sort_unstable();
+    unknown.dedup();
+    unknown
+}
+
+fn nearest(name: &str) -> &'static str {
+    let distance = |prompt: &&BundledPrompt| strsim::damerau_levenshtein(prompt.name, name);
+    BUNDLED.iter().min_by_key(distance).map_or("", |prompt| prompt.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn overriding(name: &str, text: &str) -> (Prompts, Vec<PromptNote>) {
+        Prompts::with_overrides(&BTreeMap::from([(name.to_owned(), text.to_owned())]))
+    }
+
+    #[test]
+    fn a_prompt_of_the_user_takes_the_place_of_ours() {
+        let (prompts, notes) = overriding("lazy", "Be thorough.\n");
+        assert_eq!((prompts.text("lazy"), notes), ("Be thorough.", vec![]));
+        assert_eq!(prompts.text("code"), Prompts::default().text("code"));
+    }
+
+    #[test]
+    fn an_unknown_name_is_told_with_the_nearest() {
+        let (prompts, notes) = overriding("edit-dif", "x");
+        assert_eq!(prompts, Prompts::default());
+        assert_eq!(notes, [PromptNote::UnknownName { name: "edit-dif".into(), nearest: "edit-diff" }]);
+    }
+
+    #[test]
+    fn an_unknown_placeholder_is_told_and_stays() {
+        let (prompts, notes) = overriding("ask", "{fence} {planet} {planet}");
+        assert_eq!(prompts.text("ask"), "{fence} {planet} {planet}");
+        assert_eq!(notes, [PromptNote::UnknownPlaceholder { prompt: "ask", placeholder: "planet".into() }]);
+    }
+
+    #[test]
+    fn ours_hold_no_unknown_placeholder_and_use_every_known_one() {
+        let prompts = Prompts::default();
+        for bundled in Prompts::bundled() {
+            assert_eq!(unknown_placeholders(bundled.text), Vec::<&str>::new(), "{}", bundled.name);
+            assert!(!prompts.text(bundled.name).is_empty(), "{}", bundled.name);
+        }
+        for (name, _) in PLACEHOLDERS {
+            assert!(BUNDLED.iter().any(|prompt| prompts.placeholders(prompt.name).contains(&name)), "{name}");
+        }
+    }
+}

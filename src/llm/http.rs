@@ -1,0 +1,284 @@
+//! A model behind HTTP, whatever format it speaks: one request at a time, repeated where that may help.
+
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::SystemTime;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Map, Value};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+use super::address::{self, is_loopback, shown};
+use super::answer::{AnswerReader, Origin, cause, error_text, seconds};
+use super::classify::{Refusal, classify};
+use super::clean::Mask;
+use super::client::{Timeouts, client};
+use super::dialect::Dialect;
+use super::error::LlmError;
+use super::event::{Completion, StreamEvent};
+use super::format::{Ask, Format, context_for, format_of};
+use super::policy::{Facts, Next, next_step};
+use super::provider::Provider;
+use super::request::Request;
+use super::retry::{RetryPolicy, asked_wait, chance};
+use crate::config::Endpoint;
+use crate::models::Api;
+
+/// Headers that can carry a key.
+const KEY_HEADERS: [&str; 4] = ["authorization", "api-key", "x-api-key", "x-goog-api-key"];
+
+/// A server that is asked over HTTP. Its key is sent to this one address and nowhere else: redirects are not followed.
+pub struct HttpProvider {
+    name: String,
+    api: Api,
+    format: &'static dyn Format,
+    base: Url,
+    key: Option<SecretString>,
+    headers: Vec<(String, String)>,
+    extra: Map<String, Value>,
+    mask: Mask,
+    timeouts: Timeouts,
+    retry: RetryPolicy,
+    dialect: Mutex<Dialect>,
+    client: OnceLock<reqwest::Client>,
+}
+
+impl fmt::Debug for HttpProvider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpProvider")
+            .field("api", &self.api)
+            .field("base", &shown(&self.base))
+            .field("has_key", &self.key.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A try that failed.
+struct Failure {
+    error: LlmError,
+    /// Something of the answer has been passed on already.
+    started: bool,
+}
+
+impl HttpProvider {
+    /// The server of `endpoint`. An empty key is no key. Nothing is contacted yet.
+    ///
+    /// # Errors
+    /// The address is none.
+    pub fn new(endpoint: &Endpoint) -> Result<Self, LlmError> {
+        let base = address::parse(&endpoint.base_url)?;
+        let host = base.host_str().unwrap_or_default().to_owned();
+        Ok(Self {
+            name: if endpoint.provider.is_empty() { host } else { endpoint.provider.clone() },
+            api: endpoint.api,
+            format: format_of(endpoint.api),
+            mask: Mask::new(endpoint.key.as_ref(), &endpoint.headers, &base),
+            base,
+            key: endpoint.key.clone().filter(|key| !key.expose_secret().trim().is_empty()),
+            headers: endpoint.headers.clone(),
+            extra: endpoint.extra.clone(),
+            timeouts: Timeouts::default(),
+            retry: RetryPolicy::default(),
+            dialect: Mutex::default(),
+            client: OnceLock::new(),
+        })
+    }
+
+    /// With other time-outs.
+    #[must_use]
+    pub fn with_timeouts(mut self, timeouts: Timeouts) -> Self {
+        self.timeouts = timeouts;
+        self
+    }
+
+    /// With another policy on retries.
+    #[must_use]
+    pub fn with_retry(mut self, retry: RetryPolicy) -> Self {
+        self.retry = retry;
+        self
+    }
+
+    /// Whether a key would travel unencrypted to another machine. Worth a warning.
+    pub fn sends_key_in_clear(&self) -> bool {
+        self.key.is_some() && self.base.scheme() == "http" && !is_loopback(&self.base)
+    }
+
+    async fn answer(&self, request: &Request, events: &mpsc::Sender<StreamEvent>) -> Result<Completion, LlmError> {
+        let mut made = 0;
+        loop {
+            let failure = match self.attempt(request, events).await {
+                Ok(completion) => return Ok(completion),
+                Err(failure) => failure,
+            };
+            if !failure.started && self.learn(&failure.error, request) {
+                continue;
+            }
+            made += 1;
+            let facts =
+                Facts { retry: self.retry, made, started: failure.started, chance: chance(), ..Facts::default() };
+            let Next::Retry { wait } = next_step(Err(&failure.error), &facts) else {
+                return Err(failure.error);
+            };
+            let retrying = StreamEvent::Retrying { attempt: made + 1, wait, reason: failure.error.to_string() };
+            events.send(retrying).await.map_err(|_| LlmError::Cancelled)?;
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    /// Whether the complaint teaches us to put the request differently. Ends by itself: each lesson is learned once.
+    fn learn(&self, error: &LlmError, request: &Request) -> bool {
+        // Some templates of chats fail the whole server when they do not like a role.
+        let (LlmError::BadRequest { message, .. } | LlmError::Server { status: 500, message, .. }) = error else {
+            return false;
+        };
+        let mut dialect = self.dialect();
+        let next = dialect.after(message, request);
+        let learned = next.is_some();
+        *dialect = next.unwrap_or_else(|| dialect.clone());
+        learned
+    }
+
+    fn dialect(&self) -> MutexGuard<'_, Dialect> {
+        self.dialect.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn attempt(&self, request: &Request, events: &mpsc::Sender<StreamEvent>) -> Result<Completion, Failure> {
+        let by = Instant::now() + self.timeouts.first_byte;
+        let unstarted = |error| Failure { error, started: false };
+        let url = self.format.url(&self.base, &request.model);
+        let shown = shown(&url);
+        let response = self.send(url, request, by).await.map_err(unstarted)?;
+        if response.status() != reqwest::StatusCode::OK {
+            return Err(unstarted(self.refused(response, &shown).await));
+        }
+        let origin = Origin { format: self.format, url: &shown, mask: &self.mask, timeouts: self.timeouts };
+        let mut reader = AnswerReader::new(origin, request, events);
+        let outcome = reader.read(response, by).await;
+        outcome.map_err(|error| Failure { error, started: reader.started })
+    }
+
+    async fn send(&self, url: Url, request: &Request, by: Instant) -> Result<reqwest::Response, LlmError> {
+        let post = self.client()?.post(url.clone()).headers(self.headers()?).json(&self.body(request));
+        match timeout_at(by, post.send()).await {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(error)) if error.is_connect() => {
+                Err(LlmError::Connect { url: shown(&url), cause: cause(&error, &self.mask) })
+            }
+            Ok(Err(error)) => Err(LlmError::Interrupted { cause: cause(&error, &self.mask) }),
+            Err(_) => Err(LlmError::Idle { seconds: seconds(self.timeouts.first_byte) }),
+        }
+    }
+
+    /// The body in the server's dialect, with the fields that the user wants laid over it.
+    fn body(&self, request: &Request) -> Value {
+        let dialect = {
+            let mut dialect = self.dialect();
+            if self.api == Api::Ollama {
+                dialect.context = Some(context_for(request, dialect.context));
+            }
+            dialect.clone()
+        };
+        let host = self.base.host_str().unwrap_or_default();
+        let mut body = self.format.body(&Ask { request, dialect: &dialect, host });
+        for extra in [&self.extra, &request.extra] {
+            lay_over(&mut body, extra);
+        }
+        body
+    }
+
+    /// The format's own headers, the user's over them, and the key. A key header that the user gives has its own value,
+    /// or the key if it is blank.
+    fn headers(&self) -> Result<HeaderMap, LlmError> {
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
+        for (name, value) in self.format.headers() {
+            headers.insert(*name, HeaderValue::from_static(value));
+        }
+        let own = self.headers.iter().find(|(name, _)| KEY_HEADERS.contains(&name.to_ascii_lowercase().as_str()));
+        let azure = self.base.host_str().is_some_and(|host| host.ends_with(".azure.com"));
+        let (name, prefix) = match own {
+            Some((name, _)) if name.eq_ignore_ascii_case("authorization") => (name.as_str(), "Bearer "),
+            Some((name, _)) => (name.as_str(), ""),
+            None if azure => ("api-key", ""),
+            None => self.format.key_header(),
+        };
+        if let Some(key) = &self.key {
+            headers.insert(header_name(name)?, secret_value(&format!("{prefix}{}", key.expose_secret().trim()))?);
+        }
+        for (name, value) in self.headers.iter().filter(|(_, value)| !value.trim().is_empty()) {
+            headers.insert(header_name(name)?, secret_value(value.trim())?);
+        }
+        Ok(headers)
+    }
+
+    async fn refused(&self, response: reqwest::Response, url: &str) -> LlmError {
+        let status = response.status().as_u16();
+        let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let retry_after = asked_wait(header, SystemTime::now());
+        let body = error_text(response, self.timeouts.idle).await;
+        classify(&Refusal { status, url, body: &body, retry_after, mask: &self.mask })
+    }
+
+    /// Made when first needed, because the start of the program must not wait for certificates.
+    fn client(&self) -> Result<&reqwest::Client, LlmError> {
+        if let Some(client) = self.client.get() {
+            return Ok(client);
+        }
+        let made = client(self.timeouts.connect, &self.base)
+            .map_err(|error| LlmError::Connect { url: shown(&self.base), cause: cause(&error, &self.mask) })?;
+        Ok(self.client.get_or_init(|| made))
+    }
+}
+
+impl Provider for HttpProvider {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn stream(
+        &self,
+        request: Request,
+        cancel: CancellationToken,
+        events: mpsc::Sender<StreamEvent>,
+    ) -> BoxFuture<'_, Result<Completion, LlmError>> {
+        async move {
+            // Whatever is dropped here closes its connection.
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => Err(LlmError::Cancelled),
+                () = events.closed() => Err(LlmError::Cancelled),
+                outcome = self.answer(&request, &events) => outcome,
+            }
+        }
+        .boxed()
+    }
+}
+
+fn header_name(name: &str) -> Result<HeaderName, LlmError> {
+    name.trim().parse().map_err(|_| LlmError::UnusableKey)
+}
+
+fn secret_value(value: &str) -> Result<HeaderValue, LlmError> {
+    let mut value = HeaderValue::from_str(value).map_err(|_| LlmError::UnusableKey)?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// Sets the fields of `extra` in `body`: objects within objects field by field, all else whole.
+fn lay_over(body: &mut Value, extra: &Map<String, Value>) {
+    let Some(fields) = body.as_object_mut() else { return };
+    for (name, value) in extra {
+        match (fields.get_mut(name), value) {
+            (Some(old @ Value::Object(_)), Value::Object(new)) => lay_over(old, new),
+            _ => {
+                fields.insert(name.clone(), value.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! Names of models, seen through: one model goes by many names.
+
+use super::provider::Provider;
+
+/// A name taken apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ModelName<'a> {
+    /// The provider, if the name begins with one.
+    pub provider: Option<&'static Provider>,
+    /// The name without it: the model's id on that server.
+    pub id: &'a str,
+    /// What is compared: `claude-sonnet-4-5-20250929` for `us.anthropic.claude-sonnet-4-5-20250929-v1:0`.
+    pub key: String,
+    /// The same without the date and the note that it is a preview, if it has any: `claude-sonnet-4-5`.
+    pub base: String,
+}
+
+/// What may stand before the name of a model, divided by dots: places and makers.
+const DOTTED: [&str; 17] = [
+    "us",
+    "eu",
+    "apac",
+    "au",
+    "jp",
+    "ca",
+    "sa",
+    "global",
+    "us-gov",
+    "anthropic",
+    "meta",
+    "mistral",
+    "amazon",
+    "cohere",
+    "deepseek",
+    "qwen",
+    "openai",
+];
+
+/// What may stand behind a name, after a colon, without making it another model.
+const VARIANTS: [&str; 9] = ["free", "latest", "nitro", "floor", "extended", "beta", "thinking", "online", "exacto"];
+
+impl<'a> ModelName<'a> {
+    /// Takes `name` apart. Never fails: a name that nobody knows is its own key.
+    pub(super) fn of(name: &'a str) -> Self {
+        let name = name.trim();
+        let name = strip_ignoring_case(name, "models/").unwrap_or(name);
+        let (provider, id) = match name.split_once('/') {
+            Some((first, rest)) if !rest.is_empty() => match Provider::named(first) {
+                Some(provider) => (Some(provider), rest),
+                None => (None, name),
+            },
+            _ => (None, name),
+        };
+        let key = key(id);
+        let base = without_date(&key).to_owned();
+        Self { provider, id, key, base }
+    }
+
+    /// Whether the server gives the model away, as the end of the name says.
+    pub(super) fn is_free(name: &str) -> bool {
+        name.to_ascii_lowercase().ends_with(":free")
+    }
+}
+
+/// What is compared of the id of a model: the last part of a path in lower case, pieces divided by single hyphens, digits apart
+/// from the letters before them (`llama3.1` and `Llama-3.1` are one), nothing that says where or for how much it runs.
+fn key(id: &str) -> String {
+    let last = id.rsplit('/').find(|part| !part.is_empty()).unwrap_or(id).to_ascii_lowercase();
+    let mut name = last.as_str();
+    while let Some((first, rest)) = name.split_once('.').filter(|(first, _)| DOTTED.contains(first)) {
+        let _ = first;
+        name = rest;
+    }
+    // A fine-tuned model keeps its mark and loses the names that its owner gave it.
+    if let Some(tuned) = name.strip_prefix("ft:") {
+        return format!("ft-{}", pieces(tuned.split(':').next().unwrap_or(tuned)));
+    }
+    name = name.split('@').next().unwrap_or(name);
+    if let Some((before, variant)) = name.rsplit_once(':') {
+        if VARIANTS.contains(&variant) {
+            name = before;
+        } else if !variant.is_empty() && variant.bytes().all(|byte| byte.is_ascii_digit()) {
+            name = without_revision(before);
+        }
+    }
+    let pieces = pieces(name.strip_suffix("-latest").unwrap_or(name));
+    // The one maker's number that another cannot write with a point.
+    match pieces.strip_prefix("gpt-35") {
+        Some(rest) => format!("gpt-3-5{rest}"),
+        None => pieces,
+    }
+}
+
+/// `-v1` and the like at the end.
+fn without_revision(name: &str) -> &str {
+    match name.rsplit_once("-v") {
+        Some((before, digits)) if digits.bytes().all(|byte| byte.is_ascii_digit()) => before,
+        _ => name,
+    }
+}
+
+/// The name with every divider as one hyphen, and one between a letter and a digit that follows. Between digits a `p` divides,
+/// too: some servers take no point in a name.
+fn pieces(name: &str) -> String {
+    let chars: Vec<char> = name.chars().collect();
+    let at = |index: usize| chars.get(index).copied().unwrap_or(' ');
+    let mut out = String::with_capacity(name.len() + 4);
+    for (index, &c) in chars.iter().enumerate() {
+        let before = if index == 0 { ' ' } else { at(index - 1) };
+        let point = c == 'p' && before.is_ascii_digit() && at(index + 1).is_ascii_digit();
+        if point || matches!(c, '-' | '.' | '_' | ':' | ' ') {
+            if !out.is_empty() && !out.ends_with('-') {
+                out.push('-');
+            }
+        } else {
+            if c.is_ascii_digit() && out.ends_with(|last: char| last.is_alphabetic()) {
+                out.push('-');
+            }
+            out.push(c);
+        }
+    }
+    out.truncate(out.trim_end_matches('-').len());
+    out
+}
+
+/// A key without the date at its end (`-20250929`, `-2025-08-07`, `-0613`, `-05-06`) and without `-preview` or `-exp`.
+fn without_date(key: &str) -> &str {
+    let mut name = key;
+    loop {
+        let shorter = without_last_numbers(name);
+        let shorter = ["-preview", "-exp", "-experimental", "-beta"]
+            .iter()
+            .find_map(|suffix| shorter.strip_suffix(suffix))
+            .unwrap_or(shorter);
+        if shorter.len() == name.len() || shorter.is_empty() {
+            return name;
+        }
+        name = shorter;
+    }
+}
+
+/// Takes away the numbers at the end that can only be a date: 8 or 4 digits, or groups of 4-2-2 or 2-2 digits with a leading
+/// zero among them.
+fn without_last_numbers(name: &str) -> &str {
+    let mut starts = Vec::new();
+    let mut end = name.len();
+    while let Some(start) = name[..end].rfind('-') {
+        let piece = &name[start + 1..end];
+        if piece.is_empty() || !piece.bytes().all(|byte| byte.is_ascii_digit()) {
+            break;
+        }
+        starts.push((start, piece));
+        end = start;
+    }
+    let lengths: Vec<usize> = starts.iter().map(|(_, piece)| piece.len()).collect();
+    let zero = starts.iter().take(2).any(|(_, piece)| piece.starts_with('0'));
+    let taken: usize = match lengths.as_slice() {
+        [8, ..] | [4, ..] => 1,
+        [2, 2, 4, ..] => 3,
+        [2, 2, ..] if zero => 2,
+        _ => 0,
+    };
+    taken.checked_sub(1).and_then(|last| starts.get(last)).map_or(name, |(start, _)| &name[..*start])
+}
+
+fn strip_ignoring_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
+    let head = text.get(..prefix.len())?;
+    head.eq_ignore_ascii_case(prefix).then(|| &text[prefix.len()..])
+}
+
+/// Whether `text` is as `pattern` has it: `*` stands for anything.
+pub(super) fn fits(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    let mut open = false;
+    let mut parts = parts.peekable();
+    while let Some(part) = parts.next() {
+        open = true;
+        if parts.peek().is_none() {
+            return rest.ends_with(part);
+        }
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    open || rest.is_empty()
+}
+
+/// The number in a key by which models of a family follow each other: the first whole number and the one behind it as its
+/// decimals, so that 4.20 comes before 4.7. Dates and sizes (`70b`) are no such number.
+pub(super) fn version(key: &str) -> (u32, String) {
+    let mut pieces = key.split('-').skip_while(|piece| number(piece).is_none());
+    let major = pieces.next().and_then(number).unwrap_or_default();
+    let minor = pieces.next().filter(|piece| number(piece).is_some()).unwrap_or_default();
+    (major, minor.trim_end_matches('0').to_owned())
+}
+
+fn number(piece: &str) -> Option<u32> {
+    piece.parse().ok().filter(|_| piece.len() <= 2)
+}
+
+/// How many billions of parameters a key says that the model has; the largest where it says several.
+pub(super) fn billions(key: &str) -> Option<f64> {
+    let pieces: Vec<&str> = key.split('-').collect();
+    let sizes = pieces.iter().enumerate().filter_map(|(at, piece)| {
+        let size: f64 = piece.strip_suffix('b')?.parse().ok()?;
+        // `0.6b` and `1.5b` have their point as a hyphen. `qwen-3-8b` is eight billions of the third, though.
+        let half =
+            at.checked_sub(1).and_then(|before| pieces.get(before)).is_some_and(|piece| matches!(*piece, "0" | "1"));
+        Some(if half && size < 10.0 { 1.0 } else { size })
+    });
+    sizes.reduce(f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn parts(name: &str) -> (Option<&'static str>, String, String) {
+        let name = ModelName::of(name);
+        (name.provider.map(|provider| provider.name), name.key, name.base)
+    }
+
+    #[test]
+    fn one_model_has_one_base_however_it_is_written() {
+        for name in [
+            "claude-sonnet-4-5",
+            "claude-sonnet-4.5",
+            "Claude-Sonnet-4-5-20250929",
+            "anthropic/claude-sonnet-4-5",
+            "openrouter/anthropic/claude-sonnet-4.5:free",
+            "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+            "bedrock/eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
+            "vertex_ai/claude-sonnet-4-5@20250929",
+            "claude-sonnet-4-5-latest",
+        ] {
+            assert_eq!(parts(name).2, "claude-sonnet-4-5", "{name}");
+        }
+        for name in ["gpt-4o-2024-08-06", "azure/gpt-4o", "openai/gpt-4o:latest", "GPT-4O"] {
+            assert_eq!(parts(name).2, "gpt-4o", "{name}");
+        }
+        assert_eq!(parts("models/gemini-2.5-pro-preview-05-06").2, "gemini-2-5-pro");
+        assert_eq!(parts("gemini/gemini-2.5-pro").2, "gemini-2-5-pro");
+        assert_eq!(parts("azure/gpt-35-turbo").2, parts("gpt-3.5-turbo-0125").2);
+        assert_eq!(parts("fireworks_ai/accounts/fireworks/models/deepseek-v3p1").2, parts("DeepSeek-V3.1").2);
+        assert_eq!(parts("llama3.1:70b").2, parts("meta-llama/Llama-3.1-70B").2);
+        assert_eq!(parts("ft:gpt-4o-mini-2024-07-18:my-org:name:id").2, "ft-gpt-4o-mini");
+    }
+
+    #[test]
+    fn what_makes_another_model_stays() {
+        for (one, other) in [
+            ("qwen2.5-coder:14b", "qwen2.5-coder:7b"),
+            ("deepseek-v3", "deepseek-v2"),
+            ("gpt-4-1", "gpt-4"),
+            ("o1-mini", "o1"),
+            ("gemini-2.5-flash", "gemini-2.5-flash-lite"),
+        ] {
+            assert_ne!(parts(one).2, parts(other).2);
+        }
+        assert_ne!(parts("gpt-4-0613").1, parts("gpt-4").1);
+    }
+
+    #[test]
+    fn only_a_provider_that_is_one_is_split_off() {
+        assert_eq!(parts("together_ai/meta-llama/Llama-3").0, Some("together"));
+        assert_eq!(parts("meta-llama/Llama-3").0, None);
+        assert_eq!(parts("gpt-4o").0, None);
+        assert_eq!(parts("openai/").0, None);
+        assert_eq!(ModelName::of("openrouter/x-ai/grok-4").id, "x-ai/grok-4");
+    }
+
+    #[test]
+    fn patterns_take_anything_for_a_star() {
+        assert!(fits("claude-*sonnet*", "claude-3-7-sonnet") && fits("*coder*", "qwen-2-5-coder-32b"));
+        assert!(fits("gemini-*-flash", "gemini-2-5-flash") && !fits("gemini-*-flash", "gemini-2-5-flash-lite"));
+        assert!(fits("gpt-4o", "gpt-4o") && !fits("gpt-4o", "gpt-4o-mini") && fits("*", ""));
+    }
+
+    #[test]
+    fn versions_follow_each_other_as_decimals() {
+        assert!(version("grok-4-20") < version("grok-4-7"));
+        assert!(version("claude-opus-4-8") < version("claude-opus-5"));
+        assert!(version("gpt-4o") < version("gpt-5-4-mini"));
+        assert_eq!(version("llama-70b"), (0, String::new()));
+    }
+
+    #[test]
+    fn sizes_are_read_from_the_name() {
+        let size = |name: &str| billions(&ModelName::of(name).key);
+        assert_eq!(size("qwen2.5-coder:14b"), Some(14.0));
+        assert_eq!(size("Qwen3-30B-A3B"), Some(30.0));
+        assert_eq!(size("qwen3:0.6b"), Some(1.0));
+        assert_eq!(size("gpt-4o"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_name(text in "\\PC{0,40}") {
+            let name = ModelName::of(&text);
+            prop_assert!(name.key.starts_with(&name.base));
+            // What is compared is its own key: nothing is stripped twice.
+            prop_assert_eq!(pieces(&name.base), name.base);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Finding models by a part of their name, or by one that is misspelt.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+
+use super::catalog::Catalog;
+use super::listing::Listing;
+use super::name::{ModelName, version};
+use super::provider::Provider;
+
+/// How alike two names are at least that may be one misspelt: 1 is equal.
+const ALIKE: f64 = 0.6;
+
+/// The share of the score of a perfect match that a match has at least. Below it the letters of the query are strewn over the
+/// name, and a misspelt name (see [`Catalog::nearest`]) is the likelier reason.
+const CLOSE: f64 = 0.65;
+
+/// A model of the tables, with what it is ordered by.
+struct Entry<'a> {
+    name: String,
+    listing: &'a Listing,
+    /// It is no longer served.
+    retired: bool,
+}
+
+impl Entry<'_> {
+    /// What decides between models that match equally well: those that are still served, makers before sellers, newer ones,
+    /// shorter names, the alphabet.
+    fn order(&self) -> impl Ord + use<'_> {
+        let place = Provider::place(&self.listing.provider);
+        (self.retired, place, Reverse(version(&self.listing.base)), self.name.len(), &self.name)
+    }
+}
+
+impl Catalog {
+    /// The names of all models in the tables, by provider (makers first), those that are no longer served last.
+    pub fn names(&self) -> Vec<String> {
+        let mut entries = self.entries();
+        entries.sort_by(|a, b| a.order().cmp(&b.order()));
+        entries.into_iter().map(|entry| entry.name).collect()
+    }
+
+    /// The names of at most `limit` models that match `query`, best first. Words are divided by spaces and must all match,
+    /// their letters in order: letters that follow each other and those that begin a word count more, and strewn ones
+    /// do not match at all. Between equal scores those decide that are still served, makers before sellers, newer ones, shorter names.
+    pub fn search(&self, query: &str, limit: usize) -> Vec<String> {
+        let pattern = Pattern::parse(query, CaseMatching::Ignore, Normalization::Smart);
+        let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
+        let mut chars = Vec::new();
+        let mut score = |name: &str| pattern.score(Utf32Str::new(name, &mut chars), &mut matcher);
+        let perfect = score(query).unwrap_or_default();
+        let close = |score: &u32| f64::from(*score) >= f64::from(perfect) * CLOSE;
+        let entries = self.entries();
+        let mut found: Vec<(u32, &Entry)> =
+            entries.iter().filter_map(|entry| Some((score(&entry.name).filter(close)?, entry))).collect();
+        found.sort_by(|(a, one), (b, other)| b.cmp(a).then_with(|| one.order().cmp(&other.order())));
+        found.into_iter().take(limit).map(|(_, entry)| entry.name.clone()).collect()
+    }
+
+    /// The names of at most `limit` models that are spelt like `name`, the most alike first.
+    pub fn nearest(&self, name: &str, limit: usize) -> Vec<String> {
+        let parts = ModelName::of(name);
+        let alike = |entry: &Entry| strsim::normalized_damerau_levenshtein(&parts.base, &entry.listing.base);
+        let entries = self.entries();
+        let mut found: Vec<(f64, &Entry)> = entries.iter().map(|entry| (alike(entry), entry)).collect();
+        found.retain(|(alike, _)| *alike >= ALIKE);
+        found.sort_by(|(a, one), (b, other)| b.total_cmp(a).then_with(|| one.order().cmp(&other.order())));
+        found.into_iter().take(limit).map(|(_, entry)| entry.name.clone()).collect()
+    }
+
+    /// Every model once: as the strongest list has it.
+    fn entries(&self) -> Vec<Entry<'_>> {
+        let mut seen = BTreeSet::new();
+        let mut entries = Vec::new();
+        for (list, _) in self.lists() {
+            for listing in &list.models {
+                let name = listing.name();
+                if seen.insert(name.to_ascii_lowercase()) {
+                    let retired = listing.retires.as_ref().is_some_and(|day| *day <= list.date);
+                    entries.push(Entry { name, listing, retired });
+                }
+            }
+        }
+        entries
+    }
+}

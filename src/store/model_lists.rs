@@ -1,0 +1,68 @@
+//! The lists of models that the user had fetched, one file for each kind of list.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::error::StoreError;
+use crate::models::{ListKind, ModelList};
+
+/// No list that we wrote is larger, in bytes.
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+fn folder(cache: &Path) -> PathBuf {
+    cache.join("models")
+}
+
+fn path(cache: &Path, kind: ListKind) -> PathBuf {
+    folder(cache).join(format!("{}.tsv", kind.name()))
+}
+
+/// The lists below the user's cache folder; a damaged one counts as absent.
+pub fn model_lists(cache: &Path) -> Vec<ModelList> {
+    ListKind::ALL
+        .into_iter()
+        .filter_map(|kind| read(&path(cache, kind)))
+        .filter(|list| !list.models.is_empty())
+        .collect()
+}
+
+fn read(path: &Path) -> Option<ModelList> {
+    if path.metadata().ok()?.len() > MAX_BYTES {
+        return None;
+    }
+    ModelList::decode(&fs::read_to_string(path).ok()?)
+}
+
+/// Keeps a list below the user's cache folder, in place of an older one of its kind.
+///
+/// # Errors
+/// The folder or the file cannot be written. The older one is still there then.
+pub fn keep_model_list(cache: &Path, list: &ModelList) -> Result<(), StoreError> {
+    let folder = folder(cache);
+    fs::create_dir_all(&folder).map_err(|source| StoreError::Folder { path: folder.clone(), source })?;
+    let path = path(cache, list.kind);
+    let write = || {
+        let mut file = tempfile::NamedTempFile::new_in(&folder)?;
+        file.write_all(list.encode().as_bytes())?;
+        file.persist(&path).map_err(|error| error.error)
+    };
+    write().map(drop).map_err(|source| StoreError::Write { path: path.clone(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_come_back_and_damaged_ones_are_absent() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = r#"{"data": [{"id": "maker/model", "context_length": 1000}]}"#;
+        let list = crate::models::parse_list(text, "2026-11-20", "somewhere").unwrap();
+        assert_eq!(model_lists(folder.path()), []);
+        keep_model_list(folder.path(), &list).unwrap();
+        assert_eq!(model_lists(folder.path()), [list]);
+        fs::write(path(folder.path(), ListKind::OpenRouter), "half a li").unwrap();
+        assert_eq!(model_lists(folder.path()), []);
+    }
+}

@@ -1,0 +1,90 @@
+//! Long outputs, kept whole: what was sent of them is an excerpt, and the rest can be opened.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::StoreError;
+
+/// Outputs that are kept; the oldest go first.
+const KEPT: usize = 100;
+/// Bytes of all that are kept. The newest is kept whatever its size.
+const KEPT_BYTES: u64 = 256 * 1024 * 1024;
+
+/// Keeps a text below the user's folder for state, in a file that only the user can read; its path. `what` becomes part of the
+/// name, as far as it can.
+///
+/// # Errors
+/// The folder or the file cannot be written.
+pub fn keep_output(state: &Path, what: &str, text: &str) -> Result<PathBuf, StoreError> {
+    let folder = state.join("outputs");
+    fs::create_dir_all(&folder).map_err(|source| StoreError::Folder { path: folder.clone(), source })?;
+    let letters = what.chars().map(|c| if c.is_alphanumeric() { c } else { '-' });
+    let name: String = letters.take(40).chain(['-']).collect();
+    let write = || {
+        let mut file = tempfile::Builder::new().prefix(&name).suffix(".txt").tempfile_in(&folder)?;
+        file.write_all(text.as_bytes())?;
+        file.keep().map(|(_, path)| path).map_err(|error| error.error)
+    };
+    let path = write().map_err(|source| StoreError::Write { path: folder.join(&name), source })?;
+    drop_old(&folder, &path);
+    Ok(path)
+}
+
+/// Deletes the oldest files beyond what is kept. What cannot be deleted stays.
+fn drop_old(folder: &Path, newest: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let mut files: Vec<(SystemTime, u64, PathBuf)> = entries
+        .flatten()
+        .filter(|entry| entry.path() != newest)
+        .filter_map(|entry| {
+            let metadata = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+            Some((metadata.modified().ok()?, metadata.len(), entry.path()))
+        })
+        .collect();
+    files.sort_by(|a, b| b.cmp(a));
+    let mut bytes = 0;
+    for (at, (_, size, path)) in files.into_iter().enumerate() {
+        bytes += size;
+        if at + 1 >= KEPT || bytes > KEPT_BYTES {
+            fs::remove_file(path).ok();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_is_kept_whole_and_for_its_owner() {
+        let state = tempfile::tempdir().unwrap();
+        let text = "line\n".repeat(10_000);
+        let path = keep_output(state.path(), "cargo test ../../x", &text).unwrap();
+        assert!(path.starts_with(state.path().join("outputs")), "{path:?}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            assert_eq!(path.metadata().unwrap().permissions().mode() & 0o077, 0);
+        }
+        assert_ne!(keep_output(state.path(), "cargo test ../../x", &text).unwrap(), path);
+    }
+
+    #[test]
+    fn the_oldest_outputs_go() {
+        let state = tempfile::tempdir().unwrap();
+        for number in 0..KEPT + 5 {
+            keep_output(state.path(), "run", &number.to_string()).unwrap();
+        }
+        assert_eq!(fs::read_dir(state.path().join("outputs")).unwrap().count(), KEPT);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_is_told() {
+        let state = tempfile::tempdir().unwrap();
+        fs::write(state.path().join("outputs"), "a file").unwrap();
+        assert!(matches!(keep_output(state.path(), "run", "x"), Err(StoreError::Folder { .. })));
+    }
+}

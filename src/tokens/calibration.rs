@@ -1,0 +1,147 @@
+//! What providers count, against what we count: learnt from the usage that they report, so that estimates get better.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{TokenCount, TokenCounter};
+
+/// Requests of a model that are remembered.
+const REMEMBERED: usize = 15;
+
+/// Requests that have to be known before they count.
+const ENOUGH: usize = 2;
+
+/// Requests below this many tokens say little: what an API adds by itself weighs too much.
+const WORTH_LEARNING: usize = 300;
+
+/// Ratios outside of these are taken for a mistake of somebody's and not learnt.
+const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.4..=2.5;
+
+/// How many tokens each model's provider counts for one of ours. Kept between runs.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Calibration {
+    /// The latest ratios by the model's name, oldest first.
+    ratios: BTreeMap<String, Vec<f64>>,
+}
+
+impl Calibration {
+    /// Learns from a request of text alone that we counted as `counted` tokens and the provider as `reported`, those in its
+    /// cache included. Small requests and ratios that cannot be right are passed over.
+    pub fn learn(&mut self, model: &str, counted: usize, reported: usize) {
+        let ratio = reported as f64 / counted.max(1) as f64;
+        if counted < WORTH_LEARNING || !PLAUSIBLE.contains(&ratio) {
+            return;
+        }
+        let ratios = self.ratios.entry(model.to_owned()).or_default();
+        ratios.push(ratio);
+        let surplus = ratios.len().saturating_sub(REMEMBERED);
+        ratios.drain(..surplus);
+    }
+
+    /// Tokens of the provider for one of ours: the median of what was learnt, 1 until that is enough.
+    pub fn factor(&self, model: &str) -> f64 {
+        let plausible = |ratio: &&f64| PLAUSIBLE.contains(*ratio);
+        let mut ratios: Vec<f64> = self.ratios.get(model).into_iter().flatten().filter(plausible).copied().collect();
+        if ratios.len() < ENOUGH {
+            return 1.0;
+        }
+        ratios.sort_unstable_by(f64::total_cmp);
+        let (below, above) = (ratios[(ratios.len() - 1) / 2], ratios[ratios.len() / 2]);
+        f64::midpoint(below, above)
+    }
+}
+
+/// Counts with another counter, brought to what the provider counts. Where the other one is exact nothing is changed.
+pub struct Calibrated {
+    inner: Arc<dyn TokenCounter>,
+    factor: f64,
+}
+
+impl Calibrated {
+    /// `inner` with each of its tokens counting for `factor` of the provider's (see [`Calibration::factor`]).
+    pub fn new(inner: Arc<dyn TokenCounter>, factor: f64) -> Self {
+        let factor = if inner.exact() { 1.0 } else { factor };
+        Self { inner, factor }
+    }
+
+    fn scaled(&self, tokens: usize) -> usize {
+        (tokens as f64 * self.factor).ceil() as usize
+    }
+}
+
+impl TokenCounter for Calibrated {
+    fn count(&self, text: &str) -> usize {
+        self.scaled(self.inner.count(text))
+    }
+
+    fn measure(&self, text: &str) -> TokenCount {
+        let TokenCount { tokens, error } = self.inner.measure(text);
+        TokenCount { tokens: self.scaled(tokens), error: self.scaled(error) }
+    }
+
+    fn exact(&self) -> bool {
+        self.inner.exact()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::counter_for_model;
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_factor_is_the_median_and_outliers_do_not_move_it() {
+        let mut known = Calibration::default();
+        assert_eq!(known.factor("m"), 1.0);
+        for reported in [1_200, 1_210, 1_190, 9_000, 10, 1_200, 2_400] {
+            known.learn("m", 1_000, reported);
+        }
+        assert!((known.factor("m") - 1.2).abs() < 1e-9, "{}", known.factor("m"));
+        assert_eq!(known.factor("other"), 1.0);
+    }
+
+    #[test]
+    fn one_request_or_a_small_one_teaches_nothing() {
+        let mut known = Calibration::default();
+        known.learn("m", 1_000, 1_500);
+        for _ in 0..9 {
+            known.learn("m", 20, 40);
+        }
+        assert_eq!(known.factor("m"), 1.0);
+    }
+
+    #[test]
+    fn what_was_learnt_is_kept_as_a_table_of_names() {
+        let mut known = Calibration::default();
+        known.learn("m", 1_000, 1_500);
+        let kept = serde_json::to_string(&known).unwrap();
+        assert_eq!(kept, r#"{"m":[1.5]}"#);
+        assert_eq!(serde_json::from_str::<Calibration>(&kept).unwrap(), known);
+    }
+
+    #[test]
+    fn an_exact_count_stays_and_an_estimate_is_scaled() {
+        let text = "fn main() {}\n".repeat(10);
+        let count = |model: &str, factor| Calibrated::new(counter_for_model(model), factor).count(&text);
+        assert_eq!(count("gpt-4o", 1.5), counter_for_model("gpt-4o").count(&text));
+        assert_eq!(count("claude-sonnet", 1.5), (counter_for_model("claude-sonnet").count(&text) * 3).div_ceil(2));
+    }
+
+    proptest! {
+        #[test]
+        fn a_factor_stays_within_bounds_whatever_is_reported(
+            reports in prop::collection::vec((0usize..100_000, 0usize..1_000_000), 0..40)
+        ) {
+            let mut known = Calibration::default();
+            for (counted, reported) in reports {
+                known.learn("m", counted, reported);
+            }
+            prop_assert!(PLAUSIBLE.contains(&known.factor("m")));
+            prop_assert!(known.ratios.get("m").is_none_or(|ratios| ratios.len() <= REMEMBERED));
+        }
+    }
+}
