@@ -14,7 +14,7 @@ const LINE_CEILING: usize = 500;
 /// The rooms of each layer, lowest first.
 const LAYERS: [(&str, &[&str]); 5] = [
     ("text", &["text", "diff", "tokens", "error"]),
-    ("meaning", &["syntax", "lexical", "repo_map", "edit", "review", "context", "retrieval"]),
+    ("meaning", &["syntax", "lexical", "repo_map", "edit", "models", "review", "context", "retrieval"]),
     ("world", &["clock", "workspace", "git", "llm", "store", "config", "demo"]),
     ("session", &["session", "bench"]),
     ("face", &["tui", "headless", "cli", "main"]),
@@ -24,14 +24,15 @@ const WORLD: usize = 2;
 const FACE: usize = 4;
 
 /// What each room of meaning may name within its own layer: two wings, and `context` above both.
-const MEANING_MAY_NAME: [(&str, &[&str]); 7] = [
+const MEANING_MAY_NAME: [(&str, &[&str]); 8] = [
     ("syntax", &[]),
     ("lexical", &["syntax"]),
     ("repo_map", &["syntax", "lexical"]),
     ("retrieval", &["syntax", "lexical", "repo_map"]),
     ("edit", &["syntax"]),
+    ("models", &["edit"]),
     ("review", &["syntax", "edit"]),
-    ("context", &["syntax", "lexical", "repo_map", "retrieval", "edit", "review"]),
+    ("context", &["syntax", "lexical", "repo_map", "retrieval", "edit", "models", "review"]),
 ];
 
 /// Rooms of the world that the others may name: settings, and the types of a file as it was read.

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use rhumb::session::COMMANDS;
+use rhumb::config::{PRESETS, settings_table};
+use rhumb::context::{PLACEHOLDERS, Prompts};
+use rhumb::session::{COMMANDS, Group};
 use rhumb::syntax::{Language, tags};
 use rhumb::tui::action::{ACTIONS, Pane, Scope};
 
@@ -33,10 +35,38 @@ fn keys() -> String {
 }
 
 fn commands() -> String {
-    let mut table = String::from("| command | what |\n|---|---|\n");
-    for info in COMMANDS {
+    let mut table = String::from("| command | what | for example |\n|---|---|---|\n");
+    for info in Group::ALL.iter().flat_map(|group| COMMANDS.iter().filter(move |info| info.group == *group)) {
         let usage = format!("/{} {}", info.name, info.arguments).replace('|', "\\|");
-        let _ = writeln!(table, "| `{}` | {} |", usage.trim(), info.help);
+        let _ = writeln!(table, "| `{}` | {} | `{}` |", usage.trim(), info.help, info.example);
+    }
+    table
+}
+
+fn providers() -> String {
+    let mut table = String::from("| provider | key | speaks | asked when no model is named |\n|---|---|---|---|\n");
+    let code = |text: &&str| format!("`{text}`");
+    for preset in PRESETS {
+        let keys: Vec<String> = preset.key_variables.iter().map(code).collect();
+        let default = preset.default_model.as_ref().map(code).unwrap_or_default();
+        let (name, api) = (preset.name, preset.api.name());
+        let _ = writeln!(table, "| `{name}` | {} | `{api}` | {default} |", keys.join(", "));
+    }
+    table
+}
+
+fn prompts() -> String {
+    let mut table = String::from("| prompt | what |\n|---|---|\n");
+    for prompt in Prompts::bundled() {
+        let _ = writeln!(table, "| `{}` | {} |", prompt.name, prompt.what);
+    }
+    table
+}
+
+fn placeholders() -> String {
+    let mut table = String::from("| placeholder | stands for |\n|---|---|\n");
+    for (name, what) in PLACEHOLDERS {
+        let _ = writeln!(table, "| `{{{name}}}` | {what} |");
     }
     table
 }
@@ -68,11 +98,20 @@ fn languages() -> String {
 }
 
 #[test]
-fn the_readme_lists_the_keys_commands_and_languages_that_there_are() {
+fn the_tables_of_the_readme_say_what_there_is() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let mut readme = std::fs::read_to_string(&path).expect("README.md");
     let bless = std::env::var_os("RHUMB_BLESS").is_some();
-    for (name, made) in [("keys", keys()), ("commands", commands()), ("languages", languages())] {
+    let tables = [
+        ("providers", providers()),
+        ("prompts", prompts()),
+        ("placeholders", placeholders()),
+        ("settings", settings_table()),
+        ("keys", keys()),
+        ("commands", commands()),
+        ("languages", languages()),
+    ];
+    for (name, made) in tables {
         let place = section(&readme, name).expect("both marks");
         if bless {
             readme.replace_range(place, &made);

@@ -104,7 +104,7 @@ fn the_map_opens_a_file_to_its_symbols() {
 fn the_context_lists_what_will_be_sent() {
     snapshots("context", |width, height| {
         let mut harness = Scene::demo().open(width, height);
-        harness.keys("<Alt-3> j j r").settle();
+        harness.keys("<Alt-3> j j j r").settle();
         harness
     });
 }
@@ -118,6 +118,23 @@ fn an_answer_streams_in_and_its_edits_show() {
         harness.stream(arrived);
         harness
     });
+}
+
+#[test]
+fn what_the_model_thought_is_folded_and_opens() {
+    snapshots("thoughts", |width, height| {
+        let mut harness = Scene::harbour().silent().chat(&["harbour/berth.py"]).open(width, height);
+        harness.keys("type \"does it fit?\" <Enter>").settle();
+        harness.think("The berth has a length.\nThe ship has one, too, so they are compared.").stream("It fits.\n");
+        harness
+    });
+    let mut harness = Scene::harbour().silent().open(80, 24);
+    harness.keys("type \"does it fit?\" <Enter>").settle();
+    harness.think("They are compared.");
+    let folded = harness.screen();
+    assert!(folded.contains("thinking … 3 words") && !folded.contains("They are compared"), "{folded}");
+    let open = harness.keys("<Alt-t>").screen();
+    assert!(open.contains("They are compared"), "{open}");
 }
 
 #[test]
@@ -292,7 +309,7 @@ fn a_hunk_that_is_not_on_the_screen_is_not_decided() {
 #[test]
 fn the_cursor_of_the_context_goes_with_its_file() {
     let mut harness = Scene::demo().open(140, 40);
-    harness.keys("<Alt-3> j j r").settle();
+    harness.keys("<Alt-3> j j j r").settle();
     assert!(harness.app.session.files[0].read_only);
     harness.keys("r").settle();
     assert!(!harness.app.session.files[0].read_only);

@@ -4,34 +4,33 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Args;
-use crate::config::Settings;
+use crate::config::{KeySource, Settings};
 use crate::demo;
 use crate::error::{ErrorKind, UserError};
-use crate::headless::path_under;
+use crate::headless::{complain, path_under};
 use crate::llm::{Provider, Scripted, ScriptedReply};
 use crate::session::Connection;
-use crate::session::runner::{Line, Runner, connect, recovered};
+use crate::session::runner::{Line, Outfit, Runner, connect, recovered};
 use crate::tui::theme::{ColorDepth, Theme};
 use crate::tui::{self, Start};
 use crate::workspace::{Journal, Root, RootKind};
 
 /// Opens the app on `root`.
 pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, UserError> {
-    let mut notices = Vec::new();
+    let mut notices = settings.notes();
+    let (outfit, notes) = Outfit::of_user(settings);
+    notices.extend(notes.into_iter().map(|note| (note.message, note.hint)));
+    let settings = &outfit.settings;
+    tell_key_command(settings);
     // A wrong address is told in the app: map, context and review work without a model.
-    let line = connect(&settings).unwrap_or_else(|error| {
-        notices.push((format!("No model is connected: {error}."), error.hint().to_owned()));
+    let line = connect(&outfit).unwrap_or_else(|error| {
+        notices.push((format!("No model is connected: {error}."), error.hint()));
         None
     });
     let connection = line
         .as_ref()
         .map_or(Connection::None, |line| Connection::Remote { model: line.model.clone(), host: line.provider.name() });
-    if let Some(warning) = line.as_ref().and_then(|line| line.warning) {
-        notices.push((warning.to_owned(), "Use https, or a tunnel.".to_owned()));
-    }
-    if let Some((warning, hint)) = settings.key_warning() {
-        notices.push((warning.to_owned(), hint.to_owned()));
-    }
+    notices.extend(line.iter().flat_map(|line| line.notes.clone()));
     let journal = settings.state_folder.as_deref().map(|state| Journal::new(state, root));
     notices.extend(recovered(root, journal.as_ref()).into_iter().map(|failure| (failure.message, failure.hint)));
     if root.kind() == RootKind::Plain {
@@ -40,18 +39,31 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
             "git init starts one.".to_owned(),
         ));
     }
+    let theme = chosen_theme(settings, &mut notices)?;
     let start = Start {
         connection,
-        theme: theme(&settings)?,
+        theme,
         root: display_name(root),
         draft: String::new(),
         files: args.files.iter().map(|name| path_under(root, name)).collect(),
+        read: settings.reference_files(),
         map_refresh: settings.map_refresh,
         edit_rounds: settings.edit_rounds,
+        spending_cap: settings.spending_cap,
+        facts: line.as_ref().map(|line| Arc::clone(&line.facts)),
         notices,
         test_panic: args.test_panic,
     };
-    run(start, root.clone(), settings, line)
+    run(start, root.clone(), outfit, line)
+}
+
+/// Says that the user's own command is run for the key: it may take its time, or ask for something, before there is a screen.
+fn tell_key_command(settings: &Settings) {
+    let endpoint = settings.endpoint_without_key(settings.model.as_deref().unwrap_or_default());
+    let source = endpoint.ok().flatten().and_then(|endpoint| endpoint.key_source);
+    if matches!(source, Some(KeySource::Command(_))) {
+        complain("asking key_command for the key …");
+    }
 }
 
 /// Opens the app on a copy of the sample repository, with recorded replies.
@@ -78,9 +90,12 @@ pub(super) fn demo(settings: Settings, speed: u32) -> Result<u8, UserError> {
         root: "demo".to_owned(),
         draft: demo::FIRST_MESSAGE.to_owned(),
         files: demo::FIRST_FILES.iter().map(|path| (*path).to_owned()).collect(),
+        read: settings.reference_files(),
         map_refresh: settings.map_refresh,
         // Recorded replies do not learn.
         edit_rounds: 0,
+        spending_cap: None,
+        facts: None,
         notices: Vec::new(),
         test_panic: false,
     };
@@ -91,19 +106,30 @@ pub(super) fn demo(settings: Settings, speed: u32) -> Result<u8, UserError> {
         ..settings
     };
     // The folder lives as long as the app.
-    run(start, root, settings, Some(Line::new(provider, "demo".into())))
+    run(start, root, Outfit::new(settings), Some(Line::new(provider, "demo".into())))
 }
 
-fn run(start: Start, root: Root, settings: Settings, line: Option<Line>) -> Result<u8, UserError> {
+fn run(start: Start, root: Root, outfit: Outfit, line: Option<Line>) -> Result<u8, UserError> {
     let machine = |error: std::io::Error| {
         let hint = "The app needs a terminal; `rhumb map`, `apply` and `edit` do not.";
         UserError::new(ErrorKind::Machine, error, hint)
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
-    let code = runtime.block_on(tui::run(start, |reports| Runner::new(root, settings, line, reports))).map_err(machine);
+    let code = runtime.block_on(tui::run(start, |reports| Runner::new(root, outfit, line, reports))).map_err(machine);
     // Whatever still reads or ranks in the background must not hold up leaving.
     runtime.shutdown_background();
     code
+}
+
+/// The theme of the settings. One that a repository names, and that there is not, is told and keeps nobody out.
+fn chosen_theme(settings: &Settings, notices: &mut Vec<(String, String)>) -> Result<Theme, UserError> {
+    match theme(settings) {
+        Err(error) if settings.theme.is_some() && settings.layers.is_foreign("theme") => {
+            notices.push((format!("{}.", error.message), error.hint));
+            theme(&Settings { theme: None, ..settings.clone() })
+        }
+        chosen => chosen,
+    }
 }
 
 fn theme(settings: &Settings) -> Result<Theme, UserError> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
-use crate::headless::{ApplyArgs, BenchArgs, EditArgs, MapArgs};
+use crate::headless::{ApplyArgs, BenchArgs, ConfigArgs, EditArgs, MapArgs, ModelsArgs, TrustArgs};
 
 /// A full-screen terminal pair programmer: ranked repo map, metered context, and a review of every hunk before a byte is
 /// written.
@@ -31,16 +31,21 @@ pub struct Args {
     pub command: Option<Command>,
 }
 
-/// Flags about the model. The key comes from RHUMB_API_KEY, OPENAI_API_KEY or a file, never from a flag.
+/// Flags about the model. Keys come from the environment, files or a command of the user, never from a flag.
 #[derive(Debug, Clone, Default, ClapArgs)]
 pub struct ProviderArgs {
-    /// Root of an OpenAI-compatible API, such as http://127.0.0.1:11434/v1 [env: RHUMB_BASE_URL]
+    /// Root of the server's API, such as http://127.0.0.1:11434/v1 [env: RHUMB_BASE_URL]
     #[arg(long, global = true, value_name = "URL")]
     pub base_url: Option<String>,
-    /// Model to ask [env: RHUMB_MODEL]
+    /// What the server speaks, where its address and the model do not tell: chat, responses, anthropic, gemini or ollama
+    /// [env: RHUMB_API]
+    #[arg(long, global = true, value_name = "API")]
+    pub api: Option<String>,
+    /// Model to ask, with its provider where the keys at hand do not tell: anthropic/NAME [env: RHUMB_MODEL]
     #[arg(long, global = true, value_name = "NAME")]
     pub model: Option<String>,
-    /// How the model writes edits: diff, diff-fenced, udiff, whole or patch [default: diff]; `rhumb apply` finds it out
+    /// How the model writes edits: diff, diff-fenced, udiff, whole or patch; what suits the model if not given, and
+    /// `rhumb apply` finds it out
     #[arg(long, global = true, value_name = "FORMAT")]
     pub edit_format: Option<String>,
     /// Tokens for the repo map; for `rhumb map` as long as it has no --tokens
@@ -76,6 +81,12 @@ pub enum Command {
     Undo,
     /// Do the write again that was undone last
     Redo,
+    /// List models: window, prices, what each can do, and where that is known from
+    Models(ModelsArgs),
+    /// Print every setting, its value, and where that comes from
+    Config(ConfigArgs),
+    /// Show, approve and revoke what a repository's own settings propose
+    Trust(TrustArgs),
     /// Measure what the program costs and how good it is
     Bench(BenchArgs),
 }
@@ -90,6 +101,9 @@ impl Command {
             Self::Edit(_) => "edit",
             Self::Undo => "undo",
             Self::Redo => "redo",
+            Self::Models(_) => "models",
+            Self::Config(_) => "config",
+            Self::Trust(_) => "trust",
             Self::Bench(_) => "bench",
         }
     }
@@ -102,12 +116,13 @@ impl Args {
         let command = self.command.as_ref()?;
         let takes_files = matches!(command, Command::Apply(_) | Command::Edit(_));
         let takes_back = matches!(command, Command::Undo | Command::Redo);
+        let is_config = matches!(command, Command::Config(_));
         let is_demo = matches!(command, Command::Demo { .. });
         let flags = [
             ("--file", !self.files.is_empty() && !takes_files),
-            ("--theme", self.provider.theme.is_some() && !is_demo),
+            ("--theme", self.provider.theme.is_some() && !is_demo && !is_config),
             // Applying a reply never commits.
-            ("--no-commit", self.provider.no_commit && !takes_files && !takes_back),
+            ("--no-commit", self.provider.no_commit && !takes_files && !takes_back && !is_config),
             ("--test-panic", self.test_panic),
         ];
         let (flag, _) = flags.into_iter().find(|(_, misplaced)| *misplaced)?;

@@ -10,7 +10,7 @@ use clap::Parser as _;
 
 pub use args::{Args, Command, ProviderArgs};
 
-use crate::config::{Overrides, Paths, Settings};
+use crate::config::{Overrides, Paths, Place, Settings, Sources};
 use crate::error::{ErrorKind, UserError};
 use crate::headless;
 use crate::workspace::{Direction, Root, WorkspaceError};
@@ -35,15 +35,22 @@ fn start(args: Args) -> Result<u8, UserError> {
     let here = args.subtree_only.then(|| PathBuf::from("."));
     let root = |dir: &Option<PathBuf>| find_root(here.as_ref().or(dir.as_ref()));
     match args.command {
-        None => app::open(&root(&args.root)?, load(overrides(&args.provider))?, &args),
+        None => {
+            let (root, settings) = with_settings(root(&args.root)?, overrides(&args.provider))?;
+            app::open(&root, settings, &args)
+        }
         // The sample needs none of the user's settings, so none of them can spoil it.
         Some(Command::Demo { speed, theme }) => {
             app::demo(Settings { theme: theme.or(args.provider.theme), ..Settings::default() }, speed)
         }
         Some(Command::Map(mut map)) => {
             map.tokens = map.tokens.or(args.provider.map_tokens);
-            map.model = args.provider.model.or_else(|| std::env::var("RHUMB_MODEL").ok()).unwrap_or_default();
-            headless::map(&root(&args.root)?, &map)
+            let (root, settings) = with_settings(root(&args.root)?, overrides(&args.provider))?;
+            map.model = settings.model.unwrap_or_default();
+            headless::map(&root, &map)
+        }
+        Some(Command::Models(models)) => {
+            headless::models(&load(overrides(&args.provider), Some(&root(&args.root)?))?, &models)
         }
         Some(Command::Bench(bench)) => headless::bench(&root(&args.root)?, &bench),
         Some(Command::Apply(mut apply)) => {
@@ -51,13 +58,25 @@ fn start(args: Args) -> Result<u8, UserError> {
             apply.format = args.provider.edit_format;
             headless::apply(&root(&args.root)?, &apply)
         }
-        Some(Command::Undo) => headless::undo(&root(&args.root)?, &load(overrides(&args.provider))?, Direction::Undo),
-        Some(Command::Redo) => headless::undo(&root(&args.root)?, &load(overrides(&args.provider))?, Direction::Redo),
+        Some(Command::Undo) => undo(&root(&args.root)?, &args.provider, Direction::Undo),
+        Some(Command::Redo) => undo(&root(&args.root)?, &args.provider, Direction::Redo),
+        Some(Command::Config(config)) => {
+            // What needs no settings works while they are wrong.
+            if config.default || config.path {
+                return headless::config_files(&root(&args.root)?, &config);
+            }
+            let settings = load(overrides(&args.provider), Some(&root(&args.root)?))?;
+            headless::config(&settings, &config)
+        }
+        Some(Command::Trust(trust)) => {
+            headless::trust(&load(overrides(&args.provider), Some(&root(&args.root)?))?, &trust)
+        }
         Some(Command::Edit(mut edit)) => {
             edit.files.splice(..0, args.files);
             let outer = overrides(&args.provider);
             let auto_commit = edit.commit_choice().or(outer.auto_commit);
-            headless::edit(&root(&args.root)?, &load(Overrides { auto_commit, ..outer })?, &edit)
+            let (root, settings) = with_settings(root(&args.root)?, Overrides { auto_commit, ..outer })?;
+            headless::edit(&root, settings, &edit)
         }
     }
 }
@@ -79,6 +98,7 @@ fn find_root(dir: Option<&PathBuf>) -> Result<Root, UserError> {
 fn overrides(provider: &ProviderArgs) -> Overrides {
     Overrides {
         base_url: provider.base_url.clone(),
+        api: provider.api.clone(),
         model: provider.model.clone(),
         edit_format: provider.edit_format.clone(),
         map_tokens: provider.map_tokens,
@@ -87,8 +107,24 @@ fn overrides(provider: &ProviderArgs) -> Overrides {
     }
 }
 
-fn load(overrides: Overrides) -> Result<Settings, UserError> {
-    let env = |name: &str| std::env::var(name).ok();
-    Settings::load(overrides, &env, Paths::of_user().as_ref())
-        .map_err(|error| UserError::new(ErrorKind::Usage, &error, error.hint()))
+fn undo(root: &Root, provider: &ProviderArgs, direction: Direction) -> Result<u8, UserError> {
+    headless::undo(root, &load(overrides(provider), Some(root))?, direction)
+}
+
+/// The settings for a root, and the root without what they hide.
+fn with_settings(root: Root, flags: Overrides) -> Result<(Root, Settings), UserError> {
+    let settings = load(flags, Some(&root))?;
+    Ok((root.ignoring(&settings.ignore), settings))
+}
+
+fn load(flags: Overrides, root: Option<&Root>) -> Result<Settings, UserError> {
+    let here = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
+    let paths = Paths::of_user();
+    let sources = Sources {
+        flags,
+        env: &|name| std::env::var(name).ok(),
+        paths: paths.as_ref(),
+        place: root.map(|root| Place { root: root.path(), here: &here }),
+    };
+    Settings::load(&sources).map_err(|error| UserError::new(ErrorKind::Usage, &error, error.hint()))
 }

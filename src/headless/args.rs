@@ -155,6 +155,26 @@ pub struct EditsBenchArgs {
     pub json: bool,
 }
 
+/// `rhumb models`
+#[derive(Debug, Clone, ClapArgs)]
+pub struct ModelsArgs {
+    /// A name, a short name, or parts of a name; every model when absent
+    #[arg(value_name = "QUERY")]
+    pub query: Option<String>,
+    /// Fetch the public lists of models anew; nothing else ever does
+    #[arg(long)]
+    pub refresh: bool,
+    /// Take the list from here: litellm, openrouter, models-dev, an address, a file, or - for standard input
+    #[arg(long, value_name = "X")]
+    pub from: Option<String>,
+    /// Write the list to this file, in the form in which one comes with the program, instead of keeping it
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `rhumb apply`
 #[derive(Debug, Clone, ClapArgs)]
 pub struct ApplyArgs {
@@ -190,6 +210,10 @@ pub struct EditArgs {
     /// A file with the request, or - for standard input
     #[arg(long, value_name = "FILE", conflicts_with = "message")]
     pub message_file: Option<PathBuf>,
+    /// What a test run or a log said, to go along with the request: a file, or - for standard input. Of a long one the beginning
+    /// and the end are sent, and the whole is kept
+    #[arg(long, value_name = "FILE")]
+    pub with_output: Option<PathBuf>,
     /// A file in the chat that may be changed
     #[arg(long = "file", value_name = "FILE")]
     pub files: Vec<String>,
@@ -199,9 +223,12 @@ pub struct EditArgs {
     /// Write without asking
     #[arg(long)]
     pub yes: bool,
-    /// Write nothing; print the proposal as a unified diff
+    /// Write nothing; print each request to standard error as it is sent, and the proposal as a unified diff
     #[arg(long)]
     pub dry_run: bool,
+    /// Print the request as it would be sent, and send nothing; needs no provider
+    #[arg(long)]
+    pub show_prompt: bool,
     /// Commit what is written (the default in a git repository)
     #[arg(long, conflicts_with = "no_commit")]
     pub commit: bool,
@@ -222,4 +249,35 @@ impl EditArgs {
             _ => None,
         }
     }
+}
+
+/// `rhumb config`
+#[derive(Debug, Clone, ClapArgs)]
+pub struct ConfigArgs {
+    /// Print one JSON object
+    #[arg(long, conflicts_with_all = ["default", "path"])]
+    pub json: bool,
+    /// Print a settings file with every default, commented out
+    #[arg(long)]
+    pub default: bool,
+    /// Print where settings files are looked for
+    #[arg(long, conflicts_with = "default")]
+    pub path: bool,
+}
+
+/// `rhumb trust`
+#[derive(Debug, Clone, ClapArgs)]
+pub struct TrustArgs {
+    /// List what was approved, in every repository
+    #[arg(long)]
+    pub list: bool,
+    /// Approve the value of this repository with that hash, or the first eight characters of it; repeat for more
+    #[arg(long, value_name = "HASH")]
+    pub approve: Vec<String>,
+    /// Take the approval of that value back; repeat for more
+    #[arg(long, value_name = "HASH")]
+    pub revoke: Vec<String>,
+    /// Take every approval back
+    #[arg(long)]
+    pub revoke_all: bool,
 }

@@ -1,28 +1,35 @@
 //! `rhumb edit`: one turn without the app.
 
+use std::cell::{Cell, RefCell};
 use std::io::IsTerminal as _;
 
+use futures::FutureExt as _;
+use futures::future::{BoxFuture, ready};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::args::EditArgs;
 use super::report::{as_diff, ask_each, outcome_json, outcome_line};
+use super::show_prompt::{Sheet, prompt_json, show_prompt};
 use super::survey::surveyed;
 use super::undo::tell_recovered;
+use super::with_output::with_output;
 use super::{advise, complain, path_under, print, print_json, read_input};
 use crate::config::Settings;
-use crate::context::{self, Message, Role};
+use crate::context::{self, Message, Prompt, Role};
 use crate::edit::{self, FormatChoice, Proposal, Status};
 use crate::error::{ErrorKind, UserError};
-use crate::llm::{Completion, LlmError, StreamEvent};
-use crate::repo_map::Refresh;
+use crate::llm::{LlmError, StreamEvent};
+use crate::models::{Dollars, Ledger};
 use crate::review::{Decision, Review};
 use crate::session::runner::{
-    CachedCounter, KeptMap, Line, MapSource, Survey, compose, connect, failure_of, llm_request, map_store, propose,
-    unsendable, write,
+    AskError, Asked, Line, Outfit, Question, Survey, ask, connect, map_store, propose, write,
 };
-use crate::session::{ChatFile, ContextOrder, WriteOrder, Written, commit_message, write_orders};
+use crate::session::{
+    AskEvent, ChatFile, ContextOrder, ContextView, Failure, WriteOrder, Written, commit_message, uncounted,
+    write_orders,
+};
 use crate::text::sanitize;
 use crate::workspace::{Journal, Root};
 
@@ -30,41 +37,114 @@ use crate::workspace::{Journal, Root};
 ///
 /// # Errors
 /// No provider, a request that does not fit, an error of the provider, an incomplete reply, or a disk that refuses.
-pub fn edit(root: &Root, settings: &Settings, args: &EditArgs) -> Result<u8, UserError> {
+pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, UserError> {
     let message = request(args)?;
-    let line = provider(settings)?;
-    let journal = settings.state_folder.as_deref().map(|state| Journal::new(state, root));
+    let (outfit, notes) = Outfit::of_user(settings);
+    notes.iter().for_each(|note| advise(&note.message, &note.hint));
+    let asked = with_output(&message, args, &outfit)?;
+    if args.show_prompt {
+        return show_prompt(root, &outfit, args, asked);
+    }
+    let line = provider(&outfit)?;
+    if outfit.settings.spending_cap.is_some() && line.facts.prices.is_none() {
+        let Failure { message, hint } = uncounted(&line.facts.name);
+        advise(&message, &hint);
+    }
+    let journal = outfit.settings.state_folder.as_deref().map(|state| Journal::new(state, root));
     if !args.dry_run {
         tell_recovered(root, journal.as_ref());
     }
     let survey = surveyed(root, true, map_store(root).as_ref());
-    let files = chat_files(root, args);
-    let out = Out { json: args.json };
-    let desk = Desk { root, settings, line: &line, survey: &survey, files: &files, out: &out };
-    let reply = desk.ask(&[], &message)?;
-    let proposal = desk.mended(&message, reply)?;
-    settle(root, settings, journal.as_ref(), args, proposal, &message, &out)
+    let files = chat_files(root, args, &outfit.settings.reference_files());
+    let out = Out { json: args.json, prompts: args.dry_run };
+    let desk = Desk {
+        root,
+        outfit: &outfit,
+        line: &line,
+        survey: &survey,
+        files: &files,
+        out: &out,
+        ledger: RefCell::default(),
+        doubtful: Cell::new(false),
+    };
+    let reply = desk.ask(&[], &asked)?;
+    let proposal = desk.mended(&asked, reply)?;
+    if args.yes && desk.doubtful.get() {
+        let text = "nothing was applied: nobody can tell where the two parts of the answer belong together";
+        return Err(UserError::new(
+            ErrorKind::Incomplete,
+            text,
+            "look at the hunks without --yes, or ask for less at once",
+        ));
+    }
+    settle(root, &outfit.settings, journal.as_ref(), args, proposal, &message, &out)
 }
 
 /// What every request of the turn is made with.
 struct Desk<'a> {
     root: &'a Root,
-    settings: &'a Settings,
+    outfit: &'a Outfit,
     line: &'a Line,
     survey: &'a Survey,
     files: &'a [ChatFile],
     out: &'a Out,
+    ledger: RefCell<Ledger>,
+    /// Two parts of an answer were joined within an edit, and nothing shows that they belong there.
+    doubtful: Cell<bool>,
 }
 
 /// Where events go: text for people, or JSON lines.
 struct Out {
     json: bool,
+    /// Whether requests are shown before they are sent.
+    prompts: bool,
 }
 
 impl Out {
     /// Text of the answer as it arrives.
     fn text(&self, text: &str) -> Result<(), UserError> {
         if self.json { self.event("text", json!({"text": text})) } else { print(text) }
+    }
+
+    /// What happens while a request is asked of `model`.
+    fn asked(&self, model: &str, event: AskEvent) -> Result<(), UserError> {
+        match event {
+            AskEvent::Sent { tokens, exact, left_out } => {
+                let left_out: Vec<String> = left_out.iter().map(ToString::to_string).collect();
+                left_out.iter().for_each(|what| complain(&format!("left out, because it does not fit: {what}")));
+                self.event("request", json!({"model": model, "tokens": tokens, "exact": exact, "left_out": left_out}))
+            }
+            AskEvent::Stream(StreamEvent::Text(text)) => self.text(&text),
+            AskEvent::Stream(StreamEvent::Reasoning(text)) => self.event("reasoning", json!({"text": text})),
+            AskEvent::Stream(StreamEvent::TakeBack) => self.event("take_back", json!({})),
+            AskEvent::Stream(StreamEvent::Usage(usage)) => {
+                self.event("usage", json!({"input": usage.input, "output": usage.output, "cached": usage.cached}))
+            }
+            AskEvent::Stream(StreamEvent::Retrying { attempt, wait, reason }) => {
+                complain(&format!("{reason}; try {attempt} in {:.0} s", wait.as_secs_f64().ceil()));
+                Ok(())
+            }
+            AskEvent::Shrunk { time, of, limit } => {
+                complain(&format!("too long for the server; sent again with at most {limit} tokens"));
+                self.event("shrunk", json!({"time": time, "of": of, "limit": limit}))
+            }
+            AskEvent::Continuing { time, of } => {
+                complain(&format!("the answer reached the output limit; going on, {time} of at most {of}"));
+                self.event("continuing", json!({"time": time, "of": of}))
+            }
+            AskEvent::DoubtfulSeam => {
+                complain("the answer was cut off within an edit, and its next part does not repeat where it was");
+                self.event("doubtful_seam", json!({}))
+            }
+            AskEvent::Spent(spent) => {
+                let cost = spent.model.prices.map(|prices| prices.cost(spent.tokens));
+                if let Some(cost) = cost.filter(|_| !self.json) {
+                    complain(&format!("{} tokens in, {} out: {cost}", spent.tokens.input(), spent.tokens.output));
+                }
+                let cost = cost.map(Dollars::as_f64);
+                self.event("spent", json!({"tokens": spent.tokens, "estimated": spent.estimated, "cost": cost}))
+            }
+        }
     }
 
     fn event(&self, kind: &str, fields: Value) -> Result<(), UserError> {
@@ -76,6 +156,14 @@ impl Out {
             event.extend(fields);
         }
         print_json(&event)
+    }
+
+    /// A request that is about to be sent.
+    fn prompt(&self, prompt: &Prompt) -> Result<(), UserError> {
+        if self.prompts && !self.json {
+            complain(&format!("the request: {}", prompt.render()));
+        }
+        if self.prompts { self.event("prompt", prompt_json(prompt)) } else { Ok(()) }
     }
 
     fn diff(&self, diff: &str) -> Result<(), UserError> {
@@ -112,28 +200,25 @@ fn request(args: &EditArgs) -> Result<String, UserError> {
     Ok(message)
 }
 
-fn provider(settings: &Settings) -> Result<Line, UserError> {
-    let hint = "Give --base-url and --model (or RHUMB_BASE_URL and RHUMB_MODEL); the key goes into RHUMB_API_KEY.";
-    let line = connect(settings)
+fn provider(outfit: &Outfit) -> Result<Line, UserError> {
+    let hint = "Give --base-url and --model (or RHUMB_BASE_URL and RHUMB_MODEL), with the key in RHUMB_API_KEY; or set the \
+                key of a provider, such as OPENAI_API_KEY.";
+    let line = connect(outfit)
         .map_err(|error| UserError::new(ErrorKind::Usage, &error, error.hint()))?
         .ok_or_else(|| UserError::new(ErrorKind::Usage, "no provider is configured", hint))?;
     if line.model.is_empty() {
         let hint = "give --model NAME or set RHUMB_MODEL";
         return Err(UserError::new(ErrorKind::Usage, "no model is named", hint));
     }
-    if let Some(warning) = line.warning {
-        complain(warning);
-    }
-    if let Some((warning, hint)) = settings.key_warning() {
-        advise(warning, hint);
-    }
+    outfit.settings.notes().iter().chain(&line.notes).for_each(|(note, hint)| advise(note, hint));
     Ok(line)
 }
 
-fn chat_files(root: &Root, args: &EditArgs) -> Vec<ChatFile> {
+pub(super) fn chat_files(root: &Root, args: &EditArgs, reference: &[String]) -> Vec<ChatFile> {
     let file = |read_only: bool| move |name: &String| ChatFile { path: path_under(root, name), read_only };
     let mut files: Vec<ChatFile> = Vec::new();
-    for file in args.files.iter().map(file(false)).chain(args.read.iter().map(file(true))) {
+    let always = reference.iter().map(|path| ChatFile { path: path.clone(), read_only: true });
+    for file in args.files.iter().map(file(false)).chain(args.read.iter().map(file(true))).chain(always) {
         // Several names may mean one file, which is sent once.
         if files.iter().all(|other| other.path != file.path) {
             files.push(file);
@@ -151,7 +236,7 @@ impl Desk<'_> {
         let mut said = vec![Message::new(Role::User, message), Message::new(Role::Assistant, &reply)];
         let mut replies = vec![reply];
         let mut proposal = proposed(&replies);
-        let rounds = self.settings.edit_rounds;
+        let rounds = self.outfit.settings.edit_rounds;
         for round in 1..=rounds {
             let Some(refusals) = context::refusals(&proposal.outcomes) else {
                 break;
@@ -177,81 +262,85 @@ impl Desk<'_> {
 
     /// Sends a message after what was `said` before it, and prints the answer as it streams; the whole reply.
     fn ask(&self, said: &[Message], message: &str) -> Result<String, UserError> {
-        let Self { root, settings, line, survey, files, out } = *self;
+        let Self { root, outfit, line, survey, files, out, .. } = *self;
         let order = ContextOrder {
-            generation: 0,
             files: files.to_vec(),
-            history: said.to_vec(),
+            exchange: said.to_vec(),
             draft: message.to_owned(),
-            map_tokens: None,
-            map_refresh: Refresh::default(),
-            map_refreshes: 0,
-            pinned: Vec::new(),
-            banned: Vec::new(),
+            ..ContextOrder::default()
         };
-        let counter = CachedCounter::for_model(&line.model);
-        let view = compose(
-            root,
-            Some(MapSource { graph: &survey.graph, edited: &survey.edited, provisional: false }),
-            &order,
-            settings,
-            settings.window(&line.model),
-            &counter,
-            &KeptMap::default(),
-        );
-        if let Some(failure) = unsendable(&view) {
-            let kind = if view.unreadable.is_empty() { ErrorKind::Provider } else { ErrorKind::Usage };
-            return Err(UserError::new(kind, failure.message, failure.hint));
-        }
-        let prompt = &view.prompt;
-        out.event("request", json!({"model": line.model, "tokens": prompt.tokens, "exact": prompt.exact}))?;
+        let sheet = Sheet::new(root, outfit, survey, &line.facts);
+        let compose = |limit: Option<usize>| -> BoxFuture<'_, Result<ContextView, Failure>> {
+            let view = sheet.composed(&order, limit);
+            let shown = out.prompt(&view.prompt).map_err(|error| Failure { message: error.message, hint: error.hint });
+            ready(shown.map(|()| view)).boxed()
+        };
+        let question = Question {
+            line,
+            outfit,
+            compose: &compose,
+            partial: "",
+            counter: sheet.counter(),
+            allowance: self.allowance(),
+        };
         let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(machine)?;
-        let (reply, result) = runtime.block_on(stream(line, llm_request(&line.model, prompt), out))?;
+        let (reply, result) = runtime.block_on(self.asked(&question))?;
         // What streamed may have ended in the middle of a line.
         if !out.json && !reply.is_empty() {
             print("\n")?;
         }
-        let completion = result.map_err(|error| provider_error(&error))?;
+        let completion = result.map_err(|error| ask_error(&error))?.completion;
         if let Some(reason) = completion.finish.shortfall() {
             let text = format!("the reply is incomplete, so nothing was applied: {reason}");
             return Err(UserError::new(ErrorKind::Incomplete, text, "ask for less at once, or raise the output limit"));
         }
         Ok(reply)
     }
-}
 
-type Streamed = (String, Result<Completion, LlmError>);
-
-async fn stream(line: &Line, request: crate::llm::Request, out: &Out) -> Result<Streamed, UserError> {
-    let (events, mut arriving) = mpsc::channel(64);
-    let cancel = CancellationToken::new();
-    let print_all = async {
-        let mut reply = String::new();
-        while let Some(event) = arriving.recv().await {
-            match event {
-                StreamEvent::Text(text) => {
-                    reply.push_str(&text);
-                    out.text(&text)?;
+    async fn asked(&self, question: &Question<'_>) -> Result<Streamed, UserError> {
+        let (events, mut arriving) = mpsc::channel(64);
+        let cancel = CancellationToken::new();
+        let print_all = async {
+            let mut reply = String::new();
+            while let Some(event) = arriving.recv().await {
+                match &event {
+                    AskEvent::Stream(StreamEvent::Text(text)) => reply.push_str(text),
+                    AskEvent::Stream(StreamEvent::TakeBack) => reply.clear(),
+                    AskEvent::DoubtfulSeam => self.doubtful.set(true),
+                    AskEvent::Spent(spent) => {
+                        self.ledger.borrow_mut().enter(1, &spent.model, spent.tokens);
+                    }
+                    _ => {}
                 }
-                StreamEvent::Reasoning(text) => out.event("reasoning", json!({"text": text}))?,
-                StreamEvent::Usage(usage) => {
-                    out.event("usage", json!({"input": usage.input, "output": usage.output, "cached": usage.cached}))?;
-                }
-                StreamEvent::Retrying { attempt, wait, reason } => {
-                    complain(&format!("{reason}; try {attempt} in {:.0} s", wait.as_secs_f64().ceil()));
-                }
+                self.out.asked(&question.line.model, event)?;
             }
-        }
-        Ok::<String, UserError>(reply)
-    };
-    let (result, reply) = tokio::join!(line.provider.stream(request, cancel, events), print_all);
-    Ok((reply?, result))
+            Ok::<String, UserError>(reply)
+        };
+        let asking = async {
+            let result = ask(question, &cancel, &events).await;
+            drop(events);
+            result
+        };
+        let (result, reply) = tokio::join!(asking, print_all);
+        Ok((reply?, result))
+    }
+
+    /// What may still be spent.
+    fn allowance(&self) -> Option<Dollars> {
+        self.outfit.settings.spending_cap.map(|cap| cap.over(self.ledger.borrow().session().known))
+    }
 }
 
-fn provider_error(error: &LlmError) -> UserError {
-    let kind = if matches!(error, LlmError::Interrupted { .. }) { ErrorKind::Incomplete } else { ErrorKind::Provider };
-    let failure = failure_of(error);
+type Streamed = (String, Result<Asked, AskError>);
+
+fn ask_error(error: &AskError) -> UserError {
+    let kind = match error {
+        AskError::Provider(LlmError::Interrupted { .. }) | AskError::Unfinished(_) => ErrorKind::Incomplete,
+        AskError::Unreadable(_) => ErrorKind::Usage,
+        AskError::Provider(_) | AskError::Unsent(_) => ErrorKind::Provider,
+    };
+    let failure = error.failure();
     UserError::new(kind, failure.message, failure.hint)
 }
 

@@ -6,21 +6,30 @@ mod args;
 mod bench;
 mod bench_context;
 mod bench_edits;
+mod config;
 mod edit;
 mod map;
+mod models;
+mod models_refresh;
 mod names;
 mod report;
+mod show_prompt;
 mod survey;
+mod trust;
 mod undo;
+mod with_output;
 
 use std::io::{IsTerminal as _, Write as _};
 
 pub use apply::apply;
-pub use args::{ApplyArgs, BenchArgs, EditArgs, FormatArg, MapArgs, StyleArg};
+pub use args::{ApplyArgs, BenchArgs, ConfigArgs, EditArgs, FormatArg, MapArgs, ModelsArgs, StyleArg, TrustArgs};
 pub use bench::bench;
+pub use config::{config, config_files};
 pub use edit::edit;
 pub use map::map;
+pub use models::models;
 pub use names::path_under;
+pub use trust::trust;
 pub use undo::undo;
 
 use crate::error::{ErrorKind, UserError};
@@ -58,6 +67,12 @@ fn print_json(value: &serde_json::Value) -> Result<(), UserError> {
 
 /// Reads a file named on the command line, or standard input for `-`.
 fn read_input(path: &std::path::Path) -> Result<String, UserError> {
+    String::from_utf8(read_bytes(path)?)
+        .map_err(|_| UserError::new(ErrorKind::Usage, format!("{} is not UTF-8 text", path.display()), ""))
+}
+
+/// A file, or standard input for `-`.
+fn read_bytes(path: &std::path::Path) -> Result<Vec<u8>, UserError> {
     let mut bytes = Vec::new();
     let read = if path.as_os_str() == "-" {
         std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes).map(|_| ())
@@ -65,6 +80,5 @@ fn read_input(path: &std::path::Path) -> Result<String, UserError> {
         std::fs::read(path).map(|read| bytes = read)
     };
     read.map_err(|error| UserError::new(ErrorKind::Usage, format!("cannot read {}: {error}", path.display()), ""))?;
-    String::from_utf8(bytes)
-        .map_err(|_| UserError::new(ErrorKind::Usage, format!("{} is not UTF-8 text", path.display()), ""))
+    Ok(bytes)
 }

@@ -2,25 +2,41 @@
 
 use std::sync::Arc;
 
-use crate::context::{Message, Prompt};
+use crate::context::{Message, Mode, Prompt};
 use crate::edit::Proposal;
-use crate::llm::{Completion, LocalServer, StreamEvent};
+use crate::llm::{Completion, LocalServer};
+use crate::models::{Api, Dollars, Model};
 use crate::repo_map::{Refresh, RepoMap};
 use crate::workspace::Direction;
 
+use super::asking::AskEvent;
 use super::chat_files::ChatFile;
+use super::commits::{GitOrder, GitReport};
+use super::fetching::{FetchOrder, FetchReport};
+use super::keeping::{KeepOrder, KeepReport};
+use super::processes::{RunOrder, RunReport};
 
 /// What is needed to put the next request together.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContextOrder {
     /// Number of this order.
     pub generation: u64,
     /// Files in the chat.
     pub files: Vec<ChatFile>,
+    /// How the draft is meant.
+    pub mode: Mode,
     /// Earlier turns.
     pub history: Vec<Message>,
+    /// What was said of this request before, where its answer has to be mended.
+    pub exchange: Vec<Message>,
     /// The message being written or sent.
     pub draft: String,
+    /// The beginning of the answer that is there already and is to be gone on with; empty for none.
+    pub partial: String,
+    /// What may still be spent; `None` for as much as it takes.
+    pub allowance: Option<Dollars>,
+    /// Whether the oldest turns may be left out if the request does not fit otherwise.
+    pub may_forget: bool,
     /// A map budget in tokens that the user chose; `None` for the share of the window.
     pub map_tokens: Option<usize>,
     /// When the map is made anew.
@@ -54,11 +70,20 @@ pub enum Effect {
     /// Follow changes on disk, or not.
     Follow(bool),
     /// Rank the map and measure the next request, for the panes.
-    Measure(ContextOrder),
+    Measure(Box<ContextOrder>),
     /// Put the request together and send it.
-    Ask(ContextOrder),
+    Ask(Box<ContextOrder>),
     /// Stop the running turn.
     Cancel,
+    /// Make a summary of the beginning of a history.
+    Fold {
+        /// The history.
+        history: Vec<Message>,
+        /// The tokens that it may have afterwards.
+        limit: usize,
+        /// What may be spent on it; `None` for as much as it takes.
+        allowance: Option<Dollars>,
+    },
     /// Find the places of the edits in a reply.
     Propose {
         /// The request that it answers, for the commit message.
@@ -82,11 +107,13 @@ pub enum Effect {
     /// Read files again that changed under a review.
     Reread(Vec<String>),
     /// Put the request together as one text for the clipboard.
-    CopyPrompt(ContextOrder),
+    CopyPrompt(Box<ContextOrder>),
     /// Look for model servers on this machine.
     FindServers,
     /// Talk to this server from now on.
     Connect {
+        /// What it speaks.
+        api: Api,
         /// Root of its API.
         base_url: String,
         /// Model to ask for.
@@ -94,6 +121,14 @@ pub enum Effect {
     },
     /// Ask for another model.
     UseModel(String),
+    /// Do something with git.
+    Git(GitOrder),
+    /// Run a command, or stop one.
+    Run(RunOrder),
+    /// Keep something of the session, or find it again.
+    Keep(KeepOrder),
+    /// Get something from outside.
+    Fetch(FetchOrder),
 }
 
 /// The next request and the map in it, measured.
@@ -131,6 +166,17 @@ pub struct Written {
     pub not_undoable: Option<Failure>,
 }
 
+/// A text for the clipboard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Clip {
+    /// What it is, as the subject of a sentence: `The last answer`.
+    pub what: String,
+    /// The text.
+    pub text: String,
+    /// What to do with it; may be empty.
+    pub hint: String,
+}
+
 /// An answer of the world.
 #[derive(Debug, Clone)]
 pub enum Report {
@@ -166,12 +212,19 @@ pub enum Report {
         /// Why.
         failure: Failure,
     },
-    /// Part of the answer.
-    Stream {
+    /// Something happened while a request is asked.
+    Asked {
         /// The turn.
         turn: u64,
-        /// What arrived.
-        event: StreamEvent,
+        /// What.
+        event: AskEvent,
+    },
+    /// A summary stands for the beginning of a history, or could not be made.
+    Folded {
+        /// The history as it was.
+        history: Vec<Message>,
+        /// The history as it is to be sent.
+        result: Result<Vec<Message>, Failure>,
     },
     /// The answer ended.
     Ended {
@@ -212,6 +265,14 @@ pub enum Report {
     },
     /// The request as one text.
     PromptText(String),
+    /// Of git.
+    Git(GitReport),
+    /// Of a command that runs.
+    Ran(RunReport),
+    /// Of what is kept.
+    Kept(KeepReport),
+    /// From outside.
+    Fetched(FetchReport),
     /// Servers found on this machine.
     Servers(Vec<LocalServer>),
     /// Something that was asked for failed.
@@ -222,5 +283,9 @@ pub enum Report {
         model: String,
         /// Whose it is, for the status line.
         host: String,
+        /// What is known of it.
+        facts: Arc<Model>,
+        /// Things to know about it.
+        notes: Vec<Failure>,
     },
 }

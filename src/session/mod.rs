@@ -3,12 +3,22 @@
 //! The face calls methods of the session; each returns effects; the runner carries them out and answers with reports, which
 //! go back into the session. Turns and measurements carry a number, so that a late answer to an old question is dropped.
 
+mod asking;
 mod chat_files;
 mod command;
+mod commands;
+mod commits;
 mod effect;
+mod fetching;
+mod folding;
+mod going_on;
+mod keeping;
 mod map_choices;
+mod processes;
+mod question;
 mod rounds;
 pub mod runner;
+mod spending;
 mod state;
 mod transcript;
 mod turn;
@@ -17,9 +27,16 @@ mod writing;
 #[cfg(test)]
 mod tests;
 
+pub use asking::{AskEvent, Spent};
 pub use chat_files::ChatFile;
-pub use command::{COMMANDS, Command, CommandError, CommandInfo, parse_command};
-pub use effect::{ContextOrder, ContextView, Effect, Failure, Report, WriteOrder, Written};
+pub use command::{Argument, COMMANDS, Command, CommandError, CommandInfo, Group, find_command, parse_command};
+pub use commits::{GitOrder, GitReport};
+pub use effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report, WriteOrder, Written};
+pub use fetching::{FetchOrder, FetchReport};
+pub use keeping::{KeepOrder, KeepReport};
+pub use processes::{RunOrder, RunReport};
+pub use question::{Choice, Question, Subject};
+pub use spending::uncounted;
 pub use state::{Connection, Session, SurveyState};
 pub use transcript::{Answer, AnswerState, Entry, Level, Notice};
 pub use turn::{StreamedEdit, Turn};

@@ -2,7 +2,7 @@
 
 use super::effect::{ContextOrder, Effect};
 use super::state::{Connection, Session};
-use super::transcript::{Entry, Level};
+use super::transcript::{self, Entry, Level};
 use super::turn::Turn;
 use super::writing::count;
 use crate::context;
@@ -66,10 +66,13 @@ impl Session {
         self.rounds.asked += 1;
         self.rounds.may_ask = false;
         // What the developer is typing meanwhile stays in the composer.
-        let order = ContextOrder { draft: message.clone(), ..self.next_order() };
+        let mut order = ContextOrder { draft: message.clone(), ..self.next_order() };
+        // The files are as they were for the request, so they stand before all that was said of it.
+        let earlier = order.history.len().saturating_sub(transcript::exchange(&self.transcript));
+        order.exchange = order.history.split_off(earlier);
         let (round, of) = (self.rounds.asked, self.edit_rounds);
         self.transcript.push(Entry::Again { text: message.clone(), round, of, answered: false });
         self.begin(Turn::again(order.generation, message, request));
-        vec![Effect::Ask(order)]
+        vec![Effect::Ask(Box::new(order))]
     }
 }

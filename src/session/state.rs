@@ -1,14 +1,19 @@
 //! The session: everything that is known between two frames, and how reports change it. No I/O.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use super::asking::Spent;
 use super::chat_files::ChatFile;
-use super::effect::{ContextOrder, ContextView, Effect, Failure, Report};
+use super::effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report};
+use super::folding::{Folded, Folding};
+use super::question::Question;
 use super::rounds::Rounds;
-use super::transcript::{self, Answer, AnswerState, Entry, Level};
+use super::transcript::{Answer, AnswerState, Entry, Level};
 use super::turn::Turn;
-use crate::llm::{Completion, LocalServer, StreamEvent};
+use crate::context::Mode;
+use crate::llm::LocalServer;
+use crate::models::{Dollars, Ledger, Model};
 use crate::repo_map::Refresh;
 use crate::review::Review;
 
@@ -47,6 +52,10 @@ pub struct Session {
     pub files: Vec<ChatFile>,
     /// Who answers.
     pub connection: Connection,
+    /// How messages are meant from now on.
+    pub mode: Mode,
+    /// What the program wants to know, the first of them first.
+    pub questions: VecDeque<Question>,
     /// The turn that runs, if one does.
     pub turn: Option<Turn>,
     /// The proposals under review.
@@ -80,7 +89,7 @@ pub struct Session {
     /// Servers that were found and can be chosen from.
     pub servers: Vec<LocalServer>,
     /// A text for the clipboard that the face has not taken yet.
-    pub clipboard: Option<String>,
+    pub clipboard: Option<Clip>,
     /// A message that was not answered and belongs back into the composer.
     pub returned_draft: Option<String>,
     /// Whether a write is under way.
@@ -90,9 +99,27 @@ pub struct Session {
     /// How often edits that found no place go back to the model by themselves, for one request. 0 until it is set.
     pub edit_rounds: usize,
     pub(super) rounds: Rounds,
+    /// What stands for the beginning of the conversation.
+    pub(super) folded: Folded,
+    /// The summary that is being made.
+    pub(super) folding: Option<Folding>,
+    /// As many messages could not be summed up.
+    pub(super) unfoldable: usize,
+    /// What is known of the model that answers.
+    pub facts: Option<Arc<Model>>,
+    /// What was spent.
+    pub ledger: Ledger,
+    /// The most that may be spent in this session.
+    pub spending_cap: Option<Dollars>,
+    /// What the last request cost.
+    pub last_spent: Option<Spent>,
+    /// A message that was held back because its request may be too large: sent again, it goes.
+    pub(super) doubted: Option<String>,
+    /// The tokens of the largest request that the developer wanted sent all the same.
+    pub(super) undoubted: usize,
     /// The request behind the review, for the commit message.
     pub(super) request: String,
-    draft: String,
+    pub(super) draft: String,
     /// Measurements asked for so far: only the newest counts.
     generation: u64,
     /// Turns so far.
@@ -106,6 +133,8 @@ impl Session {
             transcript: Vec::new(),
             files: Vec::new(),
             connection,
+            mode: Mode::default(),
+            questions: VecDeque::new(),
             turn: None,
             review: Review::default(),
             proposals: 0,
@@ -128,6 +157,15 @@ impl Session {
             told_not_undoable: false,
             edit_rounds: 0,
             rounds: Rounds::default(),
+            folded: Folded::default(),
+            folding: None,
+            unfoldable: 0,
+            facts: None,
+            ledger: Ledger::default(),
+            spending_cap: None,
+            last_spent: None,
+            doubted: None,
+            undoubted: 0,
             request: String::new(),
             draft: String::new(),
             generation: 0,
@@ -139,10 +177,13 @@ impl Session {
 
     /// Says something in the transcript.
     pub fn tell(&mut self, level: Level, text: impl Into<String>, hint: impl Into<String>) {
-        self.transcript.push(Entry::notice(level, text, hint));
+        // A word about a request that is on its way stands above its answer.
+        let is_silent = |entry: &Entry| matches!(entry, Entry::Answer(answer) if answer.text.is_empty() && answer.state == AnswerState::Streaming);
+        let at = self.transcript.len() - usize::from(self.transcript.last().is_some_and(is_silent));
+        self.transcript.insert(at, Entry::notice(level, text, hint));
     }
 
-    fn tell_failure(&mut self, level: Level, failure: Failure) {
+    pub(super) fn tell_failure(&mut self, level: Level, failure: Failure) {
         self.tell(level, failure.message, failure.hint);
     }
 
@@ -151,8 +192,13 @@ impl Session {
         ContextOrder {
             generation,
             files: self.files.clone(),
-            history: transcript::history(&self.transcript),
+            mode: self.mode,
+            history: self.history(),
+            exchange: Vec::new(),
             draft: self.draft.clone(),
+            partial: String::new(),
+            allowance: self.allowance(),
+            may_forget: false,
             map_tokens: self.map_tokens,
             map_refresh: self.map_refresh,
             map_refreshes: self.map_refreshes,
@@ -164,7 +210,7 @@ impl Session {
     /// Asks for the panes to be brought up to date.
     pub fn measure(&mut self) -> Vec<Effect> {
         self.generation += 1;
-        vec![Effect::Measure(self.order(self.generation))]
+        vec![Effect::Measure(Box::new(self.order(self.generation)))]
     }
 
     /// The draft changed: the map is ranked for it and its meter moves.
@@ -198,21 +244,55 @@ impl Session {
             }
             Connection::Remote { .. } | Connection::Demo => {}
         }
+        if self.doubts_that_it_fits(message) {
+            return (false, Vec::new());
+        }
         self.draft = message.to_owned();
         let order = self.next_order();
         self.draft.clear();
         self.rounds = Rounds::default();
-        self.transcript.push(Entry::User { text: message.to_owned(), answered: false });
+        self.transcript.push(Entry::User { text: message.to_owned(), mode: self.mode, answered: false });
         self.begin(Turn::new(order.generation, message.to_owned()));
         // Files that still wait for the list of files belong to this request too.
         self.ask_waits = !self.early_files.is_empty();
-        (true, if self.ask_waits { Vec::new() } else { vec![Effect::Ask(order)] })
+        (true, if self.ask_waits { Vec::new() } else { vec![Effect::Ask(Box::new(order))] })
+    }
+
+    /// Whether a request does not fit a window that is only assumed, and the developer did not yet say to send it all the same.
+    fn doubts_that_it_fits(&mut self, message: &str) -> bool {
+        let prompt = self.view.as_ref().map(|view| Arc::clone(&view.prompt));
+        let Some(prompt) = prompt.filter(|prompt| prompt.excess() > 0 && !prompt.window.known) else {
+            return false;
+        };
+        // What went once does not have to be asked about each time that it grows a little.
+        if prompt.tokens <= self.undoubted + self.undoubted / 4 {
+            return false;
+        }
+        if self.doubted.take().is_some_and(|doubted| doubted == message) {
+            self.undoubted = prompt.tokens;
+            return false;
+        }
+        self.doubted = Some(message.to_owned());
+        let (tokens, window) = (prompt.tokens, prompt.window.max_input());
+        let text =
+            format!("Not sent yet: the request has {tokens} tokens, and {window} are assumed to fit this model.");
+        self.tell(
+            Level::Warning,
+            text,
+            "Enter sends it all the same; /drop takes files out; context_window in rhumb.toml says how much fits.",
+        );
+        true
     }
 
     /// The order for the next turn.
     pub(super) fn next_order(&mut self) -> ContextOrder {
         self.turns += 1;
         self.order(self.turns)
+    }
+
+    /// The number of the last turn.
+    pub(super) fn turns(&self) -> u64 {
+        self.turns
     }
 
     /// Waits for the answer that `turn` is about.
@@ -243,6 +323,7 @@ impl Session {
     /// Leaves the conversation so far out of later requests.
     pub fn clear_history(&mut self) -> Vec<Effect> {
         self.transcript.push(Entry::Cleared);
+        self.unfold();
         self.measure()
     }
 
@@ -259,7 +340,7 @@ impl Session {
         let request = self.draft.clone();
         let said =
             if request.trim().is_empty() { "(a reply pasted from elsewhere)".to_owned() } else { request.clone() };
-        self.transcript.push(Entry::User { text: said, answered: true });
+        self.transcript.push(Entry::User { text: said, mode: self.mode, answered: true });
         self.transcript.push(Entry::Answer(Answer {
             text: reply.clone(),
             reasoning: String::new(),
@@ -291,6 +372,15 @@ impl Session {
         vec![Effect::Propose { request, earlier: Vec::new(), reply, files: self.files.clone() }]
     }
 
+    /// The text of the last answer, for the clipboard.
+    pub fn last_answer(&self) -> Option<Clip> {
+        let last = self.transcript.iter().rev().find_map(|entry| match entry {
+            Entry::Answer(answer) if !answer.text.is_empty() => Some(answer.text.clone()),
+            _ => None,
+        });
+        last.map(|text| Clip { what: "The last answer".into(), text, hint: String::new() })
+    }
+
     /// Asks another model from now on.
     pub fn use_model(&mut self, name: String) -> Vec<Effect> {
         if matches!(self.connection, Connection::Remote { .. }) {
@@ -302,7 +392,7 @@ impl Session {
 
     /// Asks for the next request as one text.
     pub fn copy_prompt(&self) -> Vec<Effect> {
-        vec![Effect::CopyPrompt(self.order(self.generation))]
+        vec![Effect::CopyPrompt(Box::new(self.order(self.generation)))]
     }
 
     /// Takes in an answer of the world.
@@ -319,21 +409,29 @@ impl Session {
             }
             Report::Sketched => return self.measure(),
             Report::Head(head) => self.head = head,
-            Report::Measured { generation, view } if generation == self.generation => self.measured(view),
+            Report::Measured { generation, view } if generation == self.generation => return self.measured(view),
             Report::Measured { .. } => {}
             Report::Unsent { turn, failure } => return self.unsent(turn, failure),
-            Report::Stream { turn, event } => self.stream(turn, event),
+            Report::Asked { turn, event } => self.asked(turn, event),
+            Report::Folded { history, result } => return self.folded(&history, result),
             Report::Ended { turn, result } => return self.ended(turn, result),
             Report::Proposed { request, proposal } => return self.proposed(request, proposal),
             Report::Wrote(written) => return self.wrote(written),
             Report::Unwrote { direction, result } => return self.unwrote(direction, result),
             Report::NotWritten { failure, stale } => return self.not_written(failure, stale),
             Report::Reread { path, text } => self.reread(&path, text.as_deref()),
-            Report::PromptText(text) => self.clipboard = Some(text),
+            Report::PromptText(text) => self.clipboard = Some(self.prompt_clip(text)),
+            Report::Git(report) => match report {},
+            Report::Ran(report) => match report {},
+            Report::Kept(report) => match report {},
+            Report::Fetched(report) => match report {},
             Report::Servers(servers) => self.found(servers),
             Report::Failed(failure) => self.tell_failure(Level::Error, failure),
-            Report::Connected { model, host } => {
+            Report::Connected { model, host, facts, notes } => {
                 self.connection = Connection::Remote { model, host };
+                self.facts = Some(facts);
+                self.undoubted = 0;
+                notes.into_iter().for_each(|note| self.tell_failure(Level::Warning, note));
                 return self.measure();
             }
         }
@@ -349,128 +447,25 @@ impl Session {
         if std::mem::take(&mut self.ask_waits)
             && let Some((generation, draft)) = self.turn.as_ref().map(|turn| (turn.number, turn.message.clone()))
         {
-            effects.push(Effect::Ask(ContextOrder { draft, ..self.order(generation) }));
+            effects.push(Effect::Ask(Box::new(ContextOrder { draft, ..self.order(generation) })));
         }
         effects
     }
 
-    fn measured(&mut self, view: ContextView) {
+    fn prompt_clip(&self, text: String) -> Clip {
+        let tokens = self.view.as_ref().map_or(0, |view| view.prompt.tokens);
+        let what = format!("The prompt (about {tokens} tokens)");
+        Clip { what, text, hint: "Paste it into any chat, copy the whole reply, then press F4 here.".into() }
+    }
+
+    fn measured(&mut self, view: ContextView) -> Vec<Effect> {
         for (path, reason) in &view.unreadable {
             self.files.retain(|file| file.path != *path);
             self.tell(Level::Error, format!("{path} was taken out of the chat: {reason}."), "");
         }
+        let effects = self.fold_if_long(&view.prompt);
         self.view = Some(view);
-    }
-
-    fn stream(&mut self, number: u64, event: StreamEvent) {
-        let Some(turn) = self.turn.as_mut().filter(|turn| turn.number == number) else {
-            return;
-        };
-        let Some(Entry::Answer(answer)) = self.transcript.iter_mut().rev().find(|entry| is_streaming(entry)) else {
-            return;
-        };
-        match event {
-            StreamEvent::Text(text) => {
-                turn.push(&text);
-                answer.text.push_str(&text);
-            }
-            StreamEvent::Reasoning(text) => {
-                turn.status = "thinking".into();
-                answer.reasoning.push_str(&text);
-            }
-            StreamEvent::Usage(_) => {}
-            StreamEvent::Retrying { attempt, wait, reason } => {
-                turn.status = format!("try {attempt} in {:.0} s: {reason}", wait.as_secs_f32().ceil());
-            }
-        }
-    }
-
-    fn unsent(&mut self, number: u64, failure: Failure) -> Vec<Effect> {
-        let Some(turn) = self.turn.take_if(|turn| turn.number == number) else {
-            return Vec::new();
-        };
-        self.end_answer(Some("not sent".into()));
-        self.give_back(&turn);
-        self.tell_failure(Level::Error, failure);
-        self.measure()
-    }
-
-    fn ended(&mut self, number: u64, result: Result<Completion, Failure>) -> Vec<Effect> {
-        let Some(turn) = self.turn.take_if(|turn| turn.number == number) else {
-            return Vec::new();
-        };
-        match result {
-            Ok(completion) => {
-                let cut = completion.finish.shortfall();
-                let complete = cut.is_none();
-                if let Some(reason) = &cut {
-                    let hint = "/review looks at the edits in it that are whole.";
-                    self.tell(Level::Warning, format!("The answer is incomplete: {reason}."), hint);
-                }
-                let reply = self.end_answer(cut);
-                let mut effects = Vec::new();
-                match reply {
-                    Some(reply) => {
-                        self.answered();
-                        if complete {
-                            effects = self.propose_answer(reply, &turn);
-                        }
-                    }
-                    None => {
-                        self.give_back(&turn);
-                        self.tell(
-                            Level::Warning,
-                            "The model gave an empty answer.",
-                            "Send again, or ask in other words.",
-                        );
-                    }
-                }
-                effects.extend(self.measure());
-                effects
-            }
-            Err(failure) => {
-                self.end_answer(Some("interrupted".into()));
-                // Sending again is the next thing to do.
-                self.give_back(&turn);
-                self.tell_failure(Level::Error, failure);
-                self.measure()
-            }
-        }
-    }
-
-    /// Gives the message of `turn` back to the composer, and leaves it and its answer out of later requests. The meter and a
-    /// copied prompt count it as the draft again, unless something newer is being typed.
-    fn give_back(&mut self, turn: &Turn) {
-        if turn.message != turn.request {
-            // Nobody typed it.
-            return;
-        }
-        self.returned_draft = Some(turn.message.clone());
-        if self.draft.is_empty() {
-            self.draft.clone_from(&turn.message);
-        }
-    }
-
-    /// Closes the answer that streamed; `cut` says why it is not whole. Its text; an answer without a word leaves the
-    /// transcript.
-    fn end_answer(&mut self, cut: Option<String>) -> Option<String> {
-        let at = self.transcript.iter().rposition(is_streaming)?;
-        let Entry::Answer(answer) = &mut self.transcript[at] else { return None };
-        if answer.text.is_empty() {
-            self.transcript.remove(at);
-            return None;
-        }
-        answer.state = cut.map_or(AnswerState::Complete, AnswerState::Incomplete);
-        Some(answer.text.clone())
-    }
-
-    /// The newest message was answered: it is history now.
-    fn answered(&mut self) {
-        let mut newest = self.transcript.iter_mut().rev().filter_map(|entry| match entry {
-            Entry::User { answered, .. } | Entry::Again { answered, .. } => Some(answered),
-            _ => None,
-        });
-        newest.next().into_iter().for_each(|answered| *answered = true);
+        effects
     }
 
     fn found(&mut self, servers: Vec<LocalServer>) {
@@ -483,8 +478,4 @@ impl Session {
         }
         self.servers = servers;
     }
-}
-
-fn is_streaming(entry: &Entry) -> bool {
-    matches!(entry, Entry::Answer(answer) if answer.state == AnswerState::Streaming)
 }

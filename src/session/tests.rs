@@ -23,7 +23,7 @@ fn send(session: &mut Session, text: &str) -> u64 {
 }
 
 fn stream(session: &mut Session, turn: u64, text: &str) {
-    session.handle(Report::Stream { turn, event: StreamEvent::Text(text.into()) });
+    session.handle(Report::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) });
 }
 
 fn finish(session: &mut Session, turn: u64, finish: Finish) -> Vec<Effect> {
@@ -50,6 +50,20 @@ fn last_notice(session: &Session) -> &Notice {
         _ => None,
     });
     notice.expect("a notice")
+}
+
+#[test]
+fn what_turns_out_to_have_been_thinking_is_no_answer() {
+    let mut session = connected();
+    let turn = send(&mut session, "hello");
+    stream(&mut session, turn, "Perhaps:\n\na.py\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n");
+    assert_eq!(session.turn.as_ref().map(|turn| turn.edits.len()), Some(1));
+    session.handle(Report::Asked { turn, event: AskEvent::Stream(StreamEvent::TakeBack) });
+    stream(&mut session, turn, "No.");
+    assert_eq!(session.turn.as_ref().map(|turn| turn.edits.len()), Some(0));
+    let Some(Entry::Answer(answer)) = session.transcript.last() else { panic!("no answer") };
+    assert_eq!(answer.text, "No.");
+    assert!(answer.reasoning.starts_with("Perhaps:"));
 }
 
 #[test]
@@ -107,7 +121,6 @@ fn an_answer_that_broke_off_is_asked_for_again_and_not_sent_as_history() {
     let turn = send(&mut session, "first");
     stream(&mut session, turn, "half");
     session.handle(Report::Ended { turn, result: Err(failure()) });
-    assert_eq!(session.returned_draft.as_deref(), Some("first"));
     assert!(format!("{:?}", session.transcript).contains("half"), "it stays to be read");
     let (_, effects) = session.send("first");
     assert!(matches!(effects.as_slice(), [Effect::Ask(order)] if order.history.is_empty()));
@@ -298,7 +311,7 @@ fn a_pasted_reply_becomes_an_answer_and_is_searched() {
     session.draft_changed("please");
     let effects = session.take_reply("the reply".into());
     assert!(matches!(effects.as_slice(), [Effect::Propose { reply, .. }] if reply == "the reply"));
-    assert!(matches!(session.transcript[0], Entry::User { ref text, answered: true } if text == "please"));
+    assert!(matches!(session.transcript[0], Entry::User { ref text, answered: true, .. } if text == "please"));
 }
 
 #[test]
@@ -366,7 +379,10 @@ fn edits_without_a_place_go_back_as_often_as_they_may() {
         });
         assert_eq!(located, Some((round - 1, "do it")));
         let [Effect::Ask(order)] = proposed.as_slice() else { panic!("{proposed:?}") };
-        assert!(order.draft.contains("no such line") && order.history.len() == 2 * round, "{order:?}");
+        assert!(
+            order.draft.contains("no such line") && order.exchange.len() == 2 * round && order.history.is_empty(),
+            "{order:?}"
+        );
         turn = order.generation;
         let told = session.transcript.iter().rev().find_map(|entry| match entry {
             Entry::Again { round, of, .. } => Some((*round, *of)),
@@ -411,4 +427,20 @@ fn a_round_that_is_cancelled_leaves_the_composer_alone() {
     session.cancel();
     assert!(session.returned_draft.is_none() && session.turn.is_none());
     assert_eq!(session.review.counts().total(), 1);
+}
+
+#[test]
+fn a_request_that_may_be_too_large_is_sent_when_it_is_asked_for_twice() {
+    use crate::context::{Prompt, Window};
+    let mut session = connected();
+    let prompt = Prompt { tokens: 9_000, window: Window { tokens: 8_000, known: false }, ..Prompt::default() };
+    session.view =
+        Some(ContextView { map: None, provisional: false, prompt: Arc::new(prompt), unreadable: Vec::new() });
+    let (sent, effects) = session.send("do it");
+    assert!(!sent && effects.is_empty());
+    assert!(last_notice(&session).text.contains("9000"), "{:?}", last_notice(&session));
+    assert!(!session.send("do something else").0, "another message is another question");
+    assert!(session.send("do something else").0);
+    session.cancel();
+    assert!(session.send("and now this").0, "a request of that size went before");
 }

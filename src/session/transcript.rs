@@ -1,6 +1,8 @@
 //! What was said, in order: the developer, the model, and the program itself.
 
-use crate::context::{Message, Role};
+use std::path::PathBuf;
+
+use crate::context::{Message, Mode, Role};
 
 /// How an answer stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +55,8 @@ pub enum Entry {
     User {
         /// What was said.
         text: String,
+        /// How it was meant.
+        mode: Mode,
         /// Whether the model answered it.
         answered: bool,
     },
@@ -71,11 +75,25 @@ pub enum Entry {
     Answer(Answer),
     /// A word of the program; never sent.
     Notice(Notice),
+    /// What the developer shared with the model: the output of a command, a page. It goes with every later request.
+    Shared {
+        /// What it is, in a line.
+        title: String,
+        /// It, as the model sees it.
+        text: String,
+        /// The file that holds all of it, where the text is cut.
+        whole: Option<PathBuf>,
+    },
     /// The conversation before this line is not sent any more.
     Cleared,
 }
 
 impl Entry {
+    /// Whether it is a message to the model.
+    pub(super) fn is_asked(&self) -> bool {
+        matches!(self, Self::User { .. } | Self::Again { .. })
+    }
+
     /// A notice.
     pub fn notice(level: Level, text: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Notice(Notice { level, text: text.into(), hint: hint.into() })
@@ -89,12 +107,13 @@ pub(super) fn history(transcript: &[Entry]) -> Vec<Message> {
     let mut counts = false;
     for entry in &transcript[start..] {
         match entry {
-            Entry::User { text, answered } | Entry::Again { text, answered, .. } => {
+            Entry::User { text, answered, .. } | Entry::Again { text, answered, .. } => {
                 counts = *answered;
                 if counts {
                     said.push(Message::new(Role::User, text));
                 }
             }
+            Entry::Shared { text, .. } => said.push(Message::new(Role::User, text)),
             // An answer goes with its message: one that broke off is asked for again.
             Entry::Answer(answer) if counts && !answer.text.is_empty() => {
                 said.push(Message::new(Role::Assistant, &answer.text));
@@ -105,6 +124,13 @@ pub(super) fn history(transcript: &[Entry]) -> Vec<Message> {
     said
 }
 
+/// How many messages at the end of the history belong to the request that is being mended: the latest message of the
+/// developer and all that was said after it.
+pub(super) fn exchange(transcript: &[Entry]) -> usize {
+    let request = transcript.iter().rposition(|entry| matches!(entry, Entry::User { .. })).unwrap_or(0);
+    history(&transcript[request..]).len()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,7 +138,7 @@ mod tests {
     #[test]
     fn the_history_starts_after_the_last_clear_and_skips_what_got_no_answer() {
         let answer = Answer { text: "a".into(), reasoning: "r".into(), state: AnswerState::Complete };
-        let user = |text: &str, answered| Entry::User { text: text.into(), answered };
+        let user = |text: &str, answered| Entry::User { text: text.into(), mode: Mode::Code, answered };
         let transcript = [
             user("old", true),
             Entry::Cleared,
@@ -123,5 +149,16 @@ mod tests {
         ];
         let said: Vec<_> = history(&transcript).into_iter().map(|message| message.content).collect();
         assert_eq!(said, ["q", "a"]);
+    }
+
+    #[test]
+    fn a_request_that_is_mended_begins_with_the_developers_message() {
+        let answer =
+            || Entry::Answer(Answer { text: "a".into(), reasoning: String::new(), state: AnswerState::Complete });
+        let user = |text: &str| Entry::User { text: text.into(), mode: Mode::Code, answered: true };
+        let again = Entry::Again { text: "mend it".into(), round: 1, of: 3, answered: true };
+        let transcript = [user("old"), answer(), user("new"), answer(), again, answer()];
+        assert_eq!((history(&transcript).len(), exchange(&transcript)), (6, 4));
+        assert_eq!((exchange(&transcript[..4]), exchange(&[])), (2, 0));
     }
 }

@@ -44,6 +44,13 @@ impl Turn {
         Self { number, message, request, status, edits: Vec::new(), stream: EditStream::new(FormatChoice::Auto) }
     }
 
+    /// Forgets what has been taken in: it was no part of the answer.
+    pub(super) fn take_back(&mut self) {
+        self.status = "thinking".into();
+        self.edits.clear();
+        self.stream = EditStream::new(FormatChoice::Auto);
+    }
+
     /// Takes in more of the answer.
     pub fn push(&mut self, text: &str) {
         self.status.clear();

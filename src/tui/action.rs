@@ -93,6 +93,9 @@ actions! {
     /// Scroll the transcript down by a page.
     ScrollDown: "scroll-down", CHAT, ["PageDown"], "scroll";
 
+    /// Show or hide what the model thought before its answers.
+    ToggleThoughts: "toggle-thoughts", CHAT, ["Alt-t"], "thoughts";
+
     /// Pick files to add to the chat.
     PickFile: "pick-file", Scope::Global, ["Ctrl-p"], "add files";
     /// Stop the running turn; otherwise go back to the chat.

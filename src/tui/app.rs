@@ -9,7 +9,7 @@ use super::theme::Theme;
 use super::view::ViewCache;
 use super::widget::scroll::ListWindow;
 use crate::review::{HunkId, Review};
-use crate::session::{Connection, Effect, Session};
+use crate::session::{Clip, Connection, Effect, Entry, Session};
 
 /// Something for the event loop to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,7 +17,7 @@ pub enum Task {
     /// For the runner.
     Run(Effect),
     /// Put this on the clipboard.
-    Copy(String),
+    Copy(Clip),
     /// Give the terminal back until the shell continues us.
     Suspend,
     /// Draw everything anew.
@@ -31,6 +31,8 @@ pub enum Task {
 pub struct ChatScroll {
     /// Lines below the last visible one; 0 follows the newest text.
     pub from_bottom: usize,
+    /// Whether what the model thought is shown in full.
+    pub thoughts: bool,
 }
 
 /// State of the map pane.
@@ -137,7 +139,7 @@ impl App {
             self.review = ReviewPane { follow: true, ..ReviewPane::default() };
             // The focus stays where it is: a letter typed for the chat must never decide a hunk.
         }
-        let parts = self.session.view.as_ref().map_or(0, |view| view.prompt.parts.len());
+        let parts = self.session.view.as_ref().map_or(0, |view| view.prompt.chunks.len());
         self.context.set_len(parts);
         let rows = self.map_rows().len();
         self.map.window.set_len(rows);
@@ -176,6 +178,7 @@ impl App {
             Action::Send => self.focus == Pane::Chat && !self.composer.is_empty(),
             Action::Newline | Action::ScrollUp => self.focus == Pane::Chat,
             Action::ScrollDown => self.focus == Pane::Chat && self.chat.from_bottom > 0,
+            Action::ToggleThoughts => self.session.transcript.iter().any(has_thoughts),
             Action::Interrupt => false,
             Action::FindServers | Action::CopyPrompt | Action::PasteReply => {
                 self.session.connection == Connection::None
@@ -193,6 +196,10 @@ impl App {
             _ => true,
         }
     }
+}
+
+fn has_thoughts(entry: &Entry) -> bool {
+    matches!(entry, Entry::Answer(answer) if !answer.reasoning.is_empty())
 }
 
 /// Effects as tasks.

@@ -2,6 +2,7 @@
 //! a second; and never otherwise.
 
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crossterm::event::EventStream;
@@ -14,9 +15,10 @@ use super::coloring::Colored;
 use super::terminal::{self, Guard, Screen};
 use super::theme::Theme;
 use super::view::{self, ViewCache};
+use crate::models::{Dollars, Model};
 use crate::repo_map::Refresh;
 use crate::session::runner::Runner;
-use crate::session::{Connection, Report, Session};
+use crate::session::{Clip, Connection, Report, Session};
 
 /// Reports taken in before the next look at the keyboard.
 const REPORTS_AT_ONCE: usize = 64;
@@ -40,10 +42,16 @@ pub struct Start {
     pub draft: String,
     /// Files in the chat from the start.
     pub files: Vec<String>,
+    /// Files to read and not to change from the start.
+    pub read: Vec<String>,
     /// When the repo map is made anew.
     pub map_refresh: Refresh,
     /// How often edits that found no place go back to the model by themselves.
     pub edit_rounds: usize,
+    /// The most that may be spent in this session.
+    pub spending_cap: Option<Dollars>,
+    /// What is known of the model that answers.
+    pub facts: Option<Arc<Model>>,
     /// Notices to begin with: text and hint.
     pub notices: Vec<(String, String)>,
     /// Panic after the first frame: lets a test see that the terminal comes back.
@@ -107,8 +115,8 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
                 stage.cache.coloring.put(colored);
                 dirty = true;
             }
-            Some((native, bytes)) = stage.copied.1.recv() => {
-                stage.app.copied(native, bytes);
+            Some((native, clip)) = stage.copied.1.recv() => {
+                stage.app.copied(native, &clip);
                 dirty = true;
             }
             () = sleep_until(next_frame), if dirty => {}
@@ -122,6 +130,8 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
 fn begin(start: &Start) -> (App, Vec<Task>) {
     let (mut session, effects) = Session::start(start.connection.clone());
     session.edit_rounds = start.edit_rounds;
+    session.spending_cap = start.spending_cap;
+    session.facts.clone_from(&start.facts);
     let (mut app, mut tasks) = App::start(session, effects, start.theme.clone(), start.root.clone());
     for (text, hint) in &start.notices {
         app.session.tell(crate::session::Level::Warning, text, hint);
@@ -129,6 +139,9 @@ fn begin(start: &Start) -> (App, Vec<Task>) {
     tasks.extend(super::app::run(app.session.set_map_refresh(start.map_refresh)));
     if !start.files.is_empty() {
         tasks.extend(super::app::run(app.session.add_files(&start.files, false)));
+    }
+    if !start.read.is_empty() {
+        tasks.extend(super::app::run(app.session.add_files(&start.read, true)));
     }
     if !start.draft.is_empty() {
         app.composer.set(&start.draft);
@@ -146,8 +159,8 @@ struct Stage {
     cache: ViewCache,
     runner: Runner,
     colored: Channel<Colored>,
-    /// Whether the system's clipboard took a text, and of how many bytes.
-    copied: Channel<(bool, usize)>,
+    /// Whether the system's clipboard took a text, and which.
+    copied: Channel<(bool, Clip)>,
 }
 
 impl Stage {
@@ -165,10 +178,10 @@ impl Stage {
         for task in tasks {
             match task {
                 Task::Run(effect) => self.runner.execute(effect),
-                Task::Copy(text) => {
-                    terminal::copy_by_escape(&text);
+                Task::Copy(clip) => {
+                    terminal::copy_by_escape(&clip.text);
                     let told = self.copied.0.clone();
-                    tokio::task::spawn_blocking(move || told.send((terminal::copy_natively(&text), text.len())));
+                    tokio::task::spawn_blocking(move || told.send((terminal::copy_natively(&clip.text), clip)));
                 }
                 Task::Redraw => terminal::clear(screen)?,
                 Task::Suspend => suspend(screen)?,

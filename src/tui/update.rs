@@ -2,22 +2,22 @@
 
 use crossterm::event::{Event, KeyEvent, KeyEventKind};
 
+use super::act::is_command;
 use super::action::{Action, Binding, Pane, lookup};
 use super::app::{App, Task, run};
 use super::key;
 use super::overlay::{Overlay, Reply};
-use crate::context::Message;
-use crate::session::{Command, Effect, Level, Report, parse_command};
-use crate::workspace::Direction;
+use crate::session::{Clip, Command, Effect, Level, Report, parse_command};
 
 impl App {
     /// Takes in a terminal event.
     pub fn event(&mut self, event: Event) -> Vec<Task> {
-        let tasks = match event {
+        let mut tasks = match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => self.key(key),
             Event::Paste(text) => self.paste(&text),
             _ => Vec::new(),
         };
+        tasks.extend(self.session.clipboard.take().map(Task::Copy));
         self.offer_servers();
         self.settle();
         tasks
@@ -39,14 +39,11 @@ impl App {
         tasks
     }
 
-    /// A text of so many bytes was handed to the clipboard; `native` if the system's own clipboard took it.
-    pub fn copied(&mut self, native: bool, bytes: usize) {
-        let tokens = self.session.view.as_ref().map_or(0, |view| view.prompt.tokens);
-        let text = format!("The prompt is on the clipboard (about {tokens} tokens).");
-        let hint = "Paste it into any chat, copy the whole reply, then press F4 here.";
-        self.session.tell(Level::Info, text, hint);
+    /// A text was handed to the clipboard; `native` if the system's own clipboard took it.
+    pub fn copied(&mut self, native: bool, clip: &Clip) {
+        self.session.tell(Level::Info, format!("{} is on the clipboard.", clip.what), clip.hint.clone());
         if !native {
-            let text = format!("It went there through the terminal (OSC 52, {} kB).", bytes.div_ceil(1_000));
+            let text = format!("It went there through the terminal (OSC 52, {} kB).", clip.text.len().div_ceil(1_000));
             self.session.tell(Level::Info, text, "If pasting gives something else, the terminal does not allow that.");
         }
     }
@@ -80,6 +77,9 @@ impl App {
             let reply = overlay.key(key);
             return self.overlay_reply(reply);
         }
+        if let Some(choice) = name.strip_prefix("Alt-").and_then(only_char).filter(|key| self.session.is_choice(*key)) {
+            return run(self.session.answer(choice));
+        }
         let sequence = if self.pending_keys.is_empty() { name } else { format!("{} {name}", self.pending_keys) };
         self.pending_keys.clear();
         match lookup(self.focus, &sequence) {
@@ -110,7 +110,7 @@ impl App {
         edit(self);
         let text = self.composer.text();
         // A command is not a message: it must not move the map.
-        let draft = if text.starts_with('/') { "" } else { text.as_str() };
+        let draft = if is_command(&text) { "" } else { text.as_str() };
         run(self.session.draft_changed(draft))
     }
 
@@ -140,7 +140,7 @@ impl App {
         match reply {
             Reply::Stay | Reply::Close => Vec::new(),
             Reply::Add(paths) => run(self.session.add_files(&paths, false)),
-            Reply::Connect { base_url, model } => run(vec![Effect::Connect { base_url, model }]),
+            Reply::Connect { api, base_url, model } => run(vec![Effect::Connect { api, base_url, model }]),
             Reply::Pasted(text) if text.trim().is_empty() => Vec::new(),
             Reply::Pasted(text) => {
                 // What was asked elsewhere is in the composer; with its answer it becomes part of the transcript.
@@ -149,6 +149,7 @@ impl App {
                 tasks.extend(run(effects));
                 tasks
             }
+            Reply::Answer(key) => run(self.session.answer(key)),
             Reply::Abandon => {
                 self.session.abandon_review();
                 Vec::new()
@@ -170,6 +171,7 @@ impl App {
         match action {
             Action::Send => return self.send(),
             Action::Newline => return self.typed(|app| app.composer.newline()),
+            Action::ToggleThoughts => self.chat.thoughts = !self.chat.thoughts,
             Action::ScrollUp => self.chat.from_bottom += self.page,
             Action::ScrollDown => self.chat.from_bottom = self.chat.from_bottom.saturating_sub(self.page),
             Action::Escape => return self.escape(),
@@ -183,7 +185,7 @@ impl App {
             Action::PickFile | Action::ContextAdd => self.overlay = Some(Overlay::files(&self.session.paths)),
             Action::FindServers => return self.command(Command::Servers),
             Action::CopyPrompt => return run(self.session.copy_prompt()),
-            Action::PasteReply => return self.command(Command::Paste),
+            Action::PasteReply => return self.command(Command::Paste(None)),
             Action::ViewPrompt => self.view_prompt(),
             Action::Help | Action::HelpHere => self.overlay = Some(Overlay::help(self.focus)),
             Action::Redraw => return vec![Task::Redraw],
@@ -209,22 +211,21 @@ impl App {
 
     fn view_prompt(&mut self) {
         let Some(view) = &self.session.view else { return };
-        let said = |message: &Message| format!("── {}\n{}\n\n", message.role.as_str(), message.content);
-        let text: String = view.prompt.messages.iter().map(said).collect();
-        self.overlay = Some(Overlay::text("the next request, as it will be sent", &text));
+        self.overlay = Some(Overlay::text("the next request, as it will be sent", &view.prompt.render()));
     }
 
     fn send(&mut self) -> Vec<Task> {
         let text = self.composer.text();
         if text.trim().is_empty() {
-            if self.reviewing() {
+            if let Some(question) = self.session.questions.front() {
+                self.overlay = Some(Overlay::question(question));
+            } else if self.reviewing() {
                 self.focus = Pane::Review;
             }
             return Vec::new();
         }
         self.chat.from_bottom = 0;
-        // A comment may also begin with a slash.
-        if text.starts_with('/') && !text.starts_with("//") && !text.starts_with("/*") && !text.contains('\n') {
+        if is_command(&text) {
             return match parse_command(&text) {
                 Ok(command) => {
                     self.composer.clear();
@@ -242,55 +243,19 @@ impl App {
         }
         run(effects)
     }
+}
 
-    fn command(&mut self, command: Command) -> Vec<Task> {
-        let effects = match command {
-            Command::Add { names, read_only } => self.session.add_files(&names, read_only),
-            Command::Drop(names) => self.session.drop_files(&names),
-            Command::List => {
-                self.session.list_files();
-                Vec::new()
-            }
-            Command::Clear => self.session.clear_history(),
-            Command::Model(name) => self.session.use_model(name),
-            Command::MapTokens(tokens) => self.session.set_map_tokens(tokens),
-            Command::Pin(names) => self.session.pin(&names),
-            Command::Ban(names) => self.session.ban(&names),
-            Command::MapRefresh(mode) => {
-                let effects = self.session.refresh_map(mode);
-                self.hint = format!("the map is made anew (from now on: {})", self.session.map_refresh.as_str());
-                effects
-            }
-            Command::Copy => self.session.copy_prompt(),
-            Command::Paste if self.session.turn.is_some() => {
-                self.hint = "the model is still answering; Esc cancels the turn".into();
-                Vec::new()
-            }
-            Command::Paste => {
-                self.overlay = Some(Overlay::reply());
-                Vec::new()
-            }
-            Command::Review => self.session.review_last_answer(),
-            Command::Undo => self.session.unwrite(Direction::Undo),
-            Command::Redo => self.session.unwrite(Direction::Redo),
-            Command::Servers => {
-                self.session.tell(Level::Info, "Looking for a model server on this machine …", "");
-                vec![Effect::FindServers]
-            }
-            Command::Help => {
-                self.overlay = Some(Overlay::help(self.focus));
-                Vec::new()
-            }
-            Command::Quit => return vec![Task::Quit],
-        };
-        run(effects)
-    }
+/// The character, if the text is just one.
+fn only_char(text: &str) -> Option<char> {
+    let mut chars = text.chars();
+    chars.next().filter(|_| chars.next().is_none())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::llm::LocalServer;
+    use crate::models::Api;
     use crate::session::{Connection, Session};
     use crate::tui::theme::{ColorDepth, Theme};
 
@@ -307,7 +272,8 @@ mod tests {
 
     fn found() -> Report {
         let models = vec!["tide-7b".to_owned()];
-        Report::Servers(vec![LocalServer { name: "Ollama".into(), base_url: "http://localhost:11434".into(), models }])
+        let base_url = "http://localhost:11434".into();
+        Report::Servers(vec![LocalServer { name: "Ollama".into(), api: Api::Ollama, base_url, models }])
     }
 
     #[test]

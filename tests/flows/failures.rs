@@ -112,7 +112,8 @@ fn a_stream_that_breaks_after_some_text_keeps_it_and_applies_nothing() {
     let reply = search_replace();
     // Everything but the last words: both blocks are whole, and the answer still is not.
     let (most, _) = reply.split_once("fair winds").unwrap();
-    let server = ModelServer::start(vec![Step::Drop { chunks: pieces(most) }]);
+    let steps = vec![Step::Drop { chunks: pieces(most) }, Step::reply("That is all, fair winds.\n")];
+    let server = ModelServer::start(steps);
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
     send(&pty, REQUEST);
     pty.wait_for("incomplete: interrupted");
@@ -122,12 +123,10 @@ fn a_stream_that_breaks_after_some_text_keeps_it_and_applies_nothing() {
     answers_keys(&pty);
     assert!(!pty.screen().contains("pending"), "{}", pty.screen());
     untouched(&repo, &["Start the harbour"]);
-    // Asked for again with Enter, or let go with Ctrl-C.
-    wait_for_draft(&pty, REQUEST);
-    pty.key("Ctrl-c");
-    // On the user's word the whole blocks in it may be reviewed.
-    send(&pty, "/review");
+    // On the user's word the model goes on where it stopped.
+    send(&pty, "/continue");
     pty.wait_for("review · 2 pending");
+    assert!(server.requests()[1].last_message().contains("Go on exactly where it ends"));
     pty.key("Enter");
     quit(&mut pty);
     untouched(&repo, &["Start the harbour"]);
@@ -192,16 +191,37 @@ fn an_answer_cut_off_in_a_block_applies_nothing() {
     let repo = harbour_repo();
     let reply = search_replace();
     let (most, _) = reply.split_once("{metres:.1f}").unwrap();
-    let server = ModelServer::start(vec![Step::Cut { chunks: pieces(most), reason: "length".into() }]);
+    let cut = Step::Cut { chunks: pieces(most), reason: "length".into() };
+    let server = ModelServer::start(vec![cut, Step::error(400, "no more of this")]);
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
     send(&pty, REQUEST);
-    pty.wait_for("it reached the model's output limit");
+    pty.wait_for("no more of this");
     answers_keys(&pty);
     assert!(!pty.screen().contains("pending"), "{}", pty.screen());
     untouched(&repo, &["Start the harbour"]);
     // Asked for by hand, the whole block is there and the half one is not.
     send(&pty, "/review");
     pty.wait_for("1 pending");
+    quit(&mut pty);
+    untouched(&repo, &["Start the harbour"]);
+}
+
+#[test]
+fn an_answer_that_reaches_the_limit_is_gone_on_with() {
+    let repo = harbour_repo();
+    let reply = search_replace();
+    let at = reply.find("{metres:.1f}").unwrap();
+    let line = reply[..at].rfind('\n').unwrap() + 1;
+    let cut = Step::Cut { chunks: pieces(&reply[..at]), reason: "length".into() };
+    // The model does as it is told, and repeats where it was.
+    let rest = Step::reply(&format!("Continuing:\n\n{}", &reply[line..]));
+    let server = ModelServer::start(vec![cut, rest]);
+    let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
+    send(&pty, REQUEST);
+    pty.wait_for("2 pending");
+    assert!(!pty.screen().contains("Continuing:"), "{}", pty.screen());
+    let requests = server.requests();
+    assert!(requests[1].last_message().contains(reply[line..at].trim_end()), "{}", requests[1].last_message());
     quit(&mut pty);
     untouched(&repo, &["Start the harbour"]);
 }

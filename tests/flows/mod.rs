@@ -1,9 +1,11 @@
 //! A stage for the flows: a repository, a model and the program between them.
 
 mod asking;
+mod canary;
 mod copy_mode;
 mod demo;
 mod failures;
+mod long;
 mod map;
 mod repositories;
 mod resize;

@@ -33,7 +33,7 @@ fn nothing_from_outside_reaches_the_terminal_as_a_control_character() {
         assert!(!screen.contains(['\u{202e}', '\u{200b}', '\u{feff}']), "{step}\n{screen}");
     };
     check(&harness, "open");
-    for keys in ["<Ctrl-p> type \"a\"", "<Esc> <Alt-2> <Enter>", "<Alt-3> j j <Enter>", "<Esc> <Alt-1>"] {
+    for keys in ["<Ctrl-p> type \"a\"", "<Esc> <Alt-2> <Enter>", "<Alt-3> j j j <Enter>", "<Esc> <Alt-1>"] {
         harness.keys(keys).settle();
         check(&harness, keys);
     }

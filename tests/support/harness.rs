@@ -17,8 +17,8 @@ use ratatui::style::Style;
 use rhumb::config::Settings;
 use rhumb::demo;
 use rhumb::llm::{Scripted, ScriptedReply, StreamEvent};
-use rhumb::session::runner::{Line, Runner};
-use rhumb::session::{Connection, Effect, Failure, Level, Report, Session};
+use rhumb::session::runner::{Line, Outfit, Runner};
+use rhumb::session::{AskEvent, Connection, Effect, Failure, Level, Report, Session};
 use rhumb::text::width;
 use rhumb::tui::app::{App, Task};
 use rhumb::tui::key;
@@ -180,7 +180,7 @@ impl Scene {
         let line = model.map(|model| Line::new(provider, model));
         let root = Root::at(folder.path()).expect("a root");
         let (sender, reports) = mpsc::channel(256);
-        let runner = Runner::new(root, self.settings, line, sender);
+        let runner = Runner::new(root, Outfit::new(self.settings), line, sender);
         let theme = Theme::builtin("rhumb-dark", self.depth).expect("the theme");
         let (session, effects) = Session::start(self.connection);
         let (app, tasks) = App::start(session, effects, theme, self.root);
@@ -248,7 +248,7 @@ impl Due {
             Report::Surveyed { .. } => self.survey = false,
             Report::Measured { generation, .. } if self.measure == Some(*generation) => self.measure = None,
             Report::SurveyProgress { .. } | Report::Listed(_) | Report::Head(_) => {}
-            Report::Measured { .. } | Report::Stream { .. } => {}
+            Report::Measured { .. } | Report::Asked { .. } => {}
             Report::Ended { turn, .. } | Report::Unsent { turn, .. } => self.turn = self.turn.filter(|due| due != turn),
             _ => self.others = self.others.saturating_sub(1),
         }
@@ -331,7 +331,13 @@ impl Harness {
     /// A piece of the answer to the running turn.
     pub fn stream(&mut self, text: &str) -> &mut Self {
         let turn = self.turn();
-        self.report(Report::Stream { turn, event: StreamEvent::Text(text.into()) })
+        self.report(Report::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) })
+    }
+
+    /// A piece of what the model thinks before its answer.
+    pub fn think(&mut self, text: &str) -> &mut Self {
+        let turn = self.turn();
+        self.report(Report::Asked { turn, event: AskEvent::Stream(StreamEvent::Reasoning(text.into())) })
     }
 
     /// The running turn fails.
@@ -399,7 +405,7 @@ impl Harness {
                     let _inside = self.runtime.enter();
                     self.runner.execute(effect);
                 }
-                Task::Copy(text) => self.copied.push(text),
+                Task::Copy(clip) => self.copied.push(clip.text),
                 Task::Quit => self.quit = true,
                 Task::Redraw | Task::Suspend => {}
             }

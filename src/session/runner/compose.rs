@@ -3,15 +3,28 @@
 use std::sync::Arc;
 
 use super::kept::KeptMap;
-use crate::config::Settings;
-use crate::context::{ContextFile, ContextInputs, Window, assemble, map_budget};
-use crate::repo_map::{MapRequest, MapStyle, TagGraph};
-use crate::session::{ContextOrder, ContextView};
-use crate::tokens::TokenCounter;
+use super::outfit::Outfit;
+use crate::context::{BudgetPlan, ContextFile, ContextInputs, Image, Shares, Window, fit};
+use crate::models::{Caching, Model};
+use crate::repo_map::{MapRequest, MapStyle, Refresh, TagGraph};
+use crate::session::{ChatFile, ContextOrder, ContextView};
+use crate::tokens::{TokenCounter, picture_type};
 use crate::workspace::{self, Root};
 
-/// The map is shrunk in this many steps before a request counts as too large.
-const SHRINK_STEPS: usize = 3;
+/// What a request is put together with.
+#[derive(Clone, Copy)]
+pub struct Means<'m> {
+    /// What every request is made with.
+    pub outfit: &'m Outfit,
+    /// Whom it goes to.
+    pub model: &'m Model,
+    /// What it has to fit.
+    pub window: Window,
+    /// What counts its tokens.
+    pub counter: &'m dyn TokenCounter,
+    /// The map as it stands.
+    pub kept: &'m KeptMap,
+}
 
 /// What the map is made from.
 #[derive(Debug, Clone, Copy)]
@@ -24,60 +37,82 @@ pub struct MapSource<'s> {
     pub provisional: bool,
 }
 
-/// Reads the files of the chat, ranks the map, and assembles the request.
-pub fn compose(
-    root: &Root,
-    source: Option<MapSource<'_>>,
-    order: &ContextOrder,
-    settings: &Settings,
-    window: Window,
-    counter: &dyn TokenCounter,
-    kept: &KeptMap,
-) -> ContextView {
-    let (files, unreadable) = read_files(root, order);
+/// Reads the files of the chat, ranks the map, and puts the request together so that it fits the window.
+pub fn compose(root: &Root, source: Option<MapSource<'_>>, order: &ContextOrder, means: &Means<'_>) -> ContextView {
+    let Outfit { settings, prompts, .. } = means.outfit;
+    let Desk { files, images, unreadable } = Desk::laid(root, order, means.model);
     let has_chat_files = files.iter().any(|file| !file.read_only);
-    let mut budget = order.map_tokens.or(settings.map_tokens).unwrap_or_else(|| map_budget(window, has_chat_files));
+    let shares = Shares { map: order.map_tokens.or(settings.map_tokens), history: settings.history_tokens };
     let inputs = ContextInputs {
-        edit_format: settings.edit_format,
-        map: "",
+        task: means.outfit.task(order, means.model),
+        model: means.model,
+        window: means.window,
+        plan: BudgetPlan::of(means.window, has_chat_files, shares),
+        prompts,
+        surroundings: &means.outfit.surroundings(),
         files: &files,
+        images: &images,
         history: &order.history,
+        exchange: &order.exchange,
         draft: &order.draft,
-        window,
+        may_forget: order.may_forget,
     };
-    let Some(source) = source else {
-        return ContextView { map: None, provisional: false, prompt: Arc::new(assemble(&inputs, counter)), unreadable };
-    };
-    let mut step = 0;
-    loop {
+    // What a server keeps of a conversation begins with the map.
+    let cached = settings.cache_prompts && means.model.capabilities.caching != Caching::None;
+    let steady = cached && order.map_refresh == Refresh::Auto && !order.history.is_empty();
+    let mut map = None;
+    let prompt = fit(&inputs, means.counter, &mut |budget| {
+        let Some(source) = source else { return String::new() };
         let request = map_request(order, &source, &files, budget);
-        let map = kept.map(source.graph, source.provisional, order, &request, counter);
-        let prompt = assemble(&ContextInputs { map: &map.text, ..inputs.clone() }, counter);
-        if prompt.excess() == 0 || budget == 0 {
-            return ContextView {
-                map: Some(map),
-                provisional: source.provisional,
-                prompt: Arc::new(prompt),
-                unreadable,
-            };
-        }
-        // The map gives way before anything that the user put there.
-        step += 1;
-        budget = if step == SHRINK_STEPS { 0 } else { budget.saturating_sub(prompt.excess()) };
+        let made = means.kept.map(source.graph, source.provisional, order, &request, steady, means.counter);
+        let text = made.text.clone();
+        map = Some(made);
+        text
+    });
+    ContextView {
+        map,
+        provisional: source.is_some_and(|source| source.provisional),
+        prompt: Arc::new(prompt),
+        unreadable,
     }
 }
 
-fn read_files(root: &Root, order: &ContextOrder) -> (Vec<ContextFile>, Vec<(String, String)>) {
-    let (mut files, mut unreadable) = (Vec::new(), Vec::new());
-    for file in &order.files {
-        match workspace::read(root, &file.path) {
-            Ok(snapshot) => {
-                files.push(ContextFile { path: file.path.clone(), text: snapshot.text, read_only: file.read_only });
+/// What the files of the chat hold now.
+#[derive(Default)]
+struct Desk {
+    files: Vec<ContextFile>,
+    images: Vec<Image>,
+    /// Files that cannot be sent, and why.
+    unreadable: Vec<(String, String)>,
+}
+
+impl Desk {
+    fn laid(root: &Root, order: &ContextOrder, model: &Model) -> Self {
+        let mut desk = Self::default();
+        for file in &order.files {
+            match workspace::read(root, &file.path) {
+                Ok(snapshot) => {
+                    let ChatFile { path, read_only } = file.clone();
+                    desk.files.push(ContextFile { path, text: snapshot.text, read_only });
+                }
+                Err(error) => desk.lay_picture(root, &file.path, model, &error.to_string()),
             }
-            Err(error) => unreadable.push((file.path.clone(), error.to_string())),
+        }
+        desk
+    }
+
+    /// Adds a file that is no text for the `reason`, if it is a picture.
+    fn lay_picture(&mut self, root: &Root, path: &str, model: &Model, reason: &str) {
+        let bytes = workspace::read_raw(root, path).unwrap_or_default();
+        match picture_type(&bytes) {
+            Some(media_type) if model.capabilities.images => {
+                let (name, media_type) = (path.to_owned(), media_type.to_owned());
+                self.images.push(Image { name, media_type, bytes: bytes.into() });
+            }
+            Some(_) => self.unreadable.push((path.to_owned(), "the model takes no pictures".to_owned())),
+            None => self.unreadable.push((path.to_owned(), reason.to_owned())),
         }
     }
-    (files, unreadable)
 }
 
 fn map_request(order: &ContextOrder, source: &MapSource<'_>, files: &[ContextFile], budget: usize) -> MapRequest {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::tokens::{TokenCounter, counter_for_model};
+use crate::tokens::{Calibrated, TokenCount, TokenCounter, counter_for_model};
 
 /// Texts shorter than this many bytes are counted each time: that costs no more than looking them up.
 const WORTH_KEEPING: usize = 512;
@@ -16,7 +16,7 @@ const CAPACITY: usize = 4_096;
 /// Counts with another counter and remembers the result by content.
 pub struct CachedCounter {
     inner: Arc<dyn TokenCounter>,
-    counts: Mutex<HashMap<u128, usize>>,
+    counts: Mutex<HashMap<u128, TokenCount>>,
 }
 
 impl CachedCounter {
@@ -24,17 +24,27 @@ impl CachedCounter {
     pub fn for_model(model: &str) -> Self {
         Self { inner: counter_for_model(model), counts: Mutex::default() }
     }
+
+    /// The counter for a model of which it was learnt that its provider counts `factor` tokens for one of ours (see
+    /// [`crate::tokens::Calibration`]).
+    pub fn calibrated(model: &str, factor: f64) -> Self {
+        Self { inner: Arc::new(Calibrated::new(counter_for_model(model), factor)), counts: Mutex::default() }
+    }
 }
 
 impl TokenCounter for CachedCounter {
     fn count(&self, text: &str) -> usize {
+        self.measure(text).tokens
+    }
+
+    fn measure(&self, text: &str) -> TokenCount {
         if text.len() < WORTH_KEEPING {
-            return self.inner.count(text);
+            return self.inner.measure(text);
         }
         let key = xxh3_128(text.as_bytes());
         let known = self.counts.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
         known.unwrap_or_else(|| {
-            let count = self.inner.count(text);
+            let count = self.inner.measure(text);
             let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
             if counts.len() >= CAPACITY {
                 counts.clear();

@@ -1,5 +1,6 @@
 //! The map that is shown, kept for as long as its refresh mode lets it stand.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::repo_map::{MapRequest, Ranking, Refresh, RepoMap, TagGraph, Weights};
@@ -27,14 +28,36 @@ struct Occasion {
     exact: bool,
 }
 
+/// Files that rank first and that a steady map must hold.
+const LEADS: usize = 5;
+
+impl Occasion {
+    /// Whether nothing but the message is another.
+    fn differs_in_words(&self, other: &Self) -> bool {
+        let graph = |occasion: &Self| occasion.rest.as_ref().map(|(_, graph)| *graph);
+        let wordless = |occasion: &Self| Self { rest: None, ..occasion.clone() };
+        graph(self) == graph(other) && wordless(self) == wordless(other)
+    }
+}
+
+/// Whether a map names the files that rank first in another one.
+fn holds_leads(old: &RepoMap, new: &RepoMap) -> bool {
+    let named: HashSet<&str> = old.text.lines().map(|line| line.strip_suffix(':').unwrap_or(line)).collect();
+    new.files.iter().take(LEADS).all(|file| named.contains(&*file.path))
+}
+
 impl KeptMap {
     /// The map for an order: the last one if nothing happened that moves it, else a new one.
+    ///
+    /// A `steady` map is one that a server keeps in its cache, with all that follows it: it is not moved by other words alone, as
+    /// long as the files that now rank first are in it.
     pub fn map(
         &self,
         graph: &Arc<TagGraph>,
         provisional: bool,
         order: &ContextOrder,
         request: &MapRequest,
+        steady: bool,
         counter: &dyn TokenCounter,
     ) -> Arc<RepoMap> {
         let occasion = Occasion {
@@ -52,8 +75,63 @@ impl KeptMap {
             return Arc::clone(map);
         }
         let ranking = Ranking::new(graph, request, &Weights::default());
-        let map = Arc::new(RepoMap::of_ranking(ranking, request, counter));
+        let mut map = Arc::new(RepoMap::of_ranking(ranking, request, counter));
+        if let Some((known, old)) = kept.as_ref().filter(|_| steady)
+            && known.differs_in_words(&occasion)
+            && holds_leads(old, &map)
+        {
+            map = Arc::clone(old);
+        }
         *kept = Some((occasion, Arc::clone(&map)));
         map
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repo_map::{History, MapFile, MapIndex};
+    use crate::session::runner::CachedCounter;
+    use crate::syntax::tag::{Definition, FileTags, SymbolKind};
+
+    fn file(path: &str, name: &str) -> MapFile {
+        let definition = Definition {
+            name: name.into(),
+            kind: SymbolKind::Function,
+            line: 1,
+            end_line: 2,
+            signature: format!("fn {name}()"),
+            container: None,
+            doc: String::new(),
+        };
+        let tags = FileTags { definitions: vec![definition], ..FileTags::default() };
+        MapFile { path: path.into(), tags: Arc::new(tags), digest: Arc::default() }
+    }
+
+    fn graph() -> Arc<TagGraph> {
+        let files: Vec<MapFile> =
+            (0..300).map(|number| file(&format!("src/harbour_{number}.rs"), &format!("moor_{number}"))).collect();
+        Arc::new(TagGraph::new(Arc::new(MapIndex::of(&files)), &History::default(), &Weights::default()))
+    }
+
+    #[test]
+    fn a_steady_map_moves_only_for_files_that_it_does_not_hold() {
+        let (kept, graph, counter) = (KeptMap::default(), graph(), CachedCounter::for_model("m"));
+        let order = ContextOrder::default();
+        let map = |message: &str, steady| {
+            let request = MapRequest { message: message.into(), budget: 600, ..MapRequest::default() };
+            kept.map(&graph, false, &order, &request, steady, &counter)
+        };
+        let first = map("why does moor_7 fail", false);
+        assert!(first.text.contains("moor_7") && !first.text.contains("moor_239"), "{}", first.text);
+        let same = map("and moor_7 again, please", true);
+        assert!(Arc::ptr_eq(&first, &same));
+        assert!(Arc::ptr_eq(&same, &map("and moor_7 again, please", true)), "it is not made anew for the same words");
+        let moved = map("now look at moor_239", true);
+        assert!(moved.text.contains("moor_239"), "{}", moved.text);
+        assert!(
+            !Arc::ptr_eq(&moved, &map("why does moor_7 fail?", false)),
+            "a map that is not steady follows the words"
+        );
     }
 }

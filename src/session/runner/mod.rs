@@ -3,14 +3,21 @@
 //! This is the one place that joins the rooms of the world. The functions in its files are also what the commands without
 //! the app call.
 
+mod ask;
 mod compose;
 mod connect;
 mod counter;
+mod folding;
 mod kept;
+mod outfit;
+mod output;
+mod pings;
+mod prompts;
 mod propose;
 mod store;
 mod survey;
 mod surveying;
+mod turn;
 mod write;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -21,20 +28,24 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 pub use self::survey::{Survey, SurveyStart, SurveyStep, SurveyTimes, survey};
-pub use compose::{MapSource, compose};
-pub use connect::{Line, connect};
+pub use ask::{AskError, Asked, Compose, Question, ask, llm_request};
+pub use compose::{MapSource, Means, compose};
+pub use connect::{ConnectError, Line, connect, connect_model, facts};
 pub use counter::CachedCounter;
 pub use kept::KeptMap;
+pub use outfit::{Machine, Outfit, catalog};
+pub use output::{SharedOutput, shared_output};
 pub use propose::{propose, propose_alone};
 pub use store::map_store;
 pub use write::{NotWritten, recovered, unwrite, write};
 
 use super::{ChatFile, ContextOrder, ContextView, Effect, Failure, Report, WriteOrder, Written};
-use crate::config::Settings;
-use crate::context::{self, Prompt, Window};
+use crate::config::Endpoint;
+use crate::context::Window;
 use crate::edit::FormatChoice;
-use crate::llm::{self, LlmError, OpenAi, Provider};
-use crate::repo_map::{Refresh, TagGraph};
+use crate::llm::{self, HttpProvider, LlmError};
+use crate::models::{Api, Model};
+use crate::repo_map::TagGraph;
 use crate::workspace::{self, Changed, Direction, Journal, Root, Watch};
 
 /// A burst of keystrokes is measured once, this long after the last of them.
@@ -52,7 +63,7 @@ pub struct Runner {
 
 struct Shared {
     root: Root,
-    settings: Settings,
+    outfit: Outfit,
     line: RwLock<Option<Line>>,
     counter: RwLock<Arc<CachedCounter>>,
     survey: watch::Sender<Option<Arc<Survey>>>,
@@ -73,10 +84,11 @@ struct Shared {
 
 impl Runner {
     /// A runner for `root`. Reports go to `reports`; `line` is whom to ask, if anybody.
-    pub fn new(root: Root, settings: Settings, line: Option<Line>, reports: mpsc::Sender<Report>) -> Self {
-        let model = line.as_ref().map_or("", |line| &line.model);
+    pub fn new(root: Root, outfit: Outfit, line: Option<Line>, reports: mpsc::Sender<Report>) -> Self {
+        let unknown = Model::unknown("");
+        let counter = outfit.counter(line.as_ref().map_or(&unknown, |line| &line.facts));
         let shared = Shared {
-            counter: RwLock::new(Arc::new(CachedCounter::for_model(model))),
+            counter: RwLock::new(Arc::new(counter)),
             line: RwLock::new(line),
             survey: watch::Sender::new(None),
             newest_measure: AtomicU64::new(0),
@@ -89,7 +101,7 @@ impl Runner {
             watch: Mutex::default(),
             turn: Mutex::default(),
             root,
-            settings,
+            outfit,
         };
         Self { shared: Arc::new(shared), reports }
     }
@@ -105,12 +117,16 @@ impl Runner {
             Effect::Follow(follow) => runner.follow(follow),
             Effect::Measure(order) => {
                 self.shared.newest_measure.store(order.generation, Ordering::SeqCst);
-                tokio::spawn(runner.measure(order));
+                tokio::spawn(runner.measure(*order));
             }
             Effect::Ask(order) => {
                 let cancel = CancellationToken::new();
-                *lock(&self.shared.turn) = cancel.clone();
-                tokio::spawn(async move { runner.ask(order, cancel).await });
+                // Whatever the turn before still does, such as keeping a cache warm, ends here.
+                std::mem::replace(&mut *lock(&self.shared.turn), cancel.clone()).cancel();
+                tokio::spawn(async move { runner.ask(*order, cancel).await });
+            }
+            Effect::Fold { history, limit, allowance } => {
+                tokio::spawn(runner.fold(history, limit, allowance));
             }
             Effect::Cancel => lock(&self.shared.turn).cancel(),
             Effect::Propose { reply, mut earlier, files, request } => {
@@ -132,13 +148,17 @@ impl Runner {
                 });
             }),
             Effect::CopyPrompt(order) => runner.blocking(Report::Failed, move |runner| {
-                Report::PromptText(runner.compose(&order, false).prompt.as_text())
+                Report::PromptText(runner.compose(&order, false, None).prompt.as_text())
             }),
             Effect::FindServers => {
                 tokio::spawn(async move { runner.report(Report::Servers(llm::local_servers().await)).await });
             }
-            Effect::Connect { base_url, model } => self.connect(&base_url, model),
-            Effect::UseModel(model) => self.use_model(model),
+            Effect::Connect { api, base_url, model } => self.connect(api, &base_url, model),
+            Effect::UseModel(model) => runner.use_model(model),
+            Effect::Git(order) => match order {},
+            Effect::Run(order) => match order {},
+            Effect::Keep(order) => match order {},
+            Effect::Fetch(order) => match order {},
         }
     }
 
@@ -164,7 +184,7 @@ impl Runner {
     }
 
     fn write(&self, files: &[WriteOrder], message: &str) -> Report {
-        let message = self.shared.settings.auto_commit.then_some(message);
+        let message = self.shared.outfit.settings.auto_commit.then_some(message);
         match write(&self.shared.root, self.journal().as_ref(), files, message) {
             Ok(written) => Report::Wrote(written),
             Err((failure, stale)) => Report::NotWritten { failure, stale },
@@ -172,11 +192,11 @@ impl Runner {
     }
 
     fn unwrite(&self, direction: Direction) -> Result<Written, Failure> {
-        unwrite(&self.shared.root, self.journal().as_ref(), direction, self.shared.settings.auto_commit)
+        unwrite(&self.shared.root, self.journal().as_ref(), direction, self.shared.outfit.settings.auto_commit)
     }
 
     fn journal(&self) -> Option<Journal> {
-        self.shared.settings.state_folder.as_deref().map(|state| Journal::new(state, &self.shared.root))
+        self.shared.outfit.settings.state_folder.as_deref().map(|state| Journal::new(state, &self.shared.root))
     }
 
     async fn measure(self, order: ContextOrder) {
@@ -191,7 +211,7 @@ impl Runner {
             // One at a time: whoever waited here may be outdated by now.
             let _turn = lock(&runner.shared.measuring);
             if current(&runner) {
-                let measured = caught(|| runner.compose(&order, true));
+                let measured = caught(|| runner.compose(&order, true, None));
                 runner.report_now(match measured {
                     Ok(view) => Report::Measured { generation, view },
                     Err(failure) => Report::Failed(failure),
@@ -200,8 +220,9 @@ impl Runner {
         });
     }
 
-    /// The next request as it would be sent now. With `or_guess`, a first guess at the map will do while there is no other.
-    fn compose(&self, order: &ContextOrder, or_guess: bool) -> ContextView {
+    /// The next request as it would be sent now. With `or_guess`, a first guess at the map will do while there is no other; with a
+    /// `limit`, it has at most so many input tokens.
+    fn compose(&self, order: &ContextOrder, or_guess: bool, limit: Option<usize>) -> ContextView {
         let shared = &self.shared;
         let survey = shared.survey.borrow().clone();
         let sketch = lock(&shared.sketch).clone().filter(|_| or_guess);
@@ -212,58 +233,23 @@ impl Runner {
         });
         let guess = sketch.as_ref().map(|graph| MapSource { graph, edited: &[], provisional: true });
         let source = known.or(guess);
-        let counter = Arc::clone(&shared.counter.read().unwrap_or_else(PoisonError::into_inner));
-        compose(&shared.root, source, order, &shared.settings, self.window(), &*counter, &shared.kept)
+        let model = self.line().map_or_else(|| Arc::new(Model::unknown("")), |line| line.facts);
+        let means = Means {
+            outfit: &shared.outfit,
+            model: &model,
+            window: limit.map_or_else(|| shared.outfit.window(&model), Window::holding),
+            counter: &*self.counter(),
+            kept: &shared.kept,
+        };
+        compose(&shared.root, source, order, &means)
+    }
+
+    fn counter(&self) -> Arc<CachedCounter> {
+        Arc::clone(&self.shared.counter.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn line(&self) -> Option<Line> {
         self.shared.line.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn window(&self) -> Window {
-        let model = self.line().map_or_else(String::new, |line| line.model);
-        self.shared.settings.window(&model)
-    }
-
-    async fn ask(self, order: ContextOrder, cancel: CancellationToken) {
-        let turn = order.generation;
-        let mut surveyed = self.shared.survey.subscribe();
-        let ready = surveyed.wait_for(Option::is_some);
-        tokio::select! {
-            () = cancel.cancelled() => return,
-            _ = tokio::time::timeout(SURVEY_PATIENCE, ready) => {}
-        }
-        let runner = self.clone();
-        let composed = tokio::task::spawn_blocking(move || {
-            caught(|| {
-                if order.map_refresh == Refresh::Always {
-                    lock(&runner.shared.changed).listing = true;
-                    runner.survey(&AtomicBool::new(false));
-                }
-                runner.compose(&order, false)
-            })
-        })
-        .await;
-        let view = match composed {
-            Ok(Ok(view)) => view,
-            Ok(Err(failure)) => return self.report(Report::Unsent { turn, failure }).await,
-            // The program is leaving.
-            Err(_) => return,
-        };
-        if let Some(failure) = unsendable(&view) {
-            return self.report(Report::Unsent { turn, failure }).await;
-        }
-        let Some(line) = self.line() else { return };
-        let request = llm_request(&line.model, &view.prompt);
-        let (events, mut arriving) = mpsc::channel(64);
-        let forward = async {
-            while let Some(event) = arriving.recv().await {
-                self.report(Report::Stream { turn, event }).await;
-            }
-        };
-        let (result, ()) = tokio::join!(line.provider.stream(request, cancel, events), forward);
-        let result = result.map_err(|error| failure_of(&error));
-        self.report(Report::Ended { turn, result }).await;
     }
 
     fn propose(&self, replies: &[String], files: &[ChatFile], request: String) -> Report {
@@ -273,13 +259,12 @@ impl Runner {
         Report::Proposed { request, proposal }
     }
 
-    fn connect(&self, base_url: &str, model: String) {
+    fn connect(&self, api: Api, base_url: &str, model: String) {
         let runner = self.clone();
-        match OpenAi::new(base_url, None) {
+        match HttpProvider::new(&Endpoint::without_key(api, base_url, &model)) {
             Ok(provider) => {
-                let host = provider.name();
-                runner.set_line(Line::new(Arc::new(provider), model.clone()));
-                tokio::spawn(async move { runner.report(Report::Connected { model, host }).await });
+                let report = runner.set_line(Line::new(Arc::new(provider), model));
+                tokio::spawn(async move { runner.report(report).await });
             }
             Err(error) => {
                 let report = Report::Failed(failure_of(&error));
@@ -288,18 +273,41 @@ impl Runner {
         }
     }
 
-    fn use_model(&self, model: String) {
-        let Some(line) = self.line() else { return };
-        let host = line.provider.name();
-        self.set_line(Line { model: model.clone(), ..line });
-        let runner = self.clone();
-        tokio::spawn(async move { runner.report(Report::Connected { model, host }).await });
+    fn use_model(self, model: String) {
+        // The settings may have to run a command for the key of another provider.
+        self.blocking(Report::Failed, move |runner| {
+            let Some(line) = runner.line() else {
+                let message = "There is no provider to ask for a model.".into();
+                return Report::Failed(Failure { message, hint: String::new() });
+            };
+            let other = if line.configured {
+                match connect_model(&runner.shared.outfit, &model) {
+                    Ok(other) => other,
+                    Err(error) => return Report::Failed(Failure { message: format!("{error}."), hint: error.hint() }),
+                }
+            } else {
+                None
+            };
+            let line = other.unwrap_or_else(|| Line::new(line.provider, model));
+            runner.set_line(line)
+        });
     }
 
-    fn set_line(&self, line: Line) {
-        let counter = Arc::new(CachedCounter::for_model(&line.model));
+    /// Counts for that model, with what was learnt of it, from now on.
+    fn set_counter(&self, model: &Model) {
+        let counter = Arc::new(self.shared.outfit.counter(model));
         *self.shared.counter.write().unwrap_or_else(PoisonError::into_inner) = counter;
+    }
+
+    /// Asks there from now on; what to tell of it.
+    fn set_line(&self, line: Line) -> Report {
+        let (host, facts) = (line.provider.name(), Arc::clone(&line.facts));
+        let note = |(message, hint): &(String, String)| Failure { message: message.clone(), hint: hint.clone() };
+        let notes = line.notes.iter().map(note).collect();
+        let model = line.model.clone();
+        self.set_counter(&facts);
         *self.shared.line.write().unwrap_or_else(PoisonError::into_inner) = Some(line);
+        Report::Connected { model, host, facts, notes }
     }
 }
 
@@ -319,15 +327,8 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The request for `model`.
-pub fn llm_request(model: &str, prompt: &Prompt) -> llm::Request {
-    llm::Request {
-        model: model.to_owned(),
-        messages: prompt.messages.clone(),
-        max_output_tokens: None,
-        temperature: None,
-    }
-}
+/// Files that are offered when one has to be taken out.
+const MOST_CHOICES: usize = 3;
 
 /// Why a request must not be sent, if so: a file in it cannot be read, or it is too large for a window that we know.
 pub fn unsendable(view: &ContextView) -> Option<Failure> {
@@ -338,22 +339,32 @@ pub fn unsendable(view: &ContextView) -> Option<Failure> {
         });
     }
     let prompt = &view.prompt;
-    if prompt.excess() == 0 || !prompt.window.known {
-        return None;
+    let overfull = prompt.overfull.as_ref()?;
+    let mut ways = Vec::new();
+    if overfull.head > 0 && overfull.head_suffices {
+        ways.push("/clear the history".to_owned());
     }
-    let largest =
-        prompt.parts.iter().filter(|part| part.kind != context::PartKind::System).max_by_key(|part| part.tokens);
-    let hint = largest.map_or_else(String::new, |part| {
-        format!("The largest part is {} with {} tokens: drop it, or /clear the history.", part.title, part.tokens)
-    });
+    let largest = overfull.candidates.iter().take(MOST_CHOICES);
+    let files: Vec<_> = largest.map(|file| format!("/drop {} ({} tokens)", file.path, file.tokens)).collect();
+    if !files.is_empty() {
+        ways.push(format!("choose a file to take out: {}", files.join(", ")));
+    }
+    if ways.is_empty() {
+        ways.push("say it in fewer words, or /clear the history".to_owned());
+    }
     Some(Failure {
         message: format!(
             "Not sent: the request has {} tokens, {} more than the model takes.",
-            prompt.tokens,
-            prompt.excess()
+            prompt.tokens, overfull.excess
         ),
-        hint,
+        hint: format!("{}.", sentence(&ways.join(", or "))),
     })
+}
+
+/// The text with a capital at its beginning.
+fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// An error of a provider in words.

@@ -1,6 +1,5 @@
 //! The actions of the context pane.
 
-use crate::context::PartKind;
 use crate::tui::action::Action;
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::Overlay;
@@ -8,23 +7,20 @@ use crate::tui::overlay::Overlay;
 impl App {
     /// The file under the cursor of the context pane, if it is one.
     fn context_file(&self) -> Option<String> {
-        let part = self.session.view.as_ref()?.prompt.parts.get(self.context.selected()?)?;
-        match &part.kind {
-            PartKind::ChatFile(path) | PartKind::ReadOnlyFile(path) => Some(path.clone()),
-            _ => None,
-        }
+        let part = self.session.view.as_ref()?.prompt.chunks.get(self.context.selected()?)?;
+        part.kind.path().map(str::to_owned)
     }
 
     /// The title of the part under the cursor of the context pane.
     pub(in crate::tui) fn context_title(&self) -> Option<String> {
         let view = self.session.view.as_ref()?;
-        Some(view.prompt.parts.get(self.context.selected()?)?.title.clone())
+        Some(view.prompt.chunks.get(self.context.selected()?)?.title.clone())
     }
 
     /// Keeps the cursor of the context pane on the part of that title: parts change their places with what they are.
     pub(in crate::tui) fn hold_context(&mut self, title: Option<&str>) {
         let Some(view) = &self.session.view else { return };
-        let parts = &view.prompt.parts;
+        let parts = &view.prompt.chunks;
         self.context.set_len(parts.len());
         if let Some(at) = parts.iter().position(|part| Some(part.title.as_str()) == title) {
             self.context.select(at);
@@ -59,7 +55,7 @@ impl App {
 
     fn view_part(&mut self) {
         let selected = self.context.selected();
-        let part = selected.and_then(|at| self.session.view.as_ref()?.prompt.parts.get(at));
+        let part = selected.and_then(|at| self.session.view.as_ref()?.prompt.chunks.get(at));
         if let Some(part) = part {
             self.overlay = Some(Overlay::text(&format!("{} · {} tokens", part.title, part.tokens), &part.text));
         }

@@ -143,7 +143,7 @@ mod tests {
 
     fn app(window: Window) -> App {
         let (mut session, effects) = Session::start(Connection::None);
-        let prompt = Prompt { parts: Vec::new(), messages: Vec::new(), tokens: 0, exact: true, window };
+        let prompt = Prompt { window, ..Prompt::default() };
         session.view =
             Some(ContextView { map: None, provisional: false, prompt: Arc::new(prompt), unreadable: Vec::new() });
         App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0

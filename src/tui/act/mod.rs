@@ -1,7 +1,9 @@
 //! What the actions of each pane do. `None` means that the action is none of this pane's.
 
+mod command;
 mod context;
 mod map;
 mod review;
 
+pub(crate) use command::is_command;
 pub(super) use map::MapRow;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::session::COMMANDS;
+use crate::session::{COMMANDS, Group};
 use crate::tui::action::{ACTIONS, Pane, Scope};
 
 /// Keys and commands as text; the section of `pane` comes first.
@@ -18,9 +18,12 @@ pub fn text(pane: Pane) -> String {
         }
         text.push('\n');
     }
-    text.push_str("COMMANDS\n");
-    for info in COMMANDS {
-        let _ = writeln!(text, "  {:<24} {}", format!("/{} {}", info.name, info.arguments), info.help);
+    for group in Group::ALL {
+        let _ = writeln!(text, "COMMANDS: {}", group.title().to_uppercase());
+        for info in COMMANDS.iter().filter(|info| info.group == group) {
+            let _ = writeln!(text, "  {:<24} {}", format!("/{} {}", info.name, info.arguments), info.help);
+        }
+        text.push('\n');
     }
     text
 }

@@ -1,5 +1,6 @@
 //! Overlays: what lies over the panes and gets the keys first. Esc closes the top one.
 
+mod ask;
 mod help;
 mod paste;
 mod viewer;
@@ -16,6 +17,9 @@ use super::action::Pane;
 use super::theme::{Role, Theme};
 use super::widget::picker::{Outcome, Picker};
 use crate::llm::LocalServer;
+use crate::models::Api;
+use crate::session::Question;
+use ask::AskBox;
 use paste::PasteBox;
 use viewer::Viewer;
 
@@ -27,11 +31,13 @@ pub enum Overlay {
     /// Files to add to the chat.
     Files(Picker, Arc<Vec<String>>),
     /// Servers to connect to: base URL and model of each row.
-    Servers(Picker, Vec<(String, String)>),
+    Servers(Picker, Vec<(Api, String, String)>),
     /// A place for a pasted reply.
     Paste(PasteBox),
     /// Abandon so many hunks?
     Abandon(usize),
+    /// A question of the session.
+    Ask(AskBox),
 }
 
 /// What an overlay says to a key.
@@ -45,6 +51,8 @@ pub enum Reply {
     Add(Vec<String>),
     /// Connect to this server.
     Connect {
+        /// What it speaks.
+        api: Api,
         /// Root of its API.
         base_url: String,
         /// Model to ask for.
@@ -54,6 +62,8 @@ pub enum Reply {
     Pasted(String),
     /// Abandon the review.
     Abandon,
+    /// The choice with this letter.
+    Answer(char),
 }
 
 impl Overlay {
@@ -90,11 +100,11 @@ impl Overlay {
         for server in servers {
             for model in &server.models {
                 rows.push(format!("{model}  —  {} at {}", server.name, server.base_url));
-                targets.push((server.base_url.clone(), model.clone()));
+                targets.push((server.api, server.base_url.clone(), model.clone()));
             }
             if server.models.is_empty() {
                 rows.push(format!("(no model loaded)  —  {} at {}", server.name, server.base_url));
-                targets.push((server.base_url, String::new()));
+                targets.push((server.api, server.base_url, String::new()));
             }
         }
         Self::Servers(Picker::new("model servers on this machine", rows), targets)
@@ -108,6 +118,11 @@ impl Overlay {
     /// Asks before so many hunks are abandoned.
     pub fn abandon(hunks: usize) -> Self {
         Self::Abandon(hunks)
+    }
+
+    /// A question of the session, with all that is to be known.
+    pub fn question(question: &Question) -> Self {
+        Self::Ask(AskBox::new(question))
     }
 
     /// Takes a key.
@@ -124,10 +139,13 @@ impl Overlay {
                 Outcome::Open => Reply::Stay,
                 Outcome::Cancelled => Reply::Close,
                 Outcome::Picked(rows) => match rows.first().and_then(|row| targets.get(*row)) {
-                    Some((base_url, model)) => Reply::Connect { base_url: base_url.clone(), model: model.clone() },
+                    Some((api, base_url, model)) => {
+                        Reply::Connect { api: *api, base_url: base_url.clone(), model: model.clone() }
+                    }
                     None => Reply::Close,
                 },
             },
+            Self::Ask(question) => question.key(key),
             Self::Abandon(_) => match key.code {
                 KeyCode::Char('y') => Reply::Abandon,
                 _ => Reply::Close,
@@ -140,7 +158,7 @@ impl Overlay {
         match self {
             Self::Paste(paste) => paste.paste(text),
             Self::Files(picker, _) | Self::Servers(picker, _) => picker.paste(text),
-            Self::Read(_) | Self::Abandon(_) => {}
+            Self::Read(_) | Self::Abandon(_) | Self::Ask(_) => {}
         }
     }
 
@@ -149,6 +167,7 @@ impl Overlay {
         match self {
             Self::Read(viewer) => viewer.draw(frame, screen, theme),
             Self::Paste(paste) => paste.draw(frame, screen, theme),
+            Self::Ask(question) => question.draw(frame, screen, theme),
             Self::Files(picker, _) | Self::Servers(picker, _) => {
                 picker.fit(screen);
                 picker.draw(frame, screen, theme);

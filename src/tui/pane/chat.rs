@@ -6,7 +6,8 @@ use ratatui::text::Line;
 use ratatui::widgets::{Block, Borders, Paragraph};
 
 use super::transcript::Scene;
-use crate::session::{Connection, Entry};
+use crate::context::Mode;
+use crate::session::{Connection, Entry, Question};
 use crate::text::{width, wrap};
 use crate::tui::action::Pane;
 use crate::tui::app::App;
@@ -27,7 +28,10 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
         return;
     }
     let rows = app.composer.height(inner.width.saturating_sub(2), COMPOSER_ROWS.min(inner.height / 3).max(1));
-    let status = turn_lines(app, inner.width);
+    let mut status = turn_lines(app, inner.width);
+    if let Some(question) = app.session.questions.front() {
+        status.extend(question_lines(question, app, inner.width));
+    }
     let [transcript, turn, composer] = Layout::vertical([
         Constraint::Fill(1),
         Constraint::Length(u16::try_from(status.len()).unwrap_or(0)),
@@ -42,7 +46,10 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
 fn draw_composer(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let focused = app.focus == Pane::Chat && app.overlay.is_none();
     let role = if focused { Role::BorderFocused } else { Role::Border };
-    let rule = Block::new().borders(Borders::TOP).border_style(app.theme.style(role));
+    let mut rule = Block::new().borders(Borders::TOP).border_style(app.theme.style(role));
+    if app.session.mode != Mode::Code {
+        rule = rule.title(Line::styled(format!(" {} ", app.session.mode), app.theme.style(Role::Accent)));
+    }
     let inner = rule.inner(area);
     frame.render_widget(rule, area);
     let [mark, text] = Layout::horizontal([Constraint::Length(2), Constraint::Fill(1)]).areas(inner);
@@ -60,7 +67,13 @@ fn draw_transcript(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area
         head = welcome(app, area.width);
         head.push(Line::default());
     }
-    let scene = Scene { entries: &app.session.transcript, theme: &app.theme, width: area.width, height: area.height };
+    let scene = Scene {
+        entries: &app.session.transcript,
+        theme: &app.theme,
+        width: area.width,
+        height: area.height,
+        thoughts: app.chat.thoughts,
+    };
     let lines = chat.arrange(head, &scene, coloring, app.chat.from_bottom);
     frame.render_widget(Paragraph::new(lines), area);
 }
@@ -78,6 +91,25 @@ fn turn_lines(app: &App, width: u16) -> Vec<Line<'static>> {
     let room = columns.saturating_sub(2 + width::columns(way_out));
     let line = format!("⋯ {}{way_out}", width::clip(status, room));
     vec![Line::styled(width::clip(&line, columns).into_owned(), muted)]
+}
+
+/// What the program wants to know, and how to answer.
+fn question_lines(question: &Question, app: &App, width: u16) -> Vec<Line<'static>> {
+    let columns = usize::from(width);
+    let choices: Vec<String> =
+        question.choices.iter().map(|choice| format!("Alt-{} {}", choice.key, choice.label)).collect();
+    let more = match app.session.questions.len() {
+        0 | 1 => String::new(),
+        others => format!(" (and {} more)", others - 1),
+    };
+    let mut lines = Vec::new();
+    for piece in wrap::hanging(&format!("? {}{more}", question.title), columns) {
+        lines.push(Line::styled(piece, app.theme.style(Role::Warning)));
+    }
+    for piece in wrap::hanging(&format!("  {} · Enter shows more", choices.join(" · ")), columns) {
+        lines.push(Line::styled(piece, app.theme.style(Role::Key)));
+    }
+    lines
 }
 
 /// What an empty chat says: where we are and how to begin.

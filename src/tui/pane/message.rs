@@ -1,10 +1,13 @@
 //! One message of the transcript as lines of the screen.
 
 use std::cell::RefCell;
+use std::path::Path;
 
 use ratatui::text::{Line, Span};
 
 use super::answer::AnswerView;
+use super::transcript::Scene;
+use crate::context::Mode;
 use crate::session::{Answer, AnswerState, Entry, Level, Notice};
 use crate::text::{sanitize, wrap};
 use crate::tui::coloring::{CodeBlocks, Coloring};
@@ -46,6 +49,7 @@ impl Key {
         let (kind, text, more) = match entry {
             Entry::Cleared => (8, "", 0),
             Entry::User { text, .. } => (1, text.as_str(), 0),
+            Entry::Shared { title, text, .. } => (10, text.as_str(), title.len()),
             Entry::Again { text, round, .. } => (9, text.as_str(), *round),
             Entry::Answer(answer) => {
                 let kind = match answer.state {
@@ -112,18 +116,23 @@ impl Message {
     }
 
     /// Renders it; with `ask`, colours that are not there are asked for.
-    pub(super) fn render(&mut self, entry: &Entry, width: u16, theme: &Theme, coloring: &mut Coloring, ask: bool) {
+    pub(super) fn render(&mut self, entry: &Entry, scene: &Scene<'_>, coloring: &mut Coloring, ask: bool) {
+        let Scene { width, theme, .. } = *scene;
         let columns = usize::from(width.saturating_sub(2)).max(8);
         let blocks = RefCell::new(CodeBlocks::new(coloring, ask));
         self.lines = match entry {
-            Entry::User { text, .. } => marked(text, "❯ ", Role::User, columns, theme),
+            Entry::User { text, mode, .. } => marked(text, mode_mark(*mode), Role::User, columns, theme),
+            Entry::Shared { title, text, whole } => shared_lines(title, text, whole.as_deref(), columns, theme),
             Entry::Again { text, round, of, .. } => {
                 let head = marked(&format!("asked again, {round} of {of}"), "↻ ", Role::Accent, columns, theme);
                 [head, marked(text, "  ", Role::Muted, columns, theme)].concat()
             }
             Entry::Notice(notice) => notice_lines(notice, columns, theme),
             Entry::Cleared => vec![Line::styled("── not sent from here up ──", theme.style(Role::Muted))],
-            Entry::Answer(answer) => self.answer_lines(answer, width.saturating_sub(1), theme, &blocks),
+            Entry::Answer(answer) => {
+                let thoughts = thought_lines(answer, scene.thoughts, columns, theme);
+                [thoughts, self.answer_lines(answer, width.saturating_sub(1), theme, &blocks)].concat()
+            }
         };
         self.lines.push(Line::default());
         let blocks = blocks.into_inner();
@@ -147,15 +156,58 @@ impl Message {
             view.forget();
             view.lines(width, theme, &|language: &str, code: &str| blocks.borrow_mut().lines(language, code, theme))
         };
-        if answer.text.is_empty() && !answer.reasoning.is_empty() {
-            let thought = format!("thinking … {} characters so far", answer.reasoning.chars().count());
-            lines.push(Line::styled(thought, theme.style(Role::Muted)));
-        }
         if let AnswerState::Incomplete(reason) = &answer.state {
             lines.push(Line::styled(format!("⚠ incomplete: {reason}"), theme.style(Role::Warning)));
         }
         lines
     }
+}
+
+/// What the model thought before its answer: one line, or all of it. It is no part of the answer and is not sent again.
+fn thought_lines(answer: &Answer, open: bool, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+    if answer.reasoning.is_empty() {
+        return Vec::new();
+    }
+    let thinking = answer.text.is_empty() && answer.state == AnswerState::Streaming;
+    let words = answer.reasoning.split_whitespace().count();
+    let said = if thinking { "thinking …" } else { "thought" };
+    let (mark, key) = if open { ("▾ ", "hides") } else { ("▸ ", "shows") };
+    let mut lines = marked(&format!("{said} {words} words · Alt-t {key} them"), mark, Role::Muted, columns, theme);
+    if open {
+        lines.extend(marked(answer.reasoning.trim(), "  ", Role::Muted, columns, theme));
+    }
+    lines.push(Line::default());
+    lines
+}
+
+/// The mark before a message of the developer: how it was meant, where that is not as usual.
+fn mode_mark(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Code | Mode::Editor => "❯ ",
+        Mode::Ask => "? ",
+        Mode::Architect => "⌂ ",
+        Mode::Context => "§ ",
+        Mode::Help => "¿ ",
+    }
+}
+
+/// Lines of a shared text that are shown; the whole is in the context and in its file.
+const SHARED_LINES: usize = 6;
+
+/// What was shared: its title, how it begins, and where the rest is.
+fn shared_lines(title: &str, text: &str, whole: Option<&Path>, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let mut lines = marked(&format!("shared: {title}"), "⇪ ", Role::Accent, columns, theme);
+    let begins: Vec<&str> = text.lines().take(SHARED_LINES).collect();
+    lines.extend(marked(&begins.join("\n"), "  ", Role::Muted, columns, theme));
+    let more = text.lines().count().saturating_sub(SHARED_LINES);
+    let rest = match (more, whole) {
+        (0, None) => return lines,
+        (0, Some(path)) => format!("the whole of it: {}", path.display()),
+        (more, None) => format!("… {more} more lines"),
+        (more, Some(path)) => format!("… {more} more lines; the whole of it: {}", path.display()),
+    };
+    lines.extend(marked(&rest, "  ", Role::Muted, columns, theme));
+    lines
 }
 
 /// A text, wrapped, with a mark before its first line.

@@ -23,6 +23,8 @@ pub(super) struct Scene<'a> {
     pub(super) width: u16,
     /// Rows.
     pub(super) height: u16,
+    /// Whether what the model thought is shown in full.
+    pub(super) thoughts: bool,
 }
 
 /// Rendered messages, and where the view on them stands.
@@ -32,6 +34,7 @@ pub struct ChatCache {
     messages: Vec<Message>,
     width: u16,
     theme: String,
+    thoughts: bool,
     /// The first visible line as last drawn.
     first: Place,
     /// Lines below the last visible one as last drawn; 0 at the end of the transcript.
@@ -83,11 +86,11 @@ impl ChatCache {
 
     /// Takes in what has changed, without reading it; whether all lines have to be wrapped anew.
     fn compare(&mut self, head: Vec<Line<'static>>, scene: &Scene<'_>) -> bool {
-        let look = (scene.width, scene.theme.name());
-        let rewrapped = (self.width, self.theme.as_str()) != look;
+        let look = (scene.width, scene.theme.name(), scene.thoughts);
+        let rewrapped = (self.width, self.theme.as_str(), self.thoughts) != look;
         if rewrapped {
             self.messages.iter_mut().for_each(Message::forget);
-            self.width = scene.width;
+            (self.width, self.thoughts) = (scene.width, scene.thoughts);
             scene.theme.name().clone_into(&mut self.theme);
         }
         self.messages.resize_with(scene.entries.len() + 1, Message::default);
@@ -132,7 +135,7 @@ impl Desk<'_> {
         let entry = at.checked_sub(1).and_then(|at| self.scene.entries.get(at));
         let stale = !message.exact || (seen && message.lacks_colors(self.coloring));
         if let Some(entry) = entry.filter(|_| stale) {
-            message.render(entry, self.scene.width, self.scene.theme, self.coloring, seen);
+            message.render(entry, self.scene, self.coloring, seen);
         }
         if seen {
             message.touch(self.coloring);
@@ -254,7 +257,7 @@ mod tests {
     }
 
     fn user(text: impl Into<String>) -> Entry {
-        Entry::User { text: text.into(), answered: true }
+        Entry::User { text: text.into(), mode: crate::context::Mode::Code, answered: true }
     }
 
     fn answer(text: String) -> Entry {

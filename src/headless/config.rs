@@ -1,0 +1,133 @@
+//! `rhumb config`: every setting, its value, and where that comes from.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::{ConfigArgs, advise, complain, print, print_json};
+use crate::config::{
+    Endpoint, Entry, Kind, Level, Origin, Paths, SETTINGS, Settings, default_file, shown_url, written,
+};
+use crate::error::{ErrorKind, UserError};
+use crate::workspace::Root;
+
+/// Prints the settings in force. Keys are told by where they come from, never by what they are; nothing is run.
+///
+/// # Errors
+/// Standard output cannot be written.
+pub fn config(settings: &Settings, args: &ConfigArgs) -> Result<u8, UserError> {
+    let named = settings.model.clone().unwrap_or_default();
+    let endpoint = settings.endpoint_without_key(&named);
+    if args.json {
+        print_json(&as_json(settings, endpoint.as_ref().ok().and_then(Option::as_ref)))?;
+    } else {
+        print(&as_text(settings, endpoint.as_ref().ok().and_then(Option::as_ref)))?;
+    }
+    settings.notes().iter().for_each(|(note, hint)| advise(note, hint));
+    settings.layers.remarks.iter().for_each(|remark| complain(remark));
+    match endpoint {
+        Ok(Some(endpoint)) if endpoint.key_source.is_none() => {
+            settings.notes_on(&named, &endpoint).iter().for_each(|(note, hint)| advise(note, hint));
+        }
+        Ok(_) => {}
+        Err(error) => advise(&error.to_string(), &error.hint()),
+    }
+    Ok(0)
+}
+
+/// Prints the default file, or where settings files are looked for.
+///
+/// # Errors
+/// Standard output cannot be written, or there is no home.
+pub fn config_files(root: &Root, args: &ConfigArgs) -> Result<u8, UserError> {
+    if args.default {
+        print(&default_file())?;
+        return Ok(0);
+    }
+    let no_home = || UserError::new(ErrorKind::Machine, "there is no home folder", "set HOME");
+    let paths = Paths::of_user().ok_or_else(no_home)?;
+    let mut text = String::new();
+    for (what, path) in [
+        ("settings", paths.settings_file()),
+        ("of the repository", root.path().join("rhumb.toml")),
+        ("keys by host", paths.credentials_file()),
+        ("key of base_url", paths.key_file()),
+        ("approvals", paths.approvals_file()),
+    ] {
+        let there = if path.exists() { "" } else { "  (not there)" };
+        let _ = writeln!(text, "{what:<18} {}{there}", path.display());
+    }
+    print(&text)?;
+    Ok(0)
+}
+
+fn as_text(settings: &Settings, endpoint: Option<&Endpoint>) -> String {
+    let entries: Vec<&Entry> = settings.layers.effective().collect();
+    let mut text = String::new();
+    for setting in SETTINGS {
+        let table = format!("{}.", setting.name);
+        let said: Vec<_> =
+            entries.iter().filter(|entry| entry.name == setting.name || entry.name.starts_with(&table)).collect();
+        for entry in &said {
+            let _ = writeln!(text, "{} = {}  # {}", entry.name, written(&entry.shown()), entry.origin);
+        }
+        if said.is_empty() && setting.kind != Kind::Tables {
+            let value = if setting.default.is_empty() { "(unset)" } else { setting.default };
+            let _ = writeln!(text, "{} = {value}  # default", setting.name);
+        }
+    }
+    let read = settings.reference_files();
+    if !read.is_empty() {
+        let _ = writeln!(text, "\nread into every chat: {}", read.join(", "));
+    }
+    if let Some(endpoint) = endpoint {
+        let key = endpoint.key_source.as_ref().map_or_else(|| "none".into(), |source| format!("set (from {source})"));
+        let model = if endpoint.model.is_empty() { "no model yet" } else { &endpoint.model };
+        let address = shown_url(&endpoint.base_url);
+        let _ = writeln!(
+            text,
+            "\nasked: {model} of {} at {address}, by {}; key: {key}",
+            endpoint.provider,
+            endpoint.api.name()
+        );
+    }
+    text
+}
+
+fn as_json(settings: &Settings, endpoint: Option<&Endpoint>) -> Value {
+    let mut rows: Vec<Value> = settings
+        .layers
+        .effective()
+        .map(|entry| json!({"name": entry.name, "value": entry.shown(), "source": source(&entry.origin)}))
+        .collect();
+    let said = |name: &str| settings.layers.effective().any(|entry| entry.name == name);
+    for setting in SETTINGS.iter().filter(|setting| setting.kind != Kind::Tables && !said(setting.name)) {
+        let default = format!("value = {}", setting.default).parse::<toml::Table>().ok();
+        let value = default.and_then(|table| table.get("value").map(|value| json!(value))).unwrap_or(Value::Null);
+        rows.push(json!({"name": setting.name, "value": value, "source": source(&Origin::Default)}));
+    }
+    let endpoint = endpoint.map(|endpoint| {
+        json!({
+            "provider": endpoint.provider,
+            "api": endpoint.api.name(),
+            "base_url": shown_url(&endpoint.base_url),
+            "model": endpoint.model,
+            "key": endpoint.key_source.as_ref().map(|source| format!("set (from {source})")),
+        })
+    });
+    let waiting: Vec<_> = settings.layers.waiting.iter().map(|(proposed, _)| json!(proposed)).collect();
+    let (read, remarks) = (settings.reference_files(), &settings.layers.remarks);
+    json!({"settings": rows, "endpoint": endpoint, "waiting": waiting, "reference_files": read, "remarks": remarks})
+}
+
+fn source(origin: &Origin) -> Value {
+    match origin {
+        Origin::Default => json!({"kind": "default"}),
+        Origin::File { level, path, line } => {
+            let kind = if *level == Level::User { "user" } else { "repository" };
+            json!({"kind": kind, "path": path, "line": line})
+        }
+        Origin::Variable(name) => json!({"kind": "variable", "name": name}),
+        Origin::Flag(flag) => json!({"kind": "flag", "name": flag}),
+    }
+}

@@ -1,0 +1,99 @@
+//! `rhumb models --refresh`: public lists of models fetched, judged and kept.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::args::ModelsArgs;
+use super::{complain, read_input};
+use crate::clock::today;
+use crate::error::{ErrorKind, UserError};
+use crate::llm::{fetch_list, list_url, shown_list_url};
+use crate::models::{Catalog, ListKind, ModelList, parse_list};
+use crate::store::{keep_model_list, model_lists};
+
+/// The lists that are fetched when none is named: one has most providers, the other is of a provider that the first leaves out.
+const USUAL: [ListKind; 2] = [ListKind::Litellm, ListKind::OpenRouter];
+
+/// How long to wait for a whole list.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Fetches what the flags name, and keeps what is good. The exit code is 1 when some lists failed and others did not.
+///
+/// # Errors
+/// None could be had, or the disk refuses. Lists that were there stay.
+pub(super) fn refresh(args: &ModelsArgs, cache: Option<&Path>) -> Result<u8, UserError> {
+    let origins = match &args.from {
+        Some(from) => vec![ListKind::named(from).map_or_else(|| from.clone(), |kind| list_url(kind).to_owned())],
+        None => USUAL.map(|kind| list_url(kind).to_owned()).to_vec(),
+    };
+    let mut errors = Vec::new();
+    for origin in &origins {
+        match taken(origin).and_then(|list| settle(&list, origin, args, cache)) {
+            Ok(()) => {}
+            Err(error) => errors.push(error),
+        }
+    }
+    if errors.len() == origins.len() {
+        // The last is returned and told by whoever asked; it is the only one as a rule.
+        let last = errors.pop();
+        errors.iter().for_each(|error| complain(&error.to_string()));
+        return last.map_or(Ok(0), Err);
+    }
+    errors.iter().for_each(|error| complain(&error.to_string()));
+    Ok(u8::from(!errors.is_empty()))
+}
+
+fn is_address(origin: &str) -> bool {
+    origin.starts_with("http://") || origin.starts_with("https://")
+}
+
+/// Where a list came from, without what is nobody else's business.
+fn shown(origin: &str) -> String {
+    if is_address(origin) { shown_list_url(origin) } else { origin.to_owned() }
+}
+
+/// What kind of failure a bad list is: of the provider that sent it, or of the input.
+fn blame(origin: &str) -> ErrorKind {
+    if is_address(origin) { ErrorKind::Provider } else { ErrorKind::Usage }
+}
+
+/// The list at an address or in a file.
+fn taken(origin: &str) -> Result<ModelList, UserError> {
+    let text = if is_address(origin) { fetched(origin)? } else { read_input(Path::new(origin))? };
+    let shown = shown(origin);
+    parse_list(&text, &today(), &shown)
+        .map_err(|error| UserError::new(blame(origin), format!("{shown} is of no use: {error}"), ""))
+}
+
+fn fetched(url: &str) -> Result<String, UserError> {
+    let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(machine)?;
+    runtime.block_on(fetch_list(url, PATIENCE)).map_err(|error| {
+        let hint = "the lists that were there stay in use; --from takes another address, or a file";
+        UserError::new(ErrorKind::Provider, format!("{}: {error}", shown_list_url(url)), hint)
+    })
+}
+
+/// Keeps a list, or saves it where the user wants it, unless it is much smaller than the one whose place it would take.
+fn settle(list: &ModelList, origin: &str, args: &ModelsArgs, cache: Option<&Path>) -> Result<(), UserError> {
+    if let Some(path) = &args.save {
+        let failed =
+            |error| UserError::new(ErrorKind::Machine, format!("cannot write {}: {error}", path.display()), "");
+        std::fs::write(path, list.encode()).map_err(failed)?;
+        complain(&format!("{}: {} models, written to {}", list.kind.name(), list.models.len(), path.display()));
+        return Ok(());
+    }
+    let no_home = || UserError::new(ErrorKind::Machine, "there is no folder to keep the list in", "set XDG_CACHE_HOME");
+    let cache = cache.ok_or_else(no_home)?;
+    let catalog = Catalog::bundled().with_lists(model_lists(cache));
+    let older = catalog.lists().map(|(older, _)| older).find(|older| older.kind == list.kind);
+    if let Some(older) = older.filter(|older| !list.may_replace(older)) {
+        let (new, old) = (list.models.len(), older.models.len());
+        let message = format!("{} has {new} models where there were {old}: it is not used", list.source);
+        return Err(UserError::new(blame(origin), message, ""));
+    }
+    let hint = "the cache folder is that of XDG_CACHE_HOME, or ~/.cache";
+    keep_model_list(cache, list).map_err(|error| UserError::new(ErrorKind::Machine, error, hint))?;
+    complain(&format!("{}: {} models, as of {}, from {}", list.kind.name(), list.models.len(), list.date, list.source));
+    Ok(())
+}

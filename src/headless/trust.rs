@@ -1,0 +1,73 @@
+//! `rhumb trust`: what a repository's own settings propose, shown to the letter, approved and revoked value by value.
+
+use std::fmt::Write as _;
+
+use super::{TrustArgs, complain, print};
+use crate::config::{Approvals, ConfigError, Paths, Proposed, Settings};
+use crate::error::{ErrorKind, UserError};
+
+/// Shows what waits for an approval, or does what the flags say. The exit code is 1 where a hash names nothing.
+///
+/// # Errors
+/// Approvals cannot be kept, or standard output cannot be written.
+pub fn trust(settings: &Settings, args: &TrustArgs) -> Result<u8, UserError> {
+    let paths = Paths::of_user();
+    let mut approvals = Approvals::read(paths.as_ref());
+    let unkept = |error: ConfigError| UserError::new(ErrorKind::Machine, &error, error.hint());
+    let mut code = 0;
+    for hash in &args.approve {
+        match named(settings.layers.waiting.iter().map(|(proposed, _)| proposed), hash) {
+            Some(proposed) => {
+                approvals.approve(proposed.clone()).map_err(unkept)?;
+                complain(&format!("approved: {} = {}", proposed.name, proposed.value));
+            }
+            None => code = unknown(hash, "no value that waits here has"),
+        }
+    }
+    for hash in &args.revoke {
+        let gone = match named(approvals.all().iter(), hash).cloned() {
+            Some(proposed) => approvals.revoke(|other| *other == proposed).map_err(unkept)?,
+            None => Vec::new(),
+        };
+        if gone.is_empty() {
+            code = unknown(hash, "no approved value has");
+        }
+        tell_revoked(&gone);
+    }
+    if args.revoke_all {
+        tell_revoked(&approvals.revoke(|_| true).map_err(unkept)?);
+    }
+    if args.list {
+        print(&approvals.all().iter().map(shown).collect::<String>())?;
+    } else if args.approve.is_empty() && args.revoke.is_empty() && !args.revoke_all {
+        print(&settings.layers.waiting.iter().map(|(proposed, _)| shown(proposed)).collect::<String>())?;
+        complain(match settings.layers.waiting.len() {
+            0 => "nothing waits for an approval here; --list shows what was approved",
+            _ => "none of these is used; rhumb trust --approve HASH approves one, exactly as it is shown",
+        });
+    }
+    Ok(code)
+}
+
+/// The one value of that hash; none where several begin like it.
+fn named<'p>(mut among: impl Iterator<Item = &'p Proposed>, hash: &str) -> Option<&'p Proposed> {
+    let first = among.find(|proposed| proposed.is_named(hash))?;
+    among.all(|other| !other.is_named(hash)).then_some(first)
+}
+
+fn unknown(hash: &str, nobody: &str) -> u8 {
+    complain(&format!("{nobody} the hash {hash}"));
+    1
+}
+
+fn tell_revoked(gone: &[Proposed]) {
+    gone.iter().for_each(|proposed| complain(&format!("revoked: {} = {}", proposed.name, proposed.value)));
+}
+
+/// A value to the letter.
+fn shown(proposed: &Proposed) -> String {
+    let Proposed { file, name, value, .. } = proposed;
+    let mut text = String::new();
+    let _ = writeln!(text, "{}  {file}\n    {name} = {value}", proposed.short());
+    text
+}

@@ -1,0 +1,37 @@
+//! What a slash command does to the session. Commands that are about the screen alone are the face's.
+
+use super::command::Command;
+use super::effect::Effect;
+use super::state::Session;
+use super::transcript::Level;
+use crate::workspace::Direction;
+
+impl Session {
+    /// Carries a command out.
+    pub fn command(&mut self, command: Command) -> Vec<Effect> {
+        match command {
+            Command::Add { names, read_only } => return self.add_files(&names, read_only),
+            Command::Drop(names) => return self.drop_files(&names),
+            Command::List => self.list_files(),
+            Command::Clear => return self.clear_history(),
+            Command::Model(Some(name)) => return self.use_model(name),
+            Command::MapTokens(tokens) => return self.set_map_tokens(tokens),
+            Command::Pin(names) => return self.pin(&names),
+            Command::Ban(names) => return self.ban(&names),
+            Command::MapRefresh(mode) => return self.refresh_map(mode),
+            Command::CopyContext => return self.copy_prompt(),
+            Command::Review => return self.review_last_answer(),
+            Command::Cost => self.tell_cost(),
+            Command::Continue => return self.go_on(),
+            Command::Retry => return self.retry(),
+            Command::Undo => return self.unwrite(Direction::Undo),
+            Command::Redo => return self.unwrite(Direction::Redo),
+            Command::Servers => {
+                self.tell(Level::Info, "Looking for a model server on this machine …", "");
+                return vec![Effect::FindServers];
+            }
+            other => self.tell(Level::Error, format!("{other:?} is not built yet."), ""),
+        }
+        Vec::new()
+    }
+}

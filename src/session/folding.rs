@@ -1,0 +1,195 @@
+//! The beginning of a long conversation is sent as a summary; the whole of it stays to be read. Nothing is lost when a summary
+//! fails, is overtaken, or the conversation is cleared: what was said goes out as it was.
+
+use super::effect::{Effect, Failure};
+use super::state::Session;
+use super::transcript::{self, Level};
+use crate::context::{ChunkKind, Message, Prompt};
+
+/// What stands for the beginning of the conversation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Folded {
+    /// How many messages of the conversation it stands for; 0 for none.
+    covers: usize,
+    messages: Vec<Message>,
+}
+
+/// A summary that is being made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Folding {
+    /// Messages of the conversation that went into it.
+    covers: usize,
+    /// What is to be folded, as it would be sent.
+    history: Vec<Message>,
+}
+
+impl Session {
+    /// The turns that the next request carries as history.
+    pub(super) fn history(&self) -> Vec<Message> {
+        let said = transcript::history(&self.transcript);
+        match said.get(self.folded.covers..) {
+            // A message that is asked again may have been in it.
+            None => said,
+            Some(_) if self.folded.covers == 0 => said,
+            Some(rest) => [self.folded.messages.as_slice(), rest].concat(),
+        }
+    }
+
+    /// Asks for a summary if the history in the measured request has more than its share.
+    pub(super) fn fold_if_long(&mut self, prompt: &Prompt) -> Vec<Effect> {
+        let is_history = |kind: &ChunkKind| matches!(kind, ChunkKind::History);
+        let tokens: usize =
+            prompt.chunks.iter().filter(|chunk| is_history(&chunk.kind)).map(|chunk| chunk.tokens).sum();
+        let covers = transcript::history(&self.transcript).len();
+        if tokens <= prompt.plan.history || self.folding.is_some() || covers <= self.unfoldable {
+            return Vec::new();
+        }
+        let history = self.history();
+        self.folding = Some(Folding { covers, history: history.clone() });
+        vec![Effect::Fold { history, limit: prompt.plan.history, allowance: self.allowance() }]
+    }
+
+    /// A summary of `history` is there, or is not. It is taken if the conversation still begins like that.
+    pub(super) fn folded(&mut self, history: &[Message], result: Result<Vec<Message>, Failure>) -> Vec<Effect> {
+        let said = transcript::history(&self.transcript).len();
+        let covers = match self.folding.take_if(|folding| folding.history == history) {
+            Some(folding) => folding.covers,
+            None if self.history() == history => said,
+            // It was cleared, or begun anew.
+            None => return Vec::new(),
+        };
+        if covers > said {
+            return Vec::new();
+        }
+        match result {
+            Ok(messages) => {
+                let (before, after) = (words(history), words(&messages));
+                self.folded = Folded { covers, messages };
+                let text = format!(
+                    "The beginning of the conversation is sent as a summary from now on: {after} words for {before}."
+                );
+                self.tell(
+                    Level::Info,
+                    text,
+                    "It stays to be read here; F5 shows what is sent. history_tokens says how long it may get.",
+                );
+                self.measure()
+            }
+            Err(failure) => {
+                // Not again before there is more to sum up.
+                self.unfoldable = covers;
+                let text =
+                    format!("The conversation could not be summed up, so all of it is sent: {}", failure.message);
+                self.tell(Level::Warning, text, failure.hint);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Forgets summaries, and whatever is made of them.
+    pub(super) fn unfold(&mut self) {
+        self.folded = Folded::default();
+        self.folding = None;
+        self.unfoldable = 0;
+    }
+}
+
+fn words(messages: &[Message]) -> usize {
+    messages.iter().map(|message| message.content.split_whitespace().count()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::*;
+    use super::*;
+    use crate::context::{BudgetPlan, Chunk, Role};
+    use crate::llm::{Completion, Finish, StreamEvent};
+
+    fn answered(session: &mut Session, turn: u64, question: &str, answer: &str) {
+        session.send(question);
+        let event = AskEvent::Stream(StreamEvent::Text(answer.into()));
+        session.handle(Report::Asked { turn, event });
+        session.handle(Report::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
+    }
+
+    /// A request whose history has so many tokens of 100.
+    fn prompt(tokens: usize) -> Prompt {
+        let history = Chunk {
+            kind: ChunkKind::History,
+            title: "history".into(),
+            role: Role::User,
+            message: 0,
+            tokens,
+            text: String::new(),
+            cached: false,
+        };
+        let plan = BudgetPlan { history: 100, ..BudgetPlan::default() };
+        Prompt { chunks: vec![history], plan, ..Prompt::default() }
+    }
+
+    fn measured(session: &mut Session, tokens: usize) -> Vec<Effect> {
+        session.fold_if_long(&prompt(tokens))
+    }
+
+    /// What a summary is asked of.
+    fn asked(session: &mut Session) -> Vec<Message> {
+        let effects = measured(session, 500);
+        let [Effect::Fold { history, .. }] = effects.as_slice() else { panic!("{effects:?}") };
+        history.clone()
+    }
+
+    fn talked() -> Session {
+        let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
+        answered(&mut session, 1, "one", "first answer");
+        answered(&mut session, 2, "two", "second answer");
+        session
+    }
+
+    fn said(session: &Session) -> Vec<String> {
+        session.history().into_iter().map(|message| message.content).collect()
+    }
+
+    #[test]
+    fn a_long_history_is_folded_and_what_came_meanwhile_follows() {
+        let mut session = talked();
+        assert!(measured(&mut session, 100).is_empty(), "it is within its share");
+        let effects = measured(&mut session, 101);
+        let [Effect::Fold { history, limit: 100, .. }] = effects.as_slice() else { panic!("{effects:?}") };
+        assert!(measured(&mut session, 101).is_empty(), "one at a time");
+        answered(&mut session, 3, "three", "third answer");
+        let summary = vec![Message::new(Role::User, "summary"), Message::new(Role::Assistant, "Noted.")];
+        session.handle(Report::Folded { history: history.clone(), result: Ok(summary) });
+        assert_eq!(said(&session), ["summary", "Noted.", "three", "third answer"]);
+    }
+
+    #[test]
+    fn a_failure_leaves_the_history_and_is_not_repeated_at_once() {
+        let mut session = talked();
+        let history = asked(&mut session);
+        let failure = Failure { message: "no network.".into(), hint: String::new() };
+        session.handle(Report::Folded { history, result: Err(failure) });
+        assert_eq!(said(&session).len(), 4);
+        assert!(measured(&mut session, 500).is_empty());
+        answered(&mut session, 3, "three", "third answer");
+        assert_eq!(measured(&mut session, 500).len(), 1);
+    }
+
+    #[test]
+    fn a_summary_that_comes_too_late_is_dropped() {
+        let mut session = talked();
+        let history = asked(&mut session);
+        session.clear_history();
+        answered(&mut session, 3, "three", "third answer");
+        session.handle(Report::Folded { history, result: Ok(vec![Message::new(Role::User, "old")]) });
+        assert_eq!(said(&session), ["three", "third answer"]);
+    }
+
+    #[test]
+    fn a_message_asked_again_comes_out_of_a_summary_that_held_its_answer() {
+        let mut session = talked();
+        let history = asked(&mut session);
+        session.handle(Report::Folded { history, result: Ok(vec![Message::new(Role::User, "summary")]) });
+        session.retry();
+        assert_eq!(said(&session), ["one", "first answer"]);
+    }
+}

@@ -1,0 +1,64 @@
+//! Questions that the program asks the developer: an approval that must not be guessed, answered by one key.
+//!
+//! A question never takes the focus by itself: somebody may be typing. It shows above the composer, and each of its choices is
+//! taken with Alt and its letter, or after Enter on an empty composer with the letter alone.
+
+use super::effect::Effect;
+use super::state::Session;
+
+/// One answer that can be given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// Its letter.
+    pub key: char,
+    /// What it does, in a word or two.
+    pub label: String,
+}
+
+impl Choice {
+    /// A choice.
+    pub fn new(key: char, label: impl Into<String>) -> Self {
+        Self { key, label: label.into() }
+    }
+}
+
+/// What a question is about, with what is needed to act on its answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Subject {}
+
+/// A question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// What it is about.
+    pub subject: Subject,
+    /// The question, in a line.
+    pub title: String,
+    /// What one has to know to answer it; may have several lines, or none.
+    pub text: String,
+    /// The answers; the first is the likeliest. Esc takes the last, which must be harmless.
+    pub choices: Vec<Choice>,
+}
+
+impl Session {
+    /// Asks, after what is asked already.
+    #[allow(dead_code)]
+    pub(super) fn question(&mut self, question: Question) {
+        if !self.questions.contains(&question) {
+            self.questions.push_back(question);
+        }
+    }
+
+    /// Whether the first question has a choice with that letter.
+    pub fn is_choice(&self, key: char) -> bool {
+        self.questions.front().is_some_and(|question| question.choices.iter().any(|choice| choice.key == key))
+    }
+
+    /// Takes the choice with that letter for the first question; nothing if it has no such choice.
+    pub fn answer(&mut self, key: char) -> Vec<Effect> {
+        if !self.is_choice(key) {
+            return Vec::new();
+        }
+        let Some(question) = self.questions.pop_front() else { return Vec::new() };
+        match question.subject {}
+    }
+}

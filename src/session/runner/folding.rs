@@ -1,0 +1,129 @@
+//! Makes summaries of long histories, with the weak model where there is one.
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{Line, Outfit, Runner, connect_model, failure_of};
+use crate::context::{Folding, Message, SummaryPlan, summary};
+use crate::llm::{Finish, LlmError, Request, StreamEvent, Usage};
+use crate::models::{Dollars, Tokens, estimate};
+use crate::session::{AskEvent, Failure, Report, Spent};
+use crate::tokens::TokenCounter;
+
+/// Tokens that a summary is expected to have at most, for the spending cap.
+const EXPECTED_OUTPUT: u64 = 2_048;
+
+impl Runner {
+    /// Sums a history up in the background and reports the result.
+    pub(super) async fn fold(self, history: Vec<Message>, limit: usize, allowance: Option<Dollars>) {
+        let cancel = CancellationToken::new();
+        let result = self.folded(&history, limit, allowance, &cancel).await;
+        self.report(Report::Folded { history, result }).await;
+    }
+
+    /// The history with a summary in the place of its beginning, so that it has at most `limit` tokens.
+    pub(super) async fn folded(
+        &self,
+        history: &[Message],
+        limit: usize,
+        allowance: Option<Dollars>,
+        cancel: &CancellationToken,
+    ) -> Result<Vec<Message>, Failure> {
+        let failure = |message: &str| Failure { message: message.to_owned(), hint: "/clear begins anew.".into() };
+        let Some(main) = self.line() else { return Err(failure("no model is connected.")) };
+        let runner = self.clone();
+        // The key of another provider may have to be asked for.
+        let weak = tokio::task::spawn_blocking(move || weak_line(&runner.shared.outfit, &main)).await;
+        let Ok(line) = weak else { return Err(failure("the program is leaving.")) };
+        let outfit = &self.shared.outfit;
+        let counter = outfit.counter(&line.facts);
+        let window = outfit.window(&line.facts);
+        let folding = Folding { limit, window, prompts: &outfit.prompts, counter: &counter };
+        let mut plan = summary(history, &folding);
+        let mut folded = history.to_vec();
+        let mut left = allowance;
+        while let Some(next) = plan {
+            let summaries = self.summaries(&line, &next, &counter, &mut left, cancel).await?;
+            let shorter = next.applied(&folded, &summaries);
+            folded = shorter.ok_or_else(|| failure("the summary is empty or no shorter than what it sums up."))?;
+            plan = next.again(&folded, &folding);
+        }
+        if folded == history { Err(failure("it does not fit the model's window.")) } else { Ok(folded) }
+    }
+
+    async fn summaries(
+        &self,
+        line: &Line,
+        plan: &SummaryPlan,
+        counter: &dyn TokenCounter,
+        left: &mut Option<Dollars>,
+        cancel: &CancellationToken,
+    ) -> Result<Vec<String>, Failure> {
+        let mut summaries = Vec::new();
+        for messages in plan.requests() {
+            let tokens = messages.iter().map(|message| counter.count(&message.content)).sum();
+            let cost = estimate(&line.facts, tokens as u64, EXPECTED_OUTPUT);
+            if left.zip(cost).is_some_and(|(left, cost)| cost > left) {
+                let message = "it would pass the spending cap.".into();
+                return Err(Failure { message, hint: "Raise spending_cap in rhumb.toml.".into() });
+            }
+            let request =
+                Request { model: line.model.clone(), messages: messages.clone(), tokens, ..Request::default() };
+            let (text, spent) = answer(line, request, cancel).await;
+            if let Some(spent) = spent {
+                let paid = line.facts.prices.map(|prices| prices.cost(spent.tokens)).unwrap_or_default();
+                *left = left.map(|left| left.over(paid));
+                self.report(Report::Asked { turn: 0, event: AskEvent::Spent(spent) }).await;
+            }
+            summaries.push(text.map_err(|error| failure_of(&error))?);
+        }
+        Ok(summaries)
+    }
+}
+
+/// Whom to ask for a summary: the model that the settings name, else the one that is told to suit, else the model itself.
+fn weak_line(outfit: &Outfit, main: &Line) -> Line {
+    // A server of the user's own, or one that was found, need not have the models of the table.
+    let suits = main.facts.weak.as_deref().filter(|_| main.configured && outfit.settings.base_url.is_none());
+    let named = outfit.settings.weak_model.as_deref().or(suits);
+    let line = named.and_then(|name| connect_model(outfit, name).ok().flatten());
+    // Without its key it would only fail.
+    line.filter(|line| line.notes.is_empty()).unwrap_or_else(|| main.clone())
+}
+
+/// The whole answer, and what it costs.
+async fn answer(
+    line: &Line,
+    request: Request,
+    cancel: &CancellationToken,
+) -> (Result<String, LlmError>, Option<Spent>) {
+    let asked = request.tokens as u64;
+    let (sender, mut events) = mpsc::channel(64);
+    let (mut text, mut usage) = (String::new(), None::<Usage>);
+    let stream = line.provider.stream(request, cancel.clone(), sender);
+    let listen = async {
+        while let Some(event) = events.recv().await {
+            match event {
+                StreamEvent::Text(piece) => text.push_str(&piece),
+                StreamEvent::TakeBack => text.clear(),
+                StreamEvent::Usage(counts) => usage = Some(counts),
+                StreamEvent::Reasoning(_) | StreamEvent::Retrying { .. } => {}
+            }
+        }
+    };
+    let (result, ()) = tokio::join!(stream, listen);
+    let counted = || Tokens { fresh: asked, output: crate::tokens::estimate(&text) as u64, ..Tokens::default() };
+    let is_paid = usage.is_some() || result.is_ok();
+    let tokens = usage.map_or_else(counted, Usage::tokens);
+    let spent = Spent { model: std::sync::Arc::clone(&line.facts), tokens, estimated: usage.is_none() };
+    let text = match result {
+        Ok(completion) if completion.finish == Finish::Stop => Ok(text),
+        // What is cut off would pass for all there was.
+        Ok(completion) => {
+            let cause = completion.finish.shortfall().unwrap_or_default();
+            Err(LlmError::Interrupted { cause })
+        }
+        Err(error) => Err(error),
+    };
+    (text, is_paid.then_some(spent))
+}

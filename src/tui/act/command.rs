@@ -1,0 +1,59 @@
+//! What a slash command does to the app. What is about the conversation, its files or the world goes on to the session.
+
+use crate::session::{Command, Level};
+use crate::tui::app::{App, Task, run};
+use crate::tui::overlay::Overlay;
+
+/// Whether a message is meant as a command: one line that begins with a slash or with `!`, and no comment of a programming
+/// language.
+pub(crate) fn is_command(text: &str) -> bool {
+    let one_line = !text.trim_end().contains('\n');
+    let slash = text.starts_with('/') && !text.starts_with("//") && !text.starts_with("/*");
+    let bang = text.starts_with('!') && !text.starts_with("![");
+    one_line && (slash || bang)
+}
+
+impl App {
+    /// Carries a command out.
+    pub(in crate::tui) fn command(&mut self, command: Command) -> Vec<Task> {
+        match command {
+            Command::Help => self.overlay = Some(Overlay::help(self.focus)),
+            Command::Quit => return vec![Task::Quit],
+            Command::Paste(None) if self.session.turn.is_some() => {
+                self.hint = "the model is still answering; Esc cancels the turn".into();
+            }
+            Command::Paste(None) => self.overlay = Some(Overlay::reply()),
+            Command::MapRefresh(_) => {
+                let effects = self.session.command(command);
+                self.hint = format!("the map is made anew (from now on: {})", self.session.map_refresh.as_str());
+                return run(effects);
+            }
+            Command::Copy => self.copy_answer(),
+            other => return run(self.session.command(other)),
+        }
+        Vec::new()
+    }
+
+    /// Puts the last answer on the clipboard.
+    fn copy_answer(&mut self) {
+        match self.session.last_answer() {
+            Some(clip) => self.session.clipboard = Some(clip),
+            None => self.session.tell(Level::Warning, "There is no answer to copy yet.", ""),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comment_or_a_longer_text_is_no_command() {
+        for command in ["/add x", "/help", "!ls", "/add x\n"] {
+            assert!(is_command(command), "{command}");
+        }
+        for text in ["// why?", "/* why? */", "/add x\nand more", "add", "![picture](x)", " /add"] {
+            assert!(!is_command(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! A question of the session in full, answered by a letter.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use super::{Reply, centred, window};
+use crate::session::{Choice, Question};
+use crate::text::{sanitize, wrap};
+use crate::tui::theme::{Role, Theme};
+
+/// A question with its choices.
+#[derive(Debug)]
+pub struct AskBox {
+    title: String,
+    text: String,
+    choices: Vec<Choice>,
+    /// First line of the text in view.
+    offset: usize,
+}
+
+impl AskBox {
+    /// The box for a question.
+    pub fn new(question: &Question) -> Self {
+        let visible = |text: &str| sanitize::visible(text).into_owned();
+        Self {
+            title: visible(&question.title),
+            text: visible(&question.text),
+            choices: question.choices.clone(),
+            offset: 0,
+        }
+    }
+
+    /// Takes a key: a letter of a choice, arrows to read on, Esc to leave the question open.
+    pub fn key(&mut self, key: KeyEvent) -> Reply {
+        let plain = !key.modifiers.intersects(KeyModifiers::CONTROL);
+        match key.code {
+            KeyCode::Esc => return Reply::Close,
+            KeyCode::Down => self.offset += 1,
+            KeyCode::Up => self.offset = self.offset.saturating_sub(1),
+            KeyCode::PageDown => self.offset += 10,
+            KeyCode::PageUp => self.offset = self.offset.saturating_sub(10),
+            KeyCode::Char(letter) if plain && self.choices.iter().any(|choice| choice.key == letter) => {
+                return Reply::Answer(letter);
+            }
+            _ => {}
+        }
+        Reply::Stay
+    }
+
+    /// Draws it over `screen`.
+    pub fn draw(&mut self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme) {
+        let width = screen.width.min(90);
+        let columns = usize::from(width.saturating_sub(4)).max(8);
+        let wrapped =
+            |text: &str| -> Vec<String> { text.lines().flat_map(|line| wrap::hanging(line, columns)).collect() };
+        let title = wrapped(&self.title);
+        let text = wrapped(&self.text);
+        let height = u16::try_from(title.len() + text.len() + self.choices.len() + 5).unwrap_or(u16::MAX);
+        let inner = window(frame, centred(screen, width, height.min(screen.height)), " a question ", theme);
+        let [head, body, choices] = Layout::vertical([
+            Constraint::Length(u16::try_from(title.len() + 1).unwrap_or(1)),
+            Constraint::Fill(1),
+            Constraint::Length(u16::try_from(self.choices.len() + 1).unwrap_or(1)),
+        ])
+        .areas(inner);
+        let styled = |line: String, role: Role| Line::styled(format!(" {line}"), theme.style(role));
+        let head_lines: Vec<Line<'_>> = title.into_iter().map(|line| styled(line, Role::Warning)).collect();
+        frame.render_widget(Paragraph::new(head_lines), head);
+        self.offset = self.offset.min(text.len().saturating_sub(usize::from(body.height)));
+        let shown = text.into_iter().skip(self.offset).take(usize::from(body.height));
+        frame.render_widget(Paragraph::new(shown.map(|line| styled(line, Role::Text)).collect::<Vec<_>>()), body);
+        let mut lines: Vec<Line<'_>> = self.choices.iter().map(|choice| row(choice, theme)).collect();
+        lines.push(styled("Esc leaves the question open".into(), Role::Muted));
+        frame.render_widget(Paragraph::new(lines), choices);
+    }
+}
+
+fn row(choice: &Choice, theme: &Theme) -> Line<'static> {
+    Line::from(vec![
+        Span::styled(format!(" {} ", choice.key), theme.style(Role::Key)),
+        Span::styled(choice.label.clone(), theme.style(Role::Text)),
+    ])
+}

@@ -1,0 +1,358 @@
+//! `rhumb edit`: one turn without the app, against a server.
+
+use super::*;
+
+/// `rhumb edit` against a server.
+#[track_caller]
+pub fn edit(repo: &TestRepo, server: &ModelServer, flags: &[&str]) -> (i32, String, String) {
+    let mut command = rhumb(&repo.path(), &["edit", "-m", "Make it safe\n\nfor unknown names", "--file", "harbour.py"]);
+    command.args(flags).args(["--base-url", &server.base_url(), "--model", MODEL]);
+    run(command)
+}
+
+fn prose_and(edit: &str) -> String {
+    format!("Unknown names get zero.\n\n{edit}Fair winds.\n")
+}
+
+#[test]
+fn a_turn_is_streamed_written_and_committed() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply(&prose_and(&good()))]);
+    let (code, out, err) = edit(&repo, &server, &["--yes"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("Unknown names get zero.") && out.contains("Fair winds."), "{out}");
+    assert_eq!(repo.read("harbour.py"), changed());
+    assert_eq!(repo.subjects(), ["Make it safe", "Start the harbour"]);
+    untouched(&repo);
+    let request = &server.requests()[0];
+    assert_eq!(request.headers["authorization"], format!("Bearer {KEY}"));
+    let body = request.body.to_string();
+    assert!(body.contains("for unknown names") && body.contains("class Compass"), "{body}");
+}
+
+#[test]
+fn a_turn_without_a_commit_leaves_the_change_in_the_work_tree() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply(&good())]);
+    let (code, _, err) = edit(&repo, &server, &["--yes", "--no-commit"]);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(repo.subjects(), ["Start the harbour"]);
+    assert_eq!(repo.git(&["status", "--porcelain"]), " M harbour.py\n");
+}
+
+#[test]
+fn flags_before_the_command_are_honoured_or_refused() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply(&good())]);
+    let url = server.base_url();
+    let edit = ["edit", "-m", "x", "--yes", "--base-url", &url, "--model", MODEL];
+    for flag in [&["--theme", "rhumb-16"][..], &["--test-panic"]] {
+        let (code, out, err) = run(rhumb(&repo.path(), &[flag, &edit].concat()));
+        assert!(code == 2 && out.is_empty() && err.contains(flag[0]), "{flag:?}: {code} {out} {err}");
+    }
+    assert!(server.requests().is_empty());
+    let (code, _, err) = run(rhumb(
+        &repo.path(),
+        &[&["--no-commit", "--file", "harbour.py", "--file", "./harbour.py"][..], &edit].concat(),
+    ));
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(repo.read("harbour.py"), changed());
+    assert_eq!(repo.subjects(), ["Start the harbour"], "a commit in spite of --no-commit");
+    let body = server.requests()[0].body.to_string();
+    assert_eq!(body.matches("return TABLE[name]").count(), 1, "{body}");
+
+    let (code, out, err) = run(rhumb(&repo.path(), &["--file", "harbour.py", "map"]));
+    assert!(code == 2 && out.is_empty() && err.contains("--file"), "{code} {out} {err}");
+}
+
+#[test]
+fn names_count_from_the_current_folder() {
+    let repo = harbour_repo();
+    let charts = repo.path().join("charts");
+    let reply = block("charts/compass.py", "        return depth(name)\n", "        return 0\n");
+    let server = ModelServer::start(vec![Step::reply(&reply)]);
+    let url = server.base_url();
+    let args = ["edit", "-m", "x", "--yes", "--file", "compass.py", "--read", "../harbour.py"];
+    let mut command = rhumb(&charts, &args);
+    command.args(["--base-url", &url, "--model", MODEL]);
+    let (code, out, err) = run(command);
+    assert_eq!(code, 0, "{out} {err}");
+    assert!(repo.read("charts/compass.py").contains("return 0"));
+    let body = server.requests()[0].body.to_string();
+    assert!(body.contains("charts/compass.py") && body.contains("return TABLE[name]"), "{body}");
+
+    let (_, out, _) = run(rhumb(&charts, &["map", "--format", "json", "--chat-file", "compass.py"]));
+    assert!(json(&out)["files"].as_array().unwrap().iter().all(|file| file["path"] != "charts/compass.py"), "{out}");
+
+    let whole = repo.path().join("charts/../harbour.py");
+    for name in ["../harbour.py", "harbour.py", whole.to_str().unwrap()] {
+        let mut command = rhumb(&charts, &["apply", "--dry-run", "--json", "--file", name, "-"]);
+        command.write_stdin(good());
+        let (code, out, err) = run(command);
+        assert_eq!(code, 0, "{name}: {err}");
+        assert_eq!(json(&out)["hunks"][0]["flags"], serde_json::json!([]), "{name}: {out}");
+    }
+}
+
+#[test]
+fn without_a_yes_the_proposal_is_printed_and_nothing_is_written() {
+    for flags in [&["--dry-run"][..], &["--dry-run", "--yes"], &[]] {
+        let repo = harbour_repo();
+        let server = ModelServer::start(vec![Step::reply(&prose_and(&good()))]);
+        let (code, out, err) = edit(&repo, &server, flags);
+        assert_eq!(code, 0, "{flags:?} {err}");
+        assert!(out.contains("+    return TABLE.get(name, 0.0)"), "{out}");
+        untouched(&repo);
+        assert_eq!(repo.subjects(), ["Start the harbour"]);
+    }
+}
+
+#[test]
+fn edits_without_a_place_are_asked_for_again_and_the_rest_is_kept() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![
+        Step::reply(&(good() + &without_a_place())),
+        Step::reply(&block("harbour.py", "    metres = depth(name)\n", "    metres = round(depth(name))\n")),
+    ]);
+    let (code, out, err) = edit(&repo, &server, &["--yes", "--json"]);
+    assert_eq!(code, 0, "{err}");
+    let again: Vec<Value> = out.lines().map(json).filter(|event| event["event"] == "again").collect();
+    assert_eq!((again.len(), &again[0]["round"], &again[0]["of"]), (1, &1.into(), &3.into()));
+    let asked = server.requests()[1].last_message().to_owned();
+    let text = again[0]["text"].as_str().unwrap();
+    assert!(asked.strip_prefix(text).is_some_and(|reminder| reminder.starts_with("\n\n(Edits: ")), "{asked}");
+    assert_eq!(repo.read("harbour.py"), changed().replace("= depth(name)", "= round(depth(name))"));
+}
+
+#[test]
+fn the_request_can_be_seen_without_being_sent() {
+    let repo = harbour_repo();
+    let shown = |flags: &[&str]| {
+        let mut command = rhumb(&repo.path(), &["edit", "-m", "Make it safe", "--file", "harbour.py", "--show-prompt"]);
+        command.args(flags);
+        run(command)
+    };
+    let (code, out, err) = shown(&[]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("── system\n━━ system · ") && out.contains("━━ harbour.py (editable) · "), "{out}");
+    assert!(out.contains(&repo.read("harbour.py")) && out.contains("Make it safe"), "{out}");
+    let (_, out, _) = shown(&["--json"]);
+    let prompt = json(&out);
+    let kinds: Vec<&str> =
+        prompt["chunks"].as_array().unwrap().iter().map(|chunk| chunk["kind"].as_str().unwrap()).collect();
+    assert_eq!((kinds[0], kinds[kinds.len() - 1]), ("system", "reminder"), "{kinds:?}");
+}
+
+#[test]
+fn a_long_output_goes_along_cut_and_is_kept_whole() {
+    let (repo, home) = (harbour_repo(), tempfile::tempdir().unwrap());
+    let server = ModelServer::start(vec![Step::reply(&good())]);
+    let log: String = (0..4_000).map(|number| format!("test depth_{number} ... ok\n")).collect();
+    let mut command =
+        rhumb(&repo.path(), &["--base-url", &server.base_url(), "--model", MODEL, "edit", "-m", "Make it pass"]);
+    command
+        .args(["--with-output", "-", "--yes", "--file", "harbour.py"])
+        .env("HOME", home.path())
+        .write_stdin(log.clone());
+    let (code, out, err) = run(command);
+    assert_eq!(code, 0, "{out} {err}");
+    let requests = server.requests();
+    let sent = requests[0].last_message();
+    assert!(sent.contains("test depth_0 ... ok") && sent.contains("test depth_3999 ... ok"), "{sent}");
+    assert!(!sent.contains("test depth_2000 "), "its middle is left out");
+    let path = err.lines().find_map(|line| line.split_once("the whole is in ")).unwrap().1;
+    assert_eq!(fs::read_to_string(path).unwrap(), log);
+    assert!(sent.contains(path), "{sent}");
+    assert_eq!(repo.subjects()[0], "Make it pass");
+}
+
+#[test]
+fn the_users_prompts_take_the_place_of_ours() {
+    let repo = harbour_repo();
+    let home = tempfile::tempdir().unwrap();
+    let prompts = home.path().join("prompts");
+    fs::create_dir_all(&prompts).unwrap();
+    fs::write(prompts.join("code.md"), "Mind the {fence} and the tide.").unwrap();
+    fs::write(prompts.join("coed.md"), "never sent").unwrap();
+    fs::create_dir_all(home.path().join("rhumb")).unwrap();
+    let setting = format!("prompts = {:?}\nlanguage = \"Frisian\"\n", prompts.display().to_string());
+    fs::write(home.path().join("rhumb/config.toml"), setting).unwrap();
+    let mut command = rhumb(&repo.path(), &["edit", "-m", "x", "--show-prompt"]);
+    command.env("XDG_CONFIG_HOME", home.path());
+    let (code, out, err) = run(command);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("Mind the ``` and the tide.") && !out.contains("You are pairing"), "{out}");
+    assert!(out.contains("- Answer in this language: Frisian\n"), "{out}");
+    assert!(err.contains("`coed`") && err.contains("the nearest is `code`"), "{err}");
+}
+
+#[test]
+fn a_picture_in_the_chat_goes_to_a_model_that_takes_pictures() {
+    let repo = harbour_repo();
+    let header = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x04\0\0\0\x04\0\x08\x02\0\0\0";
+    fs::write(repo.path().join("quay.png"), header).unwrap();
+    let shown = |model: &str| {
+        run(rhumb(&repo.path(), &["edit", "-m", "x", "--file", "quay.png", "--show-prompt", "--model", model]))
+    };
+    let (code, out, err) = shown("gpt-4o");
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("━━ quay.png (picture) · ") && out.contains("[quay.png: image/png, 29 bytes]"), "{out}");
+    let (code, _, err) = shown("blind-model");
+    assert!(code == 2 && err.contains("quay.png") && err.contains("takes no pictures"), "{err}");
+}
+
+#[test]
+fn a_dry_run_shows_the_very_request_that_it_sends() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply(&good()); 2]);
+    let (code, out, err) = edit(&repo, &server, &["--dry-run", "--json"]);
+    assert_eq!(code, 0, "{err}");
+    let shown = out.lines().map(json).find(|event| event["event"] == "prompt").unwrap();
+    let sent = server.requests();
+    let messages = sent[0].body["messages"].as_array().unwrap();
+    assert_eq!(shown["messages"].as_array().unwrap().len(), messages.len());
+    for (shown, sent) in shown["messages"].as_array().unwrap().iter().zip(messages) {
+        assert_eq!((&shown["role"], &shown["content"]), (&sent["role"], &sent["content"]));
+    }
+    let (_, out, err) = edit(&repo, &server, &["--dry-run"]);
+    assert!(err.contains("━━ harbour.py (editable)") && !out.contains("━━ harbour.py"), "{err}");
+}
+
+#[test]
+fn a_model_that_never_learns_is_asked_as_often_as_is_configured() {
+    for (rounds, asked) in [("2", 3), ("0", 1)] {
+        let repo = harbour_repo();
+        let server = ModelServer::start(vec![Step::reply(&(without_a_place() + &good())); 5]);
+        let mut command = rhumb(&repo.path(), &["edit", "-m", "Make it safe", "--file", "harbour.py", "--yes"]);
+        command.args(["--base-url", &server.base_url(), "--model", MODEL]).env("RHUMB_EDIT_ROUNDS", rounds);
+        let (code, _, err) = run(command);
+        assert_eq!((code, server.requests().len()), (1, asked), "{err}");
+        assert_eq!(repo.read("harbour.py"), changed());
+        assert_eq!(err.contains("asked again, 2 of 2"), rounds == "2", "{err}");
+    }
+    let (repo, server) = (harbour_repo(), ModelServer::start(vec![Step::reply(&without_a_place()); 4]));
+    let (code, _, err) = edit(&repo, &server, &["--yes"]);
+    assert_eq!((code, server.requests().len()), (1, 4), "{err}");
+    untouched(&repo);
+}
+
+#[test]
+fn a_round_that_fails_leaves_what_was_found_before() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply(&(without_a_place() + &good())), Step::error(401, "no more")]);
+    let (code, _, err) = edit(&repo, &server, &["--yes"]);
+    assert!(code == 1 && err.contains("no more"), "{err}");
+    assert_eq!(repo.read("harbour.py"), changed());
+}
+
+#[test]
+fn events_are_json_lines_alone() {
+    let repo = harbour_repo();
+    let first = prose_and(&(without_a_place() + &good()));
+    let server = ModelServer::start(vec![Step::reply(&first), Step::reply("No.\n")]);
+    let (code, out, err) = edit(&repo, &server, &["--yes", "--json"]);
+    assert_eq!(code, 1, "{err}");
+    let events: Vec<Value> = out.lines().map(json).collect();
+    let of_kind = |kind: &str| events.iter().filter(|event| event["event"] == kind).collect::<Vec<_>>();
+    let text: String = of_kind("text").iter().filter_map(|event| event["text"].as_str()).collect();
+    assert_eq!(text, first + "No.\n");
+    let statuses: Vec<&Value> = of_kind("hunk").iter().map(|event| &event["status"]).collect();
+    assert_eq!(statuses, ["refused", "applied"]);
+    assert!(of_kind("usage")[0]["output"].is_u64(), "{out}");
+    let done = events.last().unwrap();
+    assert_eq!((&done["event"], &done["written"]), (&"done".into(), &serde_json::json!(["harbour.py"])));
+    let head = repo.git(&["rev-parse", "HEAD"]);
+    let commit = done["commit"].as_str().unwrap();
+    assert!(commit.len() >= 7 && head.starts_with(commit), "{commit} {head}");
+    assert_eq!(repo.read("harbour.py"), changed());
+}
+
+#[test]
+fn each_failure_of_a_turn_has_its_exit_code() {
+    let reply = prose_and(&good());
+    let cut = reply.find("Fair").unwrap();
+    let cut_off = Step::Cut { chunks: pieces(&reply[..cut]), reason: "length".into() };
+    let part = |number| pieces(&format!("Part {number} says something that is new.\n"));
+    let endless = (0..6).map(|number| Step::Cut { chunks: part(number), reason: "length".into() }).collect();
+    let dropped = Step::Drop { chunks: pieces(&reply[..cut]) };
+    for (name, steps, code) in [
+        ("no edit", vec![Step::reply("Nothing to change.\n")], 1),
+        ("wrong key", vec![Step::error(401, &format!("the key {KEY} is wrong"))], 4),
+        ("no such model", vec![Step::error(404, "no such model")], 4),
+        // Once more, without what may be left out: how much is too long was not said.
+        ("too long", vec![Step::error(413, "too long"); 2], 4),
+        ("a web page", vec![Step::Html], 4),
+        ("broken off", vec![dropped], 5),
+        ("cut off", vec![cut_off.clone(), Step::error(400, "enough")], 5),
+        ("cut off, and the same again", vec![cut_off; 2], 5),
+        ("cut off for ever", endless, 5),
+    ] {
+        let repo = harbour_repo();
+        let server = ModelServer::start(steps.clone());
+        let (got, out, err) = edit(&repo, &server, &["--yes"]);
+        assert_eq!(got, code, "{name}: {out} {err}");
+        assert_eq!(server.requests().len(), steps.len(), "{name} was tried again");
+        untouched(&repo);
+        assert_eq!(repo.subjects(), ["Start the harbour"], "{name}");
+    }
+}
+
+#[test]
+fn a_seam_that_nothing_shows_is_not_applied_unseen() {
+    let reply = prose_and(&good());
+    let at = reply.find("Fair").unwrap();
+    let cut = reply[..at].rfind(">>>>>>> REPLACE").unwrap() - 4;
+    let steps =
+        |rest: String| vec![Step::Cut { chunks: pieces(&reply[..cut]), reason: "length".into() }, Step::reply(&rest)];
+    let line = reply[..cut].rfind('\n').unwrap() + 1;
+    let line = reply[..line - 1].rfind('\n').unwrap() + 1;
+    for (rest, code) in [(&reply[line..], 0), (&reply[cut..], 5)] {
+        let repo = harbour_repo();
+        let server = ModelServer::start(steps(rest.to_owned()));
+        let (got, out, err) = edit(&repo, &server, &["--yes"]);
+        assert_eq!(got, code, "{out} {err}");
+        assert_eq!(err.contains("does not repeat where it was"), code == 5, "{err}");
+    }
+}
+
+#[test]
+fn a_turn_that_cannot_begin_is_bad_input() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(Vec::new());
+    let url = server.base_url();
+    for args in [
+        &["edit", "-m", "x"][..],
+        &["edit", "-m", "x", "--base-url", &url],
+        &["edit", "-m", " ", "--base-url", &url, "--model", MODEL],
+        &["edit", "--base-url", &url, "--model", MODEL],
+        &["edit", "-m", "x", "--base-url", "no address", "--model", MODEL],
+        &["edit", "-m", "x", "--base-url", &url, "--model", MODEL, "--file", "no-such.py"],
+        &["edit", "-m", "x", "--base-url", &url, "--model", MODEL, "--file", "../outside.py"],
+        &["edit", "-m", "x", "--base-url", &url, "--model", MODEL, "--edit-format", "telepathy"],
+    ] {
+        let (code, out, err) = run(rhumb(&repo.path(), args));
+        assert!(code == 2 && !err.is_empty(), "{args:?}: {code} {out} {err}");
+    }
+    assert!(server.requests().is_empty());
+    untouched(&repo);
+}
+
+#[test]
+fn a_server_that_is_busy_is_asked_again_and_this_is_told() {
+    let repo = harbour_repo();
+    let busy = Step::Status { code: 429, body: "slow down".into(), headers: vec![("retry-after".into(), "0".into())] };
+    let server = ModelServer::start(vec![busy, Step::reply(&good())]);
+    let (code, _, err) = edit(&repo, &server, &["--yes"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("try 2 in 0 s"), "{err}");
+    assert_eq!(server.requests().len(), 2);
+}
+
+#[test]
+fn the_app_without_a_terminal_says_what_works_without_one() {
+    let repo = harbour_repo();
+    for args in [&[][..], &["demo"]] {
+        let (code, out, err) = run(rhumb(&repo.path(), args));
+        assert!(code == 3 && out.is_empty() && err.contains("rhumb map"), "{code} {out} {err}");
+    }
+}

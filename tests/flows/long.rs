@@ -1,0 +1,61 @@
+//! Conversations and requests that are too long: what is folded, shortened or left out, and how that is told.
+
+use super::{harbour_repo, open, quit, search_replace, send};
+use crate::support::server::{ModelServer, Step};
+
+/// All that was said in a request.
+fn said(request: &crate::support::server::Request) -> String {
+    let messages = request.body["messages"].as_array().unwrap();
+    messages.iter().map(|message| message["content"].as_str().unwrap_or_default()).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_long_conversation_is_folded_in_the_background() {
+    let repo = harbour_repo();
+    let story = "The tide rises and falls with the moon and the sun, twice a day. ".repeat(150);
+    let server = ModelServer::start(vec![
+        Step::reply(&story),
+        Step::reply("You asked about the tide, and I told of the moon."),
+        Step::reply("Yes."),
+    ]);
+    let mut pty = open(&repo.path(), Some(&server), &[]);
+    send(&pty, "tell me of the tide");
+    server.wait_for_requests(2);
+    pty.wait_for("is sent as a summary from now on");
+    send(&pty, "is that all?");
+    let requests = server.wait_for_requests(3);
+    let (summed, last) = (said(&requests[1]), said(&requests[2]));
+    assert!(summed.contains("twice a day") && summed.contains("tell me of the tide"), "the whole head is summed up");
+    assert!(last.contains("told of the moon") && last.contains("is that all?"), "{last}");
+    assert!(!last.contains("twice a day"), "{last}");
+    quit(&mut pty);
+}
+
+#[test]
+fn a_summary_that_fails_leaves_the_conversation_as_it_is() {
+    let repo = harbour_repo();
+    let story = "The tide rises and falls with the moon and the sun, twice a day. ".repeat(150);
+    let server = ModelServer::start(vec![Step::reply(&story), Step::error(400, "no summaries"), Step::reply("Yes.")]);
+    let mut pty = open(&repo.path(), Some(&server), &[]);
+    send(&pty, "tell me of the tide");
+    pty.wait_for("could not be summed up");
+    send(&pty, "is that all?");
+    let requests = server.wait_for_requests(3);
+    assert!(said(&requests[2]).contains("twice a day"));
+    quit(&mut pty);
+}
+
+#[test]
+fn a_request_that_the_server_finds_too_long_is_sent_shorter() {
+    let repo = harbour_repo();
+    let sizes = "This model's maximum context length is 950 tokens. However, your messages resulted in 1000 tokens.";
+    let server = ModelServer::start(vec![Step::error(400, sizes), Step::reply(&search_replace())]);
+    let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
+    send(&pty, "Make the harbour safe for unknown names");
+    pty.wait_for("2 pending");
+    pty.wait_for("takes less than was thought");
+    let requests = server.requests();
+    assert_eq!(requests.len(), 2);
+    assert!(said(&requests[1]).len() < said(&requests[0]).len());
+    quit(&mut pty);
+}
