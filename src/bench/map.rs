@@ -147,7 +147,7 @@ impl Bench<'_> {
         let Some(&middle) = known.get(known.len() / 2) else { return 0.0 };
         let path = index.path(middle);
         let before = survey.without(path);
-        let changed = Changed { files: [path.to_owned()].into(), listing: false };
+        let changed = Changed { files: [path.to_owned()].into(), listing: false, ..Changed::default() };
         let start = SurveyStart {
             before: Some(&before),
             changed: Some(&changed),

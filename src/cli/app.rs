@@ -51,6 +51,9 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
         edit_rounds: settings.edit_rounds,
         spending_cap: settings.spending_cap,
         facts: line.as_ref().map(|line| Arc::clone(&line.facts)),
+        notify: settings.notify,
+        notify_by_command: settings.notify_cmd.is_some(),
+        watch: settings.watch || args.provider.watch,
         notices,
         test_panic: args.test_panic,
     };
@@ -96,6 +99,9 @@ pub(super) fn demo(settings: Settings, speed: u32) -> Result<u8, UserError> {
         edit_rounds: 0,
         spending_cap: None,
         facts: None,
+        notify: settings.notify,
+        notify_by_command: false,
+        watch: false,
         notices: Vec::new(),
         test_panic: false,
     };

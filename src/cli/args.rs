@@ -54,6 +54,9 @@ pub struct ProviderArgs {
     /// Colours: rhumb-dark, rhumb-light, rhumb-16 or high-contrast
     #[arg(long, value_name = "NAME")]
     pub theme: Option<String>,
+    /// Follow AI! and AI? comments in files as they are saved
+    #[arg(long)]
+    pub watch: bool,
     /// Do not commit what is written
     #[arg(long)]
     pub no_commit: bool,
@@ -123,6 +126,7 @@ impl Args {
             ("--theme", self.provider.theme.is_some() && !is_demo && !is_config),
             // Applying a reply never commits.
             ("--no-commit", self.provider.no_commit && !takes_files && !takes_back && !is_config),
+            ("--watch", self.provider.watch),
             ("--test-panic", self.test_panic),
         ];
         let (flag, _) = flags.into_iter().find(|(_, misplaced)| *misplaced)?;
@@ -155,6 +159,7 @@ mod tests {
         assert_eq!(misplaced("rhumb --file a demo"), Some(("--file", "demo")));
         assert_eq!(misplaced("rhumb --theme t edit -m x"), Some(("--theme", "edit")));
         assert_eq!(misplaced("rhumb --no-commit demo"), Some(("--no-commit", "demo")));
+        assert_eq!(misplaced("rhumb --watch demo"), Some(("--watch", "demo")));
         assert_eq!(misplaced("rhumb --test-panic apply -"), Some(("--test-panic", "apply")));
     }
 }

@@ -2,9 +2,11 @@
 //!
 //! [`fit`] makes a [`Prompt`] from [`ContextInputs`]: the request as a value, exactly as it will be sent.
 
+mod ai_comment;
 mod assemble;
 mod budget;
 mod chunk;
+mod comment_order;
 mod continuation;
 mod excerpt;
 mod fence;
@@ -19,9 +21,11 @@ mod refusals;
 mod summary;
 mod trim;
 
+pub use ai_comment::{AiComment, CommentKind, ai_comments};
 pub use assemble::{ContextFile, ContextInputs, assemble};
 pub use budget::{BudgetPlan, Overflow, Shares, Window, map_budget, shorter};
 pub use chunk::{Chunk, ChunkKind};
+pub use comment_order::{FoundComment, comment_order, found_comments};
 pub use continuation::{Joiner, continuation};
 pub use excerpt::{Excerpt, excerpt};
 pub use fence::fence_for;

@@ -127,6 +127,7 @@ impl Session {
         let Some(turn) = self.turn.take_if(|turn| turn.number == number) else {
             return Vec::new();
         };
+        self.hold_queue();
         self.end_answer(Some("not sent".into()));
         self.give_back(&turn);
         self.tell_failure(Level::Error, failure);
@@ -166,6 +167,7 @@ impl Session {
                 effects
             }
             Err(failure) => {
+                self.hold_queue();
                 if self.end_answer(Some("interrupted".into())).is_some() {
                     self.tell(Level::Error, failure.message, OFFER);
                 } else {

@@ -24,6 +24,7 @@ impl Session {
             Command::Cost => self.tell_cost(),
             Command::Continue => return self.go_on(),
             Command::Retry => return self.retry(),
+            Command::Watch(on) => return self.watch(on),
             Command::Undo => return self.unwrite(Direction::Undo),
             Command::Redo => return self.unwrite(Direction::Redo),
             Command::Servers => {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::context::{Message, Mode, Prompt};
+use crate::context::{FoundComment, Message, Mode, Prompt};
 use crate::edit::Proposal;
 use crate::llm::{Completion, LocalServer};
 use crate::models::{Api, Dollars, Model};
@@ -69,6 +69,8 @@ pub enum Effect {
     Survey,
     /// Follow changes on disk, or not.
     Follow(bool),
+    /// Report comments for the model in files as they are saved, or no more.
+    WatchComments(bool),
     /// Rank the map and measure the next request, for the panes.
     Measure(Box<ContextOrder>),
     /// Put the request together and send it.
@@ -121,6 +123,8 @@ pub enum Effect {
     },
     /// Ask for another model.
     UseModel(String),
+    /// Tell somebody who looks elsewhere, by the command of the settings.
+    Notify(String),
     /// Do something with git.
     Git(GitOrder),
     /// Run a command, or stop one.
@@ -239,6 +243,17 @@ pub enum Report {
         request: String,
         /// The proposal.
         proposal: Proposal,
+    },
+    /// The edits of a reply could not be looked for; why, if that has to be told.
+    NotProposed(Option<Failure>),
+    /// Comments for the model in files are followed now, or cannot be.
+    Watching(Result<(), Failure>),
+    /// A file was saved.
+    Comments {
+        /// Which.
+        path: String,
+        /// The comments for the model in it.
+        found: Vec<FoundComment>,
     },
     /// Files were written.
     Wrote(Written),

@@ -13,7 +13,7 @@ pub(super) const OFFER: &str = "/continue goes on where it stopped, /retry asks 
 impl Session {
     /// Goes on with the last answer, which broke off.
     pub fn go_on(&mut self) -> Vec<Effect> {
-        if self.is_busy() {
+        if self.is_answering() {
             return Vec::new();
         }
         let is_answer = |entry: &Entry| matches!(entry, Entry::Answer(_));
@@ -41,7 +41,7 @@ impl Session {
 
     /// Asks the last message again. Its answer stays to be read and is not sent any more.
     pub fn retry(&mut self) -> Vec<Effect> {
-        if self.is_busy() {
+        if self.is_answering() {
             return Vec::new();
         }
         let Some(asked) = self.transcript.iter().rposition(|entry| matches!(entry, Entry::User { .. })) else {
@@ -77,7 +77,7 @@ impl Session {
         typed.unwrap_or_default()
     }
 
-    fn is_busy(&mut self) -> bool {
+    fn is_answering(&mut self) -> bool {
         if self.turn.is_some() {
             self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn.");
         }

@@ -64,6 +64,6 @@ impl Session {
     /// Sets when the map is made anew, and follows the disk accordingly.
     pub fn set_map_refresh(&mut self, mode: Refresh) -> Vec<Effect> {
         self.map_refresh = mode;
-        vec![Effect::Follow(mode.follows_disk())]
+        vec![Effect::Follow(mode.follows_disk() || self.watching.is_on())]
     }
 }

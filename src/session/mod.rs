@@ -16,12 +16,14 @@ mod keeping;
 mod map_choices;
 mod processes;
 mod question;
+mod queue;
 mod rounds;
 pub mod runner;
 mod spending;
 mod state;
 mod transcript;
 mod turn;
+mod watching;
 mod writing;
 
 #[cfg(test)]
@@ -36,8 +38,10 @@ pub use fetching::{FetchOrder, FetchReport};
 pub use keeping::{KeepOrder, KeepReport};
 pub use processes::{RunOrder, RunReport};
 pub use question::{Choice, Question, Subject};
+pub use queue::{Queue, Queued};
 pub use spending::uncounted;
 pub use state::{Connection, Session, SurveyState};
 pub use transcript::{Answer, AnswerState, Entry, Level, Notice};
 pub use turn::{StreamedEdit, Turn};
+pub use watching::Watching;
 pub use writing::{commit_message, write_orders};

@@ -33,6 +33,7 @@ impl Session {
         let earlier = self.rounds.replies.clone();
         self.rounds.replies.push(reply.clone());
         self.rounds.may_ask = earlier.is_empty() || !turn.edits.is_empty();
+        self.proposing += 1;
         vec![Effect::Propose { request: turn.request.clone(), earlier, reply, files: self.files.clone() }]
     }
 

@@ -8,9 +8,11 @@ use super::chat_files::ChatFile;
 use super::effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report};
 use super::folding::{Folded, Folding};
 use super::question::Question;
+use super::queue::Queue;
 use super::rounds::Rounds;
 use super::transcript::{Answer, AnswerState, Entry, Level};
 use super::turn::Turn;
+use super::watching::Watching;
 use crate::context::Mode;
 use crate::llm::LocalServer;
 use crate::models::{Dollars, Ledger, Model};
@@ -56,6 +58,12 @@ pub struct Session {
     pub mode: Mode,
     /// What the program wants to know, the first of them first.
     pub questions: VecDeque<Question>,
+    /// Messages that wait until the model is free.
+    pub queue: Queue,
+    /// Comments for the model in files.
+    pub watching: Watching,
+    /// Replies whose edits are being looked for.
+    pub(super) proposing: usize,
     /// The turn that runs, if one does.
     pub turn: Option<Turn>,
     /// The proposals under review.
@@ -135,6 +143,9 @@ impl Session {
             connection,
             mode: Mode::default(),
             questions: VecDeque::new(),
+            queue: Queue::default(),
+            watching: Watching::default(),
+            proposing: 0,
             turn: None,
             review: Review::default(),
             proposals: 0,
@@ -225,8 +236,8 @@ impl Session {
     /// Sends `message`. False when it cannot be sent now; the composer then keeps it, and a notice says why.
     pub fn send(&mut self, message: &str) -> (bool, Vec<Effect>) {
         if self.turn.is_some() {
-            self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then send again.");
-            return (false, Vec::new());
+            self.enqueue(message.to_owned(), self.mode);
+            return (true, Vec::new());
         }
         match &self.connection {
             Connection::None => {
@@ -307,6 +318,7 @@ impl Session {
         match self.turn.take() {
             Some(turn) => {
                 self.ask_waits = false;
+                self.hold_queue();
                 if self.end_answer(Some("cancelled".into())).is_some() {
                     self.answered();
                 } else {
@@ -369,6 +381,7 @@ impl Session {
     /// Looks for the edits of a reply that is not part of the running conversation with the model.
     fn propose_alone(&mut self, reply: String, request: String) -> Vec<Effect> {
         self.rounds = Rounds::default();
+        self.proposing += 1;
         vec![Effect::Propose { request, earlier: Vec::new(), reply, files: self.files.clone() }]
     }
 
@@ -415,7 +428,16 @@ impl Session {
             Report::Asked { turn, event } => self.asked(turn, event),
             Report::Folded { history, result } => return self.folded(&history, result),
             Report::Ended { turn, result } => return self.ended(turn, result),
-            Report::Proposed { request, proposal } => return self.proposed(request, proposal),
+            Report::Proposed { request, proposal } => {
+                self.proposing = self.proposing.saturating_sub(1);
+                return self.proposed(request, proposal);
+            }
+            Report::NotProposed(failure) => {
+                self.proposing = self.proposing.saturating_sub(1);
+                failure.into_iter().for_each(|failure| self.tell_failure(Level::Error, failure));
+            }
+            Report::Watching(result) => self.watches(result),
+            Report::Comments { path, found } => return self.commented(path, found),
             Report::Wrote(written) => return self.wrote(written),
             Report::Unwrote { direction, result } => return self.unwrote(direction, result),
             Report::NotWritten { failure, stale } => return self.not_written(failure, stale),

@@ -154,7 +154,9 @@ fn a_cancelled_answer_keeps_what_arrived() {
 fn one_turn_at_a_time() {
     let mut session = connected();
     send(&mut session, "first");
-    assert!(!session.send("second").0);
+    let (kept, effects) = session.send("second");
+    assert!(kept && effects.is_empty());
+    assert_eq!(session.queue.waiting()[0].text, "second");
 }
 
 #[test]

@@ -93,6 +93,10 @@ actions! {
     /// Scroll the transcript down by a page.
     ScrollDown: "scroll-down", CHAT, ["PageDown"], "scroll";
 
+    /// Send the oldest message that waits, now.
+    SendQueued: "send-queued", CHAT, ["Alt-s"], "send now";
+    /// Take the newest message that waits back into the composer.
+    TakeBackQueued: "take-back-queued", CHAT, ["Alt-q"], "take back";
     /// Show or hide what the model thought before its answers.
     ToggleThoughts: "toggle-thoughts", CHAT, ["Alt-t"], "thoughts";
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::action::{Action, Pane, Scope};
 use super::composer::Composer;
+use super::notify::Attention;
 use super::overlay::Overlay;
 use super::theme::Theme;
 use super::view::ViewCache;
@@ -18,6 +19,8 @@ pub enum Task {
     Run(Effect),
     /// Put this on the clipboard.
     Copy(Clip),
+    /// Tell somebody who looks elsewhere.
+    Notify(String),
     /// Give the terminal back until the shell continues us.
     Suspend,
     /// Draw everything anew.
@@ -90,6 +93,8 @@ pub struct App {
     pub(super) page: usize,
     /// Whether there was something to review after the event before.
     pub(super) was_reviewing: bool,
+    /// Whether anybody looks.
+    pub(super) attention: Attention,
     /// The proposals that the review pane has turned to.
     pub(super) seen_proposals: usize,
 }
@@ -113,6 +118,7 @@ impl App {
             interrupted_once: false,
             page: 10,
             was_reviewing: false,
+            attention: Attention::default(),
             seen_proposals: 0,
         };
         (app, run(effects))
@@ -179,6 +185,8 @@ impl App {
             Action::Newline | Action::ScrollUp => self.focus == Pane::Chat,
             Action::ScrollDown => self.focus == Pane::Chat && self.chat.from_bottom > 0,
             Action::ToggleThoughts => self.session.transcript.iter().any(has_thoughts),
+            Action::SendQueued => self.session.turn.is_none() && !self.session.queue.waiting().is_empty(),
+            Action::TakeBackQueued => !self.session.queue.waiting().is_empty(),
             Action::Interrupt => false,
             Action::FindServers | Action::CopyPrompt | Action::PasteReply => {
                 self.session.connection == Connection::None

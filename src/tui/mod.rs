@@ -7,6 +7,7 @@ mod coloring;
 mod composer;
 pub mod key;
 mod layout;
+mod notify;
 mod overlay;
 mod pane;
 mod run;

@@ -12,13 +12,15 @@ use tokio::time::{Instant, sleep_until};
 
 use super::app::{App, Task};
 use super::coloring::Colored;
+use super::notify;
 use super::terminal::{self, Guard, Screen};
 use super::theme::Theme;
 use super::view::{self, ViewCache};
+use crate::config::Notify;
 use crate::models::{Dollars, Model};
 use crate::repo_map::Refresh;
 use crate::session::runner::Runner;
-use crate::session::{Clip, Connection, Report, Session};
+use crate::session::{Clip, Command, Connection, Effect, Report, Session};
 
 /// Reports taken in before the next look at the keyboard.
 const REPORTS_AT_ONCE: usize = 64;
@@ -54,6 +56,12 @@ pub struct Start {
     pub facts: Option<Arc<Model>>,
     /// Notices to begin with: text and hint.
     pub notices: Vec<(String, String)>,
+    /// How to tell that a turn has ended.
+    pub notify: Notify,
+    /// Whether a command tells it instead.
+    pub notify_by_command: bool,
+    /// Whether comments for the model in files are followed from the start.
+    pub watch: bool,
     /// Panic after the first frame: lets a test see that the terminal comes back.
     pub test_panic: bool,
 }
@@ -75,7 +83,15 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
     if start.test_panic {
         panic_for_test();
     }
-    let mut stage = Stage { app, cache, runner, colored: mpsc::unbounded_channel(), copied: mpsc::unbounded_channel() };
+    let mut stage = Stage {
+        app,
+        cache,
+        runner,
+        colored: mpsc::unbounded_channel(),
+        copied: mpsc::unbounded_channel(),
+        notify: start.notify,
+        by_command: start.notify_by_command,
+    };
     let mut code = stage.perform(tasks, &mut screen)?;
     let mut events = EventStream::new();
     let (mut dirty, mut next_frame) = (true, Instant::now());
@@ -137,6 +153,9 @@ fn begin(start: &Start) -> (App, Vec<Task>) {
         app.session.tell(crate::session::Level::Warning, text, hint);
     }
     tasks.extend(super::app::run(app.session.set_map_refresh(start.map_refresh)));
+    if start.watch {
+        tasks.extend(super::app::run(app.session.command(Command::Watch(Some(true)))));
+    }
     if !start.files.is_empty() {
         tasks.extend(super::app::run(app.session.add_files(&start.files, false)));
     }
@@ -161,6 +180,8 @@ struct Stage {
     colored: Channel<Colored>,
     /// Whether the system's clipboard took a text, and which.
     copied: Channel<(bool, Clip)>,
+    notify: Notify,
+    by_command: bool,
 }
 
 impl Stage {
@@ -183,6 +204,8 @@ impl Stage {
                     let told = self.copied.0.clone();
                     tokio::task::spawn_blocking(move || told.send((terminal::copy_natively(&clip.text), clip)));
                 }
+                Task::Notify(text) if self.by_command => self.runner.execute(Effect::Notify(text)),
+                Task::Notify(text) => notify::by_terminal(self.notify, &text),
                 Task::Redraw => terminal::clear(screen)?,
                 Task::Suspend => suspend(screen)?,
                 Task::Quit => return Ok(Some(0)),

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _, Stdout, Write as _};
 use std::panic;
 
 use crossterm::clipboard::CopyToClipboard;
-use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use crossterm::event::{DisableBracketedPaste, DisableFocusChange, EnableBracketedPaste, EnableFocusChange};
 use crossterm::terminal::{
     Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, SetTitle, disable_raw_mode, enable_raw_mode,
 };
@@ -58,13 +58,14 @@ impl Drop for Guard {
 /// The terminal refuses.
 pub fn enter() -> io::Result<()> {
     enable_raw_mode()?;
-    execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, Clear(ClearType::All), cursor::Hide)
+    let mut out = io::stdout();
+    execute!(out, EnterAlternateScreen, EnableBracketedPaste, EnableFocusChange, Clear(ClearType::All), cursor::Hide)
 }
 
 /// Gives the terminal back. Safe to call twice, and from the panic hook; nothing can be done about errors here.
 pub fn give_back() {
     let mut out = io::stdout();
-    let _ = execute!(out, DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
+    let _ = execute!(out, DisableFocusChange, DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
     let _ = disable_raw_mode();
     let _ = out.flush();
 }

@@ -15,8 +15,12 @@ impl App {
         let mut tasks = match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => self.key(key),
             Event::Paste(text) => self.paste(&text),
+            Event::FocusGained => self.look(true),
+            Event::FocusLost => self.look(false),
             _ => Vec::new(),
         };
+        tasks.extend(run(self.session.next_queued()));
+        tasks.extend(self.news().map(Task::Notify));
         tasks.extend(self.session.clipboard.take().map(Task::Copy));
         self.offer_servers();
         self.settle();
@@ -33,10 +37,18 @@ impl App {
             overlay.refresh(&self.session.paths);
         }
         let mut tasks = run(effects);
+        tasks.extend(run(self.session.next_queued()));
         tasks.extend(self.session.clipboard.take().map(Task::Copy));
+        tasks.extend(self.news().map(Task::Notify));
         self.offer_servers();
         self.settle();
         tasks
+    }
+
+    /// The terminal tells whether it has the focus.
+    fn look(&mut self, focused: bool) -> Vec<Task> {
+        self.attention.focused = Some(focused);
+        Vec::new()
     }
 
     /// A text was handed to the clipboard; `native` if the system's own clipboard took it.
@@ -170,6 +182,8 @@ impl App {
     fn act_anywhere(&mut self, action: Action) -> Vec<Task> {
         match action {
             Action::Send => return self.send(),
+            Action::SendQueued => return run(self.session.send_queued()),
+            Action::TakeBackQueued => return self.take_back_queued(),
             Action::Newline => return self.typed(|app| app.composer.newline()),
             Action::ToggleThoughts => self.chat.thoughts = !self.chat.thoughts,
             Action::ScrollUp => self.chat.from_bottom += self.page,
@@ -202,6 +216,18 @@ impl App {
         self.focus = Pane::Chat;
         self.chat.from_bottom = 0;
         Vec::new()
+    }
+
+    /// The newest message that waits goes back into the composer, after what is there.
+    fn take_back_queued(&mut self) -> Vec<Task> {
+        let Some(text) = self.session.take_back_queued() else { return Vec::new() };
+        self.focus = Pane::Chat;
+        self.typed(|app| {
+            if !app.composer.is_empty() {
+                app.composer.newline();
+            }
+            app.composer.paste(&text);
+        })
     }
 
     fn neighbour(&self, by: usize) -> Pane {

@@ -22,6 +22,8 @@ pub struct Changed {
     pub files: BTreeSet<String>,
     /// Whether there may be other files than before, or other rules about them.
     pub listing: bool,
+    /// Files that were saved in any way, also by another one taking their place. Some may be gone.
+    pub saved: BTreeSet<String>,
 }
 
 impl Changed {
@@ -34,6 +36,7 @@ impl Changed {
     pub fn merge(&mut self, other: Self) {
         self.files.extend(other.files);
         self.listing |= other.listing;
+        self.saved.extend(other.saved);
     }
 }
 
@@ -109,6 +112,9 @@ fn meaning(root: &Root, kind: EventKind, paths: &[PathBuf]) -> Changed {
         EventKind::Access(access) => matches!(access, AccessKind::Close(notify::event::AccessMode::Write)),
         EventKind::Modify(ModifyKind::Name(_)) | EventKind::Create(_) | EventKind::Remove(_) => {
             changed.listing = paths.iter().any(|path| !is_inside_git(root, path));
+            // Many editors write beside a file and move that to its place.
+            let outside_git = paths.iter().filter(|path| !is_inside_git(root, path));
+            changed.saved = outside_git.filter_map(|path| relative(root, path)).collect();
             return changed;
         }
         EventKind::Modify(ModifyKind::Metadata(_)) => false,
@@ -117,7 +123,10 @@ fn meaning(root: &Root, kind: EventKind, paths: &[PathBuf]) -> Changed {
     for path in paths.iter().filter(|path| writes && !is_inside_git(root, path)) {
         match relative(root, path) {
             Some(path) if is_rule(&path) => changed.listing = true,
-            Some(path) => drop(changed.files.insert(path)),
+            Some(path) => {
+                changed.saved.insert(path.clone());
+                changed.files.insert(path);
+            }
             None => {}
         }
     }
@@ -156,7 +165,8 @@ mod tests {
         fs::write(folder.path().join("src/a.rs"), "fn b() {}").unwrap();
         let patience = Duration::from_secs(20);
         let changed = told.recv_timeout(patience).unwrap();
-        assert_eq!(changed, Changed { files: ["src/a.rs".to_owned()].into(), listing: false });
+        let saved = std::collections::BTreeSet::from(["src/a.rs".to_owned()]);
+        assert_eq!(changed, Changed { files: saved.clone(), listing: false, saved });
         fs::write(folder.path().join("src/new.rs"), "").unwrap();
         assert!(told.recv_timeout(patience).unwrap().listing);
     }
@@ -168,7 +178,8 @@ mod tests {
         let data = EventKind::Modify(ModifyKind::Data(notify::event::DataChange::Any));
         let of = |path: &str| meaning(&root, data, &[root.path().join(path)]);
         assert!(of("a/.gitignore").listing && of(".rhumbignore").listing);
-        assert_eq!(of("a/b.rs"), Changed { files: ["a/b.rs".to_owned()].into(), listing: false });
+        let saved = BTreeSet::from(["a/b.rs".to_owned()]);
+        assert_eq!(of("a/b.rs"), Changed { files: saved.clone(), listing: false, saved });
         assert!(of(".git/HEAD").is_empty());
         assert!(meaning(&root, data, &[PathBuf::from("/elsewhere")]).is_empty());
     }

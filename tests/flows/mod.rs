@@ -14,6 +14,7 @@ mod stale;
 mod terminal;
 mod turn;
 mod undo;
+mod watch;
 
 use std::path::{Path, PathBuf};
 

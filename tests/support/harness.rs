@@ -407,7 +407,7 @@ impl Harness {
                 }
                 Task::Copy(clip) => self.copied.push(clip.text),
                 Task::Quit => self.quit = true,
-                Task::Redraw | Task::Suspend => {}
+                Task::Redraw | Task::Suspend | Task::Notify(_) => {}
             }
         }
     }

@@ -4,11 +4,13 @@
 //! the app call.
 
 mod ask;
+mod comments;
 mod compose;
 mod connect;
 mod counter;
 mod folding;
 mod kept;
+mod notify;
 mod outfit;
 mod output;
 mod pings;
@@ -80,6 +82,8 @@ struct Shared {
     /// The watch on the disk, while there is one.
     watch: Mutex<Option<Watch>>,
     turn: Mutex<CancellationToken>,
+    /// Whether comments for the model are looked for in what is saved.
+    comments: AtomicBool,
 }
 
 impl Runner {
@@ -100,6 +104,7 @@ impl Runner {
             changed: Mutex::default(),
             watch: Mutex::default(),
             turn: Mutex::default(),
+            comments: AtomicBool::new(false),
             root,
             outfit,
         };
@@ -115,6 +120,7 @@ impl Runner {
                 runner.start_survey();
             }
             Effect::Follow(follow) => runner.follow(follow),
+            Effect::WatchComments(watch) => drop(tokio::spawn(runner.watch_comments(watch))),
             Effect::Measure(order) => {
                 self.shared.newest_measure.store(order.generation, Ordering::SeqCst);
                 tokio::spawn(runner.measure(*order));
@@ -131,7 +137,8 @@ impl Runner {
             Effect::Cancel => lock(&self.shared.turn).cancel(),
             Effect::Propose { reply, mut earlier, files, request } => {
                 earlier.push(reply);
-                runner.blocking(Report::Failed, move |runner| runner.propose(&earlier, &files, request))
+                let failed = |failure| Report::NotProposed(Some(failure));
+                runner.blocking(failed, move |runner| runner.propose(&earlier, &files, request))
             }
             Effect::Write { files, message } => {
                 let failed = |failure| Report::NotWritten { failure, stale: Vec::new() };
@@ -155,6 +162,7 @@ impl Runner {
             }
             Effect::Connect { api, base_url, model } => self.connect(api, &base_url, model),
             Effect::UseModel(model) => runner.use_model(model),
+            Effect::Notify(text) => runner.notify(text),
             Effect::Git(order) => match order {},
             Effect::Run(order) => match order {},
             Effect::Keep(order) => match order {},

@@ -88,31 +88,35 @@ impl Runner {
 
     /// Follows changes on disk from now on, or no more.
     pub(super) fn follow(self, follow: bool) {
-        let handle = tokio::runtime::Handle::current();
         // Thousands of folders may be let go or taken up, which is nothing to wait for.
         tokio::task::spawn_blocking(move || {
             if !follow {
                 *lock(&self.shared.watch) = None;
-                return;
-            }
-            let runner = self.clone();
-            let on_change = move |changed: Changed| {
-                // The watch has a thread of its own, which knows nothing of the runtime.
-                let _entered = handle.enter();
-                runner.clone().note_change(changed);
-            };
-            let failure = match Watch::start(&self.shared.root, on_change) {
-                Ok(watch) => {
-                    *lock(&self.shared.watch) = Some(watch);
-                    let survey = self.shared.survey.borrow().clone();
-                    survey.and_then(|survey| self.follow_files(&survey))
-                }
-                Err(error) => Some(not_followed(&error)),
-            };
-            if let Some(failure) = failure {
+            } else if let Err(failure) = self.start_watch() {
                 self.report_now(Report::Failed(failure));
             }
         });
+    }
+
+    /// Follows changes on disk from now on, if they are not followed yet.
+    pub(super) fn start_watch(&self) -> Result<(), Failure> {
+        let handle = tokio::runtime::Handle::current();
+        let runner = self.clone();
+        let on_change = move |changed: Changed| {
+            // The watch has a thread of its own, which knows nothing of the runtime.
+            let _entered = handle.enter();
+            runner.note_saved(&changed.saved);
+            runner.clone().note_change(changed);
+        };
+        {
+            let mut watch = lock(&self.shared.watch);
+            if watch.is_some() {
+                return Ok(());
+            }
+            *watch = Some(Watch::start(&self.shared.root, on_change).map_err(|error| not_followed(&error))?);
+        }
+        let survey = self.shared.survey.borrow().clone();
+        survey.and_then(|survey| self.follow_files(&survey)).map_or(Ok(()), Err)
     }
 
     /// Surveys what changed, if it is anything that is listed.

@@ -8,7 +8,7 @@ use ratatui::widgets::{Block, Borders, Paragraph};
 use super::transcript::Scene;
 use crate::context::Mode;
 use crate::session::{Connection, Entry, Question};
-use crate::text::{width, wrap};
+use crate::text::{sanitize, width, wrap};
 use crate::tui::action::Pane;
 use crate::tui::app::App;
 use crate::tui::theme::Role;
@@ -22,13 +22,20 @@ const COMPOSER_ROWS: u16 = 8;
 /// Draws the pane. While the reader has scrolled up, lines that come below are added to how far it is to the end: it counts
 /// from there, and the text must stay where it is.
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
-    let note = if app.chat.from_bottom > 0 { "scrolled; Esc goes to the end" } else { "" };
+    let note = if app.chat.from_bottom > 0 {
+        "scrolled; Esc goes to the end"
+    } else if app.session.watching.is_on() {
+        "AI! comments are followed"
+    } else {
+        ""
+    };
     let inner = pane_block(app, frame, area, Pane::Chat, note);
     if inner.is_empty() {
         return;
     }
     let rows = app.composer.height(inner.width.saturating_sub(2), COMPOSER_ROWS.min(inner.height / 3).max(1));
     let mut status = turn_lines(app, inner.width);
+    status.extend(queue_lines(app, inner.width));
     if let Some(question) = app.session.questions.front() {
         status.extend(question_lines(question, app, inner.width));
     }
@@ -91,6 +98,31 @@ fn turn_lines(app: &App, width: u16) -> Vec<Line<'static>> {
     let room = columns.saturating_sub(2 + width::columns(way_out));
     let line = format!("⋯ {}{way_out}", width::clip(status, room));
     vec![Line::styled(width::clip(&line, columns).into_owned(), muted)]
+}
+
+/// The messages that wait, and for what.
+fn queue_lines(app: &App, width: u16) -> Vec<Line<'static>> {
+    let queue = &app.session.queue;
+    let Some(next) = queue.waiting().first() else { return Vec::new() };
+    let more = match queue.waiting().len() {
+        1 => String::new(),
+        waiting => format!(" (and {} more)", waiting - 1),
+    };
+    let keys = if app.session.turn.is_some() {
+        "waits for the answer · Alt-q takes it back"
+    } else if queue.is_held() {
+        "waits for you · Alt-s sends it · Alt-q takes it back"
+    } else {
+        "waits for the review · Alt-s sends it now · Alt-q takes it back"
+    };
+    let first = sanitize::visible_line(next.text.lines().next().unwrap_or_default()).into_owned();
+    let columns = usize::from(width);
+    let line = width::clip(&format!("⧗ {first}{more}"), columns).into_owned();
+    let mut lines = vec![Line::styled(line, app.theme.style(Role::Accent))];
+    for piece in wrap::hanging(&format!("  {keys}"), columns) {
+        lines.push(Line::styled(piece, app.theme.style(Role::Muted)));
+    }
+    lines
 }
 
 /// What the program wants to know, and how to answer.

@@ -171,7 +171,11 @@ fn where_something_watches_only_what_changed_is_looked_at() {
     let before = scene.survey(None, false);
     scene.write("src/lift.py", "def lift():\n    return 7777\n");
     scene.write("src/gate.py", "class Gate:\n    def closed(self):\n        return 1\n");
-    let changed = Changed { files: ["src/lift.py".to_owned(), "no/such.py".to_owned()].into(), listing: false };
+    let changed = Changed {
+        files: ["src/lift.py".to_owned(), "no/such.py".to_owned()].into(),
+        listing: false,
+        ..Changed::default()
+    };
     let start = SurveyStart { before: Some(&before), changed: Some(&changed), ..SurveyStart::default() };
     let after = survey(&scene.root, start, &AtomicBool::new(false), &|_| {}).unwrap();
     assert_eq!((after.read, after.files.len()), (1, 3), "the other change was not told");

@@ -1,0 +1,198 @@
+//! Comments in source files that are meant for the model: `// rename this AI!`, `# why a copy? AI?`, `/* keep in mind AI */`.
+
+use std::ops::Range;
+
+use crate::syntax::{Highlight, Language, Span, highlight};
+use crate::text::lines;
+
+/// What a comment wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum CommentKind {
+    /// To be carried out: it ends in `AI!`.
+    Do,
+    /// To be answered: it ends in `AI?`.
+    Answer,
+    /// To be taken along with the next of the others: it ends in `AI`.
+    Note,
+}
+
+/// A comment for the model.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AiComment {
+    /// What it wants.
+    pub kind: CommentKind,
+    /// What it says on its line, without the signs of a comment.
+    pub text: String,
+    /// Its line, 0-based.
+    pub line: usize,
+}
+
+/// Languages whose files hold code of others, whose comments the outer grammar does not know.
+const HOSTS: [&str; 6] = ["html", "vue", "svelte", "astro", "markdown", "php"];
+
+/// What opens a comment in most languages, longer ones first.
+const OPENERS: [&str; 9] = ["<!--", "{/*", "/*", "//", "--", "#", ";", "%", "(*"];
+
+/// What may stand after the last word of a comment: what closes it, here or in the template around it.
+const CLOSERS: [&str; 9] = ["*/}", "*/", "-->", "--}}", "#}", "%>", "*)", "--]]", "=#"];
+
+/// The comments for the model in `source`, the file `path`, in order.
+pub fn ai_comments(path: &str, source: &str) -> Vec<AiComment> {
+    let lines: Vec<&str> = lines::split(source).into_iter().map(lines::body).collect();
+    // Most files have none, and colouring costs.
+    if !lines.iter().any(|line| names_model(line)) {
+        return Vec::new();
+    }
+    let spans = highlight(path, source);
+    let is_comment = |span: &Span| span.highlight == Highlight::Comment;
+    // Some grammars do not tell what a comment is, and those of templates know nothing of the code inside.
+    let is_host = Language::detect(path, source).is_none_or(|language| HOSTS.contains(&language.id));
+    let by_signs = is_host || !spans.iter().flatten().any(is_comment);
+    let of_line = |(at, line): (usize, &&str)| {
+        if !names_model(line) {
+            return None;
+        }
+        let here = spans.get(at).map_or(&[][..], Vec::as_slice);
+        let marked: Vec<Range<usize>> =
+            here.iter().filter(|span| is_comment(span)).map(|span| span.start..span.end).collect();
+        let text = match (marked.first(), marked.last()) {
+            (Some(first), Some(last)) => line.get(first.start..last.end)?,
+            _ if by_signs => opened(line, here)?,
+            _ => return None,
+        };
+        let (kind, text) = meant(text)?;
+        Some(AiComment { kind, text: text.to_owned(), line: at })
+    };
+    lines.iter().enumerate().filter_map(of_line).collect()
+}
+
+/// Whether the letters `AI` stand in a line at all, in any case.
+fn names_model(line: &str) -> bool {
+    line.as_bytes().windows(2).any(|pair| pair.eq_ignore_ascii_case(b"ai"))
+}
+
+/// The comment in a line of a language that nobody knows: from the first sign that opens one, which stands at the beginning or
+/// after a space, and not within a string.
+fn opened<'l>(line: &'l str, spans: &[Span]) -> Option<&'l str> {
+    let starts = |at: usize| {
+        let before = line.get(..at).unwrap_or_default();
+        let in_string = |span: &Span| span.highlight == Highlight::String && (span.start..span.end).contains(&at);
+        (before.is_empty() || before.ends_with(char::is_whitespace)) && !spans.iter().any(in_string)
+    };
+    let from = line.char_indices().map(|(at, _)| at).find(|at| {
+        starts(*at) && line.get(*at..).is_some_and(|rest| OPENERS.iter().any(|opener| rest.starts_with(opener)))
+    })?;
+    line.get(from..)
+}
+
+/// What a comment wants and says; `None` if it is not for the model.
+fn meant(comment: &str) -> Option<(CommentKind, &str)> {
+    let text = bare(comment);
+    let ends = [("AI!", CommentKind::Do), ("AI?", CommentKind::Answer)];
+    for (mark, kind) in ends {
+        if let Some(said) = without_end(text, mark, true).or_else(|| without_start(text, mark)) {
+            return Some((kind, said));
+        }
+    }
+    // Without a sign the letters must be capitals: `ai` ends words and sentences of other languages.
+    without_end(text, "AI", false).or_else(|| without_start(text, "AI:")).map(|said| (CommentKind::Note, said))
+}
+
+/// The comment without the signs that open and close it.
+fn bare(comment: &str) -> &str {
+    let mut text = comment.trim();
+    while let Some(rest) = CLOSERS.iter().find_map(|closer| text.strip_suffix(closer)) {
+        text = rest.trim_end();
+    }
+    text.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '"' && c != '\'' && c != '`' && c != '(').trim()
+}
+
+/// The text before `mark`, if it ends with it as a word of its own.
+fn without_end<'t>(text: &'t str, mark: &str, any_case: bool) -> Option<&'t str> {
+    let at = text.len().checked_sub(mark.len())?;
+    let (said, end) = (text.get(..at)?, text.get(at..)?);
+    let fits = end == mark || (any_case && end.eq_ignore_ascii_case(mark));
+    let alone = !said.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '-' || c == '\'' || c == '’');
+    (fits && alone).then(|| said.trim_end_matches([' ', '\t', ',', ':', '-', '—', '.']))
+}
+
+/// The text after `mark`, if it begins with it.
+fn without_start<'t>(text: &'t str, mark: &str) -> Option<&'t str> {
+    let (start, said) = text.split_at_checked(mark.len())?;
+    start.eq_ignore_ascii_case(mark).then(|| said.trim_start_matches([' ', '\t', ':', ',', '-']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn found(path: &str, source: &str) -> Vec<(CommentKind, String, usize)> {
+        ai_comments(path, source).into_iter().map(|comment| (comment.kind, comment.text, comment.line)).collect()
+    }
+
+    #[test]
+    fn a_comment_that_ends_in_the_sign_is_for_the_model_in_every_language() {
+        use CommentKind::{Answer, Do, Note};
+        let cases = [
+            ("a.py", "x = 1  # make it two AI!\n", Do, "make it two"),
+            ("a.rs", "fn f() {} // why? ai?\n", Answer, "why?"),
+            ("a.c", "/* keep the order AI */\nint x;\n", Note, "keep the order"),
+            ("a.ts", "/*\n * split this, AI!\n */\nlet x = 1\n", Do, "split this"),
+            ("a.tsx", "const a = <div>{/* a label here AI! */}</div>\n", Do, "a label here"),
+            ("a.jsx", "const a = <div>\n  {/* a label here AI! */}\n</div>\n", Do, "a label here"),
+            ("a.html", "<!-- centre it AI! -->\n<p>x</p>\n", Do, "centre it"),
+            (
+                "a.vue",
+                "<template><p/></template>\n<script>\n// load lazily AI!\nlet a = 1\n</script>\n",
+                Do,
+                "load lazily",
+            ),
+            ("a.sql", "-- add an index AI!\nselect 1;\n", Do, "add an index"),
+            ("a.lua", "--[[ tidy up AI! --]]\nlocal x = 1\n", Do, "tidy up"),
+            ("a.el", ";; rename AI!\n(setq x 1)\n", Do, "rename"),
+            ("a.css", "p { /* darker AI! */ color: red }\n", Do, "darker"),
+            ("a.sh", "# quote it AI!\necho $x\n", Do, "quote it"),
+            ("a.yaml", "a: 1 # raise it AI!\n", Do, "raise it"),
+            ("a.go", "package a // AI! document it\n", Do, "document it"),
+            ("a.toml", "a = 1 # AI: leave alone\n", Note, "leave alone"),
+            ("Makefile", "all: # parallel? AI?\n\ttrue\n", Answer, "parallel?"),
+            ("notes.unheard", "# shorten AI!\n", Do, "shorten"),
+            ("a.erl", "% use a map AI!\nf() -> ok.\n", Do, "use a map"),
+        ];
+        for (path, source, kind, text) in cases {
+            let all = found(path, source);
+            assert_eq!(all.len(), 1, "{path}: {all:?}");
+            assert_eq!((all[0].0, all[0].1.as_str()), (kind, text), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_so_is_not_for_the_model() {
+        let cases = [
+            ("a.py", "x = 'say AI!'\n"),
+            ("a.py", "# j'ai\n# OpenAI\n# xai\n# an ai\n"),
+            ("a.rs", "let s = \"// now AI!\";\n"),
+            ("a.py", "wait() ; AI = 1\n"),
+            ("a.txt", "this is about AI!\n"),
+            ("a.py", "# AI is mentioned here, and no more\n"),
+        ];
+        for (path, source) in cases {
+            assert_eq!(found(path, source), [], "{path}: {source}");
+        }
+    }
+
+    #[test]
+    fn lines_are_counted_from_zero_whatever_ends_them() {
+        assert_eq!(found("a.py", "a\r\nb\r\n# go AI!\r\n"), [(CommentKind::Do, "go".to_owned(), 2)]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_is_too_odd(path in "[a-z]{1,3}\\.(py|rs|tsx|vue|x)", source in "(?s).{0,80}(AI!|ai\\?|AI)?.{0,10}") {
+            for comment in ai_comments(&path, &source) {
+                prop_assert!(comment.line < lines::split(&source).len());
+            }
+        }
+    }
+}

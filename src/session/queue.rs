@@ -1,0 +1,156 @@
+//! Messages that wait: what the developer sends while the model answers goes out when that is done.
+
+use super::effect::Effect;
+use super::state::{Connection, Session};
+use crate::context::Mode;
+
+/// A message that waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Queued {
+    /// What is said.
+    pub text: String,
+    /// How it is meant.
+    pub mode: Mode,
+}
+
+/// Messages that wait, the oldest first.
+#[derive(Debug, Default)]
+pub struct Queue {
+    waiting: Vec<Queued>,
+    /// Nothing goes out by itself: a turn was stopped or failed, and what was said after it may not hold any more.
+    held: bool,
+}
+
+impl Queue {
+    /// What waits, the oldest first.
+    pub fn waiting(&self) -> &[Queued] {
+        &self.waiting
+    }
+
+    /// Whether it waits for a word of the developer.
+    pub fn is_held(&self) -> bool {
+        self.held
+    }
+}
+
+impl Session {
+    /// Whether something is under way that the developer waits for.
+    pub fn is_busy(&self) -> bool {
+        self.turn.is_some() || self.proposing > 0 || self.writing
+    }
+
+    /// Lets a message wait until the model is free.
+    pub(super) fn enqueue(&mut self, text: String, mode: Mode) {
+        self.queue.waiting.push(Queued { text, mode });
+    }
+
+    /// Holds what waits until the developer says otherwise.
+    pub(super) fn hold_queue(&mut self) {
+        self.queue.held = !self.queue.waiting.is_empty();
+    }
+
+    /// Sends the oldest message that waits, if nothing stands against it: no turn, no hunk that waits for a decision, no
+    /// question. The face calls this after everything that happens.
+    pub fn next_queued(&mut self) -> Vec<Effect> {
+        let is_free = !self.is_busy() && self.questions.is_empty() && self.review.is_empty();
+        if self.queue.waiting.is_empty() || self.queue.held || !is_free {
+            return Vec::new();
+        }
+        self.send_queued()
+    }
+
+    /// Sends the oldest message that waits, whatever else does; nothing while the model answers.
+    pub fn send_queued(&mut self) -> Vec<Effect> {
+        if self.turn.is_some() || self.connection == Connection::None || self.queue.waiting.is_empty() {
+            return Vec::new();
+        }
+        self.queue.held = false;
+        let Queued { text, mode } = self.queue.waiting.remove(0);
+        let (sent, effects) = self.send_as(&text, mode);
+        if !sent {
+            self.queue.waiting.insert(0, Queued { text, mode });
+            self.queue.held = true;
+        }
+        effects
+    }
+
+    /// Takes the newest message that waits back, to be changed.
+    pub fn take_back_queued(&mut self) -> Option<String> {
+        let taken = self.queue.waiting.pop();
+        self.queue.held &= !self.queue.waiting.is_empty();
+        taken.map(|queued| queued.text)
+    }
+
+    /// Sends a message in a mode of its own.
+    fn send_as(&mut self, text: &str, mode: Mode) -> (bool, Vec<Effect>) {
+        let usual = std::mem::replace(&mut self.mode, mode);
+        let sent = self.send(text);
+        self.mode = usual;
+        sent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::*;
+    use crate::llm::{Completion, Finish, StreamEvent};
+
+    fn busy() -> Session {
+        let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
+        assert!(session.send("first").0 && session.send("second").0 && session.send("third").0);
+        session
+    }
+
+    fn end(session: &mut Session, result: Result<Completion, Failure>) -> Vec<Effect> {
+        let Some(turn) = session.turn.as_ref().map(|turn| turn.number) else { panic!("no turn") };
+        session.handle(Report::Asked { turn, event: AskEvent::Stream(StreamEvent::Text("Well.".into())) });
+        session.handle(Report::Ended { turn, result })
+    }
+
+    fn done() -> Result<Completion, Failure> {
+        Ok(Completion { finish: Finish::Stop, usage: None })
+    }
+
+    fn asked(effects: &[Effect]) -> Option<&str> {
+        effects.iter().find_map(|effect| match effect {
+            Effect::Ask(order) => Some(order.draft.as_str()),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn what_is_said_meanwhile_goes_out_in_order_when_the_answer_has_been_looked_through() {
+        let mut session = busy();
+        assert_eq!(asked(&session.next_queued()), None, "the model still answers");
+        let effects = end(&mut session, done());
+        assert!(effects.iter().any(|effect| matches!(effect, Effect::Propose { .. })));
+        assert_eq!(asked(&session.next_queued()), None, "nobody knows yet what the answer changes");
+        session.handle(Report::NotProposed(None));
+        assert_eq!(asked(&session.next_queued()), Some("second"));
+        assert_eq!(session.queue.waiting().len(), 1);
+    }
+
+    #[test]
+    fn after_a_failure_or_a_stop_what_waits_is_held() {
+        for stop in [true, false] {
+            let mut session = busy();
+            if stop {
+                session.cancel();
+            } else {
+                end(&mut session, Err(Failure { message: "gone".into(), hint: String::new() }));
+            }
+            assert_eq!(asked(&session.next_queued()), None);
+            assert!(session.queue.is_held());
+            assert_eq!(asked(&session.send_queued()), Some("second"), "until the developer says so");
+            assert!(!session.queue.is_held());
+        }
+    }
+
+    #[test]
+    fn what_waits_can_be_taken_back_the_newest_first() {
+        let mut session = busy();
+        assert_eq!(session.take_back_queued().as_deref(), Some("third"));
+        assert_eq!(session.take_back_queued().as_deref(), Some("second"));
+        assert_eq!(session.take_back_queued(), None);
+    }
+}

@@ -1,0 +1,71 @@
+//! Telling somebody who looks elsewhere that the app waits for them again.
+
+use std::io::{self, Write as _};
+
+use super::app::App;
+use crate::config::Notify;
+
+/// What is known of whether anybody looks, and whether there was work under way.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Attention {
+    /// Whether the terminal has the focus; `None` as long as it has not told.
+    pub(super) focused: Option<bool>,
+    busy: bool,
+}
+
+impl App {
+    /// What to tell somebody who looks elsewhere, now that the work that was under way has come to an end.
+    pub(super) fn news(&mut self) -> Option<String> {
+        let busy = self.session.is_busy();
+        let was_busy = std::mem::replace(&mut self.attention.busy, busy);
+        // A terminal that does not tell of its focus may be far away.
+        if !was_busy || busy || self.attention.focused == Some(true) {
+            return None;
+        }
+        let pending = self.session.review.counts().pending;
+        Some(match (self.session.questions.front(), pending) {
+            (Some(_), _) => "rhumb has a question".to_owned(),
+            (None, 0) => "rhumb is done".to_owned(),
+            (None, 1) => "rhumb: a hunk waits for your decision".to_owned(),
+            (None, hunks) => format!("rhumb: {hunks} hunks wait for your decision"),
+        })
+    }
+}
+
+/// Tells it through the terminal. The text is our own: nothing of a model or a file gets into the sequence.
+pub(super) fn by_terminal(notify: Notify, text: &str) {
+    let mut out = io::stdout();
+    let _ = match notify {
+        Notify::None => Ok(()),
+        Notify::Bell => write!(out, "\x07"),
+        Notify::Osc9 => write!(out, "\x1b]9;{text}\x07"),
+        Notify::Osc777 => write!(out, "\x1b]777;notify;rhumb;{text}\x07"),
+    };
+    let _ = out.flush();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::{Connection, Session};
+    use crate::tui::theme::{ColorDepth, Theme};
+    use crossterm::event::Event;
+
+    fn app() -> App {
+        let (session, effects) = Session::start(Connection::Remote { model: "m".into(), host: "h".into() });
+        App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0
+    }
+
+    #[test]
+    fn the_end_of_a_turn_is_news_to_those_who_look_elsewhere() {
+        for (event, told) in [(None, true), (Some(Event::FocusLost), true), (Some(Event::FocusGained), false)] {
+            let mut app = app();
+            app.session.send("go");
+            event.into_iter().for_each(|event| drop(app.event(event)));
+            assert_eq!(app.news(), None, "it is under way");
+            app.session.cancel();
+            assert_eq!(app.news().is_some(), told);
+            assert_eq!(app.news(), None, "told once");
+        }
+    }
+}
