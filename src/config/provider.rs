@@ -119,14 +119,6 @@ pub(super) fn of_family(model: &str) -> Option<&'static Preset> {
     PRESETS.iter().find(|preset| preset.families.iter().any(|beginning| model.starts_with(beginning)))
 }
 
-/// Whether only the newer API of the provider that makes this model serves it well: it answers nothing, or an error, to the
-/// other one.
-pub(super) fn wants_responses(model: &str) -> bool {
-    let model = model.to_ascii_lowercase();
-    let is_pro = model.split('-').any(|word| word == "pro");
-    is_pro || model.contains("codex") || model.contains("deep-research") || model.starts_with("computer-use")
-}
-
 /// A provider of the user's own, `[providers.NAME]`. What is absent is as in the preset of that name, if there is one.
 #[derive(Clone, Default, PartialEq)]
 pub struct ProviderEntry {
@@ -259,16 +251,6 @@ mod tests {
         assert_eq!(maker("o3-mini"), Some("openai"));
         assert_eq!(maker("gemini-2.5-flash"), Some("gemini"));
         assert_eq!(maker("qwen2.5-coder:14b"), None);
-    }
-
-    #[test]
-    fn some_models_are_served_by_the_newer_api_alone() {
-        for model in ["o1-pro", "gpt-5-codex", "gpt-5.1-codex-mini", "codex-mini-latest", "gpt-5-pro-2025-10-06"] {
-            assert!(wants_responses(model), "{model}");
-        }
-        for model in ["gpt-5", "o3", "gpt-4.1-mini", "gpt-4o-prototype"] {
-            assert!(!wants_responses(model), "{model}");
-        }
     }
 
     #[test]

@@ -6,9 +6,9 @@
 use url::Url;
 
 use super::key::Claim;
-use super::provider::{PRESETS, Preset, ProviderEntry, of_family, preset, wants_responses};
+use super::provider::{PRESETS, Preset, ProviderEntry, of_family, preset};
 use super::{ConfigError, Settings};
-use crate::models::Api;
+use crate::models::{Api, Catalog};
 
 /// The preset whose key may also go to the address that the user's environment gives beside it.
 pub(super) const OPENAI: &str = "openai";
@@ -31,7 +31,7 @@ impl Candidate<'_> {
     /// The wire format for `model`, where no setting says another.
     pub(super) fn api(&self, model: &str) -> Api {
         let preset = self.preset.map_or(Api::Chat, |preset| preset.api);
-        let newer = self.name == OPENAI && self.at_home() && wants_responses(model);
+        let newer = self.name == OPENAI && self.at_home() && Catalog::bundled().find_at(OPENAI, model).responses_only;
         self.entry.and_then(|entry| entry.api).unwrap_or(if newer { Api::Responses } else { preset })
     }
 

@@ -104,6 +104,8 @@ impl Catalog {
         let listed = self.listed(&name);
         if let Some((listing, source)) = listed {
             lay(listing, source, &name, &mut model);
+        } else if named == Some("openai") {
+            model.responses_only = newer_api_alone(name.id);
         }
         if let Some(provider) = named.or(listed.map(|(listing, _)| listing.provider.as_str())) {
             let price = listed.and_then(|(listing, _)| listing.prices).map(|prices| prices.output);
@@ -215,6 +217,13 @@ fn at_home(model: &mut Model) {
     model.window = model.window.min(super::model::DEFAULT_WINDOW);
     model.prices = Some(Prices::default());
     model.capabilities.caching = Caching::ByPrefix;
+}
+
+/// Whether only the newer API of OpenAI serves a model well that no list has: it answers nothing, or an error, to the other one.
+fn newer_api_alone(id: &str) -> bool {
+    let id = id.to_ascii_lowercase();
+    let is_pro = id.split('-').any(|word| word == "pro");
+    is_pro || id.contains("codex") || id.contains("deep-research") || id.starts_with("computer-use")
 }
 
 /// Lays the facts of a list over what the family lets one expect.

@@ -216,3 +216,14 @@ fn any_name_gets_an_answer() {
         assert!(find(name).window > 0, "{name}");
     }
 }
+
+#[test]
+fn some_models_are_served_by_the_newer_api_alone() {
+    let only = |model: &str| Catalog::bundled().find_at("openai", model).responses_only;
+    for model in ["o1-pro", "gpt-5-codex", "gpt-5.1-codex-mini", "codex-mini-latest", "gpt-9-pro-2031-01-01"] {
+        assert!(only(model), "{model}");
+    }
+    for model in ["gpt-5", "o3", "gpt-4.1-mini", "gpt-4o-prototype"] {
+        assert!(!only(model), "{model}");
+    }
+}
