@@ -279,7 +279,7 @@ fn notices_wrap_and_say_what_to_do() {
         );
         harness.tell(Level::Warning, "harbour/ship.py was read again.", "").tell(
             Level::Info,
-            "The prompt is on the clipboard (about 812 tokens).",
+            "The prompt (about 812 tokens) is on the clipboard.",
             "Paste it.",
         );
         harness.settle();

@@ -8,6 +8,7 @@ mod chat_files;
 mod command;
 mod commands;
 mod commits;
+mod doubt;
 mod effect;
 mod fetching;
 mod folding;

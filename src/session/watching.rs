@@ -52,13 +52,13 @@ impl Session {
 
     /// A file was saved, and these comments for the model are in it. New ones that want something become a message, which waits
     /// while the model answers.
-    pub(super) fn commented(&mut self, path: String, found: Vec<FoundComment>) -> Vec<Effect> {
+    pub(super) fn commented(&mut self, path: &str, found: &[FoundComment]) -> Vec<Effect> {
         if !self.watching.on {
             return Vec::new();
         }
         let before = match found.is_empty() {
-            true => self.watching.known.remove(&path),
-            false => self.watching.known.insert(path.clone(), found.clone()),
+            true => self.watching.known.remove(path),
+            false => self.watching.known.insert(path.to_owned(), found.to_vec()),
         };
         let mut before: Vec<AiComment> = before.unwrap_or_default().into_iter().map(|found| found.comment).collect();
         // Lines move; the same words twice in a file are two comments.
@@ -68,9 +68,9 @@ impl Session {
         };
         let wanted: Vec<&FoundComment> =
             found.iter().filter(&mut is_new).filter(|found| found.comment.kind != CommentKind::Note).collect();
-        let mut effects = if found.is_empty() { Vec::new() } else { self.add_commented(&path) };
+        let mut effects = if found.is_empty() { Vec::new() } else { self.add_commented(path) };
         if !wanted.is_empty() {
-            effects.extend(self.order_comments(&path, &wanted));
+            effects.extend(self.order_comments(path, &wanted));
         }
         effects
     }

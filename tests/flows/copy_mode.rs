@@ -55,7 +55,7 @@ fn the_prompt_is_copied_and_a_pasted_reply_is_reviewed_and_written() {
     pty.type_text(REQUEST);
     wait_for_draft(&pty, REQUEST);
     pty.key("F3");
-    pty.wait_for("The prompt is on the clipboard");
+    pty.wait_for("is on the clipboard.");
     let prompt = clipboard(&pty).expect("an OSC 52 sequence");
     for part in [HARBOUR, REQUEST, "bearing_to", "SEARCH"] {
         assert!(prompt.contains(part), "no {part:?} in {prompt}");

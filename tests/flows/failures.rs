@@ -146,7 +146,7 @@ fn an_answer_that_hangs_can_be_cancelled() {
     wait_for_draft(&pty, REQUEST);
     // What came back is the draft for everything, not only for the eye.
     pty.key("F3");
-    pty.wait_for("The prompt is on the clipboard");
+    pty.wait_for("is on the clipboard.");
     assert!(clipboard(&pty).is_some_and(|prompt| prompt.contains(REQUEST)), "{}", pty.screen());
     pty.key("Enter");
     pty.wait_for("Here now.");
