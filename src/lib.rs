@@ -13,6 +13,7 @@
 //! context                 what the next request holds, part by part, with its tokens; our prompts; what gives way
 //! ── the core above knows nothing of terminals, networks, files or clocks ──
 //! workspace git llm store config    the world: files, commits, models, what is kept between runs, settings
+//! web speech              pages that were asked for; what was spoken
 //! bench                   what the map costs and how good it is
 //! session                 the conversation: one turn from draft to commit; the runner joins the rooms
 //! tui headless cli        the faces: the full-screen app, one turn without it, the command line
@@ -42,9 +43,11 @@ pub mod models;
 pub mod repo_map;
 pub mod review;
 pub mod session;
+pub mod speech;
 pub mod store;
 pub mod syntax;
 pub mod text;
 pub mod tokens;
 pub mod tui;
+pub mod web;
 pub mod workspace;

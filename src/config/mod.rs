@@ -22,6 +22,7 @@ mod setting;
 mod settings;
 mod trust;
 mod value;
+mod voice;
 
 pub use default_file::{default_file, settings_table};
 pub use endpoint::Endpoint;

@@ -22,6 +22,11 @@ pub fn picture_type(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
+/// Width and height of the picture in a file, in pixels, if its first bytes tell.
+pub fn picture_size(bytes: &[u8]) -> Option<(usize, usize)> {
+    imagesize::blob_size(bytes).ok().map(|size| (size.width, size.height))
+}
+
 /// How much of a picture an OpenAI model looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
@@ -50,7 +55,26 @@ pub enum ImageCost {
     Crops,
 }
 
+/// The largest picture that servers take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PictureLimit {
+    /// Bytes of the file.
+    pub bytes: usize,
+    /// Pixels of its longer side, if that is limited.
+    pub side: Option<usize>,
+}
+
 impl ImageCost {
+    /// The largest picture that such models take, by the documentation of their makers. Where the limit is one on what is sent,
+    /// which is base64, a file may have three quarters of it.
+    pub fn limit(self) -> PictureLimit {
+        match self {
+            Self::Area => PictureLimit { bytes: 5 * 1024 * 1024 / 4 * 3, side: Some(8_000) },
+            Self::Crops => PictureLimit { bytes: 20 * 1024 * 1024 / 4 * 3, side: None },
+            Self::Tiles { .. } => PictureLimit { bytes: 20 * 1024 * 1024, side: None },
+        }
+    }
+
     /// The rule for a model, by its name; OpenAI's for one that is not known.
     pub fn for_model(model: &str) -> Self {
         let name = model.to_ascii_lowercase();

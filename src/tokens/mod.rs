@@ -14,7 +14,7 @@ use tiktoken_rs::{CoreBPE, cl100k_base_singleton, o200k_base_singleton};
 
 use self::Encoding::{Cl100k, O200k};
 pub use self::calibration::{Calibrated, Calibration};
-pub use self::image::{Detail, ImageCost, picture_type};
+pub use self::image::{Detail, ImageCost, PictureLimit, picture_size, picture_type};
 pub use self::memo::{LineCount, LineMemo};
 
 /// Texts above this many bytes are sampled rather than counted whole: counting them would take more than 5 ms.

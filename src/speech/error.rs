@@ -1,0 +1,116 @@
+//! What can go wrong when a message is spoken.
+
+/// A message could not be recorded or written down. No text of these errors holds the key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SpeechError {
+    /// No program that records is there.
+    #[error("there is no program that records sound: looked for {}", .looked_for.join(", "))]
+    NoRecorder {
+        /// The programs.
+        looked_for: Vec<String>,
+    },
+    /// The command of the settings is no command line.
+    #[error("voice_cmd is no command line: {reason}")]
+    BadCommand {
+        /// What is wrong.
+        reason: String,
+    },
+    /// The recorder cannot be started.
+    #[error("cannot start {program}: {cause}")]
+    NotStarted {
+        /// The program.
+        program: String,
+        /// Why.
+        cause: String,
+    },
+    /// The recorder failed.
+    #[error("{program} recorded nothing{}", if .said.is_empty() { String::new() } else { format!(": {}", .said) })]
+    Failed {
+        /// The program.
+        program: String,
+        /// What it said.
+        said: String,
+    },
+    /// What the recorder printed is no sound that could be sent.
+    #[error("what {program} printed is no sound in a form that is known")]
+    NoSound {
+        /// The program.
+        program: String,
+    },
+    /// No model is named that writes speech down.
+    #[error("no model is named that writes speech down")]
+    NoModel,
+    /// The provider does not do that.
+    #[error("{provider} has no endpoint that writes speech down")]
+    NoEndpoint {
+        /// The provider.
+        provider: String,
+    },
+    /// The address of the endpoint is none.
+    #[error("{url:?} is no address of an API")]
+    BadAddress {
+        /// The address, without a password.
+        url: String,
+    },
+    /// The key cannot be sent.
+    #[error("the key holds characters that cannot be sent")]
+    BadKey,
+    /// Nobody answers.
+    #[error("cannot connect to {url}: {cause}")]
+    Connect {
+        /// The address.
+        url: String,
+        /// The innermost cause.
+        cause: String,
+    },
+    /// The answer broke off or took too long.
+    #[error("{url} did not answer: {cause}")]
+    NoAnswer {
+        /// The address.
+        url: String,
+        /// Why.
+        cause: String,
+    },
+    /// The server says no.
+    #[error("{url} refused the recording (status {status}){}", if .message.is_empty() { String::new() } else { format!(": {}", .message) })]
+    Refused {
+        /// The address.
+        url: String,
+        /// HTTP status.
+        status: u16,
+        /// The server's words.
+        message: String,
+    },
+    /// What came holds no words.
+    #[error("{url} does not answer like a transcription API")]
+    NoText {
+        /// The address.
+        url: String,
+    },
+}
+
+impl SpeechError {
+    /// What to do next, as one sentence.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::NoRecorder { .. } => {
+                "Install one of them (arecord is in alsa-utils, rec in sox), or name a command that prints WAV: voice_cmd in rhumb.toml."
+            }
+            Self::BadCommand { .. } | Self::NotStarted { .. } => "Look at voice_cmd in rhumb.toml.",
+            Self::Failed { .. } => "Check the microphone, and that programs may use it.",
+            Self::NoSound { .. } => "voice_cmd must print WAV, Ogg, FLAC, MP3, M4A or WebM to its standard output.",
+            Self::NoModel => "Name one in rhumb.toml: voice_model = \"openai/whisper-1\"; its provider's key is used.",
+            Self::NoEndpoint { .. } => {
+                "voice_model in rhumb.toml names another: openai/whisper-1, groq/whisper-large-v3-turbo, or a server of yours."
+            }
+            Self::BadAddress { .. } => "Look at base_url of the provider that voice_model names.",
+            Self::BadKey => "Copy the key again, without line breaks or quotes.",
+            Self::Connect { .. } | Self::NoAnswer { .. } => "Check the address and the network, then speak again.",
+            Self::Refused { status: 401 | 403, .. } => "Check the key of the provider that voice_model names.",
+            Self::Refused { status: 404, .. } => "Check voice_model, and that its provider writes speech down.",
+            Self::Refused { status: 413, .. } => "Speak in shorter pieces.",
+            Self::Refused { .. } => "Check voice_model; if that is right, try again in a moment.",
+            Self::NoText { .. } => "Check voice_model and the address of its provider.",
+        }
+    }
+}

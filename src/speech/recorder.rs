@@ -1,0 +1,253 @@
+//! The program that records: the one of the settings, or the first that is there of those that desktops come with.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::error::SpeechError;
+use super::sound::Sound;
+use crate::text::sanitize;
+
+/// The longest recording, in seconds.
+pub const MAX_SECONDS: f32 = 600.0;
+/// The largest, in bytes; OpenAI takes 25 MB in all.
+const MAX_BYTES: usize = 24_500_000;
+/// How long a recorder may take to end when it is told to.
+const GRACE: Duration = Duration::from_secs(2);
+/// Bytes that are read at once: an eighth of a second of sound as the recorders below make it.
+const PIECE: usize = 4_096;
+/// The most that is told of what a recorder complains, in bytes.
+const COMPLAINT: u64 = 400;
+
+/// A command that prints sound until it is told to stop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorder {
+    /// The program.
+    pub program: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+}
+
+/// What is known while it records.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Heard {
+    /// How loud it was just now, from 0 to 1; `None` where that cannot be told.
+    pub level: Option<f32>,
+    /// Seconds so far.
+    pub seconds: f32,
+}
+
+/// The command that records: `configured`, a command line of the user's settings, or what `is_there`. Speech needs one channel
+/// of 16,000 samples a second; models are trained on nothing else.
+///
+/// # Errors
+/// There is none.
+pub fn recorder(configured: Option<&str>, os: &str, is_there: &dyn Fn(&str) -> bool) -> Result<Recorder, SpeechError> {
+    if let Some(line) = configured {
+        let bad = |reason: String| SpeechError::BadCommand { reason };
+        let mut words = shell_words::split(line).map_err(|error| bad(error.to_string()))?.into_iter();
+        let program = words.next().ok_or_else(|| bad("it is empty".into()))?;
+        return Ok(Recorder { program, arguments: words.collect() });
+    }
+    let ffmpeg = match os {
+        "macos" => "-loglevel error -nostdin -f avfoundation -i :default -ac 1 -ar 16000 -f wav -",
+        _ => "-loglevel error -nostdin -f pulse -i default -ac 1 -ar 16000 -f wav -",
+    };
+    let known = [
+        ("arecord", "-q -t wav -f S16_LE -r 16000 -c 1"),
+        ("rec", "-q -t wav -b 16 -e signed-integer -r 16000 -c 1 -"),
+        ("sox", "-q -d -t wav -b 16 -e signed-integer -r 16000 -c 1 -"),
+        ("ffmpeg", ffmpeg),
+    ];
+    let found = known.iter().find(|(program, _)| is_there(program));
+    let (program, arguments) = found.ok_or_else(|| SpeechError::NoRecorder {
+        looked_for: known.iter().filter(|(name, _)| *name != "sox").map(|(name, _)| (*name).to_owned()).collect(),
+    })?;
+    let arguments = arguments.split(' ').map(str::to_owned).collect();
+    Ok(Recorder { program: (*program).to_owned(), arguments })
+}
+
+/// Records until `stop`, until the recorder ends by itself, or up to the limits; `heard` is told how it goes. The second of the
+/// pair is the limit that was reached, if one was. Dropping the future ends the recorder.
+///
+/// # Errors
+/// It cannot be started, or recorded nothing.
+pub async fn record(
+    recorder: &Recorder,
+    stop: &CancellationToken,
+    heard: &(dyn Fn(Heard) + Sync),
+) -> Result<(Sound, Option<String>), SpeechError> {
+    let program = recorder.program.clone();
+    let not_started = |cause: String| SpeechError::NotStarted { program: recorder.program.clone(), cause };
+    let mut child = start(recorder).map_err(|error| not_started(error.to_string()))?;
+    let mut out = child.stdout.take().ok_or_else(|| not_started("it has no output".into()))?;
+    let complaint = tokio::spawn(complaint(child.stderr.take()));
+    let (mut sound, started) = (Sound::default(), Instant::now());
+    let limit = tokio::select! {
+        biased;
+        () = stop.cancelled() => None,
+        limit = listen(&mut out, &mut sound, started, heard) => limit,
+    };
+    interrupt(&mut child);
+    // What it still has in hand belongs to the last word.
+    let rest = async {
+        let mut piece = [0; PIECE];
+        while let Ok(read @ 1..) = out.read(&mut piece).await {
+            if sound.len() < MAX_BYTES {
+                sound.push(piece.get(..read).unwrap_or_default());
+            }
+        }
+    };
+    timeout(GRACE, rest).await.ok();
+    if timeout(GRACE, child.wait()).await.is_err() {
+        child.kill().await.ok();
+    }
+    if sound.is_empty() {
+        // Whoever inherited the pipe may hold it open.
+        let said = timeout(GRACE, complaint).await.ok().and_then(Result::ok).unwrap_or_default();
+        return Err(SpeechError::Failed { program, said });
+    }
+    Ok((sound, limit))
+}
+
+/// Listens until the recorder ends or a limit is reached, which it tells.
+async fn listen(
+    out: &mut (impl AsyncRead + Unpin),
+    sound: &mut Sound,
+    started: Instant,
+    heard: &(dyn Fn(Heard) + Sync),
+) -> Option<String> {
+    let mut piece = [0; PIECE];
+    while let Ok(read @ 1..) = out.read(&mut piece).await {
+        let level = sound.push(piece.get(..read).unwrap_or_default());
+        let seconds = sound.seconds().unwrap_or_else(|| started.elapsed().as_secs_f32());
+        heard(Heard { level, seconds });
+        if seconds >= MAX_SECONDS {
+            return Some(format!("{} minutes", MAX_SECONDS / 60.0));
+        }
+        if sound.len() + PIECE > MAX_BYTES {
+            return Some(format!("{:.1} MB", MAX_BYTES as f64 / 1e6));
+        }
+    }
+    None
+}
+
+fn start(recorder: &Recorder) -> std::io::Result<Child> {
+    Command::new(&recorder.program)
+        .args(&recorder.arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        // Not in the repository, where a relative entry of PATH could name a program of its own.
+        .current_dir(std::env::home_dir().filter(|home| home.is_dir()).unwrap_or_else(std::env::temp_dir))
+        .kill_on_drop(true)
+        .spawn()
+}
+
+/// Tells the recorder to stop as Ctrl-C does, so that it writes what it still has.
+#[cfg(unix)]
+fn interrupt(child: &mut Child) {
+    let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
+    if let Some(id) = id {
+        // It may have ended by itself.
+        rustix::process::kill_process(id, rustix::process::Signal::INT).ok();
+    }
+}
+
+/// Stops the recorder.
+#[cfg(not(unix))]
+fn interrupt(child: &mut Child) {
+    child.start_kill().ok();
+}
+
+/// The beginning of what the recorder complains, in one line. All of it is read, so that no full pipe stops it.
+async fn complaint(pipe: Option<impl AsyncRead + Unpin>) -> String {
+    let Some(mut pipe) = pipe else { return String::new() };
+    let mut said = Vec::new();
+    (&mut pipe).take(COMPLAINT).read_to_end(&mut said).await.ok();
+    tokio::io::copy(&mut pipe, &mut tokio::io::sink()).await.ok();
+    let text = String::from_utf8_lossy(&said);
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    sanitize::visible_line(&line).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_program_that_is_there_records() {
+        let with = |there: &[&str]| recorder(None, "linux", &|name| there.contains(&name)).map(|found| found.program);
+        assert_eq!(with(&["ffmpeg", "arecord"]).as_deref(), Ok("arecord"));
+        assert_eq!(with(&["ffmpeg", "rec", "sox"]).as_deref(), Ok("rec"));
+        assert_eq!(with(&["ffmpeg"]).as_deref(), Ok("ffmpeg"));
+        let error = with(&[]).unwrap_err();
+        assert_eq!(error.to_string(), "there is no program that records sound: looked for arecord, rec, ffmpeg");
+        assert!(error.hint().contains("alsa-utils"));
+        let own = recorder(Some("pw-record --format s16 '-'"), "linux", &|_| false).unwrap();
+        assert_eq!((own.program.as_str(), own.arguments.join("|").as_str()), ("pw-record", "--format|s16|-"));
+        for bad in ["", "a 'b"] {
+            assert!(matches!(recorder(Some(bad), "linux", &|_| true), Err(SpeechError::BadCommand { .. })), "{bad}");
+        }
+    }
+
+    #[cfg(unix)]
+    mod processes {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+
+        use super::*;
+
+        const HEAD: &str = r"printf 'RIFF\377\377\377\177WAVEfmt \020\000\000\000\001\000\001\000\200\076\000\000\000\175\000\000\002\000\020\000data\377\377\377\177'";
+
+        fn shell(script: &str) -> Recorder {
+            Recorder { program: "sh".into(), arguments: vec!["-c".into(), script.into()] }
+        }
+
+        #[tokio::test]
+        async fn a_recording_ends_when_it_is_told_to() {
+            let script =
+                format!("trap 'printf bye.; exit 0' INT; {HEAD}; printf 12345678; while :; do sleep 0.05; done");
+            let (stop, times) = (CancellationToken::new(), AtomicUsize::new(0));
+            let heard = |_: Heard| {
+                times.fetch_add(1, Ordering::SeqCst);
+                stop.cancel();
+            };
+            let (sound, limit) = record(&shell(&script), &stop, &heard).await.unwrap();
+            assert!(limit.is_none() && times.load(Ordering::SeqCst) > 0);
+            let (name, file) = sound.into_file().unwrap();
+            assert!(name == "speech.wav" && file.ends_with(b"bye."), "what came last belongs to it");
+        }
+
+        #[tokio::test]
+        async fn one_that_does_not_listen_is_killed() {
+            let script = format!("trap '' INT; {HEAD}; printf 12345678; sleep 600");
+            let stop = CancellationToken::new();
+            let (sound, _) = record(&shell(&script), &stop, &|_| stop.cancel()).await.unwrap();
+            assert!(!sound.is_empty());
+        }
+
+        #[tokio::test]
+        async fn one_that_fails_is_told_with_its_words() {
+            let stop = CancellationToken::new();
+            let fails = shell("echo 'no such device' >&2; exit 1");
+            let error = record(&fails, &stop, &|_| {}).await.unwrap_err();
+            assert_eq!(error.to_string(), "sh recorded nothing: no such device");
+            let none = Recorder { program: "/nowhere/rec".into(), arguments: Vec::new() };
+            assert!(matches!(record(&none, &stop, &|_| {}).await, Err(SpeechError::NotStarted { .. })));
+        }
+
+        #[tokio::test]
+        async fn an_endless_recording_ends_at_its_limit() {
+            let script = format!("{HEAD}; exec cat /dev/zero");
+            let (_, limit) = record(&shell(&script), &CancellationToken::new(), &|_| {}).await.unwrap();
+            assert_eq!(limit.as_deref(), Some("10 minutes"));
+            let (sound, limit) =
+                record(&shell("printf OggS; exec cat /dev/zero"), &CancellationToken::new(), &|_| {}).await.unwrap();
+            assert!(limit.as_deref() == Some("24.5 MB") && sound.len() <= 25_000_000);
+        }
+    }
+}
