@@ -5,6 +5,7 @@ use std::sync::Arc;
 use globset::GlobBuilder;
 
 use super::effect::Effect;
+use super::fetching::is_picture_path;
 use super::state::Session;
 use super::transcript::Level;
 use crate::workspace::is_secret_name;
@@ -25,10 +26,11 @@ impl Session {
             self.early_files.push((names.to_vec(), read_only));
             return Vec::new();
         }
-        let mut added = Vec::new();
+        let (mut added, mut effects) = (Vec::new(), Vec::new());
         for name in names {
             match self.meant(name) {
                 Ok(paths) => added.extend(paths),
+                Err(_) if is_picture_path(name) => effects.extend(self.add_picture_file(name)),
                 Err(reason) => self.tell(Level::Error, reason, "Ctrl-P opens the file picker."),
             }
         }
@@ -38,16 +40,23 @@ impl Session {
                 None => self.files.push(ChatFile { path: path.clone(), read_only }),
             }
         }
-        if added.is_empty() { Vec::new() } else { self.measure() }
+        if !added.is_empty() {
+            effects.extend(self.measure());
+        }
+        effects
     }
 
     /// Takes files out of the chat; all of them when no name is given.
     pub fn drop_files(&mut self, names: &[String]) -> Vec<Effect> {
         if names.is_empty() {
             self.files.clear();
+            self.outside.pictures.clear();
             return self.measure();
         }
         for name in names {
+            if self.outside.drop_picture(name) {
+                continue;
+            }
             let chat = self.files.iter().map(|file| file.path.as_str());
             match named(chat, name).as_slice() {
                 [] => self.tell(Level::Error, format!("{name} is not in the chat."), "/ls lists what is."),
@@ -75,7 +84,8 @@ impl Session {
     /// Says which files are in the chat.
     pub fn list_files(&mut self) {
         let line = |file: &ChatFile| format!("{}{}", file.path, if file.read_only { "  (read-only)" } else { "" });
-        let lines: Vec<String> = self.files.iter().map(line).collect();
+        let mut lines: Vec<String> = self.files.iter().map(line).collect();
+        lines.extend(self.outside.pictures.iter().map(|picture| format!("{}  (picture)", picture.name)));
         let text = if lines.is_empty() { "No file is in the chat.".to_owned() } else { lines.join("\n") };
         self.tell(Level::Info, text, "");
     }

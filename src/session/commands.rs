@@ -31,6 +31,9 @@ impl Session {
                 self.tell(Level::Info, "Looking for a model server on this machine …", "");
                 return vec![Effect::FindServers];
             }
+            Command::Web(url) => return self.fetch_page(&url),
+            Command::Paste(name) => return self.paste_from_clipboard(name),
+            Command::Voice => return self.record(),
             other => self.tell(Level::Error, format!("{other:?} is not built yet."), ""),
         }
         Vec::new()

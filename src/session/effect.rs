@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::context::{FoundComment, Message, Mode, Prompt};
+use crate::context::{FoundComment, Image, Message, Mode, Prompt};
 use crate::edit::Proposal;
 use crate::llm::{Completion, LocalServer};
 use crate::models::{Api, Dollars, Model};
@@ -23,6 +23,8 @@ pub struct ContextOrder {
     pub generation: u64,
     /// Files in the chat.
     pub files: Vec<ChatFile>,
+    /// Pictures in the chat that are no files of the repository.
+    pub pictures: Vec<Image>,
     /// How the draft is meant.
     pub mode: Mode,
     /// Earlier turns.

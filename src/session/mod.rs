@@ -35,7 +35,9 @@ pub use chat_files::ChatFile;
 pub use command::{Argument, COMMANDS, Command, CommandError, CommandInfo, Group, find_command, parse_command};
 pub use commits::{GitOrder, GitReport};
 pub use effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report, WriteOrder, Written};
-pub use fetching::{FetchOrder, FetchReport};
+pub use fetching::{
+    Clipboard, FetchOrder, FetchReport, NewPicture, Outside, PageFetch, Recording, SharedPage, Stage, is_picture_path,
+};
 pub use keeping::{KeepOrder, KeepReport};
 pub use processes::{RunOrder, RunReport};
 pub use question::{Choice, Question, Subject};

@@ -5,6 +5,7 @@
 
 use super::effect::Effect;
 use super::state::Session;
+use crate::web::NearHost;
 
 /// One answer that can be given.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +25,15 @@ impl Choice {
 
 /// What a question is about, with what is needed to act on its answer.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Subject {}
+pub enum Subject {
+    /// Reading a page whose way leads to machines that are not on the open internet.
+    NearPage {
+        /// The page.
+        url: String,
+        /// The machines that it may come from, if the answer is yes.
+        allowed: Vec<NearHost>,
+    },
+}
 
 /// A question.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +50,6 @@ pub struct Question {
 
 impl Session {
     /// Asks, after what is asked already.
-    #[allow(dead_code)]
     pub(super) fn question(&mut self, question: Question) {
         if !self.questions.contains(&question) {
             self.questions.push_back(question);
@@ -59,6 +67,8 @@ impl Session {
             return Vec::new();
         }
         let Some(question) = self.questions.pop_front() else { return Vec::new() };
-        match question.subject {}
+        match question.subject {
+            Subject::NearPage { url, allowed } => self.answer_near_page(&url, allowed, key),
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::asking::Spent;
 use super::chat_files::ChatFile;
 use super::effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report};
+use super::fetching::Outside;
 use super::folding::{Folded, Folding};
 use super::question::Question;
 use super::queue::Queue;
@@ -52,6 +53,8 @@ pub struct Session {
     pub transcript: Vec<Entry>,
     /// Files in the chat, in the order they were added.
     pub files: Vec<ChatFile>,
+    /// What came from outside, or is on its way.
+    pub outside: Outside,
     /// Who answers.
     pub connection: Connection,
     /// How messages are meant from now on.
@@ -140,6 +143,7 @@ impl Session {
         let mut session = Self {
             transcript: Vec::new(),
             files: Vec::new(),
+            outside: Outside::default(),
             connection,
             mode: Mode::default(),
             questions: VecDeque::new(),
@@ -203,6 +207,7 @@ impl Session {
         ContextOrder {
             generation,
             files: self.files.clone(),
+            pictures: self.outside.pictures.clone(),
             mode: self.mode,
             history: self.history(),
             exchange: Vec::new(),
@@ -420,7 +425,7 @@ impl Session {
             Report::Git(report) => match report {},
             Report::Ran(report) => match report {},
             Report::Kept(report) => match report {},
-            Report::Fetched(report) => match report {},
+            Report::Fetched(report) => return self.fetched(report),
             Report::Servers(servers) => self.found(servers),
             Report::Failed(failure) => self.tell_failure(Level::Error, failure),
             Report::Connected { model, host, facts, notes } => {
@@ -457,6 +462,7 @@ impl Session {
     fn measured(&mut self, view: ContextView) -> Vec<Effect> {
         for (path, reason) in &view.unreadable {
             self.files.retain(|file| file.path != *path);
+            self.outside.drop_picture(path);
             self.tell(Level::Error, format!("{path} was taken out of the chat: {reason}."), "");
         }
         let effects = self.fold_if_long(&view.prompt);

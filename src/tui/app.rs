@@ -87,6 +87,8 @@ pub struct App {
     pub hint: String,
     /// Keys of a sequence that has only begun.
     pub(super) pending_keys: String,
+    /// What was put on the clipboard last.
+    pub(super) own_clip: Option<String>,
     /// Whether Ctrl-C was the key before this one.
     pub(super) interrupted_once: bool,
     /// Rows of the panes as last drawn, for paging.
@@ -115,6 +117,7 @@ impl App {
             root,
             hint: String::new(),
             pending_keys: String::new(),
+            own_clip: None,
             interrupted_once: false,
             page: 10,
             was_reviewing: false,
@@ -180,7 +183,7 @@ impl App {
     /// Whether an action would do something now; the command bar leaves the others out.
     pub fn enabled(&self, action: Action) -> bool {
         match action {
-            Action::Escape => self.session.turn.is_some(),
+            Action::Escape => self.session.turn.is_some() || self.session.outside.page.is_some(),
             Action::Send => self.focus == Pane::Chat && !self.composer.is_empty(),
             Action::Newline | Action::ScrollUp => self.focus == Pane::Chat,
             Action::ScrollDown => self.focus == Pane::Chat && self.chat.from_bottom > 0,

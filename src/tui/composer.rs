@@ -106,6 +106,13 @@ impl Composer {
         self.chips.push((chip, text));
     }
 
+    /// Puts words at the cursor, with a space before them where a word ends there.
+    pub fn insert_words(&mut self, words: &str) {
+        let before = self.area.lines().join("\n").chars().take(self.position()).last();
+        let space = if before.is_some_and(|c| !c.is_whitespace()) { " " } else { "" };
+        self.paste(&format!("{space}{words}"));
+    }
+
     /// Starts a new line.
     pub fn newline(&mut self) {
         self.area.insert_newline();

@@ -21,6 +21,7 @@ impl App {
         };
         tasks.extend(run(self.session.next_queued()));
         tasks.extend(self.news().map(Task::Notify));
+        tasks.extend(self.take_outside());
         tasks.extend(self.session.clipboard.take().map(Task::Copy));
         self.offer_servers();
         self.settle();
@@ -38,6 +39,7 @@ impl App {
         }
         let mut tasks = run(effects);
         tasks.extend(run(self.session.next_queued()));
+        tasks.extend(self.take_outside());
         tasks.extend(self.session.clipboard.take().map(Task::Copy));
         tasks.extend(self.news().map(Task::Notify));
         self.offer_servers();
@@ -53,6 +55,7 @@ impl App {
 
     /// A text was handed to the clipboard; `native` if the system's own clipboard took it.
     pub fn copied(&mut self, native: bool, clip: &Clip) {
+        self.own_clip = Some(clip.text.clone());
         self.session.tell(Level::Info, format!("{} is on the clipboard.", clip.what), clip.hint.clone());
         if !native {
             let text = format!("It went there through the terminal (OSC 52, {} kB).", clip.text.len().div_ceil(1_000));
@@ -115,10 +118,13 @@ impl App {
             return Vec::new();
         }
         self.focus = Pane::Chat;
+        if let Some(effects) = self.session.take_pasted(text) {
+            return run(effects);
+        }
         self.typed(|app| app.composer.paste(text))
     }
 
-    fn typed(&mut self, edit: impl FnOnce(&mut Self)) -> Vec<Task> {
+    pub(super) fn typed(&mut self, edit: impl FnOnce(&mut Self)) -> Vec<Task> {
         edit(self);
         let text = self.composer.text();
         // A command is not a message: it must not move the map.
@@ -128,11 +134,17 @@ impl App {
 
     /// Ctrl-C: the most urgent thing first; leaving only when asked twice.
     fn interrupt(&mut self, twice: bool) -> Vec<Task> {
+        if self.session.outside.recording.is_some() {
+            return run(self.session.end_recording(false));
+        }
         if self.overlay.take().is_some() {
             return Vec::new();
         }
         if self.session.turn.is_some() {
             return run(self.session.cancel());
+        }
+        if let Some(effects) = self.stop_outside() {
+            return run(effects);
         }
         if !self.composer.is_empty() {
             return self.typed(|app| app.composer.clear());
@@ -162,6 +174,7 @@ impl App {
                 tasks
             }
             Reply::Answer(key) => run(self.session.answer(key)),
+            Reply::Spoken(keep) => run(self.session.end_recording(keep)),
             Reply::Abandon => {
                 self.session.abandon_review();
                 Vec::new()
@@ -212,6 +225,9 @@ impl App {
     fn escape(&mut self) -> Vec<Task> {
         if self.session.turn.is_some() {
             return run(self.session.cancel());
+        }
+        if let Some(effects) = self.stop_outside() {
+            return run(effects);
         }
         self.focus = Pane::Chat;
         self.chat.from_bottom = 0;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::fetching::picture_refusal;
 use super::kept::KeptMap;
 use super::outfit::Outfit;
 use crate::context::{BudgetPlan, ContextFile, ContextInputs, Image, Shares, Window, fit};
@@ -98,6 +99,12 @@ impl Desk {
                 Err(error) => desk.lay_picture(root, &file.path, model, &error.to_string()),
             }
         }
+        for picture in &order.pictures {
+            match picture_refusal(&picture.bytes, model) {
+                None => desk.images.push(picture.clone()),
+                Some(reason) => desk.unreadable.push((picture.name.clone(), reason)),
+            }
+        }
         desk
     }
 
@@ -105,11 +112,13 @@ impl Desk {
     fn lay_picture(&mut self, root: &Root, path: &str, model: &Model, reason: &str) {
         let bytes = workspace::read_raw(root, path).unwrap_or_default();
         match picture_type(&bytes) {
-            Some(media_type) if model.capabilities.images => {
-                let (name, media_type) = (path.to_owned(), media_type.to_owned());
-                self.images.push(Image { name, media_type, bytes: bytes.into() });
-            }
-            Some(_) => self.unreadable.push((path.to_owned(), "the model takes no pictures".to_owned())),
+            Some(media_type) => match picture_refusal(&bytes, model) {
+                None => {
+                    let (name, media_type) = (path.to_owned(), media_type.to_owned());
+                    self.images.push(Image { name, media_type, bytes: bytes.into() });
+                }
+                Some(reason) => self.unreadable.push((path.to_owned(), reason)),
+            },
             None => self.unreadable.push((path.to_owned(), reason.to_owned())),
         }
     }

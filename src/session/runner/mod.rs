@@ -8,6 +8,7 @@ mod comments;
 mod compose;
 mod connect;
 mod counter;
+mod fetching;
 mod folding;
 mod kept;
 mod notify;
@@ -41,6 +42,7 @@ pub use propose::{propose, propose_alone};
 pub use store::map_store;
 pub use write::{NotWritten, recovered, unwrite, write};
 
+use self::fetching::Fetching;
 use super::{ChatFile, ContextOrder, ContextView, Effect, Failure, Report, WriteOrder, Written};
 use crate::config::Endpoint;
 use crate::context::Window;
@@ -84,6 +86,8 @@ struct Shared {
     turn: Mutex<CancellationToken>,
     /// Whether comments for the model are looked for in what is saved.
     comments: AtomicBool,
+    /// What is on its way from outside.
+    fetching: Fetching,
 }
 
 impl Runner {
@@ -105,6 +109,7 @@ impl Runner {
             watch: Mutex::default(),
             turn: Mutex::default(),
             comments: AtomicBool::new(false),
+            fetching: Fetching::default(),
             root,
             outfit,
         };
@@ -166,7 +171,7 @@ impl Runner {
             Effect::Git(order) => match order {},
             Effect::Run(order) => match order {},
             Effect::Keep(order) => match order {},
-            Effect::Fetch(order) => match order {},
+            Effect::Fetch(order) => runner.fetch(order),
         }
     }
 

@@ -19,10 +19,7 @@ impl App {
         match command {
             Command::Help => self.overlay = Some(Overlay::help(self.focus)),
             Command::Quit => return vec![Task::Quit],
-            Command::Paste(None) if self.session.turn.is_some() => {
-                self.hint = "the model is still answering; Esc cancels the turn".into();
-            }
-            Command::Paste(None) => self.overlay = Some(Overlay::reply()),
+            Command::Paste(name) => return self.paste_command(name),
             Command::MapRefresh(_) => {
                 let effects = self.session.command(command);
                 self.hint = format!("the map is made anew (from now on: {})", self.session.map_refresh.as_str());

@@ -3,6 +3,7 @@
 mod command;
 mod context;
 mod map;
+mod outside;
 mod review;
 
 pub(crate) use command::is_command;

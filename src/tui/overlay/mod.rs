@@ -4,6 +4,7 @@ mod ask;
 mod help;
 mod paste;
 mod viewer;
+mod voice;
 
 use std::sync::Arc;
 
@@ -18,10 +19,11 @@ use super::theme::{Role, Theme};
 use super::widget::picker::{Outcome, Picker};
 use crate::llm::LocalServer;
 use crate::models::Api;
-use crate::session::Question;
+use crate::session::{Question, Recording};
 use ask::AskBox;
 use paste::PasteBox;
 use viewer::Viewer;
+use voice::VoiceMeter;
 
 /// What lies over the panes.
 #[derive(Debug)]
@@ -38,6 +40,8 @@ pub enum Overlay {
     Abandon(usize),
     /// A question of the session.
     Ask(AskBox),
+    /// A message that is being spoken.
+    Voice(VoiceMeter),
 }
 
 /// What an overlay says to a key.
@@ -64,6 +68,8 @@ pub enum Reply {
     Abandon,
     /// The choice with this letter.
     Answer(char),
+    /// The recording ends: it is written down, or thrown away.
+    Spoken(bool),
 }
 
 impl Overlay {
@@ -125,6 +131,11 @@ impl Overlay {
         Self::Ask(AskBox::new(question))
     }
 
+    /// The meter of a recording.
+    pub fn voice(recording: &Recording) -> Self {
+        Self::Voice(VoiceMeter::new(recording))
+    }
+
     /// Takes a key.
     pub fn key(&mut self, key: KeyEvent) -> Reply {
         match self {
@@ -146,6 +157,7 @@ impl Overlay {
                 },
             },
             Self::Ask(question) => question.key(key),
+            Self::Voice(meter) => meter.key(key),
             Self::Abandon(_) => match key.code {
                 KeyCode::Char('y') => Reply::Abandon,
                 _ => Reply::Close,
@@ -158,7 +170,7 @@ impl Overlay {
         match self {
             Self::Paste(paste) => paste.paste(text),
             Self::Files(picker, _) | Self::Servers(picker, _) => picker.paste(text),
-            Self::Read(_) | Self::Abandon(_) | Self::Ask(_) => {}
+            Self::Read(_) | Self::Abandon(_) | Self::Ask(_) | Self::Voice(_) => {}
         }
     }
 
@@ -168,6 +180,7 @@ impl Overlay {
             Self::Read(viewer) => viewer.draw(frame, screen, theme),
             Self::Paste(paste) => paste.draw(frame, screen, theme),
             Self::Ask(question) => question.draw(frame, screen, theme),
+            Self::Voice(meter) => meter.draw(frame, screen, theme),
             Self::Files(picker, _) | Self::Servers(picker, _) => {
                 picker.fit(screen);
                 picker.draw(frame, screen, theme);

@@ -15,30 +15,50 @@ use crate::tui::theme::{Role, Theme};
 #[derive(Debug, Default)]
 pub struct PasteBox {
     text: String,
+    /// The text is the clipboard's, and nobody has touched it yet.
+    filled: bool,
 }
 
 impl PasteBox {
+    /// Takes the text of the clipboard, if nothing is there yet. A paste takes its place.
+    pub fn fill(&mut self, text: &str) {
+        if self.text.is_empty() {
+            self.paste(text);
+            self.filled = true;
+        }
+    }
+
+    /// Whether nothing was typed or pasted.
+    pub fn is_untouched(&self) -> bool {
+        self.text.is_empty() || self.filled
+    }
+
     /// Takes a bracketed paste.
     pub fn paste(&mut self, text: &str) {
+        if std::mem::take(&mut self.filled) {
+            self.text.clear();
+        }
         self.text.push_str(&text.replace("\r\n", "\n").replace('\r', "\n"));
     }
 
     /// Takes a key. Terminals without bracketed paste send the text as keys, so that they are text here; Ctrl-D is never
     /// part of one.
     pub fn key(&mut self, key: KeyEvent) -> Reply {
-        match key::name(key).as_str() {
+        let name = key::name(key);
+        match name.as_str() {
             "Ctrl-d" => return Reply::Pasted(std::mem::take(&mut self.text)),
             "Esc" => return Reply::Close,
-            "Enter" | "Ctrl-j" => self.text.push('\n'),
-            "Tab" => self.text.push('\t'),
             "Backspace" => {
+                self.filled = false;
                 self.text.pop();
             }
+            "Enter" | "Ctrl-j" => self.paste("\n"),
+            "Tab" => self.paste("\t"),
             _ => {
                 if let KeyCode::Char(c) = key.code
                     && !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT)
                 {
-                    self.text.push(c);
+                    self.paste(c.encode_utf8(&mut [0; 4]));
                 }
             }
         }
@@ -59,7 +79,8 @@ impl PasteBox {
             lines.extend(pieces.map(|piece| Line::styled(&hint[piece], theme.style(Role::Muted))));
         }
         lines.resize_with(rows + 1, Line::default);
-        let hint = format!("Ctrl-D review · Esc discard · {count} lines");
+        let from = if self.filled { " of the clipboard; a paste replaces them" } else { "" };
+        let hint = format!("Ctrl-D review · Esc discard · {count} lines{from}");
         lines.push(Line::styled(hint, theme.style(Role::Muted)));
         frame.render_widget(Paragraph::new(lines), inner);
     }

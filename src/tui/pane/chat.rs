@@ -36,6 +36,11 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     let rows = app.composer.height(inner.width.saturating_sub(2), COMPOSER_ROWS.min(inner.height / 3).max(1));
     let mut status = turn_lines(app, inner.width);
     status.extend(queue_lines(app, inner.width));
+    if let Some(page) = &app.session.outside.page {
+        let line = format!("⋯ {} · Esc stops", page.status());
+        let line = width::clip(&line, usize::from(inner.width)).into_owned();
+        status.push(Line::styled(line, app.theme.style(Role::Muted)));
+    }
     if let Some(question) = app.session.questions.front() {
         status.extend(question_lines(question, app, inner.width));
     }
