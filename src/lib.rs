@@ -12,8 +12,8 @@
 //! models                  what each language model takes, costs and can do; what was spent
 //! context                 what the next request holds, part by part, with its tokens; our prompts; what gives way
 //! ── the core above knows nothing of terminals, networks, files or clocks ──
-//! workspace git llm store config    the world: files, commits, models, what is kept between runs, settings
 //! web speech              pages that were asked for; what was spoken
+//! workspace git llm process store config    the world: files, commits, models, commands, what is kept, settings
 //! bench                   what the map costs and how good it is
 //! session                 the conversation: one turn from draft to commit; the runner joins the rooms
 //! tui headless cli        the faces: the full-screen app, one turn without it, the command line
@@ -40,6 +40,7 @@ pub mod headless;
 pub mod lexical;
 pub mod llm;
 pub mod models;
+pub mod process;
 pub mod repo_map;
 pub mod review;
 pub mod session;

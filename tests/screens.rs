@@ -14,7 +14,10 @@ mod marks;
 mod soak;
 
 use harness::{Harness, Scene};
-use rhumb::session::Level;
+use std::sync::Arc;
+
+use rhumb::process::{End, Live};
+use rhumb::session::{Level, Report, RunReport};
 
 /// All panes, a pane with company, a pane alone.
 const SIZES: [(u16, u16); 3] = [(140, 40), (80, 24), (60, 18)];
@@ -399,4 +402,53 @@ fn the_readme_shows_a_real_screen() {
     } else {
         assert_eq!(&readme[place], picture, "stale: RHUMB_BLESS=1 cargo test --test screens");
     }
+}
+
+/// A run with a card and a log.
+fn ran(harness: &mut Harness, run: u64, line: &str, said: &str) {
+    let live = Live { text: said.into(), ..Live::default() };
+    harness.report(Report::Ran(RunReport::Began { job: run, run, line: line.into() }));
+    harness.report(Report::Ran(RunReport::Said { run, live, seconds: 12 }));
+}
+
+#[test]
+fn commands_have_cards_and_their_logs_follow_the_end() {
+    snapshots("commands", |width, height| {
+        let mut harness = Scene::harbour().silent().open(width, height);
+        ran(&mut harness, 1, "cargo check", "    Checking harbour v0.1.0\n    Finished in 2 s\n");
+        let output = Arc::from("    Checking harbour v0.1.0\n    Finished in 2 s\n");
+        harness.report(Report::Ran(RunReport::Ended { run: 1, end: Ok(End::Exit(0)), output, seconds: 2 }));
+        ran(&mut harness, 2, "pytest -q", &(1..50).map(|n| format!("test_{n} PASSED\n")).collect::<String>());
+        harness
+    });
+    snapshots("log", |width, height| {
+        let mut harness = Scene::harbour().silent().open(width, height);
+        ran(&mut harness, 1, "cargo check", "    Checking harbour v0.1.0\n");
+        harness.keys("<F6>");
+        // A command that begins is turned to while the end of the newest is looked at.
+        ran(&mut harness, 2, "pytest -q", &(1..50).map(|n| format!("test_{n} PASSED\n")).collect::<String>());
+        let live = Live { text: "\u{1b}]0;owned\u{7}\u{202e}last\n".into(), ..Live::default() };
+        harness.report(Report::Ran(RunReport::Said { run: 2, live, seconds: 13 }));
+        harness
+    });
+}
+
+#[test]
+fn a_long_command_is_read_to_its_end_before_it_is_approved() {
+    let lines: String = (0..60).map(|n| format!("echo {n} &&\n")).collect();
+    let reply = format!("```sh\n{lines}echo '\u{202e}the end'\n```\n");
+    let mut harness = Scene::harbour().replying(&reply).open(80, 24);
+    harness.app.session.processes.suggestions = true;
+    harness.keys("type \"go\" <Enter>").settle();
+    harness.keys("<Alt-y> y");
+    let screen = harness.screen();
+    assert!(screen.contains("a question") && screen.contains("PageDown reads on"), "{screen}");
+    assert!(harness.app.session.questions.len() == 1 && !screen.contains("the end"), "{screen}");
+    for _ in 0..8 {
+        harness.keys("<PageDown>");
+    }
+    let screen = harness.screen();
+    assert!(screen.contains("<U+202E>the end") && screen.contains("Esc leaves"), "{screen}");
+    harness.keys("n");
+    assert!(harness.app.session.questions.is_empty() && !harness.app.session.processes.is_running());
 }

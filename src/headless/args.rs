@@ -235,6 +235,18 @@ pub struct EditArgs {
     /// Do not commit what is written
     #[arg(long)]
     pub no_commit: bool,
+    /// Look over what is written, its syntax and with the linters of the settings (the default); what is found goes back to the model
+    #[arg(long, conflicts_with = "no_lint")]
+    pub lint: bool,
+    /// Do not look it over
+    #[arg(long)]
+    pub no_lint: bool,
+    /// Run test_cmd after each write; what fails goes back to the model
+    #[arg(long, conflicts_with = "no_test")]
+    pub test: bool,
+    /// Do not run it
+    #[arg(long)]
+    pub no_test: bool,
     /// Print events as JSON lines
     #[arg(long)]
     pub json: bool,

@@ -14,6 +14,7 @@ use super::report::{as_diff, ask_each, outcome_json, outcome_line};
 use super::show_prompt::{Sheet, prompt_json, show_prompt};
 use super::survey::surveyed;
 use super::undo::tell_recovered;
+use super::verify::{INTERRUPTED, Verifier, with_flags};
 use super::with_output::with_output;
 use super::{advise, complain, path_under, print, print_json, read_input};
 use crate::config::Settings;
@@ -39,7 +40,7 @@ use crate::workspace::{Journal, Root};
 /// No provider, a request that does not fit, an error of the provider, an incomplete reply, or a disk that refuses.
 pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, UserError> {
     let message = request(args)?;
-    let (outfit, notes) = Outfit::of_user(settings);
+    let (outfit, notes) = Outfit::of_user(with_flags(settings, args));
     notes.iter().for_each(|note| advise(&note.message, &note.hint));
     let asked = with_output(&message, args, &outfit)?;
     if args.show_prompt {
@@ -62,22 +63,17 @@ pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, User
         outfit: &outfit,
         line: &line,
         survey: &survey,
-        files: &files,
+        files: RefCell::new(files),
         out: &out,
+        history: RefCell::default(),
         ledger: RefCell::default(),
         doubtful: Cell::new(false),
     };
     let reply = desk.ask(&[], &asked)?;
     let proposal = desk.mended(&asked, reply)?;
-    if args.yes && desk.doubtful.get() {
-        let text = "nothing was applied: nobody can tell where the two parts of the answer belong together";
-        return Err(UserError::new(
-            ErrorKind::Incomplete,
-            text,
-            "look at the hunks without --yes, or ask for less at once",
-        ));
-    }
-    settle(root, &outfit.settings, journal.as_ref(), args, proposal, &message, &out)
+    let settling = Settling { settings: &outfit.settings, journal: journal.as_ref(), args, message: &message };
+    let settled = desk.settle(&settling, proposal)?;
+    desk.verified(&settling, settled)
 }
 
 /// What every request of the turn is made with.
@@ -86,16 +82,18 @@ struct Desk<'a> {
     outfit: &'a Outfit,
     line: &'a Line,
     survey: &'a Survey,
-    files: &'a [ChatFile],
+    files: RefCell<Vec<ChatFile>>,
     out: &'a Out,
+    /// What was said of requests whose edits are written.
+    history: RefCell<Vec<Message>>,
     ledger: RefCell<Ledger>,
     /// Two parts of an answer were joined within an edit, and nothing shows that they belong there.
     doubtful: Cell<bool>,
 }
 
 /// Where events go: text for people, or JSON lines.
-struct Out {
-    json: bool,
+pub(super) struct Out {
+    pub(super) json: bool,
     /// Whether requests are shown before they are sent.
     prompts: bool,
 }
@@ -147,7 +145,7 @@ impl Out {
         }
     }
 
-    fn event(&self, kind: &str, fields: Value) -> Result<(), UserError> {
+    pub(super) fn event(&self, kind: &str, fields: Value) -> Result<(), UserError> {
         if !self.json {
             return Ok(());
         }
@@ -170,12 +168,13 @@ impl Out {
         if self.json { self.event("diff", json!({"text": diff})) } else { print(diff) }
     }
 
-    fn nothing_written(&self) -> Result<(), UserError> {
-        self.event("done", json!({"written": [], "commit": null}))
+    /// The end of it all: every file that was written, and the last commit.
+    fn done(&self, written: &Written) -> Result<(), UserError> {
+        self.event("done", json!({"written": written.paths, "commit": written.commit}))
     }
 
     fn written(&self, written: &Written) -> Result<(), UserError> {
-        self.event("done", json!({"written": written.paths, "commit": written.commit}))?;
+        self.event("written", json!({"written": written.paths, "commit": written.commit}))?;
         if !self.json {
             let commit = written.commit.as_ref().map_or_else(String::new, |commit| format!(", committed as {commit}"));
             let paths: Vec<_> = written.paths.iter().map(|path| sanitize::visible_line(path)).collect();
@@ -232,7 +231,8 @@ impl Desk<'_> {
     /// allow. A round that fails is told; what was found before it stands.
     fn mended(&self, message: &str, reply: String) -> Result<Proposal, UserError> {
         let paths: Vec<String> = self.survey.files.iter().map(|file| file.path.clone()).collect();
-        let proposed = |replies: &[String]| propose(self.root, &paths, self.files, replies, FormatChoice::Auto);
+        let proposed =
+            |replies: &[String]| propose(self.root, &paths, &self.files.borrow(), replies, FormatChoice::Auto);
         let mut said = vec![Message::new(Role::User, message), Message::new(Role::Assistant, &reply)];
         let mut replies = vec![reply];
         let mut proposal = proposed(&replies);
@@ -257,14 +257,16 @@ impl Desk<'_> {
             replies.push(reply);
             proposal = proposed(&replies);
         }
+        self.history.borrow_mut().extend(said);
         Ok(proposal)
     }
 
     /// Sends a message after what was `said` before it, and prints the answer as it streams; the whole reply.
     fn ask(&self, said: &[Message], message: &str) -> Result<String, UserError> {
-        let Self { root, outfit, line, survey, files, out, .. } = *self;
+        let Self { root, outfit, line, survey, out, .. } = *self;
         let order = ContextOrder {
-            files: files.to_vec(),
+            files: self.files.borrow().clone(),
+            history: self.history.borrow().clone(),
             exchange: said.to_vec(),
             draft: message.to_owned(),
             ..ContextOrder::default()
@@ -344,44 +346,120 @@ fn ask_error(error: &AskError) -> UserError {
     UserError::new(kind, failure.message, failure.hint)
 }
 
-/// Decides on the proposal and writes what was accepted.
-fn settle(
-    root: &Root,
-    settings: &Settings,
-    journal: Option<&Journal>,
-    args: &EditArgs,
-    proposal: Proposal,
-    message: &str,
-    out: &Out,
-) -> Result<u8, UserError> {
-    for (index, outcome) in proposal.outcomes.iter().enumerate() {
-        out.event("hunk", outcome_json(outcome))?;
-        if !args.json {
-            complain(&outcome_line(index + 1, outcome));
+/// How proposals are decided on and written.
+struct Settling<'s> {
+    settings: &'s Settings,
+    journal: Option<&'s Journal>,
+    args: &'s EditArgs,
+    /// The request, for the commit message.
+    message: &'s str,
+}
+
+/// What became of a proposal: the exit code so far, and what was written.
+struct Settled {
+    code: u8,
+    orders: Vec<WriteOrder>,
+    written: Written,
+}
+
+impl Settled {
+    fn nothing(code: u8) -> Self {
+        Self { code, orders: Vec::new(), written: Written::default() }
+    }
+}
+
+impl Desk<'_> {
+    /// Decides on the proposal and writes what was accepted.
+    fn settle(&self, how: &Settling<'_>, proposal: Proposal) -> Result<Settled, UserError> {
+        let (out, args) = (self.out, how.args);
+        if args.yes && self.doubtful.get() {
+            let text = "nothing was applied: nobody can tell where the two parts of the answer belong together";
+            let hint = "look at the hunks without --yes, or ask for less at once";
+            return Err(UserError::new(ErrorKind::Incomplete, text, hint));
+        }
+        for (index, outcome) in proposal.outcomes.iter().enumerate() {
+            out.event("hunk", outcome_json(outcome))?;
+            if !args.json {
+                complain(&outcome_line(index + 1, outcome));
+            }
+        }
+        if proposal.outcomes.is_empty() {
+            return Ok(Settled::nothing(1));
+        }
+        let refused = proposal.outcomes.iter().any(|outcome| outcome.status == Status::Refused);
+        let asks = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        if args.dry_run || (!args.yes && !asks) {
+            out.diff(&as_diff(&proposal))?;
+            return Ok(Settled::nothing(u8::from(refused)));
+        }
+        let (orders, rejected) = decided(proposal, args.yes);
+        if orders.is_empty() {
+            return Ok(Settled::nothing(1));
+        }
+        // Most failures leave everything as it was, but not all do: which, the message itself says.
+        let message = how.settings.auto_commit.then(|| commit_message(how.message));
+        let written = write(self.root, how.journal, &orders, message.as_deref())
+            .map_err(|(failure, _)| UserError::new(ErrorKind::Machine, failure.message, failure.hint))?;
+        out.written(&written)?;
+        Ok(Settled { code: u8::from(refused || rejected), orders, written })
+    }
+
+    /// Checks what was written, and has the model mend what is found, as often as the settings allow. The exit code: 1 as well if
+    /// something is wrong in the end.
+    fn verified(&self, how: &Settling<'_>, mut settled: Settled) -> Result<u8, UserError> {
+        let verifier = Verifier::new(self.root, self.outfit, self.line, self.out);
+        let (mut code, rounds, mut wrong) = (settled.code, how.settings.verify_rounds, false);
+        let mut all = Written::default();
+        for round in 1.. {
+            let Written { paths, commit, .. } = std::mem::take(&mut settled.written);
+            all.paths.extend(paths);
+            all.commit = commit.or(all.commit);
+            if settled.orders.is_empty() {
+                break;
+            }
+            let outcome = verifier.check(&settled.orders)?;
+            if outcome.stopped {
+                complain("the checks were stopped");
+                self.out.done(&all)?;
+                return Ok(INTERRUPTED);
+            }
+            wrong = outcome.failed;
+            if !wrong {
+                break;
+            }
+            let Some(found) = outcome.shared.filter(|_| round <= rounds) else { break };
+            self.out.event("again", json!({"round": round, "of": rounds, "text": found.text}))?;
+            complain(&format!("{} Asked again, {round} of {rounds}", found.title));
+            self.bring_in(&outcome.files);
+            let reply = match self.ask(&[], &found.text) {
+                Ok(reply) => reply,
+                Err(error) => {
+                    advise(&error.message, &error.hint);
+                    break;
+                }
+            };
+            let proposal = self.mended(&found.text, reply)?;
+            settled = self.settle(how, proposal)?;
+            code = code.max(settled.code);
+        }
+        if wrong {
+            complain("something is still wrong with what was written");
+        }
+        all.paths.sort();
+        all.paths.dedup();
+        self.out.done(&all)?;
+        Ok(code.max(u8::from(wrong)))
+    }
+
+    /// Brings files into the chat that are to be mended.
+    fn bring_in(&self, paths: &[String]) {
+        let mut files = self.files.borrow_mut();
+        for path in paths {
+            if files.iter().all(|file| file.path != *path) {
+                files.push(ChatFile { path: path.clone(), read_only: false });
+            }
         }
     }
-    if proposal.outcomes.is_empty() {
-        out.nothing_written()?;
-        return Ok(1);
-    }
-    let refused = proposal.outcomes.iter().any(|outcome| outcome.status == Status::Refused);
-    let asks = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    if args.dry_run || (!args.yes && !asks) {
-        out.diff(&as_diff(&proposal))?;
-        out.nothing_written()?;
-        return Ok(u8::from(refused));
-    }
-    let (orders, rejected) = decided(proposal, args.yes);
-    if orders.is_empty() {
-        out.nothing_written()?;
-        return Ok(1);
-    }
-    // Most failures leave everything as it was, but not all do: which, the message itself says.
-    let message = settings.auto_commit.then(|| commit_message(message));
-    let written = write(root, journal, &orders, message.as_deref())
-        .map_err(|(failure, _)| UserError::new(ErrorKind::Machine, failure.message, failure.hint))?;
-    out.written(&written)?;
-    Ok(u8::from(refused || rejected))
 }
 
 /// What to write, by `--yes` or by asking, and whether something of the proposal was rejected.

@@ -17,6 +17,7 @@ mod show_prompt;
 mod survey;
 mod trust;
 mod undo;
+mod verify;
 mod with_output;
 
 use std::io::{IsTerminal as _, Write as _};

@@ -151,6 +151,7 @@ impl Session {
                     Some(reply) => {
                         self.answered();
                         if complete {
+                            self.suggest(&reply);
                             effects = self.propose_answer(reply, &turn);
                         }
                     }

@@ -92,7 +92,7 @@ impl Session {
 
     /// The paths that a name means: itself, a glob, a folder, or the end of exactly one path. Globs and folders leave out
     /// files that look like they hold secrets: nobody named those.
-    fn meant(&mut self, name: &str) -> Result<Vec<String>, String> {
+    pub(super) fn meant(&mut self, name: &str) -> Result<Vec<String>, String> {
         let name = name.trim_start_matches("./");
         let paths = Arc::clone(&self.paths);
         if paths.binary_search_by(|path| path.as_str().cmp(name)).is_ok() {

@@ -25,6 +25,10 @@ impl Session {
             Command::Continue => return self.go_on(),
             Command::Retry => return self.retry(),
             Command::Watch(on) => return self.watch(on),
+            Command::Run(line) => return self.run_line(line),
+            Command::Git(arguments) => return self.run_git(arguments),
+            Command::Test(line) => return self.test(line),
+            Command::Lint(names) => return self.lint(&names),
             Command::Undo => return self.unwrite(Direction::Undo),
             Command::Redo => return self.unwrite(Direction::Redo),
             Command::Servers => {

@@ -27,6 +27,8 @@ pub struct ContextOrder {
     pub pictures: Vec<Image>,
     /// How the draft is meant.
     pub mode: Mode,
+    /// Whether the model may suggest commands.
+    pub suggest: bool,
     /// Earlier turns.
     pub history: Vec<Message>,
     /// What was said of this request before, where its answer has to be mended.

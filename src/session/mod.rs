@@ -22,8 +22,10 @@ mod rounds;
 pub mod runner;
 mod spending;
 mod state;
+mod suggesting;
 mod transcript;
 mod turn;
+mod verifying;
 mod watching;
 mod writing;
 
@@ -39,12 +41,16 @@ pub use fetching::{
     Clipboard, FetchOrder, FetchReport, NewPicture, Outside, PageFetch, Recording, SharedPage, Stage, is_picture_path,
 };
 pub use keeping::{KeepOrder, KeepReport};
-pub use processes::{RunOrder, RunReport};
+pub use processes::{
+    CheckOrder, Origin, Outcome, Processes, Ran, RunLog, RunOrder, RunReport, RunState, SharedText, When,
+};
 pub use question::{Choice, Question, Subject};
 pub use queue::{Queue, Queued};
 pub use spending::uncounted;
 pub use state::{Connection, Session, SurveyState};
+pub use suggesting::suggested;
 pub use transcript::{Answer, AnswerState, Entry, Level, Notice};
 pub use turn::{StreamedEdit, Turn};
+pub use verifying::ProcessSubject;
 pub use watching::Watching;
 pub use writing::{commit_message, write_orders};

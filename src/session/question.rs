@@ -5,6 +5,7 @@
 
 use super::effect::Effect;
 use super::state::Session;
+use super::verifying::ProcessSubject;
 use crate::web::NearHost;
 
 /// One answer that can be given.
@@ -33,6 +34,8 @@ pub enum Subject {
         /// The machines that it may come from, if the answer is yes.
         allowed: Vec<NearHost>,
     },
+    /// A command, or what one printed.
+    Process(ProcessSubject),
 }
 
 /// A question.
@@ -69,6 +72,7 @@ impl Session {
         let Some(question) = self.questions.pop_front() else { return Vec::new() };
         match question.subject {
             Subject::NearPage { url, allowed } => self.answer_near_page(&url, allowed, key),
+            Subject::Process(subject) => self.answer_process(subject, key),
         }
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct Rounds {
     pub(super) replies: Vec<String>,
     /// How often the model was asked again.
     asked: usize,
+    /// How often it was told what checks found.
+    pub(super) verified: usize,
     /// Whether it may be: the last answer came from it, and it still sends edits.
     may_ask: bool,
 }

@@ -8,6 +8,7 @@ use super::chat_files::ChatFile;
 use super::effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report};
 use super::fetching::Outside;
 use super::folding::{Folded, Folding};
+use super::processes::Processes;
 use super::question::Question;
 use super::queue::Queue;
 use super::rounds::Rounds;
@@ -110,6 +111,8 @@ pub struct Session {
     /// How often edits that found no place go back to the model by themselves, for one request. 0 until it is set.
     pub edit_rounds: usize,
     pub(super) rounds: Rounds,
+    /// Commands that run, and what they printed.
+    pub processes: Processes,
     /// What stands for the beginning of the conversation.
     pub(super) folded: Folded,
     /// The summary that is being made.
@@ -172,6 +175,7 @@ impl Session {
             told_not_undoable: false,
             edit_rounds: 0,
             rounds: Rounds::default(),
+            processes: Processes::default(),
             folded: Folded::default(),
             folding: None,
             unfoldable: 0,
@@ -209,6 +213,7 @@ impl Session {
             files: self.files.clone(),
             pictures: self.outside.pictures.clone(),
             mode: self.mode,
+            suggest: self.processes.suggestions,
             history: self.history(),
             exchange: Vec::new(),
             draft: self.draft.clone(),
@@ -423,7 +428,7 @@ impl Session {
             Report::Reread { path, text } => self.reread(&path, text.as_deref()),
             Report::PromptText(text) => self.clipboard = Some(self.prompt_clip(text)),
             Report::Git(report) => match report {},
-            Report::Ran(report) => match report {},
+            Report::Ran(report) => return self.ran(report),
             Report::Kept(report) => match report {},
             Report::Fetched(report) => return self.fetched(report),
             Report::Servers(servers) => self.found(servers),

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::processes::Ran;
 use crate::context::{Message, Mode, Role};
 
 /// How an answer stands.
@@ -84,6 +85,8 @@ pub enum Entry {
         /// The file that holds all of it, where the text is cut.
         whole: Option<PathBuf>,
     },
+    /// A command that ran, or runs; never sent.
+    Ran(Ran),
     /// The conversation before this line is not sent any more.
     Cleared,
 }

@@ -27,6 +27,7 @@ impl Session {
             return Vec::new();
         }
         self.writing = true;
+        self.before_write(&files);
         vec![Effect::Write { files, message: commit_message(&self.request) }]
     }
 
@@ -62,6 +63,7 @@ impl Session {
         self.tell_notes(written.notes, written.not_undoable);
         let mut effects = vec![Effect::Survey];
         effects.extend(self.measure());
+        effects.extend(self.check_written(&written.paths));
         effects
     }
 

@@ -23,6 +23,6 @@ pub use calibration_file::CalibrationFile;
 pub use error::StoreError;
 pub use map_store::{Loaded, MapStore};
 pub use model_lists::{keep_model_list, model_lists};
-pub use outputs::keep_output;
+pub use outputs::{keep_output, output_file};
 pub use segment_file::{ContentKey, StoredSegment};
 pub use tree_file::{KnownFile, Tree};

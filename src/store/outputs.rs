@@ -1,6 +1,6 @@
 //! Long outputs, kept whole: what was sent of them is an excerpt, and the rest can be opened.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -18,18 +18,27 @@ const KEPT_BYTES: u64 = 256 * 1024 * 1024;
 /// # Errors
 /// The folder or the file cannot be written.
 pub fn keep_output(state: &Path, what: &str, text: &str) -> Result<PathBuf, StoreError> {
+    let (path, mut file) = output_file(state, what)?;
+    file.write_all(text.as_bytes()).map_err(|source| StoreError::Write { path: path.clone(), source })?;
+    Ok(path)
+}
+
+/// An empty file for a text that is still to come, in the place of those of [`keep_output`].
+///
+/// # Errors
+/// The folder or the file cannot be made.
+pub fn output_file(state: &Path, what: &str) -> Result<(PathBuf, File), StoreError> {
     let folder = state.join("outputs");
     fs::create_dir_all(&folder).map_err(|source| StoreError::Folder { path: folder.clone(), source })?;
     let letters = what.chars().map(|c| if c.is_alphanumeric() { c } else { '-' });
     let name: String = letters.take(40).chain(['-']).collect();
-    let write = || {
-        let mut file = tempfile::Builder::new().prefix(&name).suffix(".txt").tempfile_in(&folder)?;
-        file.write_all(text.as_bytes())?;
-        file.keep().map(|(_, path)| path).map_err(|error| error.error)
+    let make = || {
+        let file = tempfile::Builder::new().prefix(&name).suffix(".txt").tempfile_in(&folder)?;
+        file.keep().map_err(|error| error.error)
     };
-    let path = write().map_err(|source| StoreError::Write { path: folder.join(&name), source })?;
+    let (file, path) = make().map_err(|source| StoreError::Write { path: folder.join(&name), source })?;
     drop_old(&folder, &path);
-    Ok(path)
+    Ok((path, file))
 }
 
 /// Deletes the oldest files beyond what is kept. What cannot be deleted stays.

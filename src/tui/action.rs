@@ -102,9 +102,9 @@ actions! {
 
     /// Pick files to add to the chat.
     PickFile: "pick-file", Scope::Global, ["Ctrl-p"], "add files";
-    /// Stop the running turn; otherwise go back to the chat.
+    /// Stop the running turn, else the running command; otherwise go back to the chat.
     Escape: "escape", Scope::Global, ["Esc"], "cancel";
-    /// Stop the running turn, else empty the composer, else leave when pressed twice.
+    /// Stop the running turn, else the running command, else empty the composer, else leave when pressed twice.
     Interrupt: "interrupt", Scope::Global, ["Ctrl-c"], "stop, leave";
     /// Leave at once.
     Quit: "quit", Scope::Global, ["Ctrl-q"], "quit";
@@ -128,6 +128,10 @@ actions! {
     PasteReply: "paste-reply", Scope::Global, ["F4"], "paste reply";
     /// Show the request exactly as it will be sent.
     ViewPrompt: "view-prompt", Scope::Global, ["F5"], "view prompt";
+    /// Show what commands print, or printed.
+    ViewLog: "view-log", Scope::Global, ["F6"], "log";
+    /// Write the message in the editor.
+    EditMessage: "edit-message", CHAT, ["Ctrl-o"], "editor";
     /// Show keys and commands.
     Help: "help", Scope::Global, ["F1"], "help";
     /// Draw the screen anew.

@@ -23,6 +23,8 @@ pub enum Task {
     Notify(String),
     /// Give the terminal back until the shell continues us.
     Suspend,
+    /// Have this message written in the editor.
+    Edit(String),
     /// Draw everything anew.
     Redraw,
     /// Leave.
@@ -183,7 +185,12 @@ impl App {
     /// Whether an action would do something now; the command bar leaves the others out.
     pub fn enabled(&self, action: Action) -> bool {
         match action {
-            Action::Escape => self.session.turn.is_some() || self.session.outside.page.is_some(),
+            Action::Escape => {
+                let session = &self.session;
+                session.turn.is_some() || session.outside.page.is_some() || session.processes.is_running()
+            }
+            Action::ViewLog => !self.session.processes.logs.is_empty(),
+            Action::EditMessage => false,
             Action::Send => self.focus == Pane::Chat && !self.composer.is_empty(),
             Action::Newline | Action::ScrollUp => self.focus == Pane::Chat,
             Action::ScrollDown => self.focus == Pane::Chat && self.chat.from_bottom > 0,

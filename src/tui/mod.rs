@@ -5,6 +5,7 @@ pub mod action;
 pub mod app;
 mod coloring;
 mod composer;
+mod editor;
 pub mod key;
 mod layout;
 mod notify;

@@ -2,6 +2,8 @@
 //! a second; and never otherwise.
 
 use std::io;
+use std::path::PathBuf;
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +14,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::app::{App, Task};
 use super::coloring::Colored;
+use super::editor::{Draft, editor};
 use super::notify;
 use super::terminal::{self, Guard, Screen};
 use super::theme::Theme;
@@ -50,6 +53,14 @@ pub struct Start {
     pub map_refresh: Refresh,
     /// How often edits that found no place go back to the model by themselves.
     pub edit_rounds: usize,
+    /// How often what checks found goes back by itself.
+    pub verify_rounds: usize,
+    /// Whether commands that the model suggests are offered.
+    pub suggest_commands: bool,
+    /// The editor for messages, if the settings name one.
+    pub editor: Option<String>,
+    /// The root, for the editor to start in.
+    pub folder: PathBuf,
     /// The most that may be spent in this session.
     pub spending_cap: Option<Dollars>,
     /// What is known of the model that answers.
@@ -75,8 +86,11 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
     let mut signals = Signals::listen()?;
     let (guard, mut screen) = Guard::take()?;
     terminal::title("rhumb");
+    // Dropped after the other end of the channel: commands that are told to end must not wait for us to listen.
+    let mut commands = Commands(None);
     let (reports, mut incoming) = mpsc::channel(256);
     let runner = make_runner(reports);
+    commands.0 = Some(runner.clone());
     let (mut app, tasks) = begin(&start);
     let mut cache = ViewCache::default();
     screen.draw(|frame| view::draw(&mut app, &mut cache, frame))?;
@@ -91,11 +105,20 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
         copied: mpsc::unbounded_channel(),
         notify: start.notify,
         by_command: start.notify_by_command,
+        to_edit: None,
     };
     let mut code = stage.perform(tasks, &mut screen)?;
     let mut events = EventStream::new();
     let (mut dirty, mut next_frame) = (true, Instant::now());
     while code.is_none() {
+        if let Some(text) = stage.to_edit.take() {
+            // Whoever waits for keys here would take them from the editor.
+            drop(events);
+            code = stage.edit(&text, &start, &mut signals, &mut incoming, &mut screen).await?;
+            events = EventStream::new();
+            dirty = true;
+            continue;
+        }
         // First of all: a stream that never pauses must not keep the screen from being drawn.
         if dirty && Instant::now() >= next_frame {
             stage.draw(&mut screen)?;
@@ -146,6 +169,8 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
 fn begin(start: &Start) -> (App, Vec<Task>) {
     let (mut session, effects) = Session::start(start.connection.clone());
     session.edit_rounds = start.edit_rounds;
+    session.processes.rounds = start.verify_rounds;
+    session.processes.suggestions = start.suggest_commands;
     session.spending_cap = start.spending_cap;
     session.facts.clone_from(&start.facts);
     let (mut app, mut tasks) = App::start(session, effects, start.theme.clone(), start.root.clone());
@@ -182,6 +207,19 @@ struct Stage {
     copied: Channel<(bool, Clip)>,
     notify: Notify,
     by_command: bool,
+    /// A message that is to be written in the editor.
+    to_edit: Option<String>,
+}
+
+/// Ends the commands that run when the app is left, however it is left.
+struct Commands(Option<Runner>);
+
+impl Drop for Commands {
+    fn drop(&mut self) {
+        if let Some(runner) = &self.0 {
+            runner.end_commands();
+        }
+    }
 }
 
 impl Stage {
@@ -208,6 +246,7 @@ impl Stage {
                 Task::Notify(text) => notify::by_terminal(self.notify, &text),
                 Task::Redraw => terminal::clear(screen)?,
                 Task::Suspend => suspend(screen)?,
+                Task::Edit(text) => self.to_edit = Some(text),
                 Task::Quit => return Ok(Some(0)),
             }
         }
@@ -233,6 +272,69 @@ impl Stage {
         };
         let _ = tokio::time::timeout(WRITE_PATIENCE, finished).await;
         Ok(())
+    }
+}
+
+impl Stage {
+    /// Has a message written in the editor, which has the terminal meanwhile; an exit code if a signal says to leave.
+    async fn edit(
+        &mut self,
+        text: &str,
+        start: &Start,
+        signals: &mut Signals,
+        incoming: &mut mpsc::Receiver<Report>,
+        screen: &mut Screen,
+    ) -> io::Result<Option<u8>> {
+        let line = editor(start.editor.as_deref(), |name| std::env::var(name).ok());
+        let draft = match Draft::new(text, line) {
+            Ok(draft) => draft,
+            Err(error) => {
+                let tasks = self.app.edited(Err(format!("There is no place for the message: {error}.")));
+                return self.perform(tasks, screen);
+            }
+        };
+        terminal::give_back();
+        let mut later = Vec::new();
+        let (status, code) = match tokio::process::Command::from(draft.command(&start.folder)).spawn() {
+            Ok(child) => self.wait_for_editor(child, signals, incoming, &mut later).await,
+            Err(error) => (Err(error), None),
+        };
+        terminal::enter()?;
+        terminal::clear(screen)?;
+        later.extend(self.app.edited(draft.result(status)));
+        Ok(code.or(self.perform(later, screen)?))
+    }
+
+    /// Waits until the editor has ended. What arrives meanwhile is taken in; what would touch the screen waits.
+    async fn wait_for_editor(
+        &mut self,
+        mut child: tokio::process::Child,
+        signals: &mut Signals,
+        incoming: &mut mpsc::Receiver<Report>,
+        later: &mut Vec<Task>,
+    ) -> (io::Result<ExitStatus>, Option<u8>) {
+        loop {
+            tokio::select! {
+                status = child.wait() => return (status, None),
+                signal = signals.next() => match signal {
+                    // Keys of the terminal that the editor has: they are for it.
+                    Signal::Fatal(2 | 3) | Signal::Continued => {}
+                    Signal::Stop => terminal::stop(),
+                    Signal::Fatal(number) => {
+                        let _ = child.start_kill();
+                        return (child.wait().await, Some(128 + number));
+                    }
+                },
+                Some(report) = incoming.recv() => {
+                    for task in self.app.report(report) {
+                        match task {
+                            Task::Run(effect) => self.runner.execute(effect),
+                            task => later.push(task),
+                        }
+                    }
+                }
+            }
+        }
     }
 }
 

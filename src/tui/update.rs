@@ -36,6 +36,7 @@ impl App {
         self.hold_review(held.1.as_deref());
         if let Some(overlay) = &mut self.overlay {
             overlay.refresh(&self.session.paths);
+            overlay.refresh_logs(&self.session.processes.logs);
         }
         let mut tasks = run(effects);
         tasks.extend(run(self.session.next_queued()));
@@ -93,7 +94,7 @@ impl App {
             return self.overlay_reply(reply);
         }
         if let Some(choice) = name.strip_prefix("Alt-").and_then(only_char).filter(|key| self.session.is_choice(*key)) {
-            return run(self.session.answer(choice));
+            return self.choose(choice);
         }
         let sequence = if self.pending_keys.is_empty() { name } else { format!("{} {name}", self.pending_keys) };
         self.pending_keys.clear();
@@ -109,6 +110,17 @@ impl App {
                 self.hint = format!("{sequence} does nothing here; ? shows the keys");
                 Vec::new()
             }
+        }
+    }
+
+    /// Takes a choice for the first question; one that has to be read in full first is opened instead.
+    fn choose(&mut self, choice: char) -> Vec<Task> {
+        match self.session.questions.front().filter(|question| question.must_be_read()) {
+            Some(question) => {
+                self.overlay = Some(Overlay::question(question));
+                Vec::new()
+            }
+            None => run(self.session.answer(choice)),
         }
     }
 
@@ -146,6 +158,9 @@ impl App {
         if let Some(effects) = self.stop_outside() {
             return run(effects);
         }
+        if self.session.processes.is_running() {
+            return run(self.session.stop_command());
+        }
         if !self.composer.is_empty() {
             return self.typed(|app| app.composer.clear());
         }
@@ -175,6 +190,10 @@ impl App {
             }
             Reply::Answer(key) => run(self.session.answer(key)),
             Reply::Spoken(keep) => run(self.session.end_recording(keep)),
+            Reply::StopRun(number) => {
+                self.overlay = Some(Overlay::logs(&self.session.processes.logs));
+                run(self.session.stop_run(number))
+            }
             Reply::Abandon => {
                 self.session.abandon_review();
                 Vec::new()
@@ -214,6 +233,8 @@ impl App {
             Action::CopyPrompt => return run(self.session.copy_prompt()),
             Action::PasteReply => return self.command(Command::Paste(None)),
             Action::ViewPrompt => self.view_prompt(),
+            Action::ViewLog => self.overlay = Some(Overlay::logs(&self.session.processes.logs)),
+            Action::EditMessage => return vec![Task::Edit(self.composer.text())],
             Action::Help | Action::HelpHere => self.overlay = Some(Overlay::help(self.focus)),
             Action::Redraw => return vec![Task::Redraw],
             Action::Suspend => return vec![Task::Suspend],
@@ -228,6 +249,9 @@ impl App {
         }
         if let Some(effects) = self.stop_outside() {
             return run(effects);
+        }
+        if self.session.processes.is_running() {
+            return run(self.session.stop_command());
         }
         self.focus = Pane::Chat;
         self.chat.from_bottom = 0;

@@ -356,3 +356,46 @@ fn the_app_without_a_terminal_says_what_works_without_one() {
         assert!(code == 3 && out.is_empty() && err.contains("rhumb map"), "{code} {out} {err}");
     }
 }
+
+#[test]
+fn what_does_not_parse_goes_back_until_it_does_and_the_code_says_whether_it_does() {
+    let broken = block("harbour.py", "    return TABLE[name]\n", "    return TABLE.get(name, 0.0\n");
+    let mended = block("harbour.py", "    return TABLE.get(name, 0.0\n", "    return TABLE.get(name, 0.0)\n");
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply(&broken), Step::reply(&mended)]);
+    let (code, out, err) = edit(&repo, &server, &["--yes", "--json"]);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(repo.read("harbour.py"), changed());
+    let events: Vec<Value> = out.lines().map(json).collect();
+    let checked: Vec<&Value> = events.iter().filter(|event| event["event"] == "checked").collect();
+    assert_eq!((&checked[0]["failed"], &checked[1]["failed"]), (&true.into(), &false.into()), "{out}");
+    assert!(events.iter().any(|event| event["event"] == "again" && event["round"] == 1), "{out}");
+    let asked = server.requests()[1].body.to_string();
+    assert!(asked.contains("does not parse any more") && asked.contains("for unknown names"), "{asked}");
+
+    for (flag, code) in [("--no-lint", 0), ("--lint", 1)] {
+        let repo = harbour_repo();
+        let server = ModelServer::start(vec![Step::reply(&broken), Step::reply("I am out of ideas.")]);
+        let ended = edit(&repo, &server, &["--yes", flag]);
+        assert_eq!(ended.0, code, "{flag}: {}", ended.2);
+    }
+}
+
+#[test]
+fn tests_run_when_the_flag_says_so_and_what_fails_is_repaired() {
+    let second = block("harbour.py", "    return TABLE.get(name, 0.0)\n", "    return TABLE.get(name, 1.0)\n");
+    let repo = harbour_repo();
+    repo.file("test.sh", "echo 'expected one'; grep -q '1.0)' harbour.py\n").commit("tests");
+    let server = ModelServer::start(vec![Step::reply(&good()), Step::reply(&second)]);
+    let mut command = rhumb(&repo.path(), &["edit", "-m", "Make it safe", "--yes", "--test", "--file", "harbour.py"]);
+    command.args(["--base-url", &server.base_url(), "--model", MODEL]).env("RHUMB_TEST_CMD", "sh test.sh");
+    let (code, _, err) = run(command);
+    assert_eq!(code, 0, "{err}");
+    assert!(repo.read("harbour.py").contains("1.0)") && err.contains("sh test.sh: exit code 0"), "{err}");
+    let asked = server.requests()[1].body.to_string();
+    assert!(asked.contains("`sh test.sh` failed (exit code 1)") && asked.contains("expected one"), "{asked}");
+
+    let server = ModelServer::start(vec![Step::reply("nothing"), Step::reply("nothing")]);
+    let (code, _, _) = edit(&repo, &server, &["--yes", "--test"]);
+    assert_eq!((code, server.requests().len()), (1, 1), "nothing was written, so nothing is checked");
+}

@@ -15,6 +15,7 @@ mod stale;
 mod terminal;
 mod turn;
 mod undo;
+mod verify;
 mod watch;
 
 use std::path::{Path, PathBuf};

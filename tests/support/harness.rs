@@ -18,7 +18,7 @@ use rhumb::config::Settings;
 use rhumb::demo;
 use rhumb::llm::{Scripted, ScriptedReply, StreamEvent};
 use rhumb::session::runner::{Line, Outfit, Runner};
-use rhumb::session::{AskEvent, Connection, Effect, Failure, Level, Report, Session};
+use rhumb::session::{AskEvent, Connection, Effect, Failure, Level, Report, RunOrder, RunReport, Session};
 use rhumb::text::width;
 use rhumb::tui::app::{App, Task};
 use rhumb::tui::key;
@@ -237,6 +237,8 @@ impl Due {
             Effect::Measure(order) => self.measure = Some(order.generation),
             Effect::Ask(order) => self.turn = self.answers.then_some(order.generation),
             Effect::Reread(paths) => self.others += paths.len(),
+            // The job says so itself when it is done.
+            Effect::Run(RunOrder::Stop(_)) => {}
             // A turn that is stopped may end without a word.
             Effect::Cancel => self.turn = None,
             _ => self.others += 1,
@@ -249,6 +251,7 @@ impl Due {
             Report::Measured { generation, .. } if self.measure == Some(*generation) => self.measure = None,
             Report::SurveyProgress { .. } | Report::Listed(_) | Report::Head(_) => {}
             Report::Measured { .. } | Report::Asked { .. } => {}
+            Report::Ran(report) if !matches!(report, RunReport::Done { .. }) => {}
             Report::Ended { turn, .. } | Report::Unsent { turn, .. } => self.turn = self.turn.filter(|due| due != turn),
             _ => self.others = self.others.saturating_sub(1),
         }
@@ -407,7 +410,7 @@ impl Harness {
                 }
                 Task::Copy(clip) => self.copied.push(clip.text),
                 Task::Quit => self.quit = true,
-                Task::Redraw | Task::Suspend | Task::Notify(_) => {}
+                Task::Redraw | Task::Suspend | Task::Notify(_) | Task::Edit(_) => {}
             }
         }
     }

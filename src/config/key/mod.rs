@@ -105,6 +105,11 @@ impl Keys {
         }
     }
 
+    /// The variables that hold keys, with what they hold: for what must not pass them on, and must not show them.
+    pub fn variables(&self) -> impl Iterator<Item = (&str, &SecretString)> {
+        self.variables.iter().map(|(name, key)| (name.as_str(), key))
+    }
+
     /// Whether a variable holds a key.
     pub(super) fn has_variable(&self, name: &str) -> bool {
         self.variables.contains_key(name)

@@ -5,12 +5,11 @@ mod page;
 mod pictures;
 mod voice;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use tokio_util::sync::CancellationToken;
 
 use super::{Runner, caught, lock};
-use crate::models::Model;
 use crate::session::{Clipboard, FetchOrder, FetchReport, Report};
 
 pub(super) use pictures::picture_refusal;
@@ -74,10 +73,5 @@ impl Runner {
                 unstarted.report(Report::Failed(crate::session::Failure { message, hint })).await;
             });
         }
-    }
-
-    /// What is known of the model that is asked.
-    fn model(&self) -> Arc<Model> {
-        self.line().map_or_else(|| Arc::new(Model::unknown("")), |line| line.facts)
     }
 }

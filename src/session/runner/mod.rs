@@ -4,6 +4,7 @@
 //! the app call.
 
 mod ask;
+mod checking;
 mod comments;
 mod compose;
 mod connect;
@@ -15,6 +16,7 @@ mod notify;
 mod outfit;
 mod output;
 mod pings;
+mod processes;
 mod prompts;
 mod propose;
 mod store;
@@ -32,12 +34,14 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::survey::{Survey, SurveyStart, SurveyStep, SurveyTimes, survey};
 pub use ask::{AskError, Asked, Compose, Question, ask, llm_request};
+pub use checking::{Bench, CommandEvent, check};
 pub use compose::{MapSource, Means, compose};
 pub use connect::{ConnectError, Line, connect, connect_model, facts};
 pub use counter::CachedCounter;
 pub use kept::KeptMap;
 pub use outfit::{Machine, Outfit, catalog};
 pub use output::{SharedOutput, shared_output};
+pub use processes::output_budget;
 pub use propose::{propose, propose_alone};
 pub use store::map_store;
 pub use write::{NotWritten, recovered, unwrite, write};
@@ -88,6 +92,7 @@ struct Shared {
     comments: AtomicBool,
     /// What is on its way from outside.
     fetching: Fetching,
+    jobs: processes::Jobs,
 }
 
 impl Runner {
@@ -110,6 +115,7 @@ impl Runner {
             turn: Mutex::default(),
             comments: AtomicBool::new(false),
             fetching: Fetching::default(),
+            jobs: processes::Jobs::default(),
             root,
             outfit,
         };
@@ -169,7 +175,7 @@ impl Runner {
             Effect::UseModel(model) => runner.use_model(model),
             Effect::Notify(text) => runner.notify(text),
             Effect::Git(order) => match order {},
-            Effect::Run(order) => match order {},
+            Effect::Run(order) => runner.run_order(order),
             Effect::Keep(order) => match order {},
             Effect::Fetch(order) => runner.fetch(order),
         }

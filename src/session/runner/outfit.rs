@@ -117,7 +117,8 @@ impl Outfit {
     /// What the model is asked for.
     pub fn task(&self, order: &ContextOrder, model: &Model) -> Task {
         let format = self.settings.edit_format.unwrap_or(model.edit_format);
-        Task { mode: order.mode, mark_cache: self.settings.cache_prompts, ..Task::code(format) }
+        let shell_commands = order.suggest;
+        Task { mode: order.mode, mark_cache: self.settings.cache_prompts, shell_commands, ..Task::code(format) }
     }
 
     /// Where the developer sits.

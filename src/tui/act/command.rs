@@ -20,6 +20,7 @@ impl App {
             Command::Help => self.overlay = Some(Overlay::help(self.focus)),
             Command::Quit => return vec![Task::Quit],
             Command::Paste(name) => return self.paste_command(name),
+            Command::Editor(text) => return vec![Task::Edit(text)],
             Command::MapRefresh(_) => {
                 let effects = self.session.command(command);
                 self.hint = format!("the map is made anew (from now on: {})", self.session.map_refresh.as_str());

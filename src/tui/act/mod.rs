@@ -2,6 +2,7 @@
 
 mod command;
 mod context;
+mod editing;
 mod map;
 mod outside;
 mod review;

@@ -19,6 +19,8 @@ pub struct AskBox {
     choices: Vec<Choice>,
     /// First line of the text in view.
     offset: usize,
+    /// Whether the first choice waits until the end of the text has been in view.
+    unread: bool,
 }
 
 impl AskBox {
@@ -30,6 +32,7 @@ impl AskBox {
             text: visible(&question.text),
             choices: question.choices.clone(),
             offset: 0,
+            unread: question.must_be_read(),
         }
     }
 
@@ -43,7 +46,8 @@ impl AskBox {
             KeyCode::PageDown => self.offset += 10,
             KeyCode::PageUp => self.offset = self.offset.saturating_sub(10),
             KeyCode::Char(letter) if plain && self.choices.iter().any(|choice| choice.key == letter) => {
-                return Reply::Answer(letter);
+                let is_first = self.choices.first().is_some_and(|choice| choice.key == letter);
+                return if is_first && self.unread { Reply::Stay } else { Reply::Answer(letter) };
             }
             _ => {}
         }
@@ -70,10 +74,13 @@ impl AskBox {
         let head_lines: Vec<Line<'_>> = title.into_iter().map(|line| styled(line, Role::Warning)).collect();
         frame.render_widget(Paragraph::new(head_lines), head);
         self.offset = self.offset.min(text.len().saturating_sub(usize::from(body.height)));
+        self.unread &= self.offset + usize::from(body.height) < text.len();
         let shown = text.into_iter().skip(self.offset).take(usize::from(body.height));
         frame.render_widget(Paragraph::new(shown.map(|line| styled(line, Role::Text)).collect::<Vec<_>>()), body);
         let mut lines: Vec<Line<'_>> = self.choices.iter().map(|choice| row(choice, theme)).collect();
-        lines.push(styled("Esc leaves the question open".into(), Role::Muted));
+        let hint =
+            if self.unread { "PageDown reads on; then it can be answered" } else { "Esc leaves the question open" };
+        lines.push(styled(hint.into(), Role::Muted));
         frame.render_widget(Paragraph::new(lines), choices);
     }
 }

@@ -2,6 +2,7 @@
 
 mod ask;
 mod help;
+mod log;
 mod paste;
 mod viewer;
 mod voice;
@@ -19,8 +20,9 @@ use super::theme::{Role, Theme};
 use super::widget::picker::{Outcome, Picker};
 use crate::llm::LocalServer;
 use crate::models::Api;
-use crate::session::{Question, Recording};
+use crate::session::{Question, Recording, RunLog};
 use ask::AskBox;
+use log::LogView;
 use paste::PasteBox;
 use viewer::Viewer;
 use voice::VoiceMeter;
@@ -42,6 +44,8 @@ pub enum Overlay {
     Ask(AskBox),
     /// A message that is being spoken.
     Voice(VoiceMeter),
+    /// What commands printed.
+    Log(LogView),
 }
 
 /// What an overlay says to a key.
@@ -70,6 +74,8 @@ pub enum Reply {
     Answer(char),
     /// The recording ends: it is written down, or thrown away.
     Spoken(bool),
+    /// Stop this run.
+    StopRun(u64),
 }
 
 impl Overlay {
@@ -136,6 +142,18 @@ impl Overlay {
         Self::Voice(VoiceMeter::new(recording))
     }
 
+    /// What commands printed.
+    pub fn logs(logs: &[RunLog]) -> Self {
+        Self::Log(LogView::new(logs))
+    }
+
+    /// Takes in what commands printed meanwhile, if these are the logs.
+    pub fn refresh_logs(&mut self, logs: &[RunLog]) {
+        if let Self::Log(view) = self {
+            view.refresh(logs);
+        }
+    }
+
     /// Takes a key.
     pub fn key(&mut self, key: KeyEvent) -> Reply {
         match self {
@@ -158,6 +176,7 @@ impl Overlay {
             },
             Self::Ask(question) => question.key(key),
             Self::Voice(meter) => meter.key(key),
+            Self::Log(logs) => logs.key(key),
             Self::Abandon(_) => match key.code {
                 KeyCode::Char('y') => Reply::Abandon,
                 _ => Reply::Close,
@@ -170,7 +189,7 @@ impl Overlay {
         match self {
             Self::Paste(paste) => paste.paste(text),
             Self::Files(picker, _) | Self::Servers(picker, _) => picker.paste(text),
-            Self::Read(_) | Self::Abandon(_) | Self::Ask(_) | Self::Voice(_) => {}
+            Self::Read(_) | Self::Abandon(_) | Self::Ask(_) | Self::Voice(_) | Self::Log(_) => {}
         }
     }
 
@@ -181,6 +200,7 @@ impl Overlay {
             Self::Paste(paste) => paste.draw(frame, screen, theme),
             Self::Ask(question) => question.draw(frame, screen, theme),
             Self::Voice(meter) => meter.draw(frame, screen, theme),
+            Self::Log(logs) => logs.draw(frame, screen, theme),
             Self::Files(picker, _) | Self::Servers(picker, _) => {
                 picker.fit(screen);
                 picker.draw(frame, screen, theme);

@@ -41,6 +41,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
         let line = width::clip(&line, usize::from(inner.width)).into_owned();
         status.push(Line::styled(line, app.theme.style(Role::Muted)));
     }
+    status.extend(command_line(app, inner.width));
     if let Some(question) = app.session.questions.front() {
         status.extend(question_lines(question, app, inner.width));
     }
@@ -128,6 +129,17 @@ fn queue_lines(app: &App, width: u16) -> Vec<Line<'static>> {
         lines.push(Line::styled(piece, app.theme.style(Role::Muted)));
     }
     lines
+}
+
+/// What runs beside the conversation.
+fn command_line(app: &App, width: u16) -> Option<Line<'static>> {
+    let status = app.session.processes.status()?;
+    let columns = usize::from(width);
+    let way_out = if app.session.turn.is_some() { " · F6 log" } else { " · Esc stops it · F6 log" };
+    let status = sanitize::visible_line(&status);
+    let room = columns.saturating_sub(2 + width::columns(way_out));
+    let line = format!("⋯ {}{way_out}", width::clip(&status, room));
+    Some(Line::styled(width::clip(&line, columns).into_owned(), app.theme.style(Role::Muted)))
 }
 
 /// What the program wants to know, and how to answer.

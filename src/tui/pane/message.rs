@@ -1,14 +1,16 @@
 //! One message of the transcript as lines of the screen.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::path::Path;
 
 use ratatui::text::{Line, Span};
 
 use super::answer::AnswerView;
+use super::command_card;
 use super::transcript::Scene;
 use crate::context::Mode;
-use crate::session::{Answer, AnswerState, Entry, Level, Notice};
+use crate::session::{Answer, AnswerState, Entry, Level, Notice, RunState};
 use crate::text::{sanitize, wrap};
 use crate::tui::coloring::{CodeBlocks, Coloring};
 use crate::tui::theme::{Role, Theme};
@@ -49,6 +51,7 @@ impl Key {
         let (kind, text, more) = match entry {
             Entry::Cleared => (8, "", 0),
             Entry::User { text, .. } => (1, text.as_str(), 0),
+            Entry::Ran(ran) => (11 + u8::from(ran.state == RunState::Running), ran.tail.as_str(), ran.seconds as usize),
             Entry::Shared { title, text, .. } => (10, text.as_str(), title.len()),
             Entry::Again { text, round, .. } => (9, text.as_str(), *round),
             Entry::Answer(answer) => {
@@ -125,8 +128,9 @@ impl Message {
             Entry::Shared { title, text, whole } => shared_lines(title, text, whole.as_deref(), columns, theme),
             Entry::Again { text, round, of, .. } => {
                 let head = marked(&format!("asked again, {round} of {of}"), "↻ ", Role::Accent, columns, theme);
-                [head, marked(text, "  ", Role::Muted, columns, theme)].concat()
+                [head, marked(&beginning(text), "  ", Role::Muted, columns, theme)].concat()
             }
+            Entry::Ran(ran) => command_card::lines(ran, columns, theme),
             Entry::Notice(notice) => notice_lines(notice, columns, theme),
             Entry::Cleared => vec![Line::styled("── not sent from here up ──", theme.style(Role::Muted))],
             Entry::Answer(answer) => {
@@ -210,8 +214,21 @@ fn shared_lines(title: &str, text: &str, whole: Option<&Path>, columns: usize, t
     lines
 }
 
+/// Lines of a message of the program that are shown: the outputs in it can be long.
+const AGAIN_LINES: usize = 40;
+
+/// The beginning of such a message.
+fn beginning(text: &str) -> Cow<'_, str> {
+    let count = text.lines().count();
+    if count <= AGAIN_LINES {
+        return Cow::Borrowed(text);
+    }
+    let lines: Vec<&str> = text.lines().take(AGAIN_LINES).collect();
+    Cow::Owned(format!("{}\n… {} more lines", lines.join("\n"), count - AGAIN_LINES))
+}
+
 /// A text, wrapped, with a mark before its first line.
-fn marked(text: &str, mark: &'static str, role: Role, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+pub(super) fn marked(text: &str, mark: &'static str, role: Role, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
     let style = theme.style(role);
     let mut lines = Vec::new();
     for line in text.lines() {

@@ -2,9 +2,12 @@
 
 mod answer;
 pub mod chat;
+mod command_card;
 pub mod context;
 mod message;
 pub mod repo_map;
 pub mod review;
 mod review_rows;
 mod transcript;
+
+pub(super) use command_card::look;

@@ -1,0 +1,148 @@
+//! Checks after a write of `rhumb edit`: syntax, linters and tests as the settings say, and what they find goes back to the model.
+
+use std::cell::RefCell;
+use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::Mutex;
+
+use serde_json::{Value, json};
+
+use super::args::EditArgs;
+use super::edit::Out;
+use super::{advise, complain};
+use crate::config::Settings;
+use crate::error::UserError;
+use crate::process::{End, Ended, Stop};
+use crate::session::runner::{Bench, CommandEvent, Line, Outfit, check, output_budget};
+use crate::session::{CheckOrder, Outcome, When, WriteOrder};
+use crate::text::sanitize;
+use crate::workspace::Root;
+
+/// The exit code after Ctrl-C, as shells have it.
+pub(super) const INTERRUPTED: u8 = 130;
+
+/// What checks are done with.
+pub(super) struct Verifier<'v> {
+    pub(super) root: &'v Root,
+    pub(super) outfit: &'v Outfit,
+    pub(super) line: &'v Line,
+    pub(super) out: &'v Out,
+    stop: Stop,
+    #[cfg(unix)]
+    idle: Arc<std::sync::atomic::AtomicBool>,
+}
+
+/// The settings with what the flags say of checks.
+pub(super) fn with_flags(settings: Settings, args: &EditArgs) -> Settings {
+    let choice = |yes: bool, no: bool, set: bool| (set || yes) && !no;
+    let lint = choice(args.lint, args.no_lint, settings.lint);
+    let test = choice(args.test, args.no_test, settings.test);
+    Settings { lint, test, ..settings }
+}
+
+impl<'v> Verifier<'v> {
+    /// Ready to check. From here on Ctrl-C ends a command before it ends us: the command's group does not hear it.
+    pub(super) fn new(root: &'v Root, outfit: &'v Outfit, line: &'v Line, out: &'v Out) -> Self {
+        let stop = Stop::default();
+        #[cfg(unix)]
+        {
+            use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+            let idle = Arc::new(std::sync::atomic::AtomicBool::new(true));
+            for signal in [SIGINT, SIGTERM, SIGHUP] {
+                // Where that is refused, the signal does what it always does.
+                let first = signal_hook::flag::register_conditional_default(signal, Arc::clone(&idle));
+                if first.is_ok() {
+                    let _ = signal_hook::flag::register(signal, stop.flag());
+                }
+            }
+            Self { root, outfit, line, out, stop, idle }
+        }
+        #[cfg(not(unix))]
+        Self { root, outfit, line, out, stop }
+    }
+
+    /// Checks what was written.
+    ///
+    /// # Errors
+    /// Standard output is closed.
+    pub(super) fn check(&self, orders: &[WriteOrder]) -> Result<Outcome, UserError> {
+        let written = orders.iter().filter(|order| order.content.is_some());
+        let files = written.map(|order| (order.path.clone(), order.expected.clone())).collect();
+        let order = CheckOrder { files, lint: When::AsSet, test: When::AsSet, test_line: None };
+        let trouble: RefCell<Option<UserError>> = RefCell::default();
+        let mut command = String::new();
+        let mut tell = |event: CommandEvent<'_>| {
+            if let Err(error) = self.tell(&event, &mut command) {
+                trouble.borrow_mut().get_or_insert(error);
+            }
+        };
+        let counter = self.outfit.counter(&self.line.facts);
+        let mut bench = Bench {
+            root: self.root,
+            outfit: self.outfit,
+            counter: &counter,
+            budget: output_budget(self.outfit, &self.line.facts),
+            stop: &self.stop,
+            tell: &mut tell,
+            told_absent: &Mutex::default(),
+        };
+        self.set_idle(false);
+        let outcome = check(&mut bench, &order);
+        self.set_idle(true);
+        if let Some(error) = trouble.into_inner() {
+            return Err(error);
+        }
+        outcome.notes.iter().for_each(|note| advise(&note.message, &note.hint));
+        let text = outcome.shared.as_ref().map(|shared| shared.text.clone());
+        let (failed, stopped) = (outcome.failed, outcome.stopped);
+        self.out
+            .event("checked", json!({"failed": failed, "stopped": stopped, "checks": outcome.checks, "text": text}))?;
+        Ok(outcome)
+    }
+
+    #[cfg(unix)]
+    fn set_idle(&self, idle: bool) {
+        self.idle.store(idle, std::sync::atomic::Ordering::SeqCst);
+    }
+
+    #[cfg(not(unix))]
+    #[allow(clippy::unused_self)]
+    fn set_idle(&self, _: bool) {}
+
+    fn tell(&self, event: &CommandEvent<'_>, command: &mut String) -> Result<(), UserError> {
+        match event {
+            CommandEvent::Began { line } => {
+                (*line).clone_into(command);
+                if !self.out.json {
+                    complain(&format!("$ {line}"));
+                }
+                self.out.event("check_began", json!({"line": line}))
+            }
+            CommandEvent::Said { live, .. } => {
+                if !self.out.json {
+                    // Nobody may be there to read it.
+                    let _ = std::io::stderr().write_all(sanitize::visible(&live.text).as_bytes());
+                }
+                Ok(())
+            }
+            CommandEvent::Ended { result } => self.ended(command, result.as_ref().ok().copied()),
+        }
+    }
+
+    fn ended(&self, command: &str, ended: Option<&Ended>) -> Result<(), UserError> {
+        let Some(ended) = ended else { return Ok(()) };
+        let words = match ended.end {
+            End::Exit(code) => format!("exit code {code}"),
+            End::Signal(number) => format!("signal {number}"),
+            End::TimeLimit => "time limit".into(),
+            End::Stopped => "stopped".into(),
+            End::WantedTerminal => "wanted the terminal".into(),
+        };
+        if !self.out.json {
+            complain(&format!("{command}: {words}, {} s", ended.took.as_secs()));
+        }
+        let code: Value = if let End::Exit(code) = ended.end { json!(code) } else { Value::Null };
+        let seconds = ended.took.as_secs_f64();
+        self.out.event("check_ended", json!({"line": command, "end": words, "exit": code, "seconds": seconds}))
+    }
+}

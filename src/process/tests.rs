@@ -1,0 +1,163 @@
+//! What becomes of commands, of well-behaved ones and of others.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use super::*;
+
+/// Runs a line for the shell in `folder` with a time limit; long outputs are kept there.
+fn run_in(folder: &Path, line: &str, limit: Duration, stop: &Stop, watch: &mut dyn FnMut(Live, Duration)) -> Ended {
+    let masks = Masks::new([("THE_KEY", "sk-canary-0123")]);
+    let line = CommandLine::Shell(line.into());
+    let environment = Environment { without: vec!["RHUMB_API_KEY".into()], ..Environment::default() };
+    let order = Order { line: &line, folder, time_limit: Some(limit), environment: &environment, masks: &masks };
+    let mut keep = || {
+        let path = folder.join("kept.txt");
+        fs::File::create(&path).map(|file| Some((path, file)))
+    };
+    run(&order, stop, &mut keep, watch).unwrap()
+}
+
+/// Far more than anything here needs.
+const AMPLE: Duration = Duration::from_secs(60);
+
+fn ended(line: &str) -> Ended {
+    let folder = tempfile::tempdir().unwrap();
+    run_in(folder.path(), line, AMPLE, &Stop::default(), &mut |_, _| {})
+}
+
+/// Whether the process whose number is in the file is gone. A zombie that its parent has not reaped yet is.
+fn is_gone(file: &Path) -> bool {
+    let number = fs::read_to_string(file).unwrap();
+    let status = fs::read_to_string(format!("/proc/{}/stat", number.trim())).unwrap_or_default();
+    status.is_empty() || status.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
+}
+
+#[track_caller]
+fn goes(file: &Path) {
+    for _ in 0..1_000 {
+        if is_gone(file) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("it still runs");
+}
+
+#[test]
+fn both_outputs_come_in_their_order_with_the_exit_code() {
+    let ended = ended("echo one; echo two >&2; echo three; exit 7");
+    assert_eq!((ended.end, ended.output.text.as_str()), (End::Exit(7), "one\ntwo\nthree\n"));
+    assert!(!ended.end.is_success() && !ended.left_running);
+}
+
+#[test]
+fn a_command_that_reads_gets_the_end_of_a_file() {
+    assert_eq!(ended("cat; read x; echo \"[$x]\"").output.text, "[]\n");
+}
+
+#[test]
+fn a_signal_is_told_from_an_exit() {
+    assert_eq!(ended("kill -9 $$").end, End::Signal(9));
+}
+
+#[test]
+fn a_program_that_is_not_there_is_named() {
+    let masks = Masks::default();
+    let line = CommandLine::Program(vec!["no-such-program-of-ours".into()]);
+    let environment = Environment::default();
+    let order =
+        Order { line: &line, folder: Path::new("."), time_limit: None, environment: &environment, masks: &masks };
+    let error = run(&order, &Stop::default(), &mut || Ok(None), &mut |_, _| {}).unwrap_err();
+    assert!(error.to_string().contains("no-such-program-of-ours"), "{error}");
+    assert_eq!(ended("no-such-program-of-ours").end, End::Exit(127));
+}
+
+#[test]
+fn what_never_ends_is_ended_with_its_grandchildren() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "sh -c 'echo $$ > grandchild; trap \"\" TERM; while :; do sleep 0.05; done' & echo begun; wait";
+    let ended = run_in(folder.path(), line, Duration::from_millis(600), &Stop::default(), &mut |_, _| {});
+    assert_eq!((ended.end, ended.output.text.as_str()), (End::TimeLimit, "begun\n"));
+    goes(&folder.path().join("grandchild"));
+}
+
+#[test]
+fn a_command_is_stopped_from_another_thread() {
+    let folder = tempfile::tempdir().unwrap();
+    let stop = Stop::default();
+    let mut watch = |live: Live, _| {
+        if live.text.contains("ready") {
+            stop.ask();
+        }
+    };
+    let line = "echo $$ > leader; while :; do echo ready; sleep 0.02; done";
+    let ended = run_in(folder.path(), line, AMPLE, &stop, &mut watch);
+    assert_eq!(ended.end, End::Stopped);
+    goes(&folder.path().join("leader"));
+}
+
+#[test]
+fn a_child_that_keeps_the_pipe_open_does_not_keep_us_and_is_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "(echo $BASHPID; sleep 600) & echo $! > child; echo done";
+    let ended = run_in(folder.path(), line, AMPLE, &Stop::default(), &mut |_, _| {});
+    assert_eq!(ended.end, End::Exit(0));
+    assert!(ended.left_running && ended.output.text.contains("done"), "{ended:?}");
+    goes(&folder.path().join("child"));
+}
+
+#[test]
+fn of_a_huge_output_beginning_and_end_are_held_and_the_file_has_the_first_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "echo first; head -c 80000000 /dev/zero | tr '\\0' 'x'; echo; echo last";
+    let mut most = 0;
+    let mut watch = |live: Live, _| most = most.max(live.text.len() + live.open_line.len());
+    let ended = run_in(folder.path(), line, AMPLE, &Stop::default(), &mut watch);
+    assert_eq!((ended.end, ended.output.bytes), (End::Exit(0), 80_000_012));
+    let Output { text, whole, not_kept, .. } = ended.output;
+    assert!(text.starts_with("first\n") && text.ends_with("x\nlast\n"), "{}", &text[text.len() - 40..]);
+    assert!(text.len() < 1_000_000 && text.contains("bytes left out; "), "{}", text.len());
+    assert_eq!(not_kept, None);
+    let kept = fs::metadata(whole.unwrap()).unwrap().len();
+    assert!((KEPT_BYTES / 2..=KEPT_BYTES + 200_000).contains(&kept), "{kept}");
+    assert!(most <= 64 * 1024, "{most}");
+}
+
+#[test]
+fn an_output_that_needs_no_file_gets_none() {
+    let ended = ended("seq 1 10000");
+    assert_eq!((ended.output.text.lines().count(), ended.output.whole), (10_000, None));
+}
+
+#[test]
+fn binary_garbage_and_escapes_become_text() {
+    let ended = ended("printf '\\033[31mred\\033[0m\\000\\001\\377\\n\\033]0;x\\007ok\\n'");
+    assert_eq!(ended.output.text, "red\u{FFFD}\nok\n");
+}
+
+#[test]
+fn keys_that_are_known_are_in_no_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut seen = String::new();
+    let mut watch = |live: Live, _| seen += &(live.text + &live.open_line);
+    let line = "printf 'the key is sk-can'; sleep 0.3; printf 'ary-0123 \\033[1m!\\n'";
+    let ended = run_in(folder.path(), line, AMPLE, &Stop::default(), &mut watch);
+    assert_eq!(ended.output.text, "the key is [THE_KEY] !\n");
+    assert!(!seen.contains("sk-canary-0123"), "{seen}");
+}
+
+#[test]
+fn the_environment_is_that_of_this_process_with_exceptions() {
+    let masks = Masks::default();
+    let line = CommandLine::Shell("echo \"[$CARGO_PKG_NAME][$ADDED]\"".into());
+    let run_with = |environment: &Environment| {
+        let order = Order { line: &line, folder: Path::new("."), time_limit: Some(AMPLE), environment, masks: &masks };
+        run(&order, &Stop::default(), &mut || Ok(None), &mut |_, _| {}).unwrap().output.text
+    };
+    let with = vec![("ADDED".to_owned(), "yes".to_owned())];
+    assert_eq!(run_with(&Environment { with: with.clone(), ..Environment::default() }), "[rhumb][yes]\n");
+    let without = vec!["CARGO_PKG_NAME".to_owned()];
+    assert_eq!(run_with(&Environment { without, with, guarded: true }), "[][yes]\n");
+}

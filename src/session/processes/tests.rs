@@ -1,0 +1,210 @@
+//! What becomes of jobs.
+
+use super::*;
+use crate::context::Mode;
+use crate::llm::{Completion, Finish, StreamEvent};
+use crate::session::{AskEvent, Connection, Question, Report, Written};
+
+fn session() -> Session {
+    let (mut session, _) = Session::start(Connection::Remote { model: "m".into(), host: "h".into() });
+    session.processes.rounds = 2;
+    session.processes.suggestions = true;
+    session
+}
+
+fn job_of(effects: &[Effect]) -> u64 {
+    let found = effects.iter().find_map(|effect| match effect {
+        Effect::Run(RunOrder::Command { job, .. } | RunOrder::Check { job, .. }) => Some(*job),
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("no job in {effects:?}"))
+}
+
+fn report(session: &mut Session, report: RunReport) -> Vec<Effect> {
+    session.handle(Report::Ran(report))
+}
+
+fn shared(text: &str) -> SharedText {
+    SharedText { title: "`make` failed (exit code 2).".into(), text: text.into(), tokens: 3, whole: None }
+}
+
+fn failed(text: &str) -> Outcome {
+    Outcome { shared: Some(shared(text)), failed: true, files: vec!["a.py".into()], ..Outcome::default() }
+}
+
+/// A request was answered, and what it led to was written: the check that follows.
+fn written(session: &mut Session) -> u64 {
+    session.send("do it");
+    let turn = session.turn.as_ref().unwrap().number;
+    answer(session, turn, "done");
+    session.request = "do it".into();
+    write(session)
+}
+
+fn write(session: &mut Session) -> u64 {
+    job_of(&session.handle(Report::Wrote(Written { paths: vec!["a.py".into()], ..Written::default() })))
+}
+
+fn answer(session: &mut Session, turn: u64, text: &str) {
+    session.handle(Report::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) });
+    session.handle(Report::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
+}
+
+fn asked(effects: &[Effect]) -> Option<&crate::session::ContextOrder> {
+    effects.iter().find_map(|effect| if let Effect::Ask(order) = effect { Some(&**order) } else { None })
+}
+
+fn title(session: &Session) -> &str {
+    session.questions.front().map_or("", |question: &Question| question.title.as_str())
+}
+
+#[test]
+fn a_command_has_a_card_and_a_log_that_follow_it_and_its_output_is_offered() {
+    let mut session = session();
+    let job = job_of(&session.run_line("make".into()));
+    report(&mut session, RunReport::Began { job, run: 7, line: "make".into() });
+    let live = Live { text: "one\ntwo\n".into(), ..Live::default() };
+    report(&mut session, RunReport::Said { run: 7, live, seconds: 2 });
+    let Some(Entry::Ran(card)) = session.transcript.last() else { panic!("{:?}", session.transcript) };
+    assert_eq!((card.tail.as_str(), card.state.words(card.seconds).as_str()), ("one\ntwo", "running · 2 s"));
+    assert_eq!(session.processes.status().as_deref(), Some("running make, 2 s"));
+    report(&mut session, RunReport::Ended { run: 7, end: Ok(End::Exit(2)), output: Arc::from("all\n"), seconds: 3 });
+    report(&mut session, RunReport::Done { job, outcome: failed("the output") });
+    assert_eq!(session.processes.logs[0].state, RunState::Ended(End::Exit(2)));
+    assert!(!session.processes.is_running() && title(&session).contains("(3 tokens)"), "{}", title(&session));
+    session.answer('y');
+    assert!(matches!(session.transcript.last(), Some(Entry::Shared { text, .. }) if text == "the output"));
+    assert_eq!(session.history().last().unwrap().content, "the output");
+}
+
+#[test]
+fn nothing_of_git_is_offered() {
+    let mut session = session();
+    let effects = session.run_git(vec!["log".into()]);
+    assert!(matches!(&effects[0], Effect::Run(RunOrder::Command { line: CommandLine::Program(words), .. })
+        if words == &["git", "--no-pager", "log"]));
+    report(&mut session, RunReport::Done { job: job_of(&effects), outcome: failed("secret history") });
+    assert!(session.questions.is_empty());
+}
+
+#[test]
+fn the_job_that_began_last_is_stopped_first() {
+    let mut session = session();
+    let (first, second) = (job_of(&session.run_line("a".into())), job_of(&session.run_line("b".into())));
+    assert_eq!(session.stop_command(), [Effect::Run(RunOrder::Stop(second))]);
+    assert_eq!(session.stop_command(), [Effect::Run(RunOrder::Stop(first))]);
+    assert!(session.stop_command().is_empty());
+}
+
+#[test]
+fn what_checks_find_goes_back_by_itself_a_limited_number_of_times() {
+    let mut session = session();
+    let mut job = written(&mut session);
+    for round in 1..=2 {
+        let effects = report(&mut session, RunReport::Done { job, outcome: failed("it broke") });
+        let order = asked(&effects).unwrap();
+        assert_eq!((order.draft.as_str(), order.mode), ("it broke", Mode::Code));
+        assert_eq!(order.files[0].path, "a.py", "the model has to see what it mends");
+        assert!(
+            session
+                .transcript
+                .iter()
+                .any(|entry| matches!(entry, Entry::Again { round: at, of: 2, .. } if *at == round))
+        );
+        let turn = order.generation;
+        answer(&mut session, turn, "mended");
+        job = write(&mut session);
+    }
+    let effects = report(&mut session, RunReport::Done { job, outcome: failed("it broke") });
+    assert!(asked(&effects).is_none() && title(&session).contains("Send it to the model?"), "{effects:?}");
+    assert_eq!(asked(&session.answer('y')).unwrap().draft, "it broke", "the developer may want one more");
+}
+
+#[test]
+fn a_new_request_has_its_own_rounds() {
+    let mut session = session();
+    session.processes.rounds = 1;
+    for _ in 0..2 {
+        let job = written(&mut session);
+        let effects = report(&mut session, RunReport::Done { job, outcome: failed("it broke") });
+        let turn = asked(&effects).unwrap().generation;
+        answer(&mut session, turn, "mended");
+    }
+}
+
+#[test]
+fn without_rounds_or_with_something_else_begun_it_is_offered() {
+    type Begin = fn(&mut Session);
+    let cases: [Begin; 4] = [
+        |session| session.processes.rounds = 0,
+        |session| drop(session.draft_changed("and now")),
+        |session| {
+            session.send("next");
+        },
+        |session| session.connection = Connection::None,
+    ];
+    for begin in cases {
+        let mut session = session();
+        let job = written(&mut session);
+        begin(&mut session);
+        let effects = report(&mut session, RunReport::Done { job, outcome: failed("it broke") });
+        assert!(asked(&effects).is_none(), "{effects:?}");
+        assert!(title(&session).contains("Send it to the model?"));
+        session.answer('n');
+        assert!(session.questions.is_empty());
+    }
+}
+
+#[test]
+fn a_check_that_was_stopped_or_found_nothing_leads_to_nothing() {
+    for outcome in [Outcome::default(), Outcome { stopped: true, ..failed("half") }] {
+        let mut session = session();
+        let job = written(&mut session);
+        let before = session.transcript.len();
+        assert!(report(&mut session, RunReport::Done { job, outcome }).is_empty());
+        assert!(session.questions.is_empty() && session.transcript.len() == before);
+    }
+}
+
+#[test]
+fn a_suggested_command_runs_when_it_is_approved_and_only_then() {
+    let mut session = session();
+    session.send("do it");
+    answer(&mut session, 1, "Then:\n\n```sh\npip install tide\nrm -rf /\n```\n");
+    assert_eq!(session.questions.len(), 2);
+    assert!(title(&session).contains("Run it? pip install tide"), "{}", title(&session));
+    let effects = session.answer('y');
+    let [Effect::Run(RunOrder::Command { line: CommandLine::Shell(line), origin: Origin::Model, .. })] =
+        effects.as_slice()
+    else {
+        panic!("{effects:?}")
+    };
+    assert_eq!(line, "pip install tide");
+    assert!(session.answer('n').is_empty() && session.questions.is_empty());
+}
+
+#[test]
+fn commands_are_not_taken_from_answers_to_questions_or_when_it_is_off() {
+    for (mode, suggestions) in [(Mode::Ask, true), (Mode::Code, false)] {
+        let mut session = session();
+        session.processes.suggestions = suggestions;
+        session.mode = mode;
+        session.send("how?");
+        answer(&mut session, 1, "```sh\nmake\n```\n");
+        assert!(session.questions.is_empty(), "{mode}");
+    }
+}
+
+#[test]
+fn a_long_command_must_be_read_before_it_can_be_approved() {
+    for (line, must) in
+        [("make", false), ("echo a\\\n && rm b", true), (&*format!("echo {}", "x".repeat(10_000)), true)]
+    {
+        let mut session = session();
+        session.send("do it");
+        answer(&mut session, 1, &format!("```sh\n{line}\n```\n"));
+        let question = session.questions.front().unwrap();
+        assert_eq!(question.must_be_read(), must);
+        assert!(question.text.starts_with(line) && question.title.len() < 200);
+    }
+}
