@@ -1,0 +1,165 @@
+//! Which files a text talks about: paths in every way in which people and models write them, names that only one file has, and
+//! symbols that only one file defines.
+//!
+//! Nothing is guessed at: a mention is a file of the repository, and a name that could be several files is none. What stands
+//! in edit blocks and fenced code is no mention; [`prose`] takes it out of an answer first.
+
+mod at;
+mod prose;
+mod readings;
+mod spaced;
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+pub use at::{At, AtMeaning, at_meaning, ats};
+pub use prose::prose;
+
+use self::readings::{Reading, readings};
+
+/// Shortest name of a symbol that counts, in characters: shorter ones are words of every text.
+const LEAST_SYMBOL: usize = 4;
+
+/// How a file was named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NamedBy {
+    /// By its path.
+    Path,
+    /// By the end of its path, which no other file has.
+    Name,
+    /// By something that it alone defines.
+    Symbol,
+}
+
+/// A file that a text names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mention {
+    /// Where it is named, in bytes: the name alone, without quotes, line numbers and punctuation.
+    pub range: Range<usize>,
+    /// The path of the file, as the repository lists it.
+    pub path: String,
+    /// How.
+    pub by: NamedBy,
+}
+
+/// What is known of the repository.
+#[derive(Clone, Copy)]
+pub struct KnownFiles<'k> {
+    /// Every file, sorted.
+    pub paths: &'k [String],
+    /// Files in the chat: they are no mentions, and a bare name that one of them has means that one.
+    pub chat: &'k [String],
+    /// The only file that defines a symbol of that name, if exactly one does.
+    pub symbol: &'k dyn Fn(&str) -> Option<String>,
+}
+
+/// The files that `text` names, in the order of the text; a file that is named twice is there twice. Ranges do not overlap.
+pub fn mentions(text: &str, known: &KnownFiles<'_>) -> Vec<Mention> {
+    let read = readings(text);
+    let ends = PathEnds::new(known.paths, &read);
+    let mut found: Vec<Mention> = read.iter().filter_map(|reading| ends.mention(reading, known)).collect();
+    found.extend(spaced::mentions(text, &read, known.paths));
+    let taken: HashSet<usize> = found.iter().map(|mention| mention.range.start).collect();
+    let symbols = read.iter().filter(|reading| !taken.contains(&reading.range.start));
+    found.extend(symbols.filter_map(|reading| symbol(text, reading, known)));
+    found.retain(|mention| !known.chat.contains(&mention.path));
+    found.sort_by_key(|mention| (mention.range.start, std::cmp::Reverse(mention.range.end)));
+    let mut end = 0;
+    found.retain(|mention| {
+        let is_free = mention.range.start >= end;
+        end = end.max(mention.range.end);
+        is_free
+    });
+    found
+}
+
+/// The paths of mentions, each once, in the order of the text.
+pub fn mentioned_paths(mentions: &[Mention]) -> Vec<String> {
+    let mut seen = HashSet::new();
+    mentions.iter().filter(|mention| seen.insert(mention.path.as_str())).map(|mention| mention.path.clone()).collect()
+}
+
+/// The paths by their last part, as far as a text has such a word.
+struct PathEnds<'p> {
+    by_name: HashMap<&'p str, Vec<&'p str>>,
+}
+
+impl<'p> PathEnds<'p> {
+    /// One look at every path, whatever the length of the text.
+    fn new(paths: &'p [String], read: &[Reading]) -> Self {
+        let names: HashSet<&str> = read.iter().map(|reading| last_part(&reading.name)).collect();
+        let mut by_name: HashMap<&str, Vec<&str>> = HashMap::new();
+        for path in paths {
+            let name = last_part(path);
+            if names.contains(name) {
+                by_name.entry(name).or_default().push(path);
+            }
+        }
+        Self { by_name }
+    }
+
+    fn mention(&self, reading: &Reading, known: &KnownFiles<'_>) -> Option<Mention> {
+        let name = reading.name.as_str();
+        let files = self.by_name.get(last_part(name))?;
+        let mention =
+            |path: &str, by: NamedBy| Some(Mention { range: reading.range.clone(), path: path.to_owned(), by });
+        if files.contains(&name) {
+            let is_path = name.contains('/') || reading.quoted || has_shape(name) || has_capital(name);
+            return if is_path { mention(name, NamedBy::Path) } else { None };
+        }
+        if !name.contains('/') && !reading.quoted && !has_shape(name) {
+            return None;
+        }
+        let mut ends = files.iter().filter(|path| is_end_of(name, path));
+        match (ends.next(), ends.next()) {
+            (Some(only), None) => mention(only, NamedBy::Name),
+            // Of several the one in the chat is meant.
+            (Some(_), Some(_)) => {
+                let in_chat = |path: &&&str| known.chat.iter().any(|chat| chat == **path);
+                let meant = files.iter().filter(|path| is_end_of(name, path)).find(in_chat);
+                meant.and_then(|path| mention(path, NamedBy::Name))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether a path ends in these parts.
+fn is_end_of(name: &str, path: &str) -> bool {
+    path.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+}
+
+fn last_part(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
+
+/// Whether a word looks like the name of a file and not like one of a sentence.
+fn has_shape(name: &str) -> bool {
+    name.contains(['.', '/', '-', '_'])
+}
+
+fn has_capital(name: &str) -> bool {
+    name.contains(char::is_uppercase)
+}
+
+/// The file of a symbol that is written as code: in backticks, or with a parenthesis behind.
+fn symbol(text: &str, reading: &Reading, known: &KnownFiles<'_>) -> Option<Mention> {
+    let written = text.get(reading.range.clone())?;
+    let (bare, called) = match written.find('(') {
+        Some(at) => (&written[..at], true),
+        None => (written, text[reading.range.end..].starts_with('(')),
+    };
+    if !called && !reading.in_code {
+        return None;
+    }
+    let name = bare.rsplit([':', '.', '#', '>']).next().unwrap_or(bare);
+    let is_name = name.chars().count() >= LEAST_SYMBOL
+        && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+        && !name.starts_with(|c: char| c.is_numeric());
+    let path = is_name.then(|| (known.symbol)(name)).flatten()?;
+    let start = reading.range.start + bare.len() - name.len();
+    Some(Mention { range: start..start + name.len(), path, by: NamedBy::Symbol })
+}
+
+#[cfg(test)]
+mod tests;

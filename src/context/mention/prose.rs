@@ -1,0 +1,46 @@
+//! What of an answer is prose: its edits and its fenced code quote files, and quoting is not naming.
+
+use crate::edit::{FormatChoice, parse};
+
+/// The answer with blanks in the place of edits and fenced code. Every byte keeps its place.
+pub fn prose(answer: &str) -> String {
+    let parsed = parse(answer, FormatChoice::Auto);
+    let blocks: Vec<(usize, usize)> = parsed.edits.iter().map(|edit| edit.reply_lines).collect();
+    let mut masked = String::with_capacity(answer.len());
+    let mut fence: Option<&str> = None;
+    for (at, line) in answer.split_inclusive('\n').enumerate() {
+        let number = at + 1;
+        let is_edit = blocks.iter().any(|(first, last)| (*first..=*last).contains(&number));
+        let mark = fence_of(line);
+        let is_code = match (fence, mark) {
+            (Some(open), Some(close)) => {
+                let rest = line.trim_start().trim_start_matches(['`', '~']).trim();
+                if close.starts_with(open) && rest.is_empty() {
+                    fence = None;
+                }
+                true
+            }
+            (Some(_), None) => true,
+            (None, Some(open)) => {
+                fence = Some(open);
+                true
+            }
+            (None, None) => false,
+        };
+        if is_edit || is_code { masked.push_str(&blank(line)) } else { masked.push_str(line) }
+    }
+    masked
+}
+
+/// The fence that a line opens or closes: three or more backticks or tildes at its beginning, which no backtick follows.
+fn fence_of(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let mark = line.chars().next().filter(|c| "`~".contains(*c))?;
+    let length = line.len() - line.trim_start_matches(mark).len();
+    (length >= 3 && !line[length..].contains('`')).then(|| &line[..length])
+}
+
+/// As many bytes of nothing.
+fn blank(line: &str) -> String {
+    line.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect()
+}
