@@ -4,6 +4,8 @@
 
 #[path = "cli/edit.rs"]
 mod edit;
+#[path = "cli/modes.rs"]
+mod modes;
 #[path = "cli/settings.rs"]
 mod settings;
 mod support;

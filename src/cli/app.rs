@@ -9,8 +9,8 @@ use crate::demo;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::{complain, path_under};
 use crate::llm::{Provider, Scripted, ScriptedReply};
-use crate::session::Connection;
 use crate::session::runner::{Line, Outfit, Runner, connect, recovered};
+use crate::session::{Connection, ModeRules};
 use crate::tui::theme::{ColorDepth, Theme};
 use crate::tui::{self, Start};
 use crate::workspace::{Journal, Root, RootKind};
@@ -53,6 +53,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
         suggest_commands: settings.suggest_commands,
         editor: settings.editor.clone(),
         folder: root.path().to_owned(),
+        rules: ModeRules { add_mentions: settings.add_mentions, accept_plan: settings.accept_plan },
         spending_cap: settings.spending_cap,
         facts: line.as_ref().map(|line| Arc::clone(&line.facts)),
         notify: settings.notify,
@@ -105,6 +106,8 @@ pub(super) fn demo(settings: Settings, speed: u32) -> Result<u8, UserError> {
         suggest_commands: false,
         editor: settings.editor.clone(),
         folder: sample,
+        // Nor do they wait for files.
+        rules: ModeRules { add_mentions: Some(false), ..ModeRules::default() },
         spending_cap: None,
         facts: None,
         notify: settings.notify,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
-use crate::headless::{ApplyArgs, BenchArgs, ConfigArgs, EditArgs, MapArgs, ModelsArgs, TrustArgs};
+use crate::headless::{ApplyArgs, AskArgs, BenchArgs, ConfigArgs, EditArgs, MapArgs, ModelsArgs, TrustArgs};
 
 /// A full-screen terminal pair programmer: ranked repo map, metered context, and a review of every hunk before a byte is
 /// written.
@@ -78,6 +78,8 @@ pub enum Command {
     Map(MapArgs),
     /// Apply a model's reply to files
     Apply(ApplyArgs),
+    /// A question without the app: the answer is printed, and nothing changed
+    Ask(AskArgs),
     /// One turn without the app: ask for a change, review it, write it
     Edit(EditArgs),
     /// Take the last write back, if its files are as it left them
@@ -101,6 +103,7 @@ impl Command {
             Self::Demo { .. } => "demo",
             Self::Map(_) => "map",
             Self::Apply(_) => "apply",
+            Self::Ask(_) => "ask",
             Self::Edit(_) => "edit",
             Self::Undo => "undo",
             Self::Redo => "redo",
@@ -117,7 +120,8 @@ impl Args {
     /// whoever types it expects something of it.
     pub(super) fn misplaced(&self) -> Option<(&'static str, &'static str)> {
         let command = self.command.as_ref()?;
-        let takes_files = matches!(command, Command::Apply(_) | Command::Edit(_));
+        let takes_files = matches!(command, Command::Apply(_) | Command::Edit(_) | Command::Ask(_));
+        let writes = matches!(command, Command::Apply(_) | Command::Edit(_));
         let takes_back = matches!(command, Command::Undo | Command::Redo);
         let is_config = matches!(command, Command::Config(_));
         let is_demo = matches!(command, Command::Demo { .. });
@@ -125,8 +129,8 @@ impl Args {
             ("--file", !self.files.is_empty() && !takes_files),
             ("--theme", self.provider.theme.is_some() && !is_demo && !is_config),
             // Applying a reply never commits.
-            ("--no-commit", self.provider.no_commit && !takes_files && !takes_back && !is_config),
             ("--watch", self.provider.watch),
+            ("--no-commit", self.provider.no_commit && !writes && !takes_back && !is_config),
             ("--test-panic", self.test_panic),
         ];
         let (flag, _) = flags.into_iter().find(|(_, misplaced)| *misplaced)?;

@@ -71,6 +71,11 @@ fn start(args: Args) -> Result<u8, UserError> {
         Some(Command::Trust(trust)) => {
             headless::trust(&load(overrides(&args.provider), Some(&root(&args.root)?))?, &trust)
         }
+        Some(Command::Ask(mut ask)) => {
+            ask.files.splice(..0, args.files);
+            let (root, settings) = with_settings(root(&args.root)?, overrides(&args.provider))?;
+            headless::ask(&root, settings, ask)
+        }
         Some(Command::Edit(mut edit)) => {
             edit.files.splice(..0, args.files);
             let outer = overrides(&args.provider);

@@ -12,6 +12,7 @@ mod history;
 mod init;
 mod repo;
 mod revisions;
+mod uncommitted;
 
 pub use checkout::Checkout;
 pub use commit::Commit;

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
+use crate::context::Mode;
+
 /// How a map is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum StyleArg {
@@ -201,8 +203,62 @@ pub struct ApplyArgs {
     pub format: Option<String>,
 }
 
-/// `rhumb edit`
+/// How a question is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AskMode {
+    /// As a question about the repository
+    Ask,
+    /// As a request for a plan
+    Architect,
+    /// As a task, answered with the files that it needs
+    Context,
+    /// As a question about rhumb, answered from its manual
+    Help,
+}
+
+impl From<AskMode> for Mode {
+    fn from(mode: AskMode) -> Self {
+        match mode {
+            AskMode::Ask => Self::Ask,
+            AskMode::Architect => Self::Architect,
+            AskMode::Context => Self::Context,
+            AskMode::Help => Self::Help,
+        }
+    }
+}
+
+/// `rhumb ask`
 #[derive(Debug, Clone, ClapArgs)]
+pub struct AskArgs {
+    /// The question
+    #[arg(short, long, value_name = "TEXT", required_unless_present = "message_file")]
+    pub message: Option<String>,
+    /// A file with the question, or - for standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "message")]
+    pub message_file: Option<PathBuf>,
+    /// What a test run or a log said, to go along with the question: a file, or - for standard input. Of a long one the beginning
+    /// and the end are sent, and the whole is kept
+    #[arg(long, value_name = "FILE")]
+    pub with_output: Option<PathBuf>,
+    /// A file to show in full
+    #[arg(long = "file", value_name = "FILE")]
+    pub files: Vec<String>,
+    /// The same
+    #[arg(long = "read", value_name = "FILE")]
+    pub read: Vec<String>,
+    /// How the question is meant [default: ask]
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub mode: Option<AskMode>,
+    /// Print the request as it would be sent, and send nothing; needs no provider
+    #[arg(long)]
+    pub show_prompt: bool,
+    /// Print events as JSON lines
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `rhumb edit`
+#[derive(Debug, Clone, Default, ClapArgs)]
 pub struct EditArgs {
     /// The request
     #[arg(short, long, value_name = "TEXT", required_unless_present = "message_file")]
@@ -220,6 +276,19 @@ pub struct EditArgs {
     /// A file in the chat for reference
     #[arg(long = "read", value_name = "FILE")]
     pub read: Vec<String>,
+    /// How the request is meant: code; architect, where the editor model writes what the model has planned; or one of those that
+    /// change nothing, ask, context and help [default: code]
+    #[arg(long, value_name = "MODE")]
+    pub mode: Option<Mode>,
+    /// The same as --mode architect
+    #[arg(long, conflicts_with = "mode")]
+    pub architect: bool,
+    /// Print the plan, and have nobody carry it out
+    #[arg(skip)]
+    pub plan_only: bool,
+    /// Have this model write what was planned [env: RHUMB_EDITOR_MODEL]
+    #[arg(long, value_name = "NAME")]
+    pub editor_model: Option<String>,
     /// Write without asking
     #[arg(long)]
     pub yes: bool,
@@ -253,6 +322,11 @@ pub struct EditArgs {
 }
 
 impl EditArgs {
+    /// How the request is meant.
+    pub fn mode(&self) -> Mode {
+        self.mode.unwrap_or(if self.architect { Mode::Architect } else { Mode::Code })
+    }
+
     /// What the flags say of committing, if anything.
     pub fn commit_choice(&self) -> Option<bool> {
         match (self.commit, self.no_commit) {

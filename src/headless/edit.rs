@@ -1,4 +1,4 @@
-//! `rhumb edit`: one turn without the app.
+//! `rhumb edit`: one turn without the app; in architect mode two, a plan and its edits.
 
 use std::cell::{Cell, RefCell};
 use std::io::IsTerminal as _;
@@ -18,14 +18,14 @@ use super::verify::{INTERRUPTED, Verifier, with_flags};
 use super::with_output::with_output;
 use super::{advise, complain, path_under, print, print_json, read_input};
 use crate::config::Settings;
-use crate::context::{self, Message, Prompt, Role};
+use crate::context::{self, Message, Mode, Prompt, Role};
 use crate::edit::{self, FormatChoice, Proposal, Status};
 use crate::error::{ErrorKind, UserError};
 use crate::llm::{LlmError, StreamEvent};
 use crate::models::{Dollars, Ledger};
 use crate::review::{Decision, Review};
 use crate::session::runner::{
-    AskError, Asked, Line, Outfit, Question, Survey, ask, connect, map_store, propose, write,
+    AskError, Asked, Line, Outfit, Question, Survey, ask, connect, editor_line, map_store, propose, write,
 };
 use crate::session::{
     AskEvent, ChatFile, ContextOrder, ContextView, Failure, WriteOrder, Written, commit_message, uncounted,
@@ -58,7 +58,13 @@ pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, User
     let survey = surveyed(root, true, map_store(root).as_ref());
     let files = chat_files(root, args, &outfit.settings.reference_files());
     let out = Out { json: args.json, prompts: args.dry_run };
-    let desk = Desk {
+    let mode = args.mode();
+    let (editor, note) = match mode {
+        Mode::Architect => editor_line(&outfit, &line, args.editor_model.as_deref()),
+        _ => (line.clone(), None),
+    };
+    let mut desk = Desk {
+        mode,
         root,
         outfit: &outfit,
         line: &line,
@@ -70,6 +76,19 @@ pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, User
         doubtful: Cell::new(false),
     };
     let reply = desk.ask(&[], &asked)?;
+    let (asked, reply) = match mode {
+        Mode::Architect if !args.plan_only => {
+            (desk.line, desk.mode) = (&editor, Mode::Editor);
+            out.asked(&editor.model, AskEvent::Editor { model: editor.model.clone(), note })?;
+            let edits = desk.ask(&[], &reply)?;
+            (reply, edits)
+        }
+        Mode::Code => (asked, reply),
+        _ => {
+            out.done(&Written::default())?;
+            return Ok(0);
+        }
+    };
     let proposal = desk.mended(&asked, reply)?;
     let settling = Settling { settings: &outfit.settings, journal: journal.as_ref(), args, message: &message };
     let settled = desk.settle(&settling, proposal)?;
@@ -81,6 +100,8 @@ struct Desk<'a> {
     root: &'a Root,
     outfit: &'a Outfit,
     line: &'a Line,
+    /// How the messages are meant.
+    mode: Mode,
     survey: &'a Survey,
     files: RefCell<Vec<ChatFile>>,
     out: &'a Out,
@@ -129,6 +150,11 @@ impl Out {
             AskEvent::Continuing { time, of } => {
                 complain(&format!("the answer reached the output limit; going on, {time} of at most {of}"));
                 self.event("continuing", json!({"time": time, "of": of}))
+            }
+            AskEvent::Editor { model, note } => {
+                note.iter().for_each(|note| advise(&note.message, &note.hint));
+                complain(&format!("the plan goes to {model}"));
+                self.event("editor", json!({"model": model}))
             }
             AskEvent::DoubtfulSeam => {
                 complain("the answer was cut off within an edit, and its next part does not repeat where it was");
@@ -267,6 +293,7 @@ impl Desk<'_> {
         let order = ContextOrder {
             files: self.files.borrow().clone(),
             history: self.history.borrow().clone(),
+            mode: self.mode,
             exchange: said.to_vec(),
             draft: message.to_owned(),
             ..ContextOrder::default()

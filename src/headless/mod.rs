@@ -3,6 +3,7 @@
 
 mod apply;
 mod args;
+mod ask;
 mod bench;
 mod bench_context;
 mod bench_edits;
@@ -23,7 +24,10 @@ mod with_output;
 use std::io::{IsTerminal as _, Write as _};
 
 pub use apply::apply;
-pub use args::{ApplyArgs, BenchArgs, ConfigArgs, EditArgs, FormatArg, MapArgs, ModelsArgs, StyleArg, TrustArgs};
+pub use args::{
+    ApplyArgs, AskArgs, AskMode, BenchArgs, ConfigArgs, EditArgs, FormatArg, MapArgs, ModelsArgs, StyleArg, TrustArgs,
+};
+pub use ask::ask;
 pub use bench::bench;
 pub use config::{config, config_files};
 pub use edit::edit;

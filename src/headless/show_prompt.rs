@@ -60,6 +60,7 @@ pub(super) fn show_prompt(root: &Root, outfit: &Outfit, args: &EditArgs, message
     let order = ContextOrder {
         files: chat_files(root, args, &settings.reference_files()),
         draft: message,
+        mode: args.mode(),
         ..ContextOrder::default()
     };
     let view = Sheet::new(root, outfit, &survey, &model).composed(&order, None);

@@ -43,6 +43,13 @@ pub enum AskEvent {
     },
     /// The answer was cut off within an edit, and nothing shows where its next part goes on.
     DoubtfulSeam,
+    /// The editor model is asked.
+    Editor {
+        /// Its name.
+        model: String,
+        /// Why it is not the one that was named, if so.
+        note: Option<Failure>,
+    },
     /// A request was made and has its price, whether it came to an end or not.
     Spent(Spent),
 }
@@ -69,6 +76,7 @@ impl Session {
                 self.tell(Level::Warning, text, "Look closely at the hunk there before you accept it.");
             }
             AskEvent::Spent(spent) => self.spent(number, &spent),
+            AskEvent::Editor { model, note } => self.editor_asked(number, &model, note),
             AskEvent::Shrunk { time, of, limit } => {
                 let text = format!(
                     "The server takes less than was thought; the request is sent again with at most {limit} tokens."
@@ -151,8 +159,10 @@ impl Session {
                     Some(reply) => {
                         self.answered();
                         if complete {
-                            self.suggest(&reply);
-                            effects = self.propose_answer(reply, &turn);
+                            if turn.mode.edits() {
+                                self.suggest(&reply);
+                            }
+                            effects = self.concluded(reply, &turn);
                         }
                     }
                     None => {
@@ -184,12 +194,12 @@ impl Session {
     /// Gives the message of `turn` back to the composer, and leaves it and its answer out of later requests. The meter and a
     /// copied prompt count it as the draft again, unless something newer is being typed.
     pub(super) fn give_back(&mut self, turn: &Turn) {
-        if turn.message != turn.request {
+        if self.gives_plan_back(turn) || turn.message != turn.request {
             // Nobody typed it.
             return;
         }
-        self.returned_draft = Some(turn.message.clone());
-        if self.draft.is_empty() {
+        self.returned_draft = Some(self.as_typed(&turn.message, turn.mode));
+        if self.draft.is_empty() && turn.mode == self.mode {
             self.draft.clone_from(&turn.message);
         }
     }

@@ -31,6 +31,7 @@ impl Session {
             Command::Lint(names) => return self.lint(&names),
             Command::Undo => return self.unwrite(Direction::Undo),
             Command::Redo => return self.unwrite(Direction::Redo),
+            Command::Mode { mode, message } => return self.mode_command(mode, &message),
             Command::Servers => {
                 self.tell(Level::Info, "Looking for a model server on this machine …", "");
                 return vec![Effect::FindServers];

@@ -6,7 +6,7 @@ use crate::context::{FoundComment, Image, Message, Mode, Prompt};
 use crate::edit::Proposal;
 use crate::llm::{Completion, LocalServer};
 use crate::models::{Api, Dollars, Model};
-use crate::repo_map::{Refresh, RepoMap};
+use crate::repo_map::{Refresh, RepoMap, TagGraph};
 use crate::workspace::Direction;
 
 use super::asking::AskEvent;
@@ -14,7 +14,9 @@ use super::chat_files::ChatFile;
 use super::commits::{GitOrder, GitReport};
 use super::fetching::{FetchOrder, FetchReport};
 use super::keeping::{KeepOrder, KeepReport};
+use super::mentions::{MentionOrder, MentionReport};
 use super::processes::{RunOrder, RunReport};
+use super::who::Who;
 
 /// What is needed to put the next request together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,6 +31,8 @@ pub struct ContextOrder {
     pub mode: Mode,
     /// Whether the model may suggest commands.
     pub suggest: bool,
+    /// Which of the models is asked.
+    pub who: Who,
     /// Earlier turns.
     pub history: Vec<Message>,
     /// What was said of this request before, where its answer has to be mended.
@@ -129,6 +133,8 @@ pub enum Effect {
     UseModel(String),
     /// Tell somebody who looks elsewhere, by the command of the settings.
     Notify(String),
+    /// Find something out about what a message or an answer names.
+    Mention(MentionOrder),
     /// Do something with git.
     Git(GitOrder),
     /// Run a command, or stop one.
@@ -284,6 +290,10 @@ pub enum Report {
     },
     /// The request as one text.
     PromptText(String),
+    /// What the repository defines, where.
+    Symbols(Arc<TagGraph>),
+    /// About what a message or an answer names.
+    Mention(MentionReport),
     /// Of git.
     Git(GitReport),
     /// Of a command that runs.

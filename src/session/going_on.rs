@@ -1,10 +1,11 @@
 //! Answers that broke off: going on with one, or asking for it again.
 
+use super::architect::Plan;
 use super::effect::{ContextOrder, Effect};
-use super::rounds::Rounds;
 use super::state::Session;
-use super::transcript::{AnswerState, Entry, Level};
+use super::transcript::{self, AnswerState, Entry, Level};
 use super::turn::Turn;
+use crate::context::Mode;
 
 /// What can be done about an answer that is not whole.
 pub(super) const OFFER: &str = "/continue goes on where it stopped, /retry asks again, /review takes the edits in it that are whole. Without one \
@@ -31,8 +32,14 @@ impl Session {
         answer.state = AnswerState::Streaming;
         let partial = answer.text.clone();
         let message = self.reopen(asked);
-        let order = ContextOrder { draft: message.clone(), partial: partial.clone(), ..self.next_order() };
-        let mut turn = Turn::again(order.generation, message, self.request_of(asked));
+        let message = self.plan_at(asked).unwrap_or(message);
+        let mut order = ContextOrder { draft: message.clone(), partial: partial.clone(), ..self.next_order() };
+        if self.asked_mode() == Mode::Editor && matches!(self.transcript[asked], Entry::Again { .. }) {
+            let earlier = order.history.len().saturating_sub(transcript::exchange(&self.transcript[..asked]));
+            order.exchange = order.history.split_off(earlier);
+        }
+        let order = self.in_round(order);
+        let mut turn = Turn::again(order.generation, message, self.request_of(asked)).in_mode(order.mode);
         turn.push(&partial);
         turn.status = "going on".into();
         self.turn = Some(turn);
@@ -51,10 +58,16 @@ impl Session {
         for entry in asked..self.transcript.len() {
             self.reopen(entry);
         }
-        let Entry::User { text, .. } = &self.transcript[asked] else { return Vec::new() };
-        let message = text.clone();
-        self.rounds = Rounds::default();
-        self.send(&message).1
+        let plan = self.plan_at(asked);
+        let Entry::User { text, mode, .. } = &self.transcript[asked] else { return Vec::new() };
+        let (message, mode) = (text.clone(), *mode);
+        if !self.may_send(&message) {
+            return Vec::new();
+        }
+        match plan {
+            Some(text) => self.carry_out(Plan { edited: text == message, text, request: self.request_of(asked) }),
+            None => self.begin_message(&message, mode),
+        }
     }
 
     /// Leaves a message, and with it its answer, out of the history; its text.
@@ -71,17 +84,10 @@ impl Session {
     /// What the developer asked for with the message at `asked`, or had asked for when the program wrote that.
     fn request_of(&self, asked: usize) -> String {
         let typed = self.transcript[..=asked].iter().rev().find_map(|entry| match entry {
-            Entry::User { text, .. } => Some(text.clone()),
+            Entry::User { text, mode, .. } if *mode != Mode::Editor => Some(text.clone()),
             _ => None,
         });
         typed.unwrap_or_default()
-    }
-
-    fn is_answering(&mut self) -> bool {
-        if self.turn.is_some() {
-            self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn.");
-        }
-        self.turn.is_some()
     }
 }
 

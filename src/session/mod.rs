@@ -3,6 +3,7 @@
 //! The face calls methods of the session; each returns effects; the runner carries them out and answers with reports, which
 //! go back into the session. Turns and measurements carry a number, so that a late answer to an old question is dropped.
 
+mod architect;
 mod asking;
 mod chat_files;
 mod command;
@@ -11,15 +12,19 @@ mod commits;
 mod doubt;
 mod effect;
 mod fetching;
+mod finding;
 mod folding;
 mod going_on;
 mod keeping;
 mod map_choices;
+mod mentions;
+mod modes;
 mod processes;
 mod question;
 mod queue;
 mod rounds;
 pub mod runner;
+mod sending;
 mod spending;
 mod state;
 mod suggesting;
@@ -27,11 +32,13 @@ mod transcript;
 mod turn;
 mod verifying;
 mod watching;
+mod who;
 mod writing;
 
 #[cfg(test)]
 mod tests;
 
+pub use architect::Plan;
 pub use asking::{AskEvent, Spent};
 pub use chat_files::ChatFile;
 pub use command::{Argument, COMMANDS, Command, CommandError, CommandInfo, Group, find_command, parse_command};
@@ -41,6 +48,8 @@ pub use fetching::{
     Clipboard, FetchOrder, FetchReport, NewPicture, Outside, PageFetch, Recording, SharedPage, Stage, is_picture_path,
 };
 pub use keeping::{KeepOrder, KeepReport};
+pub use mentions::{Attachment, LookedUp, MentionOrder, MentionReport, Wanted};
+pub use modes::ModeRules;
 pub use processes::{
     CheckOrder, Origin, Outcome, Processes, Ran, RunLog, RunOrder, RunReport, RunState, SharedText, When,
 };
@@ -53,4 +62,5 @@ pub use transcript::{Answer, AnswerState, Entry, Level, Notice};
 pub use turn::{StreamedEdit, Turn};
 pub use verifying::ProcessSubject;
 pub use watching::Watching;
+pub use who::Who;
 pub use writing::{commit_message, write_orders};

@@ -3,9 +3,12 @@
 //! A question never takes the focus by itself: somebody may be typing. It shows above the composer, and each of its choices is
 //! taken with Alt and its letter, or after Enter on an empty composer with the letter alone.
 
+use super::architect::Plan;
 use super::effect::Effect;
+use super::mentions::Wanted;
 use super::state::Session;
 use super::verifying::ProcessSubject;
+use crate::context::Mode;
 use crate::web::NearHost;
 
 /// One answer that can be given.
@@ -36,6 +39,33 @@ pub enum Subject {
     },
     /// A command, or what one printed.
     Process(ProcessSubject),
+    /// Files that a message names, which waits for the answer.
+    Mentioned {
+        /// The files.
+        files: Vec<String>,
+        /// The message.
+        message: String,
+        /// How it is meant.
+        mode: Mode,
+    },
+    /// Files that an answer names.
+    Wanted(Wanted),
+    /// Files that a task needs.
+    Needed {
+        /// The files.
+        files: Vec<String>,
+        /// The task.
+        message: String,
+    },
+    /// A plan, to be carried out or not.
+    Plan(Plan),
+}
+
+impl Subject {
+    /// Whether the last answer raised it, so that another message settles it.
+    pub(super) fn is_of_an_answer(&self) -> bool {
+        matches!(self, Self::Wanted(_) | Self::Needed { .. } | Self::Plan(_))
+    }
 }
 
 /// A question.
@@ -70,9 +100,15 @@ impl Session {
             return Vec::new();
         }
         let Some(question) = self.questions.pop_front() else { return Vec::new() };
-        match question.subject {
+        match question.subject.clone() {
             Subject::NearPage { url, allowed } => self.answer_near_page(&url, allowed, key),
             Subject::Process(subject) => self.answer_process(subject, key),
+            Subject::Mentioned { files, message, mode } => {
+                self.answer_mentioned(key, question, &files, (&message, mode))
+            }
+            Subject::Wanted(wanted) => self.answer_wanted(key, question, wanted),
+            Subject::Needed { files, message } => self.answer_needed(key, question, &files, &message),
+            Subject::Plan(plan) => self.answer_plan(key, question, plan),
         }
     }
 }

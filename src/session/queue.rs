@@ -66,7 +66,7 @@ impl Session {
         }
         self.queue.held = false;
         let Queued { text, mode } = self.queue.waiting.remove(0);
-        let (sent, effects) = self.send_as(&text, mode);
+        let (sent, effects) = self.send_in(&text, mode);
         if !sent {
             self.queue.waiting.insert(0, Queued { text, mode });
             self.queue.held = true;
@@ -79,14 +79,6 @@ impl Session {
         let taken = self.queue.waiting.pop();
         self.queue.held &= !self.queue.waiting.is_empty();
         taken.map(|queued| queued.text)
-    }
-
-    /// Sends a message in a mode of its own.
-    fn send_as(&mut self, text: &str, mode: Mode) -> (bool, Vec<Effect>) {
-        let usual = std::mem::replace(&mut self.mode, mode);
-        let sent = self.send(text);
-        self.mode = usual;
-        sent
     }
 }
 

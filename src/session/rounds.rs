@@ -73,9 +73,10 @@ impl Session {
         // The files are as they were for the request, so they stand before all that was said of it.
         let earlier = order.history.len().saturating_sub(transcript::exchange(&self.transcript));
         order.exchange = order.history.split_off(earlier);
+        let order = self.in_round(order);
         let (round, of) = (self.rounds.asked, self.edit_rounds);
         self.transcript.push(Entry::Again { text: message.clone(), round, of, answered: false });
-        self.begin(Turn::again(order.generation, message, request));
+        self.begin(Turn::again(order.generation, message, request).in_mode(order.mode));
         vec![Effect::Ask(Box::new(order))]
     }
 }

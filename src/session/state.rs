@@ -8,6 +8,7 @@ use super::chat_files::ChatFile;
 use super::effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report};
 use super::fetching::Outside;
 use super::folding::{Folded, Folding};
+use super::modes::{ModeRules, Waiting};
 use super::processes::Processes;
 use super::question::Question;
 use super::queue::Queue;
@@ -15,10 +16,11 @@ use super::rounds::Rounds;
 use super::transcript::{Answer, AnswerState, Entry, Level};
 use super::turn::Turn;
 use super::watching::Watching;
+use super::who::Who;
 use crate::context::Mode;
 use crate::llm::LocalServer;
 use crate::models::{Dollars, Ledger, Model};
-use crate::repo_map::Refresh;
+use crate::repo_map::{Refresh, TagGraph};
 use crate::review::Review;
 
 /// Who answers.
@@ -60,6 +62,13 @@ pub struct Session {
     pub connection: Connection,
     /// How messages are meant from now on.
     pub mode: Mode,
+    /// What the settings say of modes, and of files that somebody names.
+    pub rules: ModeRules,
+    pub(super) waiting: Waiting,
+    /// The model that carries plans out, where one was chosen in this session.
+    pub editor_model: Option<String>,
+    /// What the repository defines, where; none before it is read.
+    pub symbols: Option<Arc<TagGraph>>,
     /// What the program wants to know, the first of them first.
     pub questions: VecDeque<Question>,
     /// Messages that wait until the model is free.
@@ -83,7 +92,7 @@ pub struct Session {
     /// Files that were asked for before the list of files was there, and whether for reference.
     pub(super) early_files: Vec<(Vec<String>, bool)>,
     /// Whether the request of the running turn waits for those files.
-    ask_waits: bool,
+    pub(super) ask_waits: bool,
     /// The next request as last measured.
     pub view: Option<ContextView>,
     /// The branch, for the status line.
@@ -149,6 +158,10 @@ impl Session {
             outside: Outside::default(),
             connection,
             mode: Mode::default(),
+            rules: ModeRules::default(),
+            waiting: Waiting::default(),
+            editor_model: None,
+            symbols: None,
             questions: VecDeque::new(),
             queue: Queue::default(),
             watching: Watching::default(),
@@ -214,6 +227,7 @@ impl Session {
             pictures: self.outside.pictures.clone(),
             mode: self.mode,
             suggest: self.processes.suggestions,
+            who: Who::Main,
             history: self.history(),
             exchange: Vec::new(),
             draft: self.draft.clone(),
@@ -240,49 +254,26 @@ impl Session {
             return Vec::new();
         }
         self.draft = draft.to_owned();
+        if draft.is_empty() {
+            self.put_plan_back();
+        }
         self.measure()
     }
 
-    /// Sends `message`. False when it cannot be sent now; the composer then keeps it, and a notice says why.
-    pub fn send(&mut self, message: &str) -> (bool, Vec<Effect>) {
-        if self.turn.is_some() {
-            self.enqueue(message.to_owned(), self.mode);
-            return (true, Vec::new());
-        }
-        match &self.connection {
-            Connection::None => {
-                self.tell(
-                    Level::Warning,
-                    "No model is connected, so the message was not sent.",
-                    "F3 copies the whole prompt for a chat window, F4 takes the pasted reply into review; F2 looks for a \
-                     model server on this machine; or start with --base-url and --model.",
-                );
-                return (false, Vec::new());
-            }
-            Connection::Remote { model, .. } if model.is_empty() => {
-                self.tell(Level::Warning, "No model is named, so the message was not sent.", "Name one: /model NAME.");
-                return (false, Vec::new());
-            }
-            Connection::Remote { .. } | Connection::Demo => {}
-        }
-        if self.doubts_that_it_fits(message) {
-            return (false, Vec::new());
-        }
-        self.draft = message.to_owned();
-        let order = self.next_order();
-        self.draft.clear();
-        self.rounds = Rounds::default();
-        self.transcript.push(Entry::User { text: message.to_owned(), mode: self.mode, answered: false });
-        self.begin(Turn::new(order.generation, message.to_owned()));
-        // Files that still wait for the list of files belong to this request too.
-        self.ask_waits = !self.early_files.is_empty();
-        (true, if self.ask_waits { Vec::new() } else { vec![Effect::Ask(Box::new(order))] })
+    pub(super) fn draft_is_empty(&self) -> bool {
+        self.draft.trim().is_empty()
     }
 
     /// The order for the next turn.
     pub(super) fn next_order(&mut self) -> ContextOrder {
+        let number = self.next_turn();
+        self.order(number)
+    }
+
+    /// A number for the next turn.
+    pub(super) fn next_turn(&mut self) -> u64 {
         self.turns += 1;
-        self.order(self.turns)
+        self.turns
     }
 
     /// The number of the last turn.
@@ -354,7 +345,7 @@ impl Session {
             return Vec::new();
         };
         let request = self.transcript[..at].iter().rev().find_map(|entry| match entry {
-            Entry::User { text, .. } => Some(text.clone()),
+            Entry::User { text, mode, .. } if *mode != Mode::Editor => Some(text.clone()),
             _ => None,
         });
         let Entry::Answer(answer) = &self.transcript[at] else { return Vec::new() };
@@ -427,6 +418,8 @@ impl Session {
             Report::NotWritten { failure, stale } => return self.not_written(failure, stale),
             Report::Reread { path, text } => self.reread(&path, text.as_deref()),
             Report::PromptText(text) => self.clipboard = Some(self.prompt_clip(text)),
+            Report::Symbols(graph) => self.symbols = Some(graph),
+            Report::Mention(report) => return self.mention_found(report),
             Report::Git(report) => match report {},
             Report::Ran(report) => return self.ran(report),
             Report::Kept(report) => match report {},
@@ -450,10 +443,8 @@ impl Session {
         let early = std::mem::take(&mut self.early_files);
         let mut effects: Vec<Effect> =
             early.into_iter().flat_map(|(names, read_only)| self.add_files(&names, read_only)).collect();
-        if std::mem::take(&mut self.ask_waits)
-            && let Some((generation, draft)) = self.turn.as_ref().map(|turn| (turn.number, turn.message.clone()))
-        {
-            effects.push(Effect::Ask(Box::new(ContextOrder { draft, ..self.order(generation) })));
+        if std::mem::take(&mut self.ask_waits) {
+            effects.extend(self.launch());
         }
         effects
     }

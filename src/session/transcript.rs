@@ -110,6 +110,8 @@ pub(super) fn history(transcript: &[Entry]) -> Vec<Message> {
     let mut counts = false;
     for entry in &transcript[start..] {
         match entry {
+            // What the manual says is of no use for code.
+            Entry::User { mode: Mode::Help, .. } => counts = false,
             Entry::User { text, answered, .. } | Entry::Again { text, answered, .. } => {
                 counts = *answered;
                 if counts {
@@ -121,6 +123,24 @@ pub(super) fn history(transcript: &[Entry]) -> Vec<Message> {
             Entry::Answer(answer) if counts && !answer.text.is_empty() => {
                 said.push(Message::new(Role::Assistant, &answer.text));
             }
+            _ => {}
+        }
+    }
+    said
+}
+
+/// The questions about the program so far, and their answers.
+pub(super) fn help_history(transcript: &[Entry]) -> Vec<Message> {
+    let mut said = Vec::new();
+    let mut counts = false;
+    for entry in transcript {
+        match entry {
+            Entry::User { text, mode, answered } => {
+                counts = *answered && *mode == Mode::Help;
+                said.extend(counts.then(|| Message::new(Role::User, text)));
+            }
+            Entry::Answer(answer) if counts => said.push(Message::new(Role::Assistant, &answer.text)),
+            Entry::Cleared => said.clear(),
             _ => {}
         }
     }

@@ -1,5 +1,6 @@
 //! One turn while it runs: the message, the answer so far, and the edits that show in it.
 
+use crate::context::Mode;
 use crate::edit::{EditStream, FormatChoice, LineKind, StreamEvent};
 
 /// An edit as far as it has arrived: not yet located, not decidable.
@@ -24,6 +25,8 @@ pub struct Turn {
     pub message: String,
     /// What the developer asked for: the message itself, unless the program wrote that to have edits mended.
     pub request: String,
+    /// How it is meant.
+    pub mode: Mode,
     /// What the user should know while it runs, such as a retry; empty while text arrives.
     pub status: String,
     /// The edits recognised so far.
@@ -41,7 +44,13 @@ impl Turn {
     /// A turn in which the edits of an earlier one are to be mended.
     pub(super) fn again(number: u64, message: String, request: String) -> Self {
         let status = "waiting for the first word".to_owned();
-        Self { number, message, request, status, edits: Vec::new(), stream: EditStream::new(FormatChoice::Auto) }
+        let (mode, stream) = (Mode::default(), EditStream::new(FormatChoice::Auto));
+        Self { number, message, request, mode, status, edits: Vec::new(), stream }
+    }
+
+    /// The same, meant in that mode.
+    pub(super) fn in_mode(self, mode: Mode) -> Self {
+        Self { mode, ..self }
     }
 
     /// Forgets what has been taken in: it was no part of the answer.

@@ -23,7 +23,7 @@ use crate::config::Notify;
 use crate::models::{Dollars, Model};
 use crate::repo_map::Refresh;
 use crate::session::runner::Runner;
-use crate::session::{Clip, Command, Connection, Effect, Report, Session};
+use crate::session::{Clip, Command, Connection, Effect, ModeRules, Report, Session};
 
 /// Reports taken in before the next look at the keyboard.
 const REPORTS_AT_ONCE: usize = 64;
@@ -61,6 +61,8 @@ pub struct Start {
     pub editor: Option<String>,
     /// The root, for the editor to start in.
     pub folder: PathBuf,
+    /// What the settings say of modes, and of files that somebody names.
+    pub rules: ModeRules,
     /// The most that may be spent in this session.
     pub spending_cap: Option<Dollars>,
     /// What is known of the model that answers.
@@ -171,6 +173,7 @@ fn begin(start: &Start) -> (App, Vec<Task>) {
     session.edit_rounds = start.edit_rounds;
     session.processes.rounds = start.verify_rounds;
     session.processes.suggestions = start.suggest_commands;
+    session.rules = start.rules;
     session.spending_cap = start.spending_cap;
     session.facts.clone_from(&start.facts);
     let (mut app, mut tasks) = App::start(session, effects, start.theme.clone(), start.root.clone());

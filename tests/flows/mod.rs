@@ -7,6 +7,7 @@ mod demo;
 mod failures;
 mod long;
 mod map;
+mod modes;
 mod outside;
 mod repositories;
 mod resize;

@@ -249,7 +249,7 @@ impl Due {
         match report {
             Report::Surveyed { .. } => self.survey = false,
             Report::Measured { generation, .. } if self.measure == Some(*generation) => self.measure = None,
-            Report::SurveyProgress { .. } | Report::Listed(_) | Report::Head(_) => {}
+            Report::SurveyProgress { .. } | Report::Listed(_) | Report::Head(_) | Report::Symbols(_) => {}
             Report::Measured { .. } | Report::Asked { .. } => {}
             Report::Ran(report) if !matches!(report, RunReport::Done { .. }) => {}
             Report::Ended { turn, .. } | Report::Unsent { turn, .. } => self.turn = self.turn.filter(|due| due != turn),

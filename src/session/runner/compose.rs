@@ -5,12 +5,15 @@ use std::sync::Arc;
 use super::fetching::picture_refusal;
 use super::kept::KeptMap;
 use super::outfit::Outfit;
-use crate::context::{BudgetPlan, ContextFile, ContextInputs, Image, Shares, Window, fit};
+use crate::context::{BudgetPlan, ContextFile, ContextInputs, Image, Mode, Shares, Window, fit, manual};
 use crate::models::{Caching, Model};
 use crate::repo_map::{MapRequest, MapStyle, Refresh, TagGraph};
 use crate::session::{ChatFile, ContextOrder, ContextView};
 use crate::tokens::{TokenCounter, picture_type};
 use crate::workspace::{self, Root};
+
+/// The manual may have this part of the window.
+const MANUAL_SHARE: usize = 3;
 
 /// What a request is put together with.
 #[derive(Clone, Copy)]
@@ -41,9 +44,16 @@ pub struct MapSource<'s> {
 /// Reads the files of the chat, ranks the map, and puts the request together so that it fits the window.
 pub fn compose(root: &Root, source: Option<MapSource<'_>>, order: &ContextOrder, means: &Means<'_>) -> ContextView {
     let Outfit { settings, prompts, .. } = means.outfit;
-    let Desk { files, images, unreadable } = Desk::laid(root, order, means.model);
+    let Desk { files, images, unreadable } = match order.mode {
+        Mode::Help => Desk::with_manual(order, means),
+        _ => Desk::laid(root, order, means.model),
+    };
+    // A plan says all there is to know, and so does the manual.
+    let is_mapless = matches!(order.mode, Mode::Editor | Mode::Help);
+    let source = source.filter(|_| !is_mapless);
+    let map_tokens = if is_mapless { Some(0) } else { order.map_tokens.or(settings.map_tokens) };
     let has_chat_files = files.iter().any(|file| !file.read_only);
-    let shares = Shares { map: order.map_tokens.or(settings.map_tokens), history: settings.history_tokens };
+    let shares = Shares { map: map_tokens, history: settings.history_tokens };
     let inputs = ContextInputs {
         task: means.outfit.task(order, means.model),
         model: means.model,
@@ -106,6 +116,13 @@ impl Desk {
             }
         }
         desk
+    }
+
+    /// What the manual says of a question, instead of the repository's files.
+    fn with_manual(order: &ContextOrder, means: &Means<'_>) -> Self {
+        let page = |(path, text): (String, String)| ContextFile { path, text: text.into(), read_only: true };
+        let pages = manual(&order.draft, means.window.max_input() / MANUAL_SHARE, means.counter);
+        Self { files: pages.into_iter().map(page).collect(), ..Self::default() }
     }
 
     /// Adds a file that is no text for the `reason`, if it is a picture.

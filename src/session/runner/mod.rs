@@ -4,11 +4,13 @@
 //! the app call.
 
 mod ask;
+mod attachments;
 mod checking;
 mod comments;
 mod compose;
 mod connect;
 mod counter;
+mod editor;
 mod fetching;
 mod folding;
 mod kept;
@@ -38,6 +40,7 @@ pub use checking::{Bench, CommandEvent, check};
 pub use compose::{MapSource, Means, compose};
 pub use connect::{ConnectError, Line, connect, connect_model, facts};
 pub use counter::CachedCounter;
+pub use editor::editor_line;
 pub use kept::KeptMap;
 pub use outfit::{Machine, Outfit, catalog};
 pub use output::{SharedOutput, shared_output};
@@ -174,6 +177,7 @@ impl Runner {
             Effect::Connect { api, base_url, model } => self.connect(api, &base_url, model),
             Effect::UseModel(model) => runner.use_model(model),
             Effect::Notify(text) => runner.notify(text),
+            Effect::Mention(order) => runner.mention(order),
             Effect::Git(order) => match order {},
             Effect::Run(order) => runner.run_order(order),
             Effect::Keep(order) => match order {},
@@ -242,6 +246,18 @@ impl Runner {
     /// The next request as it would be sent now. With `or_guess`, a first guess at the map will do while there is no other; with a
     /// `limit`, it has at most so many input tokens.
     fn compose(&self, order: &ContextOrder, or_guess: bool, limit: Option<usize>) -> ContextView {
+        let model = self.line().map_or_else(|| Arc::new(Model::unknown("")), |line| line.facts);
+        self.compose_for(order, or_guess, limit, (&model, &self.counter()))
+    }
+
+    /// The same for that model, whose tokens are counted with that counter.
+    fn compose_for(
+        &self,
+        order: &ContextOrder,
+        or_guess: bool,
+        limit: Option<usize>,
+        (model, counter): (&Model, &CachedCounter),
+    ) -> ContextView {
         let shared = &self.shared;
         let survey = shared.survey.borrow().clone();
         let sketch = lock(&shared.sketch).clone().filter(|_| or_guess);
@@ -252,12 +268,11 @@ impl Runner {
         });
         let guess = sketch.as_ref().map(|graph| MapSource { graph, edited: &[], provisional: true });
         let source = known.or(guess);
-        let model = self.line().map_or_else(|| Arc::new(Model::unknown("")), |line| line.facts);
         let means = Means {
             outfit: &shared.outfit,
-            model: &model,
-            window: limit.map_or_else(|| shared.outfit.window(&model), Window::holding),
-            counter: &*self.counter(),
+            model,
+            window: limit.map_or_else(|| shared.outfit.window(model), Window::holding),
+            counter,
             kept: &shared.kept,
         };
         compose(&shared.root, source, order, &means)

@@ -7,7 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use super::CachedCounter;
 use super::prompts::prompts;
 use crate::config::{Paths, Settings};
-use crate::context::{Prompts, Surroundings, Task, Window};
+use crate::context::{Mode, Prompts, Surroundings, Task, Window};
+use crate::edit::EditFormat;
 use crate::models::{Catalog, Model};
 use crate::session::{ContextOrder, Failure};
 use crate::store::{CalibrationFile, model_lists};
@@ -116,9 +117,19 @@ impl Outfit {
 
     /// What the model is asked for.
     pub fn task(&self, order: &ContextOrder, model: &Model) -> Task {
-        let format = self.settings.edit_format.unwrap_or(model.edit_format);
+        let format = self.edit_format(order.mode, model);
         let shell_commands = order.suggest;
         Task { mode: order.mode, mark_cache: self.settings.cache_prompts, shell_commands, ..Task::code(format) }
+    }
+
+    /// How the model writes edits.
+    fn edit_format(&self, mode: Mode, model: &Model) -> EditFormat {
+        let Settings { edit_format, editor_edit_format, .. } = self.settings;
+        match mode {
+            // What was set for one model says nothing of another that is known.
+            Mode::Editor => editor_edit_format.or(edit_format.filter(|_| !model.known)).unwrap_or(model.edit_format),
+            _ => edit_format.unwrap_or(model.edit_format),
+        }
     }
 
     /// Where the developer sits.

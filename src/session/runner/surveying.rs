@@ -56,6 +56,7 @@ impl Runner {
         let note = survey_note(&survey, before.as_deref());
         self.shared.survey.send_replace(Some(Arc::clone(&survey)));
         *lock(&self.shared.sketch) = None;
+        self.report_now(Report::Symbols(Arc::clone(&survey.graph)));
         let watched = self.follow_files(&survey);
         if let Some(store) = store {
             // Nobody waits for it, and what cannot be kept is made anew.

@@ -6,11 +6,12 @@ use std::sync::atomic::AtomicBool;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::editor::Addressee;
 use super::pings::{PING_EVERY, keep_warm};
 use super::{AskError, Line, Question, Runner, SURVEY_PATIENCE, ask, caught, lock};
 use crate::context::{ChunkKind, Prompt};
 use crate::repo_map::Refresh;
-use crate::session::{AskEvent, ContextOrder, ContextView, Failure, Report};
+use crate::session::{AskEvent, ContextOrder, ContextView, Failure, Report, Who};
 
 /// A change of what the provider counts for one of our tokens that moves the meters.
 const WORTH_RECOUNTING: f64 = 0.005;
@@ -27,13 +28,19 @@ impl Runner {
             () = cancel.cancelled() => return,
             _ = tokio::time::timeout(SURVEY_PATIENCE, ready) => {}
         }
-        let Some(line) = self.line() else { return };
+        let Some(addressee) = self.addressee(&order).await else { return };
         let order = Arc::new(order);
-        let counter = self.counter();
+        let Addressee { line, counter, is_main, note } = addressee.clone();
+        if order.who != Who::Main {
+            let event = AskEvent::Editor { model: line.model.clone(), note };
+            self.report(Report::Asked { turn, event }).await;
+        }
         let question = Question {
             line: &line,
             outfit: &self.shared.outfit,
-            compose: &|limit| Box::pin(self.clone().fitted(Arc::clone(&order), limit, cancel.clone())),
+            compose: &|limit| {
+                Box::pin(self.clone().fitted(Arc::clone(&order), limit, addressee.clone(), cancel.clone()))
+            },
             partial: &order.partial,
             counter: &*counter,
             allowance: order.allowance,
@@ -51,7 +58,7 @@ impl Runner {
         };
         let factor = self.shared.outfit.factor(&line.facts);
         let (result, ()) = tokio::join!(asked, forward);
-        if (self.shared.outfit.factor(&line.facts) - factor).abs() > WORTH_RECOUNTING {
+        if is_main && (self.shared.outfit.factor(&line.facts) - factor).abs() > WORTH_RECOUNTING {
             self.set_counter(&line.facts);
         }
         self.report(match result {
@@ -85,9 +92,10 @@ impl Runner {
         self,
         order: Arc<ContextOrder>,
         limit: Option<usize>,
+        addressee: Addressee,
         cancel: CancellationToken,
     ) -> Result<ContextView, Failure> {
-        let view = self.clone().composed(Arc::clone(&order), limit).await?;
+        let view = self.clone().composed(Arc::clone(&order), limit, addressee.clone()).await?;
         let Some(over) = view.prompt.overfull.as_ref().filter(|over| over.head > 0 && over.head_suffices) else {
             return Ok(view);
         };
@@ -100,18 +108,23 @@ impl Runner {
             Err(_) => ContextOrder { may_forget: true, ..(*order).clone() },
         };
         self.report(Report::Folded { history: order.history.clone(), result: folded }).await;
-        self.composed(Arc::new(next), limit).await
+        self.composed(Arc::new(next), limit, addressee).await
     }
 
     /// The request as it goes out, put together on a thread that may block.
-    async fn composed(self, order: Arc<ContextOrder>, limit: Option<usize>) -> Result<ContextView, Failure> {
+    async fn composed(
+        self,
+        order: Arc<ContextOrder>,
+        limit: Option<usize>,
+        Addressee { line, counter, .. }: Addressee,
+    ) -> Result<ContextView, Failure> {
         let composed = tokio::task::spawn_blocking(move || {
             caught(|| {
                 if order.map_refresh == Refresh::Always && limit.is_none() {
                     lock(&self.shared.changed).listing = true;
                     self.survey(&AtomicBool::new(false));
                 }
-                self.compose(&order, false, limit)
+                self.compose_for(&order, false, limit, (&line.facts, &counter))
             })
         });
         // The thread fails only when the program is leaving.

@@ -60,8 +60,13 @@ fn draw_composer(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let focused = app.focus == Pane::Chat && app.overlay.is_none();
     let role = if focused { Role::BorderFocused } else { Role::Border };
     let mut rule = Block::new().borders(Borders::TOP).border_style(app.theme.style(role));
-    if app.session.mode != Mode::Code {
-        rule = rule.title(Line::styled(format!(" {} ", app.session.mode), app.theme.style(Role::Accent)));
+    let title = match app.session.composing() {
+        Mode::Code => String::new(),
+        Mode::Editor => " the plan, for the editor model ".to_owned(),
+        mode => format!(" {mode} "),
+    };
+    if !title.is_empty() {
+        rule = rule.title(Line::styled(title, app.theme.style(Role::Accent)));
     }
     let inner = rule.inner(area);
     frame.render_widget(rule, area);

@@ -1,0 +1,43 @@
+//! Sending a message: whether it can be sent now, and what it waits for.
+
+use super::effect::Effect;
+use super::state::{Connection, Session};
+use super::transcript::Level;
+
+impl Session {
+    /// Sends `message`. False when it cannot be sent now; the composer then keeps it, and a notice says why.
+    pub fn send(&mut self, message: &str) -> (bool, Vec<Effect>) {
+        self.send_typed(message)
+    }
+
+    /// Whether a message can be sent now; a notice says why not.
+    pub(super) fn may_send(&mut self, message: &str) -> bool {
+        if self.turn.is_some() {
+            self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then send again.");
+            return false;
+        }
+        match &self.connection {
+            Connection::None => {
+                self.tell(
+                    Level::Warning,
+                    "No model is connected, so the message was not sent.",
+                    "F3 copies the whole prompt for a chat window, F4 takes the pasted reply into review; F2 looks for a \
+                     model server on this machine; or start with --base-url and --model.",
+                );
+                return false;
+            }
+            Connection::Remote { model, .. } if model.is_empty() => {
+                self.tell(Level::Warning, "No model is named, so the message was not sent.", "Name one: /model NAME.");
+                return false;
+            }
+            Connection::Remote { .. } | Connection::Demo => {}
+        }
+        !self.doubts_that_it_fits(message)
+    }
+
+    /// Whether the request of the turn waits for files that wait for the list of files.
+    pub(super) fn waits_for_files(&mut self) -> bool {
+        self.ask_waits = !self.early_files.is_empty();
+        self.ask_waits
+    }
+}

@@ -1,0 +1,166 @@
+//! Modes and mentions: a plan by one model and its edits by another, files offered and asked for, names with an `@`.
+
+use super::{
+    HARBOUR, KEY, REQUEST, harbour_repo, harbour_with_first_hunk, open, quit, rhumb, search_replace, send, untouched,
+    wait_for_draft,
+};
+use crate::support::pty::Pty;
+use crate::support::server::{MODEL, ModelServer, Request, Step};
+
+/// The names of the models that were asked, in order.
+fn models(requests: &[Request]) -> Vec<String> {
+    requests.iter().map(|request| request.body["model"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+fn first_block() -> String {
+    let whole = search_replace();
+    whole[..whole.find("The report rounds").unwrap()].to_owned()
+}
+
+#[test]
+fn a_plan_is_changed_and_the_editor_model_carries_it_out() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![
+        Step::reply("Let depth use get with a default."),
+        Step::reply(&first_block()),
+        Step::reply("You are welcome."),
+    ]);
+    let url = server.base_url();
+    let env = [
+        ("RHUMB_API_KEY", KEY),
+        ("RHUMB_BASE_URL", url.as_str()),
+        ("RHUMB_MODEL", MODEL),
+        ("RHUMB_EDITOR_MODEL", "small-model"),
+    ];
+    let mut pty = Pty::spawn(&rhumb(), &["--file", "harbour.py"], &repo.path(), &env, 160, 48);
+    pty.wait_for("❯");
+    send(&pty, &format!("/architect {REQUEST}"));
+    pty.wait_for("The plan is ready");
+    pty.wait_for("Alt-e change it first");
+    pty.key("Alt-e");
+    wait_for_draft(&pty, "Let depth use get with a default.");
+    pty.wait_for("the plan, for the editor model");
+    pty.type_text(" The default is 0.0.");
+    pty.key("Enter");
+    pty.wait_for("review · 1 pending");
+
+    let requests = server.wait_for_requests(2);
+    assert_eq!(models(&requests), [MODEL, "small-model"]);
+    let editor = requests[1].body.to_string();
+    assert!(requests[1].last_message().contains("get with a default. The default is 0.0."), "{editor}");
+    assert!(!editor.contains(REQUEST) && editor.contains("def report(name)"), "{editor}");
+    assert!(!editor.contains("bearing_to"), "a plan needs no map: {editor}");
+
+    pty.key("Enter");
+    pty.type_text("gy");
+    pty.wait_for("✓ 1");
+    pty.key("w");
+    pty.wait_for("committed as");
+    assert_eq!(repo.read("harbour.py"), harbour_with_first_hunk());
+    untouched(&repo, &[REQUEST, "Start the harbour"]);
+
+    pty.key("Alt-1");
+    send(&pty, "Thank you");
+    pty.wait_for("You are welcome");
+    let third = &server.wait_for_requests(3)[2];
+    assert_eq!(third.body["model"], MODEL, "the mode was for one message");
+    quit(&mut pty);
+}
+
+#[test]
+fn a_file_that_the_answer_names_is_added_with_one_key_and_its_edits_are_kept() {
+    let repo = harbour_repo();
+    let reply = format!("charts/compass.py calls depth as well; I have to see it.\n\n{}", search_replace());
+    let server = ModelServer::start(vec![Step::reply(&reply), Step::reply("It needs no change.")]);
+    let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
+    send(&pty, REQUEST);
+    pty.wait_for("review · 2 pending");
+    pty.wait_for("The answer names charts/compass.py");
+    pty.key("Alt-s");
+    pty.wait_for("It needs no change.");
+    pty.wait_for("✎ charts/compass.py");
+    pty.wait_for("review · 2 pending");
+    let second = &server.wait_for_requests(2)[1];
+    assert!(second.last_message().contains("charts/compass.py is in the chat now"), "{}", second.last_message());
+    assert!(second.body.to_string().contains("from harbour import depth"));
+    pty.key("Enter");
+    pty.type_text("gy");
+    pty.wait_for("✓ 2");
+    pty.key("w");
+    pty.wait_for("Wrote 2 hunks of 1 file");
+    quit(&mut pty);
+}
+
+#[test]
+fn a_file_that_the_message_names_is_offered_before_it_is_sent() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply("It turns."), Step::reply("It still does.")]);
+    let mut pty = open(&repo.path(), Some(&server), &[]);
+    pty.wait_for("harbour.py");
+    send(&pty, "explain (charts/compass.py:4)");
+    pty.wait_for("The message names charts/compass.py");
+    assert!(server.requests().is_empty());
+    pty.key("Enter");
+    pty.wait_for("The message waits:");
+    pty.type_text("r");
+    pty.wait_for("It turns.");
+    assert!(server.requests()[0].body.to_string().contains("from harbour import depth"));
+    send(&pty, "and compass.py again");
+    pty.wait_for("It still does.");
+    quit(&mut pty);
+    assert_eq!(repo.read("harbour.py"), HARBOUR);
+}
+
+#[test]
+fn the_files_of_a_task_are_named_until_they_stand_and_then_approved() {
+    let repo = harbour_repo();
+    let list = "- harbour.py — depth has to change\n- charts/compass.py — it calls depth\n";
+    let server = ModelServer::start(vec![Step::reply(list), Step::reply(list), Step::reply(&search_replace())]);
+    let mut pty = open(&repo.path(), Some(&server), &[]);
+    pty.wait_for("harbour.py");
+    send(&pty, &format!("/context {REQUEST}"));
+    pty.wait_for("The task needs 2 files");
+    let requests = server.wait_for_requests(2);
+    assert!(!requests[0].body.to_string().contains("rising = half < 6"), "only the map shows it");
+    assert!(requests[1].body.to_string().contains("rising = half < 6"), "the second time it is shown");
+    pty.key("Alt-c");
+    pty.wait_for("review · 2 pending");
+    let third = &server.wait_for_requests(3)[2];
+    assert!(third.last_message().contains(REQUEST), "{}", third.last_message());
+    quit(&mut pty);
+    untouched(&repo, &["Start the harbour"]);
+}
+
+#[test]
+fn what_is_named_with_an_at_goes_along() {
+    let repo = harbour_repo();
+    repo.file("notes.md", "the tide is out\n");
+    let server = ModelServer::start(vec![Step::reply("All fine.")]);
+    let mut pty = open(&repo.path(), Some(&server), &[]);
+    pty.wait_for("harbour.py");
+    send(&pty, "review @diff and @bearing_to with @harbour.py for @nobody");
+    pty.wait_for("All fine.");
+    pty.wait_for("✎ harbour.py");
+    let request = &server.requests()[0];
+    let asked = request.last_message();
+    assert!(asked.starts_with("review @diff and @bearing_to"), "{asked}");
+    assert!(asked.contains("+the tide is out") && asked.contains("    return depth(name)"), "{asked}");
+    assert!(asked.contains("charts/compass.py"), "{asked}");
+    assert!(request.body.to_string().contains("rising = half < 6"));
+    pty.wait_for("shared: the uncommitted diff");
+    quit(&mut pty);
+}
+
+#[test]
+fn a_question_about_the_program_is_answered_from_the_manual() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply("With /undo.")]);
+    let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
+    pty.wait_for("✎ harbour.py");
+    send(&pty, "/help how do I undo a write?");
+    pty.wait_for("With /undo.");
+    let body = server.requests()[0].body.to_string();
+    assert!(body.contains("rhumb manual: README.md"), "{body}");
+    assert!(!body.contains("rising = half") && !body.contains("bearing_to"), "the code stays here: {body}");
+    quit(&mut pty);
+}
