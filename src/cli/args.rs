@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
-use crate::headless::{ApplyArgs, AskArgs, BenchArgs, ConfigArgs, EditArgs, MapArgs, ModelsArgs, TrustArgs};
+use crate::headless::{ApplyArgs, AskArgs, BenchArgs, ConfigArgs, DoctorArgs, EditArgs, MapArgs, ModelsArgs, TrustArgs};
 
 /// A full-screen terminal pair programmer: ranked repo map, metered context, and a review of every hunk before a byte is
 /// written.
@@ -92,6 +92,8 @@ pub enum Command {
     Config(ConfigArgs),
     /// Show, approve and revoke what a repository's own settings propose
     Trust(TrustArgs),
+    /// Check what the program needs on this machine: terminal, git, keys, folders, the model's server
+    Doctor(DoctorArgs),
     /// Measure what the program costs and how good it is
     Bench(BenchArgs),
 }
@@ -110,6 +112,7 @@ impl Command {
             Self::Models(_) => "models",
             Self::Config(_) => "config",
             Self::Trust(_) => "trust",
+            Self::Doctor(_) => "doctor",
             Self::Bench(_) => "bench",
         }
     }

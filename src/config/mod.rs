@@ -10,6 +10,7 @@
 
 mod aider;
 mod conventions;
+mod custom_commands;
 mod default_file;
 mod endpoint;
 mod key;
@@ -20,10 +21,12 @@ mod provider;
 mod route;
 mod setting;
 mod settings;
+mod shown;
 mod trust;
 mod value;
 mod voice;
 
+pub use custom_commands::{CommandFile, REPOSITORY_COMMANDS, command_files};
 pub use default_file::{default_file, settings_table};
 pub use endpoint::Endpoint;
 pub use key::{KeySource, Keyring, Keys, keyring_of_system};
@@ -33,6 +36,7 @@ pub use paths::Paths;
 pub use provider::{PRESETS, Preset, ProviderEntry, Providers, preset, shown_url};
 pub use setting::{EFFORTS, Kind, PROVIDER_FIELDS, SETTINGS, Setting, Trust, setting};
 pub use settings::{Attribution, Notify, Overrides, Settings};
+pub use shown::settings_text;
 pub use trust::{Approvals, Proposed};
 pub use value::written;
 

@@ -46,6 +46,11 @@ impl Paths {
         self.config.join("config.toml")
     }
 
+    /// The user's own commands, as files.
+    pub fn commands_folder(&self) -> PathBuf {
+        self.config.join("commands")
+    }
+
     /// The file with a key for each host.
     pub fn credentials_file(&self) -> PathBuf {
         self.config.join("credentials.toml")

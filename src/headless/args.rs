@@ -351,6 +351,14 @@ pub struct ConfigArgs {
     pub path: bool,
 }
 
+/// `rhumb doctor`
+#[derive(Debug, Clone, ClapArgs)]
+pub struct DoctorArgs {
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `rhumb trust`
 #[derive(Debug, Clone, ClapArgs)]
 pub struct TrustArgs {

@@ -5,9 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::{ConfigArgs, advise, complain, print, print_json};
-use crate::config::{
-    Endpoint, Entry, Kind, Level, Origin, Paths, SETTINGS, Settings, default_file, shown_url, written,
-};
+use crate::config::{Endpoint, Kind, Level, Origin, Paths, SETTINGS, Settings, default_file, settings_text, shown_url};
 use crate::error::{ErrorKind, UserError};
 use crate::workspace::Root;
 
@@ -21,7 +19,7 @@ pub fn config(settings: &Settings, args: &ConfigArgs) -> Result<u8, UserError> {
     if args.json {
         print_json(&as_json(settings, endpoint.as_ref().ok().and_then(Option::as_ref)))?;
     } else {
-        print(&as_text(settings, endpoint.as_ref().ok().and_then(Option::as_ref)))?;
+        print(&settings_text(settings, endpoint.as_ref().ok().and_then(Option::as_ref), None))?;
     }
     settings.notes().iter().for_each(|(note, hint)| advise(note, hint));
     settings.layers.remarks.iter().for_each(|remark| complain(remark));
@@ -59,39 +57,6 @@ pub fn config_files(root: &Root, args: &ConfigArgs) -> Result<u8, UserError> {
     }
     print(&text)?;
     Ok(0)
-}
-
-fn as_text(settings: &Settings, endpoint: Option<&Endpoint>) -> String {
-    let entries: Vec<&Entry> = settings.layers.effective().collect();
-    let mut text = String::new();
-    for setting in SETTINGS {
-        let table = format!("{}.", setting.name);
-        let said: Vec<_> =
-            entries.iter().filter(|entry| entry.name == setting.name || entry.name.starts_with(&table)).collect();
-        for entry in &said {
-            let _ = writeln!(text, "{} = {}  # {}", entry.name, written(&entry.shown()), entry.origin);
-        }
-        if said.is_empty() && setting.kind != Kind::Tables {
-            let value = if setting.default.is_empty() { "(unset)" } else { setting.default };
-            let _ = writeln!(text, "{} = {value}  # default", setting.name);
-        }
-    }
-    let read = settings.reference_files();
-    if !read.is_empty() {
-        let _ = writeln!(text, "\nread into every chat: {}", read.join(", "));
-    }
-    if let Some(endpoint) = endpoint {
-        let key = endpoint.key_source.as_ref().map_or_else(|| "none".into(), |source| format!("set (from {source})"));
-        let model = if endpoint.model.is_empty() { "no model yet" } else { &endpoint.model };
-        let address = shown_url(&endpoint.base_url);
-        let _ = writeln!(
-            text,
-            "\nasked: {model} of {} at {address}, by {}; key: {key}",
-            endpoint.provider,
-            endpoint.api.name()
-        );
-    }
-    text
 }
 
 fn as_json(settings: &Settings, endpoint: Option<&Endpoint>) -> Value {

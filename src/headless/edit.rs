@@ -311,6 +311,7 @@ impl Desk<'_> {
             partial: "",
             counter: sheet.counter(),
             allowance: self.allowance(),
+            choices: &order.choices,
         };
         let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(machine)?;

@@ -8,6 +8,7 @@ mod bench;
 mod bench_context;
 mod bench_edits;
 mod config;
+mod doctor;
 mod edit;
 mod map;
 mod models;
@@ -28,8 +29,11 @@ pub use args::{
     ApplyArgs, AskArgs, AskMode, BenchArgs, ConfigArgs, EditArgs, FormatArg, MapArgs, ModelsArgs, StyleArg, TrustArgs,
 };
 pub use ask::ask;
+    ApplyArgs, BenchArgs, ConfigArgs, DoctorArgs, EditArgs, FormatArg, MapArgs, ModelsArgs, StyleArg, TrustArgs,
+};
 pub use bench::bench;
 pub use config::{config, config_files};
+pub use doctor::doctor;
 pub use edit::edit;
 pub use map::map;
 pub use models::models;

@@ -27,11 +27,15 @@ use super::policy::{Facts, Next, next_step};
 use super::provider::Provider;
 use super::request::Request;
 use super::retry::{RetryPolicy, asked_wait, chance};
+use super::served::ids;
 use crate::config::Endpoint;
 use crate::models::Api;
 
 /// Headers that can carry a key.
 const KEY_HEADERS: [&str; 4] = ["authorization", "api-key", "x-api-key", "x-goog-api-key"];
+
+/// No list of models is longer, in bytes.
+const MAX_LIST: usize = 4 * 1024 * 1024;
 
 /// A server that is asked over HTTP. Its key is sent to this one address and nowhere else: redirects are not followed.
 pub struct HttpProvider {
@@ -236,9 +240,39 @@ impl HttpProvider {
     }
 }
 
+impl HttpProvider {
+    /// The server's own list of its models. Asked once, with the key, and not again if that fails.
+    async fn served(&self) -> Result<Vec<String>, LlmError> {
+        let mut url = self.base.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().push("models");
+        }
+        let shown = shown(&url);
+        let connect =
+            |error: reqwest::Error| LlmError::Connect { url: shown.clone(), cause: cause(&error, &self.mask) };
+        let response = self.client()?.get(url).headers(self.headers()?).send().await.map_err(connect)?;
+        if response.status() != reqwest::StatusCode::OK {
+            return Err(self.refused(response, &shown).await);
+        }
+        let mut response = response;
+        let mut body = Vec::new();
+        while let Some(bytes) = response.chunk().await.map_err(connect)? {
+            body.extend_from_slice(&bytes);
+            if body.len() > MAX_LIST {
+                return Ok(Vec::new());
+            }
+        }
+        Ok(serde_json::from_slice(&body).ok().and_then(|list| ids(&list)).unwrap_or_default())
+    }
+}
+
 impl Provider for HttpProvider {
     fn name(&self) -> String {
         self.name.clone()
+    }
+
+    fn models(&self) -> BoxFuture<'_, Result<Vec<String>, LlmError>> {
+        self.served().boxed()
     }
 
     fn stream(

@@ -26,6 +26,7 @@ mod provider;
 mod request;
 mod retry;
 mod scripted;
+mod served;
 mod thoughts;
 
 pub use client::Timeouts;

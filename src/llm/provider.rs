@@ -1,6 +1,6 @@
 //! What the rest of the program knows of a model's vendor.
 
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, FutureExt as _, ready};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -12,6 +12,11 @@ use super::request::Request;
 pub trait Provider: Send + Sync {
     /// A short name for the screen.
     fn name(&self) -> String;
+
+    /// The ids of the models that it says it has; none where it has no such list.
+    fn models(&self) -> BoxFuture<'_, Result<Vec<String>, LlmError>> {
+        ready(Ok(Vec::new())).boxed()
+    }
 
     /// Sends `request` and passes the answer on through `events` as it arrives. Ends with the reason why the model
     /// stopped, or with the error that kept it from finishing; what was passed on until then stays valid. Cancelling

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
+use super::alias::ALIASES;
 use super::catalog::Catalog;
 use super::listing::Listing;
 use super::name::{ModelName, version};
@@ -41,6 +42,13 @@ impl Catalog {
         let mut entries = self.entries();
         entries.sort_by(|a, b| a.order().cmp(&b.order()));
         entries.into_iter().map(|entry| entry.name).collect()
+    }
+
+    /// Our short names, each with the model that it stands for now; those that stand for none are left out.
+    pub fn short_names(&self) -> Vec<(String, String)> {
+        let meant =
+            |name: &'static str| Some((name.to_owned(), self.resolve(name))).filter(|(name, meant)| name != meant);
+        ALIASES.iter().filter_map(|alias| meant(alias.name)).collect()
     }
 
     /// The names of at most `limit` models that match `query`, best first. Words are divided by spaces and must all match,

@@ -46,11 +46,14 @@ impl Session {
         effects
     }
 
-    /// Takes files out of the chat; all of them when no name is given.
+    /// Takes files out of the chat; when no name is given, all but those that every chat begins with.
     pub fn drop_files(&mut self, names: &[String]) -> Vec<Effect> {
         if names.is_empty() {
             self.files.clear();
             self.outside.pictures.clear();
+            let standing = std::mem::take(&mut self.standing);
+            self.files.retain(|file| file.read_only && standing.contains(&file.path));
+            self.standing = standing;
             return self.measure();
         }
         for name in names {
@@ -192,6 +195,16 @@ mod tests {
         session.drop_files(&["lib.rs".into()]);
         assert_eq!(session.files.len(), 1);
         assert_eq!(session.files[0].path, "src/lib.rs");
+    }
+
+    #[test]
+    fn what_every_chat_begins_with_stays_when_all_is_dropped() {
+        let mut session = session(&["AGENTS.md", "a.rs", "b.rs"]);
+        session.standing = vec!["AGENTS.md".into(), "b.rs".into()];
+        session.add_files(&["AGENTS.md".into()], true);
+        session.add_files(&["a.rs".into(), "b.rs".into()], false);
+        session.drop_files(&[]);
+        assert_eq!(session.files, [ChatFile { path: "AGENTS.md".into(), read_only: true }], "b.rs was made editable");
     }
 
     #[test]

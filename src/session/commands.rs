@@ -2,8 +2,10 @@
 
 use super::command::Command;
 use super::effect::Effect;
+use super::looking::{LookOrder, ModelUse};
 use super::state::Session;
 use super::transcript::Level;
+use crate::llm::Thinking;
 use crate::workspace::Direction;
 
 impl Session {
@@ -13,8 +15,21 @@ impl Session {
             Command::Add { names, read_only } => return self.add_files(&names, read_only),
             Command::Drop(names) => return self.drop_files(&names),
             Command::List => self.list_files(),
+            Command::AllReadOnly => return self.make_all_read_only(),
+            Command::Tokens => self.tell_tokens(),
             Command::Clear => return self.clear_history(),
             Command::Model(Some(name)) => return self.use_model(name),
+            Command::Model(None) => return self.choose_model(ModelUse::Main, String::new()),
+            Command::WeakModel(Some(name)) => return self.choose_for(ModelUse::Weak, name),
+            Command::WeakModel(None) => return self.choose_model(ModelUse::Weak, String::new()),
+            Command::EditorModel(Some(name)) => return self.choose_for(ModelUse::Editor, name),
+            Command::EditorModel(None) => return self.choose_model(ModelUse::Editor, String::new()),
+            Command::Models(query) => return self.choose_model(ModelUse::Main, query),
+            Command::Effort(word) => return self.choose_thinking(word.map(Thinking::Effort)),
+            Command::ThinkTokens(tokens) => return self.choose_thinking(tokens.map(Thinking::Budget)),
+            Command::EditFormat(format) => return self.choose_edit_format(format),
+            Command::Settings(only) => return self.look_at_settings(only),
+            Command::Trust => return vec![Effect::Look(LookOrder::Trust)],
             Command::MapTokens(tokens) => return self.set_map_tokens(tokens),
             Command::Pin(names) => return self.pin(&names),
             Command::Ban(names) => return self.ban(&names),

@@ -11,10 +11,12 @@ use crate::workspace::Direction;
 
 use super::asking::AskEvent;
 use super::chat_files::ChatFile;
+use super::choosing::Choices;
 use super::commits::{GitOrder, GitReport};
 use super::fetching::{FetchOrder, FetchReport};
 use super::keeping::{KeepOrder, KeepReport};
 use super::mentions::{MentionOrder, MentionReport};
+use super::looking::{LookOrder, LookReport};
 use super::processes::{RunOrder, RunReport};
 use super::who::Who;
 
@@ -55,6 +57,8 @@ pub struct ContextOrder {
     pub pinned: Vec<String>,
     /// Files that the map never shows.
     pub banned: Vec<String>,
+    /// What the user chose of it since the app was started.
+    pub choices: Choices,
 }
 
 /// One file to write.
@@ -93,6 +97,8 @@ pub enum Effect {
         limit: usize,
         /// What may be spent on it; `None` for as much as it takes.
         allowance: Option<Dollars>,
+        /// The model to do it, if one was chosen since the app was started.
+        weak_model: Option<String>,
     },
     /// Find the places of the edits in a reply.
     Propose {
@@ -135,6 +141,8 @@ pub enum Effect {
     Notify(String),
     /// Find something out about what a message or an answer names.
     Mention(MentionOrder),
+    /// Look something up.
+    Look(LookOrder),
     /// Do something with git.
     Git(GitOrder),
     /// Run a command, or stop one.
@@ -294,6 +302,8 @@ pub enum Report {
     Symbols(Arc<TagGraph>),
     /// About what a message or an answer names.
     Mention(MentionReport),
+    /// What was looked up.
+    Looked(LookReport),
     /// Of git.
     Git(GitReport),
     /// Of a command that runs.

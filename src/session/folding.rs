@@ -46,7 +46,8 @@ impl Session {
         }
         let history = self.history();
         self.folding = Some(Folding { covers, history: history.clone() });
-        vec![Effect::Fold { history, limit: prompt.plan.history, allowance: self.allowance() }]
+        let (limit, allowance, weak_model) = (prompt.plan.history, self.allowance(), self.choices.weak_model.clone());
+        vec![Effect::Fold { history, limit, allowance, weak_model }]
     }
 
     /// A summary of `history` is there, or is not. It is taken if the conversation still begins like that.

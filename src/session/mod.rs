@@ -6,16 +6,19 @@
 mod architect;
 mod asking;
 mod chat_files;
+mod choosing;
 mod command;
 mod commands;
 mod commits;
 mod doubt;
+mod custom;
 mod effect;
 mod fetching;
 mod finding;
 mod folding;
 mod going_on;
 mod keeping;
+mod looking;
 mod map_choices;
 mod mentions;
 mod modes;
@@ -28,6 +31,7 @@ mod sending;
 mod spending;
 mod state;
 mod suggesting;
+mod telling;
 mod transcript;
 mod turn;
 mod verifying;
@@ -41,8 +45,13 @@ mod tests;
 pub use architect::Plan;
 pub use asking::{AskEvent, Spent};
 pub use chat_files::ChatFile;
-pub use command::{Argument, COMMANDS, Command, CommandError, CommandInfo, Group, find_command, parse_command};
+pub use choosing::{Choices, Chosen};
+pub use command::{
+    Argument, COMMANDS, Candidate, Candidates, Command, CommandError, CommandInfo, Group, Place, Wanted, Word,
+    find_command, folder_of, parse_command, place,
+};
 pub use commits::{GitOrder, GitReport};
+pub use custom::{CustomCommands, CustomUse, origin};
 pub use effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report, WriteOrder, Written};
 pub use fetching::{
     Clipboard, FetchOrder, FetchReport, NewPicture, Outside, PageFetch, Recording, SharedPage, Stage, is_picture_path,
@@ -50,9 +59,8 @@ pub use fetching::{
 pub use keeping::{KeepOrder, KeepReport};
 pub use mentions::{Attachment, LookedUp, MentionOrder, MentionReport, Wanted};
 pub use modes::ModeRules;
-pub use processes::{
-    CheckOrder, Origin, Outcome, Processes, Ran, RunLog, RunOrder, RunReport, RunState, SharedText, When,
-};
+pub use processes::{CheckOrder, Origin, Outcome, Processes, Ran, RunLog, RunOrder, RunReport, RunState, SharedText, When};
+pub use looking::{Known, LookOrder, LookReport, ModelRow, ModelUse, Page};
 pub use question::{Choice, Question, Subject};
 pub use queue::{Queue, Queued};
 pub use spending::uncounted;

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use super::asking::Spent;
 use super::chat_files::ChatFile;
+use super::choosing::Choices;
 use super::effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report};
 use super::fetching::Outside;
 use super::folding::{Folded, Folding};
 use super::modes::{ModeRules, Waiting};
 use super::processes::Processes;
+use super::looking::Known;
 use super::question::Question;
 use super::queue::Queue;
 use super::rounds::Rounds;
@@ -87,6 +89,8 @@ pub struct Session {
     pub survey: SurveyState,
     /// Every file of the repository, sorted.
     pub paths: Arc<Vec<String>>,
+    /// Files that every chat begins with: conventions, and those of the setting `read`.
+    pub standing: Vec<String>,
     /// Whether [`Session::paths`] is filled.
     pub listed: bool,
     /// Files that were asked for before the list of files was there, and whether for reference.
@@ -128,6 +132,12 @@ pub struct Session {
     pub(super) folding: Option<Folding>,
     /// As many messages could not be summed up.
     pub(super) unfoldable: usize,
+    /// What the user chose of requests since the app was started.
+    pub choices: Choices,
+    /// The model that writes the edits of architect mode, if one was chosen since the app was started.
+    pub editor_model: Option<String>,
+    /// What was looked up.
+    pub known: Known,
     /// What is known of the model that answers.
     pub facts: Option<Arc<Model>>,
     /// What was spent.
@@ -171,6 +181,7 @@ impl Session {
             proposals: 0,
             survey: SurveyState::Reading(0, 0),
             paths: Arc::default(),
+            standing: Vec::new(),
             listed: false,
             early_files: Vec::new(),
             ask_waits: false,
@@ -192,6 +203,9 @@ impl Session {
             folded: Folded::default(),
             folding: None,
             unfoldable: 0,
+            choices: Choices::default(),
+            editor_model: None,
+            known: Known::default(),
             facts: None,
             ledger: Ledger::default(),
             spending_cap: None,
@@ -239,6 +253,7 @@ impl Session {
             map_refreshes: self.map_refreshes,
             pinned: self.pinned.iter().cloned().collect(),
             banned: self.banned.iter().cloned().collect(),
+            choices: self.choices.clone(),
         }
     }
 
@@ -420,6 +435,7 @@ impl Session {
             Report::PromptText(text) => self.clipboard = Some(self.prompt_clip(text)),
             Report::Symbols(graph) => self.symbols = Some(graph),
             Report::Mention(report) => return self.mention_found(report),
+            Report::Looked(report) => return self.looked(report),
             Report::Git(report) => match report {},
             Report::Ran(report) => return self.ran(report),
             Report::Kept(report) => match report {},

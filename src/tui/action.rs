@@ -132,6 +132,8 @@ actions! {
     ViewLog: "view-log", Scope::Global, ["F6"], "log";
     /// Write the message in the editor.
     EditMessage: "edit-message", CHAT, ["Ctrl-o"], "editor";
+    /// List everything that can be done, and do it.
+    Palette: "palette", Scope::Global, ["Alt-x", "F6"], "palette";
     /// Show keys and commands.
     Help: "help", Scope::Global, ["F1"], "help";
     /// Draw the screen anew.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::action::{Action, Pane, Scope};
+use super::completing::Completion;
 use super::composer::Composer;
 use super::notify::Attention;
 use super::overlay::Overlay;
@@ -69,6 +70,8 @@ pub struct App {
     pub session: Session,
     /// The message being written.
     pub composer: Composer,
+    /// What is offered where something is being typed.
+    pub(super) completion: Completion,
     /// The pane with the focus.
     pub focus: Pane,
     /// What lies over the panes and gets the keys first.
@@ -85,6 +88,10 @@ pub struct App {
     pub theme: Theme,
     /// The root, for the status line.
     pub root: String,
+    /// What is known of the terminal: what, and how it is.
+    pub terminal: Vec<(String, String)>,
+    /// Columns and rows of the screen as last drawn.
+    pub(super) screen: (u16, u16),
     /// A word about the last key, shown in the status line until the next one.
     pub hint: String,
     /// Keys of a sequence that has only begun.
@@ -106,9 +113,12 @@ pub struct App {
 impl App {
     /// A new app, and the first tasks.
     pub fn start(session: Session, effects: Vec<Effect>, theme: Theme, root: String) -> (Self, Vec<Task>) {
+        let mut session = session;
+        session.known.themes = Theme::builtin_names().collect();
         let app = Self {
             session,
             composer: Composer::new(&theme),
+            completion: Completion::default(),
             focus: Pane::Chat,
             overlay: None,
             chat: ChatScroll::default(),
@@ -117,6 +127,8 @@ impl App {
             review: ReviewPane::default(),
             theme,
             root,
+            terminal: Vec::new(),
+            screen: (0, 0),
             hint: String::new(),
             pending_keys: String::new(),
             own_clip: None,

@@ -111,6 +111,32 @@ impl Composer {
         let before = self.area.lines().join("\n").chars().take(self.position()).last();
         let space = if before.is_some_and(|c| !c.is_whitespace()) { " " } else { "" };
         self.paste(&format!("{space}{words}"));
+}
+
+    /// The text before the cursor, long pastes by their names; `None` where the cursor stands within a word.
+    pub fn before_cursor(&self) -> Option<String> {
+        let DataCursor(row, column) = self.area.cursor();
+        let line = self.area.lines().get(row)?;
+        let at = line.char_indices().nth(column).map_or(line.len(), |(at, _)| at);
+        let (before, after) = line.split_at_checked(at)?;
+        let above = self.area.lines().iter().take(row).flat_map(|line| [line.as_str(), "\n"]);
+        let is_end = after.chars().next().is_none_or(char::is_whitespace);
+        is_end.then(|| above.chain([before]).collect())
+    }
+
+    /// Puts `text` in the place of so many characters before the cursor.
+    pub fn complete(&mut self, length: usize, text: &str) {
+        let at = self.position();
+        self.jump(at.saturating_sub(length));
+        self.area.delete_str(length.min(at));
+        self.area.insert_str(text.replace(CHIP_SPACE, " "));
+    }
+
+    /// Takes the styles of another theme.
+    pub fn wear(&mut self, theme: &Theme) {
+        self.style = theme.style(Role::Text);
+        self.area.set_style(self.style);
+        self.area.set_placeholder_style(theme.style(Role::Muted));
     }
 
     /// Starts a new line.

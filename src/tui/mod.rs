@@ -4,6 +4,7 @@ mod act;
 pub mod action;
 pub mod app;
 mod coloring;
+mod completing;
 mod composer;
 mod editor;
 pub mod key;
@@ -19,4 +20,4 @@ pub mod view;
 pub mod widget;
 
 pub use run::{Start, run};
-pub use terminal::{color_depth, light_ground};
+pub use terminal::{color_depth, facts, light_ground};

@@ -23,7 +23,7 @@ use crate::config::Notify;
 use crate::models::{Dollars, Model};
 use crate::repo_map::Refresh;
 use crate::session::runner::Runner;
-use crate::session::{Clip, Command, Connection, Effect, ModeRules, Report, Session};
+use crate::session::{Clip, Command, Connection, Effect, LookOrder, ModeRules, Report, Session};
 
 /// Reports taken in before the next look at the keyboard.
 const REPORTS_AT_ONCE: usize = 64;
@@ -175,8 +175,11 @@ fn begin(start: &Start) -> (App, Vec<Task>) {
     session.processes.suggestions = start.suggest_commands;
     session.rules = start.rules;
     session.spending_cap = start.spending_cap;
+    session.standing.clone_from(&start.read);
     session.facts.clone_from(&start.facts);
     let (mut app, mut tasks) = App::start(session, effects, start.theme.clone(), start.root.clone());
+    app.terminal = terminal::facts(|name| std::env::var(name).ok());
+    tasks.push(Task::Run(Effect::Look(LookOrder::Commands)));
     for (text, hint) in &start.notices {
         app.session.tell(crate::session::Level::Warning, text, hint);
     }

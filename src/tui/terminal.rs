@@ -148,6 +148,33 @@ pub fn light_ground(env: impl Fn(&str) -> Option<String>) -> bool {
     matches!(ground, Some(7 | 9..=15))
 }
 
+/// What the terminal says of itself, for doctor and reports of faults: what, and how it is.
+pub fn facts(env: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
+    let var = |name: &str| env(name).filter(|value| !value.is_empty());
+    let mut facts = Vec::new();
+    let program =
+        [var("TERM_PROGRAM"), var("TERM_PROGRAM_VERSION")].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let kind = var("TERM").unwrap_or_else(|| "TERM is not set".into());
+    facts.push(("terminal", [kind, program].join(" ").trim().to_owned()));
+    facts.push(("colours", color_depth(&env).name().to_owned()));
+    let within = [("TMUX", "tmux"), ("STY", "screen"), ("ZELLIJ", "zellij"), ("SSH_CONNECTION", "ssh")];
+    let within: Vec<&str> = within.into_iter().filter(|(name, _)| var(name).is_some()).map(|(_, what)| what).collect();
+    if !within.is_empty() {
+        facts.push(("within", within.join(", ")));
+    }
+    let desktop =
+        var("WAYLAND_DISPLAY").or_else(|| var("DISPLAY")).is_some() || cfg!(any(windows, target_os = "macos"));
+    let clipboard = if cfg!(feature = "clipboard") && desktop {
+        "the system's, and through the terminal (OSC 52)"
+    } else {
+        "through the terminal (OSC 52), where it allows that"
+    };
+    facts.push(("clipboard", clipboard.to_owned()));
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(var).unwrap_or_else(|| "not set".into());
+    facts.push(("locale", locale));
+    facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,6 +189,15 @@ mod tests {
         assert_eq!(depth(&[("TERM", "xterm-256color")]), ColorDepth::Ansi256);
         assert_eq!(depth(&[("TERM", "linux")]), ColorDepth::Ansi16);
         assert_eq!(depth(&[("TERM", "xterm-256color"), ("NO_COLOR", "1")]), ColorDepth::None);
+    }
+
+    #[test]
+    fn the_facts_name_terminal_colours_and_what_it_runs_in() {
+        let vars = [("TERM", "xterm-256color"), ("TMUX", "/tmp/x"), ("LANG", "C.UTF-8")];
+        let facts = facts(|name| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()));
+        let of = |name: &str| facts.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+        assert_eq!((of("terminal"), of("within")), (Some("xterm-256color"), Some("tmux")));
+        assert_eq!((of("colours"), of("locale")), (Some("256"), Some("C.UTF-8")));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::action::{Action, Binding, Pane, lookup};
 use super::app::{App, Task, run};
 use super::key;
 use super::overlay::{Overlay, Reply};
-use crate::session::{Clip, Command, Effect, Level, Report, parse_command};
+use crate::session::{Clip, Command, Effect, Level, Report};
 
 impl App {
     /// Takes in a terminal event.
@@ -24,13 +24,16 @@ impl App {
         tasks.extend(self.take_outside());
         tasks.extend(self.session.clipboard.take().map(Task::Copy));
         self.offer_servers();
+        self.show_known();
         self.settle();
+        tasks.extend(self.complete_anew());
         tasks
     }
 
     /// Takes in a report of the runner.
     pub fn report(&mut self, report: Report) -> Vec<Task> {
         let held = (self.context_title(), self.review_path());
+        self.completion.note(&report);
         let effects = self.session.handle(report);
         self.hold_context(held.0.as_deref());
         self.hold_review(held.1.as_deref());
@@ -44,7 +47,9 @@ impl App {
         tasks.extend(self.session.clipboard.take().map(Task::Copy));
         tasks.extend(self.news().map(Task::Notify));
         self.offer_servers();
+        self.show_known();
         self.settle();
+        tasks.extend(self.complete_anew());
         tasks
     }
 
@@ -92,6 +97,11 @@ impl App {
         if let Some(overlay) = &mut self.overlay {
             let reply = overlay.key(key);
             return self.overlay_reply(reply);
+        }
+        if self.focus == Pane::Chat
+            && let Some(tasks) = self.completion_key(&name)
+        {
+            return tasks;
         }
         if let Some(choice) = name.strip_prefix("Alt-").and_then(only_char).filter(|key| self.session.is_choice(*key)) {
             return self.choose(choice);
@@ -150,6 +160,12 @@ impl App {
             return run(self.session.end_recording(false));
         }
         if self.overlay.take().is_some() {
+}
+
+        if let Some(overlay) = self.overlay.take() {
+            if let Some(before) = overlay.theme_before() {
+                self.wear(before);
+            }
             return Vec::new();
         }
         if self.session.turn.is_some() {
@@ -177,7 +193,17 @@ impl App {
             self.overlay = None;
         }
         match reply {
-            Reply::Stay | Reply::Close => Vec::new(),
+            Reply::Stay => {
+                self.preview_theme();
+                Vec::new()
+            }
+            Reply::Close => Vec::new(),
+            Reply::Model(part, name) => run(self.session.choose_for(part, name)),
+            Reply::Theme(name) => {
+                self.wear(&name);
+                Vec::new()
+            }
+            Reply::Run(name) => self.run_chosen(&name),
             Reply::Add(paths) => run(self.session.add_files(&paths, false)),
             Reply::Connect { api, base_url, model } => run(vec![Effect::Connect { api, base_url, model }]),
             Reply::Pasted(text) if text.trim().is_empty() => Vec::new(),
@@ -201,7 +227,7 @@ impl App {
         }
     }
 
-    fn act(&mut self, action: Action) -> Vec<Task> {
+    pub(super) fn act(&mut self, action: Action) -> Vec<Task> {
         match self.focus {
             Pane::Map => self.act_on_map(action),
             Pane::Context => self.act_on_context(action),
@@ -236,6 +262,10 @@ impl App {
             Action::ViewLog => self.overlay = Some(Overlay::logs(&self.session.processes.logs)),
             Action::EditMessage => return vec![Task::Edit(self.composer.text())],
             Action::Help | Action::HelpHere => self.overlay = Some(Overlay::help(self.focus)),
+            Action::Palette => self.open_palette(),
+            Action::Help | Action::HelpHere => {
+                self.overlay = Some(Overlay::help(self.focus, &self.session.known.commands))
+            }
             Action::Redraw => return vec![Task::Redraw],
             Action::Suspend => return vec![Task::Suspend],
             _ => {}
@@ -280,7 +310,7 @@ impl App {
         self.overlay = Some(Overlay::text("the next request, as it will be sent", &view.prompt.render()));
     }
 
-    fn send(&mut self) -> Vec<Task> {
+    pub(super) fn send(&mut self) -> Vec<Task> {
         let text = self.composer.text();
         if text.trim().is_empty() {
             if let Some(question) = self.session.questions.front() {
@@ -292,16 +322,7 @@ impl App {
         }
         self.chat.from_bottom = 0;
         if is_command(&text) {
-            return match parse_command(&text) {
-                Ok(command) => {
-                    self.composer.clear();
-                    self.command(command)
-                }
-                Err(error) => {
-                    self.session.tell(Level::Error, error.to_string(), "/help lists the commands.");
-                    Vec::new()
-                }
-            };
+            return self.run_line(&text);
         }
         let (sent, effects) = self.session.send(&text);
         if sent {

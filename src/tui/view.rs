@@ -7,6 +7,7 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Paragraph};
 
+use super::act::is_command;
 use super::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use super::app::App;
 use super::coloring::Coloring;
@@ -15,7 +16,7 @@ use super::pane;
 use super::theme::{Role, Theme};
 use super::widget::meter;
 use super::widget::styled::fill;
-use crate::session::{COMMANDS, CommandInfo, Connection, SurveyState};
+use crate::session::{Connection, SurveyState};
 use crate::text::width;
 
 /// Below this many columns the tabs are as short as they can be.
@@ -37,6 +38,7 @@ pub struct ViewCache {
 /// Draws the app. The overlay is the one part that may change while it is drawn: it wraps its text for the width.
 pub fn draw(app: &mut App, cache: &mut ViewCache, frame: &mut Frame<'_>) {
     let screen = frame.area();
+    app.screen = (screen.width, screen.height);
     let Some(places) = layout::places(screen, app.focus, app.reviewing()) else {
         return too_small(frame, screen);
     };
@@ -216,17 +218,21 @@ fn table_keys(app: &App) -> impl Iterator<Item = &'static ActionInfo> + '_ {
     in_order.filter(move |info| app.enabled(info.action) && !told_elsewhere.contains(&info.action))
 }
 
-/// The commands that what is typed may become.
+/// What is being typed as a command: how what is offered is taken, how the command is used, or that there is none.
 fn commands(app: &App, room: usize) -> Option<String> {
+    if app.focus != Pane::Chat {
+        return None;
+    }
+    if let Some(text) = app.command_at_hand() {
+        return Some(width::clip(&text, room).into_owned());
+    }
+    if app.completion.popup().is_some() {
+        return Some(width::clip("Tab takes it · ↑↓ choose · Esc closes", room).into_owned());
+    }
     let typed = app.composer.text();
-    let word = typed.strip_prefix('/').filter(|_| app.focus == Pane::Chat && !typed.contains('\n'))?;
-    let (name, has_arguments) = word.split_once(' ').map_or((word, false), |(name, _)| (name, true));
-    let fits = |info: &&CommandInfo| if has_arguments { info.name == name } else { info.name.starts_with(name) };
-    let names: Vec<String> =
-        COMMANDS.iter().filter(fits).map(|info| format!("/{} {}", info.name, info.arguments)).collect();
-    let text = match names.as_slice() {
-        [] => "no such command; /help lists them".to_owned(),
-        names => names.iter().map(|name| name.trim_end()).collect::<Vec<_>>().join("  "),
-    };
-    Some(width::clip(&text, room).into_owned())
+    let is_name = app.completion.is_empty()
+        && is_command(&typed)
+        && typed.starts_with('/')
+        && !typed.contains(char::is_whitespace);
+    is_name.then(|| width::clip("no such command; /help lists them", room).into_owned())
 }

@@ -1,9 +1,15 @@
 //! Slash commands: one table that parsing, completion, help, manual and README share.
 
+mod candidates;
+mod place;
+mod sieve;
 mod table;
 
+pub use candidates::{Candidate, Candidates, Word, folder_of};
+pub use place::{Place, Wanted, place};
 pub use table::{Argument, COMMANDS, Group};
 
+use crate::config::EFFORTS;
 use crate::context::Mode;
 use crate::edit::EditFormat;
 use crate::repo_map::Refresh;
@@ -156,12 +162,12 @@ pub enum Command {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
     /// No such command.
-    #[error("There is no command /{name}.{}", nearest.map_or_else(String::new, |near| format!(" Did you mean /{near}?")))]
+    #[error("There is no command /{name}.{}", nearest.as_ref().map_or_else(String::new, |near| format!(" Did you mean /{near}?")))]
     Unknown {
         /// What was typed.
         name: String,
         /// The command nearest to it, if one is near.
-        nearest: Option<&'static str>,
+        nearest: Option<String>,
     },
     /// The beginning of several commands.
     #[error("/{name} may be {}.", candidates.join(", "))]
@@ -181,6 +187,30 @@ pub enum CommandError {
         /// What is wrong with what was typed; empty if there is nothing to say.
         problem: String,
     },
+    /// The command of a file lacks its arguments.
+    #[error("/{name} expects {expected}.")]
+    Custom {
+        /// The command.
+        name: String,
+        /// What it takes, as its file says.
+        expected: String,
+    },
+}
+
+impl CommandError {
+    /// What to do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Unknown { .. } => "/help lists the commands.".into(),
+            Self::Ambiguous { .. } => "Type more of its name; Tab completes it.".into(),
+            Self::Arguments { name, expected: "nothing", .. } => format!("/{name} alone is enough."),
+            Self::Arguments { name, .. } => {
+                let example = COMMANDS.iter().find(|info| info.name == *name).map(|info| info.example);
+                example.map_or_else(String::new, |example| format!("For example: {example}"))
+            }
+            Self::Custom { .. } => "Its file says what it does with that.".into(),
+        }
+    }
 }
 
 /// The command of that name, or the only one whose name begins so.
@@ -194,7 +224,7 @@ pub fn find_command(name: &str) -> Result<&'static CommandInfo, CommandError> {
     let begins: Vec<_> = COMMANDS.iter().filter(|info| !name.is_empty() && info.name.starts_with(name)).collect();
     match begins.as_slice() {
         [only] => Ok(only),
-        [] => Err(CommandError::Unknown { name: name.to_owned(), nearest: nearest(name) }),
+        [] => Err(CommandError::Unknown { name: name.to_owned(), nearest: nearest(name, std::iter::empty()) }),
         several => Err(CommandError::Ambiguous {
             name: name.to_owned(),
             candidates: several.iter().map(|info| format!("/{}", info.name)).collect(),
@@ -246,7 +276,8 @@ fn parse(info: &'static CommandInfo, rest: &str) -> Result<Command, CommandError
         "weak-model" => Command::WeakModel(perhaps(rest)),
         "editor-model" => Command::EditorModel(perhaps(rest)),
         "models" => Command::Models(rest.to_owned()),
-        "reasoning-effort" => Command::Effort(perhaps(rest)),
+        "reasoning-effort" if rest.is_empty() || EFFORTS.contains(&rest) => Command::Effort(perhaps(rest)),
+        "reasoning-effort" => return Err(wrong(&format!("{rest} is none of {}", EFFORTS.join(", ")))),
         "think-tokens" => Command::ThinkTokens(number(rest).map_err(|text| wrong(&text))?),
         "edit-format" if rest.is_empty() => Command::EditFormat(None),
         "edit-format" => Command::EditFormat(Some(rest.parse().map_err(|_| wrong(rest))?)),
@@ -327,12 +358,12 @@ fn turn(text: &str) -> Result<Option<usize>, String> {
 /// Most letters that a typing mistake gets wrong.
 const NEAR: usize = 2;
 
-/// The command that `name` is a misspelling of, if there is one.
-fn nearest(name: &str) -> Option<&'static str> {
+/// The command, or the one of `more`, that `name` is a misspelling of, if there is one.
+pub(super) fn nearest<'n>(name: &str, more: impl Iterator<Item = &'n str>) -> Option<String> {
     let name = name.to_lowercase();
-    let distance = |info: &CommandInfo| strsim::damerau_levenshtein(info.name, &name);
-    let near = COMMANDS.iter().min_by_key(|info| distance(info))?;
-    (distance(near) <= NEAR && distance(near) < near.name.len()).then_some(near.name)
+    let distance = |other: &&str| strsim::damerau_levenshtein(other, &name);
+    let near = COMMANDS.iter().map(|info| info.name).chain(more).min_by_key(distance)?;
+    (distance(&near) <= NEAR && distance(&near) < near.len()).then(|| near.to_owned())
 }
 
 #[cfg(test)]
@@ -384,7 +415,7 @@ mod tests {
     #[test]
     fn an_unknown_command_names_the_nearest() {
         let error = parse_command("/Red-only x").unwrap_err();
-        assert_eq!(error, CommandError::Unknown { name: "Red-only".into(), nearest: Some("read-only") });
+        assert_eq!(error, CommandError::Unknown { name: "Red-only".into(), nearest: Some("read-only".into()) });
     }
 
     #[test]

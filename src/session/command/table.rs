@@ -119,7 +119,7 @@ pub const COMMANDS: &[CommandInfo] = &[
     row(G::Talk, "review", "", A::None, "look for edits in the last answer again", "/review"),
     row(G::Files, "add", "FILE…", A::Files, "add files to the chat; the model may edit them (globs and folders allowed)", "/add src/cache.rs 'tests/*.rs'"),
     row(G::Files, "read-only", "[FILE…]", A::Files, "add files for reference; without a name, make all files of the chat so", "/read-only docs/api.md"),
-    row(G::Files, "drop", "[FILE…]", A::ChatFiles, "take files out of the chat; without a name, all but those that were there from the start", "/drop src/cache.rs"),
+    row(G::Files, "drop", "[FILE…]", A::ChatFiles, "take files out of the chat; without a name, all but those that every chat begins with", "/drop src/cache.rs"),
     row(G::Files, "ls", "", A::None, "list the files in the chat", "/ls"),
     row(G::Files, "tokens", "", A::None, "say what the next request is made of, in tokens and dollars", "/tokens"),
     row(G::Models, "model", "[NAME]", A::Model, "ask another model; without a name, choose one", "/model sonnet"),

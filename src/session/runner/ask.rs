@@ -18,7 +18,7 @@ use crate::llm::{
     next_step,
 };
 use crate::models::{Dollars, Tokens, estimate};
-use crate::session::{AskEvent, ContextView, Failure, Spent};
+use crate::session::{AskEvent, Choices, ContextView, Failure, Spent};
 use crate::tokens::TokenCounter;
 
 /// An answer shorter than this many tokens is not worth its request: below it, a spending cap is reached.
@@ -43,6 +43,8 @@ pub struct Question<'a> {
     pub counter: &'a dyn TokenCounter,
     /// What may still be spent; `None` for as much as it takes.
     pub allowance: Option<Dollars>,
+    /// What the user chose of it since the app was started.
+    pub choices: &'a Choices,
 }
 
 /// Why there is no answer, or no whole one.
@@ -218,7 +220,7 @@ impl Asking<'_, '_> {
         // What the server goes on with by itself repeats nothing.
         let joiner = (more.len() > 1).then(|| Joiner::new(so_far));
         let more_tokens: usize = more.iter().map(|message| self.question.counter.count(&message.content)).sum();
-        let mut request = llm_request(line, &self.question.outfit.settings, self.prompt);
+        let mut request = llm_request(line, &self.question.outfit.settings, self.question.choices, self.prompt);
         request.messages.extend(more);
         request.tokens += more_tokens;
         let affordable = self.affordable(&request)?;
@@ -383,15 +385,16 @@ impl Part<'_, '_> {
 }
 
 /// The request for a prompt, as the settings want it put.
-pub fn llm_request(line: &Line, settings: &Settings, prompt: &Prompt) -> Request {
+pub fn llm_request(line: &Line, settings: &Settings, choices: &Choices, prompt: &Prompt) -> Request {
     let effort = settings.thinking_effort.clone().map(Thinking::Effort);
+    let set = effort.or(settings.thinking_tokens.map(Thinking::Budget));
     Request {
         model: line.model.clone(),
         messages: prompt.messages.clone(),
         tokens: prompt.tokens,
         max_output_tokens: settings.max_output_tokens,
         temperature: settings.temperature.map(|temperature| temperature as f32),
-        thinking: effort.or(settings.thinking_tokens.map(Thinking::Budget)),
+        thinking: choices.thinking.over(set),
         ..Request::default()
     }
 }

@@ -15,9 +15,15 @@ const EXPECTED_OUTPUT: u64 = 2_048;
 
 impl Runner {
     /// Sums a history up in the background and reports the result.
-    pub(super) async fn fold(self, history: Vec<Message>, limit: usize, allowance: Option<Dollars>) {
+    pub(super) async fn fold(
+        self,
+        history: Vec<Message>,
+        limit: usize,
+        allowance: Option<Dollars>,
+        weak: Option<String>,
+    ) {
         let cancel = CancellationToken::new();
-        let result = self.folded(&history, limit, allowance, &cancel).await;
+        let result = self.folded(&history, limit, allowance, weak.as_deref(), &cancel).await;
         self.report(Report::Folded { history, result }).await;
     }
 
@@ -27,13 +33,15 @@ impl Runner {
         history: &[Message],
         limit: usize,
         allowance: Option<Dollars>,
+        chosen: Option<&str>,
         cancel: &CancellationToken,
     ) -> Result<Vec<Message>, Failure> {
         let failure = |message: &str| Failure { message: message.to_owned(), hint: "/clear begins anew.".into() };
         let Some(main) = self.line() else { return Err(failure("no model is connected.")) };
-        let runner = self.clone();
+        let (runner, chosen) = (self.clone(), chosen.map(str::to_owned));
         // The key of another provider may have to be asked for.
-        let weak = tokio::task::spawn_blocking(move || weak_line(&runner.shared.outfit, &main)).await;
+        let weak =
+            tokio::task::spawn_blocking(move || weak_line(&runner.shared.outfit, chosen.as_deref(), &main)).await;
         let Ok(line) = weak else { return Err(failure("the program is leaving.")) };
         let outfit = &self.shared.outfit;
         let counter = outfit.counter(&line.facts);
@@ -81,11 +89,11 @@ impl Runner {
     }
 }
 
-/// Whom to ask for a summary: the model that the settings name, else the one that is told to suit, else the model itself.
-fn weak_line(outfit: &Outfit, main: &Line) -> Line {
+/// Whom to ask for a summary: the model that was chosen or that the settings name, else the one that is told to suit, else the model itself.
+fn weak_line(outfit: &Outfit, chosen: Option<&str>, main: &Line) -> Line {
     // A server of the user's own, or one that was found, need not have the models of the table.
     let suits = main.facts.weak.as_deref().filter(|_| main.configured && outfit.settings.base_url.is_none());
-    let named = outfit.settings.weak_model.as_deref().or(suits);
+    let named = chosen.or(outfit.settings.weak_model.as_deref()).or(suits);
     let line = named.and_then(|name| connect_model(outfit, name).ok().flatten());
     // Without its key it would only fail.
     line.filter(|line| line.notes.is_empty()).unwrap_or_else(|| main.clone())

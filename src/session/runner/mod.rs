@@ -15,6 +15,10 @@ mod fetching;
 mod folding;
 mod kept;
 mod notify;
+mod doctor;
+mod folding;
+mod kept;
+mod looking;
 mod outfit;
 mod output;
 mod pings;
@@ -41,6 +45,7 @@ pub use compose::{MapSource, Means, compose};
 pub use connect::{ConnectError, Line, connect, connect_model, facts};
 pub use counter::CachedCounter;
 pub use editor::editor_line;
+pub use doctor::{Check, Health, checks_text, checkup, server_check};
 pub use kept::KeptMap;
 pub use outfit::{Machine, Outfit, catalog};
 pub use output::{SharedOutput, shared_output};
@@ -145,8 +150,8 @@ impl Runner {
                 std::mem::replace(&mut *lock(&self.shared.turn), cancel.clone()).cancel();
                 tokio::spawn(async move { runner.ask(*order, cancel).await });
             }
-            Effect::Fold { history, limit, allowance } => {
-                tokio::spawn(runner.fold(history, limit, allowance));
+            Effect::Fold { history, limit, allowance, weak_model } => {
+                tokio::spawn(runner.fold(history, limit, allowance, weak_model));
             }
             Effect::Cancel => lock(&self.shared.turn).cancel(),
             Effect::Propose { reply, mut earlier, files, request } => {
@@ -178,6 +183,7 @@ impl Runner {
             Effect::UseModel(model) => runner.use_model(model),
             Effect::Notify(text) => runner.notify(text),
             Effect::Mention(order) => runner.mention(order),
+            Effect::Look(order) => runner.look(order),
             Effect::Git(order) => match order {},
             Effect::Run(order) => runner.run_order(order),
             Effect::Keep(order) => match order {},

@@ -2,6 +2,7 @@
 //! how providers count.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use super::CachedCounter;
@@ -26,6 +27,8 @@ pub struct Outfit {
     /// The machine and shell that the developer sits at: `None` where that must not count, as in what is replayed the same
     /// anywhere.
     pub machine: Option<Machine>,
+    /// Where the user's own commands lie as files.
+    pub commands: Option<PathBuf>,
     calibration: Mutex<Calibration>,
     /// The most input tokens that servers turned out to take, by the model's name.
     limits: Mutex<HashMap<String, usize>>,
@@ -74,7 +77,8 @@ impl Outfit {
         let kept = settings.state_folder.as_deref().map(CalibrationFile::new);
         let calibration = kept.as_ref().map(CalibrationFile::read).unwrap_or_default();
         let (calibration, machine) = (Mutex::new(calibration), Some(Machine::this()));
-        (Self { settings, catalog, prompts, machine, calibration, kept, ..Self::default() }, notes)
+        let commands = Paths::of_user().map(|paths| paths.commands_folder());
+        (Self { settings, catalog, prompts, machine, commands, calibration, kept, ..Self::default() }, notes)
     }
 
     /// The window of a model: as configured, else as known, else assumed; less where its server turned out to take less.
@@ -130,6 +134,8 @@ impl Outfit {
             Mode::Editor => editor_edit_format.or(edit_format.filter(|_| !model.known)).unwrap_or(model.edit_format),
             _ => edit_format.unwrap_or(model.edit_format),
         }
+        let format = order.choices.edit_format.over(self.settings.edit_format).unwrap_or(model.edit_format);
+        Task { mode: order.mode, mark_cache: self.settings.cache_prompts, ..Task::code(format) }
     }
 
     /// Where the developer sits.

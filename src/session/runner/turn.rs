@@ -44,6 +44,7 @@ impl Runner {
             partial: &order.partial,
             counter: &*counter,
             allowance: order.allowance,
+            choices: &order.choices,
         };
         let (events, mut arriving) = mpsc::channel(64);
         let forward = async {
@@ -102,7 +103,8 @@ impl Runner {
         let chunks = view.prompt.chunks.iter().filter(|chunk| chunk.kind == ChunkKind::History);
         let history: usize = chunks.map(|chunk| chunk.tokens).sum();
         let room = history.saturating_sub(over.excess).max(LEAST_HISTORY);
-        let folded = self.folded(&order.history, room, order.allowance, &cancel).await;
+        let folded =
+            self.folded(&order.history, room, order.allowance, order.choices.weak_model.as_deref(), &cancel).await;
         let next = match &folded {
             Ok(history) => ContextOrder { history: history.clone(), may_forget: true, ..(*order).clone() },
             Err(_) => ContextOrder { may_forget: true, ..(*order).clone() },

@@ -1,6 +1,6 @@
 //! What a slash command does to the app. What is about the conversation, its files or the world goes on to the session.
 
-use crate::session::{Command, Level};
+use crate::session::{Command, Effect, Level, LookOrder};
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::Overlay;
 
@@ -17,7 +17,15 @@ impl App {
     /// Carries a command out.
     pub(in crate::tui) fn command(&mut self, command: Command) -> Vec<Task> {
         match command {
-            Command::Help => self.overlay = Some(Overlay::help(self.focus)),
+            Command::Help => self.overlay = Some(Overlay::help(self.focus, &self.session.known.commands)),
+            Command::Keys => self.overlay = Some(Overlay::keys(self.focus)),
+            Command::Map => self.view_map(),
+            Command::Theme(name) => self.change_theme(name.as_deref()),
+            Command::Doctor => {
+                self.hint = "looking …".into();
+                return run(vec![Effect::Look(LookOrder::Doctor { terminal: self.terminal_facts() })]);
+            }
+            Command::Report(title) => return run(self.session.report_fault(title, self.terminal_facts())),
             Command::Quit => return vec![Task::Quit],
             Command::Paste(name) => return self.paste_command(name),
             Command::Editor(text) => return vec![Task::Edit(text)],

@@ -5,7 +5,11 @@ mod context;
 mod editing;
 mod map;
 mod outside;
+mod line;
+mod map;
+mod palette;
 mod review;
+mod showing;
 
 pub(crate) use command::is_command;
 pub(super) use map::MapRow;

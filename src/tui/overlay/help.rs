@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use crate::session::{COMMANDS, Group};
+use crate::session::{COMMANDS, CustomCommands, Group, origin};
 use crate::tui::action::{ACTIONS, Pane, Scope};
 
-/// Keys and commands as text; the section of `pane` comes first.
-pub fn text(pane: Pane) -> String {
+/// Keys as text; the section of `pane` comes first.
+pub fn keys(pane: Pane) -> String {
     let mut sections: Vec<Scope> = Vec::from([Scope::Pane(pane)]);
     sections.extend([Scope::Lists, Scope::Global]);
     sections.extend(Pane::ALL.into_iter().filter(|other| *other != pane).map(Scope::Pane));
@@ -18,12 +18,25 @@ pub fn text(pane: Pane) -> String {
         }
         text.push('\n');
     }
+    text
+}
+
+/// Keys and commands as text, those of files too; the section of `pane` comes first.
+pub fn text(pane: Pane, own: &CustomCommands) -> String {
+    let mut text = keys(pane);
     for group in Group::ALL {
         let _ = writeln!(text, "COMMANDS: {}", group.title().to_uppercase());
         for info in COMMANDS.iter().filter(|info| info.group == group) {
             let _ = writeln!(text, "  {:<24} {}", format!("/{} {}", info.name, info.arguments), info.help);
         }
         text.push('\n');
+    }
+    if own.usable().next().is_some() {
+        let _ = writeln!(text, "COMMANDS: FILES OF YOURS AND OF THE REPOSITORY");
+    }
+    for command in own.usable() {
+        let usage = format!("/{} {}", command.name, command.arguments);
+        let _ = writeln!(text, "  {usage:<24} {} ({}, {})", command.description, origin(command.level), command.path);
     }
     text
 }

@@ -3,6 +3,7 @@
 mod ask;
 mod help;
 mod log;
+mod menu;
 mod paste;
 mod viewer;
 mod voice;
@@ -20,9 +21,10 @@ use super::theme::{Role, Theme};
 use super::widget::picker::{Outcome, Picker};
 use crate::llm::LocalServer;
 use crate::models::Api;
-use crate::session::{Question, Recording, RunLog};
+use crate::session::{CustomCommands, ModelRow, ModelUse, Question, Recording, RunLog};
 use ask::AskBox;
 use log::LogView;
+use menu::Menu;
 use paste::PasteBox;
 use viewer::Viewer;
 use voice::VoiceMeter;
@@ -46,6 +48,8 @@ pub enum Overlay {
     Voice(VoiceMeter),
     /// What commands printed.
     Log(LogView),
+    /// A list to choose one thing from.
+    Menu(Menu),
 }
 
 /// What an overlay says to a key.
@@ -76,12 +80,53 @@ pub enum Reply {
     Spoken(bool),
     /// Stop this run.
     StopRun(u64),
+    /// Have this model do that part of the work.
+    Model(ModelUse, String),
+    /// Draw in these colours.
+    Theme(String),
+    /// Run this action, or with a slash before it this command.
+    Run(String),
 }
 
 impl Overlay {
     /// Keys and commands; those of `pane` first.
-    pub fn help(pane: Pane) -> Self {
-        Self::Read(Viewer::new("keys and commands", &help::text(pane)).table())
+    pub fn help(pane: Pane, own: &CustomCommands) -> Self {
+        Self::Read(Viewer::new("keys and commands", &help::text(pane, own)).table())
+    }
+
+    /// Keys; those of `pane` first.
+    pub fn keys(pane: Pane) -> Self {
+        Self::Read(Viewer::new("keys", &help::keys(pane)).table())
+    }
+
+    /// A text to read whose lines have columns.
+    pub fn table(title: &str, text: &str) -> Self {
+        Self::Read(Viewer::new(title, text).table())
+    }
+
+    /// Models to choose from, with `query` typed already.
+    pub fn models(rows: &[ModelRow], part: ModelUse, query: &str) -> Self {
+        Self::Menu(Menu::models(rows, part, query))
+    }
+
+    /// Themes to choose from.
+    pub fn themes(names: &[&str], current: &str) -> Self {
+        Self::Menu(Menu::themes(names, current))
+    }
+
+    /// Everything that can be done: what to run, what is shown of it, what stands at the right, and whether it can be done now.
+    pub fn palette(rows: Vec<(String, String, String, bool)>) -> Self {
+        Self::Menu(Menu::palette(rows))
+    }
+
+    /// The theme that the screen shall show while this is open, if it is about themes.
+    pub fn theme_under_cursor(&self) -> Option<&str> {
+        if let Self::Menu(menu) = self { menu.theme_under_cursor() } else { None }
+    }
+
+    /// The theme from before this was opened, if it is about themes.
+    pub fn theme_before(&self) -> Option<&str> {
+        if let Self::Menu(menu) = self { menu.theme_before() } else { None }
     }
 
     /// A text to read.
@@ -177,6 +222,7 @@ impl Overlay {
             Self::Ask(question) => question.key(key),
             Self::Voice(meter) => meter.key(key),
             Self::Log(logs) => logs.key(key),
+            Self::Menu(menu) => menu.key(key),
             Self::Abandon(_) => match key.code {
                 KeyCode::Char('y') => Reply::Abandon,
                 _ => Reply::Close,
@@ -190,6 +236,8 @@ impl Overlay {
             Self::Paste(paste) => paste.paste(text),
             Self::Files(picker, _) | Self::Servers(picker, _) => picker.paste(text),
             Self::Read(_) | Self::Abandon(_) | Self::Ask(_) | Self::Voice(_) | Self::Log(_) => {}
+            Self::Menu(menu) => menu.picker.paste(text),
+            Self::Read(_) | Self::Abandon(_) | Self::Ask(_) => {}
         }
     }
 
@@ -202,6 +250,9 @@ impl Overlay {
             Self::Voice(meter) => meter.draw(frame, screen, theme),
             Self::Log(logs) => logs.draw(frame, screen, theme),
             Self::Files(picker, _) | Self::Servers(picker, _) => {
+}
+
+            Self::Files(picker, _) | Self::Servers(picker, _) | Self::Menu(Menu { picker, .. }) => {
                 picker.fit(screen);
                 picker.draw(frame, screen, theme);
             }

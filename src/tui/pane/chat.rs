@@ -13,6 +13,7 @@ use crate::tui::action::Pane;
 use crate::tui::app::App;
 use crate::tui::theme::Role;
 use crate::tui::view::{ViewCache, pane_block};
+use crate::tui::widget::completion;
 
 pub use super::transcript::ChatCache;
 
@@ -54,6 +55,12 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     draw_transcript(app, cache, frame, transcript);
     frame.render_widget(Paragraph::new(status), turn);
     draw_composer(app, frame, composer);
+    if let Some(popup) = app.completion.popup().filter(|_| app.focus == Pane::Chat && app.overlay.is_none()) {
+        let rows: Vec<(&str, &str)> =
+            popup.candidates.iter().map(|candidate| (candidate.label.as_str(), candidate.help.as_str())).collect();
+        let room = Rect { height: composer.y.saturating_sub(inner.y), ..inner };
+        completion::draw(frame, room, &rows, popup.selected, &app.theme);
+    }
 }
 
 fn draw_composer(app: &App, frame: &mut Frame<'_>, area: Rect) {

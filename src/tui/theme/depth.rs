@@ -18,6 +18,18 @@ pub enum ColorDepth {
     True,
 }
 
+impl ColorDepth {
+    /// How many colours, in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Ansi16 => "16",
+            Self::Ansi256 => "256",
+            Self::True => "24-bit",
+        }
+    }
+}
+
 /// The attributes that carry meaning without colour. Slant is left out: most terminals that lack colour lack it too.
 const PLAIN: Modifier = Modifier::BOLD.union(Modifier::DIM).union(Modifier::UNDERLINED).union(Modifier::REVERSED);
 

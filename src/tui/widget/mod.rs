@@ -1,5 +1,6 @@
 //! Parts that panes and overlays are drawn with. They know text, styles and areas, nothing of the session.
 
+pub mod completion;
 pub mod diff_lines;
 pub mod input;
 pub mod markdown;

@@ -97,6 +97,7 @@ async fn play(scene: Scene) -> Outcome {
         partial: scene.partial,
         counter: &counter,
         allowance: scene.allowance.map(Dollars::new),
+        choices: &Choices::default(),
     };
     let (events, mut arriving) = mpsc::channel(64);
     let cancel = CancellationToken::new();

@@ -93,6 +93,7 @@ impl Picker {
                 detail,
                 marked: self.multiple.then(|| self.marked.contains(item)),
                 selected: selected == Some(at),
+                dimmed: self.dimmed.get(*item) == Some(&true),
             };
             row.line(columns, self.paths, theme)
         })
@@ -124,6 +125,8 @@ struct Row<'a> {
     /// None where items cannot be marked.
     marked: Option<bool>,
     selected: bool,
+    /// Whether it is drawn as less important.
+    dimmed: bool,
 }
 
 impl Row<'_> {
@@ -144,7 +147,8 @@ impl Row<'_> {
         let detail = width::clip(self.detail, room / 2);
         let gap = if detail.is_empty() { 0 } else { 2 };
         let label = room.saturating_sub(width::columns(&detail) + gap);
-        let text = self.label(label, keep_end, theme.style(Role::Overlay).patch(ground), theme.style(Role::Match));
+        let text = if self.dimmed { Role::Muted } else { Role::Overlay };
+        let text = self.label(label, keep_end, theme.style(text).patch(ground), theme.style(Role::Match));
         let used: usize = text.iter().map(|span| width::columns(&span.content)).sum();
         spans.extend(text);
         let gap = room.saturating_sub(used + width::columns(&detail));

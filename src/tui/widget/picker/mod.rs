@@ -34,6 +34,8 @@ pub struct Picker {
     items: Vec<String>,
     /// What stands at the right of each item; may be shorter than `items`.
     details: Vec<String>,
+    /// Which items are drawn as less important; may be shorter than `items`.
+    dimmed: Vec<bool>,
     query: LineInput,
     ranking: Ranking,
     window: ListWindow,
@@ -49,6 +51,7 @@ impl Picker {
         Self {
             title: sanitize::visible_line(title).into_owned(),
             details: Vec::new(),
+            dimmed: Vec::new(),
             query: LineInput::default(),
             ranking: Ranking::all(items.len()),
             window: ListWindow::new(items.len()),
@@ -74,6 +77,12 @@ impl Picker {
     /// Text for the right of each item, such as its key binding. It is not searched.
     pub fn details(mut self, details: Vec<String>) -> Self {
         self.details = details.into_iter().map(safe).collect();
+        self
+    }
+
+    /// Which items are drawn as less important, in the order of the items.
+    pub fn dimmed(mut self, dimmed: Vec<bool>) -> Self {
+        self.dimmed = dimmed;
         self
     }
 

@@ -1,0 +1,40 @@
+//! `rhumb doctor`: whether all that the program needs on this machine is there.
+
+use serde_json::json;
+
+use super::{DoctorArgs, print, print_json};
+use crate::config::Settings;
+use crate::error::{ErrorKind, UserError};
+use crate::session::runner::{Check, Health, Outfit, checks_text, checkup, connect, server_check};
+use crate::tui;
+use crate::workspace::Root;
+
+/// Looks everything over and prints it. The exit code is 1 where something does not work.
+///
+/// # Errors
+/// Standard output cannot be written, or the machine has no threads left.
+pub fn doctor(root: &Root, settings: Settings, args: &DoctorArgs) -> Result<u8, UserError> {
+    let (outfit, _) = Outfit::of_user(settings);
+    let mut checks = checkup(root, &outfit, &tui::facts(|name| std::env::var(name).ok()));
+    checks.push(server(&outfit)?);
+    if args.json {
+        let shown = |check: &Check| json!({"name": check.name, "health": check.health.name(), "text": check.text, "hint": check.hint});
+        print_json(&json!({"checks": checks.iter().map(shown).collect::<Vec<_>>()}))?;
+    } else {
+        print(&checks_text(&checks))?;
+    }
+    Ok(u8::from(checks.iter().any(|check| check.health == Health::Bad)))
+}
+
+fn server(outfit: &Outfit) -> Result<Check, UserError> {
+    let line = match connect(outfit) {
+        Ok(line) => line,
+        Err(error) => {
+            let (name, text) = ("model server".to_owned(), format!("{error}."));
+            return Ok(Check { name, health: Health::Bad, text, hint: error.hint() });
+        }
+    };
+    let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(machine)?;
+    Ok(runtime.block_on(server_check(line.as_ref())))
+}

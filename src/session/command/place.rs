@@ -1,0 +1,175 @@
+//! What is being typed at the cursor, for completion: the name of a command, an argument of one, or a thing named with `@`. Pure.
+
+use super::{Argument, CommandInfo, find_command};
+
+/// What may stand at the cursor.
+#[derive(Debug, Clone, Copy)]
+pub enum Wanted {
+    /// The name of a command.
+    Command,
+    /// An argument of this one; the number of arguments before it.
+    Argument(&'static CommandInfo, usize),
+    /// A file, folder, symbol or the like in a message, after `@`.
+    Mention,
+    /// An argument of what is no command of the table: it may be one of a file.
+    Own,
+}
+
+impl PartialEq for Wanted {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Argument(one, at), Self::Argument(two, place)) => one.name == two.name && at == place,
+            (one, two) => std::mem::discriminant(one) == std::mem::discriminant(two),
+        }
+    }
+}
+
+/// A place where something can be completed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Place {
+    /// What may stand there.
+    pub wanted: Wanted,
+    /// What was typed of it, without its slash, `@` or opening quote.
+    pub typed: String,
+    /// Characters before the cursor that a completion replaces: what was typed, with those.
+    pub length: usize,
+    /// The name of the command, where it is none of the table; else empty.
+    pub own: String,
+}
+
+/// What is being typed where the text `before` the cursor ends; `None` where nothing can be completed.
+pub fn place(before: &str) -> Option<Place> {
+    let is_line = !before.contains('\n');
+    if is_line && before.starts_with('!') && !before.starts_with("![") {
+        let run = find_command("run").ok()?;
+        return argument(run, before.get(1..)?);
+    }
+    let is_command = is_line && before.starts_with('/') && !before.starts_with("//") && !before.starts_with("/*");
+    if !is_command {
+        return mention(before);
+    }
+    let typed = before.get(1..)?;
+    match typed.split_once(char::is_whitespace) {
+        None => {
+            let (typed, length) = (typed.to_owned(), before.chars().count());
+            Some(Place { wanted: Wanted::Command, typed, length, own: String::new() })
+        }
+        Some((name, rest)) => match find_command(name) {
+            Ok(info) if info.takes == Argument::Message => mention(before),
+            Ok(info) => argument(info, rest),
+            // A command of a file is a message with arguments.
+            Err(_) => mention(before).or_else(|| {
+                let (typed, length) = word(rest)?;
+                Some(Place { wanted: Wanted::Own, typed, length, own: name.to_owned() })
+            }),
+        },
+    }
+}
+
+/// The argument that `rest`, all after the name, ends in.
+fn argument(info: &'static CommandInfo, rest: &str) -> Option<Place> {
+    let (typed, length) = word(rest)?;
+    let at = rest.chars().count() - length;
+    let before: String = rest.chars().take(at).collect();
+    let number = shell_words::split(&before).map_or(0, |words| words.len());
+    Some(Place { wanted: Wanted::Argument(info, number), typed, length, own: String::new() })
+}
+
+/// The word that the arguments end in, without its opening quote, and its characters with it; `None` if a quote closes it.
+fn word(rest: &str) -> Option<(String, usize)> {
+    let (mut start, mut quote) = (None, None);
+    for (index, c) in rest.char_indices() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (Some(_), _) => {}
+            (None, c) if c.is_whitespace() => start = None,
+            (None, c) => {
+                start = start.or(Some(index));
+                quote = matches!(c, '\'' | '"').then_some(c);
+            }
+        }
+    }
+    let word = start.map_or("", |start| rest.get(start..).unwrap_or_default());
+    // A closed quote is a whole argument.
+    let is_closed = quote.is_none() && word.starts_with(['\'', '"']);
+    let typed = word.trim_start_matches(['\'', '"']).to_owned();
+    (!is_closed).then(|| (typed, word.chars().count()))
+}
+
+/// The thing named with `@` that the text ends in. It stands at the beginning of a word: an address of mail is none.
+fn mention(before: &str) -> Option<Place> {
+    let at = before.rfind('@')?;
+    let starts_word = before.get(..at)?.chars().next_back().is_none_or(|c| c.is_whitespace() || "([{'\"`".contains(c));
+    let word = before.get(at + 1..)?;
+    let quoted = word.strip_prefix('"');
+    let is_open = match quoted {
+        Some(inside) => !inside.contains(['"', '\n']),
+        None => !word.contains(char::is_whitespace),
+    };
+    let typed = quoted.unwrap_or(word).to_owned();
+    let length = word.chars().count() + 1;
+    (starts_word && is_open).then(|| Place { wanted: Wanted::Mention, typed, length, own: String::new() })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn at(before: &str) -> Option<(String, String, usize)> {
+        let place = place(before)?;
+        let wanted = match place.wanted {
+            Wanted::Command => "command".to_owned(),
+            Wanted::Argument(info, number) => format!("{} {number}", info.name),
+            Wanted::Mention => "@".to_owned(),
+            Wanted::Own => place.own.clone(),
+        };
+        Some((wanted, place.typed, place.length))
+    }
+
+    fn is(wanted: &str, typed: &str, length: usize) -> Option<(String, String, usize)> {
+        Some((wanted.into(), typed.into(), length))
+    }
+
+    #[test]
+    fn a_slash_begins_a_command_and_a_space_its_arguments() {
+        assert_eq!(at("/"), is("command", "", 1));
+        assert_eq!(at("/ad"), is("command", "ad", 3));
+        assert_eq!(at("/add "), is("add 0", "", 0));
+        assert_eq!(at("/add a.rs sr"), is("add 1", "sr", 2));
+        assert_eq!(at("/add 'my fi"), is("add 0", "my fi", 6));
+        assert_eq!(at("/add 'my file' x"), is("add 1", "x", 1));
+        assert_eq!(at("/add 'my file'"), None);
+        assert_eq!(at("!cat src/li"), is("run 1", "src/li", 6));
+    }
+
+    #[test]
+    fn comments_and_longer_texts_are_no_commands() {
+        for text in ["// why", "/* why", "a /add", "/add x\nand /", "![picture](x"] {
+            assert_eq!(at(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_at_sign_at_the_beginning_of_a_word_names_something() {
+        assert_eq!(at("see @sr"), is("@", "sr", 3));
+        assert_eq!(at("(@\"my fi"), is("@", "my fi", 7));
+        assert_eq!(at("/ask why @cache"), is("@", "cache", 6));
+        assert_eq!(at("/of-a-file @x"), is("@", "x", 2));
+        assert_eq!(at("/of-a-file x y"), is("of-a-file", "y", 1));
+        for text in ["mira@example.org", "see @a b", "see @\"a b\"", "plain"] {
+            assert_eq!(at(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_completion_replaces_no_more_than_there_is(before in "[/!@'\"a-z é\n]{0,30}") {
+            if let Some(place) = place(&before) {
+                prop_assert!(place.length <= before.chars().count());
+                prop_assert!(before.ends_with(&place.typed) || place.typed.is_empty());
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! What is looked up outside for commands that only show something, and for completion: models, settings, folders, commands of the
+//! user's own. Every order is answered by exactly one report.
+
+use std::sync::Arc;
+
+use super::custom::CustomCommands;
+use super::effect::{Clip, Effect};
+use super::state::Session;
+use super::transcript::Level;
+
+/// Which part of the work a model does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ModelUse {
+    /// It answers.
+    Main,
+    /// It writes summaries and commit messages.
+    Weak,
+    /// It writes the edits of architect mode.
+    Editor,
+}
+
+impl ModelUse {
+    /// What it does, as the end of a sentence.
+    pub fn work(self) -> &'static str {
+        match self {
+            Self::Main => "answers",
+            Self::Weak => "writes summaries and commit messages",
+            Self::Editor => "writes the edits of architect mode",
+        }
+    }
+}
+
+/// Something to look up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LookOrder {
+    /// The models that there are, for completion or to be chosen from.
+    Models {
+        /// What the one that is chosen shall do, and what to search for at first; `None` only takes note of the list.
+        choose: Option<(ModelUse, String)>,
+    },
+    /// Whether a model can be asked for a part of the work, and what it is.
+    Model {
+        /// The part.
+        part: ModelUse,
+        /// The model, as it was typed.
+        name: String,
+    },
+    /// The settings in force.
+    Settings {
+        /// A word that their names hold; all without one.
+        only: Option<String>,
+        /// What was chosen in this session, by setting.
+        chosen: Vec<(String, String)>,
+    },
+    /// What the repository's settings propose.
+    Trust,
+    /// Whether all that the program needs is there.
+    Doctor {
+        /// What the face knows of its terminal: what, and how it is.
+        terminal: Vec<(String, String)>,
+    },
+    /// What a report of a fault should tell.
+    FaultReport {
+        /// Its title; may be empty.
+        title: String,
+        /// What the face knows of its terminal: what, and how it is.
+        terminal: Vec<(String, String)>,
+        /// The last errors, in words.
+        errors: Vec<String>,
+    },
+    /// What lies in a folder, for completion: relative to the current one, with a slash at its end; empty for that itself.
+    Folder(String),
+    /// The commands that the user and the repository have as files.
+    Commands,
+}
+
+/// A model that can be chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelRow {
+    /// What to type for it.
+    pub name: String,
+    /// Its window and prices, or what it is short for.
+    pub detail: String,
+    /// Whether there is a key for it, as far as is known.
+    pub at_hand: bool,
+}
+
+/// A text to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// Its title.
+    pub title: String,
+    /// The text.
+    pub text: String,
+}
+
+/// What was found.
+#[derive(Debug, Clone)]
+pub enum LookReport {
+    /// The models, those first that can be asked at once.
+    Models {
+        /// All of them.
+        rows: Vec<ModelRow>,
+        /// As in the order.
+        choose: Option<(ModelUse, String)>,
+    },
+    /// A word to say.
+    Told {
+        /// How much it matters.
+        level: Level,
+        /// What.
+        text: String,
+        /// What to do next.
+        hint: String,
+    },
+    /// A text to read.
+    Page(Page),
+    /// A text for the clipboard, to be read too.
+    Copied(Clip),
+    /// What lies in a folder: names, those of folders with a slash at the end.
+    Folder {
+        /// The folder, as in the order.
+        folder: String,
+        /// What lies in it.
+        names: Vec<String>,
+    },
+    /// The commands of files.
+    Commands(CustomCommands),
+}
+
+/// What was looked up, as far as completion and lists need it.
+#[derive(Debug, Default)]
+pub struct Known {
+    /// The models; empty until somebody asked.
+    pub models: Arc<Vec<ModelRow>>,
+    /// Models to be chosen from, for which part, and what to search for at first; the face takes it.
+    pub choosing: Option<(ModelUse, String)>,
+    /// A text that the face shall show and take.
+    pub page: Option<Page>,
+    /// The themes that there are; the face says.
+    pub themes: Vec<&'static str>,
+    /// The folder that was looked into last, and what lies in it.
+    pub folder: Option<(String, Vec<String>)>,
+    /// The commands of files.
+    pub commands: CustomCommands,
+}
+
+/// As many errors go into a report.
+const MOST_ERRORS: usize = 5;
+
+impl Session {
+    /// Something was looked up.
+    pub(super) fn looked(&mut self, report: LookReport) -> Vec<Effect> {
+        match report {
+            LookReport::Models { rows, choose } => {
+                self.known.models = Arc::new(rows);
+                self.known.choosing = choose.or(self.known.choosing.take());
+            }
+            LookReport::Told { level, text, hint } => self.tell(level, text, hint),
+            LookReport::Page(page) => self.known.page = Some(page),
+            LookReport::Copied(clip) => {
+                self.known.page = Some(Page { title: clip.what.clone(), text: clip.text.clone() });
+                self.clipboard = Some(clip);
+            }
+            LookReport::Folder { folder, names } => self.known.folder = Some((folder, names)),
+            LookReport::Commands(commands) => self.take_commands(commands),
+        }
+        Vec::new()
+    }
+
+    /// Asks for what a report of a fault should tell.
+    pub fn report_fault(&self, title: String, terminal: Vec<(String, String)>) -> Vec<Effect> {
+        let notices = self.transcript.iter().rev().filter_map(|entry| match entry {
+            super::Entry::Notice(notice) if notice.level == Level::Error => Some(notice.text.clone()),
+            _ => None,
+        });
+        let mut errors: Vec<String> = notices.take(MOST_ERRORS).collect();
+        errors.reverse();
+        vec![Effect::Look(LookOrder::FaultReport { title, terminal, errors })]
+    }
+
+    /// Asks for the settings in force, with what was chosen in this session.
+    pub(super) fn look_at_settings(&self, only: Option<String>) -> Vec<Effect> {
+        let mut chosen: Vec<(String, String)> =
+            self.choices.lines().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        if let super::Connection::Remote { model, host } = &self.connection {
+            chosen.insert(0, ("model".into(), format!("\"{model}\" at {host}")));
+        }
+        if let Some(name) = &self.editor_model {
+            chosen.push(("editor_model".into(), format!("\"{name}\"")));
+        }
+        if let Some(tokens) = self.map_tokens {
+            chosen.push(("map_tokens".into(), tokens.to_string()));
+        }
+        chosen.push(("map_refresh".into(), format!("\"{}\"", self.map_refresh.as_str())));
+        vec![Effect::Look(LookOrder::Settings { only, chosen })]
+    }
+
+    /// Lets a model be chosen for a part of the work.
+    pub(super) fn choose_model(&self, part: ModelUse, query: String) -> Vec<Effect> {
+        vec![Effect::Look(LookOrder::Models { choose: Some((part, query)) })]
+    }
+}

@@ -1,0 +1,313 @@
+//! Whether all that the program needs on this machine is there: looked at piece by piece, each with what to do about it. No key is
+//! shown, only where it would come from.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use super::{Line, Outfit};
+use crate::config::{PRESETS, Paths, Settings};
+use crate::llm::LlmError;
+use crate::models::Api;
+use crate::workspace::{Root, RootKind, has_ctags};
+
+/// How long a model server may take to say which models it has.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+/// How a piece is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Health {
+    /// As it should be.
+    Good,
+    /// Something that one may want and that is not there.
+    Lacking,
+    /// Something that does not work.
+    Bad,
+}
+
+impl Health {
+    /// The stable name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Lacking => "lacking",
+            Self::Bad => "bad",
+        }
+    }
+
+    fn mark(self) -> &'static str {
+        match self {
+            Self::Good => "✓",
+            Self::Lacking => "·",
+            Self::Bad => "✗",
+        }
+    }
+}
+
+/// One piece, looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// What.
+    pub name: String,
+    /// How it is.
+    pub health: Health,
+    /// In words.
+    pub text: String,
+    /// What to do; may be empty.
+    pub hint: String,
+}
+
+impl Check {
+    fn new(name: &str, health: Health, text: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), health, text: text.into(), hint: hint.into() }
+    }
+
+    fn good(name: &str, text: impl Into<String>) -> Self {
+        Self::new(name, Health::Good, text, "")
+    }
+}
+
+/// The checks as a text to read.
+pub fn checks_text(checks: &[Check]) -> String {
+    let wide = checks.iter().map(|check| check.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for Check { name, health, text: told, hint } in checks {
+        let _ = writeln!(text, "{} {name:<wide$}  {told}", health.mark());
+        if !hint.is_empty() {
+            let _ = writeln!(text, "  {:<wide$}  → {hint}", "");
+        }
+    }
+    text
+}
+
+/// Looks at everything but the model's server. Runs `git` and `ctags` to ask for their versions, and nothing else.
+pub fn checkup(root: &Root, outfit: &Outfit, terminal: &[(String, String)]) -> Vec<Check> {
+    let mut checks = vec![Check::good("version", version())];
+    checks.extend(terminal.iter().map(|(name, text)| Check::good(name, text)));
+    checks.push(repository(root));
+    checks.push(tool("git", "--version", "Undo, diffs and commits need no git; /git and signed commits do."));
+    checks.push(ctags());
+    checks.push(editor(&outfit.settings));
+    checks.extend(keys(&outfit.settings));
+    checks.extend(folders());
+    for (note, hint) in outfit.settings.notes() {
+        checks.push(Check::new("settings", Health::Lacking, note, hint));
+    }
+    checks
+}
+
+/// The version and the machine.
+pub fn version() -> String {
+    format!("rhumb {} on {} {}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH)
+}
+
+fn repository(root: &Root) -> Check {
+    let place = root.path().display();
+    match root.kind() {
+        RootKind::Git => Check::good("repository", format!("{place}, in git")),
+        RootKind::Bare => {
+            let text = format!("{place}, a bare repository: it has no files to work on");
+            Check::new("repository", Health::Lacking, text, "Start rhumb in a clone or a worktree of it.")
+        }
+        RootKind::Plain => {
+            let text = format!("{place}, which is not in git");
+            Check::new(
+                "repository",
+                Health::Lacking,
+                text,
+                "git init starts a repository, so that writes are committed.",
+            )
+        }
+    }
+}
+
+/// The first line of what a program says of itself.
+fn says(program: &str, argument: &str) -> Option<String> {
+    let output = Command::new(program).arg(argument).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    Some(text.lines().next().unwrap_or_default().trim().to_owned())
+}
+
+fn tool(program: &str, argument: &str, without: &str) -> Check {
+    match says(program, argument) {
+        Some(line) => Check::good(program, line),
+        None => Check::new(program, Health::Lacking, format!("there is no {program} on the PATH"), without),
+    }
+}
+
+fn ctags() -> Check {
+    if has_ctags() {
+        return Check::good("ctags", says("ctags", "--version").unwrap_or_default());
+    }
+    let hint = "Only files of languages without a grammar need universal-ctags, built with JSON.";
+    Check::new("ctags", Health::Lacking, "there is no universal-ctags that writes JSON", hint)
+}
+
+fn editor(settings: &Settings) -> Check {
+    let var = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+    let Some(line) = settings.editor.clone().or_else(|| var("VISUAL")).or_else(|| var("EDITOR")) else {
+        let hint = "Set $EDITOR, or editor in rhumb.toml, for /editor.";
+        return Check::new("editor", Health::Lacking, "no editor is named", hint);
+    };
+    let words = shell_words::split(&line).unwrap_or_default();
+    match words.first().filter(|program| is_on_path(program)) {
+        Some(_) => Check::good("editor", line),
+        None => {
+            Check::new("editor", Health::Bad, format!("{line} is not on the PATH"), "Correct $EDITOR or install it.")
+        }
+    }
+}
+
+fn is_on_path(program: &str) -> bool {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    Path::new(program).is_file() || std::env::split_paths(&folders).any(|folder| folder.join(program).is_file())
+}
+
+/// Where a key would come from, for each provider.
+fn keys(settings: &Settings) -> Vec<Check> {
+    let mut checks = Vec::new();
+    let mut missing = Vec::new();
+    if settings.base_url.is_some() {
+        return vec![key_of(settings, "base_url", settings.model.as_deref().unwrap_or_default())];
+    }
+    let own = settings.providers.entries.keys().map(String::as_str);
+    let presets = PRESETS.iter().filter(|preset| preset.api != Api::Ollama).map(|preset| preset.name);
+    let mut names: Vec<&str> = presets.chain(own).collect();
+    names.dedup();
+    for name in names {
+        match key_of(settings, name, &format!("{name}/any")) {
+            check if check.health == Health::Lacking => missing.push(name),
+            check => checks.push(check),
+        }
+    }
+    if checks.is_empty() {
+        let text = format!("there is none for any of {}", missing.join(", "));
+        let hint = "Without one the prompt can be copied and a reply pasted; F2 looks for a server on this machine.";
+        checks.push(Check::new("keys", Health::Lacking, text, hint));
+    }
+    checks
+}
+
+fn key_of(settings: &Settings, name: &str, model: &str) -> Check {
+    let title = format!("key: {name}");
+    match settings.endpoint_without_key(model) {
+        Ok(Some(endpoint)) => match endpoint.key_source {
+            Some(source) => Check::good(&title, format!("from {source}")),
+            None => Check::new(&title, Health::Lacking, "there is none, so none is sent", ""),
+        },
+        Ok(None) => Check::new(&title, Health::Lacking, "there is none", ""),
+        Err(error) => Check::new(&title, Health::Bad, format!("{error}."), error.hint()),
+    }
+}
+
+/// Whether the user's folders can be written to, and how large they are.
+fn folders() -> Vec<Check> {
+    let Some(paths) = Paths::of_user() else {
+        let text = "there is no home folder, so nothing is kept";
+        return vec![Check::new("folders", Health::Bad, text, "Set HOME.")];
+    };
+    let config = match paths.config.is_dir() {
+        true => Check::good("settings", paths.config.display().to_string()),
+        false => Check::good("settings", format!("{} (not there; nothing needs it)", paths.config.display())),
+    };
+    vec![config, writable("state", &paths.state), writable("cache", &paths.cache)]
+}
+
+/// Whether something can be kept in a folder, or where it would be made. Nothing is left behind there.
+fn writable(name: &str, folder: &Path) -> Check {
+    let place = folder.display();
+    let there = folder.ancestors().find(|folder| folder.exists()).unwrap_or(folder);
+    match tempfile::tempfile_in(there) {
+        Ok(_) if there == folder => Check::good(name, format!("{place}, {}", bytes(size(folder, 0)))),
+        Ok(_) => Check::good(name, format!("{place} (not there yet)")),
+        Err(error) => {
+            let text = format!("{place} cannot be written to: {error}");
+            Check::new(
+                name,
+                Health::Bad,
+                text,
+                "Check the permissions and the space there; until then nothing is kept.",
+            )
+        }
+    }
+}
+
+/// Folders within folders that are measured.
+const DEEPEST: usize = 6;
+
+/// Bytes of the files in a folder. Links are not followed.
+fn size(folder: &Path, depth: usize) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let sizes = entries.filter_map(|entry| match entry.metadata().ok()? {
+        meta if meta.is_dir() && depth < DEEPEST => Some(size(&entry.path(), depth + 1)),
+        meta => Some(if meta.is_file() { meta.len() } else { 0 }),
+    });
+    sizes.sum()
+}
+
+fn bytes(count: u64) -> String {
+    match count {
+        0..10_000 => format!("{count} bytes"),
+        10_000..10_000_000 => format!("{} kB", count / 1_000),
+        _ => format!("{} MB", count / 1_000_000),
+    }
+}
+
+/// Asks the model's server which models it has: that it answers, and takes the key. `None` stands for no connection.
+pub async fn server_check(line: Option<&Line>) -> Check {
+    const NAME: &str = "model server";
+    let Some(line) = line else {
+        let hint = "Start with --base-url and --model, or set a provider's key; F2 looks for a server on this machine.";
+        return Check::new(NAME, Health::Lacking, "no model is connected", hint);
+    };
+    let who = line.provider.name();
+    match tokio::time::timeout(PATIENCE, line.provider.models()).await {
+        Ok(Ok(models)) if models.is_empty() => Check::good(NAME, format!("{who} is connected")),
+        Ok(Ok(models)) if line.model.is_empty() || models.contains(&line.model) => {
+            Check::good(NAME, format!("{who} answers, with {} models", models.len()))
+        }
+        Ok(Ok(models)) => {
+            let text = format!("{who} answers; {} is not among the {} models that it lists", line.model, models.len());
+            Check::new(NAME, Health::Lacking, text, "/models lists them.")
+        }
+        Ok(Err(LlmError::NotFound { .. } | LlmError::BadRequest { .. })) => {
+            Check::good(NAME, format!("{who} answers; it has no list of models"))
+        }
+        Ok(Err(error)) => Check::new(NAME, Health::Bad, format!("{who}: {error}"), error.hint()),
+        Err(_) => {
+            let text = format!("{who} did not answer within {} s", PATIENCE.as_secs());
+            Check::new(NAME, Health::Bad, text, "Check the network, the address and the proxy.")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_check_says_what_to_do_where_something_does_not_work() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::at(folder.path()).unwrap();
+        let terminal = [("terminal".to_owned(), "xterm".to_owned())];
+        let checks = checkup(&root, &Outfit::default(), &terminal);
+        assert!(checks.iter().any(|check| check.name == "terminal" && check.text == "xterm"));
+        for check in checks.iter().filter(|check| check.health == Health::Bad) {
+            assert!(!check.hint.is_empty(), "{check:?}");
+        }
+        let text = checks_text(&checks);
+        assert!(text.contains("✓ version") && text.lines().count() >= checks.len(), "{text}");
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_told() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        assert_eq!(writable("state", &file.path().join("below")).health, Health::Bad);
+    }
+
+    #[tokio::test]
+    async fn no_connection_is_nothing_bad() {
+        assert_eq!(server_check(None).await.health, Health::Lacking);
+    }
+}

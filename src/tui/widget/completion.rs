@@ -1,0 +1,63 @@
+//! Draws what completion offers: a few rows above the composer.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Paragraph};
+
+use super::styled::fill;
+use crate::text::{sanitize, width};
+use crate::tui::theme::{Role, Theme};
+
+/// As many rows are drawn.
+const ROWS: usize = 8;
+/// The widest that names get, in columns; what they mean stands beside them.
+const WIDEST: usize = 44;
+
+/// One row: the name, and what it means.
+pub type Row<'r> = (&'r str, &'r str);
+
+/// Draws the rows at the lower end of `room`, the selected one marked and in view.
+pub fn draw(frame: &mut Frame<'_>, room: Rect, rows: &[Row<'_>], selected: usize, theme: &Theme) {
+    let height = rows.len().min(ROWS).min(usize::from(room.height));
+    if height == 0 || room.width < 8 {
+        return;
+    }
+    let rows_high = u16::try_from(height).unwrap_or(1);
+    let area = Rect { y: room.bottom() - rows_high, height: rows_high, ..room };
+    let first = (selected + 1).saturating_sub(height).min(rows.len() - height);
+    let shown = rows.iter().enumerate().skip(first).take(height);
+    let columns = usize::from(area.width);
+    let names = rows.iter().map(|(name, _)| width::columns(name)).max().unwrap_or(0).min(WIDEST).min(columns / 2);
+    // Without anything beside them, names may have all the room.
+    let names = if rows.iter().all(|(_, help)| help.is_empty()) { columns.saturating_sub(4) } else { names };
+    let lines: Vec<Line<'_>> =
+        shown.map(|(at, row)| line(*row, names, columns, at == selected, rows.len(), theme)).collect();
+    frame.render_widget(Clear, area);
+    frame.render_widget(Paragraph::new(lines).style(theme.style(Role::Overlay)), area);
+}
+
+fn line(row: Row<'_>, names: usize, columns: usize, selected: bool, count: usize, theme: &Theme) -> Line<'static> {
+    let ground = theme.style(if selected { Role::Selection } else { Role::Overlay });
+    let pointer = if selected { "▸ " } else { "  " };
+    let name = sanitize::visible_line(row.0);
+    // Of a path the end tells more than the beginning.
+    let name = if name.contains('/') && !name.starts_with('/') {
+        width::clip_start(&name, names).into_owned()
+    } else {
+        width::clip(&name, names).into_owned()
+    };
+    let gap = " ".repeat(names.saturating_sub(width::columns(&name)) + 2);
+    let more = if selected && count > ROWS { format!(" {count} ") } else { String::new() };
+    let room = columns.saturating_sub(width::columns(pointer) + names + 2 + width::columns(&more) + 1);
+    let help = width::clip(&sanitize::visible_line(row.1), room).into_owned();
+    let mut line = Line::from(vec![
+        Span::styled(pointer, theme.style(Role::Accent).patch(ground)),
+        Span::styled(name, theme.style(Role::Text).patch(ground)),
+        Span::styled(gap, ground),
+        Span::styled(help, theme.style(Role::Muted).patch(ground)),
+    ]);
+    fill(&mut line, columns.saturating_sub(width::columns(&more)), ground);
+    line.spans.push(Span::styled(more, theme.style(Role::Muted).patch(ground)));
+    line
+}
