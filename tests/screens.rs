@@ -10,6 +10,8 @@ mod harness;
 mod hostile;
 #[path = "screens/marks.rs"]
 mod marks;
+#[path = "screens/offers.rs"]
+mod offers;
 #[path = "screens/soak.rs"]
 mod soak;
 

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
-use crate::headless::{ApplyArgs, AskArgs, BenchArgs, ConfigArgs, DoctorArgs, EditArgs, MapArgs, ModelsArgs, TrustArgs};
+use crate::headless::{
+    ApplyArgs, AskArgs, BenchArgs, ConfigArgs, DoctorArgs, EditArgs, MapArgs, ModelsArgs, TrustArgs,
+};
 
 /// A full-screen terminal pair programmer: ranked repo map, metered context, and a review of every hunk before a byte is
 /// written.

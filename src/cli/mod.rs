@@ -75,8 +75,7 @@ fn start(args: Args) -> Result<u8, UserError> {
             ask.files.splice(..0, args.files);
             let (root, settings) = with_settings(root(&args.root)?, overrides(&args.provider))?;
             headless::ask(&root, settings, ask)
-}
-
+        }
         Some(Command::Doctor(doctor)) => {
             let (root, settings) = with_settings(root(&args.root)?, overrides(&args.provider))?;
             headless::doctor(&root, settings, &doctor)

@@ -49,7 +49,6 @@ impl Session {
     /// Takes files out of the chat; when no name is given, all but those that every chat begins with.
     pub fn drop_files(&mut self, names: &[String]) -> Vec<Effect> {
         if names.is_empty() {
-            self.files.clear();
             self.outside.pictures.clear();
             let standing = std::mem::take(&mut self.standing);
             self.files.retain(|file| file.read_only && standing.contains(&file.path));

@@ -15,8 +15,8 @@ use super::choosing::Choices;
 use super::commits::{GitOrder, GitReport};
 use super::fetching::{FetchOrder, FetchReport};
 use super::keeping::{KeepOrder, KeepReport};
-use super::mentions::{MentionOrder, MentionReport};
 use super::looking::{LookOrder, LookReport};
+use super::mentions::{MentionOrder, MentionReport};
 use super::processes::{RunOrder, RunReport};
 use super::who::Who;
 

@@ -10,8 +10,8 @@ mod choosing;
 mod command;
 mod commands;
 mod commits;
-mod doubt;
 mod custom;
+mod doubt;
 mod effect;
 mod fetching;
 mod finding;
@@ -57,10 +57,12 @@ pub use fetching::{
     Clipboard, FetchOrder, FetchReport, NewPicture, Outside, PageFetch, Recording, SharedPage, Stage, is_picture_path,
 };
 pub use keeping::{KeepOrder, KeepReport};
+pub use looking::{Known, LookOrder, LookReport, ModelRow, ModelUse, Page};
 pub use mentions::{Attachment, LookedUp, MentionOrder, MentionReport, Wanted};
 pub use modes::ModeRules;
-pub use processes::{CheckOrder, Origin, Outcome, Processes, Ran, RunLog, RunOrder, RunReport, RunState, SharedText, When};
-pub use looking::{Known, LookOrder, LookReport, ModelRow, ModelUse, Page};
+pub use processes::{
+    CheckOrder, Origin, Outcome, Processes, Ran, RunLog, RunOrder, RunReport, RunState, SharedText, When,
+};
 pub use question::{Choice, Question, Subject};
 pub use queue::{Queue, Queued};
 pub use spending::uncounted;

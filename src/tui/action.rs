@@ -133,7 +133,7 @@ actions! {
     /// Write the message in the editor.
     EditMessage: "edit-message", CHAT, ["Ctrl-o"], "editor";
     /// List everything that can be done, and do it.
-    Palette: "palette", Scope::Global, ["Alt-x", "F6"], "palette";
+    Palette: "palette", Scope::Global, ["Alt-x", "F7"], "palette";
     /// Show keys and commands.
     Help: "help", Scope::Global, ["F1"], "help";
     /// Draw the screen anew.

@@ -111,7 +111,7 @@ impl Composer {
         let before = self.area.lines().join("\n").chars().take(self.position()).last();
         let space = if before.is_some_and(|c| !c.is_whitespace()) { " " } else { "" };
         self.paste(&format!("{space}{words}"));
-}
+    }
 
     /// The text before the cursor, long pastes by their names; `None` where the cursor stands within a word.
     pub fn before_cursor(&self) -> Option<String> {

@@ -159,9 +159,6 @@ impl App {
         if self.session.outside.recording.is_some() {
             return run(self.session.end_recording(false));
         }
-        if self.overlay.take().is_some() {
-}
-
         if let Some(overlay) = self.overlay.take() {
             if let Some(before) = overlay.theme_before() {
                 self.wear(before);

@@ -121,21 +121,20 @@ impl Outfit {
 
     /// What the model is asked for.
     pub fn task(&self, order: &ContextOrder, model: &Model) -> Task {
-        let format = self.edit_format(order.mode, model);
+        let format = self.edit_format(order, model);
         let shell_commands = order.suggest;
         Task { mode: order.mode, mark_cache: self.settings.cache_prompts, shell_commands, ..Task::code(format) }
     }
 
     /// How the model writes edits.
-    fn edit_format(&self, mode: Mode, model: &Model) -> EditFormat {
-        let Settings { edit_format, editor_edit_format, .. } = self.settings;
-        match mode {
+    fn edit_format(&self, order: &ContextOrder, model: &Model) -> EditFormat {
+        let editor_edit_format = self.settings.editor_edit_format;
+        let edit_format = order.choices.edit_format.over(self.settings.edit_format);
+        match order.mode {
             // What was set for one model says nothing of another that is known.
             Mode::Editor => editor_edit_format.or(edit_format.filter(|_| !model.known)).unwrap_or(model.edit_format),
             _ => edit_format.unwrap_or(model.edit_format),
         }
-        let format = order.choices.edit_format.over(self.settings.edit_format).unwrap_or(model.edit_format);
-        Task { mode: order.mode, mark_cache: self.settings.cache_prompts, ..Task::code(format) }
     }
 
     /// Where the developer sits.

@@ -3,10 +3,10 @@
 mod command;
 mod context;
 mod editing;
-mod map;
-mod outside;
 mod line;
 mod map;
+mod map;
+mod outside;
 mod palette;
 mod review;
 mod showing;

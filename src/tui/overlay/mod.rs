@@ -235,9 +235,8 @@ impl Overlay {
         match self {
             Self::Paste(paste) => paste.paste(text),
             Self::Files(picker, _) | Self::Servers(picker, _) => picker.paste(text),
-            Self::Read(_) | Self::Abandon(_) | Self::Ask(_) | Self::Voice(_) | Self::Log(_) => {}
             Self::Menu(menu) => menu.picker.paste(text),
-            Self::Read(_) | Self::Abandon(_) | Self::Ask(_) => {}
+            Self::Read(_) | Self::Abandon(_) | Self::Ask(_) | Self::Voice(_) | Self::Log(_) => {}
         }
     }
 
@@ -249,8 +248,7 @@ impl Overlay {
             Self::Ask(question) => question.draw(frame, screen, theme),
             Self::Voice(meter) => meter.draw(frame, screen, theme),
             Self::Log(logs) => logs.draw(frame, screen, theme),
-            Self::Files(picker, _) | Self::Servers(picker, _) => {
-}
+            Self::Files(picker, _) | Self::Servers(picker, _) => {}
 
             Self::Files(picker, _) | Self::Servers(picker, _) | Self::Menu(Menu { picker, .. }) => {
                 picker.fit(screen);

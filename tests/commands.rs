@@ -1,0 +1,172 @@
+//! The table of commands, held to its word: every example is understood, every mistake is told with what was expected, every kind of
+//! argument is completed, and the list in `docs/commands.md` is the table. `RHUMB_BLESS=1 cargo test --test commands` writes that
+//! anew.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rhumb::context::Mode;
+use rhumb::session::{
+    Argument, COMMANDS, Candidates, ChatFile, CommandInfo, Connection, Entry, Group, ModelRow, Session, Word,
+    find_command, parse_command, place,
+};
+use rhumb::tui::action::ACTIONS;
+
+fn docs(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name)
+}
+
+/// The list of commands as a page of the manual.
+fn page() -> String {
+    let mut page = String::from(
+        "# Commands\n\nA line that begins with a slash is a command. The beginning of a name is enough where no other command begins so; \
+         Tab completes names and arguments. Names with spaces are quoted as in a shell. Arguments in [brackets] may be left out.\n",
+    );
+    for group in Group::ALL {
+        let _ = write!(page, "\n## {}\n", title(group.title()));
+        for info in COMMANDS.iter().filter(|info| info.group == group) {
+            let usage = format!("/{} {}", info.name, info.arguments);
+            let _ =
+                write!(page, "\n### `{}`\n\n{}.\n\nFor example: `{}`\n", usage.trim(), title(info.help), info.example);
+        }
+    }
+    page
+}
+
+fn title(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+#[test]
+fn the_list_of_commands_says_what_there_is() {
+    if std::env::var_os("RHUMB_BLESS").is_some() {
+        std::fs::write(docs("commands.md"), page()).expect("docs/commands.md");
+    }
+    let written = std::fs::read_to_string(docs("commands.md")).expect("docs/commands.md");
+    assert!(written == page(), "docs/commands.md is stale: RHUMB_BLESS=1 cargo test --test commands");
+}
+
+#[test]
+fn the_manual_names_every_command() {
+    let manual = std::fs::read_to_string(docs("manual.md")).expect("docs/manual.md");
+    for info in COMMANDS {
+        let named = [format!("`/{}`", info.name), format!("`/{} ", info.name)];
+        assert!(named.iter().any(|name| manual.contains(name)), "/{} is not in docs/manual.md", info.name);
+    }
+    for word in manual.split('`').skip(1).step_by(2).filter_map(|code| code.strip_prefix('/')) {
+        let name = word.split(' ').next().unwrap_or_default();
+        let is_known = find_command(name).is_ok() || ACTIONS.iter().any(|info| info.name == name);
+        assert!(is_known || name.contains(['/', ':']), "docs/manual.md tells of /{name}, which there is not");
+    }
+}
+
+/// Whether a command cannot do without an argument.
+fn needs(info: &CommandInfo) -> bool {
+    !info.arguments.is_empty() && !info.arguments.starts_with('[')
+}
+
+#[test]
+fn every_example_is_understood_and_says_no_more_than_the_usage() {
+    for info in COMMANDS {
+        parse_command(info.example).unwrap_or_else(|error| panic!("{}: {error}", info.example));
+        let has_argument = info.example.contains(' ');
+        assert!(!has_argument || info.takes != Argument::None, "{}", info.example);
+        assert!(has_argument || !needs(info), "{}", info.example);
+    }
+}
+
+#[test]
+fn every_mistake_is_told_with_what_was_expected_and_an_example() {
+    for info in COMMANDS {
+        let wrong = match info.takes {
+            Argument::None => format!("/{} what", info.name),
+            Argument::Tokens | Argument::Turn => format!("/{} what", info.name),
+            Argument::Effort | Argument::EditFormat | Argument::Refresh => format!("/{} what", info.name),
+            Argument::Files | Argument::ChatFiles | Argument::Git => format!("/{} 'open", info.name),
+            _ if needs(info) => format!("/{}", info.name),
+            _ => continue,
+        };
+        let error = parse_command(&wrong).expect_err(&wrong);
+        assert!(error.to_string().starts_with(&format!("/{} expects ", info.name)), "{error}");
+        assert!(error.hint().contains(&format!("/{}", info.name)), "{}", error.hint());
+    }
+}
+
+#[test]
+fn a_misspelt_name_is_set_right() {
+    // Of /models, /model is as near.
+    for info in COMMANDS.iter().filter(|info| info.name.len() > 4 && info.name != "models") {
+        // Two letters in the wrong order, at the end: no beginning of another.
+        let mut letters: Vec<char> = info.name.chars().collect();
+        let last = letters.len() - 1;
+        if letters[last] == letters[last - 1] {
+            continue;
+        }
+        letters.swap(last, last - 1);
+        let typed: String = letters.into_iter().collect();
+        let error = parse_command(&format!("/{typed}")).expect_err(&typed).to_string();
+        assert!(error.contains(&format!("Did you mean /{}?", info.name)), "{typed}: {error}");
+    }
+}
+
+/// A session in the middle of its work.
+fn session() -> Session {
+    let mut session = Session::start(Connection::None).0;
+    session.paths = Arc::new(["docs/my notes.md", "src/cache.rs", "src/main.rs"].map(str::to_owned).to_vec());
+    session.listed = true;
+    session.files = vec![ChatFile { path: "src/cache.rs".into(), read_only: false }];
+    session.transcript.push(Entry::User { text: "make it safe".into(), mode: Mode::Code, answered: true });
+    let model = ModelRow { name: "tide-7b".into(), detail: "32k".into(), at_hand: true };
+    session.known.models = Arc::new(vec![model]);
+    session.known.themes = vec!["rhumb-dark", "rhumb-light"];
+    session.known.folder = Some((String::new(), vec!["notes.md".into(), "talks/".into()]));
+    session
+}
+
+#[test]
+fn every_kind_of_argument_is_completed() {
+    let session = session();
+    let first = |line: &str| {
+        let found = place(line).map(|place| Candidates::default().at(&place, &session, &[]));
+        found.and_then(|found| found.first().map(|candidate| candidate.insert.clone())).unwrap_or_default()
+    };
+    for info in COMMANDS {
+        let line = |argument: &str| format!("/{} {argument}", info.name);
+        let (typed, expected) = match info.takes {
+            Argument::Files => ("not", "'docs/my notes.md'"),
+            Argument::ChatFiles => ("cac", "src/cache.rs"),
+            Argument::Paths => ("tal", "talks/"),
+            Argument::Message => ("see @mai", "@src/main.rs"),
+            Argument::Model => ("tide", "tide-7b"),
+            Argument::EditFormat => ("who", "whole"),
+            Argument::Effort => ("med", "medium"),
+            Argument::Tokens => ("8", "8k"),
+            Argument::Refresh => ("alw", "always"),
+            Argument::Shell => ("cat no", "notes.md"),
+            Argument::Git => ("sta", "status"),
+            Argument::Theme => ("light", "rhumb-light"),
+            Argument::Turn => ("", "1"),
+            Argument::Text if info.name == "watch" => ("o", "on"),
+            Argument::Text if info.name == "settings" => ("spend", "spending_cap"),
+            // There is nothing to choose from, or it is another's to know.
+            Argument::None | Argument::Url | Argument::Session | Argument::Text => continue,
+        };
+        assert_eq!(first(&line(typed)), expected, "{}", line(typed));
+    }
+}
+
+#[test]
+fn the_name_of_every_command_and_action_is_completed() {
+    let session = session();
+    let words: Vec<Word<'_>> = ACTIONS.iter().map(|info| Word { name: info.name, help: info.help }).collect();
+    let names = COMMANDS.iter().map(|info| info.name).chain(words.iter().map(|word| word.name));
+    for name in names {
+        let place = place(&format!("/{name}")).expect("a place");
+        let found = Candidates::default().at(&place, &session, &words);
+        let inserted = found.iter().any(|candidate| candidate.insert == format!("/{name}") && candidate.is_whole);
+        assert!(inserted, "/{name}: {found:?}");
+    }
+}
