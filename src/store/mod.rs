@@ -6,7 +6,8 @@
 //! the past (`history_file`). Every file is written beside its place and moved there whole, and carries a checksum: a damaged or
 //! foreign one counts as absent, and what it held is made anew. Beside those folders lie the lists of models that the user had
 //! fetched (`model_lists`), as text; what was learnt of how providers count (`calibration_file`) is state of the user's,
-//! and so are long outputs (`outputs`).
+//! and so are long outputs (`outputs`) and
+//! sessions ([`sessions`]), which cannot be made again.
 
 mod calibration_file;
 mod counts_file;
@@ -17,6 +18,7 @@ mod model_lists;
 mod outputs;
 mod sealed;
 mod segment_file;
+pub mod sessions;
 mod tree_file;
 
 pub use calibration_file::CalibrationFile;

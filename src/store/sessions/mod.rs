@@ -1,0 +1,70 @@
+//! Sessions as they happen: one database for each root, below the user's state folder and never in the work tree.
+//!
+//! A session is a row, its transcript a row for each entry, and everything else of it a named part. What an entry or a part says
+//! is text that the session itself understands; here it only has to come back as it was. Beside the database lies a lock for
+//! each session that somebody has open: the system lets go of it when that process dies, however it dies.
+
+mod error;
+mod list;
+mod live;
+mod open;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+use xxhash_rust::xxh3::xxh3_64;
+
+pub use error::SessionsError;
+pub use list::{Found, SessionLine};
+pub use live::Live;
+pub use rows::{SessionChange, StoredSession};
+
+/// The sessions of one root.
+#[derive(Debug)]
+pub struct SessionStore {
+    folder: PathBuf,
+    path: PathBuf,
+    database: Connection,
+}
+
+/// The folder of the sessions of a root, below the user's `state` folder.
+pub fn sessions_folder(state: &Path, root: &Path) -> PathBuf {
+    let name = root.file_name().unwrap_or(OsStr::new("root")).to_string_lossy();
+    let plain: String = name.chars().take(40).map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let hash = xxh3_64(root.as_os_str().as_encoded_bytes());
+    state.join("sessions").join(format!("{plain}-{hash:016x}"))
+}
+
+impl SessionStore {
+    /// The file of the database.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Opens a session for this process alone; `None` while another one has it open.
+    ///
+    /// # Errors
+    /// The lock cannot be made.
+    pub fn hold(&self, number: i64) -> Result<Option<Live>, SessionsError> {
+        Live::take(&self.folder, number)
+    }
+
+    /// Whether some process has that session open.
+    pub fn is_live(&self, number: i64) -> bool {
+        live::is_taken(&self.folder, number)
+    }
+
+    fn failed(&self, source: rusqlite::Error) -> SessionsError {
+        SessionsError::Database { path: self.path.clone(), source }
+    }
+}
+
+/// Milliseconds since 1970.
+fn now() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
