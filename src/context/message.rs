@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 /// Who speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// Standing instructions.
     System,
@@ -36,13 +39,14 @@ pub struct Image {
 }
 
 /// One message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     /// Who speaks.
     pub role: Role,
     /// What is said.
     pub content: String,
     /// What is shown with it.
+    #[serde(skip)]
     pub images: Vec<Image>,
     /// The request up to and with this message should be kept in the server's cache, where it has to be told.
     pub cached: bool,

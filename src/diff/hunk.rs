@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::text::lines::{self, LineEnding};
@@ -9,7 +11,7 @@ use crate::text::lines::{self, LineEnding};
 /// One change block: these lines of the base stand where those lines of the proposed text do.
 ///
 /// Both ranges count lines from 0 as [`lines::split`] gives them; one of them may be empty (an insertion, a deletion).
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Hunk {
     /// Lines of the base that go.
     pub base: Range<usize>,

@@ -2,11 +2,14 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::format::EditFormat;
 use crate::diff;
 
 /// Whether an edit found its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// It is part of the proposed text.
     Applied,
@@ -25,7 +28,8 @@ impl Status {
 }
 
 /// How far the match was from exact.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Strategy {
     /// Byte for byte.
     Exact,
@@ -74,7 +78,8 @@ impl fmt::Display for Strategy {
 }
 
 /// What a reviewer should know about an edit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Flag {
     /// It stands in for code that it does not show.
     Elision,
@@ -126,7 +131,7 @@ impl fmt::Display for Flag {
 }
 
 /// A place that a quote may mean.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
     /// First line, 1-based.
     pub line: usize,
@@ -135,7 +140,7 @@ pub struct Candidate {
 }
 
 /// Lines of a file, quoted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Excerpt {
     /// The first of them, 1-based.
     pub line: usize,
@@ -144,7 +149,7 @@ pub struct Excerpt {
 }
 
 /// What became of one edit.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// The resolved path, or the path as written when it could not be resolved.
     pub path: String,

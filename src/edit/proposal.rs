@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::draft::Draft;
 use super::entity;
 use super::flags::HunkFlags;
@@ -34,7 +36,8 @@ pub trait Files {
 }
 
 /// What happens to a file as a whole.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FileChange {
     /// It is new.
     Create,

@@ -42,7 +42,8 @@ impl Mask {
         clean(&self.masked(text))
     }
 
-    fn masked(&self, text: &str) -> String {
+    /// The text with a word in place of each secret.
+    pub(super) fn masked(&self, text: &str) -> String {
         let hide = |text: String, secret: &SecretString| text.replace(secret.expose_secret(), "[key]");
         self.secrets.iter().fold(text.to_owned(), hide)
     }

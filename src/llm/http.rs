@@ -273,6 +273,10 @@ impl Provider for HttpProvider {
 
     fn models(&self) -> BoxFuture<'_, Result<Vec<String>, LlmError>> {
         self.served().boxed()
+}
+
+    fn masked(&self, text: &str) -> String {
+        self.mask.masked(text)
     }
 
     fn stream(

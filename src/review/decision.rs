@@ -1,7 +1,10 @@
 //! The state of one hunk under review, and counts of them.
 
+use serde::{Deserialize, Serialize};
+
 /// What the user said of a hunk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Decision {
     /// Nothing yet; such a hunk is not written.
     #[default]

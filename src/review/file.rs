@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::decision::{Counts, Decision};
 use super::hunk::ReviewHunk;
 use super::parts;
@@ -23,15 +25,17 @@ pub enum Composed {
 
 /// A file with its hunks. A created, deleted or renamed file is one item with one decision, because half of such a change
 /// means nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileReview {
     /// Path under the root.
     pub path: String,
     /// What happens to it.
     pub change: FileChange,
     /// Its text when the proposal was made; `None` when it did not exist.
+    #[serde(with = "super::kept::text")]
     pub base: Option<Arc<str>>,
     /// Its text with every hunk taken; `None` when it is to go.
+    #[serde(with = "super::kept::text")]
     pub proposed: Option<Arc<str>>,
     /// The hunks, in order. Never empty. Two of them may touch, if the user has split one.
     pub hunks: Vec<ReviewHunk>,

@@ -5,26 +5,31 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::decision::Decision;
 use crate::diff::Hunk;
 
 /// A hunk and what was said of it.
 ///
 /// Its lines are counted from 0, the removed ones first, then the added ones: the order in which they are read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReviewHunk {
     /// Where it stands (0-based lines of base and proposed).
     pub hunk: Hunk,
     /// Words about how it came to be: `fuzzy 93 %`, `elision`, `outside-chat`, `syntax-error`.
     pub marks: Vec<String>,
     choice: Choice,
+    #[serde(with = "super::kept::text")]
     original: Option<Arc<str>>,
     /// By line; `None` is the hunk as a whole.
+    #[serde(with = "super::kept::pairs")]
     comments: BTreeMap<Option<usize>, String>,
 }
 
 /// A decision on all lines, or one on each.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 enum Choice {
     Whole(Decision),
     /// Of as many lines as the hunk has, and not all the same.
@@ -97,6 +102,14 @@ impl ReviewHunk {
 
     pub(super) fn decide(&mut self, decision: Decision) {
         self.choice = Choice::Whole(decision);
+    }
+
+    /// Whether its decisions are of as many lines as it has.
+    pub(super) fn is_sound(&self) -> bool {
+        match &self.choice {
+            Choice::Whole(_) => true,
+            Choice::Lines(lines) => lines.len() == self.line_count(),
+        }
     }
 
     /// Decides some lines. Those beyond the hunk do not matter.

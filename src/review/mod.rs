@@ -4,6 +4,7 @@
 mod decision;
 mod file;
 mod hunk;
+mod kept;
 mod marks;
 mod newer;
 mod parts;

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::decision::{Counts, Decision};
 use super::file::FileReview;
 use super::hunk::ReviewHunk;
@@ -31,13 +33,15 @@ pub enum Place {
 }
 
 /// The proposal of a turn with everything that was said of it so far.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Review {
     /// Files with at least one hunk, in the order of the reply.
     pub files: Vec<FileReview>,
     /// Edits that found no place, with the reason and the nearest candidates.
     pub refused: Vec<Outcome>,
+    #[serde(skip)]
     pub(super) undo: Vec<Step>,
+    #[serde(skip)]
     pub(super) redo: Vec<Step>,
 }
 
