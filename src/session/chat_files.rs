@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use globset::GlobBuilder;
 
 use super::effect::Effect;
@@ -11,7 +13,7 @@ use super::transcript::Level;
 use crate::workspace::is_secret_name;
 
 /// A file in the chat.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChatFile {
     /// Path under the root.
     pub path: String,

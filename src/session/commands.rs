@@ -54,6 +54,15 @@ impl Session {
             Command::Web(url) => return self.fetch_page(&url),
             Command::Paste(name) => return self.paste_from_clipboard(name),
             Command::Voice => return self.record(),
+            Command::Reset => return self.reset(),
+            Command::Rewind(turn) => return self.rewind(turn),
+            Command::Sessions(query) => return self.list_sessions(query),
+            Command::Resume(word) => return self.resume(word),
+            Command::Fork(turn) => return self.fork(turn),
+            Command::Rename(name) => self.rename(name),
+            Command::Export(path) => return self.export(path),
+            Command::Save(path) => return self.save_files(path),
+            Command::Load(path) => return self.load_commands(path),
             other => self.tell(Level::Error, format!("{other:?} is not built yet."), ""),
         }
         Vec::new()

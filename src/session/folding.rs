@@ -1,17 +1,26 @@
 //! The beginning of a long conversation is sent as a summary; the whole of it stays to be read. Nothing is lost when a summary
 //! fails, is overtaken, or the conversation is cleared: what was said goes out as it was.
 
+use serde::{Deserialize, Serialize};
+
 use super::effect::{Effect, Failure};
 use super::state::Session;
 use super::transcript::{self, Level};
 use crate::context::{ChunkKind, Message, Prompt};
 
 /// What stands for the beginning of the conversation.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Folded {
     /// How many messages of the conversation it stands for; 0 for none.
     covers: usize,
     messages: Vec<Message>,
+}
+
+impl Folded {
+    /// Whether it stands for nothing.
+    pub(super) fn is_none(&self) -> bool {
+        self.covers == 0
+    }
 }
 
 /// A summary that is being made.

@@ -1,9 +1,274 @@
 //! What is kept of a session as it happens, and earlier sessions.
+//!
+//! The face asks now and then what has changed ([`Session::kept_changes`]); that is cheap, and nothing waits for the disk. Only one
+//! process may have a session open. Going on with an earlier one therefore has two steps: the runner takes hold of it and reads
+//! it, and the session, which may be busy by then, enters it or leaves it.
+
+mod branching;
+mod change;
+mod export;
+mod resuming;
+mod scripts;
+mod stored;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+
+use super::command::Command;
+use super::effect::{Effect, Failure};
+use super::question::{Choice, Question, Subject};
+use super::state::Session;
+use super::transcript::Level;
+use crate::store::sessions::SessionLine;
+
+pub use change::KeptChange;
+pub use export::{ExportFormat, Exported, export};
+pub use stored::KeptSession;
+
+/// An earlier session, as somebody asks for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted {
+    /// The one that changed last, other than the one that is open.
+    Newest,
+    /// The one of that number or name, or with those words.
+    Named(String),
+}
 
 /// Something to keep, or to find again.
 #[derive(Debug, Clone, PartialEq)]
-pub enum KeepOrder {}
+pub enum KeepOrder {
+    /// Begin to keep, or go on with an earlier session.
+    Open(Option<Wanted>),
+    /// Keep this.
+    Change(Box<KeptChange>),
+    /// What follows belongs to the session that was read last.
+    Enter,
+    /// The session that was read last is not gone on with.
+    Leave,
+    /// What follows belongs to a new session, which comes from the one that is open.
+    Branch {
+        /// The session that it comes from, where that is another than the one that is open.
+        from: Option<i64>,
+    },
+    /// List earlier sessions.
+    List(String),
+    /// Read an earlier session.
+    Resume {
+        /// Which.
+        wanted: Wanted,
+        /// To begin a new one with it, and leave it as it is.
+        fork: bool,
+    },
+    /// Write a file of the repository.
+    Write(TextOrder),
+    /// Read a file of commands.
+    Read(String),
+}
+
+/// A text to write to a file of the repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextOrder {
+    /// Path under the root. One that ends in a hyphen is completed with the date and an ending.
+    pub path: String,
+    /// The text.
+    pub text: String,
+    /// What it is, as the subject of a sentence: `The session`.
+    pub what: String,
+    /// Whether a file that is there may be replaced: the user said so.
+    pub over: bool,
+}
 
 /// What was found, or why not.
 #[derive(Debug, Clone)]
-pub enum KeepReport {}
+pub enum KeepReport {
+    /// What happens is kept from now on. These are the inputs of earlier sessions, the oldest first.
+    Opened(Vec<String>),
+    /// Nothing is kept from now on, for this reason, if it has to be told.
+    Unkept(Option<Failure>),
+    /// The session has this number.
+    Begun(i64),
+    /// The database was damaged and lies there now: all of the session has to be kept again.
+    Anew(PathBuf),
+    /// Somebody has deleted the session: all of it has to be kept again, as another.
+    Gone,
+    /// Earlier sessions, for a list with that query.
+    Listed(String, Vec<SessionLine>),
+    /// An earlier session, as it was kept; to begin a new one with it, if `fork`.
+    Resumed {
+        /// The session.
+        session: Box<KeptSession>,
+        /// Whether it stays as it is.
+        fork: bool,
+    },
+    /// Another process has that session open.
+    Held {
+        /// Its number.
+        number: i64,
+        /// What to call it.
+        title: String,
+    },
+    /// A file was written.
+    Written {
+        /// Path under the root.
+        path: String,
+        /// What it holds.
+        what: String,
+    },
+    /// There is a file already.
+    Exists(TextOrder),
+    /// A file of commands.
+    Commands {
+        /// Path under the root.
+        path: String,
+        /// What it says.
+        text: String,
+    },
+    /// It could not be done.
+    Failed(Failure),
+}
+
+/// What a question about sessions is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeepQuestion {
+    /// Begin a new session with what is in one that another process has open?
+    Fork(i64),
+    /// Write over a file?
+    Over(TextOrder),
+}
+
+/// How the session stands with what is kept of it.
+#[derive(Debug, Default)]
+pub struct Keeping {
+    /// What the user calls the session; empty for nothing.
+    pub name: String,
+    /// The number that it is kept under, once it is.
+    pub number: Option<i64>,
+    /// What was typed, in earlier sessions too, the oldest first.
+    pub inputs: Vec<String>,
+    /// Earlier sessions to choose from that the face has not taken yet, and the query.
+    pub listed: Option<(String, Vec<SessionLine>)>,
+    /// Commands from a file that the face has not run yet.
+    pub commands: VecDeque<Command>,
+    /// Whether changes are kept.
+    on: bool,
+    /// What is kept already.
+    kept: change::Kept,
+    /// Inputs that are not kept yet.
+    new_inputs: Vec<String>,
+}
+
+/// Inputs that are remembered; as many as are kept.
+const INPUTS: usize = 2_000;
+
+impl Session {
+    /// Begins to keep what happens; goes on with an earlier session, if one is wanted.
+    pub fn keep(&self, resume: Option<Wanted>) -> Vec<Effect> {
+        vec![Effect::Keep(KeepOrder::Open(resume))]
+    }
+
+    /// Remembers a message or command as it was typed.
+    pub fn remember_input(&mut self, text: &str) {
+        let text = text.trim_end();
+        let inputs = &mut self.keeping.inputs;
+        if text.is_empty() || inputs.last().is_some_and(|last| last == text) {
+            return;
+        }
+        // What is typed again moves to the end, as it does in what is kept.
+        inputs.retain(|known| known != text);
+        inputs.push(text.to_owned());
+        if inputs.len() > INPUTS {
+            inputs.remove(0);
+        }
+        self.keeping.new_inputs.push(text.to_owned());
+    }
+
+    /// Lists earlier sessions, to choose one.
+    pub fn list_sessions(&self, query: String) -> Vec<Effect> {
+        vec![Effect::Keep(KeepOrder::List(query))]
+    }
+
+    /// Names the session.
+    pub fn rename(&mut self, name: String) {
+        self.tell(Level::Info, format!("This session is called {name} from now on."), "/resume finds it by its name.");
+        self.keeping.name = name;
+    }
+
+    /// Takes in what became of an order.
+    pub(super) fn kept(&mut self, report: KeepReport) -> Vec<Effect> {
+        match report {
+            KeepReport::Opened(inputs) => {
+                self.keeping.on = true;
+                // What was typed before the database was open is the newest.
+                let typed = std::mem::replace(&mut self.keeping.inputs, inputs);
+                self.keeping.inputs.retain(|known| !typed.contains(known));
+                self.keeping.inputs.extend(typed);
+            }
+            KeepReport::Unkept(failure) => {
+                self.keeping.on = false;
+                if let Some(failure) = failure {
+                    self.tell_failure(Level::Warning, failure);
+                }
+            }
+            KeepReport::Begun(number) => self.keeping.number = Some(number),
+            KeepReport::Anew(aside) => self.tell_damaged(&aside),
+            KeepReport::Gone => self.forget_kept(),
+            KeepReport::Listed(query, lines) => self.listed_sessions(query, lines),
+            KeepReport::Resumed { session, fork } => return self.resumed(*session, fork),
+            KeepReport::Held { number, title } => self.ask_to_fork(number, &title),
+            KeepReport::Written { path, what } => {
+                self.tell(Level::Info, format!("{what} was written to {path}."), "");
+            }
+            KeepReport::Exists(order) => self.ask_to_replace(order),
+            KeepReport::Commands { path, text } => self.take_commands(&path, &text),
+            KeepReport::Failed(failure) => self.tell_failure(Level::Warning, failure),
+        }
+        Vec::new()
+    }
+
+    fn tell_damaged(&mut self, aside: &std::path::Path) {
+        self.forget_kept();
+        let text = format!("The database of sessions was damaged and was moved to {}.", aside.display());
+        self.tell(Level::Warning, text, "Nothing of it was deleted. A new one was begun; this session is kept in it.");
+    }
+
+    fn listed_sessions(&mut self, query: String, lines: Vec<SessionLine>) {
+        if lines.is_empty() {
+            self.tell(Level::Info, "There is no earlier session in this repository.", "");
+            return;
+        }
+        self.keeping.listed = Some((query, lines));
+    }
+
+    fn ask_to_fork(&mut self, number: i64, title: &str) {
+        self.question(Question {
+            subject: Subject::Keeping(KeepQuestion::Fork(number)),
+            title: format!("Session {number} is open in another rhumb. Begin a new session with what is in it?"),
+            text: title.to_owned(),
+            choices: vec![Choice::new('f', "fork it"), Choice::new('n', "leave it")],
+        });
+    }
+
+    fn ask_to_replace(&mut self, order: TextOrder) {
+        self.question(Question {
+            title: format!("{} is there already. Replace it?", order.path),
+            text: String::new(),
+            subject: Subject::Keeping(KeepQuestion::Over(order)),
+            choices: vec![Choice::new('r', "replace the file"), Choice::new('k', "keep the file")],
+        });
+    }
+
+    /// Acts on the answer to a question about sessions.
+    pub(super) fn answer_on_keeping(&mut self, question: KeepQuestion, key: char) -> Vec<Effect> {
+        match question {
+            KeepQuestion::Fork(number) if key == 'f' => {
+                vec![Effect::Keep(KeepOrder::Resume { wanted: Wanted::Named(number.to_string()), fork: true })]
+            }
+            KeepQuestion::Over(order) if key == 'r' => {
+                vec![Effect::Keep(KeepOrder::Write(TextOrder { over: true, ..order }))]
+            }
+            KeepQuestion::Fork(_) | KeepQuestion::Over(_) => Vec::new(),
+        }
+    }
+}

@@ -12,6 +12,7 @@ use super::folding::{Folded, Folding};
 use super::looking::Known;
 use super::modes::{ModeRules, Waiting};
 use super::processes::Processes;
+use super::keeping::Keeping;
 use super::question::Question;
 use super::queue::Queue;
 use super::rounds::Rounds;
@@ -153,6 +154,8 @@ pub struct Session {
     /// The request behind the review, for the commit message.
     pub(super) request: String,
     pub(super) draft: String,
+    /// How it stands with what is kept of it.
+    pub keeping: Keeping,
     /// Measurements asked for so far: only the newest counts.
     generation: u64,
     /// Turns so far.
@@ -214,6 +217,7 @@ impl Session {
             undoubted: 0,
             request: String::new(),
             draft: String::new(),
+            keeping: Keeping::default(),
             generation: 0,
             turns: 0,
         };
@@ -294,6 +298,11 @@ impl Session {
     /// The number of the last turn.
     pub(super) fn turns(&self) -> u64 {
         self.turns
+    }
+
+    /// Counts turns on from there: what was spent is known by their numbers.
+    pub(super) fn skip_turns(&mut self, turns: u64) {
+        self.turns = self.turns.max(turns);
     }
 
     /// Waits for the answer that `turn` is about.
@@ -440,6 +449,9 @@ impl Session {
             Report::Ran(report) => return self.ran(report),
             Report::Kept(report) => match report {},
             Report::Fetched(report) => return self.fetched(report),
+            Report::Ran(report) => match report {},
+            Report::Kept(report) => return self.kept(report),
+            Report::Fetched(report) => match report {},
             Report::Servers(servers) => self.found(servers),
             Report::Failed(failure) => self.tell_failure(Level::Error, failure),
             Report::Connected { model, host, facts, notes } => {

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 
 use super::processes::Ran;
+use serde::{Deserialize, Serialize};
 use crate::context::{Message, Mode, Role};
 
 /// How an answer stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum AnswerState {
     /// Text is still arriving.
     Streaming,
@@ -17,7 +19,7 @@ pub enum AnswerState {
 }
 
 /// An answer of the model.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     /// Its text so far.
     pub text: String,
@@ -28,7 +30,8 @@ pub struct Answer {
 }
 
 /// How much a notice matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Level {
     /// Good to know.
     Info,
@@ -39,7 +42,7 @@ pub enum Level {
 }
 
 /// A word of the program.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
     /// How much it matters.
     pub level: Level,
@@ -50,7 +53,8 @@ pub struct Notice {
 }
 
 /// One entry of the transcript.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Entry {
     /// A message of the developer. Unanswered ones do not go into the history.
     User {

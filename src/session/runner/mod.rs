@@ -15,6 +15,7 @@ mod editor;
 mod fetching;
 mod folding;
 mod folding;
+mod keeping;
 mod kept;
 mod kept;
 mod looking;
@@ -101,6 +102,7 @@ struct Shared {
     /// What is on its way from outside.
     fetching: Fetching,
     jobs: processes::Jobs,
+    keeper: keeping::Keeper,
 }
 
 impl Runner {
@@ -124,6 +126,7 @@ impl Runner {
             comments: AtomicBool::new(false),
             fetching: Fetching::default(),
             jobs: processes::Jobs::default(),
+            keeper: keeping::Keeper::default(),
             root,
             outfit,
         };
@@ -188,6 +191,9 @@ impl Runner {
             Effect::Run(order) => runner.run_order(order),
             Effect::Keep(order) => match order {},
             Effect::Fetch(order) => runner.fetch(order),
+            Effect::Run(order) => match order {},
+            Effect::Keep(order) => self.keep(order),
+            Effect::Fetch(order) => match order {},
         }
     }
 

@@ -1,0 +1,280 @@
+//! The thread that keeps sessions, and what it holds: the database, the session that is open, and the one that may be next.
+
+use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, Weak};
+
+use tokio::sync::mpsc;
+
+use super::super::Shared;
+use super::kept;
+use crate::edit::FileChange;
+use crate::review::FileReview;
+use crate::session::{Failure, KeepOrder, KeepReport, KeptChange, KeptSession, Report, Wanted};
+use crate::store::sessions::{Found, Live, SessionStore, SessionsError, sessions_folder};
+use crate::workspace::{self, Root};
+
+/// How often a change is tried while other processes hold the database; each time waits for seconds.
+const TRIES: usize = 3;
+
+/// A session that this process has open.
+type Held = (i64, Live);
+
+pub(super) struct Desk {
+    root: Root,
+    /// The user's folder for state; `None` keeps nothing.
+    state: Option<PathBuf>,
+    shared: Weak<Shared>,
+    reports: mpsc::Sender<Report>,
+    store: Option<SessionStore>,
+    /// Nothing is kept any more.
+    is_off: bool,
+    current: Option<Held>,
+    /// The session that the next new one comes from.
+    parent: Option<i64>,
+    /// A session that was read, until it is entered or left.
+    next: Option<Held>,
+}
+
+impl Desk {
+    pub(super) fn new(root: Root, state: Option<PathBuf>, shared: Weak<Shared>, reports: mpsc::Sender<Report>) -> Self {
+        Self { root, state, shared, reports, store: None, is_off: false, current: None, parent: None, next: None }
+    }
+
+    pub(super) fn carry_out(&mut self, order: KeepOrder) {
+        match order {
+            KeepOrder::Open(resume) => self.open(resume),
+            KeepOrder::Change(change) => self.change(&change),
+            KeepOrder::Enter => (self.current, self.parent) = (self.next.take(), None),
+            KeepOrder::Leave => self.next = None,
+            KeepOrder::Branch { from } => {
+                self.parent = from.or(self.current.as_ref().map(|(number, _)| *number)).or(self.parent);
+                self.current = None;
+            }
+            KeepOrder::List(query) => self.list(query),
+            KeepOrder::Resume { wanted, fork } => {
+                if let Err(failure) = self.resume(&wanted, fork) {
+                    self.report(KeepReport::Failed(failure));
+                }
+            }
+            // Others see to these.
+            KeepOrder::Write(_) | KeepOrder::Read(_) => {}
+        }
+    }
+
+    /// Closes the database, which puts all of it into one file, and lets others open the session.
+    pub(super) fn close(&mut self) {
+        self.store = None;
+        self.let_go();
+    }
+
+    /// Lets others open the session.
+    fn let_go(&mut self) {
+        (self.current, self.next) = (None, None);
+    }
+
+    /// Keeps nothing any more, for that reason.
+    pub(super) fn give_up(&mut self, failure: Option<Failure>) {
+        self.let_go();
+        (self.store, self.is_off) = (None, true);
+        self.report(KeepReport::Unkept(failure));
+    }
+
+    fn report(&self, report: KeepReport) {
+        // The face is gone when this fails; there is nobody left to tell.
+        let _ = self.reports.blocking_send(kept(report));
+    }
+
+    fn open(&mut self, resume: Option<Wanted>) {
+        if self.state.is_none() {
+            // Whoever asks for an earlier session must hear why there is none.
+            let told = resume.is_some().then(not_kept);
+            return self.give_up(told);
+        }
+        let mut opened = self.store().and_then(|store| store.inputs());
+        if opened.as_ref().is_err_and(SessionsError::is_damage) {
+            opened = self.reopen().and_then(|_| self.store()?.inputs());
+        }
+        match opened {
+            Ok(inputs) => self.report(KeepReport::Opened(inputs)),
+            Err(error) => return self.give_up(Some(unkept(&error))),
+        }
+        if let Some(wanted) = resume {
+            self.carry_out(KeepOrder::Resume { wanted, fork: false });
+        }
+    }
+
+    /// The database; opened if it is not.
+    fn store(&mut self) -> Result<&mut SessionStore, SessionsError> {
+        let store = match self.store.take() {
+            Some(store) => store,
+            None => {
+                let folder = self.folder();
+                let (store, aside) = SessionStore::open(&folder)?;
+                aside.into_iter().for_each(|aside| self.report(KeepReport::Anew(aside)));
+                store
+            }
+        };
+        Ok(self.store.insert(store))
+    }
+
+    /// Opens the database anew after damage was met. Whether it had to be moved aside: nothing is kept of this session then.
+    fn reopen(&mut self) -> Result<bool, SessionsError> {
+        self.store = None;
+        let (store, aside) = SessionStore::reopen(&self.folder())?;
+        self.store = Some(store);
+        let is_anew = aside.is_some();
+        if let Some(aside) = aside {
+            self.let_go();
+            self.report(KeepReport::Anew(aside));
+        }
+        Ok(is_anew)
+    }
+
+    fn folder(&self) -> PathBuf {
+        sessions_folder(self.state.as_deref().unwrap_or(Path::new("")), self.root.path())
+    }
+
+    fn change(&mut self, change: &KeptChange) {
+        if self.is_off {
+            return;
+        }
+        let mut tried = 0;
+        loop {
+            tried += 1;
+            match self.try_change(change) {
+                Ok(()) => return,
+                Err(error) if error.is_busy() && tried < TRIES => {}
+                Err(error) if error.is_damage() && tried < TRIES => match self.reopen() {
+                    // All of this session is asked for then.
+                    Ok(true) => return,
+                    Ok(false) => {}
+                    Err(error) => return self.give_up(Some(unkept(&error))),
+                },
+                // Somebody has deleted the session: what is left of it in memory becomes a new one.
+                Err(SessionsError::Gone { .. }) => {
+                    self.current = None;
+                    return self.report(KeepReport::Gone);
+                }
+                Err(error) => return self.give_up(Some(unkept(&error))),
+            }
+        }
+    }
+
+    fn try_change(&mut self, change: &KeptChange) -> Result<(), SessionsError> {
+        let line = self.shared.upgrade().and_then(|shared| {
+            shared.line.read().unwrap_or_else(PoisonError::into_inner).as_ref().map(|line| line.provider.clone())
+        });
+        let masked = |text: &str| line.as_ref().map_or_else(|| text.to_owned(), |line| line.masked(text));
+        let (stored, inputs) = (change.stored(masked), change.inputs.iter().map(|text| masked(text)));
+        let inputs: Vec<String> = inputs.collect();
+        let (current, parent) = (self.current.as_ref().map(|(number, _)| *number), self.parent);
+        let store = self.store()?;
+        let number = match current {
+            _ if !change.is_worth => None,
+            Some(number) => Some(number),
+            None => {
+                let (number, live) = store.begin(parent)?;
+                self.current = Some((number, live));
+                self.report(KeepReport::Begun(number));
+                Some(number)
+            }
+        };
+        self.store()?.change(number, &stored, &inputs)
+    }
+
+    fn list(&mut self, query: String) {
+        if self.is_off || self.state.is_none() {
+            return self.report(KeepReport::Failed(not_kept()));
+        }
+        let current = self.current.as_ref().map(|(number, _)| *number);
+        match self.store().and_then(|store| store.list("")) {
+            Ok(mut lines) => {
+                lines.retain(|line| Some(line.number) != current);
+                self.report(KeepReport::Listed(query, lines));
+            }
+            Err(error) => self.report(KeepReport::Failed(failure(&error))),
+        }
+    }
+
+    fn resume(&mut self, wanted: &Wanted, fork: bool) -> Result<(), Failure> {
+        if self.is_off || self.state.is_none() {
+            return Err(not_kept());
+        }
+        let current = self.current.as_ref().map(|(number, _)| *number);
+        let Some(number) = self.find(wanted, current)? else { return Ok(()) };
+        if Some(number) == current {
+            return Err(told(format!("Session {number} is this one."), "/fork begins another with what is in it."));
+        }
+        let store = self.store().map_err(|error| failure(&error))?;
+        let live = if fork { None } else { store.hold(number).map_err(|error| failure(&error))? };
+        let stored = store.load(number).map_err(|error| failure(&error))?;
+        let Some(stored) = stored else { return Err(failure(&SessionsError::Gone { number })) };
+        let mut session = KeptSession::from(stored);
+        if live.is_none() && !fork {
+            let title = session.title().to_owned();
+            self.report(KeepReport::Held { number, title });
+            return Ok(());
+        }
+        session.stale = session.review.files.iter().flat_map(|file| stale(&self.root, file)).collect();
+        self.next = live.map(|live| (number, live));
+        self.report(KeepReport::Resumed { session: Box::new(session), fork });
+        Ok(())
+    }
+
+    /// The number of the session that is wanted; `None` where a list was shown instead.
+    fn find(&mut self, wanted: &Wanted, current: Option<i64>) -> Result<Option<i64>, Failure> {
+        let store = self.store().map_err(|error| failure(&error))?;
+        let found = match wanted {
+            Wanted::Newest => {
+                let newest = store.newest(current).map_err(|error| failure(&error))?;
+                newest.map_or(Found::None, Found::One)
+            }
+            Wanted::Named(word) => store.find(word).map_err(|error| failure(&error))?,
+        };
+        match (found, wanted) {
+            (Found::One(number), _) => Ok(Some(number)),
+            (Found::Several(lines), Wanted::Named(word)) => {
+                self.report(KeepReport::Listed(word.clone(), lines));
+                Ok(None)
+            }
+            (_, Wanted::Named(word)) => Err(told(
+                format!("There is no session {word} in this repository."),
+                "/sessions lists those that there are.",
+            )),
+            (_, Wanted::Newest) => Err(told("There is no earlier session in this repository.".into(), "")),
+        }
+    }
+}
+
+/// The paths of a file under review that are not as they were, each with what it says now.
+fn stale(root: &Root, file: &FileReview) -> Option<(String, Option<std::sync::Arc<str>>)> {
+    let from = match &file.change {
+        FileChange::Rename { from } => from,
+        _ => &file.path,
+    };
+    let now = workspace::read(root, from).ok().map(|snapshot| snapshot.text);
+    // A file that is to be made must not be there; one that moves must find its new place free.
+    let taken = |path: &str| workspace::stands(root, path);
+    let is_stale = match &file.change {
+        FileChange::Create => taken(&file.path),
+        FileChange::Rename { .. } => now != file.base || taken(&file.path),
+        FileChange::Modify | FileChange::Delete => now != file.base,
+    };
+    is_stale.then(|| (from.clone(), now))
+}
+
+fn told(message: String, hint: &str) -> Failure {
+    Failure { message, hint: hint.to_owned() }
+}
+
+fn not_kept() -> Failure {
+    told("Sessions are not kept here.".into(), "sessions = true in rhumb.toml keeps them from the next start on.")
+}
+
+fn failure(error: &SessionsError) -> Failure {
+    told(format!("{error}.").replacen("there is", "There is", 1), error.hint())
+}
+
+fn unkept(error: &SessionsError) -> Failure {
+    told(format!("This session is not kept: {error}."), error.hint())
+}
