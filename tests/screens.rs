@@ -12,6 +12,8 @@ mod hostile;
 mod marks;
 #[path = "screens/offers.rs"]
 mod offers;
+#[path = "screens/sessions.rs"]
+mod sessions;
 #[path = "screens/soak.rs"]
 mod soak;
 

@@ -59,6 +59,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
         notify: settings.notify,
         notify_by_command: settings.notify_cmd.is_some(),
         watch: settings.watch || args.provider.watch,
+        resume: args.wanted(),
         notices,
         test_panic: args.test_panic,
     };
@@ -113,6 +114,7 @@ pub(super) fn demo(settings: Settings, speed: u32) -> Result<u8, UserError> {
         notify: settings.notify,
         notify_by_command: false,
         watch: false,
+        resume: None,
         notices: Vec::new(),
         test_panic: false,
     };

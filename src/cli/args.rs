@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
-use crate::headless::{
-    ApplyArgs, AskArgs, BenchArgs, ConfigArgs, DoctorArgs, EditArgs, MapArgs, ModelsArgs, TrustArgs,
-};
+use crate::headless::{ApplyArgs, AskArgs, BenchArgs, ConfigArgs, DoctorArgs, EditArgs, MapArgs, ModelsArgs, SessionsArgs, TrustArgs};
+use crate::session::Wanted;
 
 /// A full-screen terminal pair programmer: ranked repo map, metered context, and a review of every hunk before a byte is
 /// written.
@@ -22,6 +21,12 @@ pub struct Args {
     /// Add this file to the chat from the start; repeat for more
     #[arg(long = "file", value_name = "FILE")]
     pub files: Vec<String>,
+    /// Go on with the session of this repository that changed last
+    #[arg(long = "continue", conflicts_with = "resume")]
+    pub go_on: bool,
+    /// Go on with the session of this number or name, or with these words in it
+    #[arg(long, value_name = "SESSION")]
+    pub resume: Option<String>,
     #[command(flatten)]
     /// Model and display.
     pub provider: ProviderArgs,
@@ -88,6 +93,8 @@ pub enum Command {
     Undo,
     /// Do the write again that was undone last
     Redo,
+    /// List the sessions of this repository; write or delete one
+    Sessions(SessionsArgs),
     /// List models: window, prices, what each can do, and where that is known from
     Models(ModelsArgs),
     /// Print every setting, its value, and where that comes from
@@ -111,6 +118,7 @@ impl Command {
             Self::Edit(_) => "edit",
             Self::Undo => "undo",
             Self::Redo => "redo",
+            Self::Sessions(_) => "sessions",
             Self::Models(_) => "models",
             Self::Config(_) => "config",
             Self::Trust(_) => "trust",
@@ -121,6 +129,11 @@ impl Command {
 }
 
 impl Args {
+    /// The earlier session that is to be gone on with.
+    pub(super) fn wanted(&self) -> Option<Wanted> {
+        self.resume.clone().map(Wanted::Named).or(self.go_on.then_some(Wanted::Newest))
+    }
+
     /// A flag of the app that stands before a command which has no use for it, and the command. It must not be ignored:
     /// whoever types it expects something of it.
     pub(super) fn misplaced(&self) -> Option<(&'static str, &'static str)> {
@@ -136,6 +149,9 @@ impl Args {
             // Applying a reply never commits.
             ("--watch", self.provider.watch),
             ("--no-commit", self.provider.no_commit && !writes && !takes_back && !is_config),
+            ("--no-commit", self.provider.no_commit && !takes_files && !takes_back && !is_config),
+            ("--continue", self.go_on),
+            ("--resume", self.resume.is_some()),
             ("--test-panic", self.test_panic),
         ];
         let (flag, _) = flags.into_iter().find(|(_, misplaced)| *misplaced)?;
@@ -155,6 +171,8 @@ mod tests {
     fn a_flag_before_a_command_is_honoured_or_refused() {
         for line in [
             "rhumb --file a --theme t --no-commit --test-panic",
+            "rhumb --continue",
+            "rhumb --resume parser --file a",
             "rhumb --theme t demo",
             "rhumb demo --theme t",
             "rhumb --file a --no-commit edit -m x",
@@ -165,6 +183,8 @@ mod tests {
             assert_eq!(misplaced(line), None, "{line}");
         }
         assert_eq!(misplaced("rhumb --file a map"), Some(("--file", "map")));
+        assert_eq!(misplaced("rhumb --continue sessions"), Some(("--continue", "sessions")));
+        assert_eq!(misplaced("rhumb --resume 3 edit -m x"), Some(("--resume", "edit")));
         assert_eq!(misplaced("rhumb --file a demo"), Some(("--file", "demo")));
         assert_eq!(misplaced("rhumb --theme t edit -m x"), Some(("--theme", "edit")));
         assert_eq!(misplaced("rhumb --no-commit demo"), Some(("--no-commit", "demo")));

@@ -52,6 +52,10 @@ fn start(args: Args) -> Result<u8, UserError> {
         Some(Command::Models(models)) => {
             headless::models(&load(overrides(&args.provider), Some(&root(&args.root)?))?, &models)
         }
+        Some(Command::Sessions(sessions)) => {
+            let root = root(&args.root)?;
+            headless::sessions(&root, &load(overrides(&args.provider), Some(&root))?, &sessions)
+        }
         Some(Command::Bench(bench)) => headless::bench(&root(&args.root)?, &bench),
         Some(Command::Apply(mut apply)) => {
             apply.files.splice(..0, args.files);

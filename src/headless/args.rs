@@ -177,6 +177,41 @@ pub struct ModelsArgs {
     pub json: bool,
 }
 
+/// `rhumb sessions`
+#[derive(Debug, Clone, ClapArgs)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct SessionsArgs {
+    /// Words of a name, a first message or a date; every session when absent
+    #[arg(value_name = "QUERY")]
+    pub query: Vec<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// What to do with one of them
+    #[command(subcommand)]
+    pub command: Option<SessionsCommand>,
+}
+
+/// What can be done with a session.
+#[derive(Debug, Clone, clap::Subcommand)]
+pub enum SessionsCommand {
+    /// Print a session as Markdown
+    Export {
+        /// Its number or name
+        #[arg(value_name = "SESSION")]
+        session: String,
+        /// Print it as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Delete a session for good
+    Delete {
+        /// Its number
+        #[arg(value_name = "NUMBER")]
+        number: i64,
+    },
+}
+
 /// `rhumb apply`
 #[derive(Debug, Clone, ClapArgs)]
 pub struct ApplyArgs {

@@ -15,6 +15,7 @@ mod models;
 mod models_refresh;
 mod names;
 mod report;
+mod sessions;
 mod show_prompt;
 mod survey;
 mod trust;
@@ -30,6 +31,9 @@ pub use args::{
     TrustArgs,
 };
 pub use ask::ask;
+    ApplyArgs, BenchArgs, ConfigArgs, EditArgs, FormatArg, MapArgs, ModelsArgs, SessionsArgs, SessionsCommand,
+    StyleArg, TrustArgs,
+};
 pub use bench::bench;
 pub use config::{config, config_files};
 pub use doctor::doctor;
@@ -37,6 +41,7 @@ pub use edit::edit;
 pub use map::map;
 pub use models::models;
 pub use names::path_under;
+pub use sessions::sessions;
 pub use trust::trust;
 pub use undo::undo;
 

@@ -97,6 +97,13 @@ actions! {
     SendQueued: "send-queued", CHAT, ["Alt-s"], "send now";
     /// Take the newest message that waits back into the composer.
     TakeBackQueued: "take-back-queued", CHAT, ["Alt-q"], "take back";
+    /// Bring the input before into the composer; Up does so while nothing else is in it.
+    HistoryBack: "history-back", CHAT, ["Alt-Up"], "earlier input";
+    /// Bring the next input into the composer; Down does so while nothing else is in it.
+    HistoryForward: "history-forward", CHAT, ["Alt-Down"], "later input";
+    /// Search what was typed, in earlier sessions too.
+    HistorySearch: "history-search", CHAT, ["Ctrl-r"], "search inputs";
+
     /// Show or hide what the model thought before its answers.
     ToggleThoughts: "toggle-thoughts", CHAT, ["Alt-t"], "thoughts";
 

@@ -92,6 +92,8 @@ pub struct App {
     pub terminal: Vec<(String, String)>,
     /// Columns and rows of the screen as last drawn.
     pub(super) screen: (u16, u16),
+    /// The input of earlier times that is in the composer.
+    pub(super) recall: super::act::Recall,
     /// A word about the last key, shown in the status line until the next one.
     pub hint: String,
     /// Keys of a sequence that has only begun.
@@ -129,6 +131,7 @@ impl App {
             root,
             terminal: Vec::new(),
             screen: (0, 0),
+            recall: super::act::Recall::default(),
             hint: String::new(),
             pending_keys: String::new(),
             own_clip: None,
@@ -210,6 +213,8 @@ impl App {
             Action::SendQueued => self.session.turn.is_none() && !self.session.queue.waiting().is_empty(),
             Action::TakeBackQueued => !self.session.queue.waiting().is_empty(),
             Action::Interrupt => false,
+            // The bar is for what is wanted next; the help tells of these.
+            Action::Interrupt | Action::HistoryBack | Action::HistoryForward | Action::HistorySearch => false,
             Action::FindServers | Action::CopyPrompt | Action::PasteReply => {
                 self.session.connection == Connection::None
             }

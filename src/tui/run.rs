@@ -23,7 +23,7 @@ use crate::config::Notify;
 use crate::models::{Dollars, Model};
 use crate::repo_map::Refresh;
 use crate::session::runner::Runner;
-use crate::session::{Clip, Command, Connection, Effect, LookOrder, ModeRules, Report, Session};
+use crate::session::{Clip, Command, Connection, Effect, LookOrder, ModeRules, Report, Session, Wanted};
 
 /// Reports taken in before the next look at the keyboard.
 const REPORTS_AT_ONCE: usize = 64;
@@ -31,6 +31,12 @@ const REPORTS_AT_ONCE: usize = 64;
 /// How long leaving waits for a write that has begun. Writing thousands of files takes seconds; a disk that hangs must not
 /// keep the terminal for ever.
 const WRITE_PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long after a change it is kept: what a sudden end of the program may lose.
+const KEEP: Duration = Duration::from_millis(250);
+
+/// How long leaving waits until all is kept.
+const KEEP_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The shortest time between two frames.
 const FRAME: Duration = Duration::from_millis(16);
@@ -67,6 +73,8 @@ pub struct Start {
     pub spending_cap: Option<Dollars>,
     /// What is known of the model that answers.
     pub facts: Option<Arc<Model>>,
+    /// An earlier session to go on with.
+    pub resume: Option<Wanted>,
     /// Notices to begin with: text and hint.
     pub notices: Vec<(String, String)>,
     /// How to tell that a turn has ended.
@@ -112,6 +120,8 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
     let mut code = stage.perform(tasks, &mut screen)?;
     let mut events = EventStream::new();
     let (mut dirty, mut next_frame) = (true, Instant::now());
+    // When to keep what has changed: some time after the first change, however many follow.
+    let mut keep_at: Option<Instant> = None;
     while code.is_none() {
         if let Some(text) = stage.to_edit.take() {
             // Whoever waits for keys here would take them from the editor.
@@ -125,6 +135,11 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
         if dirty && Instant::now() >= next_frame {
             stage.draw(&mut screen)?;
             (dirty, next_frame) = (false, Instant::now() + FRAME);
+            keep_at = keep_at.or(Some(Instant::now() + KEEP));
+        }
+        if keep_at.is_some_and(|at| Instant::now() >= at) {
+            stage.keep();
+            keep_at = None;
         }
         tokio::select! {
             biased;
@@ -161,10 +176,12 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
                 dirty = true;
             }
             () = sleep_until(next_frame), if dirty => {}
+            () = sleep_until(keep_at.unwrap_or(next_frame)), if keep_at.is_some() => {}
         }
     }
     stage.finish_write(&mut incoming, &mut screen).await?;
     drop(guard);
+    stage.finish_keeping(&mut incoming).await;
     Ok(code.unwrap_or(0))
 }
 
@@ -177,12 +194,14 @@ fn begin(start: &Start) -> (App, Vec<Task>) {
     session.spending_cap = start.spending_cap;
     session.standing.clone_from(&start.read);
     session.facts.clone_from(&start.facts);
+    let keep = session.keep(start.resume.clone());
     let (mut app, mut tasks) = App::start(session, effects, start.theme.clone(), start.root.clone());
     app.terminal = terminal::facts(|name| std::env::var(name).ok());
     tasks.push(Task::Run(Effect::Look(LookOrder::Commands)));
     for (text, hint) in &start.notices {
         app.session.tell(crate::session::Level::Warning, text, hint);
     }
+    tasks.extend(super::app::run(keep));
     tasks.extend(super::app::run(app.session.set_map_refresh(start.map_refresh)));
     if start.watch {
         tasks.extend(super::app::run(app.session.command(Command::Watch(Some(true)))));
@@ -261,6 +280,24 @@ impl Stage {
 }
 
 impl Stage {
+    /// Hands over what has changed since it was last kept.
+    fn keep(&mut self) {
+        let order = self.app.session.kept_changes();
+        order.into_iter().for_each(|order| self.runner.execute(Effect::Keep(order)));
+    }
+
+    /// Keeps what is not kept yet, and waits for it.
+    async fn finish_keeping(&mut self, incoming: &mut mpsc::Receiver<Report>) {
+        self.keep();
+        let finished = self.runner.finish_keeping();
+        // Reports are of no use any more, but whoever sends one must not wait for ever.
+        let drained = async { while incoming.recv().await.is_some() {} };
+        let _ = tokio::time::timeout(KEEP_PATIENCE, async {
+            tokio::select! { () = finished => {}, () = drained => {} }
+        })
+        .await;
+    }
+
     /// Waits for a write that has begun: leaving in the middle would leave half of it behind.
     async fn finish_write(&mut self, incoming: &mut mpsc::Receiver<Report>, screen: &mut Screen) -> io::Result<()> {
         if !self.app.session.writing {

@@ -25,6 +25,7 @@ impl App {
         tasks.extend(self.session.clipboard.take().map(Task::Copy));
         self.offer_servers();
         self.show_known();
+        self.offer_sessions();
         self.settle();
         tasks.extend(self.complete_anew());
         tasks
@@ -44,10 +45,12 @@ impl App {
         let mut tasks = run(effects);
         tasks.extend(run(self.session.next_queued()));
         tasks.extend(self.take_outside());
+        tasks.extend(self.run_loaded());
         tasks.extend(self.session.clipboard.take().map(Task::Copy));
         tasks.extend(self.news().map(Task::Notify));
         self.offer_servers();
         self.show_known();
+        self.offer_sessions();
         self.settle();
         tasks.extend(self.complete_anew());
         tasks
@@ -115,6 +118,7 @@ impl App {
                 self.pending_keys = sequence;
                 Vec::new()
             }
+            Binding::None if self.focus == Pane::Chat && self.recalls(&sequence) => self.recall(sequence == "Up"),
             Binding::None if self.focus == Pane::Chat => self.typed(|app| app.composer.input(key)),
             Binding::None => {
                 self.hint = format!("{sequence} does nothing here; ? shows the keys");
@@ -147,6 +151,9 @@ impl App {
     }
 
     pub(super) fn typed(&mut self, edit: impl FnOnce(&mut Self)) -> Vec<Task> {
+}
+
+    pub(in crate::tui) fn typed(&mut self, edit: impl FnOnce(&mut Self)) -> Vec<Task> {
         edit(self);
         let text = self.composer.text();
         // A command is not a message: it must not move the map.
@@ -217,6 +224,8 @@ impl App {
                 self.overlay = Some(Overlay::logs(&self.session.processes.logs));
                 run(self.session.stop_run(number))
             }
+            Reply::Resume(number) => run(self.session.resume(Some(number.to_string()))),
+            Reply::Recall(text) => self.typed(|app| app.composer.set(&text)),
             Reply::Abandon => {
                 self.session.abandon_review();
                 Vec::new()
@@ -240,6 +249,9 @@ impl App {
             Action::SendQueued => return run(self.session.send_queued()),
             Action::TakeBackQueued => return self.take_back_queued(),
             Action::Newline => return self.typed(|app| app.composer.newline()),
+            Action::HistoryBack => return self.recall(true),
+            Action::HistoryForward => return self.recall(false),
+            Action::HistorySearch => self.search_inputs(),
             Action::ToggleThoughts => self.chat.thoughts = !self.chat.thoughts,
             Action::ScrollUp => self.chat.from_bottom += self.page,
             Action::ScrollDown => self.chat.from_bottom = self.chat.from_bottom.saturating_sub(self.page),
@@ -320,9 +332,21 @@ impl App {
         self.chat.from_bottom = 0;
         if is_command(&text) {
             return self.run_line(&text);
+            return match parse_command(&text) {
+                Ok(command) => {
+                    self.session.remember_input(&text);
+                    self.composer.clear();
+                    self.command(command)
+                }
+                Err(error) => {
+                    self.session.tell(Level::Error, error.to_string(), "/help lists the commands.");
+                    Vec::new()
+                }
+            };
         }
         let (sent, effects) = self.session.send(&text);
         if sent {
+            self.session.remember_input(&text);
             self.composer.clear();
         }
         run(effects)

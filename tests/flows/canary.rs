@@ -4,6 +4,8 @@
 use std::fs;
 use std::path::Path;
 
+use rhumb::store::sessions::sessions_folder;
+
 use super::{KEY, REQUEST, harbour_repo, open, quit, search_replace, send};
 use crate::support::server::{ModelServer, Step, pieces};
 
@@ -73,6 +75,9 @@ fn the_key_is_in_nothing_that_is_drawn_or_written() {
     quit(&mut pty);
     let raw = pty.raw();
     assert!(!raw.windows(KEY.len()).any(|window| window == KEY.as_bytes()), "the key was drawn");
+    // The sessions' database is among what is searched.
+    let database = sessions_folder(&pty.home().join(".local/state/rhumb"), &repo.path()).join("sessions.db");
+    assert!(fs::metadata(&database).is_ok_and(|metadata| metadata.len() > 0), "{}", database.display());
     let mut found = Vec::new();
     holding(pty.home(), &mut found);
     holding(&repo.path(), &mut found);

@@ -12,6 +12,7 @@ mod outside;
 mod repositories;
 mod resize;
 mod rounds;
+mod sessions;
 mod stale;
 mod terminal;
 mod turn;

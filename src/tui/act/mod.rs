@@ -8,8 +8,10 @@ mod map;
 mod map;
 mod outside;
 mod palette;
+mod past;
 mod review;
 mod showing;
 
 pub(crate) use command::is_command;
 pub(super) use map::MapRow;
+pub use past::Recall;

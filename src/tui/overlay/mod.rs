@@ -4,6 +4,7 @@ mod ask;
 mod help;
 mod log;
 mod menu;
+mod past;
 mod paste;
 mod viewer;
 mod voice;
@@ -50,6 +51,10 @@ pub enum Overlay {
     Log(LogView),
     /// A list to choose one thing from.
     Menu(Menu),
+    /// Earlier sessions to go on with, and their numbers.
+    Sessions(Picker, Vec<i64>),
+    /// What was typed before.
+    Inputs(Picker, Vec<String>),
 }
 
 /// What an overlay says to a key.
@@ -86,6 +91,10 @@ pub enum Reply {
     Theme(String),
     /// Run this action, or with a slash before it this command.
     Run(String),
+    /// Go on with the session of this number.
+    Resume(i64),
+    /// Type this again.
+    Recall(String),
 }
 
 impl Overlay {
@@ -223,6 +232,8 @@ impl Overlay {
             Self::Voice(meter) => meter.key(key),
             Self::Log(logs) => logs.key(key),
             Self::Menu(menu) => menu.key(key),
+            Self::Sessions(picker, numbers) => past::chosen(picker.key(key), numbers, |number| Reply::Resume(*number)),
+            Self::Inputs(picker, inputs) => past::chosen(picker.key(key), inputs, |text| Reply::Recall(text.clone())),
             Self::Abandon(_) => match key.code {
                 KeyCode::Char('y') => Reply::Abandon,
                 _ => Reply::Close,
@@ -237,6 +248,8 @@ impl Overlay {
             Self::Files(picker, _) | Self::Servers(picker, _) => picker.paste(text),
             Self::Menu(menu) => menu.picker.paste(text),
             Self::Read(_) | Self::Abandon(_) | Self::Ask(_) | Self::Voice(_) | Self::Log(_) => {}
+            Self::Sessions(picker, _) | Self::Inputs(picker, _) => picker.paste(text),
+            Self::Read(_) | Self::Abandon(_) | Self::Ask(_) => {}
         }
     }
 
@@ -251,6 +264,9 @@ impl Overlay {
             Self::Files(picker, _) | Self::Servers(picker, _) => {}
 
             Self::Files(picker, _) | Self::Servers(picker, _) | Self::Menu(Menu { picker, .. }) => {
+}
+
+            Self::Files(picker, _) | Self::Servers(picker, _) | Self::Sessions(picker, _) | Self::Inputs(picker, _) => {
                 picker.fit(screen);
                 picker.draw(frame, screen, theme);
             }

@@ -1,0 +1,319 @@
+//! Sessions outlive the program, however it ends, and two programs on one repository do not get in each other's way.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use rhumb::store::sessions::{SessionStore, StoredSession, sessions_folder};
+
+use super::{
+    HARBOUR, REQUEST, harbour_repo, harbour_with_first_hunk, quit, rhumb, search_replace, send, wait_for_draft,
+};
+use crate::support::PATIENCE;
+use crate::support::pty::Pty;
+use crate::support::repo::TestRepo;
+use crate::support::server::{MODEL, ModelServer, Step};
+
+/// A repository and a user that stay while programs come and go.
+struct Stage {
+    repo: TestRepo,
+    home: tempfile::TempDir,
+}
+
+impl Stage {
+    fn new() -> Self {
+        Self { repo: harbour_repo(), home: tempfile::tempdir().unwrap() }
+    }
+
+    fn open(&self, server: &ModelServer, args: &[&str]) -> Pty {
+        let (url, home) = (server.base_url(), self.home.path().to_string_lossy().into_owned());
+        let env = [("HOME", home.as_str()), ("RHUMB_BASE_URL", &url), ("RHUMB_MODEL", MODEL), ("RHUMB_API_KEY", "k")];
+        let pty = Pty::spawn(&rhumb(), args, &self.repo.path(), &env, 160, 48);
+        pty.wait_for("❯");
+        pty
+    }
+
+    /// The user's folder for state.
+    fn state(&self) -> PathBuf {
+        self.home.path().join(".local/state")
+    }
+
+    fn folder(&self) -> PathBuf {
+        sessions_folder(&self.state().join("rhumb"), &self.repo.path())
+    }
+
+    /// Waits until a session is kept of which `holds` is true.
+    #[track_caller]
+    fn wait_kept(&self, number: i64, holds: impl Fn(&StoredSession) -> bool) {
+        let limit = Instant::now() + PATIENCE;
+        loop {
+            let stored = SessionStore::open_existing(&self.folder()).ok().flatten();
+            let stored = stored.and_then(|mut store| store.load(number).ok().flatten());
+            if stored.as_ref().is_some_and(&holds) {
+                return;
+            }
+            assert!(Instant::now() < limit, "time is up; kept is {stored:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// What `rhumb sessions` prints.
+    fn sessions(&self, args: &[&str]) -> (String, String) {
+        let mut command = Command::new(rhumb());
+        command.arg("sessions").args(args).current_dir(self.repo.path()).env_clear();
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("HOME", self.home.path()).env("XDG_STATE_HOME", self.state());
+        let output = command.output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (text(&output.stdout), text(&output.stderr))
+    }
+}
+
+fn said(stored: &StoredSession, text: &str) -> bool {
+    stored.entries.iter().any(|entry| entry.contains(text))
+}
+
+#[test]
+fn a_killed_program_loses_no_answer_and_the_answer_can_be_gone_on_with() {
+    let stage = Stage::new();
+    let server = ModelServer::start(vec![
+        Step::held_after("Once upon a tide there was a keel.", "Once upon a tide"),
+        Step::reply(" there was a keel, and it sailed."),
+    ]);
+    let mut pty = stage.open(&server, &["--file", "harbour.py"]);
+    send(&pty, "Tell me a story");
+    pty.wait_for("Once upon a tide");
+    pty.type_text("and the next");
+    stage.wait_kept(1, |kept| said(kept, "Once upon a tide") && kept.parts.contains_key("draft"));
+    pty.signal("KILL");
+    pty.wait_exit();
+
+    let mut pty = stage.open(&server, &["--continue"]);
+    pty.wait_for("The last answer had not ended when rhumb was stopped.");
+    pty.wait_for("Tell me a story");
+    wait_for_draft(&pty, "and the next");
+    pty.wait_for("harbour.py");
+    pty.key("Ctrl-c");
+    send(&pty, "/continue");
+    pty.wait_for("and it sailed.");
+    let requests = server.wait_for_requests(2);
+    assert!(requests[1].body.to_string().contains("Once upon a tide"));
+    quit(&mut pty);
+    stage.wait_kept(1, |kept| said(kept, "and it sailed."));
+}
+
+#[test]
+fn files_transcript_and_review_are_there_again_and_can_be_written() {
+    let stage = Stage::new();
+    let server = ModelServer::start(vec![Step::reply(&search_replace())]);
+    let mut pty = stage.open(&server, &["--file", "harbour.py"]);
+    send(&pty, REQUEST);
+    pty.wait_for("2 pending");
+    pty.key("Enter");
+    pty.key("y");
+    pty.wait_for("1 pending · ✓ 1");
+    quit(&mut pty);
+
+    let mut pty = stage.open(&server, &["--continue"]);
+    pty.wait_for("This is session 1 again");
+    pty.wait_for("1 pending · ✓ 1");
+    pty.wait_for("fair winds");
+    pty.wait_for("harbour.py");
+    pty.key("Enter");
+    pty.key("w");
+    pty.wait_for("Wrote 1 hunk of 1 file");
+    assert_eq!(stage.repo.read("harbour.py"), harbour_with_first_hunk());
+    assert_eq!(stage.repo.subjects()[0], REQUEST);
+    quit(&mut pty);
+}
+
+#[test]
+fn a_hunk_that_was_accepted_is_not_written_over_what_somebody_wrote_meanwhile() {
+    let stage = Stage::new();
+    let server = ModelServer::start(vec![Step::reply(&search_replace())]);
+    let mut pty = stage.open(&server, &["--file", "harbour.py"]);
+    send(&pty, REQUEST);
+    pty.wait_for("2 pending");
+    for key in ["Enter", "g", "y"] {
+        pty.key(key);
+    }
+    pty.wait_for("✓ 2");
+    quit(&mut pty);
+    let theirs = HARBOUR.replace("return TABLE[name]", "return TABLE.get(name)");
+    stage.repo.file("harbour.py", &theirs);
+
+    let mut pty = stage.open(&server, &["--continue"]);
+    pty.wait_for("harbour.py was read again.");
+    pty.wait_for("✓ 1");
+    pty.wait_for("1 without a place");
+    pty.key("Enter");
+    pty.key("w");
+    pty.wait_for("Wrote 1 hunk of 1 file");
+    assert_eq!(stage.repo.read("harbour.py"), theirs.replace("{metres} m'", "{metres:.1f} metres'"));
+    quit(&mut pty);
+}
+
+#[test]
+fn two_programs_keep_their_own_sessions_and_one_that_is_open_can_only_be_forked() {
+    let stage = Stage::new();
+    let server = ModelServer::start(vec![Step::reply("The first answer."), Step::reply("The second answer.")]);
+    let mut one = stage.open(&server, &[]);
+    send(&one, "The first question");
+    one.wait_for("The first answer.");
+    stage.wait_kept(1, |kept| said(kept, "The first answer."));
+    let mut two = stage.open(&server, &["--continue"]);
+    two.wait_for("Session 1 is open in another rhumb.");
+    two.key("Alt-n");
+    send(&two, "The second question");
+    two.wait_for("The second answer.");
+    stage.wait_kept(2, |kept| said(kept, "The second answer."));
+    let (list, _) = stage.sessions(&[]);
+    assert_eq!(list.matches("(open)").count(), 2, "{list}");
+    let (_, refused) = stage.sessions(&["delete", "1"]);
+    assert!(refused.contains("session 1 is open in another rhumb"), "{refused}");
+
+    send(&two, "/resume 1");
+    two.wait_for("Session 1 is open in another rhumb.");
+    two.key("Alt-f");
+    two.wait_for("This is a new session that begins as session 1 does");
+    two.wait_for("The first answer.");
+    stage.wait_kept(3, |kept| kept.parent == Some(1) && said(kept, "The first answer."));
+    one.type_text("still mine");
+    stage.wait_kept(1, |kept| kept.parts.get("draft").is_some_and(|draft| draft == "still mine"));
+    quit(&mut two);
+    quit(&mut one);
+    let (list, _) = stage.sessions(&[]);
+    assert_eq!((list.lines().count(), list.contains("(open)")), (3, false), "{list}");
+    stage.wait_kept(2, |kept| said(kept, "The second answer.") && !said(kept, "The first"));
+}
+
+#[test]
+fn sessions_are_searched_renamed_taken_back_and_written_out() {
+    let stage = Stage::new();
+    let server = ModelServer::start(vec![Step::reply("Ropes hold."), Step::reply("Sails pull.")]);
+    let mut pty = stage.open(&server, &["--file", "harbour.py"]);
+    send(&pty, "What do ropes do?");
+    pty.wait_for("Ropes hold.");
+    send(&pty, "What do sails do?");
+    pty.wait_for("Sails pull.");
+    send(&pty, "/rename rigging");
+    pty.wait_for("is called rigging");
+    send(&pty, "/rewind");
+    pty.wait_for("Turn 2 is in the composer again");
+    wait_for_draft(&pty, "What do sails do?");
+    pty.wait_until(|screen| !screen.contains("Sails pull."), "the second answer to go");
+    pty.key("Ctrl-c");
+    send(&pty, "/export talk.md");
+    pty.wait_for("The session was written to talk.md.");
+    let text = stage.repo.read("talk.md");
+    assert!(text.contains("## You (code)\n\nWhat do ropes do?") && !text.contains("What do sails do?"), "{text}");
+    send(&pty, "/export talk.md");
+    pty.wait_for("talk.md is there already. Replace it?");
+    pty.key("Alt-k");
+    send(&pty, "/save chat.rhumb");
+    pty.wait_for("The list of files was written to chat.rhumb.");
+    send(&pty, "/reset");
+    send(&pty, "/load chat.rhumb");
+    pty.wait_for("Running 1 command of chat.rhumb.");
+    send(&pty, "/sessions sails");
+    pty.wait_for("earlier sessions");
+    pty.wait_for("0 of 1");
+    for _ in "sails".chars() {
+        pty.key("Backspace");
+    }
+    pty.wait_for("rigging — What do ropes do?");
+    pty.key("Enter");
+    pty.wait_for("Sails pull.");
+    quit(&mut pty);
+
+    let (list, _) = stage.sessions(&["rigging"]);
+    assert_eq!(list.lines().count(), 2, "{list}");
+    let (json, _) = stage.sessions(&["--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&json["sessions"][0]["messages"], &json["sessions"][1]["from"]), (&2.into(), &1.into()), "{json}");
+    let (text, _) = stage.sessions(&["export", "1"]);
+    assert!(text.contains("Sails pull."), "{text}");
+    let (_, told) = stage.sessions(&["delete", "1"]);
+    assert!(told.contains("deleted session 1"), "{told}");
+    assert!(stage.sessions(&["export", "1"]).1.contains("there is no session 1"));
+}
+
+#[test]
+fn what_was_typed_is_there_in_the_next_session() {
+    let stage = Stage::new();
+    let server = ModelServer::start(vec![Step::reply("Aye."), Step::reply("Aye aye.")]);
+    let mut pty = stage.open(&server, &[]);
+    send(&pty, "Hoist the sails");
+    pty.wait_for("Aye.");
+    send(&pty, "/ls");
+    quit(&mut pty);
+    let mut pty = stage.open(&server, &[]);
+    // The database is opened while the first frame is there already.
+    let limit = Instant::now() + PATIENCE;
+    while !pty.screen().contains("what was typed before") {
+        assert!(Instant::now() < limit, "{}", pty.screen());
+        pty.key("Ctrl-r");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    pty.type_text("hoist");
+    pty.wait_for("1 of 2");
+    pty.key("Enter");
+    wait_for_draft(&pty, "Hoist the sails");
+    pty.key("Ctrl-c");
+    pty.key("Up");
+    wait_for_draft(&pty, "/ls");
+    pty.key("Up");
+    wait_for_draft(&pty, "Hoist the sails");
+    quit(&mut pty);
+}
+
+#[test]
+fn a_damaged_database_is_moved_aside_and_the_session_goes_on() {
+    let stage = Stage::new();
+    let server = ModelServer::start(vec![Step::reply("Aye.")]);
+    std::fs::create_dir_all(stage.folder()).unwrap();
+    std::fs::write(stage.folder().join("sessions.db"), "barnacles ".repeat(1_000)).unwrap();
+    let mut pty = stage.open(&server, &["--continue"]);
+    pty.wait_for("The database of sessions was damaged and was moved to");
+    pty.wait_for("There is no earlier session in this repository.");
+    send(&pty, "Hoist the sails");
+    pty.wait_for("Aye.");
+    quit(&mut pty);
+    stage.wait_kept(1, |kept| said(kept, "Aye."));
+    let aside = |path: PathBuf| path.to_string_lossy().contains("sessions.db.damaged-");
+    let files: Vec<_> = std::fs::read_dir(stage.folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let aside = files.into_iter().find(|path| aside(path.clone())).unwrap();
+    assert_eq!(std::fs::read_to_string(aside).unwrap(), "barnacles ".repeat(1_000));
+}
+
+#[test]
+fn the_app_goes_on_where_nothing_can_be_kept() {
+    let stage = Stage::new();
+    let server = ModelServer::start(vec![Step::reply("Aye.")]);
+    let state = stage.state().join("rhumb");
+    std::fs::create_dir_all(&state).unwrap();
+    std::fs::write(state.join("sessions"), "in the way").unwrap();
+    let mut pty = stage.open(&server, &[]);
+    pty.wait_for("This session is not kept:");
+    send(&pty, "Hoist the sails");
+    pty.wait_for("Aye.");
+    let told = pty.screen().matches("is not kept").count();
+    assert_eq!(told, 1, "{}", pty.screen());
+    send(&pty, "/sessions");
+    pty.wait_for("Sessions are not kept here.");
+    quit(&mut pty);
+}
+
+#[test]
+fn nothing_is_kept_where_the_settings_say_so() {
+    let stage = Stage::new();
+    let settings = stage.home.path().join(".config/rhumb");
+    std::fs::create_dir_all(&settings).unwrap();
+    std::fs::write(settings.join("rhumb.toml"), "sessions = false\n").unwrap();
+    let server = ModelServer::start(vec![Step::reply("Aye.")]);
+    let mut pty = stage.open(&server, &[]);
+    send(&pty, "Hoist the sails");
+    pty.wait_for("Aye.");
+    quit(&mut pty);
+    assert!(!Path::exists(&stage.folder()));
+}
