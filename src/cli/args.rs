@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
-use crate::headless::{ApplyArgs, AskArgs, BenchArgs, ConfigArgs, DoctorArgs, EditArgs, MapArgs, ModelsArgs, SessionsArgs, TrustArgs};
-use crate::session::Wanted;
+use crate::headless::{
+    ApplyArgs, AskArgs, BenchArgs, ConfigArgs, DoctorArgs, EditArgs, MapArgs, ModelsArgs, SessionsArgs, TrustArgs,
+};
+use crate::session::WhichSession;
 
 /// A full-screen terminal pair programmer: ranked repo map, metered context, and a review of every hunk before a byte is
 /// written.
@@ -130,8 +132,8 @@ impl Command {
 
 impl Args {
     /// The earlier session that is to be gone on with.
-    pub(super) fn wanted(&self) -> Option<Wanted> {
-        self.resume.clone().map(Wanted::Named).or(self.go_on.then_some(Wanted::Newest))
+    pub(super) fn wanted(&self) -> Option<WhichSession> {
+        self.resume.clone().map(WhichSession::Named).or(self.go_on.then_some(WhichSession::Newest))
     }
 
     /// A flag of the app that stands before a command which has no use for it, and the command. It must not be ignored:
@@ -149,7 +151,6 @@ impl Args {
             // Applying a reply never commits.
             ("--watch", self.provider.watch),
             ("--no-commit", self.provider.no_commit && !writes && !takes_back && !is_config),
-            ("--no-commit", self.provider.no_commit && !takes_files && !takes_back && !is_config),
             ("--continue", self.go_on),
             ("--resume", self.resume.is_some()),
             ("--test-panic", self.test_panic),

@@ -27,13 +27,10 @@ use std::io::{IsTerminal as _, Write as _};
 
 pub use apply::apply;
 pub use args::{
-    ApplyArgs, AskArgs, AskMode, BenchArgs, ConfigArgs, DoctorArgs, EditArgs, FormatArg, MapArgs, ModelsArgs, StyleArg,
-    TrustArgs,
+    ApplyArgs, AskArgs, AskMode, BenchArgs, ConfigArgs, DoctorArgs, EditArgs, FormatArg, MapArgs, ModelsArgs,
+    SessionsArgs, SessionsCommand, StyleArg, TrustArgs,
 };
 pub use ask::ask;
-    ApplyArgs, BenchArgs, ConfigArgs, EditArgs, FormatArg, MapArgs, ModelsArgs, SessionsArgs, SessionsCommand,
-    StyleArg, TrustArgs,
-};
 pub use bench::bench;
 pub use config::{config, config_files};
 pub use doctor::doctor;

@@ -273,7 +273,7 @@ impl Provider for HttpProvider {
 
     fn models(&self) -> BoxFuture<'_, Result<Vec<String>, LlmError>> {
         self.served().boxed()
-}
+    }
 
     fn masked(&self, text: &str) -> String {
         self.mask.masked(text)

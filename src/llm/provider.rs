@@ -16,7 +16,7 @@ pub trait Provider: Send + Sync {
     /// The ids of the models that it says it has; none where it has no such list.
     fn models(&self) -> BoxFuture<'_, Result<Vec<String>, LlmError>> {
         ready(Ok(Vec::new())).boxed()
-}
+    }
 
     /// The text without what is secret to the connection, such as its key, wherever that stands in it.
     fn masked(&self, text: &str) -> String {

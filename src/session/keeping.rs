@@ -29,7 +29,7 @@ pub use stored::KeptSession;
 
 /// An earlier session, as somebody asks for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
+pub enum WhichSession {
     /// The one that changed last, other than the one that is open.
     Newest,
     /// The one of that number or name, or with those words.
@@ -40,7 +40,7 @@ pub enum Wanted {
 #[derive(Debug, Clone, PartialEq)]
 pub enum KeepOrder {
     /// Begin to keep, or go on with an earlier session.
-    Open(Option<Wanted>),
+    Open(Option<WhichSession>),
     /// Keep this.
     Change(Box<KeptChange>),
     /// What follows belongs to the session that was read last.
@@ -57,7 +57,7 @@ pub enum KeepOrder {
     /// Read an earlier session.
     Resume {
         /// Which.
-        wanted: Wanted,
+        wanted: WhichSession,
         /// To begin a new one with it, and leave it as it is.
         fork: bool,
     },
@@ -164,7 +164,7 @@ const INPUTS: usize = 2_000;
 
 impl Session {
     /// Begins to keep what happens; goes on with an earlier session, if one is wanted.
-    pub fn keep(&self, resume: Option<Wanted>) -> Vec<Effect> {
+    pub fn keep(&self, resume: Option<WhichSession>) -> Vec<Effect> {
         vec![Effect::Keep(KeepOrder::Open(resume))]
     }
 
@@ -235,7 +235,7 @@ impl Session {
 
     fn listed_sessions(&mut self, query: String, lines: Vec<SessionLine>) {
         if lines.is_empty() {
-            self.tell(Level::Info, "There is no earlier session in this repository.", "");
+            self.tell(Level::Info, "There is no other session in this repository.", "");
             return;
         }
         self.keeping.listed = Some((query, lines));
@@ -263,7 +263,7 @@ impl Session {
     pub(super) fn answer_on_keeping(&mut self, question: KeepQuestion, key: char) -> Vec<Effect> {
         match question {
             KeepQuestion::Fork(number) if key == 'f' => {
-                vec![Effect::Keep(KeepOrder::Resume { wanted: Wanted::Named(number.to_string()), fork: true })]
+                vec![Effect::Keep(KeepOrder::Resume { wanted: WhichSession::Named(number.to_string()), fork: true })]
             }
             KeepQuestion::Over(order) if key == 'r' => {
                 vec![Effect::Keep(KeepOrder::Write(TextOrder { over: true, ..order }))]

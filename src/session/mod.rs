@@ -47,18 +47,25 @@ pub use asking::{AskEvent, Spent};
 pub use chat_files::ChatFile;
 pub use choosing::{Choices, Chosen};
 pub use command::{
-    Argument, COMMANDS, Candidate, Candidates, Command, CommandError, CommandInfo, Group, Place, Wanted, Word,
+    Argument, COMMANDS, Candidate, Candidates, Command, CommandError, CommandInfo, Expected, Group, Place, Word,
     find_command, folder_of, parse_command, place,
 };
 pub use commits::{GitOrder, GitReport};
 pub use custom::{CustomCommands, CustomUse, origin};
 pub use effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report, WriteOrder, Written};
-pub use fetching::{Clipboard, FetchOrder, FetchReport, NewPicture, Outside, PageFetch, Recording, SharedPage, Stage, is_picture_path};
-pub use keeping::{ExportFormat, Exported, KeepOrder, KeepQuestion, KeepReport, Keeping, KeptChange, KeptSession, TextOrder, Wanted, export};
+pub use fetching::{
+    Clipboard, FetchOrder, FetchReport, NewPicture, Outside, PageFetch, Recording, SharedPage, Stage, is_picture_path,
+};
+pub use keeping::{
+    ExportFormat, Exported, KeepOrder, KeepQuestion, KeepReport, Keeping, KeptChange, KeptSession, TextOrder,
+    WhichSession, export,
+};
 pub use looking::{Known, LookOrder, LookReport, ModelRow, ModelUse, Page};
 pub use mentions::{Attachment, LookedUp, MentionOrder, MentionReport, Wanted};
 pub use modes::ModeRules;
-pub use processes::{CheckOrder, Origin, Outcome, Processes, Ran, RunLog, RunOrder, RunReport, RunState, SharedText, When};
+pub use processes::{
+    CheckOrder, Origin, Outcome, Processes, Ran, RunLog, RunOrder, RunReport, RunState, SharedText, When,
+};
 pub use question::{Choice, Question, Subject};
 pub use queue::{Queue, Queued};
 pub use spending::uncounted;

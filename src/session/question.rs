@@ -5,8 +5,8 @@
 
 use super::architect::Plan;
 use super::effect::Effect;
-use super::mentions::Wanted;
 use super::keeping::KeepQuestion;
+use super::mentions::Wanted;
 use super::state::Session;
 use super::verifying::ProcessSubject;
 use crate::context::Mode;
@@ -60,6 +60,8 @@ pub enum Subject {
     },
     /// A plan, to be carried out or not.
     Plan(Plan),
+    /// Sessions that are kept, and files that are written of them.
+    Keeping(KeepQuestion),
 }
 
 impl Subject {
@@ -67,8 +69,6 @@ impl Subject {
     pub(super) fn is_of_an_answer(&self) -> bool {
         matches!(self, Self::Wanted(_) | Self::Needed { .. } | Self::Plan(_))
     }
-    /// Sessions that are kept, and files that are written of them.
-    Keeping(KeepQuestion),
 }
 
 /// A question.
@@ -112,9 +112,6 @@ impl Session {
             Subject::Wanted(wanted) => self.answer_wanted(key, question, wanted),
             Subject::Needed { files, message } => self.answer_needed(key, question, &files, &message),
             Subject::Plan(plan) => self.answer_plan(key, question, plan),
-}
-
-        match question.subject {
             Subject::Keeping(question) => self.answer_on_keeping(question, key),
         }
     }

@@ -9,10 +9,10 @@ use super::choosing::Choices;
 use super::effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report};
 use super::fetching::Outside;
 use super::folding::{Folded, Folding};
+use super::keeping::Keeping;
 use super::looking::Known;
 use super::modes::{ModeRules, Waiting};
 use super::processes::Processes;
-use super::keeping::Keeping;
 use super::question::Question;
 use super::queue::Queue;
 use super::rounds::Rounds;
@@ -135,8 +135,6 @@ pub struct Session {
     pub(super) unfoldable: usize,
     /// What the user chose of requests since the app was started.
     pub choices: Choices,
-    /// The model that writes the edits of architect mode, if one was chosen since the app was started.
-    pub editor_model: Option<String>,
     /// What was looked up.
     pub known: Known,
     /// What is known of the model that answers.
@@ -447,11 +445,8 @@ impl Session {
             Report::Looked(report) => return self.looked(report),
             Report::Git(report) => match report {},
             Report::Ran(report) => return self.ran(report),
-            Report::Kept(report) => match report {},
-            Report::Fetched(report) => return self.fetched(report),
-            Report::Ran(report) => match report {},
             Report::Kept(report) => return self.kept(report),
-            Report::Fetched(report) => match report {},
+            Report::Fetched(report) => return self.fetched(report),
             Report::Servers(servers) => self.found(servers),
             Report::Failed(failure) => self.tell_failure(Level::Error, failure),
             Report::Connected { model, host, facts, notes } => {

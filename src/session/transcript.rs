@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::processes::Ran;
-use serde::{Deserialize, Serialize};
 use crate::context::{Message, Mode, Role};
+use serde::{Deserialize, Serialize};
 
 /// How an answer stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

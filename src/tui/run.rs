@@ -23,7 +23,7 @@ use crate::config::Notify;
 use crate::models::{Dollars, Model};
 use crate::repo_map::Refresh;
 use crate::session::runner::Runner;
-use crate::session::{Clip, Command, Connection, Effect, LookOrder, ModeRules, Report, Session, Wanted};
+use crate::session::{Clip, Command, Connection, Effect, LookOrder, ModeRules, Report, Session, WhichSession};
 
 /// Reports taken in before the next look at the keyboard.
 const REPORTS_AT_ONCE: usize = 64;
@@ -74,7 +74,7 @@ pub struct Start {
     /// What is known of the model that answers.
     pub facts: Option<Arc<Model>>,
     /// An earlier session to go on with.
-    pub resume: Option<Wanted>,
+    pub resume: Option<WhichSession>,
     /// Notices to begin with: text and hint.
     pub notices: Vec<(String, String)>,
     /// How to tell that a turn has ended.

@@ -150,9 +150,6 @@ impl App {
         self.typed(|app| app.composer.paste(text))
     }
 
-    pub(super) fn typed(&mut self, edit: impl FnOnce(&mut Self)) -> Vec<Task> {
-}
-
     pub(in crate::tui) fn typed(&mut self, edit: impl FnOnce(&mut Self)) -> Vec<Task> {
         edit(self);
         let text = self.composer.text();
@@ -331,18 +328,8 @@ impl App {
         }
         self.chat.from_bottom = 0;
         if is_command(&text) {
+            self.session.remember_input(&text);
             return self.run_line(&text);
-            return match parse_command(&text) {
-                Ok(command) => {
-                    self.session.remember_input(&text);
-                    self.composer.clear();
-                    self.command(command)
-                }
-                Err(error) => {
-                    self.session.tell(Level::Error, error.to_string(), "/help lists the commands.");
-                    Vec::new()
-                }
-            };
         }
         let (sent, effects) = self.session.send(&text);
         if sent {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rhumb::store::sessions::{SessionStore, StoredSession, sessions_folder};
 
 use super::{
-    HARBOUR, REQUEST, harbour_repo, harbour_with_first_hunk, quit, rhumb, search_replace, send, wait_for_draft,
+    HARBOUR, KEY, REQUEST, harbour_repo, harbour_with_first_hunk, quit, rhumb, search_replace, send, wait_for_draft,
 };
 use crate::support::PATIENCE;
 use crate::support::pty::Pty;
@@ -27,7 +27,7 @@ impl Stage {
 
     fn open(&self, server: &ModelServer, args: &[&str]) -> Pty {
         let (url, home) = (server.base_url(), self.home.path().to_string_lossy().into_owned());
-        let env = [("HOME", home.as_str()), ("RHUMB_BASE_URL", &url), ("RHUMB_MODEL", MODEL), ("RHUMB_API_KEY", "k")];
+        let env = [("HOME", home.as_str()), ("RHUMB_BASE_URL", &url), ("RHUMB_MODEL", MODEL), ("RHUMB_API_KEY", KEY)];
         let pty = Pty::spawn(&rhumb(), args, &self.repo.path(), &env, 160, 48);
         pty.wait_for("❯");
         pty
@@ -316,4 +316,22 @@ fn nothing_is_kept_where_the_settings_say_so() {
     pty.wait_for("Aye.");
     quit(&mut pty);
     assert!(!Path::exists(&stage.folder()));
+}
+
+#[test]
+fn a_key_that_was_typed_is_not_in_the_database() {
+    let stage = Stage::new();
+    let server = ModelServer::start(vec![Step::reply("Better not show it.")]);
+    let mut pty = stage.open(&server, &[]);
+    send(&pty, &format!("Is {KEY} a good key?"));
+    pty.wait_for("Better not show it.");
+    pty.type_text(&format!("Or {KEY}!"));
+    stage.wait_kept(1, |kept| kept.parts.get("draft").is_some_and(|draft| draft == "Or [key]!"));
+    stage.wait_kept(1, |kept| said(kept, "Is [key] a good key?"));
+    quit(&mut pty);
+    for entry in std::fs::read_dir(stage.folder()).unwrap() {
+        let path = entry.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap();
+        assert!(!bytes.windows(KEY.len()).any(|window| window == KEY.as_bytes()), "{}", path.display());
+    }
 }

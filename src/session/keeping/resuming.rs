@@ -7,7 +7,7 @@ use super::super::rounds::Rounds;
 use super::super::state::{Connection, Session};
 use super::super::transcript::{Answer, AnswerState, Entry, Level};
 use super::change::Choices;
-use super::{KeepOrder, KeptSession, Wanted};
+use super::{KeepOrder, KeptSession, WhichSession};
 
 /// Why an answer that was kept while it arrived is not whole.
 const STOPPED: &str = "rhumb was stopped";
@@ -18,7 +18,7 @@ impl Session {
         if self.must_not_move() {
             return Vec::new();
         }
-        let wanted = word.map_or(Wanted::Newest, Wanted::Named);
+        let wanted = word.map_or(WhichSession::Newest, WhichSession::Named);
         vec![Effect::Keep(KeepOrder::Resume { wanted, fork: false })]
     }
 

@@ -302,7 +302,7 @@ fn a_review_is_only_let_go_of_where_it_is_kept() {
 fn a_session_that_is_open_elsewhere_is_forked_when_that_is_wanted() {
     let mut session = session();
     session.handle(Report::Kept(KeepReport::Held { number: 4, title: "poem".into() }));
-    let wanted = Wanted::Named("4".into());
+    let wanted = WhichSession::Named("4".into());
     assert_eq!(session.answer('f'), [Effect::Keep(KeepOrder::Resume { wanted, fork: true })]);
     session.handle(Report::Kept(KeepReport::Held { number: 4, title: "poem".into() }));
     assert!(session.answer('n').is_empty());

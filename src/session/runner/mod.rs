@@ -14,9 +14,7 @@ mod doctor;
 mod editor;
 mod fetching;
 mod folding;
-mod folding;
 mod keeping;
-mod kept;
 mod kept;
 mod looking;
 mod notify;
@@ -189,11 +187,8 @@ impl Runner {
             Effect::Look(order) => runner.look(order),
             Effect::Git(order) => match order {},
             Effect::Run(order) => runner.run_order(order),
-            Effect::Keep(order) => match order {},
-            Effect::Fetch(order) => runner.fetch(order),
-            Effect::Run(order) => match order {},
             Effect::Keep(order) => self.keep(order),
-            Effect::Fetch(order) => match order {},
+            Effect::Fetch(order) => runner.fetch(order),
         }
     }
 

@@ -5,7 +5,6 @@ mod context;
 mod editing;
 mod line;
 mod map;
-mod map;
 mod outside;
 mod palette;
 mod past;

@@ -247,9 +247,8 @@ impl Overlay {
             Self::Paste(paste) => paste.paste(text),
             Self::Files(picker, _) | Self::Servers(picker, _) => picker.paste(text),
             Self::Menu(menu) => menu.picker.paste(text),
-            Self::Read(_) | Self::Abandon(_) | Self::Ask(_) | Self::Voice(_) | Self::Log(_) => {}
             Self::Sessions(picker, _) | Self::Inputs(picker, _) => picker.paste(text),
-            Self::Read(_) | Self::Abandon(_) | Self::Ask(_) => {}
+            Self::Read(_) | Self::Abandon(_) | Self::Ask(_) | Self::Voice(_) | Self::Log(_) => {}
         }
     }
 
@@ -261,12 +260,11 @@ impl Overlay {
             Self::Ask(question) => question.draw(frame, screen, theme),
             Self::Voice(meter) => meter.draw(frame, screen, theme),
             Self::Log(logs) => logs.draw(frame, screen, theme),
-            Self::Files(picker, _) | Self::Servers(picker, _) => {}
-
-            Self::Files(picker, _) | Self::Servers(picker, _) | Self::Menu(Menu { picker, .. }) => {
-}
-
-            Self::Files(picker, _) | Self::Servers(picker, _) | Self::Sessions(picker, _) | Self::Inputs(picker, _) => {
+            Self::Files(picker, _)
+            | Self::Servers(picker, _)
+            | Self::Sessions(picker, _)
+            | Self::Inputs(picker, _)
+            | Self::Menu(Menu { picker, .. }) => {
                 picker.fit(screen);
                 picker.draw(frame, screen, theme);
             }

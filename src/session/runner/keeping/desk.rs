@@ -9,7 +9,7 @@ use super::super::Shared;
 use super::kept;
 use crate::edit::FileChange;
 use crate::review::FileReview;
-use crate::session::{Failure, KeepOrder, KeepReport, KeptChange, KeptSession, Report, Wanted};
+use crate::session::{Failure, KeepOrder, KeepReport, KeptChange, KeptSession, Report, WhichSession};
 use crate::store::sessions::{Found, Live, SessionStore, SessionsError, sessions_folder};
 use crate::workspace::{self, Root};
 
@@ -84,7 +84,7 @@ impl Desk {
         let _ = self.reports.blocking_send(kept(report));
     }
 
-    fn open(&mut self, resume: Option<Wanted>) {
+    fn open(&mut self, resume: Option<WhichSession>) {
         if self.state.is_none() {
             // Whoever asks for an earlier session must hear why there is none.
             let told = resume.is_some().then(not_kept);
@@ -196,7 +196,7 @@ impl Desk {
         }
     }
 
-    fn resume(&mut self, wanted: &Wanted, fork: bool) -> Result<(), Failure> {
+    fn resume(&mut self, wanted: &WhichSession, fork: bool) -> Result<(), Failure> {
         if self.is_off || self.state.is_none() {
             return Err(not_kept());
         }
@@ -222,26 +222,26 @@ impl Desk {
     }
 
     /// The number of the session that is wanted; `None` where a list was shown instead.
-    fn find(&mut self, wanted: &Wanted, current: Option<i64>) -> Result<Option<i64>, Failure> {
+    fn find(&mut self, wanted: &WhichSession, current: Option<i64>) -> Result<Option<i64>, Failure> {
         let store = self.store().map_err(|error| failure(&error))?;
         let found = match wanted {
-            Wanted::Newest => {
+            WhichSession::Newest => {
                 let newest = store.newest(current).map_err(|error| failure(&error))?;
                 newest.map_or(Found::None, Found::One)
             }
-            Wanted::Named(word) => store.find(word).map_err(|error| failure(&error))?,
+            WhichSession::Named(word) => store.find(word).map_err(|error| failure(&error))?,
         };
         match (found, wanted) {
             (Found::One(number), _) => Ok(Some(number)),
-            (Found::Several(lines), Wanted::Named(word)) => {
+            (Found::Several(lines), WhichSession::Named(word)) => {
                 self.report(KeepReport::Listed(word.clone(), lines));
                 Ok(None)
             }
-            (_, Wanted::Named(word)) => Err(told(
+            (_, WhichSession::Named(word)) => Err(told(
                 format!("There is no session {word} in this repository."),
                 "/sessions lists those that there are.",
             )),
-            (_, Wanted::Newest) => Err(told("There is no earlier session in this repository.".into(), "")),
+            (_, WhichSession::Newest) => Err(told("There is no earlier session in this repository.".into(), "")),
         }
     }
 }
