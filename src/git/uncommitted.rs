@@ -65,6 +65,6 @@ mod tests {
         assert!(!diff.contains("canary") && !diff.contains("built"), "{diff}");
         let below = Repo::open(&folder.path().join("sub")).unwrap().unwrap();
         let diff = below.uncommitted(&|_| true).unwrap();
-        assert!(diff.contains("+three") && !diff.contains("+1"), "{diff}");
+        assert!(diff.contains("+three") && !diff.contains("+1\n"), "{diff}");
     }
 }

@@ -7,6 +7,7 @@ use super::state::Session;
 use super::transcript::{AnswerState, Entry, Level};
 use super::turn::Turn;
 use crate::context::Mode;
+use crate::text::sanitize;
 
 /// A plan, and what the developer asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,9 +72,11 @@ impl Session {
                 Vec::new()
             }
             'e' => {
-                self.returned_draft = Some(plan.text.clone());
-                self.draft.clone_from(&plan.text);
-                self.waiting.plan = Some(plan);
+                // What a model writes is shown before it is typed.
+                let text = sanitize::visible(&plan.text).into_owned();
+                self.returned_draft = Some(text.clone());
+                self.draft.clone_from(&text);
+                self.waiting.plan = Some(Plan { text, ..plan });
                 self.tell(Level::Info, "The plan is in the composer.", "Enter sends it to the editor model.");
                 self.measure()
             }

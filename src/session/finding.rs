@@ -87,15 +87,15 @@ impl Session {
             new if new == files.len() => format!("{all} tokens"),
             new => format!("{new} of them not in the chat"),
         };
-        let mut choices = vec![
-            Choice::new('y', "add all"),
-            Choice::new('r', "add read-only"),
-            Choice::new('c', "add and ask for the change"),
-            Choice::new('n', "none"),
-        ];
-        if new == 0 {
-            choices.drain(..2);
-        }
+        let choices = match new {
+            0 => vec![Choice::new('c', "ask for the change"), Choice::new('n', "leave it")],
+            _ => vec![
+                Choice::new('y', "add all"),
+                Choice::new('r', "add read-only"),
+                Choice::new('c', "add and ask for the change"),
+                Choice::new('n', "none"),
+            ],
+        };
         self.question(Question {
             title: format!("The task needs {} ({missing}).", count(files.len(), "file")),
             text: listed(tokens, |path| if self.is_in_chat(path) { ", in the chat" } else { "" }),

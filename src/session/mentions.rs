@@ -112,10 +112,10 @@ impl Session {
             subject: Subject::Mentioned { files, message: message.to_owned(), mode },
             choices: vec![
                 Choice::new('y', "add and send"),
-                Choice::new('r', "add read-only and send"),
+                Choice::new('r', "add read-only"),
                 Choice::new('n', "send without"),
-                Choice::new('x', "send, and never ask for these"),
-                Choice::new('e', "back to the composer"),
+                Choice::new('x', "never ask for these"),
+                Choice::new('e', "take back"),
             ],
         });
         None
@@ -235,7 +235,11 @@ impl Session {
     pub(super) fn add_named(&mut self, files: &[String], read_only: bool) -> Vec<Effect> {
         let effects = self.add_files(files, read_only);
         let how = if read_only { " for reference" } else { "" };
-        self.tell(Level::Info, format!("In the chat now{how}: {}.", files.join(", ")), "");
+        let named = match files.len() {
+            0..=ADDED_AT_ONCE => files.join(", "),
+            many => format!("{many} files, {} to {}", files[0], files[many - 1]),
+        };
+        self.tell(Level::Info, format!("In the chat now{how}: {named}."), "");
         effects
     }
 
@@ -268,14 +272,16 @@ impl Session {
     }
 
     /// The names behind an `@` are looked up: the turn that waits for them goes out.
-    fn looked_up(&mut self, found: LookedUp) -> Vec<Effect> {
+    fn looked_up(&mut self, mut found: LookedUp) -> Vec<Effect> {
         if self.turn.as_ref().is_none_or(|turn| turn.number != found.turn) {
             return Vec::new();
         }
         for note in found.notes {
             self.tell_failure(Level::Warning, note);
         }
-        let mut effects = if found.files.is_empty() { Vec::new() } else { self.add_files(&found.files, false) };
+        // What is there for reference stays so.
+        found.files.retain(|path| !self.is_in_chat(path));
+        let mut effects = if found.files.is_empty() { Vec::new() } else { self.add_named(&found.files, false) };
         // What the conversation holds already is not sent twice.
         let said = self.history();
         let is_new = |attachment: &Attachment| said.iter().all(|message| message.content != attachment.text);

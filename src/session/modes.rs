@@ -108,7 +108,7 @@ impl Session {
     }
 
     /// Takes back what the last answer left to be decided: the next message is the answer to that.
-    fn withdraw_offers(&mut self) {
+    pub(super) fn withdraw_offers(&mut self) {
         self.waiting.weighing = None;
         self.waiting.plan = None;
         self.questions.retain(|question| !question.subject.is_of_an_answer());

@@ -10,6 +10,7 @@ use super::overlay::Overlay;
 use super::theme::Theme;
 use super::view::ViewCache;
 use super::widget::scroll::ListWindow;
+use crate::context::Mode;
 use crate::review::{HunkId, Review};
 use crate::session::{Clip, Connection, Effect, Entry, Session};
 
@@ -172,7 +173,11 @@ impl App {
         if let Some(draft) = self.session.returned_draft.take()
             && self.composer.is_empty()
         {
-            self.composer.set(&draft);
+            match self.session.composing() {
+                // A plan is there to be changed.
+                Mode::Editor => self.composer.open(&draft),
+                _ => self.composer.set(&draft),
+            }
         }
     }
 }

@@ -87,6 +87,12 @@ impl Composer {
         self.paste(text);
     }
 
+    /// Puts a text in it that is to be changed: all of it shows, however long it is.
+    pub fn open(&mut self, text: &str) {
+        self.clear();
+        self.area.insert_str(sanitize::visible(text).replace(CHIP_SPACE, " "));
+    }
+
     /// Empties it.
     pub fn clear(&mut self) {
         self.chips.clear();

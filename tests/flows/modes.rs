@@ -2,7 +2,6 @@
 
 use super::{
     HARBOUR, KEY, REQUEST, harbour_repo, harbour_with_first_hunk, open, quit, rhumb, search_replace, send, untouched,
-    wait_for_draft,
 };
 use crate::support::pty::Pty;
 use crate::support::server::{MODEL, ModelServer, Request, Step};
@@ -20,11 +19,11 @@ fn first_block() -> String {
 #[test]
 fn a_plan_is_changed_and_the_editor_model_carries_it_out() {
     let repo = harbour_repo();
-    let server = ModelServer::start(vec![
-        Step::reply("Let depth use get with a default."),
-        Step::reply(&first_block()),
-        Step::reply("You are welcome."),
-    ]);
+    // A long plan must not hide behind a chip, as a long paste does.
+    let steps: String = (1..=40).map(|step| format!("Step {step}.\n")).collect();
+    let plan = format!("{steps}Let depth use get with a default.");
+    let server =
+        ModelServer::start(vec![Step::reply(&plan), Step::reply(&first_block()), Step::reply("You are welcome.")]);
     let url = server.base_url();
     let env = [
         ("RHUMB_API_KEY", KEY),
@@ -38,7 +37,7 @@ fn a_plan_is_changed_and_the_editor_model_carries_it_out() {
     pty.wait_for("The plan is ready");
     pty.wait_for("Alt-e change it first");
     pty.key("Alt-e");
-    wait_for_draft(&pty, "Let depth use get with a default.");
+    pty.wait_until(|screen| screen.matches("Let depth use get with").count() == 2, "the plan in the composer");
     pty.wait_for("the plan, for the editor model");
     pty.type_text(" The default is 0.0.");
     pty.key("Enter");
@@ -47,7 +46,9 @@ fn a_plan_is_changed_and_the_editor_model_carries_it_out() {
     let requests = server.wait_for_requests(2);
     assert_eq!(models(&requests), [MODEL, "small-model"]);
     let editor = requests[1].body.to_string();
-    assert!(requests[1].last_message().contains("get with a default. The default is 0.0."), "{editor}");
+    let message = requests[1].last_message();
+    assert!(message.starts_with("Step 1.\nStep 2.\n"), "{editor}");
+    assert!(message.contains("get with a default. The default is 0.0."), "{editor}");
     assert!(!editor.contains(REQUEST) && editor.contains("def report(name)"), "{editor}");
     assert!(!editor.contains("bearing_to"), "a plan needs no map: {editor}");
 

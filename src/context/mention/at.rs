@@ -124,9 +124,13 @@ fn file_or_folder(path: &str, paths: &[String]) -> Option<AtMeaning> {
     if paths.get(first).is_some_and(|known| known.starts_with(&folder)) {
         return Some(AtMeaning::Folder(bare.to_owned()));
     }
+    // A word like any other is no file, and need not be sought among all of them.
+    if !bare.contains(['.', '/', '-', '_']) {
+        return None;
+    }
     let mut ends = paths.iter().filter(|known| is_end_of(bare, known));
     match (ends.next(), ends.next()) {
-        (Some(only), None) if bare.contains(['.', '/', '-', '_']) => Some(AtMeaning::File(only.clone())),
+        (Some(only), None) => Some(AtMeaning::File(only.clone())),
         _ => None,
     }
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use proptest::prelude::*;
+
 use super::super::*;
 use crate::context::Mode;
 use crate::edit::{FormatChoice, Status, parse, propose};
@@ -245,4 +247,106 @@ fn questions_about_the_program_stay_among_themselves() {
     answer(&mut session, "/redo");
     let order = asked(&session.send("go on").1);
     assert_eq!(order.history.len(), 2, "code turns know nothing of them");
+}
+
+/// Something that happens to a session.
+#[derive(Debug, Clone)]
+enum Happening {
+    Send(&'static str),
+    Command(&'static str),
+    Type(&'static str),
+    Answer(&'static str),
+    Fail,
+    Cancel,
+    Key(char),
+    Found,
+    Retry,
+    GoOn,
+}
+
+fn happening() -> impl Strategy<Value = Happening> {
+    use Happening::*;
+    prop_oneof![
+        prop::sample::select(vec!["do it", "mend a.py", "see @diff and @b.py", "b.py, lib/c.py"]).prop_map(Send),
+        prop::sample::select(vec![
+            "/ask",
+            "/code",
+            "/architect",
+            "/context",
+            "/architect plan it",
+            "/context find it",
+            "/help me"
+        ])
+        .prop_map(Command),
+        prop::sample::select(vec!["", "typing"]).prop_map(Type),
+        prop::sample::select(vec!["ok", "see lib/c.py", "a.py and b.py", EDIT, ""]).prop_map(Answer),
+        Just(Fail),
+        Just(Cancel),
+        prop::sample::select(vec!['y', 'n', 'e', 's', 'x', 'r', 'c']).prop_map(Key),
+        Just(Found),
+        Just(Retry),
+        Just(GoOn),
+    ]
+}
+
+/// Lets it happen; `owed` are the orders about names that have no report yet.
+fn happen(session: &mut Session, happening: Happening, owed: &mut Vec<MentionOrder>) -> Vec<Effect> {
+    let turn = session.turn.as_ref().map(|turn| turn.number);
+    match (happening, turn) {
+        (Happening::Send(text), _) => session.send(text).1,
+        (Happening::Command(line), _) => command(session, line),
+        (Happening::Type(text), _) => session.draft_changed(text),
+        (Happening::Answer(text), Some(_)) => answer(session, text),
+        (Happening::Fail, Some(turn)) => {
+            let result = Err(Failure { message: "gone.".into(), hint: String::new() });
+            session.handle(Report::Ended { turn, result })
+        }
+        (Happening::Cancel, _) => session.cancel(),
+        (Happening::Key(key), _) => session.answer(key),
+        (Happening::Retry, _) => session.retry(),
+        (Happening::GoOn, _) => session.go_on(),
+        (Happening::Found, _) => match owed.pop() {
+            Some(MentionOrder::Weigh { number, paths }) => {
+                let tokens = paths.into_iter().map(|path| (path, None)).collect();
+                session.handle(Report::Mention(MentionReport::Weighed { number, tokens }))
+            }
+            Some(MentionOrder::LookUp { turn, names, .. }) => {
+                let found = LookedUp { turn, files: names, ..LookedUp::default() };
+                session.handle(Report::Mention(MentionReport::LookedUp(found)))
+            }
+            None => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+proptest! {
+    #[test]
+    fn whatever_happens_one_turn_runs_and_is_the_one_that_is_asked(
+        happenings in prop::collection::vec(happening(), 0..40),
+        accept_plan: bool,
+        add_mentions: Option<bool>,
+    ) {
+        let mut session = session();
+        session.rules = ModeRules { add_mentions, accept_plan };
+        let mut owed = Vec::new();
+        for happening in happenings {
+            let effects = happen(&mut session, happening.clone(), &mut owed);
+            session.returned_draft = None;
+            let is_streaming = |entry: &&Entry| matches!(entry, Entry::Answer(answer) if answer.state == AnswerState::Streaming);
+            let streaming = session.transcript.iter().filter(is_streaming).count();
+            prop_assert_eq!(streaming, usize::from(session.turn.is_some()), "{:?}", happening);
+            for effect in effects {
+                match effect {
+                    Effect::Ask(order) => {
+                        let turn = session.turn.as_ref().map(|turn| (turn.number, turn.mode));
+                        prop_assert_eq!(turn, Some((order.generation, order.mode)), "{:?}", happening);
+                        prop_assert_eq!(order.mode == Mode::Editor, order.who != Who::Main);
+                    }
+                    Effect::Mention(order) => owed.push(order),
+                    _ => {}
+                }
+            }
+        }
+    }
 }
