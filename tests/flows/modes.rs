@@ -165,3 +165,28 @@ fn a_question_about_the_program_is_answered_from_the_manual() {
     assert!(!body.contains("rising = half") && !body.contains("bearing_to"), "the code stays here: {body}");
     quit(&mut pty);
 }
+
+#[test]
+fn of_a_large_folder_as_much_as_has_room_goes_into_the_chat() {
+    let repo = harbour_repo();
+    let depth = "DEPTH = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n".repeat(60);
+    for number in 0..6 {
+        repo.file(&format!("berths/b{number}.py"), &depth);
+    }
+    let server = ModelServer::start(vec![Step::reply("All fine.")]);
+    let url = server.base_url();
+    let env = [
+        ("RHUMB_API_KEY", KEY),
+        ("RHUMB_BASE_URL", url.as_str()),
+        ("RHUMB_MODEL", MODEL),
+        ("RHUMB_CONTEXT_WINDOW", "20000"),
+    ];
+    let mut pty = Pty::spawn(&rhumb(), &[], &repo.path(), &env, 160, 48);
+    pty.wait_for("❯");
+    send(&pty, "look at @berths/");
+    pty.wait_for("All fine.");
+    pty.wait_for("of 6 files are in the chat: a folder may have 4375 tokens");
+    pty.wait_for("✎ berths/b0.py");
+    assert!(!pty.screen().contains("✎ berths/b5.py"), "{}", pty.screen());
+    quit(&mut pty);
+}
