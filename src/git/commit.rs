@@ -4,102 +4,176 @@
 //! committed nor lost. Afterwards only the entries of the committed files change in the real index.
 
 use std::fs;
-use std::io;
-use std::path::{Component, Path};
+use std::path::Path;
 use std::time::Duration;
 
-use git2::{AttrCheckFlags, ErrorCode, Index, IndexEntry, IndexTime, Oid};
+use git2::{ErrorCode, Index, Oid, Signature};
 
 use super::error::GitError;
 use super::repo::{Repo, short_id};
-
-/// File modes as git stores them.
-const MODE_FILE: u32 = 0o100_644;
-const MODE_EXECUTABLE: u32 = 0o100_755;
-const MODE_LINK: u32 = 0o120_000;
-const MODE_SUBMODULE: u32 = 0o160_000;
+use super::take::{Change, Mark, Taken, apply, bare_entry, holds, in_memory};
 
 /// While waiting for a lock, how often to look.
 const LOCK_POLL: Duration = Duration::from_millis(50);
 
+/// What stands after a name to tell commits of the program apart.
+const SUFFIX: &str = " (rhumb)";
+
+/// How a commit is made.
+#[derive(Debug, Clone)]
+pub struct Manner<'a> {
+    /// The message.
+    pub message: &'a str,
+    /// Whether the author's name tells that the program wrote it.
+    pub mark_author: bool,
+    /// Whether the committer's name tells so.
+    pub mark_committer: bool,
+    /// Whether git's hooks run.
+    pub hooks: bool,
+    /// How long the git program may take, where it is needed.
+    pub patience: Duration,
+}
+
+impl<'a> Manner<'a> {
+    /// With this message, by the user alone, and without hooks.
+    pub fn plain(message: &'a str) -> Self {
+        let patience = Duration::from_secs(60);
+        Self { message, mark_author: false, mark_committer: false, hooks: false, patience }
+    }
+}
+
 /// A commit that was made.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Commit {
     /// Abbreviated commit id.
     pub short_id: String,
+    /// The first line of its message.
+    pub subject: String,
     /// New files that were left out because git ignores them.
     pub left_out: Vec<String>,
+    /// Files that were left out because they cannot be committed here: the reasons.
+    pub refused: Vec<String>,
+    /// Files that somebody else has committed since they were taken; they are as those commits have them.
+    pub overtaken: Vec<String>,
     /// The index could not be brought up to date: `git status` shows the files as changed until `git reset` is run.
     pub index_is_behind: bool,
 }
 
-/// What becomes of one path in the commit.
-enum Change {
-    Put(IndexEntry),
-    Remove(String),
+/// Who is named in a commit.
+pub(super) struct Names {
+    pub(super) author: Signature<'static>,
+    pub(super) committer: Signature<'static>,
 }
 
 impl Repo {
-    /// Commits the content that `paths` have in the work tree now, deletions included, on top of HEAD or as the first
-    /// commit. The rest of the user's index stays as it was. Refused while a merge or the like is under way and while
-    /// another git process holds the index; waits up to two seconds for the latter. No hook is run and nothing is
-    /// signed.
+    /// Commits the content that `paths` have in the work tree now. See [`Repo::take`] and [`Repo::commit`].
+    ///
+    /// # Errors
+    /// As there.
     pub fn commit_paths(&self, paths: &[String], message: &str) -> Result<Commit, GitError> {
+        self.commit(self.take(paths, None)?, &Manner::plain(message))
+    }
+
+    /// Commits what was taken, on top of HEAD or as the first commit. The rest of the user's index stays as it was. Refused
+    /// while a merge or the like is under way, when HEAD has gone elsewhere since, and while another git process holds the
+    /// index; waits up to two seconds for the latter. Hooks run if they are wanted, and the commit is signed if git's
+    /// settings say so: both by the git program, which nothing else runs.
+    ///
+    /// # Errors
+    /// Nothing was committed, for one of these reasons.
+    pub fn commit(&self, taken: Taken, manner: &Manner<'_>) -> Result<Commit, GitError> {
         if let Some(operation) = self.state() {
             return Err(GitError::InProgress { operation });
         }
-        let message = &git2::message_prettify(message, None).unwrap_or_default();
+        let message = &git2::message_prettify(manner.message, None).unwrap_or_default();
         if message.is_empty() {
             return Err(GitError::EmptyMessage);
         }
-        self.identity()?;
+        let names = self.names(manner)?;
         self.wait_for_lock()?;
-
-        let mut real = self.inner.index().map_err(GitError::when("read the index"))?;
+        self.has_not_left(&taken.mark)?;
         let parent = self.parent()?;
         let mut index = in_memory(parent.as_ref())?;
-        let (changes, left_out) = self.changes(paths, &index, &real)?;
-        apply(&mut index, &changes)?;
-        let id = self.commit_tree(&mut index, parent.as_ref(), message)?;
-
+        let Sorted { ready, overtaken } = sorted(&taken.changes, &index);
+        if ready.is_empty() {
+            return Err(nothing(taken, overtaken));
+        }
+        apply(&mut index, &ready)?;
+        let tree = self.tree(&mut index, parent.as_ref())?;
+        let id = self.make(manner, &names, message, parent.as_ref(), tree, &index)?;
         // The commit stands from here on, so a failure is told and not returned.
-        let index_is_behind = apply(&mut real, &changes).is_err() || real.write().is_err();
-        let short_id = self.inner.find_commit(id).ok().and_then(|made| short_id(&made).ok());
-        Ok(Commit { short_id: short_id.unwrap_or_else(|| id.to_string()), left_out, index_is_behind })
+        let index_is_behind = self.follow(parent.as_ref(), id, &taken.changes).is_err();
+        let made = self.inner.find_commit(id).ok();
+        let short = made.as_ref().and_then(|made| short_id(made).ok()).unwrap_or_else(|| id.to_string());
+        let subject = made.as_ref().and_then(git2::Commit::summary_bytes).unwrap_or_default();
+        Ok(Commit {
+            short_id: short,
+            subject: String::from_utf8_lossy(subject).into_owned(),
+            left_out: taken.ignored,
+            refused: taken.refused.iter().map(ToString::to_string).collect(),
+            overtaken,
+            index_is_behind,
+        })
     }
 
-    fn commit_tree(
+    fn make(
         &self,
-        index: &mut Index,
-        parent: Option<&git2::Commit<'_>>,
+        manner: &Manner<'_>,
+        names: &Names,
         message: &str,
+        parent: Option<&git2::Commit<'_>>,
+        tree: Oid,
+        index: &Index,
     ) -> Result<Oid, GitError> {
-        let (author, committer) = self.identity()?;
-        let tree = index.write_tree_to(&self.inner).map_err(GitError::when("write a tree"))?;
-        if parent.map(git2::Commit::tree_id) == Some(tree) || (parent.is_none() && index.is_empty()) {
-            return Err(GitError::NothingToCommit);
+        if manner.hooks {
+            return self.commit_by_program(manner.patience, names, message, index);
+        }
+        if self.signs() {
+            let id = self.sign_by_program(manner.patience, names, message, parent, tree)?;
+            return self.move_head(parent, id, message).map(|()| id);
         }
         let tree = self.inner.find_tree(tree).map_err(GitError::when("read a tree"))?;
         let parents: Vec<&git2::Commit<'_>> = parent.into_iter().collect();
         self.inner
-            .commit(Some("HEAD"), &author, &committer, message, &tree, &parents)
+            .commit(Some("HEAD"), &names.author, &names.committer, message, &tree, &parents)
             .map_err(|error| self.commit_refused(error))
     }
 
-    fn identity(&self) -> Result<(git2::Signature<'static>, git2::Signature<'static>), GitError> {
+    fn tree(&self, index: &mut Index, parent: Option<&git2::Commit<'_>>) -> Result<Oid, GitError> {
+        let tree = index.write_tree_to(&self.inner).map_err(GitError::when("write a tree"))?;
+        if parent.map(git2::Commit::tree_id) == Some(tree) || (parent.is_none() && index.is_empty()) {
+            return Err(GitError::NothingToCommit);
+        }
+        Ok(tree)
+    }
+
+    fn names(&self, manner: &Manner<'_>) -> Result<Names, GitError> {
         let unknown = |error: git2::Error| match error.code() {
             ErrorCode::NotFound => GitError::NoIdentity,
             _ => GitError::when("read your name")(error),
         };
-        Ok((self.inner.author_from_env().map_err(unknown)?, self.inner.committer_from_env().map_err(unknown)?))
+        let author = self.inner.author_from_env().map_err(unknown)?;
+        let committer = self.inner.committer_from_env().map_err(unknown)?;
+        Ok(Names { author: marked(author, manner.mark_author), committer: marked(committer, manner.mark_committer) })
     }
 
-    fn parent(&self) -> Result<Option<git2::Commit<'_>>, GitError> {
+    pub(super) fn parent(&self) -> Result<Option<git2::Commit<'_>>, GitError> {
         match self.inner.head().and_then(|head| head.peel_to_commit()) {
             Ok(commit) => Ok(Some(commit)),
             Err(error) if error.code() == ErrorCode::UnbornBranch => Ok(None),
             Err(error) => Err(GitError::when("read HEAD")(error)),
         }
+    }
+
+    /// What was taken belongs on the branch that it was taken on: the same one, and not set back since.
+    fn has_not_left(&self, mark: &Mark) -> Result<(), GitError> {
+        let now = self.mark()?;
+        let follows = match (mark.tip, now.tip) {
+            (None, _) => true,
+            (Some(before), Some(tip)) => before == tip || self.inner.graph_descendant_of(tip, before).unwrap_or(false),
+            (Some(_), None) => false,
+        };
+        if now.branch == mark.branch && follows { Ok(()) } else { Err(GitError::Moved) }
     }
 
     /// The lock is looked at before anything is made, because a commit whose index cannot follow confuses its owner.
@@ -126,183 +200,83 @@ impl Repo {
         GitError::Locked { lock: self.inner.commondir().join(format!("{name}.lock")), age_seconds: None }
     }
 
-    /// What the commit does to each path, and which paths are left out of it.
-    fn changes(&self, paths: &[String], head: &Index, real: &Index) -> Result<(Vec<Change>, Vec<String>), GitError> {
-        let mut changes = Vec::new();
-        let mut left_out = Vec::new();
-        for path in paths {
-            let full = self.to_top(path);
-            self.check(path, &full, head, real)?;
-            let tracked = head.get_path(Path::new(&full), 0).or_else(|| real.get_path(Path::new(&full), 0));
-            let disk = self.top.join(&full);
-            match fs::symlink_metadata(&disk) {
-                Err(error) if missing(&error) => changes.push(Change::Remove(full)),
-                // A folder has taken the place of a file.
-                Ok(meta) if meta.is_dir() && tracked.as_ref().is_some_and(|entry| entry.mode != MODE_SUBMODULE) => {
-                    changes.push(Change::Remove(full));
-                }
-                Err(source) => {
-                    return Err(GitError::Read { path: path.clone(), source });
-                }
-                Ok(_) if tracked.is_none() && self.inner.is_path_ignored(&full).unwrap_or(false) => {
-                    left_out.push(path.clone());
-                }
-                Ok(meta) => changes.push(Change::Put(self.entry(path, full, &disk, &meta, tracked.as_ref())?)),
+    /// Moves the branch, or HEAD itself where it is on none, from its parent to a new commit.
+    fn move_head(&self, parent: Option<&git2::Commit<'_>>, id: Oid, message: &str) -> Result<(), GitError> {
+        let name = self.mark()?.branch.unwrap_or_else(|| "HEAD".to_owned());
+        let first = message.lines().next().unwrap_or_default();
+        let moved = match parent {
+            Some(parent) => {
+                self.inner.reference_matching(&name, id, true, parent.id(), &format!("commit: {first}")).map(drop)
             }
-        }
-        Ok((changes, left_out))
-    }
-
-    /// Whether a path may be committed here at all.
-    fn check(&self, path: &str, full: &str, head: &Index, real: &Index) -> Result<(), GitError> {
-        let refused = |reason| Err(GitError::Path { path: path.to_owned(), reason });
-        let plain = |part: Component<'_>| matches!(part, Component::Normal(name) if name != ".git");
-        if path.is_empty() || path.contains('\0') || !Path::new(path).components().all(plain) {
-            return refused("it is not a plain path inside the work tree");
-        }
-        for folder in Path::new(full).ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
-            let disk = self.top.join(folder);
-            let nested = disk.join(".git").symlink_metadata().is_ok();
-            if nested || is_submodule(head, folder) || is_submodule(real, folder) {
-                return refused("it belongs to another repository inside this one");
-            }
-            if disk.is_symlink() {
-                return refused("its folder is a link");
-            }
-        }
-        if (1..=3).any(|stage| real.get_path(Path::new(full), stage).is_some()) {
-            return Err(GitError::Conflict { path: path.to_owned() });
-        }
-        match self.filter(full) {
-            Some(filter) => Err(GitError::Filtered { path: path.to_owned(), filter }),
-            None => Ok(()),
-        }
-    }
-
-    /// The filter program that the attributes name for a path.
-    fn filter(&self, full: &str) -> Option<String> {
-        let value = self.inner.get_attr(Path::new(full), "filter", AttrCheckFlags::default()).ok()??;
-        let named = git2::AttrValue::from_string(Some(value)) == git2::AttrValue::String(value);
-        named.then(|| value.to_owned())
-    }
-
-    /// The index entry for a file on disk, whose content goes into the object store.
-    fn entry(
-        &self,
-        path: &str,
-        full: String,
-        disk: &Path,
-        meta: &fs::Metadata,
-        tracked: Option<&IndexEntry>,
-    ) -> Result<IndexEntry, GitError> {
-        let stored = |result: Result<Oid, git2::Error>| result.map_err(GitError::when("store a file"));
-        let (id, mode) = if meta.is_symlink() {
-            let target = fs::read_link(disk).map_err(|source| GitError::Read { path: path.to_owned(), source })?;
-            (stored(self.inner.blob(target.as_os_str().as_encoded_bytes()))?, MODE_LINK)
-        } else if meta.is_file() {
-            (stored(self.inner.blob_path(disk))?, self.file_mode(meta, tracked))
-        } else {
-            return Err(GitError::Path { path: path.to_owned(), reason: "it is not a regular file" });
+            None => self.inner.reference(&name, id, false, &format!("commit (initial): {first}")).map(drop),
         };
-        Ok(index_entry(full, id, mode, meta))
+        moved.map_err(|error| self.commit_refused(error))
     }
 
-    /// Where the file system does not keep the executable bit (`core.fileMode` is false), the recorded mode counts.
-    fn file_mode(&self, meta: &fs::Metadata, tracked: Option<&IndexEntry>) -> u32 {
-        let config = self.inner.config().and_then(|mut config| config.snapshot());
-        let trusted = config.and_then(|config| config.get_bool("core.filemode")).unwrap_or(true);
-        match tracked.map(|entry| entry.mode) {
-            Some(mode @ (MODE_FILE | MODE_EXECUTABLE)) if !trusted => mode,
-            _ if trusted && is_executable(meta) => MODE_EXECUTABLE,
-            _ => MODE_FILE,
+    /// Brings the real index to where the commit is, for the files that it changed and that nobody has staged otherwise.
+    fn follow(&self, parent: Option<&git2::Commit<'_>>, id: Oid, changes: &[Change]) -> Result<(), GitError> {
+        let failed = GitError::when("bring the index up to date");
+        let mut real = self.inner.index().map_err(failed)?;
+        real.read(false).map_err(failed)?;
+        let before = parent.map(git2::Commit::tree).transpose().map_err(failed)?;
+        let after = self.inner.find_commit(id).and_then(|made| made.tree()).map_err(failed)?;
+        let diff = self.inner.diff_tree_to_tree(before.as_ref(), Some(&after), None).map_err(failed)?;
+        for delta in diff.deltas() {
+            let file = if delta.new_file().exists() { delta.new_file() } else { delta.old_file() };
+            let Some(path) = file.path().and_then(Path::to_str) else { continue };
+            let ours = changes.iter().find(|change| change.path == path);
+            let old = delta.old_file();
+            let in_head = old.exists().then(|| (old.id(), u32::from(old.mode())));
+            let expected = ours.map_or(in_head, |change| change.in_index);
+            let new = delta.new_file();
+            let made = new.exists().then(|| (new.id(), u32::from(new.mode())));
+            let now = holds(&real, path);
+            if now != expected && now != made {
+                continue;
+            }
+            match (made, ours.filter(|change| change.held_after() == made).and_then(|change| change.after.as_ref())) {
+                (None, _) => drop(real.remove(Path::new(path), 0)),
+                // The times of the file go along.
+                (Some(_), Some(entry)) => real.add(entry).map_err(failed)?,
+                (Some((id, mode)), None) => real.add(&bare_entry(path.to_owned(), id, mode)).map_err(failed)?,
+            }
         }
+        real.write().map_err(failed)
     }
 }
 
-/// An index that is on no disk, with the files of a commit; empty for none.
-fn in_memory(commit: Option<&git2::Commit<'_>>) -> Result<Index, GitError> {
-    let failed = GitError::when("read HEAD");
-    let mut index = Index::new().map_err(failed)?;
-    if let Some(commit) = commit {
-        index.read_tree(&commit.tree().map_err(failed)?).map_err(failed)?;
-    }
-    Ok(index)
+/// The changes that HEAD does not have yet, and the paths that it has otherwise since.
+struct Sorted<'t> {
+    ready: Vec<&'t Change>,
+    overtaken: Vec<String>,
 }
 
-fn is_submodule(index: &Index, folder: &Path) -> bool {
-    index.get_path(folder, 0).is_some_and(|entry| entry.mode == MODE_SUBMODULE)
-}
-
-/// Also when a folder on the way has become a file.
-fn missing(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
-fn apply(index: &mut Index, changes: &[Change]) -> Result<(), GitError> {
-    let failed = GitError::when("change the index");
-    // Removals first: a file may make way for a folder of its name.
+fn sorted<'t>(changes: &'t [Change], head: &Index) -> Sorted<'t> {
+    let mut sorted = Sorted { ready: Vec::new(), overtaken: Vec::new() };
     for change in changes {
-        if let Change::Remove(path) = change
-            && index.get_path(Path::new(path), 0).is_some()
-        {
-            index.remove(Path::new(path), 0).map_err(failed)?;
+        let now = holds(head, &change.path);
+        if now == change.held_after() {
+            continue;
+        }
+        if now == change.in_head {
+            sorted.ready.push(change);
+        } else {
+            sorted.overtaken.push(change.path.clone());
         }
     }
-    for change in changes {
-        if let Change::Put(entry) = change {
-            index.add(entry).map_err(failed)?;
-        }
+    sorted
+}
+
+/// Why there is nothing to commit in what was taken.
+fn nothing(taken: Taken, overtaken: Vec<String>) -> GitError {
+    if !overtaken.is_empty() {
+        return GitError::Overtaken { paths: overtaken };
     }
-    Ok(())
+    taken.refused.into_iter().next().unwrap_or(GitError::NothingToCommit)
 }
 
-#[cfg(unix)]
-fn is_executable(meta: &fs::Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    meta.permissions().mode() & 0o100 != 0
-}
-
-#[cfg(not(unix))]
-fn is_executable(_meta: &fs::Metadata) -> bool {
-    false
-}
-
-/// The file's times and numbers let the next `git status` see at a glance that it is unchanged. The index keeps the low
-/// 32 bits of each.
-#[cfg(unix)]
-fn index_entry(path: String, id: Oid, mode: u32, meta: &fs::Metadata) -> IndexEntry {
-    use std::os::unix::fs::MetadataExt;
-    IndexEntry {
-        ctime: IndexTime::new(meta.ctime() as i32, meta.ctime_nsec() as u32),
-        mtime: IndexTime::new(meta.mtime() as i32, meta.mtime_nsec() as u32),
-        dev: meta.dev() as u32,
-        ino: meta.ino() as u32,
-        mode,
-        uid: meta.uid(),
-        gid: meta.gid(),
-        file_size: meta.len() as u32,
-        id,
-        flags: 0,
-        flags_extended: 0,
-        path: path.into_bytes(),
-    }
-}
-
-#[cfg(not(unix))]
-fn index_entry(path: String, id: Oid, mode: u32, meta: &fs::Metadata) -> IndexEntry {
-    let zero = IndexTime::new(0, 0);
-    IndexEntry {
-        ctime: zero,
-        mtime: zero,
-        dev: 0,
-        ino: 0,
-        mode,
-        uid: 0,
-        gid: 0,
-        file_size: meta.len() as u32,
-        id,
-        flags: 0,
-        flags_extended: 0,
-        path: path.into_bytes(),
-    }
+fn marked(name: Signature<'static>, mark: bool) -> Signature<'static> {
+    let text = String::from_utf8_lossy(name.name_bytes()).into_owned() + SUFFIX;
+    let email = String::from_utf8_lossy(name.email_bytes()).into_owned();
+    if mark { Signature::new(&text, &email, &name.when()).unwrap_or(name) } else { name }
 }

@@ -43,6 +43,42 @@ pub enum GitError {
     /// HEAD moved while the commit was being made.
     #[error("HEAD moved while committing, so nothing was committed")]
     Moved,
+    /// Others committed these files since they were taken.
+    #[error("{} was committed by somebody else meanwhile, so nothing was committed", .paths.join(", "))]
+    Overtaken {
+        /// The files, from the top of the work tree.
+        paths: Vec<String>,
+    },
+    /// The git program is needed and cannot be started.
+    #[error("git itself has to {doing} and cannot be started: {source}")]
+    NoProgram {
+        /// What it is needed for, as a verb.
+        doing: &'static str,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The git program failed.
+    #[error("git could not {doing}: {said}")]
+    Program {
+        /// What it was to do, as a verb.
+        doing: &'static str,
+        /// The end of what it said.
+        said: String,
+    },
+    /// The git program took too long.
+    #[error("git did not {doing} within {seconds} s and was stopped")]
+    Slow {
+        /// What it was to do, as a verb.
+        doing: &'static str,
+        /// The limit.
+        seconds: u64,
+    },
+    /// There is no place for what the git program reads.
+    #[error("cannot write a temporary file: {source}")]
+    Temporary {
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// The path cannot be committed to this repository.
     #[error("{path} cannot be committed: {reason}")]
     Path {
@@ -115,6 +151,14 @@ impl GitError {
                     .into()
             }
             Self::EmptyMessage => "Write a message and commit again.".into(),
+            Self::Overtaken { .. } => "Your files are written. Look at git log and git diff.".into(),
+            Self::NoProgram { .. } => "Your files are written. Install git, or commit by hand.".into(),
+            Self::Program { doing: "sign the commit", .. } | Self::Slow { doing: "sign the commit", .. } => {
+                "Your files are written. Unlock your key in another terminal (sign anything with it), then /commit."
+                    .into()
+            }
+            Self::Program { .. } => "Your files are written. Mend what the hook objects to, then /commit.".into(),
+            Self::Slow { .. } => "Your files are written. Look at the hooks, then /commit.".into(),
             Self::NothingToCommit => "The files are the same as in the last commit, or git ignores them.".into(),
             Self::Moved => "Your files are written. Look at the log, then commit again.".into(),
             Self::Path { .. } | Self::Read { .. } => "Your files are written. Commit this one by hand.".into(),
@@ -123,7 +167,10 @@ impl GitError {
             }
             Self::NoRepository { .. } => "Name a git folder, or a folder with a work tree.".into(),
             Self::NoCommit { .. } => "Fetch the whole history: git fetch --unshallow --all".into(),
-            Self::Write { .. } => "Check the space in TMPDIR.".into(),
+            Self::Write { .. } | Self::Temporary { .. } => "Check the space in TMPDIR.".into(),
+            Self::Git { source, .. } if source.message().contains("sdir") => {
+                "Your files are written. Write the whole index: git sparse-checkout reapply --no-sparse-index".into()
+            }
             Self::Git { .. } => "Your files are written. Try the same with the git program to learn more.".into(),
         }
     }

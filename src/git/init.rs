@@ -18,6 +18,8 @@ fn init_with(workdir: &Path, name: &str, email: &str, message: &str) -> Result<(
     let mut config = repo.config()?.open_level(git2::ConfigLevel::Local)?;
     config.set_str("user.name", name)?;
     config.set_str("user.email", email)?;
+    // Nobody is to be asked for a passphrase here.
+    config.set_bool("commit.gpgsign", false)?;
     let mut index = repo.index()?;
     index.add_all(["*"], git2::IndexAddOption::DEFAULT, None)?;
     index.write()?;

@@ -2,7 +2,8 @@
 //! written.
 //!
 //! Everything goes through libgit2, which runs no hook, filter, monitor or other program that a repository's own
-//! configuration may name: opening a stranger's repository must not execute anything.
+//! configuration may name: opening a stranger's repository must not execute anything. The one exception is a commit that the
+//! user wants signed or with hooks; see `program.rs`.
 
 mod checkout;
 mod commit;
@@ -10,17 +11,24 @@ mod edited;
 mod error;
 mod history;
 mod init;
+mod own;
+mod patch;
+mod program;
 mod repo;
 mod revisions;
 mod uncommitted;
+mod take;
 
 pub use checkout::Checkout;
-pub use commit::Commit;
+pub use commit::{Commit, Manner};
 pub use edited::OnDisk;
 pub use error::GitError;
 pub use init::init;
+pub use own::OwnChanges;
+pub use patch::FilePatch;
 pub use repo::{Head, Repo, common_folder};
 pub use revisions::{Revision, Revisions};
+pub use take::Taken;
 
 #[cfg(test)]
 mod tests;

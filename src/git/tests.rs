@@ -9,6 +9,9 @@ use git2::Repository;
 
 use super::*;
 
+mod by_git;
+mod later;
+
 struct Fixture {
     dir: tempfile::TempDir,
     git: Repository,
@@ -24,6 +27,8 @@ impl Fixture {
         for (key, value) in [("user.name", "Ada"), ("user.email", "ada@example.com"), ("core.autocrlf", "false")] {
             config.set_str(key, value).unwrap();
         }
+        // Whatever the machine's own settings want.
+        config.set_bool("commit.gpgsign", false).unwrap();
         Self { dir, git }
     }
 
