@@ -25,7 +25,7 @@ macro_rules! bundled {
 }
 
 /// Every prompt, in the order in which lists show them.
-const BUNDLED: [BundledPrompt; 35] = [
+const BUNDLED: [BundledPrompt; 36] = [
     bundled!("code", "the standing instructions of code mode"),
     bundled!("ask", "the standing instructions of ask mode"),
     bundled!("architect", "the standing instructions of architect mode"),
@@ -61,6 +61,7 @@ const BUNDLED: [BundledPrompt; 35] = [
     bundled!("noted", "what the model is taken to have answered to what it was shown"),
     bundled!("summary", "asks for a summary of the history"),
     bundled!("summary-lead", "stands before the summary in the history"),
+    bundled!("commit", "asks for the message of a commit; `{language}` is the language of the message"),
 ];
 
 /// Placeholders that every prompt may hold, and what they stand for.

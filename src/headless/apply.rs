@@ -9,7 +9,7 @@ use super::{advise, complain, path_under, print, print_json, read_input};
 use crate::edit::{FormatChoice, Outcome, Proposal, Status};
 use crate::error::{ErrorKind, UserError};
 use crate::review::{Decision, Review};
-use crate::session::runner::{propose_alone, write};
+use crate::session::runner::{propose_alone, write_files};
 use crate::session::{ChatFile, WriteOrder, write_orders};
 use crate::workspace::{self, Journal, ReadError, Root};
 
@@ -111,7 +111,7 @@ fn decide_and_write(root: &Root, journal: Option<&Journal>, args: &ApplyArgs, pr
     if orders.is_empty() {
         return done;
     }
-    match write(root, journal, &orders, None) {
+    match write_files(root, journal, &orders) {
         Ok(written) => {
             written.notes.iter().chain(&written.not_undoable).for_each(|note| advise(&note.message, &note.hint));
             done

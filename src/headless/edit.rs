@@ -10,10 +10,11 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::args::EditArgs;
+use super::commit::Writing;
 use super::report::{as_diff, ask_each, outcome_json, outcome_line};
 use super::show_prompt::{Sheet, prompt_json, show_prompt};
 use super::survey::surveyed;
-use super::undo::tell_recovered;
+use super::undo::{journal_of, tell_recovered};
 use super::verify::{INTERRUPTED, Verifier, with_flags};
 use super::with_output::with_output;
 use super::{advise, complain, path_under, print, print_json, read_input};
@@ -24,15 +25,12 @@ use crate::error::{ErrorKind, UserError};
 use crate::llm::{LlmError, StreamEvent};
 use crate::models::{Dollars, Ledger};
 use crate::review::{Decision, Review};
-use crate::session::runner::{
-    AskError, Asked, Line, Outfit, Question, Survey, ask, connect, editor_line, map_store, propose, write,
-};
+use crate::session::runner::{AskError, Asked, Line, Outfit, Question, Survey, ask, connect, editor_line, map_store, propose, write};
 use crate::session::{
-    AskEvent, ChatFile, ContextOrder, ContextView, Failure, WriteOrder, Written, commit_message, uncounted,
-    write_orders,
+    AskEvent, ChatFile, ContextOrder, ContextView, Failure, WriteOrder, Written, uncounted, write_orders,
 };
 use crate::text::sanitize;
-use crate::workspace::{Journal, Root};
+use crate::workspace::Root;
 
 /// Runs the turn. The exit code is 0 when everything was applied, 1 when some was refused or there was no edit.
 ///
@@ -51,9 +49,8 @@ pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, User
         let Failure { message, hint } = uncounted(&line.facts.name);
         advise(&message, &hint);
     }
-    let journal = outfit.settings.state_folder.as_deref().map(|state| Journal::new(state, root));
     if !args.dry_run {
-        tell_recovered(root, journal.as_ref());
+        tell_recovered(root, journal_of(root, &outfit.settings).as_ref());
     }
     let survey = surveyed(root, true, map_store(root).as_ref());
     let files = chat_files(root, args, &outfit.settings.reference_files());
@@ -93,6 +90,17 @@ pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, User
     let settling = Settling { settings: &outfit.settings, journal: journal.as_ref(), args, message: &message };
     let settled = desk.settle(&settling, proposal)?;
     desk.verified(&settling, settled)
+    if args.yes && desk.doubtful.get() {
+        let text = "nothing was applied: nobody can tell where the two parts of the answer belong together";
+        return Err(UserError::new(
+            ErrorKind::Incomplete,
+            text,
+            "look at the hunks without --yes, or ask for less at once",
+        ));
+    }
+    let writing =
+        Writing { root, outfit: &outfit, line: &line, request: &message, allowance: desk.allowance(), yes: args.yes };
+    settle(&writing, args, proposal, &out)
 }
 
 /// What every request of the turn is made with.
@@ -202,7 +210,11 @@ impl Out {
     fn written(&self, written: &Written) -> Result<(), UserError> {
         self.event("written", json!({"written": written.paths, "commit": written.commit}))?;
         if !self.json {
-            let commit = written.commit.as_ref().map_or_else(String::new, |commit| format!(", committed as {commit}"));
+            let mut commit =
+                written.commit.as_ref().map_or_else(String::new, |commit| format!(", committed as {commit}"));
+            if let Some(own) = &written.own_commit {
+                commit += &format!(", after your own changes as {own}");
+            }
             let paths: Vec<_> = written.paths.iter().map(|path| sanitize::visible_line(path)).collect();
             complain(&format!("wrote {}{commit}", paths.join(", ")));
         }
@@ -488,6 +500,36 @@ impl Desk<'_> {
             }
         }
     }
+}
+
+/// Decides on the proposal and writes what was accepted.
+fn settle(writing: &Writing<'_>, args: &EditArgs, proposal: Proposal, out: &Out) -> Result<u8, UserError> {
+    for (index, outcome) in proposal.outcomes.iter().enumerate() {
+        out.event("hunk", outcome_json(outcome))?;
+        if !args.json {
+            complain(&outcome_line(index + 1, outcome));
+        }
+    }
+    if proposal.outcomes.is_empty() {
+        out.nothing_written()?;
+        return Ok(1);
+    }
+    let refused = proposal.outcomes.iter().any(|outcome| outcome.status == Status::Refused);
+    let asks = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    if args.dry_run || (!args.yes && !asks) {
+        out.diff(&as_diff(&proposal))?;
+        out.nothing_written()?;
+        return Ok(u8::from(refused));
+    }
+    let (orders, rejected) = decided(proposal, args.yes);
+    if orders.is_empty() {
+        out.nothing_written()?;
+        return Ok(1);
+    }
+    // Most failures leave everything as it was, but not all do: which, the message itself says.
+    let written = writing.write(&orders, |event| out.asked(&writing.line.model, event))?;
+    out.written(&written)?;
+    Ok(u8::from(refused || rejected))
 }
 
 /// What to write, by `--yes` or by asking, and whether something of the proposal was rejected.

@@ -7,6 +7,7 @@ mod ask;
 mod bench;
 mod bench_context;
 mod bench_edits;
+mod commit;
 mod config;
 mod doctor;
 mod edit;

@@ -84,7 +84,8 @@ pub fn ask_each(review: &mut Review) {
     }
 }
 
-fn is_yes(answer: &str) -> bool {
+/// Whether an answer on the terminal is a yes.
+pub(super) fn is_yes(answer: &str) -> bool {
     ["y", "yes"].iter().any(|yes| answer.trim().eq_ignore_ascii_case(yes))
 }
 

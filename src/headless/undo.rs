@@ -13,10 +13,9 @@ use crate::workspace::{Direction, Journal, Root};
 /// A file is not as the write left it, or the disk refuses. Nothing has changed then.
 pub fn undo(root: &Root, settings: &Settings, direction: Direction) -> Result<u8, UserError> {
     let hint = "It is kept below XDG_STATE_HOME, or ~/.local/state.";
-    let state = settings.state_folder.as_deref();
-    let state = state.ok_or_else(|| UserError::new(ErrorKind::Machine, "there is no place for the journal", hint))?;
-    let journal = Journal::new(state, root);
-    let done = unwrite(root, Some(&journal), direction, settings.auto_commit)
+    let none = || UserError::new(ErrorKind::Machine, "there is no place for the journal", hint);
+    let journal = journal_of(root, settings).ok_or_else(none)?;
+    let done = unwrite(root, Some(&journal), direction, settings)
         .map_err(|failure| UserError::new(ErrorKind::Machine, failure.message, failure.hint))?;
     done.notes.iter().for_each(|note| advise(&note.message, &note.hint));
     let (did, to_do) = match direction {
@@ -31,6 +30,11 @@ pub fn undo(root: &Root, settings: &Settings, direction: Direction) -> Result<u8
     let paths: Vec<_> = done.paths.iter().map(|path| sanitize::visible_line(path)).collect();
     complain(&format!("{did} {}{commit}", paths.join(", ")));
     Ok(0)
+}
+
+/// The journal of a root, where the settings have a place for it.
+pub(super) fn journal_of(root: &Root, settings: &Settings) -> Option<Journal> {
+    settings.state_folder.as_deref().map(|state| Journal::new(state, root))
 }
 
 /// The journal of a root; none where the user has no home.

@@ -1,6 +1,7 @@
 //! What a slash command does to the session. Commands that are about the screen alone are the face's.
 
 use super::command::Command;
+use super::commits::GitOrder;
 use super::effect::Effect;
 use super::looking::{LookOrder, ModelUse};
 use super::state::Session;
@@ -47,6 +48,8 @@ impl Session {
             Command::Undo => return self.unwrite(Direction::Undo),
             Command::Redo => return self.unwrite(Direction::Redo),
             Command::Mode { mode, message } => return self.mode_command(mode, &message),
+            Command::Diff => return vec![Effect::Git(GitOrder::Diff)],
+            Command::Commit(message) => return self.commit_all(message),
             Command::Servers => {
                 self.tell(Level::Info, "Looking for a model server on this machine …", "");
                 return vec![Effect::FindServers];

@@ -12,7 +12,7 @@ use crate::workspace::Direction;
 use super::asking::AskEvent;
 use super::chat_files::ChatFile;
 use super::choosing::Choices;
-use super::commits::{GitOrder, GitReport};
+use super::commits::{CommitOrder, GitOrder, GitReport};
 use super::fetching::{FetchOrder, FetchReport};
 use super::keeping::{KeepOrder, KeepReport};
 use super::looking::{LookOrder, LookReport};
@@ -111,12 +111,12 @@ pub enum Effect {
         /// Files in the chat.
         files: Vec<ChatFile>,
     },
-    /// Write files, all or none, and commit them with this message.
+    /// Write files, all or none, and commit them.
     Write {
         /// The files.
         files: Vec<WriteOrder>,
-        /// The commit message.
-        message: String,
+        /// How they are committed.
+        commit: CommitOrder,
     },
     /// Take the last write back, or do it again.
     Unwrite(Direction),
@@ -182,6 +182,10 @@ pub struct Written {
     pub paths: Vec<String>,
     /// The commit, shortened, if one was made.
     pub commit: Option<String>,
+    /// The commit before it of the user's own changes to these files, if one was made.
+    pub own_commit: Option<String>,
+    /// Whether the commit is made as soon as its message is there, which [`GitReport::Committed`] tells.
+    pub commit_follows: bool,
     /// Why there is none, or what else to know.
     pub notes: Vec<Failure>,
     /// Why the write cannot be undone, if it cannot.

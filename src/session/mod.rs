@@ -46,11 +46,8 @@ pub use architect::Plan;
 pub use asking::{AskEvent, Spent};
 pub use chat_files::ChatFile;
 pub use choosing::{Choices, Chosen};
-pub use command::{
-    Argument, COMMANDS, Candidate, Candidates, Command, CommandError, CommandInfo, Expected, Group, Place, Word,
-    find_command, folder_of, parse_command, place,
-};
-pub use commits::{GitOrder, GitReport};
+pub use command::{Argument, COMMANDS, Candidate, Candidates, Command, CommandError, CommandInfo, Expected, Group, Place, Word, find_command, folder_of, parse_command, place};
+pub use commits::{CommitOrder, Commits, Committed, GitOrder, GitReport};
 pub use custom::{CustomCommands, CustomUse, origin};
 pub use effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report, WriteOrder, Written};
 pub use fetching::{

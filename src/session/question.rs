@@ -69,6 +69,8 @@ impl Subject {
     pub(super) fn is_of_an_answer(&self) -> bool {
         matches!(self, Self::Wanted(_) | Self::Needed { .. } | Self::Plan(_))
     }
+    /// Whether the user's own changes to files are committed before accepted hunks go into them.
+    OwnChanges,
 }
 
 /// A question.
@@ -85,6 +87,13 @@ pub struct Question {
 }
 
 impl Session {
+    /// Asks before everything else, in a box of its own: for what the user has just set off and waits for.
+    pub(super) fn ask_now(&mut self, question: Question) {
+        self.questions.retain(|other| other.subject != question.subject);
+        self.questions.push_front(question);
+        self.asks_now = true;
+    }
+
     /// Asks, after what is asked already.
     pub(super) fn question(&mut self, question: Question) {
         if !self.questions.contains(&question) {
@@ -113,6 +122,10 @@ impl Session {
             Subject::Needed { files, message } => self.answer_needed(key, question, &files, &message),
             Subject::Plan(plan) => self.answer_plan(key, question, plan),
             Subject::Keeping(question) => self.answer_on_keeping(question, key),
+}
+
+        match question.subject {
+            Subject::OwnChanges => self.decide_own_changes(key),
         }
     }
 }

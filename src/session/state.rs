@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::asking::Spent;
 use super::chat_files::ChatFile;
 use super::choosing::Choices;
+use super::commits::Commits;
 use super::effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report};
 use super::fetching::Outside;
 use super::folding::{Folded, Folding};
@@ -80,6 +81,12 @@ pub struct Session {
     pub watching: Watching,
     /// Replies whose edits are being looked for.
     pub(super) proposing: usize,
+    /// Whether the first question was set off by the user's last key and may open at once.
+    pub asks_now: bool,
+    /// A text to be read, which the face has not shown yet: its title and itself.
+    pub to_read: Option<(String, String)>,
+    /// Commits under way, and how they are made.
+    pub commits: Commits,
     /// The turn that runs, if one does.
     pub turn: Option<Turn>,
     /// The proposals under review.
@@ -177,6 +184,9 @@ impl Session {
             queue: Queue::default(),
             watching: Watching::default(),
             proposing: 0,
+            asks_now: false,
+            to_read: None,
+            commits: Commits::default(),
             turn: None,
             review: Review::default(),
             proposals: 0,
@@ -447,6 +457,10 @@ impl Session {
             Report::Ran(report) => return self.ran(report),
             Report::Kept(report) => return self.kept(report),
             Report::Fetched(report) => return self.fetched(report),
+            Report::Git(report) => return self.git(report),
+            Report::Ran(report) => match report {},
+            Report::Kept(report) => match report {},
+            Report::Fetched(report) => match report {},
             Report::Servers(servers) => self.found(servers),
             Report::Failed(failure) => self.tell_failure(Level::Error, failure),
             Report::Connected { model, host, facts, notes } => {

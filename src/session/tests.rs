@@ -183,7 +183,9 @@ fn the_commit_speaks_of_the_request_behind_the_proposal() {
     finish(&mut session, turn, Finish::Stop);
     session.handle(Report::Proposed { request: "what does hunk 1 do?".into(), proposal: Proposal::default() });
     session.review.decide_all(Decision::Accepted);
-    assert!(matches!(session.write_accepted().as_slice(), [Effect::Write { message, .. }] if message == "Add a cache"));
+    assert!(
+        matches!(session.write_accepted().as_slice(), [Effect::Write { commit, .. }] if commit.fallback == "Add a cache")
+    );
 }
 
 #[test]

@@ -4,12 +4,10 @@ use super::effect::{Effect, Failure, WriteOrder, Written};
 use super::rounds::Rounds;
 use super::state::Session;
 use super::transcript::Level;
+use crate::context::shortened;
 use crate::edit::FileChange;
 use crate::review::{Composed, FileReview, Review};
 use crate::workspace::Direction;
-
-/// Longest first line of a commit message, in characters.
-const SUBJECT: usize = 72;
 
 impl Session {
     /// Writes the accepted hunks, and only those.
@@ -29,6 +27,7 @@ impl Session {
         self.writing = true;
         self.before_write(&files);
         vec![Effect::Write { files, message: commit_message(&self.request) }]
+        vec![Effect::Write { files, commit: self.commit_order() }]
     }
 
     /// Gives up everything under review. Nothing is written.
@@ -38,6 +37,7 @@ impl Session {
             hunks => format!("The review was abandoned ({}). Nothing was written.", count(hunks, "hunk")),
         };
         self.review = Review::default();
+        self.forget_own_changes();
         self.rounds = Rounds::closed();
         self.tell(Level::Info, told, "");
     }
@@ -56,6 +56,10 @@ impl Session {
         if let Some(commit) = &written.commit {
             text += &format!(", committed as {commit}");
         }
+        if let Some(own) = &written.own_commit {
+            text += &format!(", after your own changes as {own}");
+        }
+        self.commits.pending += usize::from(written.commit_follows);
         if rejected > 0 {
             text += &format!("; {} rejected", count(rejected, "hunk"));
         }
@@ -157,14 +161,8 @@ pub fn write_orders(file: &FileReview) -> Vec<WriteOrder> {
 
 /// The first line of the request, as the first line of a commit message.
 pub fn commit_message(request: &str) -> String {
-    let line = request.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("Apply reviewed hunks");
-    let mut subject: String = line.chars().take(SUBJECT).collect();
-    if line.chars().count() > SUBJECT {
-        let cut = subject.rfind(' ').unwrap_or(subject.len());
-        subject.truncate(cut);
-        subject.push('…');
-    }
-    subject
+    let line = request.lines().map(str::trim).find(|line| !line.is_empty());
+    shortened(line.unwrap_or("Apply reviewed hunks"))
 }
 
 /// `1 hunk`, `2 hunks`.

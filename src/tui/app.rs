@@ -152,6 +152,7 @@ impl App {
 
     /// Keeps cursors inside what they point into, after anything changed.
     pub(super) fn settle(&mut self) {
+        self.open_what_waits();
         let review = &self.session.review;
         if !contains(review, self.review.cursor) {
             self.review.cursor = nearest(review, self.review.cursor);

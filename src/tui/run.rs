@@ -23,7 +23,7 @@ use crate::config::Notify;
 use crate::models::{Dollars, Model};
 use crate::repo_map::Refresh;
 use crate::session::runner::Runner;
-use crate::session::{Clip, Command, Connection, Effect, LookOrder, ModeRules, Report, Session, WhichSession};
+use crate::session::{Clip, Command, Connection, Effect, GitOrder, LookOrder, ModeRules, Report, Session, WhichSession};
 
 /// Reports taken in before the next look at the keyboard.
 const REPORTS_AT_ONCE: usize = 64;
@@ -300,21 +300,29 @@ impl Stage {
 
     /// Waits for a write that has begun: leaving in the middle would leave half of it behind.
     async fn finish_write(&mut self, incoming: &mut mpsc::Receiver<Report>, screen: &mut Screen) -> io::Result<()> {
-        if !self.app.session.writing {
+        if !self.is_writing() {
             return Ok(());
         }
+        // What waits for its message is committed without it.
+        self.runner.execute(Effect::Git(GitOrder::Hurry));
         self.app.hint = "finishing the write …".into();
         // The terminal may be gone; the files come first.
         let _ = self.draw(screen);
         let finished = async {
-            while self.app.session.writing
+            while self.is_writing()
                 && let Some(report) = incoming.recv().await
             {
                 self.app.report(report);
+                // A commit may have come to be waited for.
+                self.runner.execute(Effect::Git(GitOrder::Hurry));
             }
         };
         let _ = tokio::time::timeout(WRITE_PATIENCE, finished).await;
         Ok(())
+    }
+
+    fn is_writing(&self) -> bool {
+        self.app.session.writing || self.app.session.commits.pending > 0
     }
 }
 

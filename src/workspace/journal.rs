@@ -17,6 +17,8 @@ mod record;
 mod recover;
 mod undo;
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry as Slot;
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
@@ -28,6 +30,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::error::WriteError;
 use super::fault::fault;
+use super::form::TextForm;
 use super::root::Root;
 pub(super) use record::{Change, Record, Version};
 pub(super) use recover::settle_unfinished;
@@ -50,6 +53,24 @@ const LOCK_POLL: Duration = Duration::from_millis(20);
 #[derive(Debug, Clone)]
 pub struct Journal {
     folder: PathBuf,
+}
+
+/// What writes did to one file, as texts; `None` where there was no file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileChange {
+    /// Relative to the root.
+    pub path: String,
+    /// Before the first of them.
+    pub before: Option<String>,
+    /// After the last.
+    pub after: Option<String>,
+}
+
+/// The text in the bytes of a file, whatever form it has there.
+fn text(bytes: Option<Vec<u8>>) -> Option<String> {
+    let bytes = bytes?;
+    let lossy = String::from_utf8_lossy(&bytes).into_owned();
+    Some(TextForm::decode(bytes).map_or(lossy, |(text, _)| text))
 }
 
 /// Why the journal cannot be used.
@@ -118,6 +139,30 @@ impl Journal {
     /// Its folder.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// The number of the last write; 0 before the first.
+    pub fn newest(&self) -> u64 {
+        self.entries().last().map_or(0, |entry| entry.number)
+    }
+
+    /// What the writes after that number did to each file, those that were undone aside: its content before the first of them
+    /// and after the last, in the order of the paths. Files that ended as they began are left out, and so are damaged records.
+    pub fn changes_after(&self, number: u64) -> Vec<FileChange> {
+        let mut files: BTreeMap<String, (Option<Vec<u8>>, Option<Vec<u8>>)> = BTreeMap::new();
+        let written = |entry: &Entry| entry.number > number && entry.stage == Stage::Done;
+        for entry in self.entries().into_iter().filter(written) {
+            let record = fs::read(self.path(entry)).ok().and_then(|bytes| record::decode(&bytes));
+            for Change { path, before, after, .. } in record.into_iter().flat_map(|record| record.files) {
+                let after = after.map(|version| version.bytes);
+                match files.entry(path) {
+                    Slot::Occupied(mut known) => known.get_mut().1 = after,
+                    Slot::Vacant(new) => drop(new.insert((before.map(|version| version.bytes), after))),
+                }
+            }
+        }
+        let changed = files.into_iter().filter(|(_, (before, after))| before != after);
+        changed.map(|(path, (before, after))| FileChange { path, before: text(before), after: text(after) }).collect()
     }
 
     /// Waits for the lock, and makes the folder where there is none.

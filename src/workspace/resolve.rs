@@ -69,6 +69,13 @@ fn follow(root: &Root, path: &str) -> Result<Place, Refusal> {
     Ok(place)
 }
 
+/// Where the bytes of `path` really are, relative to the root: differs from it where it leads through a link. As it is where it
+/// leads nowhere.
+pub fn stored_at(root: &Root, path: &str) -> String {
+    let place = resolve(root, path).ok();
+    place.and_then(|place| relative(root, &place.target)).unwrap_or_else(|| path.to_owned())
+}
+
 /// Whether there is something that is no folder under the relative name `path`, be it listed or hidden. A link that leads
 /// nowhere or out of the root counts, and so does what may not be looked at: the name is taken, and reading says why.
 pub fn stands(root: &Root, path: &str) -> bool {

@@ -91,16 +91,25 @@ impl Runner {
 
 /// Whom to ask for a summary: the model that was chosen or that the settings name, else the one that is told to suit, else the model itself.
 fn weak_line(outfit: &Outfit, chosen: Option<&str>, main: &Line) -> Line {
+}
+
+/// Whom to ask for a summary: the weak model where there is one, else the model itself.
+fn weak_line(outfit: &Outfit, main: &Line) -> Line {
+    own_weak_line(outfit, main).unwrap_or_else(|| main.clone())
+}
+
+/// The weak model: the one that the settings name, else the one that is told to suit.
+pub(super) fn own_weak_line(outfit: &Outfit, main: &Line) -> Option<Line> {
     // A server of the user's own, or one that was found, need not have the models of the table.
     let suits = main.facts.weak.as_deref().filter(|_| main.configured && outfit.settings.base_url.is_none());
     let named = chosen.or(outfit.settings.weak_model.as_deref()).or(suits);
     let line = named.and_then(|name| connect_model(outfit, name).ok().flatten());
     // Without its key it would only fail.
-    line.filter(|line| line.notes.is_empty()).unwrap_or_else(|| main.clone())
+    line.filter(|line| line.notes.is_empty())
 }
 
 /// The whole answer, and what it costs.
-async fn answer(
+pub(super) async fn answer(
     line: &Line,
     request: Request,
     cancel: &CancellationToken,

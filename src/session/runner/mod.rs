@@ -7,6 +7,7 @@ mod ask;
 mod attachments;
 mod checking;
 mod comments;
+mod committing;
 mod compose;
 mod connect;
 mod counter;
@@ -18,8 +19,10 @@ mod keeping;
 mod kept;
 mod looking;
 mod notify;
+mod message;
 mod outfit;
 mod output;
+mod pending;
 mod pings;
 mod processes;
 mod prompts;
@@ -46,12 +49,14 @@ pub use counter::CachedCounter;
 pub use doctor::{Check, Health, checks_text, checkup, server_check};
 pub use editor::editor_line;
 pub use kept::KeptMap;
+pub use message::{message_line, messages};
 pub use outfit::{Machine, Outfit, catalog};
 pub use output::{SharedOutput, shared_output};
 pub use processes::output_budget;
+pub use pending::{Messages, Pending};
 pub use propose::{propose, propose_alone};
 pub use store::map_store;
-pub use write::{NotWritten, recovered, unwrite, write};
+pub use write::{NotWritten, WriteOutcome, recovered, unwrite, write, write_files};
 
 use self::fetching::Fetching;
 use super::{ChatFile, ContextOrder, ContextView, Effect, Failure, Report, WriteOrder, Written};
@@ -61,7 +66,8 @@ use crate::edit::FormatChoice;
 use crate::llm::{self, HttpProvider, LlmError};
 use crate::models::{Api, Model};
 use crate::repo_map::TagGraph;
-use crate::workspace::{self, Changed, Direction, Journal, Root, Watch};
+use crate::workspace::{self, Changed, Journal, Root, Watch};
+use committing::Commits;
 
 /// A burst of keystrokes is measured once, this long after the last of them.
 const DEBOUNCE: Duration = Duration::from_millis(120);
@@ -101,6 +107,7 @@ struct Shared {
     fetching: Fetching,
     jobs: processes::Jobs,
     keeper: keeping::Keeper,
+    commits: Commits,
 }
 
 impl Runner {
@@ -125,6 +132,7 @@ impl Runner {
             fetching: Fetching::default(),
             jobs: processes::Jobs::default(),
             keeper: keeping::Keeper::default(),
+            commits: Commits::default(),
             root,
             outfit,
         };
@@ -146,6 +154,7 @@ impl Runner {
                 tokio::spawn(runner.measure(*order));
             }
             Effect::Ask(order) => {
+                runner.begin_diff(&order);
                 let cancel = CancellationToken::new();
                 // Whatever the turn before still does, such as keeping a cache warm, ends here.
                 std::mem::replace(&mut *lock(&self.shared.turn), cancel.clone()).cancel();
@@ -160,14 +169,8 @@ impl Runner {
                 let failed = |failure| Report::NotProposed(Some(failure));
                 runner.blocking(failed, move |runner| runner.propose(&earlier, &files, request))
             }
-            Effect::Write { files, message } => {
-                let failed = |failure| Report::NotWritten { failure, stale: Vec::new() };
-                runner.blocking(failed, move |runner| runner.write(&files, &message));
-            }
-            Effect::Unwrite(direction) => {
-                let failed = move |failure| Report::Unwrote { direction, result: Err(failure) };
-                runner.blocking(failed, move |runner| Report::Unwrote { direction, result: runner.unwrite(direction) });
-            }
+            Effect::Write { files, commit } => runner.write_and_commit(files, commit),
+            Effect::Unwrite(direction) => runner.unwrite_in_turn(direction),
             Effect::Reread(paths) => paths.into_iter().for_each(|path| {
                 runner.clone().blocking(Report::Failed, move |runner| {
                     let text = workspace::read(&runner.shared.root, &path).ok().map(|snapshot| snapshot.text);
@@ -189,6 +192,10 @@ impl Runner {
             Effect::Run(order) => runner.run_order(order),
             Effect::Keep(order) => self.keep(order),
             Effect::Fetch(order) => runner.fetch(order),
+            Effect::Git(order) => runner.git(order),
+            Effect::Run(order) => match order {},
+            Effect::Keep(order) => match order {},
+            Effect::Fetch(order) => match order {},
         }
     }
 
@@ -211,18 +218,6 @@ impl Runner {
             let report = caught(|| work(&self)).unwrap_or_else(failed);
             self.report_now(report);
         });
-    }
-
-    fn write(&self, files: &[WriteOrder], message: &str) -> Report {
-        let message = self.shared.outfit.settings.auto_commit.then_some(message);
-        match write(&self.shared.root, self.journal().as_ref(), files, message) {
-            Ok(written) => Report::Wrote(written),
-            Err((failure, stale)) => Report::NotWritten { failure, stale },
-        }
-    }
-
-    fn unwrite(&self, direction: Direction) -> Result<Written, Failure> {
-        unwrite(&self.shared.root, self.journal().as_ref(), direction, self.shared.outfit.settings.auto_commit)
     }
 
     fn journal(&self) -> Option<Journal> {

@@ -158,7 +158,7 @@ fn not_followed(error: &str) -> Failure {
 }
 
 /// The branch or commit that HEAD names; `None` outside git or where git cannot be read.
-fn head_line(root: &Root) -> Option<String> {
+pub(super) fn head_line(root: &Root) -> Option<String> {
     if root.kind() != RootKind::Git {
         return None;
     }

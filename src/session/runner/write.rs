@@ -1,17 +1,28 @@
-//! Writes accepted hunks, all files or none, and commits them.
+//! Writes accepted hunks, all files or none, and takes them for the commit that follows.
 
-use std::collections::BTreeSet;
-
-use crate::git::{GitError, Repo};
-use crate::session::{Failure, WriteOrder, Written};
-use crate::workspace::{self, Direction, FileWrite, Journal, Recovered, Recovery, Root, RootKind, WriteError};
+use crate::config::Settings;
+use crate::git::{GitError, OwnChanges, Repo};
+use crate::session::runner::pending::{Pending, manner, not_committed, told as told_of_commit, trailer};
+use crate::session::{CommitOrder, Failure, WriteOrder, Written};
+use crate::workspace::{
+    self, Direction, FileWrite, Journal, Recovered, Recovery, Root, RootKind, WriteError, stored_at,
+};
 
 /// Why nothing was written, and which files changed meanwhile.
 pub type NotWritten = (Failure, Vec<String>);
 
-/// Writes the files and, with a `message`, commits them in a git repository. Files that had uncommitted changes of the
-/// user's own are written but left out of the commit: it must hold what was accepted and nothing else. With a journal the
-/// write can be undone.
+/// What came of an order to write.
+#[derive(Debug)]
+pub enum WriteOutcome {
+    /// Nothing is written yet: these files have changes of the user's own, and it is to be asked what becomes of them.
+    OwnChanges(Vec<String>),
+    /// The files are written; the commits that are to follow, if any.
+    Written(Written, Option<Pending>),
+}
+
+/// Writes the files and, with an order for it, takes them for a commit where there is a git repository. The user's own
+/// uncommitted changes to these files are taken for a commit before it, or the files are left out of the commit, as the order
+/// says: it must hold what was accepted and nothing else. With a journal the write can be undone.
 ///
 /// # Errors
 /// Nothing was written: a file changed meanwhile, or the file system refused.
@@ -19,10 +30,44 @@ pub fn write(
     root: &Root,
     journal: Option<&Journal>,
     orders: &[WriteOrder],
+    commit: Option<&CommitOrder>,
+) -> Result<WriteOutcome, NotWritten> {
+    let commit = commit.filter(|_| root.kind() == RootKind::Git);
+    let before = commit.map(|commit| Before::look(root, orders, commit));
+    if let (Some(Ok(Some(before))), Some(CommitOrder { own_changes: None, .. })) = (&before, commit)
+        && !before.own.whole.is_empty()
+    {
+        return Ok(WriteOutcome::OwnChanges(before.own.whole.clone()));
+    }
+    let message = commit.map(|commit| commit.fallback.as_str());
+    let (mut written, stored) = put_down(root, journal, orders, message)?;
+    let pending = match (before, commit) {
+        (Some(Ok(Some(before))), Some(commit)) => before.take(&stored, commit).map(Some),
+        (Some(Err(error)), _) => Err(error),
+        _ => Ok(None),
+    };
+    let pending = pending.unwrap_or_else(|error| {
+        written.notes.push(not_committed(&error));
+        None
+    });
+    Ok(WriteOutcome::Written(written, pending))
+}
+
+/// Writes the files, without a commit.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_files(root: &Root, journal: Option<&Journal>, orders: &[WriteOrder]) -> Result<Written, NotWritten> {
+    put_down(root, journal, orders, None).map(|(written, _)| written)
+}
+
+/// Writes the files; what that did, and where their bytes really are.
+fn put_down(
+    root: &Root,
+    journal: Option<&Journal>,
+    orders: &[WriteOrder],
     message: Option<&str>,
-) -> Result<Written, NotWritten> {
-    let message = message.filter(|_| root.kind() == RootKind::Git);
-    let dirty = if message.is_some() { dirty_now(root) } else { Ok(BTreeSet::new()) };
+) -> Result<(Written, Vec<String>), NotWritten> {
     let writes: Vec<FileWrite> = orders
         .iter()
         .map(|order| FileWrite {
@@ -44,11 +89,68 @@ pub fn write(
         }),
         ..Written::default()
     };
-    Ok(committed(written, root, &stored, dirty, message))
+    Ok((written, stored))
+}
+
+/// What is known of the files before they are written.
+struct Before {
+    repo: Repo,
+    own: OwnChanges,
+    /// The user's own changes, taken to be committed first.
+    pending: Pending,
+}
+
+impl Before {
+    /// Looks at the files that are to be written; `None` outside of a repository.
+    fn look(root: &Root, orders: &[WriteOrder], commit: &CommitOrder) -> Result<Option<Self>, GitError> {
+        let Some(repo) = Repo::open(root.path())? else { return Ok(None) };
+        if let Some(operation) = repo.state() {
+            return Err(GitError::InProgress { operation });
+        }
+        let stored: Vec<String> = orders.iter().map(|order| stored_at(root, &order.path)).collect();
+        let own = repo.own_changes(&stored)?;
+        let mut pending = Pending::new(root);
+        if commit.own_changes == Some(true) && !own.whole.is_empty() {
+            pending = pending.with_own(repo.take(&own.whole, None)?, &own.whole);
+        }
+        Ok(Some(Self { repo, own, pending }))
+    }
+
+    /// Takes what was written.
+    fn take(self, stored: &[String], commit: &CommitOrder) -> Result<Pending, GitError> {
+        let Self { repo, own, pending } = self;
+        let stays_out = |path: &&String| match pending.own() {
+            Some(_) => own.partly_staged.contains(*path),
+            None => own.holds(path),
+        };
+        let (out, ours): (Vec<&String>, Vec<&String>) = stored.iter().partition(stays_out);
+        let ours: Vec<String> = ours.into_iter().cloned().collect();
+        let note = (!out.is_empty()).then(|| left_out(&out, &own));
+        let taken = repo.take(&ours, pending.own())?;
+        let pending = pending.with_note(note);
+        if ours.is_empty() {
+            return Ok(pending);
+        }
+        Ok(pending.with_accepted(taken, &commit.fallback, &commit.request))
+    }
+}
+
+fn left_out(paths: &[&String], own: &OwnChanges) -> Failure {
+    let names: Vec<&str> = paths.iter().map(|path| path.as_str()).collect();
+    let files = names.join(", ");
+    let why = if paths.iter().all(|path| own.partly_staged.contains(*path)) {
+        "because a part of the file is staged"
+    } else {
+        "because of uncommitted changes of your own in the file"
+    };
+    Failure {
+        message: format!("Not committed, {why}: {files}."),
+        hint: "The hunks are written; commit the file when you are ready.".into(),
+    }
 }
 
 /// Takes the last write back, or does the one again that was undone last. One that was committed is taken back by a commit
-/// of its own, if `may_commit`: the branch never moves back.
+/// of its own, if the settings want commits: the branch never moves back.
 ///
 /// # Errors
 /// Nothing was changed: a file is not as the write left it, or the disk refuses.
@@ -56,19 +158,68 @@ pub fn unwrite(
     root: &Root,
     journal: Option<&Journal>,
     direction: Direction,
-    may_commit: bool,
+    settings: &Settings,
 ) -> Result<Written, Failure> {
     let Some(journal) = journal else { return Ok(Written::default()) };
-    let may_commit = may_commit && root.kind() == RootKind::Git;
-    let dirty = if may_commit { dirty_now(root) } else { Ok(BTreeSet::new()) };
+    let repo = if settings.auto_commit && root.kind() == RootKind::Git { Repo::open(root.path()) } else { Ok(None) };
+    // What is not committed before is not ours to commit.
+    let dirty = repo.as_ref().ok().and_then(Option::as_ref).map(Repo::dirty_paths);
     let done = workspace::undo(root, journal, direction).map_err(|error| not_written(error).0)?;
-    let message = done.message.filter(|_| may_commit).map(|message| match direction {
-        Direction::Undo => format!("Undo: {message}"),
-        Direction::Redo => message,
-    });
-    let written = Written { notes: done.recovered.iter().map(told).collect(), ..Written::default() };
-    let stored = done.paths.clone();
-    Ok(committed(Written { paths: done.paths, ..written }, root, &stored, dirty, message.as_deref()))
+    let mut written =
+        Written { notes: done.recovered.iter().map(told).collect(), paths: done.paths.clone(), ..Written::default() };
+    let Some(recorded) = done.message.filter(|_| !done.paths.is_empty()) else { return Ok(written) };
+    let committed = match (repo, dirty) {
+        (Ok(Some(repo)), Some(Ok(dirty))) => {
+            let (own, clean): (Vec<String>, Vec<String>) =
+                done.paths.into_iter().partition(|path| dirty.contains(path));
+            commit_unwritten(&repo, &clean, &own, direction, &recorded, settings)
+        }
+        (Err(error), _) | (_, Some(Err(error))) => Err(error),
+        (Ok(_), _) => return Ok(written),
+    };
+    match committed {
+        Ok((commit, notes)) => {
+            written.commit = commit;
+            written.notes.extend(notes);
+        }
+        Err(error) => written.notes.push(not_committed(&error)),
+    }
+    Ok(written)
+}
+
+/// Commits what was undone or done again, as far as it was committed before.
+fn commit_unwritten(
+    repo: &Repo,
+    clean: &[String],
+    own: &[String],
+    direction: Direction,
+    recorded: &str,
+    settings: &Settings,
+) -> Result<(Option<String>, Vec<Failure>), GitError> {
+    let mut notes = Vec::new();
+    // What is as it was committed now needs no word: the write itself had not been committed.
+    let still = repo.own_changes(own)?;
+    let out: Vec<&String> = own.iter().filter(|path| still.holds(path)).collect();
+    if !out.is_empty() {
+        notes.push(left_out(&out, &still));
+    }
+    if clean.is_empty() {
+        return Ok((None, notes));
+    }
+    // The record knows the first line of the request; the commit may have been given a better message since.
+    let last = clean.first().and_then(|path| repo.subject_of_last_change(path));
+    let last = last.unwrap_or_else(|| recorded.to_owned());
+    let message = match direction {
+        Direction::Undo => format!("Undo: {last}"),
+        Direction::Redo => {
+            let model = settings.model.as_deref().unwrap_or_default();
+            last.strip_prefix("Undo: ").unwrap_or(&last).to_owned() + &trailer(settings, model)
+        }
+    };
+    let taken = repo.take(clean, None)?;
+    let commit = repo.commit(taken, &manner(&message, settings, true))?;
+    notes.extend(told_of_commit(&commit));
+    Ok((Some(commit.short_id), notes))
 }
 
 /// Sees to the writes that an earlier process did not live to finish, and tells of them.
@@ -99,63 +250,6 @@ fn told(write: &Recovered) -> Failure {
     Failure { message: format!("An earlier write was interrupted and {what}."), hint: hint.into() }
 }
 
-/// Commits what was written, if there is a message; whatever happens is told in the result.
-fn committed(
-    mut written: Written,
-    root: &Root,
-    stored: &[String],
-    dirty: Result<BTreeSet<String>, GitError>,
-    message: Option<&str>,
-) -> Written {
-    let Some(message) = message else { return written };
-    match dirty.and_then(|dirty| commit_clean(root, stored, &dirty, message)) {
-        Ok((commit, note)) => {
-            written.commit = commit;
-            written.notes.extend(note);
-        }
-        Err(error) => written.notes.push(not_committed(&error)),
-    }
-    written
-}
-
-/// Every path with uncommitted changes.
-fn dirty_now(root: &Root) -> Result<BTreeSet<String>, GitError> {
-    open(root)?.map_or_else(|| Ok(BTreeSet::new()), |repo| repo.dirty_paths())
-}
-
-fn open(root: &Root) -> Result<Option<Repo>, GitError> {
-    if root.kind() == RootKind::Git { Repo::open(root.path()) } else { Ok(None) }
-}
-
-type Committed = (Option<String>, Option<Failure>);
-
-/// Commits those of `paths` that were clean before; the commit, and what else to know.
-fn commit_clean(root: &Root, paths: &[String], dirty: &BTreeSet<String>, message: &str) -> Result<Committed, GitError> {
-    let Some(repo) = open(root)? else { return Ok((None, None)) };
-    let (own, clean): (Vec<String>, Vec<String>) = paths.iter().cloned().partition(|path| dirty.contains(path));
-    let mut notes = Vec::new();
-    if !own.is_empty() {
-        let files = own.join(", ");
-        notes.push(format!("Not committed, because of uncommitted changes of your own in the file: {files}."));
-    }
-    let commit = if clean.is_empty() { None } else { Some(repo.commit_paths(&clean, message)?) };
-    if let Some(commit) = &commit {
-        if !commit.left_out.is_empty() {
-            notes.push(format!("Not committed, because git ignores it: {}.", commit.left_out.join(", ")));
-        }
-        if commit.index_is_behind {
-            notes.push("The commit stands, but git's index could not be brought up to date: run git reset.".to_owned());
-        }
-    }
-    let hint = "The hunks are written; commit the rest when you are ready.".to_owned();
-    let note = (!notes.is_empty()).then(|| Failure { message: notes.join(" "), hint });
-    Ok((commit.map(|commit| commit.short_id), note))
-}
-
-fn not_committed(error: &GitError) -> Failure {
-    Failure { message: format!("Written, but not committed: {error}."), hint: error.hint() }
-}
-
 fn not_written(error: WriteError) -> NotWritten {
     let failure = Failure { message: format!("{error}."), hint: error.hint() };
     match error {
@@ -169,6 +263,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::session::runner::pending::Messages;
 
     #[test]
     fn a_users_own_change_behind_a_link_stays_out_of_the_commit() {
@@ -184,8 +279,14 @@ mod tests {
             content: Some("one, mine\nTWO\n".into()),
             renamed_from: None,
         };
-        let written = write(&root, None, &[order], Some("change")).unwrap();
-        assert_eq!(written.commit, None);
-        assert!(written.notes[0].message.contains("real.rs"));
+        let ask = CommitOrder { fallback: "change".into(), ..CommitOrder::default() };
+        let asked = write(&root, None, std::slice::from_ref(&order), Some(&ask)).unwrap();
+        assert!(matches!(asked, WriteOutcome::OwnChanges(paths) if paths == ["real.rs"]));
+        let leave = CommitOrder { own_changes: Some(false), ..ask };
+        let outcome = write(&root, None, &[order], Some(&leave)).unwrap();
+        let WriteOutcome::Written(_, Some(pending)) = outcome else { panic!("{outcome:?}") };
+        let committed = pending.commit(Messages::default(), &Settings::default(), "");
+        assert_eq!(committed.commit, None);
+        assert!(committed.notes[0].message.contains("real.rs"));
     }
 }

@@ -10,6 +10,7 @@ mod palette;
 mod past;
 mod review;
 mod showing;
+mod waiting;
 
 pub(crate) use command::is_command;
 pub(super) use map::MapRow;
