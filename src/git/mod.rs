@@ -16,8 +16,8 @@ mod patch;
 mod program;
 mod repo;
 mod revisions;
-mod uncommitted;
 mod take;
+mod uncommitted;
 
 pub use checkout::Checkout;
 pub use commit::{Commit, Manner};

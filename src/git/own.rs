@@ -6,6 +6,7 @@ use git2::{Sort, Status, StatusOptions};
 
 use super::error::GitError;
 use super::repo::Repo;
+use super::take::SKIP_WORKTREE;
 
 /// Commits that are looked at for the last change of a file.
 const LOOKED_BACK: usize = 200;
@@ -44,7 +45,14 @@ impl Repo {
             options.pathspec(self.to_top(path));
         }
         let statuses = self.inner.statuses(Some(&mut options)).map_err(GitError::when("read the status"))?;
+        let index = self.inner.index().map_err(GitError::when("read the index"))?;
         for entry in statuses.iter() {
+            // What a sparse checkout leaves out is not deleted.
+            let in_index = entry.path().ok().and_then(|path| index.get_path(Path::new(path), 0));
+            let is_sparse = in_index.is_some_and(|entry| entry.flags_extended & SKIP_WORKTREE != 0);
+            if is_sparse && entry.status() == Status::WT_DELETED {
+                continue;
+            }
             let Some(path) = entry.path().ok().and_then(|path| self.below_folder(path)) else { continue };
             // A folder that is named by a file of ours is none of ours.
             if !paths.contains(&path) {

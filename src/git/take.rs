@@ -17,7 +17,7 @@ const MODE_LINK: u32 = 0o120_000;
 const MODE_SUBMODULE: u32 = 0o160_000;
 
 /// The bit of an index entry whose file a sparse checkout leaves out of the work tree.
-const SKIP_WORKTREE: u16 = 1 << 14;
+pub(super) const SKIP_WORKTREE: u16 = 1 << 14;
 
 /// What an entry of a tree or of the index holds, and its mode.
 pub(super) type Held = (Oid, u32);

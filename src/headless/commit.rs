@@ -40,6 +40,7 @@ impl Writing<'_> {
         let settings = &self.outfit.settings;
         let journal = journal_of(self.root, settings);
         let mut order = CommitOrder {
+            weak_model: None,
             fallback: commit_message(self.request),
             request: self.request.to_owned(),
             own_changes: settings.dirty_commits.or_else(|| (!self.asks()).then_some(false)),
@@ -69,7 +70,7 @@ impl Writing<'_> {
         tell: impl Fn(AskEvent) -> Result<(), UserError>,
     ) -> Result<Written, UserError> {
         let worth = pending.is_worth_a_message();
-        let line = worth.then(|| message_line(self.outfit, Some(self.line))).flatten();
+        let line = worth.then(|| message_line(self.outfit, None, Some(self.line))).flatten();
         let mut told = Ok(());
         let mut texts = Messages::default();
         if let Some(line) = line {

@@ -25,7 +25,9 @@ use crate::error::{ErrorKind, UserError};
 use crate::llm::{LlmError, StreamEvent};
 use crate::models::{Dollars, Ledger};
 use crate::review::{Decision, Review};
-use crate::session::runner::{AskError, Asked, Line, Outfit, Question, Survey, ask, connect, editor_line, map_store, propose, write};
+use crate::session::runner::{
+    AskError, Asked, Line, Outfit, Question, Survey, ask, connect, editor_line, map_store, propose,
+};
 use crate::session::{
     AskEvent, ChatFile, ContextOrder, ContextView, Failure, WriteOrder, Written, uncounted, write_orders,
 };
@@ -87,20 +89,9 @@ pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, User
         }
     };
     let proposal = desk.mended(&asked, reply)?;
-    let settling = Settling { settings: &outfit.settings, journal: journal.as_ref(), args, message: &message };
+    let settling = Settling { settings: &outfit.settings, args, message: &message };
     let settled = desk.settle(&settling, proposal)?;
     desk.verified(&settling, settled)
-    if args.yes && desk.doubtful.get() {
-        let text = "nothing was applied: nobody can tell where the two parts of the answer belong together";
-        return Err(UserError::new(
-            ErrorKind::Incomplete,
-            text,
-            "look at the hunks without --yes, or ask for less at once",
-        ));
-    }
-    let writing =
-        Writing { root, outfit: &outfit, line: &line, request: &message, allowance: desk.allowance(), yes: args.yes };
-    settle(&writing, args, proposal, &out)
 }
 
 /// What every request of the turn is made with.
@@ -389,7 +380,6 @@ fn ask_error(error: &AskError) -> UserError {
 /// How proposals are decided on and written.
 struct Settling<'s> {
     settings: &'s Settings,
-    journal: Option<&'s Journal>,
     args: &'s EditArgs,
     /// The request, for the commit message.
     message: &'s str,
@@ -437,9 +427,15 @@ impl Desk<'_> {
             return Ok(Settled::nothing(1));
         }
         // Most failures leave everything as it was, but not all do: which, the message itself says.
-        let message = how.settings.auto_commit.then(|| commit_message(how.message));
-        let written = write(self.root, how.journal, &orders, message.as_deref())
-            .map_err(|(failure, _)| UserError::new(ErrorKind::Machine, failure.message, failure.hint))?;
+        let writing = Writing {
+            root: self.root,
+            outfit: self.outfit,
+            line: self.line,
+            request: how.message,
+            allowance: self.allowance(),
+            yes: args.yes,
+        };
+        let written = writing.write(&orders, |event| out.asked(&self.line.model, event))?;
         out.written(&written)?;
         Ok(Settled { code: u8::from(refused || rejected), orders, written })
     }
@@ -500,36 +496,6 @@ impl Desk<'_> {
             }
         }
     }
-}
-
-/// Decides on the proposal and writes what was accepted.
-fn settle(writing: &Writing<'_>, args: &EditArgs, proposal: Proposal, out: &Out) -> Result<u8, UserError> {
-    for (index, outcome) in proposal.outcomes.iter().enumerate() {
-        out.event("hunk", outcome_json(outcome))?;
-        if !args.json {
-            complain(&outcome_line(index + 1, outcome));
-        }
-    }
-    if proposal.outcomes.is_empty() {
-        out.nothing_written()?;
-        return Ok(1);
-    }
-    let refused = proposal.outcomes.iter().any(|outcome| outcome.status == Status::Refused);
-    let asks = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    if args.dry_run || (!args.yes && !asks) {
-        out.diff(&as_diff(&proposal))?;
-        out.nothing_written()?;
-        return Ok(u8::from(refused));
-    }
-    let (orders, rejected) = decided(proposal, args.yes);
-    if orders.is_empty() {
-        out.nothing_written()?;
-        return Ok(1);
-    }
-    // Most failures leave everything as it was, but not all do: which, the message itself says.
-    let written = writing.write(&orders, |event| out.asked(&writing.line.model, event))?;
-    out.written(&written)?;
-    Ok(u8::from(refused || rejected))
 }
 
 /// What to write, by `--yes` or by asking, and whether something of the proposal was rejected.

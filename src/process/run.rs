@@ -68,7 +68,7 @@ impl Stop {
 }
 
 /// How a command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum End {
     /// By itself, with this code.
     Exit(i32),

@@ -21,6 +21,8 @@ pub struct CommitOrder {
     pub own_changes: Option<bool>,
     /// What may be spent on messages; `None` for as much as it takes.
     pub allowance: Option<Dollars>,
+    /// The weak model that was chosen in this session, if one was.
+    pub weak_model: Option<String>,
 }
 
 /// Something to be done with git.
@@ -32,6 +34,8 @@ pub enum GitOrder {
         message: Option<String>,
         /// What may be spent on that; `None` for as much as it takes.
         allowance: Option<Dollars>,
+        /// The weak model that was chosen in this session, if one was.
+        weak_model: Option<String>,
     },
     /// Show what was written since the last message.
     Diff,
@@ -78,6 +82,7 @@ impl Session {
             request: self.request.clone(),
             own_changes: self.commits.own_changes,
             allowance: self.allowance(),
+            weak_model: self.choices.weak_model.clone(),
         }
     }
 
@@ -100,7 +105,11 @@ impl Session {
     /// Commits what the user has not committed.
     pub(super) fn commit_all(&mut self, message: Option<String>) -> Vec<Effect> {
         self.commits.pending += 1;
-        vec![Effect::Git(GitOrder::Commit { message, allowance: self.allowance() })]
+        vec![Effect::Git(GitOrder::Commit {
+            message,
+            allowance: self.allowance(),
+            weak_model: self.choices.weak_model.clone(),
+        })]
     }
 
     fn committed(&mut self, committed: Committed) {

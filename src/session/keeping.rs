@@ -221,7 +221,7 @@ impl Session {
                 self.tell(Level::Info, format!("{what} was written to {path}."), "");
             }
             KeepReport::Exists(order) => self.ask_to_replace(order),
-            KeepReport::Commands { path, text } => self.take_commands(&path, &text),
+            KeepReport::Commands { path, text } => self.take_script(&path, &text),
             KeepReport::Failed(failure) => self.tell_failure(Level::Warning, failure),
         }
         Vec::new()

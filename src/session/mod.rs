@@ -46,7 +46,10 @@ pub use architect::Plan;
 pub use asking::{AskEvent, Spent};
 pub use chat_files::ChatFile;
 pub use choosing::{Choices, Chosen};
-pub use command::{Argument, COMMANDS, Candidate, Candidates, Command, CommandError, CommandInfo, Expected, Group, Place, Word, find_command, folder_of, parse_command, place};
+pub use command::{
+    Argument, COMMANDS, Candidate, Candidates, Command, CommandError, CommandInfo, Expected, Group, Place, Word,
+    find_command, folder_of, parse_command, place,
+};
 pub use commits::{CommitOrder, Commits, Committed, GitOrder, GitReport};
 pub use custom::{CustomCommands, CustomUse, origin};
 pub use effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report, WriteOrder, Written};

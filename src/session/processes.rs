@@ -145,7 +145,7 @@ pub struct Outcome {
 }
 
 /// How a run stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum RunState {
     /// It runs.
     Running,
@@ -180,7 +180,7 @@ pub(super) fn end_words(end: End) -> String {
 }
 
 /// A command in the transcript.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Ran {
     /// The run.
     pub run: u64,

@@ -62,6 +62,8 @@ pub enum Subject {
     Plan(Plan),
     /// Sessions that are kept, and files that are written of them.
     Keeping(KeepQuestion),
+    /// Whether the user's own changes to files are committed before accepted hunks go into them.
+    OwnChanges,
 }
 
 impl Subject {
@@ -69,8 +71,6 @@ impl Subject {
     pub(super) fn is_of_an_answer(&self) -> bool {
         matches!(self, Self::Wanted(_) | Self::Needed { .. } | Self::Plan(_))
     }
-    /// Whether the user's own changes to files are committed before accepted hunks go into them.
-    OwnChanges,
 }
 
 /// A question.
@@ -122,9 +122,6 @@ impl Session {
             Subject::Needed { files, message } => self.answer_needed(key, question, &files, &message),
             Subject::Plan(plan) => self.answer_plan(key, question, plan),
             Subject::Keeping(question) => self.answer_on_keeping(question, key),
-}
-
-        match question.subject {
             Subject::OwnChanges => self.decide_own_changes(key),
         }
     }

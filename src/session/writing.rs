@@ -26,7 +26,6 @@ impl Session {
         }
         self.writing = true;
         self.before_write(&files);
-        vec![Effect::Write { files, message: commit_message(&self.request) }]
         vec![Effect::Write { files, commit: self.commit_order() }]
     }
 

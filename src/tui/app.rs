@@ -218,7 +218,6 @@ impl App {
             Action::ToggleThoughts => self.session.transcript.iter().any(has_thoughts),
             Action::SendQueued => self.session.turn.is_none() && !self.session.queue.waiting().is_empty(),
             Action::TakeBackQueued => !self.session.queue.waiting().is_empty(),
-            Action::Interrupt => false,
             // The bar is for what is wanted next; the help tells of these.
             Action::Interrupt | Action::HistoryBack | Action::HistoryForward | Action::HistorySearch => false,
             Action::FindServers | Action::CopyPrompt | Action::PasteReply => {

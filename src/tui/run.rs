@@ -23,7 +23,9 @@ use crate::config::Notify;
 use crate::models::{Dollars, Model};
 use crate::repo_map::Refresh;
 use crate::session::runner::Runner;
-use crate::session::{Clip, Command, Connection, Effect, GitOrder, LookOrder, ModeRules, Report, Session, WhichSession};
+use crate::session::{
+    Clip, Command, Connection, Effect, GitOrder, LookOrder, ModeRules, Report, Session, WhichSession,
+};
 
 /// Reports taken in before the next look at the keyboard.
 const REPORTS_AT_ONCE: usize = 64;

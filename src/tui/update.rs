@@ -267,7 +267,6 @@ impl App {
             Action::ViewPrompt => self.view_prompt(),
             Action::ViewLog => self.overlay = Some(Overlay::logs(&self.session.processes.logs)),
             Action::EditMessage => return vec![Task::Edit(self.composer.text())],
-            Action::Help | Action::HelpHere => self.overlay = Some(Overlay::help(self.focus)),
             Action::Palette => self.open_palette(),
             Action::Help | Action::HelpHere => {
                 self.overlay = Some(Overlay::help(self.focus, &self.session.known.commands))

@@ -382,6 +382,29 @@ fn what_does_not_parse_goes_back_until_it_does_and_the_code_says_whether_it_does
 }
 
 #[test]
+fn own_changes_are_left_for_the_user_or_committed_first() {
+    for (own_first, subjects) in [
+        (false, vec!["Start the harbour"]),
+        (true, vec!["Make it safe", "Own changes to harbour.py", "Start the harbour"]),
+    ] {
+        let repo = harbour_repo();
+        let mine = repo.read("harbour.py") + "\n# mine\n";
+        repo.file("harbour.py", &mine);
+        let server = ModelServer::start(vec![Step::reply(&good())]);
+        let mut command = rhumb(&repo.path(), &["edit", "-m", "Make it safe", "--file", "harbour.py", "--yes"]);
+        command.args(["--base-url", &server.base_url(), "--model", MODEL]);
+        if own_first {
+            command.env("RHUMB_DIRTY_COMMITS", "yes");
+        }
+        let (code, _, err) = run(command);
+        assert_eq!(code, 0, "{err}");
+        assert_eq!(repo.subjects(), subjects);
+        assert!(repo.read("harbour.py").contains("# mine") && repo.read("harbour.py").contains("TABLE.get"));
+        assert_eq!(err.contains("uncommitted changes of your own"), !own_first, "{err}");
+    }
+}
+
+#[test]
 fn tests_run_when_the_flag_says_so_and_what_fails_is_repaired() {
     let second = block("harbour.py", "    return TABLE.get(name, 0.0)\n", "    return TABLE.get(name, 1.0)\n");
     let repo = harbour_repo();
@@ -398,4 +421,16 @@ fn tests_run_when_the_flag_says_so_and_what_fails_is_repaired() {
     let server = ModelServer::start(vec![Step::reply("nothing"), Step::reply("nothing")]);
     let (code, _, _) = edit(&repo, &server, &["--yes", "--test"]);
     assert_eq!((code, server.requests().len()), (1, 1), "nothing was written, so nothing is checked");
+}
+
+#[test]
+fn the_weak_model_names_the_commit_of_a_turn_without_the_app() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply(&good()), Step::reply("fix: look names up safely")]);
+    let mut command = rhumb(&repo.path(), &["edit", "-m", "Make it safe", "--file", "harbour.py", "--yes", "--json"]);
+    command.args(["--base-url", &server.base_url(), "--model", MODEL]).env("RHUMB_WEAK_MODEL", MODEL);
+    let (code, out, err) = run(command);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(repo.subjects(), ["fix: look names up safely", "Start the harbour"]);
+    assert_eq!(out.lines().filter(|line| json(line)["event"] == "spent").count(), 2, "{out}");
 }

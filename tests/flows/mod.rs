@@ -2,6 +2,7 @@
 
 mod asking;
 mod canary;
+mod commits;
 mod copy_mode;
 mod demo;
 mod failures;

@@ -134,6 +134,11 @@ fn push(into: &mut String, entry: &Entry) {
             let fence = "`".repeat(longest_run(text).max(2) + 1);
             write!(into, "\n## Shared: {title}\n\n{fence}\n{}\n{fence}\n", text.trim_end())
         }
+        Entry::Ran(ran) => {
+            let fence = "`".repeat(longest_run(&ran.tail).max(2) + 1);
+            let how = ran.state.words(ran.seconds);
+            write!(into, "\n## Ran: {} ({how})\n\n{fence}\n{}\n{fence}\n", ran.line, ran.tail.trim_end())
+        }
         Entry::Cleared => write!(into, "\n---\n"),
     };
 }

@@ -3,6 +3,7 @@
 use super::super::asking::is_streaming;
 use super::super::effect::Effect;
 use super::super::going_on::OFFER;
+use super::super::processes::RunState;
 use super::super::rounds::Rounds;
 use super::super::state::{Connection, Session};
 use super::super::transcript::{Answer, AnswerState, Entry, Level};
@@ -100,6 +101,13 @@ impl Session {
     /// An answer that was arriving when the program was killed has ended there. A message of which no answer was kept is a draft
     /// again, if there is no other. What to tell of it, and what can be done.
     fn close_broken_answer(&mut self) -> Option<(&'static str, &'static str)> {
+        for entry in &mut self.transcript {
+            if let Entry::Ran(ran) = entry
+                && ran.state == RunState::Running
+            {
+                ran.state = RunState::Failed(STOPPED.into());
+            }
+        }
         let at = self.transcript.iter().rposition(is_streaming)?;
         let Some(Entry::Answer(Answer { text, state, .. })) = self.transcript.get_mut(at) else { return None };
         if !text.is_empty() {

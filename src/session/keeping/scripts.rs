@@ -28,7 +28,7 @@ impl Session {
 
     /// Takes the commands of a file, one a line, to be run in their order. What could run a program, leave, or load again is
     /// skipped and told, and so is what cannot be understood: a file may come from anybody.
-    pub(super) fn take_commands(&mut self, path: &str, text: &str) {
+    pub(super) fn take_script(&mut self, path: &str, text: &str) {
         let mut count = 0;
         for (number, line) in text.lines().map(str::trim).enumerate() {
             if line.is_empty() || line.starts_with('#') {

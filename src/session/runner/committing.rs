@@ -86,11 +86,11 @@ impl Runner {
                 let failed = |failure| Report::Git(GitReport::Diff(Err(failure)));
                 self.blocking(failed, |runner| Report::Git(GitReport::Diff(Ok(runner.written_since_message()))));
             }
-            GitOrder::Commit { message, allowance } => {
+            GitOrder::Commit { message, allowance, weak_model } => {
                 let hurry = self.shared.commits.line_up();
                 tokio::spawn(async move {
                     let _turn = self.shared.commits.turn().await;
-                    let committed = self.commit_users(message, allowance, &hurry).await;
+                    let committed = self.commit_users((message, weak_model.as_deref()), allowance, &hurry).await;
                     self.tell_committed(committed).await;
                 });
             }
@@ -129,8 +129,7 @@ impl Runner {
             Err((failure, stale)) => return (Report::NotWritten { failure, stale }, None),
         };
         let Some(pending) = pending else { return (Report::Wrote(written), None) };
-        let line =
-            pending.is_worth_a_message().then(|| message_line(&self.shared.outfit, self.line().as_ref())).flatten();
+        let line = pending.is_worth_a_message().then(|| self.message_line(order.weak_model.as_deref())).flatten();
         if let Some(line) = line {
             written.commit_follows = true;
             return (Report::Wrote(written), Some((pending, line)));
@@ -157,13 +156,13 @@ impl Runner {
     /// Commits what the user has not committed: what is staged, or every change of tracked files.
     async fn commit_users(
         &self,
-        message: Option<String>,
+        (message, weak_model): (Option<String>, Option<&str>),
         allowance: Option<Dollars>,
         hurry: &CancellationToken,
     ) -> Committed {
-        let given = message.clone();
-        let taken =
-            self.on_thread(|failure| Err(vec![failure]), move |runner| runner.take_users(given.is_none())).await;
+        let (asks, weak_model) = (message.is_none(), weak_model.map(str::to_owned));
+        let take = move |runner: &Self| runner.take_users(asks, weak_model.as_deref());
+        let taken = self.on_thread(|failure| Err(vec![failure]), take).await;
         match taken {
             Ok((pending, Some(line))) => self.committed(pending, &line, allowance, hurry).await,
             Ok((pending, None)) => {
@@ -174,13 +173,18 @@ impl Runner {
         }
     }
 
-    fn take_users(&self, asks: bool) -> Result<(Pending, Option<Line>), Vec<Failure>> {
+    /// Whom to ask for messages, if anybody.
+    fn message_line(&self, chosen: Option<&str>) -> Option<Line> {
+        message_line(&self.shared.outfit, chosen, self.line().as_ref())
+    }
+
+    fn take_users(&self, asks: bool, weak_model: Option<&str>) -> Result<(Pending, Option<Line>), Vec<Failure>> {
         let pending = self.users_changes().map_err(|error| vec![not_committed(&error)])?;
         let Some(pending) = pending else {
             let message = "This folder is not in a git repository, so nothing was committed.".to_owned();
             return Err(vec![Failure { message, hint: "git init starts one.".to_owned() }]);
         };
-        let line = if asks { message_line(&self.shared.outfit, self.line().as_ref()) } else { None };
+        let line = if asks { self.message_line(weak_model) } else { None };
         Ok((pending, line))
     }
 

@@ -109,7 +109,7 @@ fn meant(outfit: &Outfit, name: &str) -> String {
 }
 
 /// What to tell of a model that is in no table.
-fn unknown_note(model: &Model) -> (String, String) {
+pub(super) fn unknown_note(model: &Model) -> (String, String) {
     let Model { name, window, .. } = model;
     (
         format!("{name} is in no table of models: {window} tokens are assumed to fit, and its price is unknown."),

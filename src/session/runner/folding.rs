@@ -3,6 +3,7 @@
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::connect::unknown_note;
 use super::{Line, Outfit, Runner, connect_model, failure_of};
 use crate::context::{Folding, Message, SummaryPlan, summary};
 use crate::llm::{Finish, LlmError, Request, StreamEvent, Usage};
@@ -89,23 +90,19 @@ impl Runner {
     }
 }
 
-/// Whom to ask for a summary: the model that was chosen or that the settings name, else the one that is told to suit, else the model itself.
-fn weak_line(outfit: &Outfit, chosen: Option<&str>, main: &Line) -> Line {
-}
-
 /// Whom to ask for a summary: the weak model where there is one, else the model itself.
-fn weak_line(outfit: &Outfit, main: &Line) -> Line {
-    own_weak_line(outfit, main).unwrap_or_else(|| main.clone())
+fn weak_line(outfit: &Outfit, chosen: Option<&str>, main: &Line) -> Line {
+    own_weak_line(outfit, chosen, main).unwrap_or_else(|| main.clone())
 }
 
-/// The weak model: the one that the settings name, else the one that is told to suit.
-pub(super) fn own_weak_line(outfit: &Outfit, main: &Line) -> Option<Line> {
+/// The weak model: the one that was chosen or that the settings name, else the one that is told to suit.
+pub(super) fn own_weak_line(outfit: &Outfit, chosen: Option<&str>, main: &Line) -> Option<Line> {
     // A server of the user's own, or one that was found, need not have the models of the table.
     let suits = main.facts.weak.as_deref().filter(|_| main.configured && outfit.settings.base_url.is_none());
     let named = chosen.or(outfit.settings.weak_model.as_deref()).or(suits);
     let line = named.and_then(|name| connect_model(outfit, name).ok().flatten());
-    // Without its key it would only fail.
-    line.filter(|line| line.notes.is_empty())
+    // Without its key it would only fail. That it is in no table is no reason against a model that was named.
+    line.filter(|line| line.notes.iter().all(|note| *note == unknown_note(&line.facts)))
 }
 
 /// The whole answer, and what it costs.

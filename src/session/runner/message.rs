@@ -25,8 +25,8 @@ const EXPECTED_OUTPUT: u64 = 512;
 
 /// Whom to ask for messages; `None` where there is no weak model: then the first line of the request is the message. May have
 /// to run the user's own command for a key.
-pub fn message_line(outfit: &Outfit, main: Option<&Line>) -> Option<Line> {
-    own_weak_line(outfit, main?)
+pub fn message_line(outfit: &Outfit, chosen: Option<&str>, main: Option<&Line>) -> Option<Line> {
+    own_weak_line(outfit, chosen, main?)
 }
 
 /// The messages for what is pending, as far as the model has them in time, and what they cost. Whoever cancels gets what is

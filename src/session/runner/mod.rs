@@ -18,8 +18,8 @@ mod folding;
 mod keeping;
 mod kept;
 mod looking;
-mod notify;
 mod message;
+mod notify;
 mod outfit;
 mod output;
 mod pending;
@@ -52,14 +52,14 @@ pub use kept::KeptMap;
 pub use message::{message_line, messages};
 pub use outfit::{Machine, Outfit, catalog};
 pub use output::{SharedOutput, shared_output};
-pub use processes::output_budget;
 pub use pending::{Messages, Pending};
+pub use processes::output_budget;
 pub use propose::{propose, propose_alone};
 pub use store::map_store;
 pub use write::{NotWritten, WriteOutcome, recovered, unwrite, write, write_files};
 
 use self::fetching::Fetching;
-use super::{ChatFile, ContextOrder, ContextView, Effect, Failure, Report, WriteOrder, Written};
+use super::{ChatFile, ContextOrder, ContextView, Effect, Failure, Report};
 use crate::config::Endpoint;
 use crate::context::Window;
 use crate::edit::FormatChoice;
@@ -188,14 +188,10 @@ impl Runner {
             Effect::Notify(text) => runner.notify(text),
             Effect::Mention(order) => runner.mention(order),
             Effect::Look(order) => runner.look(order),
-            Effect::Git(order) => match order {},
             Effect::Run(order) => runner.run_order(order),
             Effect::Keep(order) => self.keep(order),
             Effect::Fetch(order) => runner.fetch(order),
             Effect::Git(order) => runner.git(order),
-            Effect::Run(order) => match order {},
-            Effect::Keep(order) => match order {},
-            Effect::Fetch(order) => match order {},
         }
     }
 

@@ -259,6 +259,12 @@ fn not_written(error: WriteError) -> NotWritten {
 }
 
 #[cfg(all(test, unix))]
+mod interleavings;
+
+#[cfg(all(test, unix))]
+mod situations;
+
+#[cfg(all(test, unix))]
 mod tests {
     use std::sync::Arc;
 

@@ -120,6 +120,33 @@ fn a_write_is_undone_and_done_again_byte_for_byte() {
 }
 
 #[test]
+fn rights_that_were_given_since_stay() {
+    let world = World::new(&[("run.sh", "old")]);
+    fs::set_permissions(world.path("run.sh"), fs::Permissions::from_mode(0o644)).unwrap();
+    world.write(&[change("run.sh", Some("old"), Some("new"))]).unwrap();
+    fs::set_permissions(world.path("run.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+    world.undo().unwrap();
+    assert_eq!(world.text("run.sh"), "old");
+    assert_eq!(fs::metadata(world.path("run.sh")).unwrap().mode() & 0o777, 0o755);
+}
+
+#[test]
+fn what_writes_did_since_one_of_them_is_told_file_by_file() {
+    let world = World::new(&[("a", "1\r\n"), ("b", "1")]);
+    world.write(&[change("a", Some("1\r\n"), Some("2\r\n"))]).unwrap();
+    let newest = world.journal.newest();
+    assert_eq!(newest, 1);
+    assert!(world.journal.changes_after(newest).is_empty());
+    world.write(&[change("a", Some("2\r\n"), Some("3\r\n")), change("c", None, Some("c"))]).unwrap();
+    world.write(&[change("a", Some("3\r\n"), Some("4\r\n")), change("c", Some("c"), None)]).unwrap();
+    world.write(&[change("b", Some("1"), Some("2"))]).unwrap();
+    world.undo().unwrap();
+    let told = world.journal.changes_after(newest);
+    let (before, after) = (Some("2\r\n".to_owned()), Some("4\r\n".to_owned()));
+    assert_eq!(told, [FileChange { path: "a".into(), before, after }]);
+}
+
+#[test]
 fn writes_are_undone_last_first_and_a_new_write_ends_what_can_be_done_again() {
     let world = World::new(&[("a", "1")]);
     world.write(&[change("a", Some("1"), Some("2"))]).unwrap();

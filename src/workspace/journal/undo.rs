@@ -5,7 +5,7 @@ use super::{Change, Entry, Held, Journal, Record, Recovered, Stage, settle_unfin
 use crate::workspace::error::WriteError;
 use crate::workspace::root::Root;
 use crate::workspace::snapshot::read_bytes;
-use crate::workspace::write::{Planned, carry_out, may_replace, place};
+use crate::workspace::write::{Planned, carry_out, may_replace, mode, place};
 
 /// Which way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +87,7 @@ fn plan(root: &Root, record: &Record, direction: Direction) -> Result<Vec<Planne
 }
 
 /// None if the file does not hold what it held then.
-fn plan_one(root: &Root, change: Change) -> Result<Option<Planned>, WriteError> {
+fn plan_one(root: &Root, mut change: Change) -> Result<Option<Planned>, WriteError> {
     let path = change.path.clone();
     let place = match place(root, &path) {
         Ok(place) => place,
@@ -104,6 +104,13 @@ fn plan_one(root: &Root, change: Change) -> Result<Option<Planned>, WriteError> 
                 return Ok(None);
             }
             may_replace(&path, &place, meta)?;
+            // Rights that the user gave or took since are theirs.
+            if before.mode.is_some()
+                && mode(meta) != before.mode
+                && let Some(after) = &mut change.after
+            {
+                after.mode = mode(meta);
+            }
         }
         _ => return Ok(None),
     }
