@@ -24,7 +24,7 @@ impl Session {
         }
         if !self.keeping.on {
             let text = "Sessions are not kept here, so there would be no way back from a fork.";
-            self.tell(Level::Warning, text, "sessions = true in rhumb.toml keeps them from the next start on.");
+            self.tell(Level::Warning, text, "/rewind takes a message back here all the same.");
             return Vec::new();
         }
         let Some(end) = self.turn_end(turn, &turns) else { return Vec::new() };

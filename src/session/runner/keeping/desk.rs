@@ -87,7 +87,7 @@ impl Desk {
     fn open(&mut self, resume: Option<WhichSession>) {
         if self.state.is_none() {
             // Whoever asks for an earlier session must hear why there is none.
-            let told = resume.is_some().then(not_kept);
+            let told = resume.is_some().then(|| not_kept(true));
             return self.give_up(told);
         }
         let mut opened = self.store().and_then(|store| store.inputs());
@@ -184,7 +184,7 @@ impl Desk {
 
     fn list(&mut self, query: String) {
         if self.is_off || self.state.is_none() {
-            return self.report(KeepReport::Failed(not_kept()));
+            return self.report(KeepReport::Failed(not_kept(self.state.is_none())));
         }
         let current = self.current.as_ref().map(|(number, _)| *number);
         match self.store().and_then(|store| store.list("")) {
@@ -198,7 +198,7 @@ impl Desk {
 
     fn resume(&mut self, wanted: &WhichSession, fork: bool) -> Result<(), Failure> {
         if self.is_off || self.state.is_none() {
-            return Err(not_kept());
+            return Err(not_kept(self.state.is_none()));
         }
         let current = self.current.as_ref().map(|(number, _)| *number);
         let Some(number) = self.find(wanted, current)? else { return Ok(()) };
@@ -267,8 +267,13 @@ fn told(message: String, hint: &str) -> Failure {
     Failure { message, hint: hint.to_owned() }
 }
 
-fn not_kept() -> Failure {
-    told("Sessions are not kept here.".into(), "sessions = true in rhumb.toml keeps them from the next start on.")
+/// Nothing is kept, and so nothing can be found.
+fn not_kept(by_choice: bool) -> Failure {
+    let hint = match by_choice {
+        true => "sessions = true in your own rhumb.toml keeps them from the next start on.",
+        false => "The reason was told when that began.",
+    };
+    told("Sessions are not kept here.".into(), hint)
 }
 
 fn failure(error: &SessionsError) -> Failure {
