@@ -26,11 +26,13 @@ pub struct Finding {
     pub places: Vec<(String, String)>,
 }
 
-/// The message about what was found.
-pub fn findings(found: &[Finding]) -> String {
-    let mut text = match found.len() {
-        1 => "Your changes were written, and a check of the result found something.".to_owned(),
-        count => format!("Your changes were written, and {count} checks of the result found something."),
+/// The message about what was found, after changes of the model's were `written` or because the developer looked.
+pub fn findings(found: &[Finding], written: bool) -> String {
+    let mut text = match (written, found.len()) {
+        (true, 1) => "Your changes were written, and a check of the result found something.".to_owned(),
+        (true, count) => format!("Your changes were written, and {count} checks of the result found something."),
+        (false, 1) => "A check of the code as it is now found something.".to_owned(),
+        (false, count) => format!("{count} checks of the code as it is now found something."),
     };
     for finding in found {
         let _ = write!(text, "\n\n{}", finding.title);
@@ -47,10 +49,11 @@ pub fn findings(found: &[Finding]) -> String {
             );
         }
     }
-    text.push_str(
-        "\n\nMend what is wrong, in the same edit format. The files are now as you see them above. If what was found has nothing to \
-         do with your changes, say so and edit nothing.",
-    );
+    text.push_str("\n\nMend what is wrong, in the same edit format. The files are now as you see them above. ");
+    text.push_str(match written {
+        true => "If what was found has nothing to do with your changes, say so and edit nothing.",
+        false => "If it is not the code that is wrong, say so and edit nothing.",
+    });
     text
 }
 
@@ -188,9 +191,11 @@ mod tests {
             said: "```\nboom\n".into(),
             places: vec![("a.py".into(), "█x\n".into())],
         };
-        let text = findings(&[finding]);
+        let text = findings(std::slice::from_ref(&finding), true);
         assert!(text.contains("`make` failed (exit code 2). It printed:\n````\n```\nboom\n````\nIn a.py"), "{text}");
         assert!(text.contains(":\n```\n█x\n```"), "{text}");
+        let asked = findings(&[finding], false);
+        assert!(!asked.contains("Your changes") && asked.contains("boom"), "{asked}");
     }
 
     proptest! {

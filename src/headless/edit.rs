@@ -30,6 +30,8 @@ use crate::session::runner::{
 };
 use crate::session::{
     AskEvent, ChatFile, ContextOrder, ContextView, Failure, WriteOrder, Written, uncounted, write_orders,
+    AskEvent, ChatFile, ContextOrder, ContextView, Failure, Outcome, WriteOrder, Written, commit_message, uncounted,
+    write_orders,
 };
 use crate::text::sanitize;
 use crate::workspace::Root;
@@ -442,49 +444,55 @@ impl Desk<'_> {
 
     /// Checks what was written, and has the model mend what is found, as often as the settings allow. The exit code: 1 as well if
     /// something is wrong in the end.
-    fn verified(&self, how: &Settling<'_>, mut settled: Settled) -> Result<u8, UserError> {
-        let verifier = Verifier::new(self.root, self.outfit, self.line, self.out);
-        let (mut code, rounds, mut wrong) = (settled.code, how.settings.verify_rounds, false);
+    fn verified(&self, how: &Settling<'_>, settled: Settled) -> Result<u8, UserError> {
         let mut all = Written::default();
-        for round in 1.. {
+        let code = self.repaired(how, settled, &mut all)?;
+        all.paths.sort();
+        all.paths.dedup();
+        self.out.done(&all)?;
+        Ok(code)
+    }
+
+    fn repaired(&self, how: &Settling<'_>, mut settled: Settled, all: &mut Written) -> Result<u8, UserError> {
+        let verifier = Verifier::new(self.root, self.outfit, self.line, self.out);
+        let (mut code, mut round) = (settled.code, 0);
+        loop {
             let Written { paths, commit, .. } = std::mem::take(&mut settled.written);
             all.paths.extend(paths);
-            all.commit = commit.or(all.commit);
+            all.commit = commit.or(all.commit.take());
             if settled.orders.is_empty() {
-                break;
+                // After the first round something is known to be wrong.
+                return Ok(if round > 0 { still_wrong(code) } else { code });
             }
             let outcome = verifier.check(&settled.orders)?;
             if outcome.stopped {
                 complain("the checks were stopped");
-                self.out.done(&all)?;
                 return Ok(INTERRUPTED);
             }
-            wrong = outcome.failed;
-            if !wrong {
-                break;
+            if !outcome.failed {
+                return Ok(code);
             }
-            let Some(found) = outcome.shared.filter(|_| round <= rounds) else { break };
-            self.out.event("again", json!({"round": round, "of": rounds, "text": found.text}))?;
-            complain(&format!("{} Asked again, {round} of {rounds}", found.title));
-            self.bring_in(&outcome.files);
-            let reply = match self.ask(&[], &found.text) {
-                Ok(reply) => reply,
-                Err(error) => {
-                    advise(&error.message, &error.hint);
-                    break;
-                }
-            };
-            let proposal = self.mended(&found.text, reply)?;
-            settled = self.settle(how, proposal)?;
+            round += 1;
+            let Some(next) = self.mending(how, outcome, round)? else { return Ok(still_wrong(code)) };
+            settled = next;
             code = code.max(settled.code);
         }
-        if wrong {
-            complain("something is still wrong with what was written");
+    }
+
+    /// Has the model mend what was found, and what it sends written; nothing if it is not asked any more, or cannot be.
+    fn mending(&self, how: &Settling<'_>, outcome: Outcome, round: usize) -> Result<Option<Settled>, UserError> {
+        let rounds = how.settings.verify_rounds;
+        let Some(found) = outcome.shared.filter(|_| round <= rounds) else { return Ok(None) };
+        self.out.event("again", json!({"round": round, "of": rounds, "text": found.text}))?;
+        complain(&format!("{} Asked again, {round} of {rounds}", found.title));
+        self.bring_in(&outcome.files);
+        match self.ask(&[], &found.text) {
+            Ok(reply) => self.settle(how, self.mended(&found.text, reply)?).map(Some),
+            Err(error) => {
+                advise(&error.message, &error.hint);
+                Ok(None)
+            }
         }
-        all.paths.sort();
-        all.paths.dedup();
-        self.out.done(&all)?;
-        Ok(code.max(u8::from(wrong)))
     }
 
     /// Brings files into the chat that are to be mended.
@@ -496,6 +504,12 @@ impl Desk<'_> {
             }
         }
     }
+}
+
+/// The exit code when something is wrong in the end, which is told.
+fn still_wrong(code: u8) -> u8 {
+    complain("something is still wrong with what was written");
+    code.max(1)
 }
 
 /// What to write, by `--yes` or by asking, and whether something of the proposal was rejected.

@@ -1,9 +1,10 @@
 //! What is run, and with which environment.
 
 use std::borrow::Cow;
+use std::path::Path;
 use std::process::Command;
 
-use super::ProcessError;
+use super::{ProcessError, group};
 
 /// What is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,23 +32,31 @@ impl CommandLine {
         }
     }
 
+    /// The command in a process group of its own, and where that can be had in a session of its own: then there is no terminal that
+    /// it could ask at, or draw on.
     pub(super) fn command(&self) -> Result<Command, ProcessError> {
-        match self {
-            Self::Shell(line) if line.trim().is_empty() => Err(ProcessError::Empty),
-            Self::Shell(line) => {
-                let mut command = Command::new(SHELL.0);
-                command.arg(SHELL.1).arg(line);
-                Ok(command)
-            }
-            Self::Program(words) => {
-                let (program, arguments) = words.split_first().ok_or(ProcessError::Empty)?;
-                let mut command = Command::new(program);
-                command.args(arguments);
-                Ok(command)
-            }
-        }
+        let words: Vec<&str> = match self {
+            Self::Shell(line) if line.trim().is_empty() => return Err(ProcessError::Empty),
+            Self::Shell(line) => vec![SHELL.0, SHELL.1, line],
+            Self::Program(words) => words.iter().map(String::as_str).collect(),
+        };
+        let (program, arguments) = words.split_first().ok_or(ProcessError::Empty)?;
+        let Some(leader) = SESSION_LEADERS.iter().find(|leader| Path::new(leader).exists()) else {
+            let mut command = Command::new(program);
+            command.args(arguments);
+            group::own_group(&mut command);
+            return Ok(command);
+        };
+        // It must not lead a group already, or it would go on as another process.
+        let mut command = Command::new(leader);
+        command.arg(program).args(arguments);
+        Ok(command)
     }
 }
+
+/// The programs that run another in a session of its own, in its own place. They are called by their whole name: what PATH finds
+/// could be the repository's.
+const SESSION_LEADERS: &[&str] = if cfg!(target_os = "linux") { &["/usr/bin/setsid", "/bin/setsid"] } else { &[] };
 
 /// The shell, and the flag before its line.
 const SHELL: (&str, &str) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };

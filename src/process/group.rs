@@ -15,7 +15,9 @@ pub(super) enum Leader {
 mod unix {
     use std::os::unix::process::CommandExt as _;
 
-    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, test_kill_process_group, waitid};
+    use rustix::process::{
+        Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, test_kill_process_group, waitid,
+    };
 
     use super::{Child, Command, Leader};
 
@@ -50,7 +52,8 @@ mod unix {
     /// Asks the group to end. One that is stopped has to go on to hear it.
     pub(in crate::process) fn ask_to_end(child: &Child) {
         if let Some(pid) = pid(child) {
-            let _ = kill_process_group(pid, Signal::TERM);
+            // Before it leads its group there is only itself.
+            let _ = kill_process_group(pid, Signal::TERM).or_else(|_| kill_process(pid, Signal::TERM));
             let _ = kill_process_group(pid, Signal::CONT);
         }
     }
@@ -58,7 +61,7 @@ mod unix {
     /// Ends the group.
     pub(in crate::process) fn end(child: &Child) {
         if let Some(pid) = pid(child) {
-            let _ = kill_process_group(pid, Signal::KILL);
+            let _ = kill_process_group(pid, Signal::KILL).or_else(|_| kill_process(pid, Signal::KILL));
         }
     }
 

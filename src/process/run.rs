@@ -140,7 +140,6 @@ fn start(order: &Order<'_>) -> Result<(Child, io::PipeReader), ProcessError> {
     let second = writer.try_clone().map_err(failed)?;
     command.current_dir(order.folder).stdin(Stdio::null()).stdout(writer).stderr(second);
     order.environment.apply(&mut command);
-    group::own_group(&mut command);
     // With the command our ends of the pipe that it writes to are closed.
     let child = command.spawn().map_err(failed)?;
     Ok((child, reader))

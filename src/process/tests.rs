@@ -69,8 +69,11 @@ fn a_program_that_is_not_there_is_named() {
     let environment = Environment::default();
     let order =
         Order { line: &line, folder: Path::new("."), time_limit: None, environment: &environment, masks: &masks };
-    let error = run(&order, &Stop::default(), &mut || Ok(None), &mut |_, _| {}).unwrap_err();
-    assert!(error.to_string().contains("no-such-program-of-ours"), "{error}");
+    let told = match run(&order, &Stop::default(), &mut || Ok(None), &mut |_, _| {}) {
+        Ok(ended) => format!("{:?} {}", ended.end, ended.output.text),
+        Err(error) => error.to_string(),
+    };
+    assert!(told.contains("no-such-program-of-ours") && !told.contains("Exit(0)"), "{told}");
     assert_eq!(ended("no-such-program-of-ours").end, End::Exit(127));
 }
 
@@ -160,4 +163,17 @@ fn the_environment_is_that_of_this_process_with_exceptions() {
     assert_eq!(run_with(&Environment { with: with.clone(), ..Environment::default() }), "[rhumb][yes]\n");
     let without = vec!["CARGO_PKG_NAME".to_owned()];
     assert_eq!(run_with(&Environment { without, with, guarded: true }), "[][yes]\n");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn there_is_no_terminal_to_ask_at() {
+    if !["/usr/bin/setsid", "/bin/setsid"].iter().any(|path| Path::new(path).exists()) {
+        eprintln!("skipped: this machine has no setsid");
+        return;
+    }
+    let line = "echo asked > /dev/tty || echo no terminal; read pid name state parent group session rest < /proc/$$/stat; \
+                [ $pid = $session ] && echo own session";
+    let text = ended(line).output.text;
+    assert!(text.contains("no terminal\nown session\n"), "{text}");
 }

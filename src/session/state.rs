@@ -364,6 +364,7 @@ impl Session {
             reasoning: String::new(),
             state: AnswerState::Complete,
         }));
+        self.suggest(&reply);
         self.propose_alone(reply, request)
     }
 

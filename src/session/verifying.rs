@@ -52,6 +52,9 @@ impl Session {
     /// Has what was written checked, as the settings say.
     pub(super) fn check_written(&mut self, paths: &[String]) -> Vec<Effect> {
         let bases = std::mem::take(&mut self.processes.bases);
+        // What was found before is not known of the files as they are now.
+        let is_stale = |question: &Question| matches!(question.subject, Subject::Process(ProcessSubject::Mend { .. }));
+        self.questions.retain(|question| !is_stale(question));
         let base = |path: &String| bases.iter().find(|(known, _)| known == path).and_then(|(_, base)| base.clone());
         let files = paths.iter().map(|path| (path.clone(), base(path))).collect();
         for path in paths {
@@ -66,7 +69,9 @@ impl Session {
 
     /// Runs the tests.
     pub fn test(&mut self, line: Option<String>) -> Vec<Effect> {
-        let check = CheckOrder { test: When::Now, test_line: line, ..CheckOrder::default() };
+        // Where the output points at these, they are shown to the model.
+        let files = self.in_question().into_iter().map(|path| (path, None)).collect();
+        let check = CheckOrder { files, test: When::Now, test_line: line, lint: When::Never };
         self.begin_check(Purpose::Check, check)
     }
 
@@ -83,13 +88,18 @@ impl Session {
             return Vec::new();
         }
         if paths.is_empty() {
-            paths.clone_from(&self.processes.written);
-        }
-        if paths.is_empty() {
-            paths = self.files.iter().filter(|file| !file.read_only).map(|file| file.path.clone()).collect();
+            paths = self.in_question();
         }
         let files = paths.into_iter().map(|path| (path, None::<Arc<str>>)).collect();
         self.begin_check(Purpose::Check, CheckOrder { files, lint: When::Now, ..CheckOrder::default() })
+    }
+
+    /// The files that checks are about where nobody names any: those that were written, else those of the chat.
+    fn in_question(&self) -> Vec<String> {
+        if !self.processes.written.is_empty() {
+            return self.processes.written.clone();
+        }
+        self.files.iter().filter(|file| !file.read_only).map(|file| file.path.clone()).collect()
     }
 
     /// Checks after a write are done.

@@ -201,6 +201,7 @@ fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
 /// What is most likely wanted now: to see a proposal that waits, to write what is accepted.
 fn first_keys(app: &App) -> Option<(&'static str, &'static str)> {
     match app.focus {
+        Pane::Chat if !app.session.questions.is_empty() && app.composer.is_empty() => Some(("Enter", "question")),
         Pane::Chat if app.reviewing() && app.composer.is_empty() => Some(("Enter", "review")),
         Pane::Chat if app.reviewing() => Some(("Alt-4", "review")),
         Pane::Review if app.enabled(Action::Write) => Some(("w", "write")),

@@ -252,3 +252,28 @@ fn an_editor_that_fails_or_is_not_there_is_told_and_the_draft_stays() {
     quit(&mut pty);
     assert_eq!(repo.read("harbour.py"), HARBOUR);
 }
+
+#[test]
+fn tests_that_the_developer_runs_are_offered_and_sent_when_they_say_so() {
+    let repo = harbour_repo();
+    repo.file("test.sh", "echo 'harbour.py:5: too shallow'\nexit 1\n").commit("tests");
+    let server = ModelServer::start(vec![Step::reply("It is as it should be.")]);
+    let mut pty = open_with(&repo, &server, &[("RHUMB_TEST_CMD", "sh test.sh")]);
+    pty.wait_for("✎ harbour.py");
+    send(&pty, "/test");
+    pty.wait_for("? `sh test.sh` failed (exit code 1). Send it to the model?");
+    assert!(server.requests().is_empty());
+    pty.key("Alt-y");
+    let requests = server.wait_for_requests(1);
+    let asked = requests[0].last_message();
+    assert!(asked.contains("harbour.py:5: too shallow") && asked.contains("█    return TABLE[name]"), "{asked}");
+    assert!(!asked.contains("Your changes"), "{asked}");
+    pty.wait_for("It is as it should be.");
+    send(&pty, "/test true");
+    pty.wait_for("Nothing was found: `true`.");
+    send(&pty, "/lint harbour.py");
+    pty.wait_for("Nothing was found: the syntax of 1 file.");
+    send(&pty, "/run");
+    pty.wait_for("/run expects COMMAND");
+    quit(&mut pty);
+}

@@ -86,7 +86,8 @@ pub fn check(bench: &mut Bench<'_>, order: &CheckOrder) -> Outcome {
     if test {
         course.tests(order);
     }
-    course.concluded()
+    // Only what follows a write is done as it is set.
+    course.concluded(order.lint == When::AsSet || order.test == When::AsSet)
 }
 
 /// Checks under way.
@@ -230,7 +231,7 @@ impl Course<'_, '_> {
         }
     }
 
-    fn concluded(mut self) -> Outcome {
+    fn concluded(mut self, written: bool) -> Outcome {
         if self.found.is_empty() {
             return self.outcome;
         }
@@ -240,7 +241,7 @@ impl Course<'_, '_> {
         }
         self.outcome.files.sort();
         self.outcome.files.dedup();
-        let text = findings(&self.found);
+        let text = findings(&self.found, written);
         let title = match self.found.as_slice() {
             [only] => only.title.clone(),
             several => format!("{} checks found something.", several.len()),
