@@ -14,6 +14,8 @@ mod marks;
 mod offers;
 #[path = "screens/sessions.rs"]
 mod sessions;
+#[path = "screens/outside.rs"]
+mod outside;
 #[path = "screens/soak.rs"]
 mod soak;
 

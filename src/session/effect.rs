@@ -37,7 +37,7 @@ pub struct ContextOrder {
     pub who: Who,
     /// Earlier turns.
     pub history: Vec<Message>,
-    /// What was said of this request before, where its answer has to be mended.
+    /// What was said of this request before, where its answer has to be mended; else what was shared for it.
     pub exchange: Vec<Message>,
     /// The message being written or sent.
     pub draft: String,

@@ -44,16 +44,35 @@ impl Session {
         }
     }
 
+    /// The same in two parts: what was said, and what was shared since. The latter belongs to the message that comes, and is not
+    /// summed up before the model has seen it.
+    pub(super) fn history_and_shared(&self) -> (Vec<Message>, Vec<Message>) {
+        let mut history = self.history();
+        let shared = history.split_off(history.len() - self.fresh());
+        (history, shared)
+    }
+
+    /// How many messages were shared since the last one that was answered, and are in no summary.
+    fn fresh(&self) -> usize {
+        let said = transcript::history(&self.transcript).len();
+        transcript::fresh(&self.transcript).min(said.saturating_sub(self.folded.covers))
+    }
+
+    /// How many messages of the conversation may be summed up.
+    fn foldable(&self) -> usize {
+        transcript::history(&self.transcript).len() - self.fresh()
+    }
+
     /// Asks for a summary if the history in the measured request has more than its share.
     pub(super) fn fold_if_long(&mut self, prompt: &Prompt) -> Vec<Effect> {
         let is_history = |kind: &ChunkKind| matches!(kind, ChunkKind::History);
         let tokens: usize =
             prompt.chunks.iter().filter(|chunk| is_history(&chunk.kind)).map(|chunk| chunk.tokens).sum();
-        let covers = transcript::history(&self.transcript).len();
+        let covers = self.foldable();
         if tokens <= prompt.plan.history || self.folding.is_some() || covers <= self.unfoldable {
             return Vec::new();
         }
-        let history = self.history();
+        let (history, _) = self.history_and_shared();
         self.folding = Some(Folding { covers, history: history.clone() });
         let (limit, allowance, weak_model) = (prompt.plan.history, self.allowance(), self.choices.weak_model.clone());
         vec![Effect::Fold { history, limit, allowance, weak_model }]
@@ -61,10 +80,10 @@ impl Session {
 
     /// A summary of `history` is there, or is not. It is taken if the conversation still begins like that.
     pub(super) fn folded(&mut self, history: &[Message], result: Result<Vec<Message>, Failure>) -> Vec<Effect> {
-        let said = transcript::history(&self.transcript).len();
+        let said = self.foldable();
         let covers = match self.folding.take_if(|folding| folding.history == history) {
             Some(folding) => folding.covers,
-            None if self.history() == history => said,
+            None if self.history_and_shared().0 == history => said,
             // It was cleared, or begun anew.
             None => return Vec::new(),
         };
@@ -135,6 +154,25 @@ mod tests {
         };
         let plan = BudgetPlan { history: 100, ..BudgetPlan::default() };
         Prompt { chunks: vec![history], plan, ..Prompt::default() }
+    }
+
+    #[test]
+    fn what_was_shared_is_not_summed_up_before_the_model_has_seen_it() {
+        let (mut session, _) = Session::start(Connection::Remote { model: "m".into(), host: "h".into() });
+        let page = || Entry::Shared { title: "page".into(), text: "a long page".into(), whole: None };
+        session.transcript.push(page());
+        assert!(!measured(&mut session, 500).iter().any(|effect| matches!(effect, Effect::Fold { .. })));
+        let (_, effects) = session.send("look it up");
+        let [Effect::Ask(order)] = effects.as_slice() else { panic!("{effects:?}") };
+        assert!(order.history.is_empty() && order.exchange[0].content == "a long page");
+        session.cancel();
+        answered(&mut session, 2, "look it up", "done");
+        session.transcript.push(page());
+        let folds = measured(&mut session, 500).into_iter().filter_map(|effect| match effect {
+            Effect::Fold { history, .. } => Some(history.len()),
+            _ => None,
+        });
+        assert_eq!(folds.collect::<Vec<_>>(), [3], "the page that the model has seen, and not the newest");
     }
 
     fn measured(session: &mut Session, tokens: usize) -> Vec<Effect> {

@@ -71,6 +71,7 @@ impl Session {
         // What the developer is typing meanwhile stays in the composer.
         let mut order = ContextOrder { draft: message.clone(), ..self.next_order() };
         // The files are as they were for the request, so they stand before all that was said of it.
+        order.history.append(&mut order.exchange);
         let earlier = order.history.len().saturating_sub(transcript::exchange(&self.transcript));
         order.exchange = order.history.split_off(earlier);
         let order = self.in_round(order);

@@ -246,6 +246,7 @@ impl Session {
 
     /// The order for the next request as things stand, under that number.
     pub(super) fn order(&self, generation: u64) -> ContextOrder {
+        let (history, exchange) = self.history_and_shared();
         ContextOrder {
             generation,
             files: self.files.clone(),
@@ -255,6 +256,8 @@ impl Session {
             who: Who::Main,
             history: self.history(),
             exchange: Vec::new(),
+            history,
+            exchange,
             draft: self.draft.clone(),
             partial: String::new(),
             allowance: self.allowance(),

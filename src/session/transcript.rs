@@ -151,6 +151,16 @@ pub(super) fn help_history(transcript: &[Entry]) -> Vec<Message> {
     said
 }
 
+/// How many messages at the end of the history were shared since the last message that was answered: they belong to the one
+/// that comes.
+pub(super) fn fresh(transcript: &[Entry]) -> usize {
+    let is_past = |entry: &&Entry| {
+        matches!(entry, Entry::User { answered: true, .. } | Entry::Again { answered: true, .. } | Entry::Cleared)
+    };
+    let since = transcript.iter().rev().take_while(|entry| !is_past(entry));
+    since.filter(|entry| matches!(entry, Entry::Shared { .. })).count()
+}
+
 /// How many messages at the end of the history belong to the request that is being mended: the latest message of the
 /// developer and all that was said after it.
 pub(super) fn exchange(transcript: &[Entry]) -> usize {
@@ -176,6 +186,17 @@ mod tests {
         ];
         let said: Vec<_> = history(&transcript).into_iter().map(|message| message.content).collect();
         assert_eq!(said, ["q", "a"]);
+    }
+
+    #[test]
+    fn what_was_shared_last_belongs_to_the_message_that_comes() {
+        let user = |answered| Entry::User { text: "q".into(), mode: Mode::Code, answered };
+        let shared = || Entry::Shared { title: "t".into(), text: "s".into(), whole: None };
+        let answer =
+            || Entry::Answer(Answer { text: "a".into(), reasoning: String::new(), state: AnswerState::Complete });
+        assert_eq!(fresh(&[shared(), user(true), answer(), shared(), user(false), shared()]), 2);
+        assert_eq!(fresh(&[shared(), user(true), answer()]), 0);
+        assert_eq!(fresh(&[shared(), Entry::Cleared]), 0);
     }
 
     #[test]

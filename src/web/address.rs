@@ -4,7 +4,7 @@ use url::Url;
 
 use super::error::WebError;
 
-/// The address that somebody typed, if it is one of a page. `example.com/x` means https.
+/// The address that somebody typed, if it is one of a page. `example.com/x` means https, `localhost:3000` plain http.
 ///
 /// # Errors
 /// It is no address, of another scheme than http or https, or holds a user or a password.
@@ -17,7 +17,11 @@ pub fn page_url(typed: &str) -> Result<Url, WebError> {
     if typed.contains(char::is_whitespace) {
         return Err(invalid("there is a space in it"));
     }
-    let whole = if has_scheme(typed) { typed.to_owned() } else { format!("https://{typed}") };
+    let whole = match has_scheme(typed) {
+        true => typed.to_owned(),
+        false if is_here(typed) => format!("http://{typed}"),
+        false => format!("https://{typed}"),
+    };
     let url = Url::parse(&whole).map_err(|error| invalid(&error.to_string()))?;
     checked(url)
 }
@@ -39,6 +43,13 @@ pub(super) fn checked(mut url: Url) -> Result<Url, WebError> {
     }
     url.set_fragment(None);
     Ok(url)
+}
+
+/// Whether a host without a scheme is this very machine, whose servers mostly have no certificate.
+fn is_here(typed: &str) -> bool {
+    let host = typed.split(['/', '?', '#']).next().unwrap_or_default();
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name).to_ascii_lowercase();
+    name == "localhost" || name.ends_with(".localhost") || name == "[::1]" || name.starts_with("127.")
 }
 
 /// Whether a text begins with a scheme. `localhost:3000` and `example.com:8080/x` do not.
@@ -79,7 +90,10 @@ mod tests {
         for (typed, wanted) in [
             ("https://docs.rs/tokio", "https://docs.rs/tokio"),
             (" docs.rs/tokio#spawn ", "https://docs.rs/tokio"),
-            ("localhost:3000/x", "https://localhost:3000/x"),
+            ("localhost:3000/x", "http://localhost:3000/x"),
+            ("127.0.0.1:8000", "http://127.0.0.1:8000/"),
+            ("[::1]:8000/x", "http://[::1]:8000/x"),
+            ("localhost.example.com", "https://localhost.example.com/"),
             ("@http://example.com", "http://example.com/"),
             ("http://0x7f.1/", "http://127.0.0.1/"),
             ("http://2130706433/", "http://127.0.0.1/"),

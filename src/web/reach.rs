@@ -38,7 +38,7 @@ impl fmt::Display for Reach {
             Self::Private => "a private network",
             Self::LinkLocal => "the local link",
             Self::Shared => "the network of a provider",
-            Self::Metadata => "the metadata service of a cloud, which hands out credentials",
+            Self::Metadata => "a cloud's metadata service (it hands out credentials)",
             Self::Multicast => "a multicast group",
             Self::Unspecified => "no machine in particular, mostly this one",
             Self::Reserved => "a range that is reserved",

@@ -138,7 +138,7 @@ async fn what_is_near_is_not_even_connected_to() {
 async fn a_redirect_is_looked_at_like_an_address_that_was_typed() {
     let site = Site::start().await;
     for (path, said) in [
-        ("/metadata", "the metadata service"),
+        ("/metadata", "metadata service"),
         ("/near", "127.0.0.1:1, which is this machine"),
         ("/file", "only http and https"),
         ("/password", "holds a user"),

@@ -18,7 +18,7 @@ use rhumb::config::Settings;
 use rhumb::demo;
 use rhumb::llm::{Scripted, ScriptedReply, StreamEvent};
 use rhumb::session::runner::{Line, Outfit, Runner};
-use rhumb::session::{AskEvent, Connection, Effect, Failure, Level, Report, RunOrder, RunReport, Session};
+use rhumb::session::{AskEvent, Connection, Effect, Failure, FetchOrder, Level, Report, RunOrder, RunReport, Session};
 use rhumb::text::width;
 use rhumb::tui::app::{App, Task};
 use rhumb::tui::key;
@@ -193,6 +193,7 @@ impl Scene {
             due: Due { answers, ..Due::default() },
             commits: Vec::new(),
             copied: Vec::new(),
+            fetches: Vec::new(),
             quit: false,
             runtime,
             folder,
@@ -241,6 +242,7 @@ impl Due {
             Effect::Run(RunOrder::Stop(_)) => {}
             // A turn that is stopped may end without a word.
             Effect::Cancel => self.turn = None,
+            Effect::Fetch(_) => {}
             _ => self.others += 1,
         }
     }
@@ -268,6 +270,8 @@ pub struct Harness {
     pub app: App,
     /// What it put on the clipboard.
     pub copied: Vec<String>,
+    /// What it wanted from outside. Nothing of it is done; a test hands in what came.
+    pub fetches: Vec<FetchOrder>,
     /// Whether it wanted to leave.
     pub quit: bool,
     cache: ViewCache,
@@ -403,6 +407,8 @@ impl Harness {
     fn perform(&mut self, tasks: Vec<Task>) {
         for task in tasks {
             match task {
+                // The clipboard, the network and the microphone of whoever runs the tests are none of theirs.
+                Task::Run(Effect::Fetch(order)) => self.fetches.push(order),
                 Task::Run(effect) => {
                     self.due.add(&effect);
                     let _inside = self.runtime.enter();

@@ -79,7 +79,7 @@ impl PasteBox {
             lines.extend(pieces.map(|piece| Line::styled(&hint[piece], theme.style(Role::Muted))));
         }
         lines.resize_with(rows + 1, Line::default);
-        let from = if self.filled { " of the clipboard; a paste replaces them" } else { "" };
+        let from = if self.filled { " of the clipboard; or paste" } else { "" };
         let hint = format!("Ctrl-D review · Esc discard · {count} lines{from}");
         lines.push(Line::styled(hint, theme.style(Role::Muted)));
         frame.render_widget(Paragraph::new(lines), inner);
