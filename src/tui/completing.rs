@@ -258,6 +258,14 @@ mod tests {
     }
 
     #[test]
+    fn the_name_of_a_file_is_whole_without_its_folder() {
+        let mut app = app(&["src/cache.rs"]);
+        typed(&mut app, "/add cache.rs");
+        press(&mut app, "Enter");
+        assert_eq!((app.composer.text().as_str(), app.session.files.len()), ("", 1));
+    }
+
+    #[test]
     fn of_several_that_begin_so_none_is_run_at_once() {
         let mut app = app(&[]);
         typed(&mut app, "/re");

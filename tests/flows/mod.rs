@@ -3,6 +3,7 @@
 mod asking;
 mod canary;
 mod commits;
+mod choosing;
 mod copy_mode;
 mod demo;
 mod failures;

@@ -57,7 +57,7 @@ pub struct Candidate {
     pub goes_on: bool,
     /// Whether it begins with what was typed: then Enter may take it without a look.
     pub is_near: bool,
-    /// Whether it is what was typed.
+    /// Whether it is what was typed, be it by the end of its path.
     pub is_whole: bool,
     /// Whether nothing can follow it: the line can be carried out.
     pub ends_line: bool,
@@ -175,7 +175,8 @@ fn candidate(typed: &str, name: &str, help: &str, insert: String) -> Candidate {
         insert,
         goes_on: false,
         is_near: !typed.is_empty() && begins(typed, name),
-        is_whole: typed == name,
+        // The name of a file is enough where its path can be told from it.
+        is_whole: typed == name || (typed.contains('.') && name.ends_with(&format!("/{typed}"))),
         ends_line: false,
     }
 }
@@ -229,7 +230,7 @@ fn commands(typed: &str, session: &Session, words: &[Word<'_>]) -> Vec<Candidate
 fn arguments(takes: Argument, command: &str, session: &Session) -> Vec<Pair> {
     let words = |words: &[&str]| words.iter().map(|word| ((*word).to_owned(), String::new())).collect();
     match takes {
-        Argument::Model => session.known.models.iter().map(|row| (row.name.clone(), row.detail.clone())).collect(),
+        Argument::Model => models(session),
         Argument::EditFormat => EditFormat::ALL.iter().map(|format| (format.to_string(), String::new())).collect(),
         Argument::Effort => words(EFFORTS),
         Argument::Refresh => Refresh::ALL.iter().map(|mode| (mode.as_str().to_owned(), String::new())).collect(),
@@ -244,6 +245,14 @@ fn arguments(takes: Argument, command: &str, session: &Session) -> Vec<Pair> {
         }
         _ => Vec::new(),
     }
+}
+
+/// The models that can be asked at once; all that are known where there is no key for any.
+fn models(session: &Session) -> Vec<Pair> {
+    let rows = &session.known.models;
+    let is_any_at_hand = rows.iter().any(|row| row.at_hand);
+    let offered = rows.iter().filter(|row| row.at_hand || !is_any_at_hand);
+    offered.map(|row| (row.name.clone(), row.detail.clone())).collect()
 }
 
 /// The turns so far, the newest first: number and first line.
@@ -381,6 +390,16 @@ mod tests {
         assert_eq!(first(&session, "/watch of"), "off");
         assert_eq!(first(&session, "/settings edit_f"), "edit_format");
         assert!(found(&session, "/edit-format diff whole").is_empty(), "it takes one word");
+    }
+
+    #[test]
+    fn models_without_a_key_are_offered_only_where_there_is_no_other() {
+        let mut session = session(&[]);
+        let row = |name: &str, at_hand| crate::session::ModelRow { name: name.into(), detail: String::new(), at_hand };
+        session.known.models = Arc::new(vec![row("tide", true), row("tidal", false)]);
+        assert_eq!(found(&session, "/model tid").len(), 1);
+        session.known.models = Arc::new(vec![row("tidal", false)]);
+        assert_eq!(first(&session, "/model tid"), "tidal");
     }
 
     #[test]
