@@ -12,10 +12,10 @@ mod hostile;
 mod marks;
 #[path = "screens/offers.rs"]
 mod offers;
-#[path = "screens/sessions.rs"]
-mod sessions;
 #[path = "screens/outside.rs"]
 mod outside;
+#[path = "screens/sessions.rs"]
+mod sessions;
 #[path = "screens/soak.rs"]
 mod soak;
 

@@ -29,9 +29,7 @@ use crate::session::runner::{
     AskError, Asked, Line, Outfit, Question, Survey, ask, connect, editor_line, map_store, propose,
 };
 use crate::session::{
-    AskEvent, ChatFile, ContextOrder, ContextView, Failure, WriteOrder, Written, uncounted, write_orders,
-    AskEvent, ChatFile, ContextOrder, ContextView, Failure, Outcome, WriteOrder, Written, commit_message, uncounted,
-    write_orders,
+    AskEvent, ChatFile, ContextOrder, ContextView, Failure, Outcome, WriteOrder, Written, uncounted, write_orders,
 };
 use crate::text::sanitize;
 use crate::workspace::Root;

@@ -47,7 +47,7 @@ pub use asking::{AskEvent, Spent};
 pub use chat_files::ChatFile;
 pub use choosing::{Choices, Chosen};
 pub use command::{
-    Argument, COMMANDS, Candidate, Candidates, Command, CommandError, CommandInfo, Expected, Group, Place, Word,
+    Argument, COMMANDS, Candidate, Candidates, Command, CommandError, CommandInfo, Group, Place, Slot, Word,
     find_command, folder_of, parse_command, place,
 };
 pub use commits::{CommitOrder, Commits, Committed, GitOrder, GitReport};

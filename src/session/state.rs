@@ -254,8 +254,6 @@ impl Session {
             mode: self.mode,
             suggest: self.processes.suggestions,
             who: Who::Main,
-            history: self.history(),
-            exchange: Vec::new(),
             history,
             exchange,
             draft: self.draft.clone(),

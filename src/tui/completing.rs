@@ -6,7 +6,7 @@
 use super::action::ACTIONS;
 use super::app::{App, Task, run};
 use crate::session::{
-    Argument, COMMANDS, Candidate, Candidates, Effect, Expected, LookOrder, Place, Report, Word, folder_of, place,
+    Argument, COMMANDS, Candidate, Candidates, Effect, LookOrder, Place, Report, Slot, Word, folder_of, place,
 };
 
 /// The fewest letters after `@` with which Enter takes what is offered: fewer may well be meant as they are.
@@ -66,11 +66,11 @@ impl Popup {
         let typed = self.place.typed.as_str();
         let is_whole = self.candidates.iter().any(|candidate| candidate.is_whole);
         let takes = match self.place.wanted {
-            Expected::Command => true,
+            Slot::Command => true,
             // What the arguments of a file's command are, nobody knows.
-            Expected::Own => false,
-            Expected::Mention => candidate.is_near && typed.chars().count() >= LEAST_MENTION,
-            Expected::Argument(info, _) => {
+            Slot::Own => false,
+            Slot::Mention => candidate.is_near && typed.chars().count() >= LEAST_MENTION,
+            Slot::Argument(info, _) => {
                 let closed = [
                     Argument::Files,
                     Argument::ChatFiles,
@@ -109,8 +109,7 @@ impl App {
             let words: Vec<Word<'_>> =
                 ACTIONS.iter().map(|info| Word { name: info.name, help: info.help.trim() }).collect();
             let candidates = self.completion.finder.at(place, &self.session, &words);
-            let only_itself =
-                place.wanted == Expected::Mention && matches!(candidates.as_slice(), [one] if one.is_whole);
+            let only_itself = place.wanted == Slot::Mention && matches!(candidates.as_slice(), [one] if one.is_whole);
             if !candidates.is_empty() && !only_itself {
                 let (selected, navigated) = (0, false);
                 self.completion.popup = Some(Popup { place: place.clone(), candidates, selected, navigated });
@@ -126,11 +125,11 @@ impl App {
         let before = self.completion.seen.as_ref().map(|place| place.wanted);
         match now.wanted {
             // Files may have come or changed since.
-            Expected::Command if now.typed.is_empty() && before.is_none() => vec![Effect::Look(LookOrder::Commands)],
-            Expected::Argument(info, 0) if info.takes == Argument::Model && before != Some(now.wanted) => {
+            Slot::Command if now.typed.is_empty() && before.is_none() => vec![Effect::Look(LookOrder::Commands)],
+            Slot::Argument(info, 0) if info.takes == Argument::Model && before != Some(now.wanted) => {
                 vec![Effect::Look(LookOrder::Models { choose: None })]
             }
-            Expected::Argument(info, _) if matches!(info.takes, Argument::Paths | Argument::Shell) => {
+            Slot::Argument(info, _) if matches!(info.takes, Argument::Paths | Argument::Shell) => {
                 let folder = folder_of(&now.typed);
                 // It is looked into once for each time that somebody begins to type what lies in it.
                 let seen = self.completion.seen.as_ref().filter(|seen| seen.wanted == now.wanted);
@@ -161,7 +160,7 @@ impl App {
                 return Some(self.take_candidate(&candidate));
             }
             "Enter" => {
-                let runs = popup.place.wanted == Expected::Command;
+                let runs = popup.place.wanted == Slot::Command;
                 let candidate = popup.for_enter()?.clone();
                 // Of several that begin so, one is completed and not run.
                 let near = popup.candidates.iter().filter(|candidate| candidate.is_near).count();
@@ -181,7 +180,7 @@ impl App {
     /// Puts a candidate in the place of what was typed.
     fn take_candidate(&mut self, candidate: &Candidate) -> Vec<Task> {
         let Some(popup) = self.completion.popup.take() else { return Vec::new() };
-        let takes_nothing = popup.place.wanted == Expected::Command && candidate.ends_line;
+        let takes_nothing = popup.place.wanted == Slot::Command && candidate.ends_line;
         let space = if candidate.goes_on || takes_nothing { "" } else { " " };
         let text = format!("{}{space}", candidate.insert);
         self.typed(|app| app.composer.complete(popup.place.length, &text))

@@ -2,8 +2,8 @@
 
 mod asking;
 mod canary;
-mod commits;
 mod choosing;
+mod commits;
 mod copy_mode;
 mod demo;
 mod failures;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::place::{Expected, Place};
+use super::place::{Place, Slot};
 use super::sieve::{begins, best, file_name, sift};
 use super::{Argument, COMMANDS};
 use crate::config::{EFFORTS, SETTINGS};
@@ -79,15 +79,15 @@ impl Candidates {
     /// What can stand at the place. `words` are names that count as commands besides those of the table.
     pub fn at(&mut self, place: &Place, session: &Session, words: &[Word<'_>]) -> Vec<Candidate> {
         match place.wanted {
-            Expected::Command => commands(&place.typed, session, words),
-            Expected::Mention => self.mentions(&place.typed, session),
-            Expected::Own => {
+            Slot::Command => commands(&place.typed, session, words),
+            Slot::Mention => self.mentions(&place.typed, session),
+            Slot::Own => {
                 // What its file calls a file or a path is one.
                 let usage = session.known.commands.named(&place.own).map(|own| own.arguments.to_lowercase());
                 let takes_files = usage.is_some_and(|usage| usage.contains("file") || usage.contains("path"));
                 if takes_files { self.files(&place.typed, session, quoted) } else { Vec::new() }
             }
-            Expected::Argument(info, number) => match info.takes {
+            Slot::Argument(info, number) => match info.takes {
                 Argument::Files => self.files(&place.typed, session, quoted),
                 Argument::Shell if number > 0 => in_folder(&place.typed, session),
                 Argument::Git if number > 0 => self.files(&place.typed, session, quoted),

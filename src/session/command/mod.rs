@@ -6,7 +6,7 @@ mod sieve;
 mod table;
 
 pub use candidates::{Candidate, Candidates, Word, folder_of};
-pub use place::{Expected, Place, place};
+pub use place::{Place, Slot, place};
 pub use table::{Argument, COMMANDS, Group};
 
 use crate::config::EFFORTS;

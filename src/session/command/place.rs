@@ -4,7 +4,7 @@ use super::{Argument, CommandInfo, find_command};
 
 /// What may stand at the cursor.
 #[derive(Debug, Clone, Copy)]
-pub enum Expected {
+pub enum Slot {
     /// The name of a command.
     Command,
     /// An argument of this one; the number of arguments before it.
@@ -15,7 +15,7 @@ pub enum Expected {
     Own,
 }
 
-impl PartialEq for Expected {
+impl PartialEq for Slot {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Argument(one, at), Self::Argument(two, place)) => one.name == two.name && at == place,
@@ -28,7 +28,7 @@ impl PartialEq for Expected {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Place {
     /// What may stand there.
-    pub wanted: Expected,
+    pub wanted: Slot,
     /// What was typed of it, without its slash, `@` or opening quote.
     pub typed: String,
     /// Characters before the cursor that a completion replaces: what was typed, with those.
@@ -52,7 +52,7 @@ pub fn place(before: &str) -> Option<Place> {
     match typed.split_once(char::is_whitespace) {
         None => {
             let (typed, length) = (typed.to_owned(), before.chars().count());
-            Some(Place { wanted: Expected::Command, typed, length, own: String::new() })
+            Some(Place { wanted: Slot::Command, typed, length, own: String::new() })
         }
         Some((name, rest)) => match find_command(name) {
             Ok(info) if info.takes == Argument::Message => mention(before),
@@ -60,7 +60,7 @@ pub fn place(before: &str) -> Option<Place> {
             // A command of a file is a message with arguments.
             Err(_) => mention(before).or_else(|| {
                 let (typed, length) = word(rest)?;
-                Some(Place { wanted: Expected::Own, typed, length, own: name.to_owned() })
+                Some(Place { wanted: Slot::Own, typed, length, own: name.to_owned() })
             }),
         },
     }
@@ -72,7 +72,7 @@ fn argument(info: &'static CommandInfo, rest: &str) -> Option<Place> {
     let at = rest.chars().count() - length;
     let before: String = rest.chars().take(at).collect();
     let number = shell_words::split(&before).map_or(0, |words| words.len());
-    Some(Place { wanted: Expected::Argument(info, number), typed, length, own: String::new() })
+    Some(Place { wanted: Slot::Argument(info, number), typed, length, own: String::new() })
 }
 
 /// The word that the arguments end in, without its opening quote, and its characters with it; `None` if a quote closes it.
@@ -108,7 +108,7 @@ fn mention(before: &str) -> Option<Place> {
     };
     let typed = quoted.unwrap_or(word).to_owned();
     let length = word.chars().count() + 1;
-    (starts_word && is_open).then(|| Place { wanted: Expected::Mention, typed, length, own: String::new() })
+    (starts_word && is_open).then(|| Place { wanted: Slot::Mention, typed, length, own: String::new() })
 }
 
 #[cfg(test)]
@@ -120,10 +120,10 @@ mod tests {
     fn at(before: &str) -> Option<(String, String, usize)> {
         let place = place(before)?;
         let wanted = match place.wanted {
-            Expected::Command => "command".to_owned(),
-            Expected::Argument(info, number) => format!("{} {number}", info.name),
-            Expected::Mention => "@".to_owned(),
-            Expected::Own => place.own.clone(),
+            Slot::Command => "command".to_owned(),
+            Slot::Argument(info, number) => format!("{} {number}", info.name),
+            Slot::Mention => "@".to_owned(),
+            Slot::Own => place.own.clone(),
         };
         Some((wanted, place.typed, place.length))
     }
