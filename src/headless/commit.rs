@@ -54,7 +54,7 @@ impl Writing<'_> {
             match write(self.root, journal.as_ref(), orders, wanted).map_err(machine)? {
                 WriteOutcome::OwnChanges(paths) => order.own_changes = Some(ask_about(&paths)),
                 WriteOutcome::Written(written, None) => return Ok(written),
-                WriteOutcome::Written(written, Some(pending)) => return self.commit(written, pending, tell),
+                WriteOutcome::Written(written, Some(pending)) => return self.commit(written, *pending, tell),
             }
         }
     }

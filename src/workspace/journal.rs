@@ -149,20 +149,20 @@ impl Journal {
     /// What the writes after that number did to each file, those that were undone aside: its content before the first of them
     /// and after the last, in the order of the paths. Files that ended as they began are left out, and so are damaged records.
     pub fn changes_after(&self, number: u64) -> Vec<FileChange> {
-        let mut files: BTreeMap<String, (Option<Vec<u8>>, Option<Vec<u8>>)> = BTreeMap::new();
+        let mut files: BTreeMap<String, [Option<Vec<u8>>; 2]> = BTreeMap::new();
         let written = |entry: &Entry| entry.number > number && entry.stage == Stage::Done;
         for entry in self.entries().into_iter().filter(written) {
             let record = fs::read(self.path(entry)).ok().and_then(|bytes| record::decode(&bytes));
             for Change { path, before, after, .. } in record.into_iter().flat_map(|record| record.files) {
                 let after = after.map(|version| version.bytes);
                 match files.entry(path) {
-                    Slot::Occupied(mut known) => known.get_mut().1 = after,
-                    Slot::Vacant(new) => drop(new.insert((before.map(|version| version.bytes), after))),
+                    Slot::Occupied(mut known) => known.get_mut()[1] = after,
+                    Slot::Vacant(new) => drop(new.insert([before.map(|version| version.bytes), after])),
                 }
             }
         }
-        let changed = files.into_iter().filter(|(_, (before, after))| before != after);
-        changed.map(|(path, (before, after))| FileChange { path, before: text(before), after: text(after) }).collect()
+        let changed = files.into_iter().filter(|(_, [before, after])| before != after);
+        changed.map(|(path, [before, after])| FileChange { path, before: text(before), after: text(after) }).collect()
     }
 
     /// Waits for the lock, and makes the folder where there is none.

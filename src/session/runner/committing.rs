@@ -132,9 +132,9 @@ impl Runner {
         let line = pending.is_worth_a_message().then(|| self.message_line(order.weak_model.as_deref())).flatten();
         if let Some(line) = line {
             written.commit_follows = true;
-            return (Report::Wrote(written), Some((pending, line)));
+            return (Report::Wrote(written), Some((*pending, line)));
         }
-        let committed = self.made(pending, Messages::default());
+        let committed = self.made(*pending, Messages::default());
         (Report::Wrote(with_commit(written, committed)), None)
     }
 

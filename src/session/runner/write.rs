@@ -17,7 +17,7 @@ pub enum WriteOutcome {
     /// Nothing is written yet: these files have changes of the user's own, and it is to be asked what becomes of them.
     OwnChanges(Vec<String>),
     /// The files are written; the commits that are to follow, if any.
-    Written(Written, Option<Pending>),
+    Written(Written, Option<Box<Pending>>),
 }
 
 /// Writes the files and, with an order for it, takes them for a commit where there is a git repository. The user's own
@@ -42,7 +42,7 @@ pub fn write(
     let message = commit.map(|commit| commit.fallback.as_str());
     let (mut written, stored) = put_down(root, journal, orders, message)?;
     let pending = match (before, commit) {
-        (Some(Ok(Some(before))), Some(commit)) => before.take(&stored, commit).map(Some),
+        (Some(Ok(Some(before))), Some(commit)) => before.take(&stored, commit).map(|pending| Some(Box::new(pending))),
         (Some(Err(error)), _) => Err(error),
         _ => Ok(None),
     };
@@ -258,10 +258,10 @@ fn not_written(error: WriteError) -> NotWritten {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod interleavings;
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod situations;
 
 #[cfg(all(test, unix))]

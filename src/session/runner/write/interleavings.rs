@@ -160,7 +160,7 @@ impl World {
         let order = CommitOrder { fallback: "Ours".into(), own_changes: Some(own_first), ..CommitOrder::default() };
         match write(&self.root, Some(&self.journal), orders, Some(&order)) {
             Ok(WriteOutcome::Written(_, pending)) => {
-                self.pending = pending;
+                self.pending = pending.map(|pending| *pending);
                 let done = orders.iter().zip(before);
                 let done = done.map(|(order, before)| (order.path.clone(), before, self.text(&order.path)));
                 self.done.push(done.collect());
