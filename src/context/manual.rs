@@ -7,7 +7,11 @@ use crate::lexical::{each_word, is_stop_word};
 use crate::tokens::TokenCounter;
 
 /// The documents, by the name that a model sees.
-const DOCUMENTS: [(&str, &str); 1] = [("rhumb manual: README.md", include_str!("../../README.md"))];
+const DOCUMENTS: [(&str, &str); 3] = [
+    ("rhumb manual: README.md", include_str!("../../README.md")),
+    ("rhumb manual: manual.md", include_str!("../../docs/manual.md")),
+    ("rhumb manual: commands.md", include_str!("../../docs/commands.md")),
+];
 
 /// What a word in the heading of a chapter counts for more than one in its text.
 const HEADING: usize = 8;

@@ -5,21 +5,22 @@ use std::io::IsTerminal as _;
 
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, ready};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::args::EditArgs;
 use super::commit::Writing;
+use super::out::Out;
 use super::report::{as_diff, ask_each, outcome_json, outcome_line};
-use super::show_prompt::{Sheet, prompt_json, show_prompt};
+use super::show_prompt::{Sheet, show_prompt};
 use super::survey::surveyed;
 use super::undo::{journal_of, tell_recovered};
 use super::verify::{INTERRUPTED, Verifier, with_flags};
 use super::with_output::with_output;
-use super::{advise, complain, path_under, print, print_json, read_input};
+use super::{advise, complain, path_under, print, read_input};
 use crate::config::Settings;
-use crate::context::{self, Message, Mode, Prompt, Role};
+use crate::context::{self, Message, Mode, Role};
 use crate::edit::{self, FormatChoice, Proposal, Status};
 use crate::error::{ErrorKind, UserError};
 use crate::llm::{LlmError, StreamEvent};
@@ -31,7 +32,6 @@ use crate::session::runner::{
 use crate::session::{
     AskEvent, ChatFile, ContextOrder, ContextView, Failure, Outcome, WriteOrder, Written, uncounted, write_orders,
 };
-use crate::text::sanitize;
 use crate::workspace::Root;
 
 /// Runs the turn. The exit code is 0 when everything was applied, 1 when some was refused or there was no edit.
@@ -109,111 +109,6 @@ struct Desk<'a> {
     ledger: RefCell<Ledger>,
     /// Two parts of an answer were joined within an edit, and nothing shows that they belong there.
     doubtful: Cell<bool>,
-}
-
-/// Where events go: text for people, or JSON lines.
-pub(super) struct Out {
-    pub(super) json: bool,
-    /// Whether requests are shown before they are sent.
-    prompts: bool,
-}
-
-impl Out {
-    /// Text of the answer as it arrives.
-    fn text(&self, text: &str) -> Result<(), UserError> {
-        if self.json { self.event("text", json!({"text": text})) } else { print(text) }
-    }
-
-    /// What happens while a request is asked of `model`.
-    fn asked(&self, model: &str, event: AskEvent) -> Result<(), UserError> {
-        match event {
-            AskEvent::Sent { tokens, exact, left_out } => {
-                let left_out: Vec<String> = left_out.iter().map(ToString::to_string).collect();
-                left_out.iter().for_each(|what| complain(&format!("left out, because it does not fit: {what}")));
-                self.event("request", json!({"model": model, "tokens": tokens, "exact": exact, "left_out": left_out}))
-            }
-            AskEvent::Stream(StreamEvent::Text(text)) => self.text(&text),
-            AskEvent::Stream(StreamEvent::Reasoning(text)) => self.event("reasoning", json!({"text": text})),
-            AskEvent::Stream(StreamEvent::TakeBack) => self.event("take_back", json!({})),
-            AskEvent::Stream(StreamEvent::Usage(usage)) => {
-                self.event("usage", json!({"input": usage.input, "output": usage.output, "cached": usage.cached}))
-            }
-            AskEvent::Stream(StreamEvent::Retrying { attempt, wait, reason }) => {
-                complain(&format!("{reason}; try {attempt} in {:.0} s", wait.as_secs_f64().ceil()));
-                Ok(())
-            }
-            AskEvent::Shrunk { time, of, limit } => {
-                complain(&format!("too long for the server; sent again with at most {limit} tokens"));
-                self.event("shrunk", json!({"time": time, "of": of, "limit": limit}))
-            }
-            AskEvent::Continuing { time, of } => {
-                complain(&format!("the answer reached the output limit; going on, {time} of at most {of}"));
-                self.event("continuing", json!({"time": time, "of": of}))
-            }
-            AskEvent::Editor { model, note } => {
-                note.iter().for_each(|note| advise(&note.message, &note.hint));
-                complain(&format!("the plan goes to {model}"));
-                self.event("editor", json!({"model": model}))
-            }
-            AskEvent::DoubtfulSeam => {
-                complain("the answer was cut off within an edit, and its next part does not repeat where it was");
-                self.event("doubtful_seam", json!({}))
-            }
-            AskEvent::Spent(spent) => {
-                let cost = spent.model.prices.map(|prices| prices.cost(spent.tokens));
-                if let Some(cost) = cost.filter(|_| !self.json) {
-                    complain(&format!("{} tokens in, {} out: {cost}", spent.tokens.input(), spent.tokens.output));
-                }
-                let cost = cost.map(Dollars::as_f64);
-                self.event("spent", json!({"tokens": spent.tokens, "estimated": spent.estimated, "cost": cost}))
-            }
-        }
-    }
-
-    pub(super) fn event(&self, kind: &str, fields: Value) -> Result<(), UserError> {
-        if !self.json {
-            return Ok(());
-        }
-        let mut event = json!({"event": kind});
-        if let (Some(event), Value::Object(fields)) = (event.as_object_mut(), fields) {
-            event.extend(fields);
-        }
-        print_json(&event)
-    }
-
-    /// A request that is about to be sent.
-    fn prompt(&self, prompt: &Prompt) -> Result<(), UserError> {
-        if self.prompts && !self.json {
-            complain(&format!("the request: {}", prompt.render()));
-        }
-        if self.prompts { self.event("prompt", prompt_json(prompt)) } else { Ok(()) }
-    }
-
-    fn diff(&self, diff: &str) -> Result<(), UserError> {
-        if self.json { self.event("diff", json!({"text": diff})) } else { print(diff) }
-    }
-
-    /// The end of it all: every file that was written, and the last commit.
-    fn done(&self, written: &Written) -> Result<(), UserError> {
-        self.event("done", json!({"written": written.paths, "commit": written.commit}))
-    }
-
-    fn written(&self, written: &Written) -> Result<(), UserError> {
-        self.event("written", json!({"written": written.paths, "commit": written.commit}))?;
-        if !self.json {
-            let mut commit =
-                written.commit.as_ref().map_or_else(String::new, |commit| format!(", committed as {commit}"));
-            if let Some(own) = &written.own_commit {
-                commit += &format!(", after your own changes as {own}");
-            }
-            let paths: Vec<_> = written.paths.iter().map(|path| sanitize::visible_line(path)).collect();
-            complain(&format!("wrote {}{commit}", paths.join(", ")));
-        }
-        for note in written.notes.iter().chain(&written.not_undoable) {
-            advise(&note.message, &note.hint);
-        }
-        Ok(())
-    }
 }
 
 fn request(args: &EditArgs) -> Result<String, UserError> {

@@ -15,6 +15,7 @@ mod map;
 mod models;
 mod models_refresh;
 mod names;
+mod out;
 mod report;
 mod sessions;
 mod show_prompt;

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use serde_json::{Value, json};
 
 use super::args::EditArgs;
-use super::edit::Out;
+use super::out::Out;
 use super::{advise, complain};
 use crate::config::Settings;
 use crate::error::UserError;

@@ -13,6 +13,7 @@ mod commits;
 mod custom;
 mod doubt;
 mod effect;
+mod elsewhere;
 mod fetching;
 mod finding;
 mod folding;

@@ -36,9 +36,16 @@ pub struct Completion {
     closed: bool,
     /// Whether something came in that there may be more to offer of.
     is_stale: bool,
+    /// The next text was not typed here but brought back: nothing is offered for it.
+    hushed: bool,
 }
 
 impl Completion {
+    /// Offers nothing for the text that comes into the composer next: keys that go on bringing texts back must not be taken.
+    pub fn hush(&mut self) {
+        self.hushed = true;
+    }
+
     /// Takes note of a report: only some have something to do with what is offered, and many come in while an answer streams.
     pub fn note(&mut self, report: &Report) {
         self.is_stale |=
@@ -94,8 +101,9 @@ impl App {
         let now = before.as_deref().and_then(place);
         let is_new = self.completion.seen != now;
         let mut wanted = Vec::new();
+        let hushed = std::mem::take(&mut self.completion.hushed);
         if is_new {
-            self.completion.closed = false;
+            self.completion.closed = hushed;
             wanted = self.lookups(now.as_ref());
         }
         // Somebody is choosing: what comes in meanwhile must not move the list under the cursor.

@@ -128,6 +128,8 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
         if let Some(text) = stage.to_edit.take() {
             // Whoever waits for keys here would take them from the editor.
             drop(events);
+            // It leaves a wake-up behind; found together with a key later, that key would wait for the next one.
+            let _ = crossterm::event::poll(Duration::ZERO);
             code = stage.edit(&text, &start, &mut signals, &mut incoming, &mut screen).await?;
             events = EventStream::new();
             dirty = true;

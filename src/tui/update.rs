@@ -222,7 +222,10 @@ impl App {
                 run(self.session.stop_run(number))
             }
             Reply::Resume(number) => run(self.session.resume(Some(number.to_string()))),
-            Reply::Recall(text) => self.typed(|app| app.composer.set(&text)),
+            Reply::Recall(text) => {
+                self.completion.hush();
+                self.typed(|app| app.composer.set(&text))
+            }
             Reply::Abandon => {
                 self.session.abandon_review();
                 Vec::new()

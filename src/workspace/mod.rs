@@ -27,4 +27,4 @@ pub use secret::is_secret_name;
 pub use snapshot::{ContentHash, MAX_FILE_BYTES, Snapshot, read, read_raw};
 pub use walk::{FileEntry, Listing, files, ignored_but_tracked, look_again};
 pub use watch::{Changed, Watch};
-pub use write::{FileWrite, Written, WrittenFile, write};
+pub use write::{FileWrite, Written, WrittenFile, objection, write};

@@ -73,6 +73,14 @@ pub(super) fn is_temp_name(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| name.starts_with(TEMP_PREFIX) && name.ends_with(TEMP_SUFFIX))
 }
 
+/// Looks whether `writes` could be written as things stand, without touching anything.
+///
+/// # Errors
+/// What [`write`] would say.
+pub fn objection(root: &Root, writes: &[FileWrite]) -> Result<(), WriteError> {
+    plan(root, writes).map(drop)
+}
+
 /// Writes all of `writes`, or none. All are checked first: a file that is not as expected stops the whole set with
 /// [`WriteError::Stale`]. Encodings, modes and owners are kept, new files are UTF-8 and get 0644 less the umask, and missing
 /// folders are made.

@@ -41,7 +41,7 @@ fn the_weak_model_writes_the_message_after_the_files_are_written() {
     assert_eq!(repo.subjects(), ["Start the harbour"]);
     let asked = &server.wait_for_requests(2)[1];
     assert!(holds(asked, REQUEST) && holds(asked, "+    return TABLE.get(name, 0.0)"), "{}", asked.body);
-    assert!(!holds(asked, "def tide"), "more than the change: {}", asked.body);
+    assert!(!holds(asked, "metres:.1f"), "what was rejected: {}", asked.body);
     // What is typed meanwhile is the user's.
     let mine = harbour_with_first_hunk() + "# mine\n";
     repo.file("harbour.py", &mine);

@@ -148,6 +148,8 @@ fn a_hunk_that_was_accepted_is_not_written_over_what_somebody_wrote_meanwhile() 
     pty.wait_for("1 without a place");
     pty.key("Enter");
     pty.key("w");
+    pty.wait_for("Commit your own changes first?");
+    pty.key("n");
     pty.wait_for("Wrote 1 hunk of 1 file");
     assert_eq!(stage.repo.read("harbour.py"), theirs.replace("{metres} m'", "{metres:.1f} metres'"));
     quit(&mut pty);

@@ -23,6 +23,8 @@ fn a_file_changed_meanwhile_is_not_overwritten_and_what_still_fits_can_be_writte
     assert_eq!(repo.read("harbour.py"), mine, "overwritten");
     assert_eq!(repo.subjects(), ["Start the harbour"]);
     pty.key("w");
+    pty.wait_for("Commit your own changes first?");
+    pty.key("n");
     pty.wait_for("Wrote 1 hunk of 1 file");
     assert_eq!(repo.read("harbour.py"), mine.replace("TABLE[name]", "TABLE.get(name, 0.0)"));
     // The commit would have taken the user's own change along.

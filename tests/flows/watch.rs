@@ -35,6 +35,8 @@ fn a_comment_in_a_saved_file_is_carried_out_and_gone() {
     pty.wait_for("1 pending");
     pty.key("Alt-4");
     pty.type_text("yw");
+    pty.wait_for("Commit your own changes first?");
+    pty.key("n");
     pty.wait_for("Wrote 1 hunk");
     assert_eq!(repo.read("harbour.py"), HARBOUR.replace("TABLE[name]", "TABLE.get(name, 0.0)"));
     assert_eq!(server.requests().len(), 1, "what is done is not asked for again");

@@ -80,11 +80,12 @@ fn a_mode_without_a_message_is_meant_for_good() {
 }
 
 #[test]
-fn a_message_that_cannot_be_sent_comes_back_as_it_was_typed() {
+fn a_message_that_has_to_wait_keeps_its_mode() {
     let mut session = session();
     session.send("first");
     assert!(command(&mut session, "/ask second").is_empty());
-    assert_eq!(session.returned_draft.as_deref(), Some("/ask second"));
+    let waiting = session.queue.waiting();
+    assert_eq!((waiting[0].text.as_str(), waiting[0].mode), ("second", Mode::Ask));
 }
 
 #[test]

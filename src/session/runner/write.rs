@@ -37,6 +37,8 @@ pub fn write(
     if let (Some(Ok(Some(before))), Some(CommitOrder { own_changes: None, .. })) = (&before, commit)
         && !before.own.whole.is_empty()
     {
+        // What cannot be written needs no answer first.
+        workspace::objection(root, &file_writes(orders)).map_err(not_written)?;
         return Ok(WriteOutcome::OwnChanges(before.own.whole.clone()));
     }
     let message = commit.map(|commit| commit.fallback.as_str());
@@ -68,15 +70,7 @@ fn put_down(
     orders: &[WriteOrder],
     message: Option<&str>,
 ) -> Result<(Written, Vec<String>), NotWritten> {
-    let writes: Vec<FileWrite> = orders
-        .iter()
-        .map(|order| FileWrite {
-            path: order.path.clone(),
-            expected: order.expected.clone(),
-            content: order.content.clone(),
-            renamed_from: order.renamed_from.clone(),
-        })
-        .collect();
+    let writes = file_writes(orders);
     let done = workspace::write(root, journal, &writes, message).map_err(not_written)?;
     // A path may lead through a link; what changed for git is the file at its end.
     let stored: Vec<String> = done.files.into_iter().map(|file| file.stored_at).collect();
@@ -90,6 +84,16 @@ fn put_down(
         ..Written::default()
     };
     Ok((written, stored))
+}
+
+fn file_writes(orders: &[WriteOrder]) -> Vec<FileWrite> {
+    let writes = orders.iter().map(|order| FileWrite {
+        path: order.path.clone(),
+        expected: order.expected.clone(),
+        content: order.content.clone(),
+        renamed_from: order.renamed_from.clone(),
+    });
+    writes.collect()
 }
 
 /// What is known of the files before they are written.

@@ -37,6 +37,7 @@ impl App {
         let Some(to) = to else { return Vec::new() };
         let recalled = inputs.get(to).cloned();
         let shown = recalled.clone().unwrap_or_else(|| std::mem::take(&mut self.recall.before));
+        self.completion.hush();
         let tasks = self.typed(|app| app.composer.set(&shown));
         // As it is in the composer, which may have made a control character visible.
         self.recall.at = recalled.map(|_| (to, self.composer.text()));

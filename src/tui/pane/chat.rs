@@ -137,8 +137,8 @@ fn queue_lines(app: &App, width: u16) -> Vec<Line<'static>> {
     let columns = usize::from(width);
     let line = width::clip(&format!("⧗ {first}{more}"), columns).into_owned();
     let mut lines = vec![Line::styled(line, app.theme.style(Role::Accent))];
-    for piece in wrap::hanging(&format!("  {keys}"), columns) {
-        lines.push(Line::styled(piece, app.theme.style(Role::Muted)));
+    for piece in wrap::hanging(keys, columns.saturating_sub(2)) {
+        lines.push(Line::styled(format!("  {piece}"), app.theme.style(Role::Muted)));
     }
     lines
 }
@@ -167,8 +167,8 @@ fn question_lines(question: &Question, app: &App, width: u16) -> Vec<Line<'stati
     for piece in wrap::hanging(&format!("? {}{more}", question.title), columns) {
         lines.push(Line::styled(piece, app.theme.style(Role::Warning)));
     }
-    for piece in wrap::hanging(&format!("  {} · Enter shows more", choices.join(" · ")), columns) {
-        lines.push(Line::styled(piece, app.theme.style(Role::Key)));
+    for piece in wrap::hanging(&format!("{} · Enter shows more", choices.join(" · ")), columns.saturating_sub(2)) {
+        lines.push(Line::styled(format!("  {piece}"), app.theme.style(Role::Key)));
     }
     lines
 }

@@ -12,7 +12,7 @@ pub(super) struct Ranking {
     pattern: Pattern,
     matches: Vec<usize>,
     /// Scores and positions while ranking; kept for its room.
-    scores: Vec<(u32, usize)>,
+    scores: Vec<(bool, u32, usize)>,
 }
 
 impl Ranking {
@@ -39,15 +39,21 @@ impl Ranking {
         }
         let mut matcher = matcher(paths);
         let mut chars = Vec::new();
+        // A name that begins so is meant before one that is only described so.
+        let lower = query.trim().to_lowercase();
+        let begins = |item: &str| {
+            let head = item.strip_prefix('/').unwrap_or(item).get(..lower.len());
+            !paths && head.is_some_and(|head| head.to_lowercase() == lower)
+        };
         self.scores.clear();
         for at in self.matches.drain(..) {
             let Some(item) = items.get(at) else { continue };
             if let Some(score) = self.pattern.score(haystack(item, &mut chars), &mut matcher) {
-                self.scores.push((score, at));
+                self.scores.push((begins(item), score, at));
             }
         }
-        self.scores.sort_unstable_by_key(|(score, at)| (Reverse(*score), *at));
-        self.matches.extend(self.scores.iter().map(|(_, at)| *at));
+        self.scores.sort_unstable_by_key(|(begins, score, at)| (!begins, Reverse(*score), *at));
+        self.matches.extend(self.scores.iter().map(|(.., at)| *at));
     }
 
     /// For each of the texts, the characters that the query matched, as sorted positions counted in characters.
