@@ -66,7 +66,16 @@ impl Session {
             Command::Export(path) => return self.export(path),
             Command::Save(path) => return self.save_files(path),
             Command::Load(path) => return self.load_commands(path),
-            other => self.tell(Level::Error, format!("{other:?} is not built yet."), ""),
+            // The face's own: they are about the screen, the terminal or the program itself.
+            Command::Help
+            | Command::Map
+            | Command::Copy
+            | Command::Editor(_)
+            | Command::Theme(_)
+            | Command::Keys
+            | Command::Doctor
+            | Command::Report(_)
+            | Command::Quit => {}
         }
         Vec::new()
     }
