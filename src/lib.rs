@@ -12,8 +12,8 @@
 //! models                  what each language model takes, costs and can do; what was spent
 //! context                 what the next request holds, part by part, with its tokens; our prompts; what gives way
 //! ── the core above knows nothing of terminals, networks, files or clocks ──
-//! web speech              pages that were asked for; what was spoken
-//! workspace git llm process store config    the world: files, commits, models, commands, what is kept, settings
+//! workspace git llm store config    the world: files, commits, models, what is kept between runs, settings
+//! process web speech      commands that run, pages that were asked for, what was spoken
 //! bench                   what the map costs and how good it is
 //! session                 the conversation: one turn from draft to commit; the runner joins the rooms
 //! tui headless cli        the faces: the full-screen app, one turn without it, the command line

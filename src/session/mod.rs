@@ -2,6 +2,21 @@
 //!
 //! The face calls methods of the session; each returns effects; the runner carries them out and answers with reports, which
 //! go back into the session. Turns and measurements carry a number, so that a late answer to an old question is dropped.
+//!
+//! ```text
+//! state transcript effect         what is known, what was said, what is to be done and what came of it
+//! command commands custom         the table of slash commands, what each does, commands from the user's files
+//! sending turn asking going_on    a message from the composer to the end of its answer
+//! queue doubt question            what waits: for the model, for a second Enter, for an answer of the developer
+//! modes architect finding who     how a message is meant, and which model it goes to
+//! chat_files mentions fetching    what goes along: files, what is named, pages and pictures
+//! rounds writing commits          from a proposal to files and commits
+//! processes verifying suggesting  commands, checks of what was written, commands that the model suggests
+//! watching                        comments for the model in files
+//! keeping                         sessions on disk: resuming, branching, exporting
+//! folding spending choosing …     summaries, money, models and other choices
+//! runner                          carries the effects out: the one place that joins the rooms of the world
+//! ```
 
 mod architect;
 mod asking;
