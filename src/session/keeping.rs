@@ -54,6 +54,8 @@ pub enum KeepOrder {
     },
     /// List earlier sessions.
     List(String),
+    /// Tell which earlier sessions there are, to complete their names.
+    Names,
     /// Read an earlier session.
     Resume {
         /// Which.
@@ -93,6 +95,8 @@ pub enum KeepReport {
     Anew(PathBuf),
     /// Somebody has deleted the session: all of it has to be kept again, as another.
     Gone,
+    /// Earlier sessions, to complete their names.
+    Names(Vec<SessionLine>),
     /// Earlier sessions, for a list with that query.
     Listed(String, Vec<SessionLine>),
     /// An earlier session, as it was kept; to begin a new one with it, if `fork`.
@@ -147,6 +151,8 @@ pub struct Keeping {
     pub number: Option<i64>,
     /// What was typed, in earlier sessions too, the oldest first.
     pub inputs: Vec<String>,
+    /// Earlier sessions as last looked up, the newest first.
+    pub earlier: Vec<SessionLine>,
     /// Earlier sessions to choose from that the face has not taken yet, and the query.
     pub listed: Option<(String, Vec<SessionLine>)>,
     /// Commands from a file that the face has not run yet.
@@ -214,6 +220,7 @@ impl Session {
             KeepReport::Begun(number) => self.keeping.number = Some(number),
             KeepReport::Anew(aside) => self.tell_damaged(&aside),
             KeepReport::Gone => self.forget_kept(),
+            KeepReport::Names(lines) => self.keeping.earlier = lines,
             KeepReport::Listed(query, lines) => self.listed_sessions(query, lines),
             KeepReport::Resumed { session, fork } => return self.resumed(*session, fork),
             KeepReport::Held { number, title } => self.ask_to_fork(number, &title),

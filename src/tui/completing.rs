@@ -6,7 +6,8 @@
 use super::action::ACTIONS;
 use super::app::{App, Task, run};
 use crate::session::{
-    Argument, COMMANDS, Candidate, Candidates, Effect, LookOrder, Place, Report, Slot, Word, folder_of, place,
+    Argument, COMMANDS, Candidate, Candidates, Effect, KeepOrder, KeepReport, LookOrder, Place, Report, Slot, Word,
+    folder_of, place,
 };
 
 /// The fewest letters after `@` with which Enter takes what is offered: fewer may well be meant as they are.
@@ -48,8 +49,14 @@ impl Completion {
 
     /// Takes note of a report: only some have something to do with what is offered, and many come in while an answer streams.
     pub fn note(&mut self, report: &Report) {
-        self.is_stale |=
-            matches!(report, Report::Looked(_) | Report::Listed(_) | Report::Sketched | Report::Surveyed { .. });
+        self.is_stale |= matches!(
+            report,
+            Report::Looked(_)
+                | Report::Kept(KeepReport::Names(_))
+                | Report::Listed(_)
+                | Report::Sketched
+                | Report::Surveyed { .. }
+        );
     }
 
     /// Whether there is nothing to offer, be it closed or not.
@@ -136,6 +143,9 @@ impl App {
             Slot::Command if now.typed.is_empty() && before.is_none() => vec![Effect::Look(LookOrder::Commands)],
             Slot::Argument(info, 0) if info.takes == Argument::Model && before != Some(now.wanted) => {
                 vec![Effect::Look(LookOrder::Models { choose: None })]
+            }
+            Slot::Argument(info, 0) if info.takes == Argument::Session && before != Some(now.wanted) => {
+                vec![Effect::Keep(KeepOrder::Names)]
             }
             Slot::Argument(info, _) if matches!(info.takes, Argument::Paths | Argument::Shell) => {
                 let folder = folder_of(&now.typed);

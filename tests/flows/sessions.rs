@@ -217,6 +217,9 @@ fn sessions_are_searched_renamed_taken_back_and_written_out() {
     send(&pty, "/reset");
     send(&pty, "/load chat.rhumb");
     pty.wait_for("Running 1 command of chat.rhumb.");
+    pty.type_text("/resume rig");
+    pty.wait_for("▸ rigging");
+    pty.key("Ctrl-c");
     send(&pty, "/sessions sails");
     pty.wait_for("earlier sessions");
     pty.wait_for("0 of 1");

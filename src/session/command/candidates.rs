@@ -10,6 +10,7 @@ use crate::config::{EFFORTS, SETTINGS};
 use crate::edit::EditFormat;
 use crate::repo_map::Refresh;
 use crate::session::{Entry, Session, origin};
+use crate::store::sessions::SessionLine;
 
 /// As many can be chosen from.
 const MOST: usize = 50;
@@ -239,6 +240,7 @@ fn arguments(takes: Argument, command: &str, session: &Session) -> Vec<Pair> {
         Argument::Tokens => words(&["0", "2k", "4k", "8k", "16k", "32k"]),
         Argument::Git => words(&GIT),
         Argument::Turn => turns(session),
+        Argument::Session => sessions(session),
         Argument::Text if command == "watch" => words(&["on", "off"]),
         Argument::Text if command == "settings" => {
             SETTINGS.iter().map(|setting| (setting.name.to_owned(), setting.help.to_owned())).collect()
@@ -265,6 +267,16 @@ fn turns(session: &Session) -> Vec<Pair> {
         asked.zip(1..).map(|(line, number): (String, usize)| (number.to_string(), line)).collect();
     turns.reverse();
     turns
+}
+
+/// The sessions before this one, by their names, or by number where they have none.
+fn sessions(session: &Session) -> Vec<Pair> {
+    let pair = |line: &SessionLine| {
+        let number = line.number.to_string();
+        let called = if line.name.is_empty() { number.clone() } else { line.name.clone() };
+        (called, format!("{number} · {} · {}", line.changed, line.title()))
+    };
+    session.keeping.earlier.iter().map(pair).collect()
 }
 
 /// What lies in the folder that is being typed, as far as it was looked up.
@@ -400,6 +412,25 @@ mod tests {
         assert_eq!(found(&session, "/model tid").len(), 1);
         session.known.models = Arc::new(vec![row("tidal", false)]);
         assert_eq!(first(&session, "/model tid"), "tidal");
+    }
+
+    #[test]
+    fn sessions_are_completed_by_name_or_number() {
+        let mut session = session(&[]);
+        let line = |number, name: &str| SessionLine {
+            number,
+            parent: None,
+            name: name.into(),
+            opening: "hoist".into(),
+            messages: 1,
+            begun: String::new(),
+            changed: "2026-11-22 08:40".into(),
+            live: false,
+        };
+        session.keeping.earlier = vec![line(7, "rigging"), line(3, "")];
+        assert_eq!(first(&session, "/resume rig"), "rigging");
+        assert_eq!(found(&session, "/resume ")[1].insert, "3");
+        assert!(found(&session, "/resume ")[1].help.contains("hoist"));
     }
 
     #[test]

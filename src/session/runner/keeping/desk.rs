@@ -51,6 +51,7 @@ impl Desk {
                 self.current = None;
             }
             KeepOrder::List(query) => self.list(query),
+            KeepOrder::Names => self.names(),
             KeepOrder::Resume { wanted, fork } => {
                 if let Err(failure) = self.resume(&wanted, fork) {
                     self.report(KeepReport::Failed(failure));
@@ -193,6 +194,18 @@ impl Desk {
                 self.report(KeepReport::Listed(query, lines));
             }
             Err(error) => self.report(KeepReport::Failed(failure(&error))),
+        }
+    }
+
+    /// The other sessions, for completion: where there are none to be had, there is nothing to say.
+    fn names(&mut self) {
+        if self.is_off || self.state.is_none() {
+            return;
+        }
+        let current = self.current.as_ref().map(|(number, _)| *number);
+        if let Ok(mut lines) = self.store().and_then(|store| store.list("")) {
+            lines.retain(|line| Some(line.number) != current);
+            self.report(KeepReport::Names(lines));
         }
     }
 
