@@ -76,7 +76,7 @@ pub(super) fn is_temp_name(name: &OsStr) -> bool {
 /// Looks whether `writes` could be written as things stand, without touching anything.
 ///
 /// # Errors
-/// What [`write`] would say.
+/// What [`write()`] would say.
 pub fn objection(root: &Root, writes: &[FileWrite]) -> Result<(), WriteError> {
     plan(root, writes).map(drop)
 }
