@@ -210,20 +210,31 @@ fn commit_unwritten(
     if clean.is_empty() {
         return Ok((None, notes));
     }
-    // The record knows the first line of the request; the commit may have been given a better message since.
     let last = clean.first().and_then(|path| repo.subject_of_last_change(path));
-    let last = last.unwrap_or_else(|| recorded.to_owned());
+    let subject = subject_unwritten(direction, last.as_deref(), recorded);
     let message = match direction {
-        Direction::Undo => format!("Undo: {last}"),
-        Direction::Redo => {
-            let model = settings.model.as_deref().unwrap_or_default();
-            last.strip_prefix("Undo: ").unwrap_or(&last).to_owned() + &trailer(settings, model)
-        }
+        Direction::Undo => subject,
+        Direction::Redo => subject + &trailer(settings, settings.model.as_deref().unwrap_or_default()),
     };
     let taken = repo.take(clean, None)?;
     let commit = repo.commit(taken, &manner(&message, settings, true))?;
     notes.extend(told_of_commit(&commit));
     Ok((Some(commit.short_id), notes))
+}
+
+/// The first line of the commit that takes a write back, or does it again. The record knows the first line of the request; the
+/// last commit of the file may have a better one, but only where it is about this write: behind several in a row it is about
+/// the one before.
+fn subject_unwritten(direction: Direction, last: Option<&str>, recorded: &str) -> String {
+    const UNDO: &str = "Undo: ";
+    let undone = last.and_then(|last| last.strip_prefix(UNDO));
+    match direction {
+        Direction::Undo => {
+            let written = last.filter(|_| undone.is_none());
+            format!("{UNDO}{}", written.unwrap_or(recorded))
+        }
+        Direction::Redo => undone.unwrap_or(recorded).to_owned(),
+    }
 }
 
 /// Sees to the writes that an earlier process did not live to finish, and tells of them.
@@ -274,6 +285,22 @@ mod tests {
 
     use super::*;
     use crate::session::runner::pending::Messages;
+
+    #[test]
+    fn a_commit_that_unwrites_is_named_for_its_own_write() {
+        let (undo, redo) = (Direction::Undo, Direction::Redo);
+        // Each row: what is done, the last commit of the file, the record of the write, the new subject.
+        let rows = [
+            (undo, Some("feat: two"), "second", "Undo: feat: two"),
+            (undo, Some("Undo: feat: two"), "first", "Undo: first"),
+            (redo, Some("Undo: first"), "first", "first"),
+            (redo, Some("first"), "second", "second"),
+            (undo, None, "first", "Undo: first"),
+        ];
+        for (direction, last, recorded, subject) in rows {
+            assert_eq!(subject_unwritten(direction, last, recorded), subject);
+        }
+    }
 
     #[test]
     fn a_users_own_change_behind_a_link_stays_out_of_the_commit() {
