@@ -101,6 +101,15 @@ impl Session {
         }
     }
 
+    /// Puts a question that somebody reads before the others, so that an answer is one to it. False if it is not asked any more.
+    pub fn put_first(&mut self, read: &Question) -> bool {
+        let Some(at) = self.questions.iter().position(|question| question == read) else { return false };
+        if let Some(question) = self.questions.remove(at) {
+            self.questions.push_front(question);
+        }
+        true
+    }
+
     /// Whether the first question has a choice with that letter.
     pub fn is_choice(&self, key: char) -> bool {
         self.questions.front().is_some_and(|question| question.choices.iter().any(|choice| choice.key == key))

@@ -10,6 +10,14 @@ impl App {
     /// composer then.
     pub(in crate::tui) fn open_what_waits(&mut self) {
         let asks = std::mem::take(&mut self.session.asks_now);
+        // What is open must be what a letter answers: the next question may be whether to run a command.
+        if let Some(Overlay::Ask(open)) = &self.overlay
+            && !self.session.put_first(open.asked())
+        {
+            self.overlay = None;
+            self.hint = "the question that was open is settled".into();
+            return;
+        }
         if self.overlay.is_some() {
             return;
         }
@@ -18,5 +26,55 @@ impl App {
         } else if let Some((title, text)) = self.session.to_read.take() {
             self.overlay = Some(Overlay::text(&title, &text));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crossterm::event::Event;
+
+    use super::*;
+    use crate::session::{Choice, Connection, ProcessSubject, Question, Session, SharedText, Subject};
+    use crate::tui::key;
+    use crate::tui::theme::{ColorDepth, Theme};
+
+    fn app() -> App {
+        let (session, effects) = Session::start(Connection::Remote { model: "m".into(), host: "h".into() });
+        App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0
+    }
+
+    fn press(app: &mut App, keys: &str) -> Vec<crate::tui::app::Task> {
+        keys.split(' ').filter_map(key::parse).flat_map(|key| app.event(Event::Key(key))).collect()
+    }
+
+    fn question(subject: ProcessSubject, title: &str) -> Question {
+        let choices = vec![Choice::new('y', "yes"), Choice::new('n', "no")];
+        Question { subject: Subject::Process(subject), title: title.into(), text: String::new(), choices }
+    }
+
+    fn share(text: &str) -> Question {
+        let shared = SharedText { title: text.into(), text: text.into(), tokens: 1, whole: None };
+        question(ProcessSubject::Share(shared), text)
+    }
+
+    #[test]
+    fn a_letter_answers_the_question_that_is_open_and_no_other() {
+        let mut app = app();
+        let run = question(ProcessSubject::Run("rm -r build".into()), "Run it?");
+        app.session.questions.extend([share("old"), run.clone()]);
+        press(&mut app, "Enter");
+        // A newer one comes before it: the one that is read stays the one that is answered.
+        app.session.questions.push_front(share("newer"));
+        app.report(crate::session::Report::Head("main".into()));
+        press(&mut app, "n");
+        assert_eq!(app.session.questions, [share("newer"), run.clone()]);
+        // The one that is read goes away: the next is not answered in its place.
+        press(&mut app, "Enter");
+        app.session.questions.pop_front();
+        app.report(crate::session::Report::Head("main".into()));
+        assert!(app.overlay.is_none());
+        let tasks = press(&mut app, "y");
+        assert!(!tasks.iter().any(|task| matches!(task, crate::tui::app::Task::Run(crate::session::Effect::Run(_)))));
+        assert_eq!(app.session.questions, [run]);
     }
 }

@@ -21,6 +21,8 @@ pub struct AskBox {
     offset: usize,
     /// Whether the first choice waits until the end of the text has been in view.
     unread: bool,
+    /// The question as it was asked.
+    asked: Question,
 }
 
 impl AskBox {
@@ -33,7 +35,13 @@ impl AskBox {
             choices: question.choices.clone(),
             offset: 0,
             unread: question.must_be_read(),
+            asked: question.clone(),
         }
+    }
+
+    /// The question as it was asked.
+    pub fn asked(&self) -> &Question {
+        &self.asked
     }
 
     /// Takes a key: a letter of a choice, arrows to read on, Esc to leave the question open.

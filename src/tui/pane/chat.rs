@@ -130,6 +130,8 @@ fn queue_lines(app: &App, width: u16) -> Vec<Line<'static>> {
         "waits for the answer · Alt-q takes it back"
     } else if queue.is_held() {
         "waits for you · Alt-s sends it · Alt-q takes it back"
+    } else if !app.session.questions.is_empty() {
+        "waits for your answer · Alt-s sends it now · Alt-q takes it back"
     } else {
         "waits for the review · Alt-s sends it now · Alt-q takes it back"
     };
