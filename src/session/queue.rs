@@ -11,6 +11,8 @@ pub struct Queued {
     pub text: String,
     /// How it is meant.
     pub mode: Mode,
+    /// Whether comments in a file say it.
+    is_comment: bool,
 }
 
 /// Messages that wait, the oldest first.
@@ -41,7 +43,20 @@ impl Session {
 
     /// Lets a message wait until the model is free.
     pub(super) fn enqueue(&mut self, text: String, mode: Mode) {
-        self.queue.waiting.push(Queued { text, mode });
+        self.queue.waiting.push(Queued { text, mode, is_comment: false });
+    }
+
+    /// Lets comments in a file wait in the same way.
+    pub(super) fn enqueue_comments(&mut self, text: String, mode: Mode) {
+        self.queue.waiting.push(Queued { text, mode, is_comment: true });
+    }
+
+    /// Leaves out the comments that wait; how many messages they were.
+    pub(super) fn drop_queued_comments(&mut self) -> usize {
+        let before = self.queue.waiting.len();
+        self.queue.waiting.retain(|queued| !queued.is_comment);
+        self.queue.held &= !self.queue.waiting.is_empty();
+        before - self.queue.waiting.len()
     }
 
     /// Holds what waits until the developer says otherwise.
@@ -50,9 +65,10 @@ impl Session {
     }
 
     /// Sends the oldest message that waits, if nothing stands against it: no turn, no hunk that waits for a decision, no
-    /// question. The face calls this after everything that happens.
+    /// question, no plan in the composer. The face calls this after everything that happens.
     pub fn next_queued(&mut self) -> Vec<Effect> {
-        let is_free = !self.is_busy() && self.questions.is_empty() && self.review.is_empty();
+        let is_asked = !self.questions.is_empty() || self.waiting.weighing.is_some() || self.waiting.plan.is_some();
+        let is_free = !self.is_busy() && !is_asked && self.review.is_empty();
         if self.queue.waiting.is_empty() || self.queue.held || !is_free {
             return Vec::new();
         }
@@ -65,10 +81,10 @@ impl Session {
             return Vec::new();
         }
         self.queue.held = false;
-        let Queued { text, mode } = self.queue.waiting.remove(0);
-        let (sent, effects) = self.send_in(&text, mode);
+        let next = self.queue.waiting.remove(0);
+        let (sent, effects) = self.send_in(&next.text, next.mode);
         if !sent {
-            self.queue.waiting.insert(0, Queued { text, mode });
+            self.queue.waiting.insert(0, next);
             self.queue.held = true;
         }
         effects
@@ -85,6 +101,7 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::super::*;
+    use crate::context::Mode;
     use crate::llm::{Completion, Finish, StreamEvent};
 
     fn busy() -> Session {
@@ -144,5 +161,18 @@ mod tests {
         assert_eq!(session.take_back_queued().as_deref(), Some("third"));
         assert_eq!(session.take_back_queued().as_deref(), Some("second"));
         assert_eq!(session.take_back_queued(), None);
+    }
+
+    #[test]
+    fn what_waits_does_not_take_a_plan_out_of_the_composer() {
+        let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
+        let turn = crate::session::turn::Turn::new(1, "plan it".into());
+        session.planned("first this".into(), &turn);
+        session.enqueue("and then?".into(), Mode::Ask);
+        session.answer('e');
+        assert_eq!(asked(&session.next_queued()), None);
+        assert_eq!(session.composing(), Mode::Editor, "the plan is still being changed");
+        session.withdraw_offers();
+        assert_eq!(asked(&session.next_queued()), Some("and then?"));
     }
 }

@@ -342,6 +342,7 @@ impl Session {
     /// Leaves the conversation so far out of later requests.
     pub fn clear_history(&mut self) -> Vec<Effect> {
         self.transcript.push(Entry::Cleared);
+        self.withdraw_offers();
         self.unfold();
         self.measure()
     }

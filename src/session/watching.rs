@@ -6,6 +6,7 @@ use super::chat_files::ChatFile;
 use super::effect::{Effect, Failure};
 use super::state::{Connection, Session};
 use super::transcript::Level;
+use super::writing::count;
 use crate::context::{AiComment, CommentKind, FoundComment, Mode, comment_order};
 
 /// What is known of the comments in files.
@@ -29,7 +30,11 @@ impl Session {
         self.watching.on = on.unwrap_or(!self.watching.on);
         self.watching.known.clear();
         if !self.watching.on {
-            self.tell(Level::Info, "Comments in files are not followed any more.", "");
+            let left_out = match self.drop_queued_comments() {
+                0 => String::new(),
+                waited => format!(" {} that waited for the model will not be sent.", count(waited, "message")),
+            };
+            self.tell(Level::Info, format!("Comments in files are not followed any more.{left_out}"), "");
             return vec![Effect::WatchComments(false), Effect::Follow(self.map_refresh.follows_disk())];
         }
         vec![Effect::WatchComments(true)]
@@ -98,7 +103,7 @@ impl Session {
             self.tell(Level::Warning, text, "F2 looks for a model server on this machine.");
             return Vec::new();
         }
-        self.enqueue(text, if does { Mode::Code } else { Mode::Ask });
+        self.enqueue_comments(text, if does { Mode::Code } else { Mode::Ask });
         self.next_queued()
     }
 }
@@ -167,5 +172,16 @@ mod tests {
         session.command(Command::Watch(None));
         assert_eq!(asked(&saved(&mut session, "a.py", "# go AI!\n")), None);
         assert!(session.files.is_empty());
+    }
+
+    #[test]
+    fn comments_that_wait_are_not_sent_when_they_are_not_followed_any_more() {
+        let mut session = watching();
+        session.send("first");
+        saved(&mut session, "a.py", "# go AI!\n");
+        session.send("second");
+        session.command(Command::Watch(Some(false)));
+        let waiting: Vec<&str> = session.queue.waiting().iter().map(|queued| queued.text.as_str()).collect();
+        assert_eq!(waiting, ["second"], "what was typed waits on");
     }
 }

@@ -55,7 +55,8 @@ impl Session {
         if self.must_not_move() {
             return Vec::new();
         }
-        let Some(Entry::User { text: message, .. }) = self.transcript.get(at).cloned() else { return Vec::new() };
+        let Some(Entry::User { text, mode, .. }) = self.transcript.get(at).cloned() else { return Vec::new() };
+        let message = self.as_typed(&text, mode);
         let from = self.keeping.number;
         let mut effects = self.branch(at);
         let text = format!("Turn {number} is in the composer again; it and what came after it are left out.");
@@ -101,6 +102,9 @@ impl Session {
         self.transcript.truncate(end);
         self.forget_kept();
         if is_cut {
+            self.withdraw_offers();
+            // The review no longer holds back what waits, and it may be about what is left out.
+            self.hold_queue();
             self.unfold();
             self.rounds = Rounds::closed();
         }

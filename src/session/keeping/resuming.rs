@@ -4,6 +4,7 @@ use super::super::asking::is_streaming;
 use super::super::effect::Effect;
 use super::super::going_on::OFFER;
 use super::super::processes::RunState;
+use super::super::question::Subject;
 use super::super::rounds::Rounds;
 use super::super::state::{Connection, Session};
 use super::super::transcript::{Answer, AnswerState, Entry, Level};
@@ -29,8 +30,11 @@ impl Session {
             self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then try again.");
         } else if self.writing {
             self.tell(Level::Warning, "A write is under way.", "Try again when it is done.");
+        } else if self.proposing > 0 {
+            let text = "The edits of the last answer are still being looked for.";
+            self.tell(Level::Warning, text, "Try again in a moment.");
         }
-        self.turn.is_some() || self.writing
+        self.is_busy()
     }
 
     /// What is not kept yet goes to where it belongs before the session becomes another.
@@ -60,7 +64,7 @@ impl Session {
         (self.folded, self.draft) = (session.folded, session.draft);
         (self.review, self.request, self.rounds) = (session.review, session.request, Rounds::default());
         self.proposals += usize::from(!self.review.is_empty());
-        self.questions.clear();
+        self.leave_what_waits();
         effects.push(self.enter(session.number, fork));
         let broken = self.close_broken_answer();
         if is_fresh {
@@ -78,6 +82,19 @@ impl Session {
         self.returned_draft = Some(self.draft.clone()).filter(|draft| !draft.is_empty());
         effects.extend(self.measure());
         effects
+    }
+
+    /// Questions belong to the session that is left. A message that waited for an answer to one waits on with the others, until
+    /// the developer says so: it was meant for another conversation.
+    fn leave_what_waits(&mut self) {
+        self.withdraw_offers();
+        self.waiting.search = None;
+        for question in std::mem::take(&mut self.questions) {
+            if let Subject::Mentioned { message, mode, .. } = question.subject {
+                self.enqueue(message, mode);
+            }
+        }
+        self.hold_queue();
     }
 
     /// What is there now is the session of that number as it is kept, or the beginning of a new one.
@@ -116,7 +133,7 @@ impl Session {
         }
         self.transcript.remove(at);
         let asked = self.transcript.iter().rev().find_map(|entry| match entry {
-            Entry::User { text, answered: false, .. } => Some(text.clone()),
+            Entry::User { text, mode, answered: false } => Some(self.as_typed(text, *mode)),
             _ => None,
         });
         let text = "The last message had no answer yet when rhumb was stopped.";

@@ -23,6 +23,7 @@ fn stream(session: &mut Session, turn: u64, text: &str) {
 
 fn end(session: &mut Session, turn: u64) {
     session.handle(Report::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
+    session.handle(Report::NotProposed(None));
 }
 
 fn talk(session: &mut Session, question: &str) {
@@ -454,4 +455,49 @@ proptest! {
         prop_assert_eq!(&kept.folded, &session.folded);
         prop_assert!(disk.resumed().history() == session.history() || session.turn.is_some());
     }
+}
+
+#[test]
+fn what_waits_in_one_session_does_not_go_out_in_another_by_itself() {
+    let (mut first, mut disk) = (session(), Disk::default());
+    talk(&mut first, "one");
+    disk.keep(&mut first);
+    let mut session = session();
+    session.handle(Report::Listed(Arc::new(vec!["a.py".into()])));
+    session.handle(Report::Symbols(Arc::default()));
+    session.send("mend a.py");
+    assert_eq!(session.questions.len(), 1);
+    let kept = Box::new(disk.read());
+    session.handle(Report::Kept(KeepReport::Resumed { session: kept, fork: false }));
+    assert!(session.questions.is_empty() && session.next_queued().is_empty());
+    assert!(session.queue.is_held());
+    assert_eq!(session.take_back_queued().as_deref(), Some("mend a.py"), "nothing that was said is lost");
+}
+
+#[test]
+fn a_session_is_not_left_while_edits_of_its_answer_are_looked_for() {
+    let mut disk = Disk::default();
+    let mut first = session();
+    talk(&mut first, "one");
+    disk.keep(&mut first);
+    let mut session = session();
+    session.send("two");
+    let turn = session.turns();
+    stream(&mut session, turn, "about two");
+    session.handle(Report::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
+    let kept = Box::new(disk.read());
+    let effects = session.handle(Report::Kept(KeepReport::Resumed { session: kept, fork: false }));
+    assert_eq!(effects, [Effect::Keep(KeepOrder::Leave)]);
+    assert_eq!(texts(&session), ["two", "about two"]);
+}
+
+#[test]
+fn a_message_that_comes_back_is_meant_as_it_was() {
+    let (mut first, mut disk) = (session(), Disk::default());
+    first.command(Command::Mode { mode: Mode::Ask, message: "why?".into() });
+    disk.keep(&mut first);
+    assert_eq!(disk.resumed().returned_draft.as_deref(), Some("/ask why?"), "after a crash");
+    first.cancel();
+    first.rewind(None);
+    assert_eq!(first.returned_draft.as_deref(), Some("/ask why?"), "when it is taken back");
 }

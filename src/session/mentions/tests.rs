@@ -168,3 +168,16 @@ fn a_turn_cancelled_while_names_are_looked_up_stays_so() {
     assert!(session.handle(Report::Mention(report)).is_empty());
     assert_eq!(session.returned_draft.as_deref(), Some("see @diff"));
 }
+
+#[test]
+fn what_an_answer_names_is_not_offered_once_the_conversation_is_cleared() {
+    for command in [Command::Clear, Command::Reset, Command::Rewind(None)] {
+        let mut session = session();
+        session.send("go on");
+        answer(&mut session, "I would have to see a.py.");
+        session.handle(Report::NotProposed(None));
+        assert_eq!(session.questions.len(), 1);
+        session.command(command.clone());
+        assert!(session.questions.is_empty(), "{command:?}");
+    }
+}
