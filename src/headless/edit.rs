@@ -16,7 +16,7 @@ use super::report::{as_diff, ask_each, outcome_json, outcome_line};
 use super::show_prompt::{Sheet, show_prompt};
 use super::survey::surveyed;
 use super::undo::{journal_of, tell_recovered};
-use super::verify::{INTERRUPTED, Verifier, with_flags};
+use super::verify::{Verifier, with_flags};
 use super::with_output::with_output;
 use super::{advise, complain, path_under, print, read_input};
 use crate::config::Settings;
@@ -360,7 +360,7 @@ impl Desk<'_> {
             let outcome = verifier.check(&settled.orders)?;
             if outcome.stopped {
                 complain("the checks were stopped");
-                return Ok(INTERRUPTED);
+                return Ok(verifier.stopped());
             }
             if !outcome.failed {
                 return Ok(code);

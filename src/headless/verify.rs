@@ -18,8 +18,11 @@ use crate::session::{CheckOrder, Outcome, When, WriteOrder};
 use crate::text::sanitize;
 use crate::workspace::Root;
 
-/// The exit code after Ctrl-C, as shells have it.
-pub(super) const INTERRUPTED: u8 = 130;
+/// The exit code after a signal is this and its number, as shells have it.
+#[cfg(unix)]
+const BY_SIGNAL: usize = 128;
+/// The exit code after Ctrl-C.
+const INTERRUPTED: u8 = 130;
 
 /// What checks are done with.
 pub(super) struct Verifier<'v> {
@@ -28,8 +31,14 @@ pub(super) struct Verifier<'v> {
     pub(super) line: &'v Line,
     pub(super) out: &'v Out,
     stop: Stop,
+    /// The files that were written for this request, as they were before its first write: a round that mends a fault of an
+    /// earlier one must not find it to be an old one.
+    bases: RefCell<Vec<(String, Option<Arc<str>>)>>,
     #[cfg(unix)]
     idle: Arc<std::sync::atomic::AtomicBool>,
+    /// The signal that came, 0 for none.
+    #[cfg(unix)]
+    signal: Arc<std::sync::atomic::AtomicUsize>,
 }
 
 /// The settings with what the flags say of checks.
@@ -43,32 +52,60 @@ pub(super) fn with_flags(settings: Settings, args: &EditArgs) -> Settings {
 impl<'v> Verifier<'v> {
     /// Ready to check. From here on Ctrl-C ends a command before it ends us: the command's group does not hear it.
     pub(super) fn new(root: &'v Root, outfit: &'v Outfit, line: &'v Line, out: &'v Out) -> Self {
-        let stop = Stop::default();
+        let (stop, bases) = (Stop::default(), RefCell::default());
         #[cfg(unix)]
         {
             use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
             let idle = Arc::new(std::sync::atomic::AtomicBool::new(true));
+            let came = Arc::new(std::sync::atomic::AtomicUsize::new(0));
             for signal in [SIGINT, SIGTERM, SIGHUP] {
                 // Where that is refused, the signal does what it always does.
                 let first = signal_hook::flag::register_conditional_default(signal, Arc::clone(&idle));
                 if first.is_ok() {
+                    let number = usize::try_from(signal).unwrap_or_default();
+                    let _ = signal_hook::flag::register_usize(signal, Arc::clone(&came), number);
                     let _ = signal_hook::flag::register(signal, stop.flag());
                 }
             }
-            Self { root, outfit, line, out, stop, idle }
+            Self { root, outfit, line, out, stop, bases, idle, signal: came }
         }
         #[cfg(not(unix))]
-        Self { root, outfit, line, out, stop }
+        Self { root, outfit, line, out, stop, bases }
     }
 
-    /// Checks what was written.
+    /// The exit code where checks were stopped: by which signal, it says.
+    #[cfg(unix)]
+    pub(super) fn stopped(&self) -> u8 {
+        match self.signal.load(std::sync::atomic::Ordering::SeqCst) {
+            0 => INTERRUPTED,
+            number => u8::try_from(BY_SIGNAL + number).unwrap_or(INTERRUPTED),
+        }
+    }
+
+    /// The exit code where checks were stopped.
+    #[cfg(not(unix))]
+    #[allow(clippy::unused_self)]
+    pub(super) fn stopped(&self) -> u8 {
+        INTERRUPTED
+    }
+
+    /// What this request wrote so far, these orders with it, each with what the file held before.
+    fn written(&self, orders: &[WriteOrder]) -> Vec<(String, Option<Arc<str>>)> {
+        let mut bases = self.bases.borrow_mut();
+        for order in orders.iter().filter(|order| order.content.is_some()) {
+            if bases.iter().all(|(known, _)| *known != order.path) {
+                bases.push((order.path.clone(), order.expected.clone()));
+            }
+        }
+        bases.clone()
+    }
+
+    /// Checks what was written, now and for the same request before.
     ///
     /// # Errors
     /// Standard output is closed.
     pub(super) fn check(&self, orders: &[WriteOrder]) -> Result<Outcome, UserError> {
-        let written = orders.iter().filter(|order| order.content.is_some());
-        let files = written.map(|order| (order.path.clone(), order.expected.clone())).collect();
-        let order = CheckOrder { files, lint: When::AsSet, test: When::AsSet, test_line: None };
+        let order = CheckOrder { files: self.written(orders), lint: When::AsSet, test: When::AsSet, test_line: None };
         let trouble: RefCell<Option<UserError>> = RefCell::default();
         let mut command = String::new();
         let mut tell = |event: CommandEvent<'_>| {

@@ -235,7 +235,7 @@ pub struct Processes {
     pub rounds: usize,
     /// Files that were written in this session.
     pub(super) written: Vec<String>,
-    /// The files that are being written, as they were.
+    /// The files that one request wrote, or that are being written for it, as they were.
     pub(super) bases: Vec<(String, Option<Arc<str>>)>,
     jobs: Vec<Job>,
     last: u64,

@@ -44,19 +44,32 @@ pub enum ProcessSubject {
 }
 
 impl Session {
-    /// Remembers the files that are about to be written as they are.
+    /// Remembers the files that are about to be written as they are. What mends an earlier write of the same request is held
+    /// against the files as they were before that one: else the fault that it shall mend would be one that was there before.
     pub(super) fn before_write(&mut self, orders: &[WriteOrder]) {
-        self.processes.bases = orders.iter().map(|order| (order.path.clone(), order.expected.clone())).collect();
+        let bases = &mut self.processes.bases;
+        if self.rounds.verified == 0 {
+            bases.clear();
+        }
+        for order in orders {
+            if bases.iter().all(|(known, _)| *known != order.path) {
+                bases.push((order.path.clone(), order.expected.clone()));
+            }
+        }
     }
 
     /// Has what was written checked, as the settings say.
     pub(super) fn check_written(&mut self, paths: &[String]) -> Vec<Effect> {
-        let bases = std::mem::take(&mut self.processes.bases);
+        let bases = self.processes.bases.clone();
         // What was found before is not known of the files as they are now.
         let is_stale = |question: &Question| matches!(question.subject, Subject::Process(ProcessSubject::Mend { .. }));
         self.questions.retain(|question| !is_stale(question));
         let base = |path: &String| bases.iter().find(|(known, _)| known == path).and_then(|(_, base)| base.clone());
-        let files = paths.iter().map(|path| (path.clone(), base(path))).collect();
+        let mut files: Vec<_> = paths.iter().map(|path| (path.clone(), base(path))).collect();
+        if self.rounds.verified > 0 {
+            // A file that the mending left alone may still be the one at fault.
+            files.extend(bases.iter().filter(|(path, _)| !paths.contains(path)).cloned());
+        }
         for path in paths {
             if !self.processes.written.contains(path) {
                 self.processes.written.push(path.clone());

@@ -382,6 +382,43 @@ fn what_does_not_parse_goes_back_until_it_does_and_the_code_says_whether_it_does
 }
 
 #[test]
+fn a_fault_of_an_earlier_round_is_still_one_when_the_next_round_changes_something_else() {
+    let broken = block("harbour.py", "    return TABLE[name]\n", "    return TABLE.get(name, 0.0\n");
+    let beside =
+        [block("harbour.py", "    return TABLE.get(name, 0.0\n", "    return TABLE.get(name, 1.0\n"), new_file()];
+    for beside in beside {
+        let repo = harbour_repo();
+        let server =
+            ModelServer::start(vec![Step::reply(&broken), Step::reply(&beside), Step::reply("I am out of ideas.")]);
+        let (code, out, err) = edit(&repo, &server, &["--yes", "--json"]);
+        let checked = out.lines().map(json).filter(|event| event["event"] == "checked");
+        assert!(checked.clone().count() == 2 && checked.clone().all(|event| event["failed"] == true), "{out}{err}");
+        assert_eq!((code, server.requests().len()), (1, 3), "{out}{err}");
+    }
+}
+
+/// A reply that makes a file.
+fn new_file() -> String {
+    block("lights.py", "", "LIGHTS = 3\n")
+}
+
+#[cfg(unix)]
+#[test]
+fn a_check_that_a_signal_stopped_ends_with_the_code_of_that_signal() {
+    for (name, expected) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let repo = harbour_repo();
+        let server = ModelServer::start(vec![Step::reply(&good())]);
+        let mut command =
+            rhumb(&repo.path(), &["edit", "-m", "Make it safe", "--yes", "--test", "--file", "harbour.py"]);
+        command.args(["--base-url", &server.base_url(), "--model", MODEL]);
+        command.env("RHUMB_TEST_CMD", format!("kill -{name} $PPID; sleep 60"));
+        let (code, _, err) = run(command);
+        assert_eq!(code, expected, "{name}: {err}");
+        assert!(err.contains("the checks were stopped") && repo.read("harbour.py") == changed(), "{name}: {err}");
+    }
+}
+
+#[test]
 fn own_changes_are_left_for_the_user_or_committed_first() {
     for (own_first, subjects) in [
         (false, vec!["Start the harbour"]),

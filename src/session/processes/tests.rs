@@ -3,7 +3,7 @@
 use super::*;
 use crate::context::Mode;
 use crate::llm::{Completion, Finish, StreamEvent};
-use crate::session::{AskEvent, Connection, Question, Report, Written};
+use crate::session::{AskEvent, Connection, Question, Report, WriteOrder, Written};
 
 fn session() -> Session {
     let (mut session, _) = Session::start(Connection::Remote { model: "m".into(), host: "h".into() });
@@ -118,6 +118,36 @@ fn what_checks_find_goes_back_by_itself_a_limited_number_of_times() {
     let effects = report(&mut session, RunReport::Done { job, outcome: failed("it broke") });
     assert!(asked(&effects).is_none() && title(&session).contains("Send it to the model?"), "{effects:?}");
     assert_eq!(asked(&session.answer('y')).unwrap().draft, "it broke", "the developer may want one more");
+}
+
+#[test]
+fn every_round_is_held_against_the_files_as_the_request_found_them() {
+    let mut session = session();
+    let order = |path: &str, text: &str| WriteOrder {
+        path: path.into(),
+        expected: Some(Arc::from(text)),
+        content: Some("…".into()),
+        renamed_from: None,
+    };
+    let checked = |effects: &[Effect]| {
+        effects.iter().find_map(|effect| match effect {
+            Effect::Run(RunOrder::Check { check, .. }) => Some(check.files.clone()),
+            _ => None,
+        })
+    };
+    let wrote = |path: &str| Report::Wrote(Written { paths: vec![path.into()], ..Written::default() });
+    session.before_write(&[order("a.py", "whole")]);
+    let job = written(&mut session);
+    report(&mut session, RunReport::Done { job, outcome: failed("it broke") });
+    session.before_write(&[order("a.py", "broken"), order("b.py", "beside")]);
+    let files = checked(&session.handle(wrote("b.py"))).unwrap();
+    let known = |path: &str| files.iter().find(|(own, _)| own == path).and_then(|(_, base)| base.clone());
+    assert_eq!((known("a.py").as_deref(), known("b.py").as_deref()), (Some("whole"), Some("beside")));
+
+    session.rounds = crate::session::rounds::Rounds::default();
+    session.before_write(&[order("b.py", "later")]);
+    let files = checked(&session.handle(wrote("b.py"))).unwrap();
+    assert_eq!(files, [("b.py".to_owned(), Some(Arc::from("later")))], "a new request begins anew");
 }
 
 #[test]
