@@ -30,3 +30,16 @@ fn keys_are_told_by_where_they_come_from() {
     let (_, out, err) = run(command);
     assert!(out.contains("from RHUMB_API_KEY") && !out.contains(KEY) && !err.contains(KEY), "{out}{err}");
 }
+
+#[test]
+fn a_provider_without_an_address_is_a_fault_only_where_there_is_a_key_for_it() {
+    let repo = harbour_repo();
+    let (_, out, err) = run(rhumb(&repo.path(), &["doctor", "--json"]));
+    assert!(checks(&json(&out), "key: azure").is_empty(), "{out}{err}");
+    let mut command = rhumb(&repo.path(), &["doctor", "--json"]);
+    command.env("AZURE_OPENAI_API_KEY", KEY);
+    let (code, out, err) = run(command);
+    let value = json(&out);
+    let azure = checks(&value, "key: azure")[0];
+    assert!(code == 1 && azure["text"].as_str().unwrap().contains("needs an address"), "{out}{err}");
+}

@@ -197,8 +197,18 @@ fn key_of(settings: &Settings, name: &str, model: &str) -> Check {
             None => Check::new(&title, Health::Lacking, "there is none, so none is sent", ""),
         },
         Ok(None) => Check::new(&title, Health::Lacking, "there is none", ""),
+        Err(_) if is_unused(settings, name) => Check::new(&title, Health::Lacking, "there is none", ""),
         Err(error) => Check::new(&title, Health::Bad, format!("{error}."), error.hint()),
     }
+}
+
+/// Whether it is one of those where everybody has an address of their own, and nobody here has begun to use it: not even a key
+/// is set.
+fn is_unused(settings: &Settings, name: &str) -> bool {
+    let is_set = |variable: &&str| std::env::var_os(variable).is_some_and(|value| !value.is_empty());
+    let preset = PRESETS.iter().find(|preset| preset.name == name && preset.base_url.is_none());
+    preset.is_some_and(|preset| !preset.key_variables.iter().any(is_set))
+        && !settings.providers.entries.contains_key(name)
 }
 
 /// Whether the user's folders can be written to, and how large they are.
