@@ -38,6 +38,7 @@ impl Runner {
 /// The line to the model that carries plans out: the one `named` in the session, else that of the settings, else the one that the
 /// table tells to suit the main model, else the main model. And why it is not the one that was named, if so.
 pub fn editor_line(outfit: &Outfit, main: &Line, named: Option<&str>) -> (Line, Option<Failure>) {
+    let named = named.filter(|name| !name.trim().is_empty());
     let Some(name) = named.or(outfit.settings.editor_model.as_deref()) else {
         return (suiting(outfit, main).unwrap_or_else(|| main.clone()), None);
     };
@@ -86,6 +87,7 @@ mod tests {
         assert_eq!(editor(&SERVER, None), ("big".into(), None));
         assert_eq!(editor(&set, None), ("small".into(), None));
         assert_eq!(editor(&set, Some("smaller")), ("smaller".into(), None));
+        assert_eq!(editor(&set, Some(" ")), ("small".into(), None), "an empty name is none");
         let vendor = [("OPENAI_API_KEY", "k"), ("RHUMB_MODEL", "o3")];
         assert_eq!(editor(&vendor, None), ("gpt-4.1".into(), None));
     }
