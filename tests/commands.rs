@@ -21,7 +21,7 @@ fn docs(name: &str) -> PathBuf {
 /// The list of commands as a page of the manual.
 fn page() -> String {
     let mut page = String::from(
-        "# Commands\n\nA line that begins with a slash is a command. The beginning of a name is enough where no other command begins so; \
+        "# Commands\n\nA line that begins with a slash is a command. The beginning of a name is enough where no other command begins so;\n\
          Tab completes names and arguments. Names with spaces are quoted as in a shell. Arguments in [brackets] may be left out.\n",
     );
     for group in Group::ALL {
