@@ -349,8 +349,9 @@ impl Session {
     /// Brings the card of a run up to date with its log.
     fn update_card(&mut self, run: u64) {
         let Some(log) = self.processes.logs.iter().find(|log| log.run == run) else { return };
+        // A session that was gone on with holds cards of other runs with the same numbers; none of them runs.
         let card = self.transcript.iter_mut().rev().find_map(|entry| match entry {
-            Entry::Ran(ran) if ran.run == run => Some(ran),
+            Entry::Ran(ran) if ran.run == run && ran.state == RunState::Running => Some(ran),
             _ => None,
         });
         if let Some(card) = card {

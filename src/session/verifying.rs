@@ -115,6 +115,11 @@ impl Session {
         self.files.iter().filter(|file| !file.read_only).map(|file| file.path.clone()).collect()
     }
 
+    /// The conversation is another from here on: what checks that run find does not go to the model by itself.
+    pub(super) fn set_checks_apart(&mut self) {
+        self.next_turn();
+    }
+
     /// Checks after a write are done.
     pub(super) fn verified(&mut self, written: AfterWrite, outcome: Outcome) -> Vec<Effect> {
         let Outcome { shared: Some(found), failed: true, stopped: false, files, .. } = outcome else {

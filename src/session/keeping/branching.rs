@@ -103,6 +103,7 @@ impl Session {
         self.forget_kept();
         if is_cut {
             self.withdraw_offers();
+            self.set_checks_apart();
             // The review no longer holds back what waits, and it may be about what is left out.
             self.hold_queue();
             self.unfold();

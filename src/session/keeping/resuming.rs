@@ -89,6 +89,7 @@ impl Session {
     fn leave_what_waits(&mut self) {
         self.withdraw_offers();
         self.waiting.search = None;
+        self.set_checks_apart();
         for question in std::mem::take(&mut self.questions) {
             if let Subject::Mentioned { message, mode, .. } = question.subject {
                 self.enqueue(message, mode);

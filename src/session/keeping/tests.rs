@@ -501,3 +501,47 @@ fn a_message_that_comes_back_is_meant_as_it_was() {
     first.rewind(None);
     assert_eq!(first.returned_draft.as_deref(), Some("/ask why?"), "when it is taken back");
 }
+
+#[test]
+fn a_command_that_runs_leaves_the_cards_of_another_session_alone() {
+    let began = |line: &str| RunReport::Began { job: 1, run: 1, line: line.into() };
+    let (mut first, mut disk) = (session(), Disk::default());
+    first.run_line("echo one".into());
+    first.handle(Report::Ran(began("echo one")));
+    disk.keep(&mut first);
+    let mut session = session();
+    session.run_line("sleep 9".into());
+    session.handle(Report::Ran(began("sleep 9")));
+    let kept = Box::new(disk.read());
+    session.handle(Report::Kept(KeepReport::Resumed { session: kept, fork: false }));
+    let end = RunReport::Ended { run: 1, end: Err("gone".into()), output: std::sync::Arc::from(""), seconds: 9 };
+    session.handle(Report::Ran(end));
+    let lines: Vec<&str> = session
+        .transcript
+        .iter()
+        .filter_map(|entry| match entry {
+            Entry::Ran(ran) => Some(ran.line.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(lines, ["echo one"]);
+}
+
+#[test]
+fn what_a_check_finds_is_not_sent_in_another_session_by_itself() {
+    let (mut first, mut disk) = (session(), Disk::default());
+    talk(&mut first, "one");
+    disk.keep(&mut first);
+    let mut session = session();
+    session.processes.rounds = 3;
+    talk(&mut session, "two");
+    let effects = session.check_written(&["x".to_owned()]);
+    assert!(matches!(effects.as_slice(), [Effect::Run(RunOrder::Check { job: 1, .. })]), "{effects:?}");
+    let kept = Box::new(disk.read());
+    session.handle(Report::Kept(KeepReport::Resumed { session: kept, fork: false }));
+    let shared = SharedText { title: "x".into(), text: "wrong".into(), tokens: 1, whole: None };
+    let outcome = Outcome { shared: Some(shared), failed: true, ..Outcome::default() };
+    let effects = session.handle(Report::Ran(RunReport::Done { job: 1, outcome }));
+    assert!(effects.is_empty() && session.turn.is_none(), "{effects:?}");
+    assert_eq!(session.questions.len(), 1, "it is offered");
+}
