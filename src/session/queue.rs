@@ -94,7 +94,7 @@ impl Session {
     pub fn take_back_queued(&mut self) -> Option<String> {
         let taken = self.queue.waiting.pop();
         self.queue.held &= !self.queue.waiting.is_empty();
-        taken.map(|queued| queued.text)
+        taken.map(|queued| self.as_typed(&queued.text, queued.mode))
     }
 }
 
@@ -161,6 +161,13 @@ mod tests {
         assert_eq!(session.take_back_queued().as_deref(), Some("third"));
         assert_eq!(session.take_back_queued().as_deref(), Some("second"));
         assert_eq!(session.take_back_queued(), None);
+    }
+
+    #[test]
+    fn what_is_taken_back_is_meant_as_it_was() {
+        let mut session = busy();
+        session.command(Command::Mode { mode: Mode::Ask, message: "why?".into() });
+        assert_eq!(session.take_back_queued().as_deref(), Some("/ask why?"));
     }
 
     #[test]
