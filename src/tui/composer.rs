@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crossterm::event::{KeyCode, KeyEvent};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -156,15 +156,31 @@ impl Composer {
             key.code = KeyCode::Char(' ');
         }
         if self.chips.is_empty() {
-            self.area.input(key);
+            self.edit(key);
             return;
         }
         let (before, cursor) = (self.area.lines().to_vec(), self.position());
-        self.area.input(key);
+        self.edit(key);
         if before != self.area.lines() {
             self.remove_damaged(&before);
         }
         self.leave_chip(cursor);
+    }
+
+    /// Two keys of the text area mean something else in a shell: there Ctrl-u takes the line before the cursor, and Ctrl-_
+    /// (which terminals send as Ctrl-7) undoes.
+    fn edit(&mut self, key: KeyEvent) {
+        match key.code {
+            KeyCode::Char('u') if key.modifiers == KeyModifiers::CONTROL => {
+                self.area.delete_line_by_head();
+            }
+            KeyCode::Char('_' | '7') if key.modifiers.contains(KeyModifiers::CONTROL) => {
+                self.area.undo();
+            }
+            _ => {
+                self.area.input(key);
+            }
+        }
     }
 
     /// The chips of a text: where each starts and ends, in characters.
@@ -306,9 +322,19 @@ mod tests {
             composer.paste(&paste);
             press(&mut composer, keys);
             assert_eq!(composer.text(), "see: ", "{keys}");
-            press(&mut composer, "Ctrl-u");
+            press(&mut composer, "Ctrl-_");
             assert_eq!(composer.text(), format!("see: {paste}"), "{keys}");
         }
+    }
+
+    #[test]
+    fn ctrl_u_takes_the_line_before_the_cursor_as_in_a_shell() {
+        let mut composer = composer();
+        composer.paste("one\ntwo three");
+        press(&mut composer, "Alt-b Ctrl-u");
+        assert_eq!(composer.text(), "one\nthree");
+        press(&mut composer, "Ctrl-7");
+        assert_eq!(composer.text(), "one\ntwo three");
     }
 
     #[test]
@@ -371,7 +397,7 @@ mod tests {
         }
     }
 
-    const KEYS: [&str; 19] = [
+    const KEYS: [&str; 20] = [
         "Left",
         "Right",
         "Up",
@@ -384,6 +410,7 @@ mod tests {
         "Alt-d",
         "Ctrl-k",
         "Ctrl-u",
+        "Ctrl-_",
         "Ctrl-r",
         "Ctrl-y",
         "Enter",
