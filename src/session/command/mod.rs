@@ -246,6 +246,12 @@ pub fn parse_command(line: &str) -> Result<Command, CommandError> {
     parse(find_command(name)?, rest.trim())
 }
 
+/// What is wrong with a word where only certain ones are known.
+fn none_of(word: &str, known: impl IntoIterator<Item: ToString>) -> String {
+    let known: Vec<String> = known.into_iter().map(|known| known.to_string()).collect();
+    format!("{word} is none of {}", known.join(", "))
+}
+
 fn parse(info: &'static CommandInfo, rest: &str) -> Result<Command, CommandError> {
     let wrong =
         |problem: &str| CommandError::Arguments { name: info.name, expected: info.arguments, problem: problem.into() };
@@ -277,10 +283,10 @@ fn parse(info: &'static CommandInfo, rest: &str) -> Result<Command, CommandError
         "editor-model" => Command::EditorModel(perhaps(rest)),
         "models" => Command::Models(rest.to_owned()),
         "reasoning-effort" if rest.is_empty() || EFFORTS.contains(&rest) => Command::Effort(perhaps(rest)),
-        "reasoning-effort" => return Err(wrong(&format!("{rest} is none of {}", EFFORTS.join(", ")))),
+        "reasoning-effort" => return Err(wrong(&none_of(rest, EFFORTS))),
         "think-tokens" => Command::ThinkTokens(number(rest).map_err(|text| wrong(&text))?),
         "edit-format" if rest.is_empty() => Command::EditFormat(None),
-        "edit-format" => Command::EditFormat(Some(rest.parse().map_err(|_| wrong(rest))?)),
+        "edit-format" => Command::EditFormat(Some(rest.parse().map_err(|_| wrong(&none_of(rest, EditFormat::ALL)))?)),
         "cost" => Command::Cost,
         "map" => Command::Map,
         "map-tokens" if rest == "auto" => Command::MapTokens(None),
@@ -289,7 +295,9 @@ fn parse(info: &'static CommandInfo, rest: &str) -> Result<Command, CommandError
             None => return Err(wrong("")),
         },
         "map-refresh" if rest.is_empty() => Command::MapRefresh(None),
-        "map-refresh" => Command::MapRefresh(Some(rest.parse().map_err(|()| wrong(rest))?)),
+        "map-refresh" => Command::MapRefresh(Some(
+            rest.parse().map_err(|()| wrong(&none_of(rest, Refresh::ALL.map(Refresh::as_str))))?,
+        )),
         "pin" => Command::Pin(some_words()?),
         "ban" => Command::Ban(words()?),
         "copy" => Command::Copy,
@@ -314,7 +322,7 @@ fn parse(info: &'static CommandInfo, rest: &str) -> Result<Command, CommandError
             "" => None,
             "on" => Some(true),
             "off" => Some(false),
-            other => return Err(wrong(other)),
+            other => return Err(wrong(&none_of(other, ["on", "off"]))),
         }),
         "sessions" => Command::Sessions(rest.to_owned()),
         "resume" => Command::Resume(perhaps(rest)),
@@ -443,8 +451,15 @@ mod tests {
         let said = |line: &str| parse_command(line).unwrap_err().to_string();
         assert_eq!(said("/add 'x"), "/add expects FILE… (a quote is not closed).");
         assert_eq!(said("/map-tokens many"), "/map-tokens expects N|auto (many is no number of tokens).");
-        assert_eq!(said("/map-refresh often"), "/map-refresh expects [MODE] (often).");
-        assert_eq!(said("/edit-format xml"), "/edit-format expects [FORMAT] (xml).");
+        assert_eq!(
+            said("/map-refresh often"),
+            "/map-refresh expects [MODE] (often is none of auto, always, files, manual)."
+        );
+        assert_eq!(
+            said("/edit-format xml"),
+            "/edit-format expects [FORMAT] (xml is none of diff, diff-fenced, udiff, whole, patch)."
+        );
+        assert_eq!(said("/watch maybe"), "/watch expects [on|off] (maybe is none of on, off).");
         assert_eq!(said("/rewind 0"), "/rewind expects [TURN] (0 is no number of a turn).");
         assert_eq!(said("/clear all"), "/clear expects nothing (not all).");
     }
