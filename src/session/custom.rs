@@ -105,7 +105,9 @@ impl Session {
                 text,
                 "Enter sends it. In this session it goes out at once from now on, as long as the file stays so.",
             );
-            return Some(Ok(CustomUse::Show(message)));
+            // How it is meant shows too, and Enter keeps to it.
+            let lead = command.mode.map_or_else(String::new, |mode| format!("/{mode} "));
+            return Some(Ok(CustomUse::Show(lead + &message)));
         }
         Some(Ok(CustomUse::Send { mode: command.mode, model: command.model, message }))
     }
@@ -230,6 +232,10 @@ mod tests {
         assert!(matches!(session.use_custom("mine", ""), Some(Ok(CustomUse::Send { .. }))));
         session.take_commands(CustomCommands::new(vec![file("fix", Level::Repository, "rm $1")], Vec::new()));
         assert!(matches!(session.use_custom("fix", "it"), Some(Ok(CustomUse::Show(_)))), "the file has changed");
+        let mut asks = file("why", Level::Repository, "why $1?");
+        asks.mode = Some(Mode::Ask);
+        session.take_commands(CustomCommands::new(vec![asks], Vec::new()));
+        assert_eq!(session.use_custom("why", "it"), Some(Ok(CustomUse::Show("/ask why it?".into()))));
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl App {
     /// Does what the command of a file comes to.
     fn run_custom(&mut self, what: CustomUse) -> Vec<Task> {
         match what {
-            CustomUse::Show(message) => self.typed(|app| app.composer.set(&message)),
+            CustomUse::Show(message) => self.typed(|app| app.composer.open(&message)),
             CustomUse::Send { mode, model, message } => {
                 if let Some(model) = model.filter(|model| !self.is_asking(model)) {
                     // The connection may take its time: the message waits for it in the composer.
