@@ -249,6 +249,10 @@ fn an_editor_that_fails_or_is_not_there_is_told_and_the_draft_stays() {
     pty.key("Ctrl-o");
     pty.wait_for("failed (exit status: 1)");
     pty.wait_until(|screen| composer(screen) == "my draft", "the draft");
+    pty.key("Ctrl-u");
+    pty.wait_for("Ask or say what to change");
+    send(&pty, "/editor another draft");
+    wait_for_draft(&pty, "another draft");
     quit(&mut pty);
     assert_eq!(repo.read("harbour.py"), HARBOUR);
 }

@@ -1,16 +1,19 @@
 //! What a slash command does to the app. What is about the conversation, its files or the world goes on to the session.
 
+use crate::context::Mode;
 use crate::session::{Command, Effect, Level, LookOrder};
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::Overlay;
 
-/// Whether a message is meant as a command: one line that begins with a slash or with `!`, and no comment of a programming
-/// language.
+/// Whether a message is meant as a command: one line that begins with a slash or with `!`, and neither a comment of a
+/// programming language nor the path of a file. What a mode takes is a message, so it may have more lines.
 pub(crate) fn is_command(text: &str) -> bool {
     let one_line = !text.trim_end().contains('\n');
-    let slash = text.starts_with('/') && !text.starts_with("//") && !text.starts_with("/*");
+    let name = text.strip_prefix('/').and_then(|line| line.split(char::is_whitespace).next());
+    let slash = name.is_some_and(|name| !name.contains('/') && !name.starts_with('*'));
     let bang = text.starts_with('!') && !text.starts_with("![");
-    one_line && (slash || bang)
+    let is_mode = name.is_some_and(|name| Mode::CHOICES.iter().any(|mode| mode.name() == name));
+    is_mode || (one_line && (slash || bang))
 }
 
 impl App {
@@ -28,7 +31,12 @@ impl App {
             Command::Report(title) => return run(self.session.report_fault(title, self.terminal_facts())),
             Command::Quit => return vec![Task::Quit],
             Command::Paste(name) => return self.paste_command(name),
-            Command::Editor(text) => return vec![Task::Edit(text)],
+            Command::Editor(text) => {
+                // It stays, whatever becomes of the editor.
+                let mut tasks = self.typed(|app| app.composer.set(&text));
+                tasks.push(Task::Edit(text));
+                return tasks;
+            }
             Command::MapRefresh(_) => {
                 let effects = self.session.command(command);
                 self.hint = format!("the map is made anew (from now on: {})", self.session.map_refresh.as_str());
@@ -61,5 +69,12 @@ mod tests {
         for text in ["// why?", "/* why? */", "/add x\nand more", "add", "![picture](x)", " /add"] {
             assert!(!is_command(text), "{text}");
         }
+    }
+
+    #[test]
+    fn a_path_at_the_beginning_is_no_command_and_a_message_of_a_mode_may_have_lines() {
+        assert!(!is_command("/etc/hosts has a line too many") && !is_command("/src/"));
+        assert!(is_command("/ask why does this happen?\n\nTraceback:\n  …"));
+        assert!(is_command("/architect\nsplit it") && !is_command("/asks\nwhy"));
     }
 }
