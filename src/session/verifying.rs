@@ -69,13 +69,22 @@ impl Session {
         if self.rounds.verified > 0 {
             // A file that the mending left alone may still be the one at fault.
             files.extend(bases.iter().filter(|(path, _)| !paths.contains(path)).cloned());
+}
+
+        if self.rounds.verified == 0 {
+            self.processes.checked.clear();
         }
         for path in paths {
+            // A fault of the first write is not one that was there before when the model mends it in another.
+            if !self.processes.checked.iter().any(|(known, _)| known == path) {
+                self.processes.checked.push((path.clone(), base(path)));
+            }
             if !self.processes.written.contains(path) {
                 self.processes.written.push(path.clone());
             }
         }
         let written = AfterWrite { turns: self.turns(), request: self.request.clone() };
+        let files = self.processes.checked.clone();
         let check = CheckOrder { files, lint: When::AsSet, test: When::AsSet, test_line: None };
         self.begin_check(Purpose::Verify(written), check)
     }
@@ -180,7 +189,12 @@ impl Session {
         }
         match outcome.shared.filter(|_| outcome.failed) {
             Some(found) => self.offer_findings(found, outcome.files, self.request.clone()),
-            None if outcome.failed || outcome.checks.is_empty() => {}
+            None if outcome.failed || !outcome.notes.is_empty() => {}
+            None if outcome.checks.is_empty() => {
+                let hint =
+                    "/lint FILE looks over a file with a grammar; lint_cmd and linters in rhumb.toml name commands.";
+                self.tell(Level::Info, "There was nothing to look over.", hint);
+            }
             None => self.tell(Level::Info, format!("Nothing was found: {}.", outcome.checks.join(", ")), ""),
         }
     }

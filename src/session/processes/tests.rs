@@ -238,3 +238,34 @@ fn a_long_command_must_be_read_before_it_can_be_approved() {
         assert!(question.text.starts_with(line) && question.title.len() < 200);
     }
 }
+
+#[test]
+fn a_check_that_finds_nothing_to_look_over_says_so() {
+    let mut session = session();
+    let job = job_of(&session.lint(&[]));
+    report(&mut session, RunReport::Done { job, outcome: Outcome::default() });
+    assert!(
+        matches!(session.transcript.last(), Some(Entry::Notice(notice)) if notice.text.contains("nothing to look over"))
+    );
+}
+
+#[test]
+fn what_the_first_write_broke_is_still_looked_for_after_the_second() {
+    let mut session = session();
+    let orders = |base: &str| {
+        let path = "a.py".to_owned();
+        vec![WriteOrder { path, expected: Some(base.into()), content: Some(String::new()), renamed_from: None }]
+    };
+    session.before_write(&orders("whole"));
+    let job = written(&mut session);
+    report(&mut session, RunReport::Done { job, outcome: failed("a.py does not parse") });
+    let turn = session.turn.as_ref().unwrap().number;
+    answer(&mut session, turn, "mended");
+    session.before_write(&orders("broken"));
+    let effects = session.handle(Report::Wrote(Written { paths: vec!["a.py".into()], ..Written::default() }));
+    let files = effects.iter().find_map(|effect| match effect {
+        Effect::Run(RunOrder::Check { check, .. }) => Some(check.files.clone()),
+        _ => None,
+    });
+    assert_eq!(files, Some(vec![("a.py".to_owned(), Some("whole".into()))]));
+}

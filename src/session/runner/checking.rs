@@ -162,8 +162,13 @@ impl Course<'_, '_> {
             None => {
                 let message = "There is no command that tests: test_cmd is not set.".to_owned();
                 let hint = "Set test_cmd in rhumb.toml, or name it: /test cargo test.".to_owned();
-                self.note_once("test_cmd", Failure { message, hint });
-                self.outcome.failed |= order.test == When::Now;
+                let note = Failure { message, hint };
+                if order.test == When::Now {
+                    self.outcome.failed = true;
+                    self.outcome.notes.push(note);
+                } else {
+                    self.note_once("test_cmd", note);
+                }
             }
         }
     }
