@@ -129,6 +129,15 @@ mod tests {
     }
 
     #[test]
+    fn of_two_of_one_name_the_one_that_can_be_done_comes_first() {
+        let mut app = app();
+        typed(&mut app, "Alt-x u n d o");
+        let Some(Overlay::Menu(menu)) = &app.overlay else { panic!("no palette") };
+        let first = menu.picker.listed().next().unwrap();
+        assert!(first.starts_with("/undo "), "{first}, while nothing is under review");
+    }
+
+    #[test]
     fn what_cannot_be_done_says_why_and_is_not_done() {
         let mut app = app();
         app.run_chosen("accept-all");

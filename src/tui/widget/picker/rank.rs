@@ -39,7 +39,8 @@ impl Ranking {
         }
         let mut matcher = matcher(paths);
         let mut chars = Vec::new();
-        // A name that begins so is meant before one that is only described so.
+        // A name that begins so is meant before one that is only described so. Of several such the order of the items tells:
+        // what cannot be done now stands last there, and its score must not put it first.
         let lower = query.trim().to_lowercase();
         let begins = |item: &str| {
             let head = item.strip_prefix('/').unwrap_or(item).get(..lower.len());
@@ -52,7 +53,8 @@ impl Ranking {
                 self.scores.push((begins(item), score, at));
             }
         }
-        self.scores.sort_unstable_by_key(|(begins, score, at)| (!begins, Reverse(*score), *at));
+        self.scores
+            .sort_unstable_by_key(|(begins, score, at)| (!begins, Reverse(if *begins { 0 } else { *score }), *at));
         self.matches.extend(self.scores.iter().map(|(.., at)| *at));
     }
 
