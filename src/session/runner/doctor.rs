@@ -275,7 +275,8 @@ pub async fn server_check(line: Option<&Line>) -> Check {
     match tokio::time::timeout(PATIENCE, line.provider.models()).await {
         Ok(Ok(models)) if models.is_empty() => Check::good(NAME, format!("{who} is connected")),
         Ok(Ok(models)) if line.model.is_empty() || models.contains(&line.model) => {
-            Check::good(NAME, format!("{who} answers, with {} models", models.len()))
+            let noun = if models.len() == 1 { "model" } else { "models" };
+            Check::good(NAME, format!("{who} answers, with {} {noun}", models.len()))
         }
         Ok(Ok(models)) => {
             let text = format!("{who} answers; {} is not among the {} models that it lists", line.model, models.len());
