@@ -35,7 +35,8 @@ impl Session {
 
     /// Asks whether a plan is to be carried out, or has that done where the settings say so.
     pub(super) fn offer_plan(&mut self, plan: Plan) -> Vec<Effect> {
-        if self.rules.accept_plan {
+        // A plan that waited for something else may come while another turn runs.
+        if self.rules.accept_plan && self.turn.is_none() {
             return self.carry_out(plan);
         }
         self.ask_about_plan(plan);

@@ -64,6 +64,8 @@ impl Session {
         if !self.may_send(&message) {
             return Vec::new();
         }
+        // What the answer before left to be decided goes with it.
+        self.withdraw_offers();
         match plan {
             Some(text) => self.carry_out(Plan { edited: text == message, text, request: self.request_of(asked) }),
             None => self.begin_message(&message, mode),

@@ -250,6 +250,18 @@ fn questions_about_the_program_stay_among_themselves() {
     assert_eq!(order.history.len(), 2, "code turns know nothing of them");
 }
 
+#[test]
+fn a_message_asked_again_takes_its_plan_along() {
+    let mut session = session();
+    session.rules.accept_plan = true;
+    command(&mut session, "/architect plan it");
+    let effects = answer(&mut session, "See lib/c.py.");
+    let retried = asked(&session.retry());
+    weighed(&mut session, &effects);
+    assert!(session.questions.is_empty(), "the answer that named the file is gone");
+    assert_eq!(session.turn.as_ref().map(|turn| turn.number), Some(retried.generation));
+}
+
 /// Something that happens to a session.
 #[derive(Debug, Clone)]
 enum Happening {
