@@ -262,6 +262,9 @@ impl Desk<'_> {
 
 type Streamed = (String, Result<Asked, AskError>);
 
+/// What to do about a file of the chat that cannot be read, where there is no chat to take it out of.
+pub(super) const UNREADABLE: &str = "Correct or leave out that --file or --read (or read in rhumb.toml).";
+
 fn ask_error(error: &AskError) -> UserError {
     let kind = match error {
         AskError::Provider(LlmError::Interrupted { .. }) | AskError::Unfinished(_) => ErrorKind::Incomplete,
@@ -269,7 +272,8 @@ fn ask_error(error: &AskError) -> UserError {
         AskError::Provider(_) | AskError::Unsent(_) => ErrorKind::Provider,
     };
     let failure = error.failure();
-    UserError::new(kind, failure.message, failure.hint)
+    let hint = if matches!(error, AskError::Unreadable(_)) { UNREADABLE.to_owned() } else { failure.hint };
+    UserError::new(kind, failure.message, hint)
 }
 
 /// How proposals are decided on and written.

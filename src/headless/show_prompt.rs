@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::args::EditArgs;
-use super::edit::chat_files;
+use super::edit::{UNREADABLE, chat_files};
 use super::survey::surveyed;
 use super::{advise, print, print_json};
 use crate::context::{Chunk, Message, Prompt, Window};
@@ -70,7 +70,8 @@ pub(super) fn show_prompt(root: &Root, outfit: &Outfit, args: &EditArgs, message
         print(&view.prompt.render())?
     }
     let Some(failure) = unsendable(&view) else { return Ok(0) };
-    advise(&failure.message, &failure.hint);
+    let hint = if view.unreadable.is_empty() { &failure.hint } else { UNREADABLE };
+    advise(&failure.message, hint);
     Ok(ErrorKind::Usage.exit_code())
 }
 

@@ -237,8 +237,6 @@ pub struct Processes {
     pub(super) written: Vec<String>,
     /// The files that one request wrote, or that are being written for it, as they were.
     pub(super) bases: Vec<(String, Option<Arc<str>>)>,
-    /// The files that were checked for the request at hand, as they were before its first write.
-    pub(super) checked: Vec<(String, Option<Arc<str>>)>,
     jobs: Vec<Job>,
     last: u64,
 }

@@ -69,22 +69,13 @@ impl Session {
         if self.rounds.verified > 0 {
             // A file that the mending left alone may still be the one at fault.
             files.extend(bases.iter().filter(|(path, _)| !paths.contains(path)).cloned());
-}
-
-        if self.rounds.verified == 0 {
-            self.processes.checked.clear();
         }
         for path in paths {
-            // A fault of the first write is not one that was there before when the model mends it in another.
-            if !self.processes.checked.iter().any(|(known, _)| known == path) {
-                self.processes.checked.push((path.clone(), base(path)));
-            }
             if !self.processes.written.contains(path) {
                 self.processes.written.push(path.clone());
             }
         }
         let written = AfterWrite { turns: self.turns(), request: self.request.clone() };
-        let files = self.processes.checked.clone();
         let check = CheckOrder { files, lint: When::AsSet, test: When::AsSet, test_line: None };
         self.begin_check(Purpose::Verify(written), check)
     }

@@ -382,6 +382,17 @@ fn what_does_not_parse_goes_back_until_it_does_and_the_code_says_whether_it_does
 }
 
 #[test]
+fn a_file_that_cannot_be_read_is_named_with_the_flag_to_correct() {
+    let repo = harbour_repo();
+    for more in [&[][..], &["--show-prompt"]] {
+        let server = ModelServer::start(vec![Step::reply(&good())]);
+        let (code, _, err) = edit(&repo, &server, &[&["--file", "harbor.py"], more].concat());
+        assert!(code == 2 && server.requests().is_empty(), "{code} {err}");
+        assert!(err.contains("harbor.py") && err.contains("--file or --read") && !err.contains("/drop"), "{err}");
+    }
+}
+
+#[test]
 fn a_fault_of_an_earlier_round_is_still_one_when_the_next_round_changes_something_else() {
     let broken = block("harbour.py", "    return TABLE[name]\n", "    return TABLE.get(name, 0.0\n");
     let beside =
