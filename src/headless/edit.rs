@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::args::EditArgs;
 use super::commit::Writing;
+use super::named::with_named;
 use super::out::Out;
 use super::report::{as_diff, ask_each, outcome_json, outcome_line};
 use super::show_prompt::{Sheet, show_prompt};
@@ -55,7 +56,8 @@ pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, User
         tell_recovered(root, journal_of(root, &outfit.settings).as_ref());
     }
     let survey = surveyed(root, true, map_store(root).as_ref());
-    let files = chat_files(root, args, &outfit.settings.reference_files());
+    let mut files = chat_files(root, args, &outfit.settings.reference_files());
+    let asked = with_named(root, &outfit, (&survey, &line.facts), &mut files, asked);
     let out = Out { json: args.json, prompts: args.dry_run };
     let mode = args.mode();
     let (editor, note) = match mode {

@@ -14,6 +14,7 @@ mod edit;
 mod map;
 mod models;
 mod models_refresh;
+mod named;
 mod names;
 mod out;
 mod report;

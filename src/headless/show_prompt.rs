@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::args::EditArgs;
 use super::edit::{UNREADABLE, chat_files};
+use super::named::with_named;
 use super::survey::surveyed;
 use super::{advise, print, print_json};
 use crate::context::{Chunk, Message, Prompt, Window};
@@ -57,12 +58,9 @@ pub(super) fn show_prompt(root: &Root, outfit: &Outfit, args: &EditArgs, message
     let survey = surveyed(root, true, map_store(root).as_ref());
     let settings = &outfit.settings;
     let model = facts(outfit);
-    let order = ContextOrder {
-        files: chat_files(root, args, &settings.reference_files()),
-        draft: message,
-        mode: args.mode(),
-        ..ContextOrder::default()
-    };
+    let mut files = chat_files(root, args, &settings.reference_files());
+    let draft = with_named(root, outfit, (&survey, &model), &mut files, message);
+    let order = ContextOrder { files, draft, mode: args.mode(), ..ContextOrder::default() };
     let view = Sheet::new(root, outfit, &survey, &model).composed(&order, None);
     if args.json {
         print_json(&prompt_json(&view.prompt))?

@@ -482,3 +482,18 @@ fn the_weak_model_names_the_commit_of_a_turn_without_the_app() {
     assert_eq!(repo.subjects(), ["fix: look names up safely", "Start the harbour"]);
     assert_eq!(out.lines().filter(|line| json(line)["event"] == "spent").count(), 2, "{out}");
 }
+
+#[test]
+fn what_a_message_names_with_an_at_goes_along_without_the_app_too() {
+    let repo = harbour_repo();
+    repo.file("charts/compass.py", "def north():\n    return 'up'\n").commit("Add a compass");
+    repo.file("harbour.py", &(repo.read("harbour.py") + "\n# deep water\n"));
+    let server = ModelServer::start(vec![Step::reply(&good())]);
+    let mut command =
+        rhumb(&repo.path(), &["edit", "-m", "Make it safe, see @charts/ and @diff, and ask me@example.com"]);
+    command.args(["--base-url", &server.base_url(), "--model", MODEL]);
+    let (_, _, err) = run(command);
+    let asked = server.requests()[0].body.to_string();
+    assert!(asked.contains("return 'up'"), "the folder is in the chat: {asked}");
+    assert!(asked.contains("+# deep water") && asked.contains("me@example.com"), "{asked} {err}");
+}

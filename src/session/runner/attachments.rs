@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use super::{Runner, SURVEY_PATIENCE, Survey, caught, shared_output};
+use super::{Outfit, Runner, SURVEY_PATIENCE, Survey, caught, shared_output};
 use crate::context::{AtMeaning, at_meaning, fence_for};
 use crate::git::Repo;
 use crate::repo_map::TagGraph;
-use crate::session::{Attachment, Failure, LookedUp, MentionOrder, MentionReport, Report};
-use crate::tokens::TokenCounter as _;
-use crate::workspace::{self, is_secret_name};
+use crate::session::{Attachment, Failure, LookedUp, MentionOrder, MentionReport, Report, SharedPage};
+use crate::tokens::TokenCounter;
+use crate::workspace::{self, Root, is_secret_name};
 
 /// A folder, or a text that goes along, may have this part of the model's window.
 const SHARE: usize = 4;
@@ -50,16 +50,48 @@ impl Runner {
     }
 
     fn look_up(&self, turn: u64, names: &[String], chat: &[String]) -> LookedUp {
-        let mut found = LookedUp { turn, ..LookedUp::default() };
         let Some(survey) = self.shared.survey.borrow().clone() else {
             let message = "The repository is still being read, so names with @ are sent as they are.".into();
-            found.notes.push(Failure { message, hint: "Send again when the map shows.".into() });
-            return found;
+            let notes = vec![Failure { message, hint: "Send again when the map shows.".into() }];
+            return LookedUp { turn, notes, ..LookedUp::default() };
         };
-        let paths: Vec<String> = survey.files.iter().map(|file| file.path.clone()).collect();
-        let index = survey.graph.index();
+        let window = self.line().map(|line| self.shared.outfit.window(&line.facts)).unwrap_or_default();
+        let look_up = LookUp {
+            root: &self.shared.root,
+            outfit: &self.shared.outfit,
+            survey: &survey,
+            counter: &*self.counter(),
+            window: window.max_input(),
+            page: &|address| tokio::runtime::Handle::current().block_on(self.page_for_message(address)),
+        };
+        LookedUp { turn, ..look_up.find(names, chat) }
+    }
+}
+
+/// What names are looked up in.
+pub struct LookUp<'a> {
+    /// The root.
+    pub root: &'a Root,
+    /// The settings, and where what is too long is kept.
+    pub outfit: &'a Outfit,
+    /// What is known of the repository.
+    pub survey: &'a Survey,
+    /// Counts for the model.
+    pub counter: &'a dyn TokenCounter,
+    /// Most input tokens that the model takes.
+    pub window: usize,
+    /// Reads a page.
+    pub page: &'a dyn Fn(&str) -> Result<SharedPage, Failure>,
+}
+
+impl LookUp<'_> {
+    /// What the names behind an `@` mean: files for the chat, and texts that go along. `chat` are the files that are in it already.
+    pub fn find(&self, names: &[String], chat: &[String]) -> LookedUp {
+        let mut found = LookedUp::default();
+        let paths: Vec<String> = self.survey.files.iter().map(|file| file.path.clone()).collect();
+        let graph = &self.survey.graph;
         let is_symbol =
-            |name: &str| index.name_number(name).is_some_and(|name| !survey.graph.defining_files(name).is_empty());
+            |name: &str| graph.index().name_number(name).is_some_and(|name| !graph.defining_files(name).is_empty());
         let mut done = Vec::new();
         for meaning in names.iter().filter_map(|name| at_meaning(name, &paths, &is_symbol)) {
             if done.contains(&meaning) {
@@ -68,8 +100,8 @@ impl Runner {
             match &meaning {
                 AtMeaning::File(path) => found.files.push(path.clone()),
                 AtMeaning::Folder(folder) => self.folder(folder, &paths, chat, &mut found),
-                AtMeaning::Symbol(name) => self.definitions(name, &survey, &mut found),
-                AtMeaning::Diff => self.diff(&survey, &mut found),
+                AtMeaning::Symbol(name) => self.definitions(name, &mut found),
+                AtMeaning::Diff => self.diff(&mut found),
                 AtMeaning::Page(address) => self.page_along(address, &mut found),
             }
             done.push(meaning);
@@ -79,8 +111,7 @@ impl Runner {
 
     /// Tokens that a folder or a text that goes along may have.
     fn share_of_window(&self) -> usize {
-        let window = self.line().map(|line| self.shared.outfit.window(&line.facts)).unwrap_or_default();
-        window.max_input() / SHARE
+        self.window / SHARE
     }
 
     /// The files of a folder, as many as have room.
@@ -88,10 +119,10 @@ impl Runner {
         let start = format!("{folder}/");
         let inside = paths.iter().filter(|path| path.starts_with(&start));
         let new: Vec<&String> = inside.filter(|path| !is_secret_name(path) && !chat.contains(*path)).collect();
-        let (limit, counter) = (self.share_of_window(), self.counter());
+        let (limit, counter) = (self.share_of_window(), self.counter);
         let (mut tokens, mut added) = (0, 0);
         for path in &new {
-            let Ok(snapshot) = workspace::read(&self.shared.root, path) else { continue };
+            let Ok(snapshot) = workspace::read(self.root, path) else { continue };
             tokens += counter.count(&snapshot.text);
             if tokens > limit {
                 break;
@@ -111,15 +142,15 @@ impl Runner {
     }
 
     /// The source of the definitions of a name.
-    fn definitions(&self, name: &str, survey: &Survey, found: &mut LookedUp) {
-        let places = places(name, &survey.graph);
+    fn definitions(&self, name: &str, found: &mut LookedUp) {
+        let places = places(name, &self.survey.graph);
         let mut budget = self.share_of_window();
         for (path, first, last) in places.iter().take(MOST_DEFINITIONS) {
-            let Ok(snapshot) = workspace::read(&self.shared.root, path) else { continue };
+            let Ok(snapshot) = workspace::read(self.root, path) else { continue };
             let lines: Vec<&str> = snapshot.text.lines().skip(first - 1).take(last + 1 - first).collect();
             let title = format!("{name} — {path}:{first}-{last}");
-            let shared = shared_output(&self.shared.outfit, &title, &lines.join("\n"), budget, &*self.counter());
-            budget = budget.saturating_sub(self.counter().count(&shared.excerpt.text));
+            let shared = shared_output(self.outfit, &title, &lines.join("\n"), budget, self.counter);
+            budget = budget.saturating_sub(self.counter.count(&shared.excerpt.text));
             let text =
                 fenced(&format!("`{name}`, as {path} defines it (lines {first}-{last}):"), &shared.excerpt.text, "");
             found.attached.push(Attachment { title, text, whole: shared.whole });
@@ -132,8 +163,8 @@ impl Runner {
     }
 
     /// What is not committed.
-    fn diff(&self, survey: &Survey, found: &mut LookedUp) {
-        let root = &self.shared.root;
+    fn diff(&self, found: &mut LookedUp) {
+        let (root, survey) = (self.root, self.survey);
         let listed = |path: &str| survey.files.binary_search_by(|file| file.path.as_str().cmp(path)).is_ok();
         let is_wanted = |path: &str| !is_secret_name(path) && (listed(path) || !workspace::is_ignored(root, path));
         let told = |message: &str, hint: &str| Failure { message: message.into(), hint: hint.into() };
@@ -150,7 +181,7 @@ impl Runner {
             }
             Ok(text) => {
                 let what = "the uncommitted diff";
-                let shared = shared_output(&self.shared.outfit, what, &text, self.share_of_window(), &*self.counter());
+                let shared = shared_output(self.outfit, what, &text, self.share_of_window(), self.counter);
                 let text = fenced("What is not committed yet:", &shared.excerpt.text, "diff");
                 found.attached.push(Attachment { title: what.into(), text, whole: shared.whole });
                 found.notes.extend(shared.note);
@@ -161,7 +192,7 @@ impl Runner {
 
     /// The page at an address.
     fn page_along(&self, address: &str, found: &mut LookedUp) {
-        match tokio::runtime::Handle::current().block_on(self.page_for_message(address)) {
+        match (self.page)(address) {
             Ok(page) => {
                 found.attached.push(Attachment { title: page.title, text: page.text, whole: page.whole });
                 found.notes.extend(page.note);

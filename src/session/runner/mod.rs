@@ -42,6 +42,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::survey::{Survey, SurveyStart, SurveyStep, SurveyTimes, survey};
 pub use ask::{AskError, Asked, Compose, Question, ask, llm_request};
+pub use attachments::LookUp;
 pub use checking::{Bench, CommandEvent, check};
 pub use compose::{MapSource, Means, compose};
 pub use connect::{ConnectError, Line, connect, connect_model, facts};
