@@ -43,6 +43,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
     let start = Start {
         connection,
         theme,
+        face: settings.face.clone(),
         root: display_name(root),
         draft: String::new(),
         files: args.files.iter().map(|name| path_under(root, name)).collect(),
@@ -96,6 +97,7 @@ pub(super) fn demo(settings: Settings, speed: u32) -> Result<u8, UserError> {
     let start = Start {
         connection: Connection::Demo,
         theme: theme(&settings)?,
+        face: settings.face.clone(),
         root: "demo".to_owned(),
         draft: demo::FIRST_MESSAGE.to_owned(),
         files: demo::FIRST_FILES.iter().map(|path| (*path).to_owned()).collect(),

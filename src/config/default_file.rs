@@ -21,7 +21,7 @@ fn described(setting: &Setting) -> String {
     let unset = if default.is_empty() { "; an example, unset by default" } else { "" };
     let mut text = format!("\n# {help}\n");
     match (kind, *name) {
-        (Kind::Tables, name @ ("aliases" | "linters")) => _ = writeln!(text, "#[{name}]\n#{example}"),
+        (Kind::Tables, name @ ("aliases" | "linters" | "keys")) => _ = writeln!(text, "#[{name}]\n#{example}"),
         (Kind::Tables, _) => {
             let lines: String = example.lines().map(|line| format!("#{line}\n")).collect();
             _ = write!(text, "#[{name}.{}]\n{lines}", if *name == "models" { "\"my-model\"" } else { "box" });

@@ -188,7 +188,11 @@ impl Reading<'_> {
     /// One of the user's own tables, or a short name for a model.
     fn table(&mut self, kind: &str, name: &Name<'_>, span: &Spanned<DeValue<'_>>, value: &Value) {
         let (at, full) = (name.span().start, format!("{kind}.{}", name.get_ref()));
-        let takes = if matches!(kind, "aliases" | "linters") { Kind::Text } else { Kind::Tables };
+        let takes = match kind {
+            "aliases" | "linters" => Kind::Text,
+            "keys" => Kind::List,
+            _ => Kind::Tables,
+        };
         if let Err(message) = checked(takes, value) {
             return self.problem(at, format!("{full}: {message}"));
         }

@@ -8,7 +8,7 @@ use toml::Value;
 
 use super::layers::{Layers, Sources};
 use super::provider::entries;
-use super::{ConfigError, Keys, Providers, keyring_of_system};
+use super::{ConfigError, Face, Keys, Providers, keyring_of_system};
 use crate::edit::EditFormat;
 use crate::models::{Api, Catalog, Dollars, ModelOverride};
 use crate::repo_map::Refresh;
@@ -129,6 +129,8 @@ pub struct Settings {
     pub test_cmd: Option<String>,
     /// Name of the theme.
     pub theme: Option<String>,
+    /// How the app looks and feels otherwise.
+    pub face: Face,
     /// Whether a write is followed by a commit.
     pub auto_commit: bool,
     /// Whether the user's own changes to a file are committed before accepted hunks go into it; `None` to ask.
@@ -251,6 +253,7 @@ impl Default for Settings {
             lint_cmd: None,
             test_cmd: None,
             theme: None,
+            face: Face::default(),
             auto_commit: true,
             dirty_commits: None,
             attribution: Attribution { author: false, committer: false, co_author: true },
@@ -332,6 +335,7 @@ impl Settings {
             lint_cmd: layers.text("lint_cmd"),
             test_cmd: layers.text("test_cmd"),
             theme: layers.text("theme"),
+            face: Face::of(&layers),
             auto_commit: layers.switch("auto_commit").unwrap_or(defaults.auto_commit),
             dirty_commits: decided(&layers, "dirty_commits", "yes", "no"),
             attribution: Attribution {

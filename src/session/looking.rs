@@ -72,6 +72,8 @@ pub enum LookOrder {
     Folder(String),
     /// The commands that the user and the repository have as files.
     Commands,
+    /// The text of a file under the root, for a look at it.
+    File(String),
 }
 
 /// A model that can be chosen.
@@ -126,6 +128,13 @@ pub enum LookReport {
     },
     /// The commands of files.
     Commands(CustomCommands),
+    /// The text of a file, for the face alone.
+    File {
+        /// The file, as in the order.
+        path: String,
+        /// Its text, or in words why there is none.
+        text: Result<Arc<str>, String>,
+    },
 }
 
 /// What was looked up, as far as completion and lists need it.
@@ -164,6 +173,7 @@ impl Session {
             }
             LookReport::Folder { folder, names } => self.known.folder = Some((folder, names)),
             LookReport::Commands(commands) => self.take_commands(commands),
+            LookReport::File { .. } => {}
         }
         Vec::new()
     }

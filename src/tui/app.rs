@@ -2,14 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use super::action::{Action, Pane, Scope};
+use super::action::{Action, KeyMap, Pane, Scope};
 use super::completing::Completion;
 use super::composer::Composer;
+use super::hits::Hits;
 use super::notify::Attention;
 use super::overlay::Overlay;
+use super::preview::Previews;
 use super::theme::Theme;
 use super::view::ViewCache;
 use super::widget::scroll::ListWindow;
+use crate::config::Face;
 use crate::context::Mode;
 use crate::review::{HunkId, Review};
 use crate::session::{Clip, Connection, Effect, Entry, Session};
@@ -25,12 +28,26 @@ pub enum Task {
     Notify(String),
     /// Give the terminal back until the shell continues us.
     Suspend,
-    /// Have this message written in the editor.
-    Edit(String),
+    /// Open this in the editor.
+    Edit(Editing),
     /// Draw everything anew.
     Redraw,
     /// Leave.
     Quit,
+}
+
+/// What is opened in the editor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Editing {
+    /// The message that is being written.
+    Message(String),
+    /// A file of the repository itself.
+    File {
+        /// Its path under the root.
+        path: String,
+        /// The line to begin at, 1-based.
+        line: usize,
+    },
 }
 
 /// How far the transcript is scrolled.
@@ -49,6 +66,19 @@ pub struct MapPane {
     pub open: BTreeSet<String>,
     /// The line under the cursor.
     pub window: ListWindow,
+}
+
+/// What the cursor of the review pane is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReviewItem {
+    /// The heading of a file.
+    File(usize),
+    /// A hunk: its heading, or a line around it.
+    Hunk(HunkId),
+    /// A line of a hunk, 0-based, its removed lines first.
+    Line(HunkId, usize),
+    /// An edit without a place.
+    Refused(usize),
 }
 
 /// State of the review pane.
@@ -87,12 +117,20 @@ pub struct App {
     pub review: ReviewPane,
     /// The styles.
     pub theme: Theme,
+    /// How it looks and feels otherwise, as the settings say.
+    pub face: Face,
+    /// The keys of every action.
+    pub keys: KeyMap,
+    /// Files that were read for a look at them.
+    pub previews: Previews,
     /// The root, for the status line.
     pub root: String,
     /// What is known of the terminal: what, and how it is.
     pub terminal: Vec<(String, String)>,
     /// Columns and rows of the screen as last drawn.
     pub(super) screen: (u16, u16),
+    /// What stands where on it.
+    pub(super) hits: Hits,
     /// The input of earlier times that is in the composer.
     pub(super) recall: super::act::Recall,
     /// A word about the last key, shown in the status line until the next one.
@@ -129,9 +167,13 @@ impl App {
             context: ListWindow::default(),
             review: ReviewPane::default(),
             theme,
+            face: Face::default(),
+            keys: KeyMap::default(),
+            previews: Previews::default(),
             root,
             terminal: Vec::new(),
             screen: (0, 0),
+            hits: Hits::default(),
             recall: super::act::Recall::default(),
             hint: String::new(),
             pending_keys: String::new(),
@@ -186,6 +228,7 @@ impl App {
 /// Facts that only drawing knows: heights for paging, and how far scrolling can go.
 impl App {
     pub(super) fn drawn(&mut self, cache: &ViewCache) {
+        self.hits = cache.hits.clone();
         self.map.window.set_height(cache.heights[0]);
         self.context.set_height(cache.heights[1]);
         self.chat.from_bottom = cache.chat.from_bottom;

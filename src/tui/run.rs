@@ -12,14 +12,14 @@ use futures::StreamExt as _;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-use super::app::{App, Task};
+use super::app::{App, Editing, Task};
 use super::coloring::Colored;
 use super::editor::{Draft, editor};
 use super::notify;
 use super::terminal::{self, Guard, Screen};
 use super::theme::Theme;
 use super::view::{self, ViewCache};
-use crate::config::Notify;
+use crate::config::{Face, Notify};
 use crate::models::{Dollars, Model};
 use crate::repo_map::Refresh;
 use crate::session::runner::Runner;
@@ -49,6 +49,8 @@ pub struct Start {
     pub connection: Connection,
     /// The styles.
     pub theme: Theme,
+    /// How it looks and feels otherwise.
+    pub face: Face,
     /// The root, for the status line.
     pub root: String,
     /// A first draft in the composer.
@@ -125,12 +127,12 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
     // When to keep what has changed: some time after the first change, however many follow.
     let mut keep_at: Option<Instant> = None;
     while code.is_none() {
-        if let Some(text) = stage.to_edit.take() {
+        if let Some(what) = stage.to_edit.take() {
             // Whoever waits for keys here would take them from the editor.
             drop(events);
             // It leaves a wake-up behind; found together with a key later, that key would wait for the next one.
             let _ = crossterm::event::poll(Duration::ZERO);
-            code = stage.edit(&text, &start, &mut signals, &mut incoming, &mut screen).await?;
+            code = stage.edit(&what, &start, &mut signals, &mut incoming, &mut screen).await?;
             events = EventStream::new();
             dirty = true;
             continue;
@@ -200,6 +202,7 @@ fn begin(start: &Start) -> (App, Vec<Task>) {
     session.facts.clone_from(&start.facts);
     let keep = session.keep(start.resume.clone());
     let (mut app, mut tasks) = App::start(session, effects, start.theme.clone(), start.root.clone());
+    app.face.clone_from(&start.face);
     app.terminal = terminal::facts(|name| std::env::var(name).ok());
     tasks.push(Task::Run(Effect::Look(LookOrder::Commands)));
     for (text, hint) in &start.notices {
@@ -236,8 +239,8 @@ struct Stage {
     copied: Channel<(bool, Clip)>,
     notify: Notify,
     by_command: bool,
-    /// A message that is to be written in the editor.
-    to_edit: Option<String>,
+    /// What is to be opened in the editor.
+    to_edit: Option<Editing>,
 }
 
 /// Ends the commands that run when the app is left, however it is left.
@@ -275,7 +278,7 @@ impl Stage {
                 Task::Notify(text) => notify::by_terminal(self.notify, &text),
                 Task::Redraw => terminal::clear(screen)?,
                 Task::Suspend => suspend(screen)?,
-                Task::Edit(text) => self.to_edit = Some(text),
+                Task::Edit(what) => self.to_edit = Some(what),
                 Task::Quit => return Ok(Some(0)),
             }
         }
@@ -331,20 +334,20 @@ impl Stage {
 }
 
 impl Stage {
-    /// Has a message written in the editor, which has the terminal meanwhile; an exit code if a signal says to leave.
+    /// Opens something in the editor, which has the terminal meanwhile; an exit code if a signal says to leave.
     async fn edit(
         &mut self,
-        text: &str,
+        what: &Editing,
         start: &Start,
         signals: &mut Signals,
         incoming: &mut mpsc::Receiver<Report>,
         screen: &mut Screen,
     ) -> io::Result<Option<u8>> {
         let line = editor(start.editor.as_deref(), |name| std::env::var(name).ok());
-        let draft = match Draft::new(text, line) {
+        let draft = match Draft::new(what, line) {
             Ok(draft) => draft,
             Err(error) => {
-                let tasks = self.app.edited(Err(format!("There is no place for the message: {error}.")));
+                let tasks = self.app.edited(what, Err(format!("There is no place for the text: {error}.")));
                 return self.perform(tasks, screen);
             }
         };
@@ -356,7 +359,7 @@ impl Stage {
         };
         terminal::enter()?;
         terminal::clear(screen)?;
-        later.extend(self.app.edited(draft.result(status)));
+        later.extend(self.app.edited(what, draft.result(status)));
         Ok(code.or(self.perform(later, screen)?))
     }
 

@@ -3,8 +3,8 @@
 use crossterm::event::{Event, KeyEvent, KeyEventKind};
 
 use super::act::is_command;
-use super::action::{Action, Binding, Pane, lookup};
-use super::app::{App, Task, run};
+use super::action::{Action, Binding, Pane};
+use super::app::{App, Editing, Task, run};
 use super::key;
 use super::overlay::{Overlay, Reply};
 use crate::session::{Clip, Command, Effect, Level, Report};
@@ -35,6 +35,7 @@ impl App {
     pub fn report(&mut self, report: Report) -> Vec<Task> {
         let held = (self.context_title(), self.review_path());
         self.completion.note(&report);
+        self.previews.note(&report);
         let effects = self.session.handle(report);
         self.hold_context(held.0.as_deref());
         self.hold_review(held.1.as_deref());
@@ -111,7 +112,7 @@ impl App {
         }
         let sequence = if self.pending_keys.is_empty() { name } else { format!("{} {name}", self.pending_keys) };
         self.pending_keys.clear();
-        match lookup(self.focus, &sequence) {
+        match self.keys.lookup(self.focus, &sequence) {
             Binding::Action(action) => self.act(action),
             Binding::Prefix => {
                 self.hint = format!("{sequence} …");
@@ -269,7 +270,7 @@ impl App {
             Action::PasteReply => return self.command(Command::Paste(None)),
             Action::ViewPrompt => self.view_prompt(),
             Action::ViewLog => self.overlay = Some(Overlay::logs(&self.session.processes.logs)),
-            Action::EditMessage => return vec![Task::Edit(self.composer.text())],
+            Action::EditMessage => return vec![Task::Edit(Editing::Message(self.composer.text()))],
             Action::Palette => self.open_palette(),
             Action::Help | Action::HelpHere => {
                 self.overlay = Some(Overlay::help(self.focus, &self.session.known.commands))

@@ -11,7 +11,9 @@ use super::act::is_command;
 use super::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use super::app::App;
 use super::coloring::Coloring;
+use super::hits::{Hit, Hits};
 use super::layout::{self, MIN_HEIGHT, MIN_WIDTH};
+use super::overlay::Sight;
 use super::pane;
 use super::theme::{Role, Theme};
 use super::widget::meter;
@@ -33,16 +35,20 @@ pub struct ViewCache {
     pub review: pane::review::ReviewCache,
     /// Heights as last drawn, for paging: map, context.
     pub heights: [usize; 2],
+    /// What stands where; the app takes it when the frame is done.
+    pub hits: Hits,
 }
 
 /// Draws the app. The overlay is the one part that may change while it is drawn: it wraps its text for the width.
 pub fn draw(app: &mut App, cache: &mut ViewCache, frame: &mut Frame<'_>) {
     let screen = frame.area();
     app.screen = (screen.width, screen.height);
+    cache.hits = Hits::default();
     let Some(places) = layout::places(screen, app.focus, app.reviewing()) else {
         return too_small(frame, screen);
     };
     for (pane, area) in &places.panes {
+        cache.hits.add(*area, Hit::Pane(*pane));
         match pane {
             Pane::Chat => pane::chat::draw(app, cache, frame, *area),
             Pane::Map => pane::repo_map::draw(app, cache, frame, *area),
@@ -55,7 +61,8 @@ pub fn draw(app: &mut App, cache: &mut ViewCache, frame: &mut Frame<'_>) {
     }
     status(app, frame, places.status);
     if let Some(overlay) = &mut app.overlay {
-        overlay.draw(frame, screen, &app.theme);
+        let sight = Sight { coloring: &mut cache.coloring, previews: &app.previews };
+        overlay.draw(frame, screen, &app.theme, sight);
     }
     app.drawn(cache);
 }
@@ -177,9 +184,9 @@ fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
         return vec![Span::styled(commands, app.theme.style(Role::Key))];
     }
     let help = if app.focus == Pane::Chat { Action::Help } else { Action::HelpHere };
-    let entry = |info: &ActionInfo| (*info.keys.first().unwrap_or(&""), info.title);
+    let entry = |info: &ActionInfo| (app.keys.first(info.action), info.title);
     let help = help.info().map(entry);
-    let size = |(key, title): &(&str, &str)| width::columns(key) + width::columns(title) + 3;
+    let size = |(key, title): &(&str, &'static str)| width::columns(key) + width::columns(title) + 3;
     let mut left = room.saturating_sub(help.as_ref().map_or(0, size));
     let wanted = first_keys(app).into_iter().chain(table_keys(app).map(entry));
     let fitting = wanted.take_while(|entry| {
@@ -187,9 +194,9 @@ fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
         left = left.saturating_sub(size(entry));
         fits
     });
-    let shown: Vec<(&str, &str)> = fitting.collect();
+    let shown: Vec<(&str, &'static str)> = fitting.collect();
     let help = help.filter(|help| size(help) <= room);
-    let spans = |(key, title): (&str, &str)| {
+    let spans = |(key, title): (&str, &'static str)| {
         [
             Span::styled(key.to_owned(), app.theme.style(Role::Key)),
             Span::styled(format!(" {title}  "), app.theme.style(Role::Muted)),
@@ -199,12 +206,15 @@ fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
 }
 
 /// What is most likely wanted now: to see a proposal that waits, to write what is accepted.
-fn first_keys(app: &App) -> Option<(&'static str, &'static str)> {
+fn first_keys(app: &App) -> Option<(&str, &'static str)> {
+    let key = |action| app.keys.first(action);
     match app.focus {
-        Pane::Chat if !app.session.questions.is_empty() && app.composer.is_empty() => Some(("Enter", "question")),
-        Pane::Chat if app.reviewing() && app.composer.is_empty() => Some(("Enter", "review")),
-        Pane::Chat if app.reviewing() => Some(("Alt-4", "review")),
-        Pane::Review if app.enabled(Action::Write) => Some(("w", "write")),
+        Pane::Chat if !app.session.questions.is_empty() && app.composer.is_empty() => {
+            Some((key(Action::Send), "question"))
+        }
+        Pane::Chat if app.reviewing() && app.composer.is_empty() => Some((key(Action::Send), "review")),
+        Pane::Chat if app.reviewing() => Some((key(Action::FocusReview), "review")),
+        Pane::Review if app.enabled(Action::Write) => Some((key(Action::Write), "write")),
         _ => None,
     }
 }

@@ -55,6 +55,10 @@ impl Runner {
                 let names = runner.names_in(&folder);
                 LookReport::Folder { folder, names }
             }),
+            LookOrder::File(path) => self.looking(move |runner| {
+                let text = crate::workspace::read(&runner.shared.root, &path);
+                LookReport::File { text: text.map(|file| file.text).map_err(|error| error.to_string()), path }
+            }),
             LookOrder::Commands => self.looking(|runner| {
                 let (commands, problems) =
                     command_files(runner.shared.outfit.commands.as_deref(), runner.shared.root.path());

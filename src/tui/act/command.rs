@@ -2,7 +2,7 @@
 
 use crate::context::Mode;
 use crate::session::{Command, Effect, Level, LookOrder};
-use crate::tui::app::{App, Task, run};
+use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::overlay::Overlay;
 
 /// Whether a message is meant as a command: one line that begins with a slash or with `!`, and neither a comment of a
@@ -34,7 +34,7 @@ impl App {
             Command::Editor(text) => {
                 // It stays, whatever becomes of the editor.
                 let mut tasks = self.typed(|app| app.composer.set(&text));
-                tasks.push(Task::Edit(text));
+                tasks.push(Task::Edit(Editing::Message(text)));
                 return tasks;
             }
             Command::MapRefresh(_) => {

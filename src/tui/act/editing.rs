@@ -1,17 +1,19 @@
-//! The message comes back from the editor.
+//! What was opened in the editor comes back.
 
 use crate::session::Level;
-use crate::tui::app::{App, Task};
+use crate::tui::app::{App, Editing, Task};
 
 impl App {
-    /// Takes the message as the editor left it; in words why there is none, and then the draft stays.
-    pub(in crate::tui) fn edited(&mut self, result: Result<String, String>) -> Vec<Task> {
-        match result {
-            Ok(text) => {
+    /// Takes what was opened as the editor left it; in words why it does not count, and then all is as it was.
+    pub(in crate::tui) fn edited(&mut self, what: &Editing, result: Result<String, String>) -> Vec<Task> {
+        match (what, result) {
+            // What became of a file of the repository is seen by who follows the files.
+            (Editing::File { .. }, Ok(_)) => Vec::new(),
+            (Editing::Message(_), Ok(text)) => {
                 self.focus = crate::tui::action::Pane::Chat;
                 self.typed(|app| app.composer.set(&text))
             }
-            Err(reason) => {
+            (_, Err(reason)) => {
                 let hint = "The setting editor names another one; so do VISUAL and EDITOR.";
                 self.session.tell(Level::Error, reason, hint);
                 Vec::new()

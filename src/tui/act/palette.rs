@@ -28,7 +28,7 @@ impl App {
         let mut actions: Vec<(&ActionInfo, Option<&str>)> = self.palette_actions();
         actions.sort_by_key(|(info, why)| (why.is_some(), info.scope != Scope::Pane(self.focus)));
         for (info, why) in actions {
-            let keys = info.keys.join("  ");
+            let keys = self.keys.of(info.action).join("  ");
             let detail = why.map_or_else(|| keys.clone(), |why| format!("{why}  {keys}"));
             rows.push(row(info.name, "", info.help, detail, why.is_none()));
         }

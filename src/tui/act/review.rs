@@ -1,8 +1,10 @@
 //! The actions of the review pane.
 
+use std::ops::Range;
+
 use crate::review::{Decision, HunkId};
 use crate::tui::action::{Action, Pane, Scope};
-use crate::tui::app::{App, Task, run};
+use crate::tui::app::{App, ReviewItem, Task, run};
 use crate::tui::overlay::Overlay;
 
 impl App {
@@ -67,6 +69,20 @@ impl App {
         if self.review.cursor != (HunkId { file, hunk }) {
             self.go_to(HunkId { file, hunk });
         }
+    }
+
+    /// What the cursor of the review is on; `None` while nothing is under review.
+    pub(in crate::tui) fn review_item(&self) -> Option<ReviewItem> {
+        let review = &self.session.review;
+        if review.files.is_empty() {
+            return (!review.refused.is_empty()).then_some(ReviewItem::Refused(0));
+        }
+        Some(ReviewItem::Hunk(self.review.cursor))
+    }
+
+    /// The lines that are selected, of one hunk, 0-based with its removed lines first.
+    pub(in crate::tui) fn selected_lines(&self) -> Option<(HunkId, Range<usize>)> {
+        None
     }
 
     fn go_to(&mut self, id: HunkId) {

@@ -18,6 +18,8 @@ use ratatui::text::Line;
 use ratatui::widgets::{Block, Clear, Paragraph, Wrap};
 
 use super::action::Pane;
+use super::coloring::Coloring;
+use super::preview::Previews;
 use super::theme::{Role, Theme};
 use super::widget::picker::{Outcome, Picker};
 use crate::llm::LocalServer;
@@ -95,6 +97,14 @@ pub enum Reply {
     Resume(i64),
     /// Type this again.
     Recall(String),
+}
+
+/// What an overlay needs to show a file in its colours.
+pub struct Sight<'a> {
+    /// The colours that are known, and a place to ask for others.
+    pub coloring: &'a mut Coloring,
+    /// The files that were read for a look at them.
+    pub previews: &'a Previews,
 }
 
 impl Overlay {
@@ -253,7 +263,7 @@ impl Overlay {
     }
 
     /// Draws it over `screen`.
-    pub fn draw(&mut self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme) {
+    pub fn draw(&mut self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _sight: Sight<'_>) {
         match self {
             Self::Read(viewer) => viewer.draw(frame, screen, theme),
             Self::Paste(paste) => paste.draw(frame, screen, theme),

@@ -6,5 +6,6 @@ pub mod input;
 pub mod markdown;
 pub mod meter;
 pub mod picker;
+pub mod preview;
 pub mod scroll;
 pub mod styled;

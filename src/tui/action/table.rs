@@ -1,43 +1,6 @@
-//! Actions: everything that a key can mean. One table feeds the key map, the command bar, the help and the README.
+//! The table of actions: what each is called, where its keys count, and what it does in a sentence.
 
-/// The part of the screen that has the focus.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Pane {
-    /// Transcript and composer.
-    Chat,
-    /// The ranked repo map.
-    Map,
-    /// The parts of the next request.
-    Context,
-    /// The hunks of the proposal.
-    Review,
-}
-
-impl Pane {
-    /// Every pane, in the order that Tab follows.
-    pub const ALL: [Self; 4] = [Self::Chat, Self::Map, Self::Context, Self::Review];
-
-    /// Its title.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Chat => "chat",
-            Self::Map => "repo map",
-            Self::Context => "context",
-            Self::Review => "review",
-        }
-    }
-}
-
-/// Where a binding counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Scope {
-    /// Everywhere.
-    Global,
-    /// In one pane while it has the focus.
-    Pane(Pane),
-    /// In every pane that lists something: map, context and review.
-    Lists,
-}
+use super::{ActionInfo, Pane, Scope};
 
 macro_rules! actions {
     ($($(#[doc = $doc:literal])+ $variant:ident: $name:literal, $scope:expr, [$($key:literal),*], $title:literal;)+) => {
@@ -59,23 +22,6 @@ macro_rules! actions {
             },)+
         ];
     };
-}
-
-/// One row of the table.
-#[derive(Debug, Clone, Copy)]
-pub struct ActionInfo {
-    /// The action.
-    pub action: Action,
-    /// Its stable name.
-    pub name: &'static str,
-    /// Where its keys count.
-    pub scope: Scope,
-    /// Its keys; a sequence is written with a space between (`g y`).
-    pub keys: &'static [&'static str],
-    /// A word or two for the command bar.
-    pub title: &'static str,
-    /// A sentence for the help.
-    pub help: &'static str,
 }
 
 const CHAT: Scope = Scope::Pane(Pane::Chat);
@@ -223,81 +169,4 @@ actions! {
     Write: "write", REVIEW, ["w"], "write";
     /// Abandon the whole review; nothing is written.
     Abandon: "abandon", REVIEW, ["x"], "abandon";
-}
-
-impl Action {
-    /// Its row in the table.
-    pub fn info(self) -> Option<&'static ActionInfo> {
-        ACTIONS.iter().find(|info| info.action == self)
-    }
-}
-
-/// What a sequence of keys means to the pane with the focus.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Binding {
-    /// This action.
-    Action(Action),
-    /// The beginning of a longer sequence.
-    Prefix,
-    /// Nothing.
-    None,
-}
-
-/// Looks a key sequence up. The pane's own keys win over those of lists, and those over global ones.
-pub fn lookup(pane: Pane, sequence: &str) -> Binding {
-    let rank = |scope: Scope| match scope {
-        Scope::Pane(own) if own == pane => Some(0),
-        Scope::Lists if pane != Pane::Chat => Some(1),
-        Scope::Global => Some(2),
-        Scope::Pane(_) | Scope::Lists => None,
-    };
-    let here = ACTIONS.iter().filter_map(|info| Some((rank(info.scope)?, info)));
-    let exact = here.clone().filter(|(_, info)| info.keys.contains(&sequence)).min_by_key(|(rank, _)| *rank);
-    if let Some((_, info)) = exact {
-        return Binding::Action(info.action);
-    }
-    let prefix = format!("{sequence} ");
-    let longer = |info: &&ActionInfo| info.keys.iter().any(|keys| keys.starts_with(&prefix));
-    if here.map(|(_, info)| info).any(|info| longer(&info)) { Binding::Prefix } else { Binding::None }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-
-    use super::*;
-    use crate::tui::key;
-
-    #[test]
-    fn every_key_of_the_table_is_a_key() {
-        for info in ACTIONS {
-            for part in info.keys.iter().flat_map(|keys| keys.split(' ')) {
-                assert!(key::parse(part).is_some(), "{part} of {}", info.name);
-            }
-        }
-    }
-
-    #[test]
-    fn no_key_means_two_things_in_one_scope() {
-        let mut seen = BTreeMap::new();
-        for info in ACTIONS {
-            for keys in info.keys {
-                assert_eq!(seen.insert((info.scope, *keys), info.name), None, "{keys} in {:?}", info.scope);
-            }
-        }
-    }
-
-    #[test]
-    fn the_panes_own_key_wins_over_the_general_one() {
-        assert_eq!(lookup(Pane::Review, "Enter"), Binding::Action(Action::NextHunk));
-        assert_eq!(lookup(Pane::Chat, "j"), Binding::None);
-        assert_eq!(lookup(Pane::Map, "j"), Binding::Action(Action::Down));
-    }
-
-    #[test]
-    fn a_prefix_waits_for_its_second_key() {
-        assert_eq!(lookup(Pane::Review, "g"), Binding::Prefix);
-        assert_eq!(lookup(Pane::Review, "g y"), Binding::Action(Action::AcceptAll));
-        assert_eq!(lookup(Pane::Review, "g z"), Binding::None);
-    }
 }

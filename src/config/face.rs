@@ -1,0 +1,127 @@
+//! How the app looks and feels, as the settings say: colours, panes, keys, the mouse, motion.
+
+use std::collections::BTreeMap;
+
+use toml::Value;
+
+use super::layers::Layers;
+
+/// The editing keys of the composer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ComposerKeys {
+    /// Those of emacs, and of the shell: Ctrl-a, Ctrl-e, Alt-b.
+    #[default]
+    Emacs,
+    /// Those of vi: one types in insert mode, Esc goes to normal mode.
+    Vi,
+}
+
+/// How the review shows a hunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DiffView {
+    /// Side by side where there is room for it, else unified.
+    #[default]
+    Auto,
+    /// Removed lines above added ones.
+    Unified,
+    /// Base at the left, proposed at the right.
+    SideBySide,
+}
+
+/// Where the panes stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LayoutChoice {
+    /// What suits the size of the screen.
+    #[default]
+    Auto,
+    /// The chat at the left, the others in a column at the right.
+    Columns,
+    /// The chat above, the others in a row below it.
+    Rows,
+    /// One pane at a time.
+    Single,
+}
+
+/// The settings of the app's face.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Face {
+    /// The theme for a light ground, if one is set.
+    pub theme_light: Option<String>,
+    /// The theme for a dark ground, if one is set.
+    pub theme_dark: Option<String>,
+    /// Where the panes stand.
+    pub layout: LayoutChoice,
+    /// Whether clicks, the wheel and drags count.
+    pub mouse: bool,
+    /// Whether anything on the screen may move by itself.
+    pub animations: bool,
+    /// The editing keys of the composer.
+    pub composer_keys: ComposerKeys,
+    /// How the review shows a hunk.
+    pub diff_view: DiffView,
+    /// Whether the words that changed in a line are marked.
+    pub diff_words: bool,
+    /// Whether hunks that are decided fold to one line.
+    pub fold_decided: bool,
+    /// The keys of actions by their name, instead of those of the table; an empty list leaves an action without keys.
+    pub keys: BTreeMap<String, Vec<String>>,
+}
+
+impl Default for Face {
+    fn default() -> Self {
+        Self {
+            theme_light: None,
+            theme_dark: None,
+            layout: LayoutChoice::default(),
+            mouse: true,
+            animations: true,
+            composer_keys: ComposerKeys::default(),
+            diff_view: DiffView::default(),
+            diff_words: true,
+            fold_decided: true,
+            keys: BTreeMap::new(),
+        }
+    }
+}
+
+impl Face {
+    /// What the layers say of it.
+    pub(super) fn of(layers: &Layers) -> Self {
+        let defaults = Self::default();
+        let text = |name: &str| layers.text(name);
+        Self {
+            theme_light: text("theme_light"),
+            theme_dark: text("theme_dark"),
+            layout: match text("layout").as_deref() {
+                Some("columns") => LayoutChoice::Columns,
+                Some("rows") => LayoutChoice::Rows,
+                Some("single") => LayoutChoice::Single,
+                _ => LayoutChoice::Auto,
+            },
+            mouse: layers.switch("mouse").unwrap_or(defaults.mouse),
+            animations: layers.switch("animations").unwrap_or(defaults.animations),
+            composer_keys: match text("composer_keys").as_deref() {
+                Some("vi") => ComposerKeys::Vi,
+                _ => ComposerKeys::Emacs,
+            },
+            diff_view: match text("diff_view").as_deref() {
+                Some("unified") => DiffView::Unified,
+                Some("side-by-side") => DiffView::SideBySide,
+                _ => DiffView::Auto,
+            },
+            diff_words: layers.switch("diff_words").unwrap_or(defaults.diff_words),
+            fold_decided: layers.switch("fold_decided").unwrap_or(defaults.fold_decided),
+            keys: keys(layers),
+        }
+    }
+}
+
+/// The table `[keys]`: a list of keys for each action.
+fn keys(layers: &Layers) -> BTreeMap<String, Vec<String>> {
+    let texts = |value: &Value| match value {
+        Value::Array(items) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        Value::String(key) => vec![key.clone()],
+        _ => Vec::new(),
+    };
+    layers.tables("keys").map(|(action, entry)| (action.to_owned(), texts(&entry.value))).collect()
+}

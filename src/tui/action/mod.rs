@@ -1,0 +1,70 @@
+//! Actions: everything that a key can mean. One table feeds the key map, the command bar, the palette, the help and the README.
+
+mod keymap;
+mod table;
+
+pub use keymap::{Binding, KeyMap};
+pub use table::{ACTIONS, Action};
+
+/// The part of the screen that has the focus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Pane {
+    /// Transcript and composer.
+    Chat,
+    /// The ranked repo map.
+    Map,
+    /// The parts of the next request.
+    Context,
+    /// The hunks of the proposal.
+    Review,
+}
+
+impl Pane {
+    /// Every pane, in the order that Tab follows.
+    pub const ALL: [Self; 4] = [Self::Chat, Self::Map, Self::Context, Self::Review];
+
+    /// Its title.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Map => "repo map",
+            Self::Context => "context",
+            Self::Review => "review",
+        }
+    }
+}
+
+/// Where a binding counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Scope {
+    /// Everywhere.
+    Global,
+    /// In one pane while it has the focus.
+    Pane(Pane),
+    /// In every pane that lists something: map, context and review.
+    Lists,
+}
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct ActionInfo {
+    /// The action.
+    pub action: Action,
+    /// Its stable name.
+    pub name: &'static str,
+    /// Where its keys count.
+    pub scope: Scope,
+    /// Its keys; a sequence is written with a space between (`g y`).
+    pub keys: &'static [&'static str],
+    /// A word or two for the command bar.
+    pub title: &'static str,
+    /// A sentence for the help.
+    pub help: &'static str,
+}
+
+impl Action {
+    /// Its row in the table.
+    pub fn info(self) -> Option<&'static ActionInfo> {
+        ACTIONS.iter().find(|info| info.action == self)
+    }
+}

@@ -1,0 +1,95 @@
+//! A part of a file with its line numbers and colours: what a list points at.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use super::styled::{StyledText, fill};
+use crate::syntax::Span as Colored;
+use crate::text::{lines, sanitize, width};
+use crate::tui::coloring::{Coloring, Language, pieces};
+use crate::tui::theme::{Role, Theme};
+
+/// Longest piece of a line that is shown, in bytes.
+const LONGEST: usize = 2_000;
+
+/// Draws the part of `text` around `line` (1-based), which is marked; without one, its beginning.
+pub fn draw(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    (path, text): (&str, &str),
+    line: Option<usize>,
+    coloring: &mut Coloring,
+    theme: &Theme,
+) {
+    let all = lines::split(text);
+    let rows = usize::from(area.height);
+    let marked = line.map(|line| line.saturating_sub(1).min(all.len().saturating_sub(1)));
+    // The marked line stands a third from the top.
+    let first = marked.unwrap_or(0).saturating_sub(rows / 3).min(all.len().saturating_sub(rows));
+    let colors = coloring.get(Language::Path(path), text);
+    let digits = all.len().max(1).ilog10() as usize + 1;
+    let columns = usize::from(area.width);
+    let row = |(at, line): (usize, &&str)| {
+        let spans = colors.as_ref().and_then(|colors| colors.get(at)).map_or(&[][..], Vec::as_slice);
+        let is_marked = marked == Some(at);
+        let mark = if is_marked { '▸' } else { ' ' };
+        let mut row = Line::from(Span::styled(format!("{mark}{:>digits$} ", at + 1), theme.style(Role::Gutter)));
+        row.spans.extend(code(lines::body(line), spans, columns.saturating_sub(digits + 2), theme));
+        if is_marked {
+            fill(&mut row, columns, Style::default());
+            row = row.patch_style(theme.style(Role::CursorLine));
+        }
+        row
+    };
+    let shown: Vec<Line<'_>> = all.iter().enumerate().skip(first).take(rows).map(row).collect();
+    frame.render_widget(Paragraph::new(shown), area);
+}
+
+/// A line of code in its colours, cut at the edge.
+fn code(body: &str, spans: &[Colored], columns: usize, theme: &Theme) -> Vec<Span<'static>> {
+    let body = &body[..body.floor_char_boundary(LONGEST)];
+    let mut text = StyledText::new();
+    let mut column = 0;
+    for (piece, style) in pieces(body, spans, theme.style(Role::Text), theme) {
+        let shown = sanitize::visible_from(piece, column);
+        column += width::columns(&shown);
+        text.push(&shown, style);
+    }
+    text.hard_wrap(columns.max(1)).into_iter().next().map(|line| line.spans).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    use super::*;
+    use crate::tui::theme::ColorDepth;
+
+    fn shown(text: &str, line: Option<usize>) -> String {
+        let mut screen = Terminal::new(TestBackend::new(12, 3)).unwrap();
+        let theme = Theme::plain(ColorDepth::None);
+        let draw = |frame: &mut Frame<'_>| {
+            draw(frame, frame.area(), ("a.rs", text), line, &mut Coloring::default(), &theme);
+        };
+        screen.draw(draw).unwrap();
+        screen.backend().to_string()
+    }
+
+    #[test]
+    fn the_line_is_marked_with_what_stands_around_it() {
+        let text: String = (1..=20).map(|line| format!("line {line}\n")).collect();
+        assert_eq!(shown(&text, Some(7)), "\"  6 line 6  \"\n\"▸ 7 line 7  \"\n\"  8 line 8  \"\n");
+        assert!(shown(&text, None).starts_with("\"  1 line 1"));
+        assert!(shown(&text, Some(99)).ends_with("\"▸20 line 20 \"\n"));
+    }
+
+    #[test]
+    fn hostile_and_empty_texts_are_drawn_safely() {
+        assert!(shown("\x1b[2J\u{202e}é\r\n", Some(1)).contains('␛'));
+        assert!(!shown("", Some(3)).contains('▸'));
+    }
+}
