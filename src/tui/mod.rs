@@ -21,5 +21,6 @@ mod update;
 pub mod view;
 pub mod widget;
 
+pub use coloring::Job;
 pub use run::{Start, run};
 pub use terminal::{color_depth, facts, light_ground};

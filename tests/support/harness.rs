@@ -142,6 +142,13 @@ impl Scene {
         self
     }
 
+    /// A plain folder, which is faster to make.
+    #[must_use]
+    pub fn without_git(mut self) -> Self {
+        self.git = false;
+        self
+    }
+
     /// The window of the model in tokens.
     #[must_use]
     pub fn window(mut self, tokens: usize) -> Self {
@@ -187,6 +194,7 @@ impl Scene {
         let mut harness = Harness {
             app,
             cache: ViewCache::default(),
+            wanted: Vec::new(),
             terminal: Terminal::new(TestBackend::new(width, height)).expect("a test terminal"),
             runner,
             reports,
@@ -275,6 +283,8 @@ pub struct Harness {
     /// Whether it wanted to leave.
     pub quit: bool,
     cache: ViewCache,
+    /// What frames have asked to be coloured.
+    wanted: Vec<rhumb::tui::Job>,
     terminal: Terminal<TestBackend>,
     runner: Runner,
     reports: mpsc::Receiver<Report>,
@@ -418,6 +428,56 @@ impl Harness {
                 Task::Quit => self.quit = true,
                 Task::Redraw | Task::Suspend | Task::Notify(_) | Task::Edit(_) => {}
             }
+        }
+    }
+
+    /// Takes an event in as the event loop does, without drawing.
+    pub fn take_event(&mut self, event: Event) {
+        let tasks = self.app.event(event);
+        self.perform(tasks);
+    }
+
+    /// Takes a report in as the event loop does, without drawing.
+    pub fn take_report(&mut self, report: Report) {
+        let tasks = self.app.report(report);
+        self.perform(tasks);
+    }
+
+    /// Changes the size of the terminal without drawing.
+    pub fn resize_only(&mut self, width: u16, height: u16) {
+        self.terminal.backend_mut().resize(width, height);
+        self.take_event(Event::Resize(width, height));
+    }
+
+    /// Draws one frame with the colours that are there; how many texts it would have coloured.
+    pub fn frame(&mut self) -> usize {
+        let (app, cache) = (&mut self.app, &mut self.cache);
+        self.terminal.draw(|frame| view::draw(app, cache, frame)).expect("a test terminal draws");
+        let wanted = self.cache.coloring.take_wanted();
+        let count = wanted.len();
+        self.wanted.extend(wanted);
+        count
+    }
+
+    /// Does the colouring that frames have asked for, as the event loop does it beside them.
+    pub fn color(&mut self) {
+        let wanted = std::mem::take(&mut self.wanted);
+        wanted.into_iter().for_each(|job| self.cache.coloring.put(job.run()));
+    }
+
+    /// Waits for a report and gives it out instead of taking it in; others that come before it are taken in.
+    ///
+    /// # Panics
+    /// When it does not come.
+    pub fn await_report(&mut self, is_wanted: impl Fn(&Report) -> bool) -> Report {
+        loop {
+            let next = async { tokio::time::timeout(PATIENCE, self.reports.recv()).await };
+            let report = self.runtime.block_on(next).ok().flatten().expect("a report that must come");
+            if is_wanted(&report) {
+                self.due.settle(&report);
+                return report;
+            }
+            self.take(report);
         }
     }
 

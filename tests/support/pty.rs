@@ -105,6 +105,27 @@ impl Pty {
         self.lock().raw.clone()
     }
 
+    /// How many bytes the program has sent.
+    pub fn sent(&self) -> usize {
+        self.lock().raw.len()
+    }
+
+    /// Waits until the program has sent more than `bytes` bytes; when that was seen.
+    ///
+    /// # Panics
+    /// After [`PATIENCE`], with the whole screen.
+    #[track_caller]
+    pub fn wait_sent(&self, bytes: usize) -> Instant {
+        let limit = Instant::now() + PATIENCE;
+        let mut state = self.lock();
+        while state.raw.len() <= bytes {
+            let left = limit.saturating_duration_since(Instant::now());
+            assert!(!left.is_zero() && !state.closed, "no answer; the screen:\n{}", framed(&state.screen()));
+            state = self.shared.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        Instant::now()
+    }
+
     /// Waits until the screen shows `text`.
     ///
     /// # Panics
