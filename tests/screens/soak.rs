@@ -1,12 +1,17 @@
-//! Two thousand keys at random, at sizes at random: the app never panics, and no file changes unless `w` was pressed.
+//! A hundred thousand keys, clicks and sizes at random: the app never panics, keeps the laws of what it shows, and no file changes
+//! but by a write that was asked for. `RHUMB_SOAK=N` presses N keys instead; what went wrong names the seed that repeats it.
 
 use super::harness::{Harness, Scene, character};
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use rhumb::session::Level;
 use rhumb::tui::action::ACTIONS;
 use rhumb::tui::key;
 
-/// Keys in all, over the runs.
-const KEYS: usize = 2_000;
+/// Events in all, over the runs.
+const EVENTS: usize = 100_000;
+
+/// A frame is drawn after as many events on average: what is wrong shows soon enough, and most of the time goes into drawing.
+const EVENTS_A_FRAME: usize = 8;
 
 /// A stream of numbers from a seed (xorshift64*).
 struct Dice(u64);
@@ -20,9 +25,30 @@ impl Dice {
         usize::try_from(value).unwrap_or(0) % sides.max(1)
     }
 
+    fn cell(&mut self, most: usize) -> u16 {
+        u16::try_from(self.roll(most)).unwrap_or(1)
+    }
+
     fn size(&mut self) -> (u16, u16) {
-        let [width, height] = [(200, 1), (60, 1)].map(|(most, least)| least + self.roll(most));
-        (u16::try_from(width).unwrap_or(1), u16::try_from(height).unwrap_or(1))
+        // Sometimes far too small, now and then huge.
+        match self.roll(12) {
+            0 => (1 + self.cell(50), 1 + self.cell(14)),
+            1 => (200 + self.cell(200), 60 + self.cell(60)),
+            _ => (40 + self.cell(160), 10 + self.cell(50)),
+        }
+    }
+
+    fn mouse(&mut self, (width, height): (u16, u16)) -> Event {
+        let kind = match self.roll(7) {
+            0 => MouseEventKind::ScrollDown,
+            1 => MouseEventKind::ScrollUp,
+            2 => MouseEventKind::Drag(MouseButton::Left),
+            3 => MouseEventKind::Up(MouseButton::Left),
+            4 => MouseEventKind::Down(MouseButton::Right),
+            _ => MouseEventKind::Down(MouseButton::Left),
+        };
+        let (column, row) = (self.cell(usize::from(width) + 2), self.cell(usize::from(height) + 2));
+        Event::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE })
     }
 }
 
@@ -30,53 +56,117 @@ impl Dice {
 fn pool() -> Vec<KeyEvent> {
     let bound = ACTIONS.iter().flat_map(|info| info.keys).flat_map(|keys| keys.split(' '));
     let mut keys: Vec<KeyEvent> = bound.filter_map(key::parse).collect();
-    keys.extend("abyn/漢é\u{301} ".chars().map(character));
+    keys.extend("abynzq/@漢é\u{301} ".chars().map(character));
     keys.push(KeyEvent::new(KeyCode::Media(crossterm::event::MediaKeyCode::Play), KeyModifiers::NONE));
-    keys.extend(["Backspace", "Left", "Right", "F12", "Ctrl-Alt-x"].into_iter().filter_map(key::parse));
+    keys.extend(
+        ["Backspace", "Left", "Right", "F12", "Ctrl-Alt-x", "Ctrl-w", "Alt-b"].into_iter().filter_map(key::parse),
+    );
     // Looking for servers goes to the network of the machine; a search takes long and finds what happens to run.
     keys.retain(|key| key.code != KeyCode::F(2));
     keys
 }
 
-fn soak(seed: u64, mut harness: Harness, keys: usize, allowed: impl Fn(&KeyEvent) -> bool) -> Harness {
+/// Presses keys, clicks, pastes and resizes.
+fn soak(seed: u64, mut harness: Harness, events: usize, is_allowed: impl Fn(&KeyEvent) -> bool) -> Harness {
     let mut dice = Dice(seed);
-    let pool: Vec<KeyEvent> = pool().into_iter().filter(allowed).collect();
-    for step in 0..keys {
-        match dice.roll(40) {
-            0 | 1 => {
-                let (width, height) = dice.size();
-                harness.resize(width, height);
+    let pool: Vec<KeyEvent> = pool().into_iter().filter(is_allowed).collect();
+    let before = harness.files();
+    let mut screen = (120, 40);
+    for step in 0..events {
+        match dice.roll(60) {
+            0 => {
+                screen = dice.size();
+                harness.resize_only(screen.0, screen.1);
             }
-            2 => drop(harness.paste(&"some\x1b[2J text\r\n".repeat(dice.roll(50)))),
-            3 => drop(harness.keys("<Alt-4>")),
-            4 if step % 5 == 0 => {
-                let _ = harness.keys("<Esc> <Ctrl-c> <Alt-1>").paste("cache off-by-one").keys("<Enter>");
-            }
-            _ => harness.press(pool[dice.roll(pool.len())]),
+            1 => harness.take_event(Event::Paste("some\x1b[2J text\r\n".repeat(dice.roll(50)))),
+            2 => harness.take_event(Event::Key(key::parse("Alt-4").expect("a key"))),
+            3 if step % 5 == 0 => ask(&mut harness),
+            4 => harness.app.session.tell(Level::Warning, "the tide\u{1b}[31m turns\n".repeat(dice.roll(4)), ""),
+            5..=9 => harness.take_event(dice.mouse(screen)),
+            _ => harness.take_event(Event::Key(pool[dice.roll(pool.len())])),
         }
-        if dice.roll(30) == 0 {
-            harness.settle();
-        } else {
-            harness.catch_up();
+        if dice.roll(EVENTS_A_FRAME) == 0 {
+            harness.frame();
+            harness.color();
+            assert!(harness.control_characters().is_empty(), "seed {seed}, step {step}");
+            laws(&harness, seed, step);
         }
-        assert!(harness.control_characters().is_empty(), "seed {seed}, step {step}");
+        match dice.roll(200) {
+            0 => drop(harness.settle()),
+            1..=40 => drop(harness.take_reports()),
+            _ => {}
+        }
     }
     harness.settle();
+    unwritten(&harness, &before, seed);
+    still_there(&mut harness, seed);
     harness
 }
 
+/// Sends the demo's message, whatever the app is doing.
+fn ask(harness: &mut Harness) {
+    let _ = harness.keys("<Esc> <Esc> <Ctrl-c> <Alt-1>").paste("cache off-by-one").keys("<Enter>");
+}
+
+/// What holds of the app at any moment.
+fn laws(harness: &Harness, seed: u64, step: usize) {
+    let app = &harness.app;
+    let review = &app.session.review;
+    let at = || format!("seed {seed}, step {step}\n{}", harness.screen());
+    if !review.files.is_empty() {
+        assert!(review.hunk(app.review.cursor).is_some(), "the cursor is on a hunk: {}", at());
+    }
+    assert_eq!(review.counts().total(), review.ids().count(), "{}", at());
+    let parts = app.session.view.as_ref().map_or(0, |view| view.prompt.chunks.len());
+    assert!(app.context.selected().is_none_or(|part| part < parts), "{}", at());
+}
+
+/// No file is another one than before but those of writes.
+fn unwritten(harness: &Harness, before: &std::collections::BTreeMap<std::path::PathBuf, Vec<u8>>, seed: u64) {
+    let (root, after) = (harness.path(), harness.files());
+    for path in before.keys().chain(after.keys()).filter(|path| before.get(*path) != after.get(*path)) {
+        let name = path.strip_prefix(&root).expect("below the root").to_string_lossy().into_owned();
+        assert!(harness.written.contains(&name), "seed {seed}: {name} changed without a write");
+    }
+}
+
+/// The app still takes a message, and lets one leave.
+fn still_there(harness: &mut Harness, seed: u64) {
+    harness.resize_only(100, 30);
+    let _ = harness.keys("<Esc> <Esc> <Esc> <Esc> <Esc> <Esc> <Alt-1> <Ctrl-c>");
+    let _ = harness.keys("<Alt-1>").paste("still here");
+    assert!(harness.app.composer.text().contains("still here"), "seed {seed}\n{}", harness.screen());
+    harness.quit = false;
+    harness.keys("<Ctrl-q>");
+    assert!(harness.quit || harness.app.overlay.is_some(), "seed {seed}: it leaves, or asks\n{}", harness.screen());
+}
+
+fn events() -> usize {
+    std::env::var("RHUMB_SOAK").ok().and_then(|number| number.parse().ok()).unwrap_or(EVENTS)
+}
+
 #[test]
-fn random_keys_never_panic_and_never_write() {
+fn random_events_never_panic_and_never_write_without_w() {
     for seed in 1..=4 {
-        let harness = Scene::demo().open(120, 40);
-        let before = harness.files();
-        let not_write = |key: &KeyEvent| key.code != KeyCode::Char('w');
-        let harness = soak(seed, harness, KEYS / 5, not_write);
-        assert_eq!(harness.files(), before, "seed {seed}");
+        let not_write = |key: &KeyEvent| !matches!(key.code, KeyCode::Char('w' | 'W'));
+        soak(seed, Scene::demo().sealed().open(120, 40), events() / 10, not_write);
     }
 }
 
 #[test]
-fn random_keys_with_writes_never_panic() {
-    soak(7, Scene::demo().open(80, 24), KEYS / 5, |_| true);
+fn random_events_with_writes_never_panic() {
+    for seed in 5..=7 {
+        soak(seed, Scene::demo().sealed().open(80, 24), events() / 10, |_| true);
+    }
+}
+
+#[test]
+fn random_events_over_odd_files_never_panic() {
+    for seed in 8..=10 {
+        let scene = Scene::harbour().silent().sealed();
+        let scene = scene
+            .file("a\u{1b}[31m 漢字 é\u{301}.rs", "fn f() {}\n")
+            .file("deep/er/\u{202e}x.py", &"def f(): 1\n".repeat(99));
+        soak(seed, scene.open(60, 18), events() / 10, |_| true);
+    }
 }

@@ -5,7 +5,7 @@
 #![allow(dead_code, unreachable_pub, missing_docs)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,6 +72,7 @@ pub struct Scene {
     draft: String,
     settings: Settings,
     depth: ColorDepth,
+    sealed: bool,
 }
 
 impl Scene {
@@ -87,6 +88,7 @@ impl Scene {
             draft: String::new(),
             settings: Settings::default(),
             depth: ColorDepth::True,
+            sealed: false,
         }
     }
 
@@ -139,6 +141,13 @@ impl Scene {
     #[must_use]
     pub fn chat(mut self, paths: &[&str]) -> Self {
         self.chat_files = paths.iter().map(|path| (*path).to_owned()).collect();
+        self
+    }
+
+    /// Commands that it would run are not run.
+    #[must_use]
+    pub fn sealed(mut self) -> Self {
+        self.sealed = true;
         self
     }
 
@@ -203,6 +212,8 @@ impl Scene {
             copied: Vec::new(),
             fetches: Vec::new(),
             quit: false,
+            written: BTreeSet::new(),
+            sealed: self.sealed,
             runtime,
             folder,
         };
@@ -282,6 +293,9 @@ pub struct Harness {
     pub fetches: Vec<FetchOrder>,
     /// Whether it wanted to leave.
     pub quit: bool,
+    /// The files that writes were about, or that a write was taken back of.
+    pub written: BTreeSet<String>,
+    sealed: bool,
     cache: ViewCache,
     /// What frames have asked to be coloured.
     wanted: Vec<rhumb::tui::Job>,
@@ -394,10 +408,16 @@ impl Harness {
 
     /// Takes in what has come so far, without waiting.
     pub fn catch_up(&mut self) -> &mut Self {
+        self.take_reports();
+        self.draw();
+        self
+    }
+
+    /// Takes in what has come so far, without waiting and without drawing.
+    pub fn take_reports(&mut self) -> &mut Self {
         while let Ok(report) = self.reports.try_recv() {
             self.take(report);
         }
-        self.draw();
         self
     }
 
@@ -419,8 +439,17 @@ impl Harness {
             match task {
                 // The clipboard, the network and the microphone of whoever runs the tests are none of theirs.
                 Task::Run(Effect::Fetch(order)) => self.fetches.push(order),
+                Task::Run(Effect::Run(_)) if self.sealed => {}
                 Task::Run(effect) => {
                     self.due.add(&effect);
+                    if let Effect::Write { files, .. } = &effect {
+                        self.written.extend(
+                            files
+                                .iter()
+                                .flat_map(|file| [Some(file.path.clone()), file.renamed_from.clone()])
+                                .flatten(),
+                        );
+                    }
                     let _inside = self.runtime.enter();
                     self.runner.execute(effect);
                 }
