@@ -11,6 +11,7 @@ use crate::headless::{complain, path_under};
 use crate::llm::{Provider, Scripted, ScriptedReply};
 use crate::session::runner::{Line, Outfit, Runner, connect, recovered};
 use crate::session::{Connection, ModeRules};
+use crate::store::BorderFile;
 use crate::tui::theme::{ColorDepth, Theme};
 use crate::tui::{self, Start};
 use crate::workspace::{Journal, Root, RootKind};
@@ -44,6 +45,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
         connection,
         theme,
         face: settings.face.clone(),
+        borders: settings.state_folder.as_deref().map(BorderFile::new),
         root: display_name(root),
         draft: String::new(),
         files: args.files.iter().map(|name| path_under(root, name)).collect(),
@@ -98,6 +100,7 @@ pub(super) fn demo(settings: Settings, speed: u32) -> Result<u8, UserError> {
         connection: Connection::Demo,
         theme: theme(&settings)?,
         face: settings.face.clone(),
+        borders: None,
         root: "demo".to_owned(),
         draft: demo::FIRST_MESSAGE.to_owned(),
         files: demo::FIRST_FILES.iter().map(|path| (*path).to_owned()).collect(),

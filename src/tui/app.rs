@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::action::{Action, KeyMap, Pane, Scope};
 use super::completing::Completion;
 use super::composer::Composer;
+use super::desk::Desk;
 use super::hits::Hits;
 use super::notify::Attention;
 use super::overlay::Overlay;
@@ -127,6 +128,8 @@ pub struct App {
     pub root: String,
     /// What is known of the terminal: what, and how it is.
     pub terminal: Vec<(String, String)>,
+    /// Where the panes stand, and what the pointer does there.
+    pub desk: Desk,
     /// Columns and rows of the screen as last drawn.
     pub(super) screen: (u16, u16),
     /// What stands where on it.
@@ -172,6 +175,7 @@ impl App {
             previews: Previews::default(),
             root,
             terminal: Vec::new(),
+            desk: Desk::default(),
             screen: (0, 0),
             hits: Hits::default(),
             recall: super::act::Recall::default(),
@@ -229,6 +233,7 @@ impl App {
 impl App {
     pub(super) fn drawn(&mut self, cache: &ViewCache) {
         self.hits = cache.hits.clone();
+        self.desk.drawn();
         self.map.window.set_height(cache.heights[0]);
         self.context.set_height(cache.heights[1]);
         self.chat.from_bottom = cache.chat.from_bottom;
@@ -263,6 +268,8 @@ impl App {
             Action::TakeBackQueued => !self.session.queue.waiting().is_empty(),
             // The bar is for what is wanted next; the help tells of these.
             Action::Interrupt | Action::HistoryBack | Action::HistoryForward | Action::HistorySearch => false,
+            Action::Layout | Action::GrowPane | Action::ShrinkPane | Action::ResetBorders | Action::Mouse => false,
+            Action::Zoom | Action::ZoomHere => self.desk.zoomed,
             Action::FindServers | Action::CopyPrompt | Action::PasteReply => {
                 self.session.connection == Connection::None
             }

@@ -255,6 +255,17 @@ impl Composer {
         self.area.move_cursor(CursorMove::Jump(row, column));
     }
 
+    /// Puts the cursor to a cell, counted from the corner of what is drawn.
+    pub fn click(&mut self, column: u16, row: u16) {
+        let (top, left) = self.area.scroll_offset();
+        let cell = |offset: u16, at: u16| usize::from(offset.saturating_add(at));
+        let before = self.position();
+        let DataCursor(row, column) = self.area.screen_to_data(cell(top, row), cell(left, column));
+        let [row, column] = [row, column].map(|number| u16::try_from(number).unwrap_or(u16::MAX));
+        self.area.move_cursor(CursorMove::Jump(row, column));
+        self.leave_chip(before);
+    }
+
     /// Rows that it wants at a width, between 1 and `most`.
     pub fn height(&self, width: u16, most: u16) -> u16 {
         let columns = usize::from(width.max(1));

@@ -1,6 +1,13 @@
 //! Keys by name: `q`, `Ctrl-c`, `Alt-Enter`, `F1`. The same names stand in the key table, the help and the tests.
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+/// Whether a key means anything here: it was pressed, and not together with a key that belongs to the desktop. A terminal with
+/// the keyboard protocol of kitty tells of those too: the `c` of Cmd-c must not be typed.
+pub fn counts(key: KeyEvent) -> bool {
+    let desktop = KeyModifiers::SUPER | KeyModifiers::HYPER | KeyModifiers::META;
+    key.kind != KeyEventKind::Release && !key.modifiers.intersects(desktop)
+}
 
 /// The name of a pressed key; empty for keys that nothing is bound to (media keys, bare modifiers).
 ///
@@ -84,6 +91,16 @@ fn parse_char(text: &str) -> Option<KeyCode> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn released_keys_and_those_of_the_desktop_mean_nothing() {
+        let mut key = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::NONE);
+        assert!(counts(key));
+        key.kind = KeyEventKind::Release;
+        assert!(!counts(key));
+        assert!(!counts(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::SUPER)));
+        assert!(!counts(KeyEvent::new(KeyCode::Char('v'), KeyModifiers::SUPER | KeyModifiers::SHIFT)));
+    }
 
     #[test]
     fn names_and_keys_are_each_others_inverse() {

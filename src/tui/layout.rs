@@ -1,73 +1,303 @@
-//! Where the panes stand on a screen of a given size. Pure.
+//! Where the panes stand on a screen of a given size, and the borders between them that can be moved. Pure.
 
-use ratatui::layout::{Constraint, Layout, Rect};
+use std::collections::BTreeMap;
+
+use ratatui::layout::{Constraint, Layout, Position, Rect};
 
 use super::action::Pane;
+use crate::config::LayoutChoice;
 
 /// Smallest screen that can show a pane.
 pub const MIN_WIDTH: u16 = 40;
 /// Smallest screen that can show a pane.
 pub const MIN_HEIGHT: u16 = 10;
 
+/// From this size on there is room for three columns, and a line of the chat stays readable in its own.
+const VAST: (u16, u16) = (240, 35);
 /// From this size on all four panes are on the screen.
 const WIDE: (u16, u16) = (120, 35);
-/// From this size on the pane with the focus has company.
+/// From this size on the pane with the focus has company; columns and rows that were asked for fit as well.
 const MEDIUM: (u16, u16) = (80, 24);
 
+/// The widest chat that anybody wants to read, in columns of the screen.
+const WIDEST_CHAT: u16 = 124;
+
+/// Borders that the user has moved: how much of the space the part before each gets, in thousandths.
+pub type Borders = BTreeMap<String, u16>;
+
+/// What is wished of the places.
+#[derive(Debug, Clone, Copy)]
+pub struct Wish<'a> {
+    /// The pane with the focus.
+    pub focus: Pane,
+    /// Whether there is something to decide.
+    pub reviewing: bool,
+    /// How the panes shall stand.
+    pub layout: LayoutChoice,
+    /// Whether the pane with the focus shall have the screen for itself.
+    pub zoomed: bool,
+    /// Where the borders were moved to.
+    pub borders: &'a Borders,
+}
+
 /// Places on the screen.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Places {
     /// Each pane that is on the screen.
     pub panes: Vec<(Pane, Rect)>,
+    /// The borders between them, outer ones first.
+    pub borders: Vec<Border>,
     /// The line with the tabs, when not all panes are on the screen.
     pub tabs: Option<Rect>,
     /// The status line.
     pub status: Rect,
 }
 
+/// The border between two parts of the screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Border {
+    /// Its name among [`Borders`].
+    pub name: &'static str,
+    /// Whether the parts stand beside each other; otherwise one above the other.
+    pub beside: bool,
+    /// Both parts together.
+    pub whole: Rect,
+    /// Columns or rows of the first part.
+    pub at: u16,
+    /// How few and how many it may have.
+    pub range: (u16, u16),
+}
+
+impl Border {
+    /// Columns or rows of both parts together.
+    fn length(&self) -> u16 {
+        if self.beside { self.whole.width } else { self.whole.height }
+    }
+
+    /// The place of a cell along the parts, counted from where the first begins.
+    pub fn along(&self, column: u16, row: u16) -> u16 {
+        if self.beside { column.saturating_sub(self.whole.x) } else { row.saturating_sub(self.whole.y) }
+    }
+
+    /// Whether a cell belongs to the frames on either side of it.
+    fn has(&self, column: u16, row: u16) -> bool {
+        let along = self.along(column, row);
+        self.whole.contains(Position { x: column, y: row }) && (along == self.at || along + 1 == self.at)
+    }
+
+    /// The thousandths that put it at `at`, as near as it may go.
+    pub fn share(&self, at: u16) -> u16 {
+        let at = u32::from(at.clamp(self.range.0, self.range.1));
+        let length = u32::from(self.length().max(1));
+        u16::try_from((at * 1_000 + length / 2) / length).unwrap_or(500)
+    }
+
+    /// Whether a part of the screen lies on its first side; `None` if it lies on neither.
+    pub fn is_before(&self, area: Rect) -> Option<bool> {
+        let inside = self.whole.intersection(area) == area;
+        inside.then(|| self.along(area.x, area.y) < self.at)
+    }
+}
+
+impl Places {
+    /// The pane at a cell.
+    pub fn pane_at(&self, column: u16, row: u16) -> Option<Pane> {
+        let here = |area: &Rect| area.contains(Position { x: column, y: row });
+        self.panes.iter().find(|(_, area)| here(area)).map(|(pane, _)| *pane)
+    }
+
+    /// Where a pane stands.
+    pub fn of(&self, pane: Pane) -> Option<Rect> {
+        self.panes.iter().find(|(other, _)| *other == pane).map(|(_, area)| *area)
+    }
+
+    /// The border at a cell. Where two meet, the one that divides less counts.
+    pub fn border_at(&self, column: u16, row: u16) -> Option<&Border> {
+        self.borders.iter().rev().find(|border| border.has(column, row))
+    }
+}
+
 /// The places for a screen; `None` if it is too small. A review with something to decide takes the largest share.
-pub fn places(screen: Rect, focus: Pane, reviewing: bool) -> Option<Places> {
+pub fn places(screen: Rect, wish: &Wish<'_>) -> Option<Places> {
     if screen.width < MIN_WIDTH || screen.height < MIN_HEIGHT {
         return None;
     }
-    if screen.width >= WIDE.0 && screen.height >= WIDE.1 {
+    let (root, whole) = arrangement(screen, wish);
+    let mut places = Places::default();
+    let body = if whole {
         let [body, status] = rows(screen, [Constraint::Fill(1), Constraint::Length(1)]);
-        return Some(Places { panes: wide(body, reviewing), tabs: None, status });
-    }
-    let [tabs, body, status] = rows(screen, [Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]);
-    let company = screen.width >= MEDIUM.0 && screen.height >= MEDIUM.1;
-    let panes = if company { stack(body, focus, reviewing) } else { vec![(focus, body)] };
-    Some(Places { panes, tabs: Some(tabs), status })
+        places.status = status;
+        body
+    } else {
+        let [tabs, body, status] = rows(screen, [Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]);
+        (places.tabs, places.status) = (Some(tabs), status);
+        body
+    };
+    root.lay(body, wish.borders, &mut places);
+    Some(places)
 }
 
-fn wide(body: Rect, reviewing: bool) -> Vec<(Pane, Rect)> {
-    if reviewing {
-        let [left, right] = columns(body, [Constraint::Percentage(42), Constraint::Fill(1)]);
-        let [top, review] = rows(right, [Constraint::Percentage(27), Constraint::Fill(1)]);
-        let [map, context] = columns(top, [Constraint::Fill(1), Constraint::Fill(1)]);
-        return vec![(Pane::Chat, left), (Pane::Map, map), (Pane::Context, context), (Pane::Review, review)];
+/// How the panes stand, and whether all of them do.
+fn arrangement(screen: Rect, wish: &Wish<'_>) -> (Node, bool) {
+    let fits = |least: (u16, u16)| screen.width >= least.0 && screen.height >= least.1;
+    if wish.zoomed {
+        return (Node::Pane(wish.focus), false);
     }
-    let [left, right] = columns(body, [Constraint::Percentage(56), Constraint::Fill(1)]);
-    let [map, context, review] = rows(right, [Constraint::Fill(5), Constraint::Fill(4), Constraint::Length(7)]);
-    vec![(Pane::Chat, left), (Pane::Map, map), (Pane::Context, context), (Pane::Review, review)]
+    match wish.layout {
+        LayoutChoice::Auto if fits(VAST) => (vast(), true),
+        LayoutChoice::Auto if fits(WIDE) => (columns(wish.reviewing), true),
+        LayoutChoice::Columns if fits(MEDIUM) => (columns(wish.reviewing), true),
+        LayoutChoice::Rows if fits(MEDIUM) => (in_rows(wish.reviewing), true),
+        LayoutChoice::Auto if fits(MEDIUM) => (stack(wish.focus, wish.reviewing), false),
+        LayoutChoice::Auto | LayoutChoice::Columns | LayoutChoice::Rows | LayoutChoice::Single => {
+            (Node::Pane(wish.focus), false)
+        }
+    }
+}
+
+/// The chat, then map above context, then the review.
+fn vast() -> Node {
+    let middle = above("vast-map", Share::Of(550), MAP, CONTEXT);
+    beside(
+        "vast-chat",
+        Share::AtMost(400, WIDEST_CHAT),
+        CHAT,
+        beside("vast-review", Share::AtMost(400, 100), middle, REVIEW),
+    )
+}
+
+/// The chat at the left, the others at the right.
+fn columns(reviewing: bool) -> Node {
+    if reviewing {
+        let top = beside("columns-top-map", Share::Of(500), MAP, CONTEXT);
+        return beside(
+            "columns-review-chat",
+            Share::AtMost(420, WIDEST_CHAT),
+            CHAT,
+            above("columns-top", Share::Of(270), top, REVIEW),
+        );
+    }
+    let upper = above("columns-map", Share::Of(556), MAP, CONTEXT);
+    beside(
+        "columns-chat",
+        Share::AtMost(560, WIDEST_CHAT),
+        CHAT,
+        above("columns-review", Share::AllBut(7), upper, REVIEW),
+    )
+}
+
+/// The chat above, the others in a row below it.
+fn in_rows(reviewing: bool) -> Node {
+    let (chat, map, context) = if reviewing {
+        (("rows-review-chat", 450), ("rows-review-map", 200), ("rows-review-context", 250))
+    } else {
+        (("rows-chat", 620), ("rows-map", 400), ("rows-context", 500))
+    };
+    let others = beside(context.0, Share::Of(context.1), CONTEXT, REVIEW);
+    above(chat.0, Share::Of(chat.1), CHAT, beside(map.0, Share::Of(map.1), MAP, others))
 }
 
 /// The pane with the focus above; below it the chat, or what waits for a decision, or map and context beside each other.
-fn stack(body: Rect, focus: Pane, reviewing: bool) -> Vec<(Pane, Rect)> {
+fn stack(focus: Pane, reviewing: bool) -> Node {
     match focus {
-        Pane::Chat if reviewing => {
-            let [chat, review] = rows(body, [Constraint::Fill(1), Constraint::Fill(1)]);
-            vec![(Pane::Chat, chat), (Pane::Review, review)]
+        Pane::Chat if reviewing => above("stack-review", Share::Of(500), CHAT, REVIEW),
+        Pane::Chat => above("stack-chat", Share::AllBut(8), CHAT, beside("stack-map", Share::Of(500), MAP, CONTEXT)),
+        other => above("stack-pane", Share::AllBut(7), Node::Pane(other), CHAT),
+    }
+}
+
+const CHAT: Node = Node::Pane(Pane::Chat);
+const MAP: Node = Node::Pane(Pane::Map);
+const CONTEXT: Node = Node::Pane(Pane::Context);
+const REVIEW: Node = Node::Pane(Pane::Review);
+
+/// What the first of two parts gets, as long as nobody has moved their border.
+#[derive(Debug, Clone, Copy)]
+enum Share {
+    /// So many thousandths.
+    Of(u16),
+    /// So many thousandths, and no more than so many cells.
+    AtMost(u16, u16),
+    /// All but so many cells.
+    AllBut(u16),
+}
+
+#[derive(Debug)]
+enum Node {
+    Pane(Pane),
+    Split(Box<Split>),
+}
+
+#[derive(Debug)]
+struct Split {
+    name: &'static str,
+    beside: bool,
+    share: Share,
+    parts: [Node; 2],
+}
+
+fn beside(name: &'static str, share: Share, first: Node, second: Node) -> Node {
+    Node::Split(Box::new(Split { name, beside: true, share, parts: [first, second] }))
+}
+
+fn above(name: &'static str, share: Share, first: Node, second: Node) -> Node {
+    Node::Split(Box::new(Split { name, beside: false, share, parts: [first, second] }))
+}
+
+impl Node {
+    /// The fewest columns, or rows, in which it says anything.
+    fn least(&self, columns: bool) -> u16 {
+        match self {
+            Self::Pane(_) if columns => 20,
+            Self::Pane(Pane::Chat) => 6,
+            Self::Pane(_) => 4,
+            Self::Split(split) => {
+                let [first, second] = &split.parts;
+                let (first, second) = (first.least(columns), second.least(columns));
+                if split.beside == columns { first + second } else { first.max(second) }
+            }
         }
-        Pane::Chat => {
-            let [chat, below] = rows(body, [Constraint::Fill(1), Constraint::Length(8)]);
-            let [map, context] = columns(below, [Constraint::Fill(1), Constraint::Fill(1)]);
-            vec![(Pane::Chat, chat), (Pane::Map, map), (Pane::Context, context)]
-        }
-        other => {
-            let [pane, chat] = rows(body, [Constraint::Fill(1), Constraint::Length(7)]);
-            vec![(other, pane), (Pane::Chat, chat)]
-        }
+    }
+
+    fn lay(&self, area: Rect, borders: &Borders, places: &mut Places) {
+        let split = match self {
+            Self::Pane(pane) => return places.panes.push((*pane, area)),
+            Self::Split(split) => split,
+        };
+        let border = split.border(area, borders);
+        let [first, second] = &split.parts;
+        let (before, after) = if split.beside {
+            (Rect { width: border.at, ..area }, Rect { x: area.x + border.at, width: area.width - border.at, ..area })
+        } else {
+            (
+                Rect { height: border.at, ..area },
+                Rect { y: area.y + border.at, height: area.height - border.at, ..area },
+            )
+        };
+        places.borders.push(border);
+        first.lay(before, borders, places);
+        second.lay(after, borders, places);
+    }
+}
+
+impl Split {
+    fn border(&self, whole: Rect, borders: &Borders) -> Border {
+        let length = if self.beside { whole.width } else { whole.height };
+        let part = |thousandths: u16| {
+            let cells = (u32::from(length) * u32::from(thousandths) + 500) / 1_000;
+            u16::try_from(cells).unwrap_or(length).min(length)
+        };
+        let at = match (borders.get(self.name), self.share) {
+            (Some(moved), _) => part(*moved),
+            (None, Share::Of(thousandths)) => part(thousandths),
+            (None, Share::AtMost(thousandths, most)) => part(thousandths).min(most),
+            (None, Share::AllBut(rest)) => length.saturating_sub(rest),
+        };
+        let [first, second] = &self.parts;
+        let (least, most) = (first.least(self.beside), length.saturating_sub(second.least(self.beside)));
+        // Where there is too little for both, each goes short.
+        let range = if least <= most { (least, most) } else { (length / 2, length / 2) };
+        Border { name: self.name, beside: self.beside, whole, at: at.clamp(range.0, range.1), range }
     }
 }
 
@@ -75,44 +305,140 @@ fn rows<const N: usize>(area: Rect, sizes: [Constraint; N]) -> [Rect; N] {
     Layout::vertical(sizes).areas(area)
 }
 
-fn columns<const N: usize>(area: Rect, sizes: [Constraint; N]) -> [Rect; N] {
-    Layout::horizontal(sizes).areas(area)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    impl Places {
-        fn of(&self, pane: Pane) -> Option<Rect> {
-            self.panes.iter().find(|(other, _)| *other == pane).map(|(_, rect)| *rect)
-        }
+    const LAYOUTS: [LayoutChoice; 4] =
+        [LayoutChoice::Auto, LayoutChoice::Columns, LayoutChoice::Rows, LayoutChoice::Single];
+
+    fn wish(borders: &Borders) -> Wish<'_> {
+        Wish { focus: Pane::Chat, reviewing: false, layout: LayoutChoice::Auto, zoomed: false, borders }
+    }
+
+    fn screen(width: u16, height: u16) -> Rect {
+        Rect::new(0, 0, width, height)
     }
 
     #[test]
     fn every_pane_is_on_a_wide_screen() {
-        let places = places(Rect::new(0, 0, 120, 35), Pane::Chat, false).unwrap();
-        assert!(Pane::ALL.into_iter().all(|pane| places.of(pane).is_some()));
+        for (width, height) in [(120, 35), (400, 120)] {
+            let places = places(screen(width, height), &wish(&Borders::new())).unwrap();
+            assert!(Pane::ALL.into_iter().all(|pane| places.of(pane).is_some()));
+        }
     }
 
     #[test]
     fn the_pane_with_the_focus_is_always_on_the_screen_and_nothing_overlaps() {
-        for (width, height) in [(40, 10), (79, 24), (80, 24), (119, 60), (120, 35), (400, 120)] {
+        let moved: Vec<Borders> = [0, 1, 500, 1_000]
+            .into_iter()
+            .map(|share| {
+                let mut borders = Borders::new();
+                for name in names() {
+                    borders.insert(name.to_owned(), share);
+                }
+                borders
+            })
+            .chain([Borders::new()])
+            .collect();
+        for (width, height) in [(40, 10), (79, 24), (80, 24), (119, 60), (120, 35), (240, 35), (400, 120)] {
             for focus in Pane::ALL {
-                for reviewing in [false, true] {
-                    let places = places(Rect::new(0, 0, width, height), focus, reviewing).unwrap();
-                    assert!(places.of(focus).is_some());
-                    for (index, (_, rect)) in places.panes.iter().enumerate() {
-                        assert!(rect.width >= 10 && rect.height >= 3, "{width}x{height} {focus:?} {rect:?}");
-                        assert!(places.panes[..index].iter().all(|(_, other)| !other.intersects(*rect)));
+                for (reviewing, zoomed) in [(false, false), (true, false), (true, true)] {
+                    for layout in LAYOUTS {
+                        for borders in &moved {
+                            let wish = Wish { focus, reviewing, layout, zoomed, borders };
+                            whole(&places(screen(width, height), &wish).unwrap(), &wish, width, height);
+                        }
                     }
                 }
             }
         }
     }
 
+    /// The panes fill the screen without a gap or an overlap, and each is large enough.
+    fn whole(places: &Places, wish: &Wish<'_>, width: u16, height: u16) {
+        assert!(places.of(wish.focus).is_some());
+        let mut cells = usize::from(width) * (1 + usize::from(places.tabs.is_some()));
+        for (index, (_, rect)) in places.panes.iter().enumerate() {
+            cells += usize::from(rect.width) * usize::from(rect.height);
+            assert!(rect.width >= 20 && rect.height >= 4, "{width}x{height} {wish:?} {rect:?}");
+            assert!(places.panes[..index].iter().all(|(_, other)| !other.intersects(*rect)));
+        }
+        assert_eq!(cells, usize::from(width) * usize::from(height), "{wish:?}");
+    }
+
+    /// Every border there is.
+    fn names() -> Vec<&'static str> {
+        fn within(node: &Node, names: &mut Vec<&'static str>) {
+            let Node::Split(split) = node else { return };
+            names.push(split.name);
+            split.parts.iter().for_each(|part| within(part, names));
+        }
+        let mut names = Vec::new();
+        let stacks = [(Pane::Chat, false), (Pane::Chat, true), (Pane::Map, false)];
+        let nodes = [vast(), columns(false), columns(true), in_rows(false), in_rows(true)];
+        for node in nodes.into_iter().chain(stacks.map(|(focus, reviewing)| stack(focus, reviewing))) {
+            within(&node, &mut names);
+        }
+        names
+    }
+
+    #[test]
+    fn no_two_borders_have_one_name() {
+        let mut names = names();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn a_border_stays_where_it_was_put_and_within_its_range() {
+        for (width, height) in [(120, 35), (133, 47), (400, 120)] {
+            let none = Borders::new();
+            let before = places(screen(width, height), &wish(&none)).unwrap();
+            for border in &before.borders {
+                for at in 0..=border.length() {
+                    let borders = Borders::from([(border.name.to_owned(), border.share(at))]);
+                    let after = places(screen(width, height), &wish(&borders)).unwrap();
+                    let moved = after.borders.iter().find(|other| other.name == border.name).unwrap();
+                    assert_eq!(moved.at, at.clamp(border.range.0, border.range.1), "{} of {width}", border.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_border_is_found_on_the_frames_of_both_its_sides() {
+        let places = places(screen(120, 35), &wish(&Borders::new())).unwrap();
+        let chat = places.of(Pane::Chat).unwrap();
+        for column in [chat.right() - 1, chat.right()] {
+            assert_eq!(places.border_at(column, 20).map(|border| border.name), Some("columns-chat"));
+        }
+        assert_eq!(places.border_at(chat.right() - 2, 20), None);
+        let map = places.of(Pane::Map).unwrap();
+        assert_eq!(places.border_at(map.x + 5, map.bottom()).map(|border| border.name), Some("columns-map"));
+    }
+
+    #[test]
+    fn a_zoomed_pane_has_the_screen_and_the_others_are_tabs() {
+        let borders = Borders::new();
+        let places = places(screen(200, 60), &Wish { zoomed: true, ..wish(&borders) }).unwrap();
+        assert_eq!((places.panes.len(), places.tabs.is_some()), (1, true));
+    }
+
+    #[test]
+    fn the_chat_of_a_vast_screen_stays_readable() {
+        for reviewing in [false, true] {
+            let borders = Borders::new();
+            let places = places(screen(400, 120), &Wish { reviewing, ..wish(&borders) }).unwrap();
+            assert!(places.of(Pane::Chat).unwrap().width <= WIDEST_CHAT);
+            assert!(places.of(Pane::Review).unwrap().width >= 140, "room for side by side");
+        }
+    }
+
     #[test]
     fn a_tiny_screen_has_no_places() {
-        assert_eq!(places(Rect::new(0, 0, 39, 30), Pane::Chat, false), None);
+        assert_eq!(places(screen(39, 30), &wish(&Borders::new())), None);
     }
 }

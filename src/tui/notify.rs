@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 
 use super::app::App;
 use crate::config::Notify;
+use crate::text::sanitize;
 
 /// What is known of whether anybody looks, and whether there was work under way.
 #[derive(Debug, Clone, Copy, Default)]
@@ -11,6 +12,8 @@ pub(super) struct Attention {
     /// Whether the terminal has the focus; `None` as long as it has not told.
     pub(super) focused: Option<bool>,
     busy: bool,
+    /// Whether something came to its end that nobody has looked at yet.
+    pub(super) unseen: bool,
 }
 
 impl App {
@@ -18,10 +21,14 @@ impl App {
     pub(super) fn news(&mut self) -> Option<String> {
         let busy = self.session.is_busy();
         let was_busy = std::mem::replace(&mut self.attention.busy, busy);
+        let at_work = self.is_at_work();
+        self.desk.note_busy(at_work);
+        self.attention.unseen &= !busy;
         // A terminal that does not tell of its focus may be far away.
         if !was_busy || busy || self.attention.focused == Some(true) {
             return None;
         }
+        self.attention.unseen = true;
         let pending = self.session.review.counts().pending;
         Some(match (self.session.questions.front(), pending) {
             (Some(_), _) => "rhumb has a question".to_owned(),
@@ -29,6 +36,22 @@ impl App {
             (None, 1) => "rhumb: a hunk waits for your decision".to_owned(),
             (None, hunks) => format!("rhumb: {hunks} hunks wait for your decision"),
         })
+    }
+}
+
+/// The title of the window: what is waited for, and where.
+impl App {
+    /// Names the state in which the app is, for somebody who sees no more than a tab of it.
+    pub(super) fn window_title(&self) -> String {
+        let pending = self.session.review.counts().pending;
+        let state = match (self.session.questions.is_empty(), self.session.is_busy(), pending) {
+            (false, ..) => "? ".to_owned(),
+            (true, true, _) => "… ".to_owned(),
+            (true, false, 0) if self.attention.unseen => "✓ ".to_owned(),
+            (true, false, 0) => String::new(),
+            (true, false, pending) => format!("({pending}) "),
+        };
+        format!("{state}rhumb · {}", sanitize::visible_line(&self.root))
     }
 }
 
@@ -54,6 +77,22 @@ mod tests {
     fn app() -> App {
         let (session, effects) = Session::start(Connection::Remote { model: "m".into(), host: "h".into() });
         App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0
+    }
+
+    #[test]
+    fn the_title_tells_what_goes_on_and_what_is_done_until_somebody_looks() {
+        let mut app = app();
+        assert_eq!(app.window_title(), "rhumb · root");
+        app.session.send("go");
+        app.event(Event::FocusLost);
+        assert_eq!(app.window_title(), "… rhumb · root");
+        app.session.cancel();
+        app.news();
+        assert_eq!(app.window_title(), "✓ rhumb · root");
+        app.event(Event::FocusGained);
+        assert_eq!(app.window_title(), "rhumb · root");
+        app.root = "a\x1b]0;b\x07".into();
+        assert!(!app.window_title().contains(char::is_control));
     }
 
     #[test]

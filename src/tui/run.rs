@@ -7,7 +7,7 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crossterm::event::EventStream;
+use crossterm::event::{Event, EventStream};
 use futures::StreamExt as _;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
@@ -16,6 +16,8 @@ use super::app::{App, Editing, Task};
 use super::coloring::Colored;
 use super::editor::{Draft, editor};
 use super::notify;
+use super::signals::{Signal, Signals};
+use super::status;
 use super::terminal::{self, Guard, Screen};
 use super::theme::Theme;
 use super::view::{self, ViewCache};
@@ -26,6 +28,7 @@ use crate::session::runner::Runner;
 use crate::session::{
     Clip, Command, Connection, Effect, GitOrder, LookOrder, ModeRules, Report, Session, WhichSession,
 };
+use crate::store::BorderFile;
 
 /// Reports taken in before the next look at the keyboard.
 const REPORTS_AT_ONCE: usize = 64;
@@ -40,6 +43,9 @@ const KEEP: Duration = Duration::from_millis(250);
 /// How long leaving waits until all is kept.
 const KEEP_PATIENCE: Duration = Duration::from_secs(5);
 
+/// Events taken in before the next frame: one notch of the wheel sends several, and a held key even more.
+const EVENTS_AT_ONCE: usize = 64;
+
 /// The shortest time between two frames.
 const FRAME: Duration = Duration::from_millis(16);
 
@@ -51,6 +57,8 @@ pub struct Start {
     pub theme: Theme,
     /// How it looks and feels otherwise.
     pub face: Face,
+    /// Where the places of the borders are kept; `None` where nothing is.
+    pub borders: Option<BorderFile>,
     /// The root, for the status line.
     pub root: String,
     /// A first draft in the composer.
@@ -98,8 +106,9 @@ pub struct Start {
 pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) -> Runner) -> io::Result<u8> {
     // Before the terminal is taken: a signal in between would end the program without giving it back.
     let mut signals = Signals::listen()?;
+    let _ = terminal::mouse(start.face.mouse);
     let (guard, mut screen) = Guard::take()?;
-    terminal::title("rhumb");
+    let began = Instant::now();
     // Dropped after the other end of the channel: commands that are told to end must not wait for us to listen.
     let mut commands = Commands(None);
     let (reports, mut incoming) = mpsc::channel(256);
@@ -107,7 +116,8 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
     commands.0 = Some(runner.clone());
     let (mut app, tasks) = begin(&start);
     let mut cache = ViewCache::default();
-    screen.draw(|frame| view::draw(&mut app, &mut cache, frame))?;
+    terminal::title(&app.window_title());
+    terminal::at_once(|| screen.draw(|frame| view::draw(&mut app, &mut cache, frame)).map(drop))?;
     if start.test_panic {
         panic_for_test();
     }
@@ -119,6 +129,7 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
         copied: mpsc::unbounded_channel(),
         notify: start.notify,
         by_command: start.notify_by_command,
+        borders: start.borders.clone(),
         to_edit: None,
     };
     let mut code = stage.perform(tasks, &mut screen)?;
@@ -127,6 +138,8 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
     // When to keep what has changed: some time after the first change, however many follow.
     let mut keep_at: Option<Instant> = None;
     while code.is_none() {
+        stage.app.desk.now = began.elapsed();
+        stage.follow()?;
         if let Some(what) = stage.to_edit.take() {
             // Whoever waits for keys here would take them from the editor.
             drop(events);
@@ -147,6 +160,8 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
             stage.keep();
             keep_at = None;
         }
+        // The spinner is all that moves by itself, and only while there is something to wait for.
+        let next_turn = next_frame + Duration::from_millis(status::TICK);
         tokio::select! {
             biased;
             signal = signals.next() => match signal {
@@ -156,8 +171,8 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
             },
             event = events.next() => match event {
                 Some(Ok(event)) => {
-                    let tasks = stage.app.event(event);
-                    code = stage.perform(tasks, &mut screen)?;
+                    stage.app.desk.now = began.elapsed();
+                    code = stage.take_events(event, &mut screen)?;
                     dirty = true;
                 }
                 // The terminal is gone: there is nobody left to ask.
@@ -182,11 +197,13 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
                 dirty = true;
             }
             () = sleep_until(next_frame), if dirty => {}
+            () = sleep_until(next_turn), if stage.app.spins() => dirty = true,
             () = sleep_until(keep_at.unwrap_or(next_frame)), if keep_at.is_some() => {}
         }
     }
     stage.finish_write(&mut incoming, &mut screen).await?;
     drop(guard);
+    stage.keep_borders();
     stage.finish_keeping(&mut incoming).await;
     Ok(code.unwrap_or(0))
 }
@@ -203,6 +220,8 @@ fn begin(start: &Start) -> (App, Vec<Task>) {
     let keep = session.keep(start.resume.clone());
     let (mut app, mut tasks) = App::start(session, effects, start.theme.clone(), start.root.clone());
     app.face.clone_from(&start.face);
+    app.face.animations &= !reduced_motion(|name| std::env::var(name).ok());
+    app.desk.borders = start.borders.as_ref().map(BorderFile::read).unwrap_or_default();
     app.terminal = terminal::facts(|name| std::env::var(name).ok());
     tasks.push(Task::Run(Effect::Look(LookOrder::Commands)));
     for (text, hint) in &start.notices {
@@ -226,6 +245,13 @@ fn begin(start: &Start) -> (App, Vec<Task>) {
     (app, tasks)
 }
 
+/// Whether the environment says that nothing shall move by itself.
+fn reduced_motion(env: impl Fn(&str) -> Option<String>) -> bool {
+    ["REDUCE_MOTION", "NO_MOTION"]
+        .into_iter()
+        .any(|name| env(name).is_some_and(|value| !value.is_empty() && value != "0"))
+}
+
 /// Both ends of a channel.
 type Channel<T> = (mpsc::UnboundedSender<T>, mpsc::UnboundedReceiver<T>);
 
@@ -239,6 +265,7 @@ struct Stage {
     copied: Channel<(bool, Clip)>,
     notify: Notify,
     by_command: bool,
+    borders: Option<BorderFile>,
     /// What is to be opened in the editor.
     to_edit: Option<Editing>,
 }
@@ -256,12 +283,35 @@ impl Drop for Commands {
 
 impl Stage {
     fn draw(&mut self, screen: &mut Screen) -> io::Result<()> {
-        screen.draw(|frame| view::draw(&mut self.app, &mut self.cache, frame))?;
+        terminal::at_once(|| screen.draw(|frame| view::draw(&mut self.app, &mut self.cache, frame)).map(drop))?;
         for job in self.cache.coloring.take_wanted() {
             let done = self.colored.0.clone();
             tokio::task::spawn_blocking(move || done.send(job.run()));
         }
         Ok(())
+    }
+
+    /// What the app says of the mouse and the title becomes so.
+    fn follow(&self) -> io::Result<()> {
+        terminal::title(&self.app.window_title());
+        terminal::mouse(self.app.face.mouse)
+    }
+
+    /// Takes in an event and those that came with it; an exit code when the app wants to leave.
+    ///
+    /// They are not taken from the stream: who asks that without waiting leaves it with nobody to wake.
+    fn take_events(&mut self, first: Event, screen: &mut Screen) -> io::Result<Option<u8>> {
+        let mut event = first;
+        for _ in 0..EVENTS_AT_ONCE {
+            let tasks = self.app.event(event);
+            let code = self.perform(tasks, screen)?;
+            if code.is_some() || self.to_edit.is_some() || !crossterm::event::poll(Duration::ZERO)? {
+                return Ok(code);
+            }
+            event = crossterm::event::read()?;
+        }
+        let tasks = self.app.event(event);
+        self.perform(tasks, screen)
     }
 
     /// Does what the app asks for; an exit code when it wants to leave.
@@ -287,8 +337,19 @@ impl Stage {
 }
 
 impl Stage {
+    /// Writes down where the borders are, if they were moved. They are no more than a convenience: where they cannot be kept,
+    /// nothing is lost that is worth a word.
+    fn keep_borders(&mut self) {
+        if let (Some(borders), Some(file)) = (self.app.desk.take_moved(), &self.borders) {
+            let _ = file.write(&borders);
+        }
+    }
+
     /// Hands over what has changed since it was last kept.
     fn keep(&mut self) {
+        if let (Some(borders), Some(file)) = (self.app.desk.take_moved(), self.borders.clone()) {
+            tokio::task::spawn_blocking(move || file.write(&borders));
+        }
         let order = self.app.session.kept_changes();
         order.into_iter().for_each(|order| self.runner.execute(Effect::Keep(order)));
     }
@@ -407,67 +468,4 @@ fn suspend(screen: &mut Screen) -> io::Result<()> {
 #[expect(clippy::panic, reason = "the test of the panic hook needs a panic")]
 fn panic_for_test() {
     panic!("panic asked for by --test-panic");
-}
-
-/// A signal that the app answers.
-enum Signal {
-    /// Leave; the number says which.
-    Fatal(u8),
-    /// Stop as Ctrl-Z does.
-    Stop,
-    /// The shell continued us after a stop that we did not see coming.
-    Continued,
-}
-
-#[cfg(unix)]
-struct Signals {
-    fatal: [(tokio::signal::unix::Signal, u8); 4],
-    stop: tokio::signal::unix::Signal,
-    continued: tokio::signal::unix::Signal,
-}
-
-#[cfg(unix)]
-impl Signals {
-    fn listen() -> io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self {
-            fatal: [
-                (signal(SignalKind::hangup())?, 1),
-                (signal(SignalKind::interrupt())?, 2),
-                (signal(SignalKind::quit())?, 3),
-                (signal(SignalKind::terminate())?, 15),
-            ],
-            stop: signal(SignalKind::from_raw(signal_hook::consts::SIGTSTP))?,
-            continued: signal(SignalKind::from_raw(signal_hook::consts::SIGCONT))?,
-        })
-    }
-
-    async fn next(&mut self) -> Signal {
-        let [hangup, interrupt, quit, terminate] = &mut self.fatal;
-        tokio::select! {
-            _ = hangup.0.recv() => Signal::Fatal(hangup.1),
-            _ = interrupt.0.recv() => Signal::Fatal(interrupt.1),
-            _ = quit.0.recv() => Signal::Fatal(quit.1),
-            _ = terminate.0.recv() => Signal::Fatal(terminate.1),
-            _ = self.stop.recv() => Signal::Stop,
-            _ = self.continued.recv() => Signal::Continued,
-        }
-    }
-}
-
-#[cfg(not(unix))]
-struct Signals;
-
-#[cfg(not(unix))]
-impl Signals {
-    fn listen() -> io::Result<Self> {
-        Ok(Self)
-    }
-
-    async fn next(&mut self) -> Signal {
-        match tokio::signal::ctrl_c().await {
-            Ok(()) => Signal::Fatal(2),
-            Err(_) => std::future::pending().await,
-        }
-    }
 }

@@ -1,15 +1,25 @@
-//! The terminal while the app has it: raw mode, the alternate screen and bracketed paste, and giving all of it back on every
-//! way out: quitting, a panic, a signal, a suspend.
+//! The terminal while the app has it: raw mode, the alternate screen, bracketed paste, the mouse, the keyboard protocol of kitty
+//! and the title of the window; and giving all of it back on every way out: quitting, a panic, a signal, a suspend.
+//!
+//! Nothing is asked of the terminal: a question may be answered late or never, and the answer could be taken for keys. What a
+//! terminal does not know it ignores.
 
 use std::io::{self, IsTerminal as _, Stdout, Write as _};
 use std::panic;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crossterm::clipboard::CopyToClipboard;
-use crossterm::event::{DisableBracketedPaste, DisableFocusChange, EnableBracketedPaste, EnableFocusChange};
-use crossterm::terminal::{
-    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, SetTitle, disable_raw_mode, enable_raw_mode,
+use crossterm::event::{
+    DisableBracketedPaste, DisableFocusChange, EnableBracketedPaste, EnableFocusChange, KeyboardEnhancementFlags,
+    PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
 };
-use crossterm::{cursor, execute};
+use crossterm::style::Print;
+use crossterm::terminal::{
+    BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
+    SetTitle, disable_raw_mode, enable_raw_mode,
+};
+use crossterm::{cursor, execute, queue};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
@@ -52,6 +62,22 @@ impl Drop for Guard {
     }
 }
 
+/// Whether the app has the terminal. Nothing may be written there otherwise.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+/// Whether the mouse is wanted.
+static MOUSE: AtomicBool = AtomicBool::new(false);
+/// The title of the window, for when the terminal is taken again.
+static TITLE: Mutex<String> = Mutex::new(String::new());
+
+/// Clicks, drags and the wheel, with coordinates that go beyond column 223. Not every move of the pointer: nothing here follows
+/// it, and each would cost a frame.
+const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
+const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
+
+/// The title of the window goes on a stack, and comes back from there.
+const KEEP_TITLE: &str = "\x1b[22;0t";
+const OLD_TITLE: &str = "\x1b[23;0t";
+
 /// Takes the terminal (again, after a suspend).
 ///
 /// # Errors
@@ -59,15 +85,90 @@ impl Drop for Guard {
 pub fn enter() -> io::Result<()> {
     enable_raw_mode()?;
     let mut out = io::stdout();
-    execute!(out, EnterAlternateScreen, EnableBracketedPaste, EnableFocusChange, Clear(ClearType::All), cursor::Hide)
+    if TAKEN.swap(true, Ordering::SeqCst) {
+        // It was never given back: something stopped us without a word. What lies on a stack must not lie there twice.
+        give_keys_back(&mut out);
+    } else {
+        queue!(out, Print(KEEP_TITLE))?;
+    }
+    queue!(out, EnterAlternateScreen, EnableBracketedPaste, EnableFocusChange)?;
+    if knows_sequences() {
+        // Each screen has a stack of its own, so only now.
+        let flags = KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES;
+        queue!(out, PushKeyboardEnhancementFlags(flags))?;
+    }
+    if MOUSE.load(Ordering::SeqCst) {
+        queue_mouse(&mut out, true)?;
+    }
+    let name = TITLE.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    if !name.is_empty() {
+        queue!(out, SetTitle(name))?;
+    }
+    execute!(out, Clear(ClearType::All), cursor::Hide)
 }
 
 /// Gives the terminal back. Safe to call twice, and from the panic hook; nothing can be done about errors here.
 pub fn give_back() {
+    if !TAKEN.swap(false, Ordering::SeqCst) {
+        return;
+    }
     let mut out = io::stdout();
-    let _ = execute!(out, DisableFocusChange, DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
+    // A panic may come in the middle of a frame.
+    let _ = queue!(out, EndSynchronizedUpdate);
+    let _ = queue_mouse(&mut out, false);
+    give_keys_back(&mut out);
+    let _ = queue!(out, DisableFocusChange, DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
+    // Where there is no stack of titles, an empty one lets the terminal choose.
+    let _ = execute!(out, SetTitle(""), Print(OLD_TITLE));
     let _ = disable_raw_mode();
     let _ = out.flush();
+}
+
+fn give_keys_back(out: &mut Stdout) {
+    if knows_sequences() {
+        let _ = queue!(out, PopKeyboardEnhancementFlags);
+    }
+}
+
+/// Whether the terminal leaves out sequences that it does not know. The Linux console prints some of them.
+fn knows_sequences() -> bool {
+    cfg!(unix) && !matches!(std::env::var("TERM").as_deref(), Err(_) | Ok("" | "dumb" | "linux"))
+}
+
+#[cfg(unix)]
+fn queue_mouse(out: &mut Stdout, on: bool) -> io::Result<()> {
+    queue!(out, Print(if on { MOUSE_ON } else { MOUSE_OFF }))
+}
+
+#[cfg(not(unix))]
+fn queue_mouse(out: &mut Stdout, on: bool) -> io::Result<()> {
+    use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
+    if on { queue!(out, EnableMouseCapture) } else { queue!(out, DisableMouseCapture) }
+}
+
+/// Takes the mouse, or leaves it to the terminal.
+///
+/// # Errors
+/// The terminal refuses.
+pub fn mouse(on: bool) -> io::Result<()> {
+    if MOUSE.swap(on, Ordering::SeqCst) == on || !TAKEN.load(Ordering::SeqCst) {
+        return Ok(());
+    }
+    let mut out = io::stdout();
+    queue_mouse(&mut out, on)?;
+    out.flush()
+}
+
+/// Draws a frame that the terminal shows at once, where it can.
+///
+/// # Errors
+/// The terminal refuses.
+pub fn at_once(draw: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    queue!(io::stdout(), BeginSynchronizedUpdate)?;
+    let drawn = draw();
+    // Whatever became of it: a terminal that waits for the end shows nothing more.
+    execute!(io::stdout(), EndSynchronizedUpdate)?;
+    drawn
 }
 
 /// Empties the screen, so that the next frame draws all of it.
@@ -82,21 +183,27 @@ pub fn clear(screen: &mut Screen) -> io::Result<()> {
     screen.resize(Rect::new(0, 0, size.width, size.height))
 }
 
-/// Names the window.
+/// Names the window, if that is not its name already.
 pub fn title(text: &str) {
-    let _ = execute!(io::stdout(), SetTitle(text));
+    let mut name = TITLE.lock().unwrap_or_else(PoisonError::into_inner);
+    if *name != text {
+        text.clone_into(&mut name);
+        if TAKEN.load(Ordering::SeqCst) {
+            let _ = execute!(io::stdout(), SetTitle(text));
+        }
+    }
 }
 
 /// Puts a text on the clipboard by the OSC 52 sequence, which also works over ssh.
 pub fn copy_by_escape(text: &str) {
-    let _ = execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text));
+    if TAKEN.load(Ordering::SeqCst) {
+        let _ = execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text));
+    }
 }
 
 /// Puts a text on the system's own clipboard; false where there is none. May block.
 #[cfg(feature = "clipboard")]
 pub fn copy_natively(text: &str) -> bool {
-    use std::sync::{Mutex, PoisonError};
-
     // The X11 clipboard belongs to its owner: dropping the handle would empty it.
     static CLIPBOARD: Mutex<Option<arboard::Clipboard>> = Mutex::new(None);
     let mut held = CLIPBOARD.lock().unwrap_or_else(PoisonError::into_inner);

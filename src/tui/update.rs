@@ -1,6 +1,6 @@
 //! What an event does to the app. Synchronous, without I/O: what must be done outside comes back as tasks.
 
-use crossterm::event::{Event, KeyEvent, KeyEventKind};
+use crossterm::event::{Event, KeyEvent};
 
 use super::act::is_command;
 use super::action::{Action, Binding, Pane};
@@ -13,7 +13,8 @@ impl App {
     /// Takes in a terminal event.
     pub fn event(&mut self, event: Event) -> Vec<Task> {
         let mut tasks = match event {
-            Event::Key(key) if key.kind != KeyEventKind::Release => self.key(key),
+            Event::Key(key) if key::counts(key) => self.key(key),
+            Event::Mouse(event) => self.mouse(event),
             Event::Paste(text) => self.paste(&text),
             Event::FocusGained => self.look(true),
             Event::FocusLost => self.look(false),
@@ -60,6 +61,7 @@ impl App {
     /// The terminal tells whether it has the focus.
     fn look(&mut self, focused: bool) -> Vec<Task> {
         self.attention.focused = Some(focused);
+        self.attention.unseen &= !focused;
         Vec::new()
     }
 
@@ -190,7 +192,7 @@ impl App {
         Vec::new()
     }
 
-    fn overlay_reply(&mut self, reply: Reply) -> Vec<Task> {
+    pub(super) fn overlay_reply(&mut self, reply: Reply) -> Vec<Task> {
         if reply != Reply::Stay {
             self.overlay = None;
         }
@@ -275,6 +277,12 @@ impl App {
             Action::Help | Action::HelpHere => {
                 self.overlay = Some(Overlay::help(self.focus, &self.session.known.commands))
             }
+            Action::Zoom | Action::ZoomHere => self.zoom(),
+            Action::Layout => self.next_layout(),
+            Action::GrowPane => self.grow(1),
+            Action::ShrinkPane => self.grow(-1),
+            Action::ResetBorders => self.reset_borders(),
+            Action::Mouse => self.toggle_mouse(),
             Action::Redraw => return vec![Task::Redraw],
             Action::Suspend => return vec![Task::Suspend],
             _ => {}

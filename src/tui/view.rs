@@ -7,18 +7,16 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Paragraph};
 
-use super::act::is_command;
-use super::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
+use super::action::{Action, Pane};
 use super::app::App;
 use super::coloring::Coloring;
 use super::hits::{Hit, Hits};
-use super::layout::{self, MIN_HEIGHT, MIN_WIDTH};
+use super::layout::{self, MIN_HEIGHT, MIN_WIDTH, Places};
 use super::overlay::Sight;
 use super::pane;
+use super::status;
 use super::theme::{Role, Theme};
-use super::widget::meter;
 use super::widget::styled::fill;
-use crate::session::{Connection, SurveyState};
 use crate::text::width;
 
 /// Below this many columns the tabs are as short as they can be.
@@ -44,8 +42,9 @@ pub fn draw(app: &mut App, cache: &mut ViewCache, frame: &mut Frame<'_>) {
     let screen = frame.area();
     app.screen = (screen.width, screen.height);
     cache.hits = Hits::default();
-    let Some(places) = layout::places(screen, app.focus, app.reviewing()) else {
-        return too_small(frame, screen);
+    let Some(places) = layout::places(screen, &app.wish()) else {
+        app.desk.places = Places::default();
+        return too_small(app, frame, screen);
     };
     for (pane, area) in &places.panes {
         cache.hits.add(*area, Hit::Pane(*pane));
@@ -57,9 +56,10 @@ pub fn draw(app: &mut App, cache: &mut ViewCache, frame: &mut Frame<'_>) {
         }
     }
     if let Some(area) = places.tabs {
-        tabs(app, frame, area);
+        tabs(app, cache, frame, area);
     }
-    status(app, frame, places.status);
+    status::draw(app, frame, places.status);
+    app.desk.places = places;
     if let Some(overlay) = &mut app.overlay {
         let sight = Sight { coloring: &mut cache.coloring, previews: &app.previews };
         overlay.draw(frame, screen, &app.theme, sight);
@@ -88,17 +88,19 @@ pub(super) fn under_cursor(mut line: Line<'static>, columns: u16, theme: &Theme)
     line.patch_style(style)
 }
 
-fn too_small(frame: &mut Frame<'_>, screen: Rect) {
+fn too_small(app: &App, frame: &mut Frame<'_>, screen: Rect) {
     let text = format!(
-        "rhumb needs {MIN_WIDTH}×{MIN_HEIGHT} characters; this terminal has {}×{}. Make it larger, or Ctrl-Q to leave.",
-        screen.width, screen.height
+        "rhumb needs {MIN_WIDTH}×{MIN_HEIGHT} characters; this terminal has {}×{}. Make it larger, or {} to leave.",
+        screen.width,
+        screen.height,
+        app.keys.first(Action::Quit)
     );
     frame.render_widget(Paragraph::new(text).wrap(ratatui::widgets::Wrap { trim: true }), screen);
 }
 
-fn tabs(app: &App, frame: &mut Frame<'_>, area: Rect) {
-    let mut spans = Vec::new();
+fn tabs(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
     let narrow = area.width < NARROW;
+    let mut column = area.x;
     for (index, pane) in Pane::ALL.into_iter().enumerate() {
         let counts = app.session.review.counts();
         let note =
@@ -110,140 +112,29 @@ fn tabs(app: &App, frame: &mut Frame<'_>, area: Rect) {
         };
         // `repo map` is the one title of two words.
         let title = pane.title().rsplit(' ').next().filter(|_| narrow).unwrap_or(pane.title());
-        spans.push(Span::styled(format!(" {} {title}{note} ", index + 1), style));
-        if !narrow {
-            spans.push(Span::raw(" "));
-        }
+        let tab = Span::styled(format!(" {} {title}{note} ", index + 1), style);
+        let columns = u16::try_from(tab.width()).unwrap_or(u16::MAX);
+        let place = Rect { x: column, width: columns, ..area }.intersection(area);
+        cache.hits.add(place, Hit::Tab(pane));
+        frame.render_widget(Line::from(tab), place);
+        column = column.saturating_add(columns + u16::from(!narrow));
     }
-    let used: usize = spans.iter().map(Span::width).sum();
-    let keys = "Tab or Alt-1…4";
-    if used + width::columns(keys) <= usize::from(area.width) {
-        spans.push(Span::styled(keys, app.theme.style(Role::Muted)));
-    }
-    frame.render_widget(Paragraph::new(Line::from(spans)), area);
-}
-
-/// Who answers, where we are, what the context weighs, and what the keys do here.
-fn status(app: &App, frame: &mut Frame<'_>, area: Rect) {
-    let theme = &app.theme;
-    let mut left = vec![Span::styled(format!(" {} ", connection(app)), theme.style(Role::Accent))];
-    let place =
-        if app.session.head.is_empty() { app.root.clone() } else { format!("{} ⎇ {}", app.root, app.session.head) };
-    // On a narrow screen the keys matter more than the place, which the shell's prompt has told.
-    if area.width >= 100 {
-        let place = format!(" {} ", width::clip_start(&place, 40));
-        left.push(Span::styled(place, theme.style(Role::Muted)));
-    }
-    if let SurveyState::Reading(done, total) = app.session.survey {
-        left.push(Span::styled(format!(" {} ", survey(done, total)), theme.style(Role::Warning)));
-    } else if let Some(view) = &app.session.view {
-        let prompt = &view.prompt;
-        let role = meter::role(prompt.tokens as u64, prompt.window.max_input() as u64);
-        let about = if prompt.exact { "" } else { "~" };
-        left.push(Span::styled(format!(" {about}{} tokens ", meter::tokens(prompt.tokens as u64)), theme.style(role)));
-    }
-    let used: usize = left.iter().map(Span::width).sum();
-    let room = usize::from(area.width).saturating_sub(used + 1);
-    let right = if app.hint.is_empty() {
-        keys(app, room)
-    } else {
-        vec![Span::styled(clip(&app.hint, room), theme.style(Role::Warning))]
-    };
-    let pad = room.saturating_sub(right.iter().map(Span::width).sum());
-    left.push(Span::raw(" ".repeat(pad)));
-    left.extend(right);
-    frame.render_widget(Paragraph::new(Line::from(left)).style(theme.style(Role::Status)), area);
-}
-
-fn clip(text: &str, room: usize) -> String {
-    width::clip(text, room).into_owned()
-}
-
-fn survey(done: usize, total: usize) -> String {
-    if total == 0 { format!("listing files: {done}") } else { format!("reading {done} of {total} files") }
-}
-
-/// Which of its ways of working the app is in.
-fn connection(app: &App) -> String {
-    match &app.session.connection {
-        Connection::None => "no model: copy mode".into(),
-        Connection::Demo => "demo: recorded replies".into(),
-        Connection::Remote { model, host } if model.is_empty() => format!("no model named @ {host}"),
-        Connection::Remote { model, host } => width::clip(&format!("{model} @ {host}"), 44).into_owned(),
+    let way = way_round(app);
+    let columns = u16::try_from(width::columns(&way)).unwrap_or(u16::MAX);
+    if column.saturating_add(columns) <= area.right() {
+        let place = Rect { x: column, width: columns, ..area };
+        frame.render_widget(Line::styled(way, app.theme.style(Role::Muted)), place);
     }
 }
 
-/// The keys that matter here, as many as there is room for: first what is most likely wanted now, last the help that shows
-/// all the others.
-fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
-    if app.overlay.is_some() {
-        // It says itself which keys it takes.
-        return Vec::new();
-    }
-    if let Some(commands) = commands(app, room) {
-        return vec![Span::styled(commands, app.theme.style(Role::Key))];
-    }
-    let help = if app.focus == Pane::Chat { Action::Help } else { Action::HelpHere };
-    let entry = |info: &ActionInfo| (app.keys.first(info.action), info.title);
-    let help = help.info().map(entry);
-    let size = |(key, title): &(&str, &'static str)| width::columns(key) + width::columns(title) + 3;
-    let mut left = room.saturating_sub(help.as_ref().map_or(0, size));
-    let wanted = first_keys(app).into_iter().chain(table_keys(app).map(entry));
-    let fitting = wanted.take_while(|entry| {
-        let fits = size(entry) <= left;
-        left = left.saturating_sub(size(entry));
-        fits
-    });
-    let shown: Vec<(&str, &'static str)> = fitting.collect();
-    let help = help.filter(|help| size(help) <= room);
-    let spans = |(key, title): (&str, &'static str)| {
-        [
-            Span::styled(key.to_owned(), app.theme.style(Role::Key)),
-            Span::styled(format!(" {title}  "), app.theme.style(Role::Muted)),
-        ]
-    };
-    shown.into_iter().chain(help).flat_map(spans).collect()
-}
-
-/// What is most likely wanted now: to see a proposal that waits, to write what is accepted.
-fn first_keys(app: &App) -> Option<(&str, &'static str)> {
+/// The keys that lead to the other panes.
+fn way_round(app: &App) -> String {
     let key = |action| app.keys.first(action);
-    match app.focus {
-        Pane::Chat if !app.session.questions.is_empty() && app.composer.is_empty() => {
-            Some((key(Action::Send), "question"))
-        }
-        Pane::Chat if app.reviewing() && app.composer.is_empty() => Some((key(Action::Send), "review")),
-        Pane::Chat if app.reviewing() => Some((key(Action::FocusReview), "review")),
-        Pane::Review if app.enabled(Action::Write) => Some((key(Action::Write), "write")),
-        _ => None,
-    }
-}
-
-/// The keys of the pane and then the general ones, in the order of the table.
-fn table_keys(app: &App) -> impl Iterator<Item = &'static ActionInfo> + '_ {
-    let scopes = [Scope::Pane(app.focus), Scope::Global];
-    let in_order = scopes.into_iter().flat_map(|scope| ACTIONS.iter().filter(move |info| info.scope == scope));
-    // Scrolling is guessed by everybody, and the places in a list by those who use them.
-    let told_elsewhere =
-        [Action::Write, Action::Help, Action::FocusReview, Action::ScrollUp, Action::ScrollDown, Action::Newline];
-    in_order.filter(move |info| app.enabled(info.action) && !told_elsewhere.contains(&info.action))
-}
-
-/// What is being typed as a command: how what is offered is taken, how the command is used, or that there is none.
-fn commands(app: &App, room: usize) -> Option<String> {
-    if app.focus != Pane::Chat {
-        return None;
-    }
-    if let Some(text) = app.command_at_hand() {
-        return Some(width::clip(&text, room).into_owned());
-    }
-    if app.completion.popup().is_some() {
-        return Some(width::clip("Tab takes it · ↑↓ choose · Esc closes", room).into_owned());
-    }
-    let typed = app.composer.text();
-    let is_name = app.completion.is_empty()
-        && is_command(&typed)
-        && typed.starts_with('/')
-        && !typed.contains(char::is_whitespace);
-    is_name.then(|| width::clip("no such command; /help lists them", room).into_owned())
+    let next = key(Action::FocusNext);
+    let own = [Action::FocusChat, Action::FocusMap, Action::FocusContext, Action::FocusReview].map(key);
+    let prefix = own[0].strip_suffix('1').filter(|prefix| {
+        own.iter().zip(1..).all(|(key, number)| key.strip_prefix(prefix) == Some(number.to_string().as_str()))
+    });
+    let keys = prefix.map_or(next.to_owned(), |prefix| format!("{next} or {prefix}1…4"));
+    if app.desk.zoomed { format!("zoomed · {} · {keys}", app.zoom_key()) } else { keys }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::style::Style;
@@ -345,6 +345,17 @@ impl Harness {
         self
     }
 
+    /// An event of the mouse at a cell.
+    pub fn mouse(&mut self, kind: MouseEventKind, (column, row): (u16, u16)) -> &mut Self {
+        self.event(Event::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }));
+        self
+    }
+
+    /// Presses and releases the left button at a cell.
+    pub fn click(&mut self, at: (u16, u16)) -> &mut Self {
+        self.mouse(MouseEventKind::Down(MouseButton::Left), at).mouse(MouseEventKind::Up(MouseButton::Left), at)
+    }
+
     fn event(&mut self, event: Event) {
         let tasks = self.app.event(event);
         self.perform(tasks);
@@ -551,6 +562,11 @@ impl Harness {
     /// The lines of the screen that hold `text`.
     pub fn lines_with(&self, text: &str) -> Vec<String> {
         self.screen().lines().filter(|line| line.contains(text)).map(str::to_owned).collect()
+    }
+
+    /// What stands in a cell.
+    pub fn cell(&self, x: u16, y: u16) -> &str {
+        self.terminal.backend().buffer()[(x, y)].symbol()
     }
 
     /// The style of a cell.

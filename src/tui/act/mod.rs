@@ -3,8 +3,10 @@
 mod command;
 mod context;
 mod editing;
+mod layout;
 mod line;
 mod map;
+mod mouse;
 mod outside;
 mod palette;
 mod past;

@@ -52,6 +52,9 @@ impl App {
             Action::FindServers if session.connection == Connection::Demo => Some("this is the demo"),
             Action::Undo if !self.reviewing() => Some("nothing is under review"),
             Action::Write if self.reviewing() && !self.enabled(info.action) => Some("nothing is accepted"),
+            Action::Zoom | Action::ZoomHere if self.is_alone() => Some("the pane has the whole screen already"),
+            Action::GrowPane | Action::ShrinkPane if self.desk.places.borders.is_empty() => Some("there is no border"),
+            Action::ResetBorders if self.desk.borders.is_empty() => Some("no border was moved"),
             _ => match info.scope {
                 Scope::Pane(Pane::Review) if !self.reviewing() => Some("nothing is under review"),
                 Scope::Pane(Pane::Map) if is_empty(&self.map.window) => Some("the map is empty"),

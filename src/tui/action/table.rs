@@ -31,9 +31,9 @@ const REVIEW: Scope = Scope::Pane(Pane::Review);
 
 actions! {
     /// Send the message, or run the slash command.
-    Send: "send", CHAT, ["Enter"], "send";
+    Send: "send", CHAT, ["Enter", "Ctrl-Enter"], "send";
     /// Start a new line in the message.
-    Newline: "newline", CHAT, ["Alt-Enter", "Ctrl-j"], "new line";
+    Newline: "newline", CHAT, ["Alt-Enter", "Ctrl-j", "Shift-Enter"], "new line";
     /// Scroll the transcript up by a page.
     ScrollUp: "scroll-up", CHAT, ["PageUp"], "scroll";
     /// Scroll the transcript down by a page.
@@ -89,6 +89,18 @@ actions! {
     Palette: "palette", Scope::Global, ["Alt-x", "F7"], "palette";
     /// Show keys and commands.
     Help: "help", Scope::Global, ["F1"], "help";
+    /// Give the whole screen to the pane with the focus, or back to all.
+    Zoom: "zoom", Scope::Global, ["Alt-z"], "zoom";
+    /// Arrange the panes in another way: what suits the screen, columns, rows, one at a time.
+    Layout: "layout", Scope::Global, ["Alt-l"], "layout";
+    /// Make the pane with the focus larger.
+    GrowPane: "grow-pane", Scope::Global, ["Alt-+", "Alt-="], "larger";
+    /// Make the pane with the focus smaller.
+    ShrinkPane: "shrink-pane", Scope::Global, ["Alt--"], "smaller";
+    /// Put the borders of all panes back to where they were at first.
+    ResetBorders: "reset-borders", Scope::Global, ["Alt-0"], "reset borders";
+    /// Let clicks and the wheel count here, or leave the mouse to the terminal.
+    Mouse: "mouse", Scope::Global, ["Alt-m"], "mouse";
     /// Draw the screen anew.
     Redraw: "redraw", Scope::Global, ["Ctrl-l"], "redraw";
     /// Suspend to the shell.
@@ -108,6 +120,8 @@ actions! {
     Bottom: "bottom", Scope::Lists, ["End", "G"], "bottom";
     /// Show keys and commands.
     HelpHere: "help-here", Scope::Lists, ["?"], "help";
+    /// Give the whole screen to this pane, or back to all.
+    ZoomHere: "zoom-here", Scope::Lists, ["z"], "zoom";
     /// Leave the pane for the chat.
     Leave: "leave", Scope::Lists, ["q"], "back to chat";
 

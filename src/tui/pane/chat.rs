@@ -11,6 +11,7 @@ use crate::session::{Connection, Entry, Question};
 use crate::text::{sanitize, width, wrap};
 use crate::tui::action::Pane;
 use crate::tui::app::App;
+use crate::tui::hits::Hit;
 use crate::tui::theme::Role;
 use crate::tui::view::{ViewCache, pane_block};
 use crate::tui::widget::completion;
@@ -54,7 +55,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     .areas(inner);
     draw_transcript(app, cache, frame, transcript);
     frame.render_widget(Paragraph::new(status), turn);
-    draw_composer(app, frame, composer);
+    cache.hits.add(draw_composer(app, frame, composer), Hit::Composer);
     if let Some(popup) = app.completion.popup().filter(|_| app.focus == Pane::Chat && app.overlay.is_none()) {
         let rows: Vec<(&str, &str)> =
             popup.candidates.iter().map(|candidate| (candidate.label.as_str(), candidate.help.as_str())).collect();
@@ -63,7 +64,8 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     }
 }
 
-fn draw_composer(app: &App, frame: &mut Frame<'_>, area: Rect) {
+/// Draws the composer; where its text stands.
+fn draw_composer(app: &App, frame: &mut Frame<'_>, area: Rect) -> Rect {
     let focused = app.focus == Pane::Chat && app.overlay.is_none();
     let role = if focused { Role::BorderFocused } else { Role::Border };
     let mut rule = Block::new().borders(Borders::TOP).border_style(app.theme.style(role));
@@ -80,6 +82,7 @@ fn draw_composer(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let [mark, text] = Layout::horizontal([Constraint::Length(2), Constraint::Fill(1)]).areas(inner);
     frame.render_widget(Line::styled("❯", app.theme.style(Role::Accent)), mark);
     app.composer.draw(frame, text, focused);
+    text
 }
 
 /// Draws what is in view; how many lines are below it.

@@ -1,0 +1,186 @@
+//! How the panes are arranged: zoom, layouts, and borders that are moved by keys.
+
+use crate::config::LayoutChoice;
+use crate::tui::action::Action;
+use crate::tui::app::App;
+use crate::tui::layout::Border;
+
+/// How far one press moves a border, in columns and in rows.
+const STEP: (i32, i32) = (5, 2);
+
+impl App {
+    /// Whether the pane with the focus has the screen for itself without being zoomed.
+    pub(in crate::tui) fn is_alone(&self) -> bool {
+        !self.desk.zoomed && self.desk.places.panes.len() == 1
+    }
+
+    /// Gives the pane with the focus the whole screen, or all panes theirs back.
+    pub(in crate::tui) fn zoom(&mut self) {
+        if self.is_alone() {
+            self.hint = "the pane has the whole screen already".into();
+            return;
+        }
+        self.desk.zoomed = !self.desk.zoomed;
+        if self.desk.zoomed {
+            self.hint = format!("{} has the screen; {} brings the others back", self.focus.title(), self.zoom_key());
+        }
+    }
+
+    /// The key that zooms.
+    pub(in crate::tui) fn zoom_key(&self) -> &str {
+        self.keys.first(Action::Zoom)
+    }
+
+    /// Arranges the panes in the next way that there is.
+    pub(in crate::tui) fn next_layout(&mut self) {
+        let (next, name) = match self.face.layout {
+            LayoutChoice::Auto => (LayoutChoice::Columns, "columns"),
+            LayoutChoice::Columns => (LayoutChoice::Rows, "rows"),
+            LayoutChoice::Rows => (LayoutChoice::Single, "single"),
+            LayoutChoice::Single => (LayoutChoice::Auto, "auto"),
+        };
+        self.face.layout = next;
+        self.desk.zoomed = false;
+        let (columns, rows) = self.screen;
+        let small = matches!(next, LayoutChoice::Columns | LayoutChoice::Rows) && (columns < 80 || rows < 24);
+        let why = if small { ": one pane at a time, the screen is small" } else { " (layout in rhumb.toml keeps it)" };
+        self.hint = format!("layout: {name}{why}");
+    }
+
+    /// Moves the nearest border of the pane with the focus that can still go further, so that it gets larger or smaller.
+    pub(in crate::tui) fn grow(&mut self, by: i32) {
+        let Some(area) = self.desk.places.of(self.focus) else { return };
+        if self.desk.places.borders.is_empty() {
+            self.hint = "the pane has the whole screen already".into();
+            return;
+        }
+        let moved = self.desk.places.borders.iter().rev().find_map(|border| {
+            let step = if border.beside { STEP.0 } else { STEP.1 };
+            let forward = if border.is_before(area)? { by } else { -by };
+            let (least, most) = border.range;
+            let at = (i32::from(border.at) + forward * step).clamp(i32::from(least), i32::from(most));
+            let at = u16::try_from(at).ok()?;
+            (at != border.at).then(|| (border.name, border.share(at)))
+        });
+        match moved {
+            Some((name, share)) => self.move_border(name, share),
+            None => {
+                self.hint = format!("{} cannot be {}", self.focus.title(), if by > 0 { "larger" } else { "smaller" })
+            }
+        }
+    }
+
+    /// Puts a border somewhere, and has that kept.
+    pub(in crate::tui) fn move_border(&mut self, name: &str, share: u16) {
+        self.desk.borders.insert(name.to_owned(), share);
+        self.desk.moved = true;
+    }
+
+    /// Puts one border back to where it was at first.
+    pub(in crate::tui) fn reset_border(&mut self, border: &Border) {
+        self.desk.moved |= self.desk.borders.remove(border.name).is_some();
+    }
+
+    /// Puts all borders back to where they were at first.
+    pub(in crate::tui) fn reset_borders(&mut self) {
+        self.desk.moved |= !self.desk.borders.is_empty();
+        self.desk.borders.clear();
+        self.hint = "all borders are where they were at first".into();
+    }
+
+    /// Lets the mouse count, or leaves it to the terminal.
+    pub(in crate::tui) fn toggle_mouse(&mut self) {
+        self.face.mouse = !self.face.mouse;
+        self.desk.dragged = None;
+        let key = self.keys.first(Action::Mouse);
+        self.hint = if self.face.mouse {
+            format!("the mouse counts here: Shift-drag selects text, {key} leaves the mouse to the terminal")
+        } else {
+            format!("the mouse is the terminal's: it selects text; {key} takes it back")
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crossterm::event::Event;
+    use ratatui::layout::Rect;
+
+    use super::*;
+    use crate::session::{Connection, Session};
+    use crate::tui::action::Pane;
+    use crate::tui::key;
+    use crate::tui::layout::places;
+    use crate::tui::theme::{ColorDepth, Theme};
+
+    fn app() -> App {
+        let (session, effects) = Session::start(Connection::None);
+        let mut app = App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0;
+        arrange(&mut app, 140, 40);
+        app
+    }
+
+    /// What drawing does.
+    fn arrange(app: &mut App, width: u16, height: u16) {
+        app.screen = (width, height);
+        app.desk.places = places(Rect::new(0, 0, width, height), &app.wish()).unwrap();
+    }
+
+    fn press(app: &mut App, keys: &str) {
+        let (width, height) = app.screen;
+        for key in keys.split(' ').filter_map(key::parse) {
+            app.event(Event::Key(key));
+            arrange(app, width, height);
+        }
+    }
+
+    #[test]
+    fn zoom_gives_the_focus_the_screen_and_back_and_lists_have_a_key_of_their_own() {
+        let mut app = app();
+        press(&mut app, "Alt-z");
+        assert_eq!(app.desk.places.panes.len(), 1);
+        press(&mut app, "Alt-2");
+        assert_eq!(app.desk.places.panes[0].0, Pane::Map, "the focus goes on, and takes the screen with it");
+        press(&mut app, "z");
+        assert_eq!(app.desk.places.panes.len(), 4);
+        arrange(&mut app, 60, 18);
+        press(&mut app, "z");
+        assert!(!app.desk.zoomed && app.hint.contains("already"), "{}", app.hint);
+    }
+
+    #[test]
+    fn layouts_go_round() {
+        let mut app = app();
+        let mut seen = Vec::new();
+        for _ in 0..4 {
+            press(&mut app, "Alt-l");
+            seen.push((app.face.layout, app.desk.places.panes.len()));
+        }
+        let expected = [LayoutChoice::Columns, LayoutChoice::Rows, LayoutChoice::Single, LayoutChoice::Auto];
+        assert_eq!(seen, expected.into_iter().zip([4, 4, 1, 4]).collect::<Vec<_>>());
+        arrange(&mut app, 60, 18);
+        press(&mut app, "Alt-l");
+        assert!(app.hint.contains("small"), "{}", app.hint);
+    }
+
+    #[test]
+    fn every_pane_can_grow_and_shrink_by_keys_up_to_an_end_that_is_told() {
+        for pane in Pane::ALL {
+            let mut app = app();
+            app.focus = pane;
+            let size = |app: &App| app.desk.places.of(pane).map(|area| u32::from(area.width) * u32::from(area.height));
+            let first = size(&app);
+            press(&mut app, "Alt-+");
+            assert!(size(&app) > first, "{pane:?}");
+            press(&mut app, "Alt-- Alt--");
+            assert!(size(&app) < first, "{pane:?}");
+            for _ in 0..100 {
+                press(&mut app, "Alt--");
+            }
+            assert!(app.hint.contains("cannot be smaller"), "{pane:?} {}", app.hint);
+            press(&mut app, "Alt-0");
+            assert_eq!(size(&app), first);
+            assert_eq!(app.desk.take_moved(), Some(crate::tui::layout::Borders::new()));
+        }
+    }
+}

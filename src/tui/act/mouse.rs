@@ -1,0 +1,337 @@
+//! What the mouse does: a click gives the focus and chooses, a second one opens, the wheel scrolls what is under the pointer,
+//! and borders are dragged.
+
+use crossterm::event::{KeyCode, KeyEvent, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::Rect;
+
+use crate::tui::action::{Action, Pane};
+use crate::tui::app::{App, Task};
+use crate::tui::hits::Hit;
+use crate::tui::overlay::Overlay;
+
+impl App {
+    /// Takes in an event of the mouse.
+    pub(in crate::tui) fn mouse(&mut self, event: MouseEvent) -> Vec<Task> {
+        // What was on its way when the mouse was given back to the terminal.
+        if !self.face.mouse {
+            return Vec::new();
+        }
+        let (column, row) = (event.column, event.row);
+        match event.kind {
+            MouseEventKind::ScrollDown => return self.wheel(column, row, true),
+            MouseEventKind::ScrollUp => return self.wheel(column, row, false),
+            MouseEventKind::Down(MouseButton::Left) => return self.click(column, row),
+            MouseEventKind::Drag(MouseButton::Left) => self.drag(column, row),
+            MouseEventKind::Up(MouseButton::Left) => self.desk.dragged = None,
+            MouseEventKind::Down(_) | MouseEventKind::Up(_) | MouseEventKind::Drag(_) => {}
+            MouseEventKind::Moved | MouseEventKind::ScrollLeft | MouseEventKind::ScrollRight => {}
+        }
+        Vec::new()
+    }
+
+    fn click(&mut self, column: u16, row: u16) -> Vec<Task> {
+        self.desk.dragged = None;
+        let double = self.desk.is_double(column, row);
+        if self.overlay.is_some() {
+            return Vec::new();
+        }
+        self.hint.clear();
+        self.pending_keys.clear();
+        self.interrupted_once = false;
+        if let Some(border) = self.desk.places.border_at(column, row).cloned() {
+            if double {
+                self.reset_border(&border);
+                return Vec::new();
+            }
+            self.desk.dragged = Some((border.name, border.at.saturating_sub(border.along(column, row))));
+        }
+        match self.hits.at(column, row) {
+            Some((_, Hit::Tab(pane))) => self.focus = pane,
+            Some((area, Hit::Pane(pane))) => return self.click_in_pane(pane, area, (column, row), double),
+            Some((_, Hit::Row(pane, at))) => {
+                self.focus = pane;
+                return self.click_row(pane, at, double);
+            }
+            Some((area, Hit::Composer)) => {
+                self.focus = Pane::Chat;
+                self.composer.click(column.saturating_sub(area.x), row.saturating_sub(area.y));
+            }
+            None => {}
+        }
+        Vec::new()
+    }
+
+    fn click_row(&mut self, pane: Pane, at: usize, double: bool) -> Vec<Task> {
+        match pane {
+            Pane::Chat => self.click_in_chat(at, double),
+            Pane::Map => self.click_in_map(at, double),
+            Pane::Context => self.click_in_context(at, double),
+            Pane::Review => self.click_in_review(at, double),
+        }
+    }
+
+    fn drag(&mut self, column: u16, row: u16) {
+        let Some((name, beside)) = self.desk.dragged else { return };
+        let Some(border) = self.desk.places.borders.iter().find(|border| border.name == name) else { return };
+        let share = border.share(border.along(column, row).saturating_add(beside));
+        if self.desk.borders.get(name) != Some(&share) {
+            self.move_border(name, share);
+        }
+    }
+
+    /// The wheel scrolls what is under the pointer, whatever has the focus.
+    fn wheel(&mut self, column: u16, row: u16, down: bool) -> Vec<Task> {
+        let rows = self.desk.turn();
+        if self.overlay.is_some() {
+            return self.wheel_over_overlay(rows, down);
+        }
+        let rows = isize::try_from(rows).unwrap_or(0) * if down { 1 } else { -1 };
+        match self.desk.places.pane_at(column, row) {
+            Some(Pane::Chat) => self.chat.from_bottom = self.chat.from_bottom.saturating_add_signed(-rows),
+            Some(Pane::Map) => self.map.window.scroll(rows),
+            Some(Pane::Context) => self.context.scroll(rows),
+            Some(Pane::Review) => {
+                self.review.offset = self.review.offset.saturating_add_signed(rows);
+                self.review.follow = false;
+            }
+            None => {}
+        }
+        Vec::new()
+    }
+
+    /// Overlays that have lines take the wheel as arrows. Others would take an arrow for an answer.
+    fn wheel_over_overlay(&mut self, rows: usize, down: bool) -> Vec<Task> {
+        let code = if down { KeyCode::Down } else { KeyCode::Up };
+        let mut tasks = Vec::new();
+        for _ in 0..rows {
+            let Some(overlay) = self.overlay.as_mut().filter(|overlay| has_lines(overlay)) else { break };
+            let reply = overlay.key(KeyEvent::from(code));
+            tasks.extend(self.overlay_reply(reply));
+        }
+        tasks
+    }
+}
+
+fn has_lines(overlay: &Overlay) -> bool {
+    matches!(
+        overlay,
+        Overlay::Read(_)
+            | Overlay::Files(..)
+            | Overlay::Servers(..)
+            | Overlay::Ask(_)
+            | Overlay::Log(_)
+            | Overlay::Menu(_)
+            | Overlay::Sessions(..)
+            | Overlay::Inputs(..)
+    )
+}
+
+/// What a click means in each pane.
+impl App {
+    /// A click on a pane that has not said what stands there.
+    fn click_in_pane(&mut self, pane: Pane, area: Rect, (column, row): (u16, u16), double: bool) -> Vec<Task> {
+        let had_focus = self.focus == pane;
+        self.focus = pane;
+        let inside = column > area.x && column + 1 < area.right() && row > area.y && row + 1 < area.bottom();
+        let line = usize::from(row.saturating_sub(area.y + 1));
+        let window = match pane {
+            Pane::Map => self.map.window,
+            Pane::Context => self.context,
+            Pane::Chat | Pane::Review => return Vec::new(),
+        };
+        let at = window.offset() + line;
+        if !inside || !window.visible().contains(&at) {
+            return Vec::new();
+        }
+        self.click_row(pane, at, double && had_focus)
+    }
+
+    /// A click on a row of the map chooses it; a second one opens it.
+    fn click_in_map(&mut self, row: usize, double: bool) -> Vec<Task> {
+        self.map.window.select(row);
+        if double { self.act(Action::Expand) } else { Vec::new() }
+    }
+
+    /// A click on a part of the next request chooses it; a second one opens it.
+    fn click_in_context(&mut self, row: usize, double: bool) -> Vec<Task> {
+        self.context.select(row);
+        if double { self.act(Action::ContextView) } else { Vec::new() }
+    }
+
+    /// A click in the review gives it the focus: a decision takes a key.
+    fn click_in_review(&mut self, _row: usize, _double: bool) -> Vec<Task> {
+        Vec::new()
+    }
+
+    /// A click in the chat gives it the focus.
+    fn click_in_chat(&mut self, _row: usize, _double: bool) -> Vec<Task> {
+        Vec::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crossterm::event::{Event, KeyModifiers};
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    use super::*;
+    use crate::session::{Connection, Entry, Level, Session};
+    use crate::tui::theme::{ColorDepth, Theme};
+    use crate::tui::view::{self, ViewCache};
+
+    struct Stage {
+        app: App,
+        cache: ViewCache,
+        screen: Terminal<TestBackend>,
+    }
+
+    impl Stage {
+        fn new(width: u16, height: u16) -> Self {
+            let (mut session, effects) = Session::start(Connection::None);
+            session.transcript.extend((0..200).map(|number| {
+                Entry::Notice(crate::session::Notice {
+                    level: Level::Info,
+                    text: format!("notice {number}"),
+                    hint: String::new(),
+                })
+            }));
+            let app = App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0;
+            let mut stage = Self {
+                app,
+                cache: ViewCache::default(),
+                screen: Terminal::new(TestBackend::new(width, height)).unwrap(),
+            };
+            stage.draw();
+            stage
+        }
+
+        fn draw(&mut self) {
+            let (app, cache) = (&mut self.app, &mut self.cache);
+            self.screen.draw(|frame| view::draw(app, cache, frame)).unwrap();
+        }
+
+        fn event(&mut self, kind: MouseEventKind, column: u16, row: u16) {
+            let event = MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE };
+            self.app.event(Event::Mouse(event));
+        }
+
+        fn click(&mut self, column: u16, row: u16) {
+            self.event(MouseEventKind::Down(MouseButton::Left), column, row);
+            self.event(MouseEventKind::Up(MouseButton::Left), column, row);
+            self.draw();
+        }
+
+        fn place(&self, pane: Pane) -> Rect {
+            self.app.desk.places.of(pane).unwrap()
+        }
+    }
+
+    #[test]
+    fn a_click_gives_a_pane_the_focus_and_a_tab_does_so_too() {
+        let mut stage = Stage::new(120, 35);
+        for pane in [Pane::Map, Pane::Review, Pane::Context, Pane::Chat] {
+            let area = stage.place(pane);
+            stage.click(area.x + 3, area.y + 2);
+            assert_eq!(stage.app.focus, pane);
+        }
+        let mut stage = Stage::new(60, 18);
+        for (column, pane) in [(12, Pane::Map), (25, Pane::Context), (38, Pane::Review), (2, Pane::Chat)] {
+            stage.click(column, 0);
+            assert_eq!(stage.app.focus, pane);
+        }
+    }
+
+    #[test]
+    fn the_wheel_scrolls_what_is_under_the_pointer_and_the_focus_stays() {
+        let mut stage = Stage::new(120, 35);
+        stage.app.focus = Pane::Map;
+        let chat = stage.place(Pane::Chat);
+        stage.event(MouseEventKind::ScrollUp, chat.x + 5, chat.y + 5);
+        assert_eq!((stage.app.chat.from_bottom, stage.app.focus), (3, Pane::Map));
+        stage.draw();
+        for _ in 0..9 {
+            stage.event(MouseEventKind::ScrollUp, chat.x + 5, chat.y + 5);
+        }
+        assert_eq!(stage.app.chat.from_bottom, 9, "nine events of one notch");
+        stage.draw();
+        stage.event(MouseEventKind::ScrollDown, chat.x + 5, chat.y + 5);
+        assert_eq!(stage.app.chat.from_bottom, 6);
+        stage.event(MouseEventKind::ScrollDown, 300, 300);
+    }
+
+    #[test]
+    fn a_border_follows_the_pointer_and_is_to_be_kept_and_a_double_click_puts_it_back() {
+        for beside in [0, 1] {
+            let mut stage = Stage::new(120, 35);
+            let chat = stage.place(Pane::Chat);
+            let (edge, row) = (chat.right() - beside, 12);
+            stage.event(MouseEventKind::Down(MouseButton::Left), edge, row);
+            for column in [edge - 4, edge - 9, 0] {
+                stage.event(MouseEventKind::Drag(MouseButton::Left), column, row);
+                stage.draw();
+                let moved = stage.place(Pane::Chat).right() - beside;
+                assert!(moved == column || (column == 0 && moved < 30), "{moved} for {column}");
+            }
+            stage.event(MouseEventKind::Drag(MouseButton::Left), edge - 20, row);
+            stage.event(MouseEventKind::Up(MouseButton::Left), edge - 20, row);
+            stage.event(MouseEventKind::Drag(MouseButton::Left), edge, row);
+            stage.draw();
+            assert_eq!(
+                stage.place(Pane::Chat).right() - beside,
+                edge - 20,
+                "after the button was released nothing moves"
+            );
+            assert!(stage.app.desk.take_moved().is_some_and(|borders| borders.contains_key("columns-chat")));
+            stage.click(edge - 20, row);
+            stage.click(edge - 20, row);
+            assert_eq!(stage.place(Pane::Chat), chat);
+            assert!(stage.app.desk.take_moved().is_some_and(|borders| borders.is_empty()));
+        }
+    }
+
+    #[test]
+    fn a_click_in_the_composer_puts_the_cursor_there() {
+        let mut stage = Stage::new(120, 35);
+        stage.app.composer.set("hello\nharbour");
+        stage.app.focus = Pane::Map;
+        stage.draw();
+        let chat = stage.place(Pane::Chat);
+        // Frame, two columns of the mark, the text.
+        stage.click(chat.x + 3 + 2, chat.bottom() - 3);
+        assert_eq!(stage.app.focus, Pane::Chat);
+        stage.app.event(Event::Key(KeyEvent::from(KeyCode::Char('X'))));
+        assert_eq!(stage.app.composer.text(), "heXllo\nharbour");
+        stage.draw();
+        stage.click(chat.right() - 3, chat.bottom() - 2);
+        stage.app.event(Event::Key(KeyEvent::from(KeyCode::Char('!'))));
+        assert_eq!(stage.app.composer.text(), "heXllo\nharbour!", "beyond the end of a line is its end");
+    }
+
+    #[test]
+    fn under_an_overlay_nothing_is_clicked_and_the_wheel_scrolls_the_overlay() {
+        let mut stage = Stage::new(120, 35);
+        stage.app.event(Event::Key(KeyEvent::from(KeyCode::F(1))));
+        stage.draw();
+        let map = stage.place(Pane::Map);
+        stage.click(map.x + 2, map.y + 2);
+        stage.event(MouseEventKind::ScrollDown, map.x + 2, map.y + 2);
+        assert!(stage.app.overlay.is_some() && stage.app.focus == Pane::Chat);
+        // A question is not answered by a wheel.
+        stage.app.overlay = Some(Overlay::abandon(3));
+        stage.event(MouseEventKind::ScrollDown, 60, 17);
+        stage.click(60, 17);
+        assert!(matches!(stage.app.overlay, Some(Overlay::Abandon(3))));
+    }
+
+    #[test]
+    fn a_mouse_that_is_the_terminals_does_nothing() {
+        let mut stage = Stage::new(120, 35);
+        stage.app.toggle_mouse();
+        assert!(stage.app.hint.contains("selects text"), "{}", stage.app.hint);
+        let map = stage.place(Pane::Map);
+        stage.click(map.x + 2, map.y + 2);
+        stage.event(MouseEventKind::ScrollUp, 5, 5);
+        assert_eq!((stage.app.focus, stage.app.chat.from_bottom), (Pane::Chat, 0));
+    }
+}

@@ -1,0 +1,243 @@
+//! The status line: what goes on, who answers, how, where we are, what the next request weighs, what was spent and what waits for
+//! a decision; and what the keys do here. What matters least goes first where there is no room.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use super::act::is_command;
+use super::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
+use super::app::App;
+use super::theme::Role;
+use super::widget::meter;
+use crate::context::Mode;
+use crate::models::Dollars;
+use crate::session::{Connection, SurveyState};
+use crate::text::{sanitize, width};
+
+/// What turns while something is under way, a step with each tick.
+const SPINNER: [&str; 4] = ["◴", "◷", "◶", "◵"];
+/// What stands there instead where nothing may move.
+const STILL: &str = "⋯";
+
+/// Milliseconds of one step of the spinner.
+pub(super) const TICK: u64 = 250;
+
+/// From this many seconds on it is told how long something has taken.
+const LONG: u64 = 2;
+
+/// The most columns of the name of the model with its server, and of the place.
+const MODEL: usize = 44;
+const PLACE: usize = 40;
+
+/// The weight of who answers, which is told before all else.
+const WHO: u8 = 10;
+
+/// A part of the line at the left: the lower, the sooner it gives way.
+struct Part {
+    weight: u8,
+    text: String,
+    /// What is left of it when it gives way, for good.
+    short: Option<String>,
+    role: Role,
+}
+
+/// Draws the line.
+pub(super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
+    let theme = &app.theme;
+    let columns = usize::from(area.width);
+    // The keys get what is left, and never nothing.
+    let limit = (columns * 55 / 100).max(columns.saturating_sub(12).min(40));
+    let parts = fitting(parts(app), limit);
+    let mut left: Vec<Span<'_>> =
+        parts.into_iter().map(|part| Span::styled(format!(" {} ", part.text), theme.style(part.role))).collect();
+    let used: usize = left.iter().map(Span::width).sum();
+    let room = columns.saturating_sub(used + 1);
+    let right = if app.hint.is_empty() {
+        keys(app, room)
+    } else {
+        vec![Span::styled(
+            width::clip(&sanitize::visible_line(&app.hint), room).into_owned(),
+            theme.style(Role::Warning),
+        )]
+    };
+    let pad = room.saturating_sub(right.iter().map(Span::width).sum());
+    left.push(Span::raw(" ".repeat(pad)));
+    left.extend(right);
+    frame.render_widget(Paragraph::new(Line::from(left)).style(theme.style(Role::Status)), area);
+}
+
+/// Leaves out what matters least until the rest fits; what matters most is cut at last.
+fn fitting(mut parts: Vec<Part>, limit: usize) -> Vec<Part> {
+    let size = |part: &Part| width::columns(&part.text) + 2;
+    while parts.iter().map(size).sum::<usize>() > limit && parts.len() > 1 {
+        let least = parts.iter().enumerate().min_by_key(|(_, part)| part.weight).map_or(0, |(at, _)| at);
+        match parts.get_mut(least).and_then(|part| Some((part.short.take()?, part))) {
+            Some((short, part)) => (part.text, part.weight) = (short, WHO),
+            None => drop(parts.remove(least)),
+        }
+    }
+    if let [last] = parts.as_mut_slice() {
+        last.text = width::clip(&last.text, limit.saturating_sub(2)).into_owned();
+    }
+    parts
+}
+
+/// Everything that there is to tell, in the order of the line. The name of the model has a short form beside the long one.
+fn parts(app: &App) -> Vec<Part> {
+    let session = &app.session;
+    let mut parts = Vec::new();
+    let (long, short) = connection(app);
+    let who = Part { weight: if short.is_some() { 3 } else { WHO }, text: long, short, role: Role::Accent };
+    let mut add = |weight: u8, text: String, role: Role| parts.push(Part { weight, text, short: None, role });
+    if app.is_at_work() {
+        add(9, busy(app), Role::Warning);
+    }
+    parts.push(who);
+    let mut add = |weight: u8, text: String, role: Role| parts.push(Part { weight, text, short: None, role });
+    let mode = session.composing();
+    if mode != Mode::Code {
+        add(8, mode.to_string(), Role::Accent);
+    }
+    let place = if session.head.is_empty() { app.root.clone() } else { format!("{} ⎇ {}", app.root, session.head) };
+    add(2, width::clip_start(&sanitize::visible_line(&place), PLACE).into_owned(), Role::Muted);
+    if let SurveyState::Reading(done, total) = session.survey {
+        add(7, survey(done, total), Role::Warning);
+    } else if let Some(view) = &session.view {
+        let prompt = &view.prompt;
+        let role = meter::role(prompt.tokens as u64, prompt.window.max_input() as u64);
+        let about = if prompt.exact { "" } else { "~" };
+        add(6, format!("{about}{} tokens", meter::tokens(prompt.tokens as u64)), role);
+    }
+    let spent = session.ledger.session().known;
+    if spent > Dollars::ZERO {
+        add(4, format!("{spent} spent"), Role::Muted);
+    }
+    let counts = session.review.counts();
+    if counts.total() > 0 {
+        add(5, format!("✓{} ✗{} ·{}", counts.accepted, counts.rejected, counts.pending), Role::Muted);
+    }
+    parts
+}
+
+impl App {
+    /// Whether something is under way that one waits for.
+    pub(super) fn is_at_work(&self) -> bool {
+        self.session.is_busy() || matches!(self.session.survey, SurveyState::Reading(..))
+    }
+
+    /// Whether the spinner turns on the screen.
+    pub(super) fn spins(&self) -> bool {
+        self.face.animations && self.is_at_work() && !self.desk.places.panes.is_empty()
+    }
+}
+
+/// The spinner, and for how long already.
+fn busy(app: &App) -> String {
+    let step = app.desk.now.as_millis() / u128::from(TICK);
+    let mark = if app.face.animations { SPINNER[usize::try_from(step % 4).unwrap_or(0)] } else { STILL };
+    let seconds = app.desk.busy_since.map_or(0, |since| app.desk.now.saturating_sub(since).as_secs());
+    match (seconds / 60, seconds % 60) {
+        (0, seconds) if seconds < LONG => mark.to_owned(),
+        (0, seconds) => format!("{mark} {seconds} s"),
+        (minutes, seconds) => format!("{mark} {minutes} min {seconds} s"),
+    }
+}
+
+fn survey(done: usize, total: usize) -> String {
+    if total == 0 {
+        format!("listing files: {}", meter::grouped(done))
+    } else {
+        format!("reading {} of {} files", meter::grouped(done), meter::grouped(total))
+    }
+}
+
+/// Which of its ways of working the app is in: what answers and where, and in short.
+fn connection(app: &App) -> (String, Option<String>) {
+    match &app.session.connection {
+        Connection::None => ("no model: copy mode".into(), Some("no model".into())),
+        Connection::Demo => ("demo: recorded replies".into(), Some("demo".into())),
+        Connection::Remote { model, host } => {
+            let model = if model.is_empty() { "no model named" } else { model };
+            let model = sanitize::visible_line(model).into_owned();
+            let long = format!("{model} @ {}", sanitize::visible_line(host));
+            (width::clip(&long, MODEL).into_owned(), Some(model))
+        }
+    }
+}
+
+/// The keys that matter here, as many as there is room for: first what is most likely wanted now, last the help that shows
+/// all the others.
+fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
+    if app.overlay.is_some() {
+        // It says itself which keys it takes.
+        return Vec::new();
+    }
+    if let Some(commands) = commands(app, room) {
+        return vec![Span::styled(commands, app.theme.style(Role::Key))];
+    }
+    let help = if app.focus == Pane::Chat { Action::Help } else { Action::HelpHere };
+    let entry = |info: &ActionInfo| (app.keys.first(info.action), info.title);
+    let help = help.info().map(entry);
+    let size = |(key, title): &(&str, &'static str)| width::columns(key) + width::columns(title) + 3;
+    let mut left = room.saturating_sub(help.as_ref().map_or(0, size));
+    let wanted = first_keys(app).into_iter().chain(table_keys(app).map(entry));
+    let fitting = wanted.take_while(|entry| {
+        let fits = size(entry) <= left;
+        left = left.saturating_sub(size(entry));
+        fits
+    });
+    let shown: Vec<(&str, &'static str)> = fitting.collect();
+    let help = help.filter(|help| size(help) <= room);
+    let spans = |(key, title): (&str, &'static str)| {
+        [
+            Span::styled(key.to_owned(), app.theme.style(Role::Key)),
+            Span::styled(format!(" {title}  "), app.theme.style(Role::Muted)),
+        ]
+    };
+    shown.into_iter().chain(help).flat_map(spans).collect()
+}
+
+/// What is most likely wanted now: to see a proposal that waits, to write what is accepted.
+fn first_keys(app: &App) -> Option<(&str, &'static str)> {
+    let key = |action| app.keys.first(action);
+    match app.focus {
+        Pane::Chat if !app.session.questions.is_empty() && app.composer.is_empty() => {
+            Some((key(Action::Send), "question"))
+        }
+        Pane::Chat if app.reviewing() && app.composer.is_empty() => Some((key(Action::Send), "review")),
+        Pane::Chat if app.reviewing() => Some((key(Action::FocusReview), "review")),
+        Pane::Review if app.enabled(Action::Write) => Some((key(Action::Write), "write")),
+        _ => None,
+    }
+}
+
+/// The keys of the pane and then the general ones, in the order of the table.
+fn table_keys(app: &App) -> impl Iterator<Item = &'static ActionInfo> + '_ {
+    let scopes = [Scope::Pane(app.focus), Scope::Global];
+    let in_order = scopes.into_iter().flat_map(|scope| ACTIONS.iter().filter(move |info| info.scope == scope));
+    // Scrolling is guessed by everybody, and the places in a list by those who use them.
+    let told_elsewhere =
+        [Action::Write, Action::Help, Action::FocusReview, Action::ScrollUp, Action::ScrollDown, Action::Newline];
+    in_order.filter(move |info| app.enabled(info.action) && !told_elsewhere.contains(&info.action))
+}
+
+/// What is being typed as a command: how what is offered is taken, how the command is used, or that there is none.
+fn commands(app: &App, room: usize) -> Option<String> {
+    if app.focus != Pane::Chat {
+        return None;
+    }
+    if let Some(text) = app.command_at_hand() {
+        return Some(width::clip(&text, room).into_owned());
+    }
+    if app.completion.popup().is_some() {
+        return Some(width::clip("Tab takes it · ↑↓ choose · Esc closes", room).into_owned());
+    }
+    let typed = app.composer.text();
+    let is_name = app.completion.is_empty()
+        && is_command(&typed)
+        && typed.starts_with('/')
+        && !typed.contains(char::is_whitespace);
+    is_name.then(|| width::clip("no such command; /help lists them", room).into_owned())
+}
