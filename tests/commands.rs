@@ -121,7 +121,7 @@ fn session() -> Session {
     session.transcript.push(Entry::User { text: "make it safe".into(), mode: Mode::Code, answered: true });
     let model = ModelRow { name: "tide-7b".into(), detail: "32k".into(), at_hand: true };
     session.known.models = Arc::new(vec![model]);
-    session.known.themes = vec!["rhumb-dark", "rhumb-light"];
+    session.known.themes = vec!["rhumb-dark".into(), "rhumb-light".into()];
     session.known.folder = Some((String::new(), vec!["notes.md".into(), "talks/".into()]));
     session
 }

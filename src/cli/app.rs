@@ -1,10 +1,11 @@
 //! Opening the app: on the user's repository, or on the demo's.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::Args;
-use crate::config::{KeySource, Settings};
+use crate::config::{KeySource, Paths, Settings};
 use crate::demo;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::{complain, path_under};
@@ -12,7 +13,8 @@ use crate::llm::{Provider, Scripted, ScriptedReply};
 use crate::session::runner::{Line, Outfit, Runner, connect, recovered};
 use crate::session::{Connection, ModeRules};
 use crate::store::BorderFile;
-use crate::tui::theme::{ColorDepth, Theme};
+use crate::tui::theme::{ColorDepth, Theme, Themes};
+use crate::tui::wardrobe::Wish;
 use crate::tui::{self, Start};
 use crate::workspace::{Journal, Root, RootKind};
 
@@ -40,10 +42,15 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
             "git init starts one.".to_owned(),
         ));
     }
-    let theme = chosen_theme(settings, &mut notices)?;
+    let (themes, themes_folder) = themes();
+    let wish = wish(settings);
+    let theme = chosen_theme(settings, &themes, &wish, &mut notices)?;
     let start = Start {
         connection,
         theme,
+        themes,
+        wish,
+        themes_folder,
         face: settings.face.clone(),
         borders: settings.state_folder.as_deref().map(BorderFile::new),
         root: display_name(root),
@@ -96,9 +103,14 @@ pub(super) fn demo(settings: Settings, speed: u32) -> Result<u8, UserError> {
     });
     let pace = Duration::from_millis(u64::from(1_000 / speed.clamp(1, 1_000)));
     let provider: Arc<dyn Provider> = Arc::new(Scripted::new(replies.collect(), pace));
+    let (themes, themes_folder) = themes();
+    let wish = wish(&settings);
     let start = Start {
         connection: Connection::Demo,
-        theme: theme(&settings)?,
+        theme: theme(&themes, &wish)?,
+        themes,
+        wish,
+        themes_folder,
         face: settings.face.clone(),
         borders: None,
         root: "demo".to_owned(),
@@ -145,28 +157,52 @@ fn run(start: Start, root: Root, outfit: Outfit, line: Option<Line>) -> Result<u
     code
 }
 
-/// The theme of the settings. One that a repository names, and that there is not, is told and keeps nobody out.
-fn chosen_theme(settings: &Settings, notices: &mut Vec<(String, String)>) -> Result<Theme, UserError> {
-    match theme(settings) {
-        Err(error) if settings.theme.is_some() && settings.layers.is_foreign("theme") => {
+/// The themes that there are, and where the user's own lie.
+fn themes() -> (Themes, Option<PathBuf>) {
+    let folder = Paths::of_user().map(|paths| paths.themes_folder());
+    (folder.as_deref().map(Themes::read).unwrap_or_default(), folder)
+}
+
+fn wish(settings: &Settings) -> Wish {
+    let face = &settings.face;
+    Wish { always: settings.theme.clone(), light: face.theme_light.clone(), dark: face.theme_dark.clone() }
+}
+
+/// The theme to begin with. One that a repository names and that there is not, and a file of the user that is wrong, are told
+/// and keep nobody out.
+fn chosen_theme(
+    settings: &Settings,
+    themes: &Themes,
+    wish: &Wish,
+    notices: &mut Vec<(String, String)>,
+) -> Result<Theme, UserError> {
+    let foreign = ["theme", "theme_light", "theme_dark"].iter().any(|name| settings.layers.is_foreign(name));
+    match theme(themes, wish) {
+        Err(error) if foreign => {
             notices.push((format!("{}.", error.message), error.hint));
-            theme(&Settings { theme: None, ..settings.clone() })
+            theme(themes, &Wish::default())
         }
+        // The app tells of every file that is wrong.
+        Err(_) if !themes.faults().is_empty() && themes.has(worn(wish)) => theme(themes, &Wish::default()),
         chosen => chosen,
     }
 }
 
-fn theme(settings: &Settings) -> Result<Theme, UserError> {
+/// The theme that is wished for, as far as the environment tells the ground.
+fn worn(wish: &Wish) -> &str {
     let env = |name: &str| std::env::var(name).ok();
-    let depth = tui::color_depth(env);
-    let name = settings.theme.as_deref().unwrap_or_else(|| Theme::default_name(tui::light_ground(env), depth));
+    wish.on(tui::light_ground(env), tui::color_depth(env))
+}
+
+fn theme(themes: &Themes, wish: &Wish) -> Result<Theme, UserError> {
+    let depth = tui::color_depth(|name| std::env::var(name).ok());
     // Without colours any theme will do, and none can fail.
-    if depth == ColorDepth::None && settings.theme.is_none() {
+    if depth == ColorDepth::None && *wish == Wish::default() {
         return Theme::builtin("rhumb-dark", depth).or_else(|_| Ok(Theme::plain(depth)));
     }
-    Theme::builtin(name, depth).map_err(|error| {
-        let names: Vec<&str> = Theme::builtin_names().collect();
-        UserError::new(ErrorKind::Usage, error, format!("the themes are {}", names.join(", ")))
+    themes.load(worn(wish), depth).map_err(|error| {
+        let hint = format!("the themes are {}", themes.names().join(", "));
+        UserError::new(ErrorKind::Usage, themes.explain(&error), hint)
     })
 }
 

@@ -51,6 +51,11 @@ impl Paths {
         self.config.join("commands")
     }
 
+    /// The user's own themes, as files.
+    pub fn themes_folder(&self) -> PathBuf {
+        self.config.join("themes")
+    }
+
     /// The file with a key for each host.
     pub fn credentials_file(&self) -> PathBuf {
         self.config.join("credentials.toml")

@@ -147,7 +147,7 @@ pub struct Known {
     /// A text that the face shall show and take.
     pub page: Option<Page>,
     /// The themes that there are; the face says.
-    pub themes: Vec<&'static str>,
+    pub themes: Vec<String>,
     /// The folder that was looked into last, and what lies in it.
     pub folder: Option<(String, Vec<String>)>,
     /// The commands of files.

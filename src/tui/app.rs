@@ -12,6 +12,7 @@ use super::overlay::Overlay;
 use super::preview::Previews;
 use super::theme::Theme;
 use super::view::ViewCache;
+use super::wardrobe::Wardrobe;
 use super::widget::scroll::ListWindow;
 use crate::config::Face;
 use crate::context::Mode;
@@ -118,6 +119,8 @@ pub struct App {
     pub review: ReviewPane,
     /// The styles.
     pub theme: Theme,
+    /// The themes that there are, and which one suits which ground.
+    pub wardrobe: Wardrobe,
     /// How it looks and feels otherwise, as the settings say.
     pub face: Face,
     /// The keys of every action.
@@ -158,7 +161,7 @@ impl App {
     /// A new app, and the first tasks.
     pub fn start(session: Session, effects: Vec<Effect>, theme: Theme, root: String) -> (Self, Vec<Task>) {
         let mut session = session;
-        session.known.themes = Theme::builtin_names().collect();
+        session.known.themes = Theme::builtin_names().map(str::to_owned).collect();
         let app = Self {
             session,
             composer: Composer::new(&theme),
@@ -170,6 +173,7 @@ impl App {
             context: ListWindow::default(),
             review: ReviewPane::default(),
             theme,
+            wardrobe: Wardrobe::default(),
             face: Face::default(),
             keys: KeyMap::default(),
             previews: Previews::default(),

@@ -20,8 +20,10 @@ mod signals;
 mod status;
 mod terminal;
 pub mod theme;
+mod theme_watch;
 mod update;
 pub mod view;
+pub mod wardrobe;
 pub mod widget;
 
 pub use coloring::Job;

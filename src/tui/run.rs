@@ -19,8 +19,10 @@ use super::notify;
 use super::signals::{Signal, Signals};
 use super::status;
 use super::terminal::{self, Guard, Screen};
-use super::theme::Theme;
+use super::theme::{Theme, Themes};
+use super::theme_watch;
 use super::view::{self, ViewCache};
+use super::wardrobe::Wish;
 use crate::config::{Face, Notify};
 use crate::models::{Dollars, Model};
 use crate::repo_map::Refresh;
@@ -55,6 +57,12 @@ pub struct Start {
     pub connection: Connection,
     /// The styles.
     pub theme: Theme,
+    /// The themes that there are.
+    pub themes: Themes,
+    /// Which of them suits which ground.
+    pub wish: Wish,
+    /// Where the user's own lie.
+    pub themes_folder: Option<PathBuf>,
     /// How it looks and feels otherwise.
     pub face: Face,
     /// Where the places of the borders are kept; `None` where nothing is.
@@ -127,12 +135,14 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
         runner,
         colored: mpsc::unbounded_channel(),
         copied: mpsc::unbounded_channel(),
+        themes: mpsc::unbounded_channel(),
         notify: start.notify,
         by_command: start.notify_by_command,
         borders: start.borders.clone(),
         to_edit: None,
     };
     let mut code = stage.perform(tasks, &mut screen)?;
+    let _watch = start.themes_folder.clone().map(|folder| theme_watch::follow(folder, stage.themes.0.clone()));
     let mut events = EventStream::new();
     let (mut dirty, mut next_frame) = (true, Instant::now());
     // When to keep what has changed: some time after the first change, however many follow.
@@ -196,6 +206,10 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
                 stage.app.copied(native, &clip);
                 dirty = true;
             }
+            Some(themes) = stage.themes.1.recv() => {
+                stage.app.themes_changed(themes);
+                dirty = true;
+            }
             () = sleep_until(next_frame), if dirty => {}
             () = sleep_until(next_turn), if stage.app.spins() => dirty = true,
             () = sleep_until(keep_at.unwrap_or(next_frame)), if keep_at.is_some() => {}
@@ -222,6 +236,8 @@ fn begin(start: &Start) -> (App, Vec<Task>) {
     app.face.clone_from(&start.face);
     app.face.animations &= !reduced_motion(|name| std::env::var(name).ok());
     app.desk.borders = start.borders.as_ref().map(BorderFile::read).unwrap_or_default();
+    let light = terminal::light_ground(|name| std::env::var(name).ok());
+    app.furnish(start.themes.clone(), start.wish.clone(), light);
     app.terminal = terminal::facts(|name| std::env::var(name).ok());
     tasks.push(Task::Run(Effect::Look(LookOrder::Commands)));
     for (text, hint) in &start.notices {
@@ -263,6 +279,8 @@ struct Stage {
     colored: Channel<Colored>,
     /// Whether the system's clipboard took a text, and which.
     copied: Channel<(bool, Clip)>,
+    /// The themes after a change of the user's folder.
+    themes: Channel<Themes>,
     notify: Notify,
     by_command: bool,
     borders: Option<BorderFile>,

@@ -204,7 +204,7 @@ impl App {
             Reply::Close => Vec::new(),
             Reply::Model(part, name) => run(self.session.choose_for(part, name)),
             Reply::Theme(name) => {
-                self.wear(&name);
+                self.choose_theme(&name);
                 Vec::new()
             }
             Reply::Run(name) => self.run_chosen(&name),

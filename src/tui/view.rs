@@ -42,6 +42,8 @@ pub fn draw(app: &mut App, cache: &mut ViewCache, frame: &mut Frame<'_>) {
     let screen = frame.area();
     app.screen = (screen.width, screen.height);
     cache.hits = Hits::default();
+    // A theme may paint its own ground; what has no style of its own is ordinary text.
+    frame.buffer_mut().set_style(screen, app.theme.style(Role::Text));
     let Some(places) = layout::places(screen, &app.wish()) else {
         app.desk.places = Places::default();
         return too_small(app, frame, screen);

@@ -235,7 +235,7 @@ fn arguments(takes: Argument, command: &str, session: &Session) -> Vec<Pair> {
         Argument::EditFormat => EditFormat::ALL.iter().map(|format| (format.to_string(), String::new())).collect(),
         Argument::Effort => words(EFFORTS),
         Argument::Refresh => Refresh::ALL.iter().map(|mode| (mode.as_str().to_owned(), String::new())).collect(),
-        Argument::Theme => session.known.themes.iter().map(|name| ((*name).to_owned(), String::new())).collect(),
+        Argument::Theme => session.known.themes.iter().map(|name| (name.clone(), String::new())).collect(),
         Argument::Tokens if command == "map-tokens" => words(&["auto", "0", "1k", "2k", "4k", "8k", "16k"]),
         Argument::Tokens => words(&["0", "2k", "4k", "8k", "16k", "32k"]),
         Argument::Git => words(&GIT),

@@ -3,7 +3,6 @@
 use crate::session::Level;
 use crate::tui::app::App;
 use crate::tui::overlay::Overlay;
-use crate::tui::theme::Theme;
 
 impl App {
     /// Shows the map as it will be sent.
@@ -47,11 +46,15 @@ impl App {
 
     /// Changes the colours, or lets a theme be chosen.
     pub(in crate::tui) fn change_theme(&mut self, name: Option<&str>) {
-        let names: Vec<&str> = Theme::builtin_names().collect();
+        let names = self.wardrobe.themes.names();
         match name {
             None => self.overlay = Some(Overlay::themes(&names, self.theme.name())),
             Some(name) if names.contains(&name) => {
-                self.wear(name);
+                if let Err(error) = self.wardrobe.themes.load(name, self.theme.depth()) {
+                    let text = format!("{}.", self.wardrobe.themes.explain(&error));
+                    return self.session.tell(Level::Error, text, "The colours stay as they are.");
+                }
+                self.choose_theme(name);
                 self.hint = format!("colours: {name} (theme in rhumb.toml keeps them)");
             }
             Some(name) => {
@@ -69,10 +72,16 @@ impl App {
         }
     }
 
+    /// Draws in the colours of a theme that was asked for, whatever the ground.
+    pub(in crate::tui) fn choose_theme(&mut self, name: &str) {
+        self.wardrobe.by_hand = true;
+        self.wear(name);
+    }
+
     /// Draws in the colours of a theme from now on.
     pub(in crate::tui) fn wear(&mut self, name: &str) {
         // What was worn at the start may have a name of its own, where there are no colours.
-        let Ok(theme) = Theme::builtin(name, self.theme.depth()) else { return };
+        let Ok(theme) = self.wardrobe.themes.load(name, self.theme.depth()) else { return };
         self.composer.wear(&theme);
         self.theme = theme;
     }
@@ -93,7 +102,7 @@ mod tests {
     use super::*;
     use crate::session::{Connection, LookReport, ModelRow, ModelUse, Page, Report, Session};
     use crate::tui::key;
-    use crate::tui::theme::ColorDepth;
+    use crate::tui::theme::{ColorDepth, Theme};
 
     fn app() -> App {
         let (session, effects) = Session::start(Connection::None);

@@ -79,6 +79,28 @@ impl ColorDepth {
     }
 }
 
+impl ColorDepth {
+    /// The colour as this depth can show it.
+    pub(super) fn color(self, color: Color) -> Option<Color> {
+        match self {
+            Self::True => Some(color),
+            Self::Ansi256 => Some(to_256(color)),
+            Self::Ansi16 => Some(to_16(color)),
+            Self::None => None,
+        }
+    }
+
+    /// The style so that it can be seen on a light or dark ground: of sixteen colours a faint one may be that of the ground.
+    pub(super) fn keep_seen(self, style: Style, light: bool) -> Style {
+        let lost = match (style.fg, light) {
+            (Some(Color::White | Color::Gray), true) => true,
+            (Some(Color::Black), false) => true,
+            _ => false,
+        };
+        if self == Self::Ansi16 && lost && style.bg.is_none() { style.fg(Color::DarkGray) } else { style }
+    }
+}
+
 /// The attribute that stands in for the colour of a role.
 fn signal(role: Role) -> Modifier {
     match role {

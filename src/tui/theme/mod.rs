@@ -3,33 +3,56 @@
 mod color;
 mod depth;
 mod role;
+mod shelf;
 mod spec;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 
-use ratatui::style::Style;
+use ratatui::style::{Color, Style};
 
 pub use depth::ColorDepth;
 pub use role::{Role, SYNTAX};
+pub use shelf::Themes;
 pub use spec::ThemeError;
 
 use spec::Spec;
 
 /// The themes inside the program: name and TOML.
-const BUILTIN: [(&str, &str); 4] = [
+const BUILTIN: [(&str, &str); 21] = [
     ("rhumb-dark", include_str!("../../../themes/rhumb-dark.toml")),
     ("rhumb-light", include_str!("../../../themes/rhumb-light.toml")),
     ("rhumb-16", include_str!("../../../themes/rhumb-16.toml")),
     ("high-contrast", include_str!("../../../themes/high-contrast.toml")),
+    ("high-contrast-light", include_str!("../../../themes/high-contrast-light.toml")),
+    ("colour-blind-dark", include_str!("../../../themes/colour-blind-dark.toml")),
+    ("colour-blind-light", include_str!("../../../themes/colour-blind-light.toml")),
+    ("catppuccin-mocha", include_str!("../../../themes/catppuccin-mocha.toml")),
+    ("catppuccin-latte", include_str!("../../../themes/catppuccin-latte.toml")),
+    ("dracula", include_str!("../../../themes/dracula.toml")),
+    ("everforest", include_str!("../../../themes/everforest.toml")),
+    ("gruvbox-dark", include_str!("../../../themes/gruvbox-dark.toml")),
+    ("gruvbox-light", include_str!("../../../themes/gruvbox-light.toml")),
+    ("kanagawa", include_str!("../../../themes/kanagawa.toml")),
+    ("nord", include_str!("../../../themes/nord.toml")),
+    ("one-dark", include_str!("../../../themes/one-dark.toml")),
+    ("rose-pine", include_str!("../../../themes/rose-pine.toml")),
+    ("rose-pine-dawn", include_str!("../../../themes/rose-pine-dawn.toml")),
+    ("solarized-dark", include_str!("../../../themes/solarized-dark.toml")),
+    ("solarized-light", include_str!("../../../themes/solarized-light.toml")),
+    ("tokyo-night", include_str!("../../../themes/tokyo-night.toml")),
 ];
+
+/// The ground of a theme that says nothing of one.
+const DARK: [u8; 3] = [0; 3];
 
 /// Every style that the screen uses, for one terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Theme {
     name: String,
     depth: ColorDepth,
+    ground: [u8; 3],
     roles: BTreeMap<Role, Style>,
     syntax: BTreeMap<&'static str, Style>,
 }
@@ -62,21 +85,33 @@ impl Theme {
         let inside = |name: &str| BUILTIN.iter().find(|(own, _)| *own == name).map(|(_, toml)| (*toml).to_owned());
         let layered = |name: &str, level: usize| [find(name), inside(name)].into_iter().flatten().nth(level);
         let spec = Spec::read(name, &layered)?;
-        let mut theme = Self { name: name.to_owned(), ..Self::plain(depth) };
+        let painted = spec.style(Role::Text.name())?.bg;
+        let ground = match (painted, spec.color("ground")) {
+            (Some(Color::Rgb(red, green, blue)), _) | (_, Some(Color::Rgb(red, green, blue))) => [red, green, blue],
+            _ => DARK,
+        };
+        let mut theme = Self { name: name.to_owned(), ground, ..Self::plain(depth) };
+        let convert = |role, style| depth.keep_seen(depth.convert(role, style), theme.is_light());
+        let mut roles = BTreeMap::new();
         for role in Role::ALL {
-            let style = spec.style(name, role.name())?;
-            theme.roles.insert(*role, depth.convert(Some(*role), style));
+            let style = convert(Some(*role), spec.style(role.name())?);
+            roles.insert(*role, style);
         }
+        // Whoever paints the ground paints it at every depth that has colours.
+        if let Some(text) = roles.get_mut(&Role::Text) {
+            text.bg = painted.and_then(|ground| depth.color(ground)).or(text.bg);
+        }
+        let mut syntax = BTreeMap::new();
         for class in SYNTAX {
-            let style = spec.style(name, &format!("syntax.{class}"))?;
-            theme.syntax.insert(class, depth.convert(None, style));
+            syntax.insert(class, convert(None, spec.style(&format!("syntax.{class}"))?));
         }
+        (theme.roles, theme.syntax) = (roles, syntax);
         Ok(theme)
     }
 
     /// A theme without any style: the terminal's own text everywhere.
     pub fn plain(depth: ColorDepth) -> Self {
-        Self { name: "plain".to_owned(), depth, roles: BTreeMap::new(), syntax: BTreeMap::new() }
+        Self { name: "plain".to_owned(), depth, ground: DARK, roles: BTreeMap::new(), syntax: BTreeMap::new() }
     }
 
     /// The name that it was loaded by.
@@ -87,6 +122,18 @@ impl Theme {
     /// The depth that its styles were brought down to.
     pub fn depth(&self) -> ColorDepth {
         self.depth
+    }
+
+    /// The ground that it paints, or was made for where it leaves the terminal's own: red, green, blue.
+    pub fn ground(&self) -> [u8; 3] {
+        self.ground
+    }
+
+    /// Whether it is made for a light ground.
+    pub fn is_light(&self) -> bool {
+        // Weighted as the eye does.
+        let [red, green, blue] = self.ground.map(u32::from);
+        2 * red + 5 * green + blue > 8 * 0x80
     }
 
     /// The style of a role.

@@ -22,8 +22,10 @@ pub enum ThemeError {
     Syntax {
         /// The theme.
         theme: String,
-        /// What the TOML parser says, with the place.
+        /// What the TOML parser says.
         message: String,
+        /// Where, 1-based; 0 when that is not known.
+        line: usize,
     },
     /// A style for something that is no role.
     #[error("theme {theme:?} styles {role:?}, which is not a role")]
@@ -32,6 +34,8 @@ pub enum ThemeError {
         theme: String,
         /// The name as written.
         role: String,
+        /// Where, 1-based; 0 when that is not known.
+        line: usize,
     },
     /// A colour that is neither in the palette nor written as a colour.
     #[error("theme {theme:?} gives {role:?} the colour {color:?}, which is neither a colour nor in its palette")]
@@ -42,6 +46,8 @@ pub enum ThemeError {
         role: String,
         /// The colour as written.
         color: String,
+        /// Where, 1-based; 0 when that is not known.
+        line: usize,
     },
     /// Themes that inherit from each other in a circle.
     #[error("theme {theme:?} inherits from itself")]
@@ -49,6 +55,18 @@ pub enum ThemeError {
         /// The theme at which the circle closes.
         theme: String,
     },
+}
+
+impl ThemeError {
+    /// The theme whose file is at fault, and the line in it, 1-based, where that is known.
+    pub fn place(&self) -> (&str, Option<usize>) {
+        match self {
+            Self::UnknownTheme { name: theme } | Self::Circle { theme } => (theme, None),
+            Self::Syntax { theme, line, .. }
+            | Self::UnknownRole { theme, line, .. }
+            | Self::BadColor { theme, line, .. } => (theme, Some(*line).filter(|line| *line > 0)),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -87,7 +105,15 @@ struct Full {
 #[derive(Debug, Default)]
 pub(super) struct Spec {
     palette: BTreeMap<String, Color>,
-    styles: BTreeMap<String, Entry>,
+    styles: BTreeMap<String, Written>,
+}
+
+/// A style and who wrote it where.
+#[derive(Debug)]
+struct Written {
+    entry: Entry,
+    theme: String,
+    line: usize,
 }
 
 impl Spec {
@@ -103,44 +129,51 @@ impl Spec {
                 0 => ThemeError::UnknownTheme { name: theme.clone() },
                 _ => ThemeError::Circle { theme: theme.clone() },
             })?;
-            let file: File = toml::from_str(&source)
-                .map_err(|error| ThemeError::Syntax { theme: theme.clone(), message: error.to_string() })?;
+            let file: File = toml::from_str(&source).map_err(|error| syntax_error(&theme, &source, &error))?;
             next = file.inherits.clone();
             seen.push(theme.clone());
-            files.push((theme, file));
+            files.push((theme, file, source));
         }
         let mut spec = Self::default();
-        for (theme, file) in files.into_iter().rev() {
-            spec.lay_over(&theme, file)?;
+        for (theme, file, source) in files.into_iter().rev() {
+            spec.lay_over(&theme, file, &source)?;
         }
         Ok(spec)
     }
 
-    fn lay_over(&mut self, theme: &str, file: File) -> Result<(), ThemeError> {
+    fn lay_over(&mut self, theme: &str, file: File, source: &str) -> Result<(), ThemeError> {
         for (name, value) in file.palette {
-            let color = color::parse(&value).ok_or_else(|| bad_color(theme, &name, &value))?;
+            let line = || line_of(source, &name);
+            let color = color::parse(&value).ok_or_else(|| bad_color(theme, &name, &value, line()))?;
             self.palette.insert(name, color);
         }
         for (role, entry) in file.styles {
             let syntax = role.strip_prefix("syntax.").is_some_and(|class| SYNTAX.contains(&class));
             if !syntax && Role::from_name(&role).is_none() {
-                return Err(ThemeError::UnknownRole { theme: theme.to_owned(), role });
+                let line = line_of(source, &role);
+                return Err(ThemeError::UnknownRole { theme: theme.to_owned(), role, line });
             }
-            self.styles.insert(role, entry);
+            let line = line_of(source, &role);
+            self.styles.insert(role, Written { entry, theme: theme.to_owned(), line });
         }
         Ok(())
     }
 
     /// The style of a role by its name. A role without one takes that of the name before its last dot.
-    pub(super) fn style(&self, theme: &str, role: &str) -> Result<Style, ThemeError> {
+    pub(super) fn style(&self, role: &str) -> Result<Style, ThemeError> {
         let mut name = role;
         loop {
             match (self.styles.get(name), name.rsplit_once('.')) {
-                (Some(entry), _) => return self.resolve(theme, name, entry),
+                (Some(written), _) => return self.resolve(name, written),
                 (None, Some((parent, _))) => name = parent,
                 (None, None) => return Ok(Style::default()),
             }
         }
+    }
+
+    /// A colour of the palette.
+    pub(super) fn color(&self, name: &str) -> Option<Color> {
+        self.palette.get(name).copied()
     }
 
     /// Whether the theme itself styles that role.
@@ -149,15 +182,15 @@ impl Spec {
         self.styles.contains_key(role)
     }
 
-    fn resolve(&self, theme: &str, role: &str, entry: &Entry) -> Result<Style, ThemeError> {
-        let full = match entry {
+    fn resolve(&self, role: &str, written: &Written) -> Result<Style, ThemeError> {
+        let full = match &written.entry {
             Entry::Foreground(fg) => &Full { fg: Some(fg.clone()), ..Full::default() },
             Entry::Full(full) => full,
         };
         let color = |text: &Option<String>| match text {
             None => Ok(None),
             Some(text) => match self.palette.get(text).copied().or_else(|| color::parse(text)) {
-                None => Err(bad_color(theme, role, text)),
+                None => Err(bad_color(&written.theme, role, text, written.line)),
                 found => Ok(found),
             },
         };
@@ -174,6 +207,23 @@ impl Spec {
     }
 }
 
-fn bad_color(theme: &str, role: &str, color: &str) -> ThemeError {
-    ThemeError::BadColor { theme: theme.to_owned(), role: role.to_owned(), color: color.to_owned() }
+fn bad_color(theme: &str, role: &str, color: &str, line: usize) -> ThemeError {
+    ThemeError::BadColor { theme: theme.to_owned(), role: role.to_owned(), color: color.to_owned(), line }
+}
+
+fn syntax_error(theme: &str, source: &str, error: &toml::de::Error) -> ThemeError {
+    let before = error.span().and_then(|span| source.get(..span.start));
+    let line = before.map_or(0, |before| before.matches('\n').count() + 1);
+    // It may quote what stands there.
+    let message = error.message().lines().collect::<Vec<_>>().join("; ");
+    ThemeError::Syntax { theme: theme.to_owned(), message, line }
+}
+
+/// The line, 1-based, where a key of the file stands; 0 when it is written in an unusual way.
+fn line_of(source: &str, key: &str) -> usize {
+    let is_key = |line: &str| {
+        let line = line.trim_start().trim_start_matches(['"', '\'']);
+        line.strip_prefix(key).is_some_and(|rest| rest.trim_start_matches(['"', '\'', ' ', '\t']).starts_with('='))
+    };
+    source.lines().position(is_key).map_or(0, |at| at + 1)
 }

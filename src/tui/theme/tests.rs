@@ -81,41 +81,188 @@ fn contrast(one: [u8; 3], other: [u8; 3]) -> f64 {
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }
 
+/// What is drawn: text in full, or what may stand back, or a line that only separates.
+fn least(name: &str, what: &str) -> f64 {
+    let strict = if name.starts_with("high-contrast") { 7.0 / 4.5 } else { 1.0 };
+    let least = match what {
+        "border" | "meter.empty" => 1.5,
+        "muted" | "gutter" | "markdown.quote" | "comment" | "punctuation" => 3.0,
+        _ => 4.5,
+    };
+    least * strict
+}
+
+/// The themes inside that name their colours; the one of sixteen leaves them to the terminal.
+fn coloured() -> impl Iterator<Item = Theme> {
+    let names = Theme::builtin_names().filter(|name| *name != "rhumb-16");
+    names.map(|name| Theme::builtin(name, ColorDepth::True).unwrap())
+}
+
+fn rgb(color: Option<Color>) -> Option<[u8; 3]> {
+    if let Some(Color::Rgb(red, green, blue)) = color { Some([red, green, blue]) } else { None }
+}
+
 #[test]
 fn text_is_legible_on_its_ground() {
-    let cases = [
-        ("rhumb-dark", [0x12, 0x1a, 0x21], 4.5),
-        ("rhumb-light", [0xfb, 0xfa, 0xf7], 4.5),
-        ("high-contrast", [0; 3], 7.0),
-    ];
-    for (name, ground, least) in cases {
-        let theme = Theme::builtin(name, ColorDepth::True).unwrap();
+    for theme in coloured() {
+        let name = theme.name();
         let roles = Role::ALL.iter().map(|role| (role.name(), theme.style(*role)));
         for (what, style) in roles.chain(SYNTAX.map(|class| (class, theme.syntax(class)))) {
-            let least = if ["border", "meter.empty", "gutter"].contains(&what) { least / 2.6 } else { least };
-            let Some(Color::Rgb(r, g, b)) = style.fg else { continue };
-            let on = if let Some(Color::Rgb(r, g, b)) = style.bg { [r, g, b] } else { ground };
-            let ratio = contrast([r, g, b], on);
-            assert!(ratio >= least, "{name}: {what} has a contrast of {ratio:.2}");
+            let Some(fg) = rgb(style.fg) else { continue };
+            let ratio = contrast(fg, rgb(style.bg).unwrap_or(theme.ground()));
+            assert!(ratio >= least(name, what), "{name}: {what} has a contrast of {ratio:.2}");
         }
     }
 }
 
 #[test]
 fn code_stays_legible_on_the_grounds_of_a_diff() {
-    for name in ["rhumb-dark", "rhumb-light", "high-contrast"] {
-        let theme = Theme::builtin(name, ColorDepth::True).unwrap();
+    for theme in coloured() {
+        let name = theme.name();
         for ground in [Role::Added, Role::Removed, Role::CodeBg, Role::CursorLine] {
-            let Some(Color::Rgb(r, g, b)) = theme.style(ground).bg else { panic!("{name} {ground:?}") };
+            let Some(on) = rgb(theme.style(ground).bg) else { panic!("{name} {ground:?}") };
             for class in SYNTAX {
-                let Some(Color::Rgb(fr, fg, fb)) = theme.syntax(class).fg else {
-                    continue;
-                };
-                let ratio = contrast([fr, fg, fb], [r, g, b]);
-                assert!(ratio >= 3.9, "{name}: {class} on {ground:?} has a contrast of {ratio:.2}");
+                let Some(fg) = rgb(theme.syntax(class).fg) else { continue };
+                let least = if ["comment", "punctuation"].contains(&class) { 2.9 } else { 3.9 };
+                let ratio = contrast(fg, on);
+                assert!(ratio >= least, "{name}: {class} on {ground:?} has a contrast of {ratio:.2}");
             }
         }
     }
+}
+
+/// A colour of linear light.
+fn linear(rgb: [u8; 3]) -> [f64; 3] {
+    rgb.map(|byte| {
+        let channel = f64::from(byte) / 255.0;
+        if channel <= 0.040_45 { channel / 12.92 } else { ((channel + 0.055) / 1.055).powf(2.4) }
+    })
+}
+
+fn times(matrix: [[f64; 3]; 3], [x, y, z]: [f64; 3]) -> [f64; 3] {
+    matrix.map(|[a, b, c]| a * x + b * y + c * z)
+}
+
+/// CIE L*a*b* of a colour of linear light, white being that of the screen.
+fn lab(linear: [f64; 3]) -> [f64; 3] {
+    const TO_XYZ: [[f64; 3]; 3] = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]];
+    const WHITE: [f64; 3] = [0.9505, 1.0, 1.089];
+    let root = |value: f64| if value > 0.008_856 { value.cbrt() } else { 7.787 * value + 16.0 / 116.0 };
+    let xyz = times(TO_XYZ, linear.map(|channel| channel.clamp(0.0, 1.0)));
+    let [x, y, z] = [0, 1, 2].map(|at| root(xyz[at] / WHITE[at]));
+    [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
+}
+
+/// How eyes see red and green that lack a kind of cone (Machado, Oliveira and Fernandes 2009, in full).
+const EYES: [(&str, [[f64; 3]; 3]); 3] = [
+    ("all cones", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
+    (
+        "protanopia",
+        [[0.152_286, 1.052_583, -0.204_868], [0.114_503, 0.786_281, 0.099_216], [-0.003_882, -0.048_116, 1.051_998]],
+    ),
+    (
+        "deuteranopia",
+        [[0.367_322, 0.860_646, -0.227_968], [0.280_085, 0.672_501, 0.047_413], [-0.011_820, 0.042_940, 0.968_881]],
+    ),
+];
+
+/// How far apart two colours look to such eyes.
+fn apart(eyes: [[f64; 3]; 3], one: [u8; 3], other: [u8; 3]) -> f64 {
+    let (one, other) = (lab(times(eyes, linear(one))), lab(times(eyes, linear(other))));
+    (0..3).map(|at| (one[at] - other[at]).powi(2)).sum::<f64>().sqrt()
+}
+
+#[test]
+fn what_is_added_and_what_is_removed_look_different() {
+    for theme in coloured() {
+        let ground = |role| rgb(theme.style(role).bg).unwrap();
+        for (kept, gone) in [(Role::Added, Role::Removed), (Role::AddedWord, Role::RemovedWord)] {
+            let all = EYES[0].1;
+            let away = apart(all, ground(kept), ground(gone));
+            assert!(away > 9.0, "{}: {kept:?} and {gone:?} are {away:.1} apart", theme.name());
+            for role in [kept, gone] {
+                let away = apart(all, ground(role), theme.ground());
+                assert!(away > 5.0, "{}: {role:?} is {away:.1} from the ground", theme.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn eyes_that_lack_a_cone_tell_good_from_bad() {
+    let words = [
+        (Role::Success, Role::Error),
+        (Role::Success, Role::Warning),
+        (Role::Warning, Role::Error),
+        (Role::HunkAccepted, Role::HunkRejected),
+        (Role::HunkAccepted, Role::HunkPending),
+        (Role::HunkPending, Role::HunkRejected),
+        (Role::MeterLow, Role::MeterHigh),
+        (Role::Added, Role::Removed),
+    ];
+    for name in ["colour-blind-dark", "colour-blind-light"] {
+        let theme = Theme::builtin(name, ColorDepth::True).unwrap();
+        for (eyes, seen) in EYES {
+            for (one, other) in words {
+                let fg = |role| rgb(theme.style(role).fg).unwrap();
+                let away = apart(seen, fg(one), fg(other));
+                assert!(away > 18.0, "{name}, {eyes}: {one:?} and {other:?} are {away:.1} apart");
+            }
+            for (one, other) in [(Role::Added, Role::Removed), (Role::AddedWord, Role::RemovedWord)] {
+                let bg = |role| rgb(theme.style(role).bg).unwrap();
+                let away = apart(seen, bg(one), bg(other));
+                assert!(away > 15.0, "{name}, {eyes}: the grounds of {one:?} and {other:?} are {away:.1} apart");
+            }
+        }
+    }
+}
+
+#[test]
+fn of_sixteen_colours_none_is_lost_on_its_ground() {
+    for name in Theme::builtin_names() {
+        let theme = Theme::builtin(name, ColorDepth::Ansi16).unwrap();
+        let ground: &[Color] = if theme.is_light() { &[Color::White, Color::Gray] } else { &[Color::Black] };
+        let roles = Role::ALL.iter().map(|role| (role.name(), theme.style(*role)));
+        for (what, style) in roles.chain(SYNTAX.map(|class| (class, theme.syntax(class)))) {
+            let (Some(fg), None) = (style.fg, style.bg) else { continue };
+            assert!(!ground.contains(&fg), "{name}: {what}");
+        }
+        let text = theme.style(Role::Text);
+        assert!(text.bg.is_none() || text.bg != text.fg, "{name}");
+    }
+}
+
+#[test]
+fn every_palette_entry_is_used() {
+    // Misspelt, it would leave the colour of another theme in place.
+    let known: Vec<String> = entries("rhumb-dark").collect();
+    for name in Theme::builtin_names() {
+        for entry in entries(name) {
+            assert!(known.contains(&entry), "{name}: nothing is drawn in {entry:?}");
+        }
+    }
+}
+
+fn entries(name: &str) -> impl Iterator<Item = String> {
+    let file: toml::Table = find_inside(name, 0).unwrap().parse().unwrap();
+    let palette = file.get("palette").and_then(|palette| palette.as_table()).cloned().unwrap_or_default();
+    palette.into_iter().map(|(entry, _)| entry)
+}
+
+#[test]
+fn themes_for_a_light_ground_say_so() {
+    let light: Vec<&str> =
+        Theme::builtin_names().filter(|name| Theme::builtin(name, ColorDepth::True).unwrap().is_light()).collect();
+    let expected = [
+        "rhumb-light",
+        "high-contrast-light",
+        "colour-blind-light",
+        "catppuccin-latte",
+        "gruvbox-light",
+        "rose-pine-dawn",
+        "solarized-light",
+    ];
+    assert_eq!(light, expected);
 }
 
 #[test]
