@@ -1,6 +1,6 @@
 //! The table of commands, held to its word: every example is understood, every mistake is told with what was expected, every kind of
-//! argument is completed, and the list in `docs/commands.md` is the table. `RHUMB_BLESS=1 cargo test --test commands` writes that
-//! anew.
+//! argument is completed, and the list in `docs/commands.md` is the table. So is `docs/keys.md` that of actions. `RHUMB_BLESS=1 cargo test --test commands`
+//! writes both anew.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use rhumb::session::{
     Argument, COMMANDS, Candidates, ChatFile, CommandInfo, Connection, Entry, Group, ModelRow, Session, Word,
     find_command, parse_command, place,
 };
-use rhumb::tui::action::ACTIONS;
+use rhumb::tui::action::{ACTIONS, Pane, Scope};
 
 fn docs(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name)
@@ -47,6 +47,43 @@ fn the_list_of_commands_says_what_there_is() {
     }
     let written = std::fs::read_to_string(docs("commands.md")).expect("docs/commands.md");
     assert!(written == page(), "docs/commands.md is stale: RHUMB_BLESS=1 cargo test --test commands");
+}
+
+/// The table of actions as a page of the manual.
+fn keys_page() -> String {
+    let mut page = String::from(
+        "# Keys\n\nEvery action with its name, the keys that it has unless the settings say otherwise, and what it does. Two keys with a space\n\
+         between are pressed one after the other. In the program, `/keys` shows the keys in force, and the palette and a slash with the name\n\
+         run an action that has none.\n\n\
+         Keys of your own stand in your `rhumb.toml` under the name of the action and replace its keys:\n\n\
+         ```toml\n[keys]\naccept = [\"a\", \"F9\"]\nquit = []  # no key at all\n```\n\n\
+         `Ctrl-c` and `Esc` always lead out. In the chat a key without Ctrl or Alt is text, so what counts there or everywhere needs one of\n\
+         them, or a function key. What a key of yours takes away from another action, hides, or cannot mean, is told at the start, by\n\
+         `rhumb config` and by `rhumb doctor`.\n",
+    );
+    let scopes = [Scope::Global, Scope::Lists].into_iter().chain(Pane::ALL.into_iter().map(Scope::Pane));
+    for scope in scopes {
+        let heading = match scope {
+            Scope::Global => "Everywhere",
+            Scope::Lists => "In map, context and review",
+            Scope::Pane(pane) => &title(pane.title()),
+        };
+        let _ = write!(page, "\n## {heading}\n\n| action | keys | what |\n|---|---|---|\n");
+        for info in ACTIONS.iter().filter(|info| info.scope == scope) {
+            let keys: Vec<String> = info.keys.iter().map(|keys| format!("`{}`", keys.replace('|', "\\|"))).collect();
+            let _ = writeln!(page, "| `{}` | {} | {} |", info.name, keys.join(" "), info.help.trim());
+        }
+    }
+    page
+}
+
+#[test]
+fn the_list_of_keys_says_what_there_is() {
+    if std::env::var_os("RHUMB_BLESS").is_some() {
+        std::fs::write(docs("keys.md"), keys_page()).expect("docs/keys.md");
+    }
+    let written = std::fs::read_to_string(docs("keys.md")).unwrap_or_default();
+    assert!(written == keys_page(), "docs/keys.md is stale: RHUMB_BLESS=1 cargo test --test commands");
 }
 
 #[test]

@@ -15,6 +15,7 @@ use crate::session::{Connection, ModeRules};
 use crate::store::BorderFile;
 use crate::tui::theme::{ColorDepth, Theme, Themes};
 use crate::tui::wardrobe::Wish;
+use crate::tui::action::key_notes;
 use crate::tui::{self, Start};
 use crate::workspace::{Journal, Root, RootKind};
 
@@ -45,6 +46,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
     let (themes, themes_folder) = themes();
     let wish = wish(settings);
     let theme = chosen_theme(settings, &themes, &wish, &mut notices)?;
+    notices.extend(key_notes(settings));
     let start = Start {
         connection,
         theme,

@@ -243,6 +243,11 @@ impl Layers {
         self.entries.get(name)?.last()
     }
 
+    /// Where the value of a setting comes from, if somebody set it; of an entry of a table, its name with a dot (`keys.send`).
+    pub fn origin(&self, name: &str) -> Option<&Origin> {
+        Some(&self.top(name)?.origin)
+    }
+
     /// The tables of the user's own below `kind`, by name.
     pub(super) fn tables<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = (&'a str, &'a Entry)> {
         let named = move |name: &'a str| name.strip_prefix(kind)?.strip_prefix('.');

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::{ConfigArgs, advise, complain, print, print_json};
 use crate::config::{Endpoint, Kind, Level, Origin, Paths, SETTINGS, Settings, default_file, settings_text, shown_url};
 use crate::error::{ErrorKind, UserError};
+use crate::tui::action::key_notes;
 use crate::workspace::Root;
 
 /// Prints the settings in force. Keys are told by where they come from, never by what they are; nothing is run.
@@ -22,6 +23,7 @@ pub fn config(settings: &Settings, args: &ConfigArgs) -> Result<u8, UserError> {
         print(&settings_text(settings, endpoint.as_ref().ok().and_then(Option::as_ref), None))?;
     }
     settings.notes().iter().for_each(|(note, hint)| advise(note, hint));
+    key_notes(settings).iter().for_each(|(note, hint)| advise(note, hint));
     settings.layers.remarks.iter().for_each(|remark| complain(remark));
     match endpoint {
         Ok(Some(endpoint)) if endpoint.key_source.is_none() => {

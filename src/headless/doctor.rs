@@ -5,8 +5,8 @@ use serde_json::json;
 use super::{DoctorArgs, print, print_json};
 use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
-use crate::session::runner::{Check, Health, Outfit, checks_text, checkup, connect, server_check};
-use crate::tui;
+use crate::session::runner::{Check, Health, KEYS, Outfit, checks_text, checkup, connect, server_check};
+use crate::tui::{self, action::key_notes};
 use crate::workspace::Root;
 
 /// Looks everything over and prints it. The exit code is 1 where something does not work.
@@ -15,7 +15,9 @@ use crate::workspace::Root;
 /// Standard output cannot be written, or the machine has no threads left.
 pub fn doctor(root: &Root, settings: Settings, args: &DoctorArgs) -> Result<u8, UserError> {
     let (outfit, _) = Outfit::of_user(settings);
-    let mut checks = checkup(root, &outfit, &tui::facts(|name| std::env::var(name).ok()));
+    let mut facts = tui::facts(|name| std::env::var(name).ok());
+    facts.extend(key_notes(&outfit.settings).into_iter().map(|(note, _)| (KEYS.to_owned(), note)));
+    let mut checks = checkup(root, &outfit, &facts);
     checks.push(server(&outfit)?);
     if args.json {
         let shown = |check: &Check| json!({"name": check.name, "health": check.health.name(), "text": check.text, "hint": check.hint});

@@ -12,6 +12,7 @@ use futures::StreamExt as _;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
+use super::action::KeyMap;
 use super::app::{App, Editing, Task};
 use super::coloring::Colored;
 use super::editor::{Draft, editor};
@@ -238,6 +239,7 @@ fn begin(start: &Start) -> (App, Vec<Task>) {
     app.desk.borders = start.borders.as_ref().map(BorderFile::read).unwrap_or_default();
     let light = terminal::light_ground(|name| std::env::var(name).ok());
     app.furnish(start.themes.clone(), start.wish.clone(), light);
+    app.keys = KeyMap::with(&start.face.keys).0;
     app.terminal = terminal::facts(|name| std::env::var(name).ok());
     tasks.push(Task::Run(Effect::Look(LookOrder::Commands)));
     for (text, hint) in &start.notices {

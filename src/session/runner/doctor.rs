@@ -84,7 +84,7 @@ pub fn checks_text(checks: &[Check]) -> String {
 /// Looks at everything but the model's server. Runs `git` and `ctags` to ask for their versions, and nothing else.
 pub fn checkup(root: &Root, outfit: &Outfit, terminal: &[(String, String)]) -> Vec<Check> {
     let mut checks = vec![Check::good("version", version())];
-    checks.extend(terminal.iter().map(|(name, text)| Check::good(name, text)));
+    checks.extend(terminal.iter().map(fact));
     checks.push(repository(root));
     checks.push(tool("git", "--version", "Undo, diffs and commits need no git; /git and signed commits do."));
     checks.push(ctags());
@@ -95,6 +95,16 @@ pub fn checkup(root: &Root, outfit: &Outfit, terminal: &[(String, String)]) -> V
         checks.push(Check::new("settings", Health::Lacking, note, hint));
     }
     checks
+}
+
+/// What the face tells under this name does not count as it is written.
+pub const KEYS: &str = "keys";
+
+fn fact((name, text): &(String, String)) -> Check {
+    if name == KEYS {
+        return Check::new(name, Health::Lacking, text, "/keys shows the names of actions and the keys in force.");
+    }
+    Check::good(name, text)
 }
 
 /// The version and the machine.

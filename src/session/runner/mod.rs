@@ -47,7 +47,7 @@ pub use checking::{Bench, CommandEvent, check};
 pub use compose::{MapSource, Means, compose};
 pub use connect::{ConnectError, Line, connect, connect_model, facts};
 pub use counter::CachedCounter;
-pub use doctor::{Check, Health, checks_text, checkup, server_check};
+pub use doctor::{Check, Health, KEYS, checks_text, checkup, server_check};
 pub use editor::editor_line;
 pub use kept::KeptMap;
 pub use message::{message_line, messages};

@@ -1,6 +1,8 @@
 //! Commands that show something or change how it looks: the map, pages that were looked up, the colours.
 
 use crate::session::Level;
+use crate::session::runner::KEYS;
+use crate::tui::action::KeyMap;
 use crate::tui::app::App;
 use crate::tui::overlay::Overlay;
 
@@ -91,7 +93,10 @@ impl App {
         let (width, height) = self.screen;
         let own = [("screen", format!("{width}×{height}")), ("theme", self.theme.name().to_owned())];
         let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
-        self.terminal.iter().cloned().chain(own).collect()
+        let (_, problems) = KeyMap::with(&self.face.keys);
+        let keys =
+            problems.into_iter().map(|problem| (KEYS.to_owned(), format!("{}: {}.", problem.name, problem.text)));
+        self.terminal.iter().cloned().chain(own).chain(keys).collect()
     }
 }
 

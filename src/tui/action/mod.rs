@@ -3,7 +3,7 @@
 mod keymap;
 mod table;
 
-pub use keymap::{Binding, KeyMap};
+pub use keymap::{Binding, KeyMap, KeyProblem, key_notes};
 pub use table::{ACTIONS, Action};
 
 /// The part of the screen that has the focus.

@@ -1,6 +1,13 @@
 //! Which keys mean which action: the table's own, or those that the user has chosen.
 
+mod spelling;
+mod told;
+mod with;
+
 use std::collections::BTreeMap;
+
+pub use told::key_notes;
+pub use with::KeyProblem;
 
 use super::{ACTIONS, Action, Pane, Scope};
 

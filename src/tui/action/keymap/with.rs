@@ -1,0 +1,325 @@
+//! The user's own keys laid over those of the table, and what cannot be as they say.
+
+use std::collections::BTreeMap;
+
+use super::KeyMap;
+use super::spelling::spelled;
+use crate::tui::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
+
+/// Something about the user's own keys that is not as it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyProblem {
+    /// The action as the settings name it.
+    pub name: String,
+    /// What is the matter, as a sentence.
+    pub text: String,
+}
+
+/// Keys that mean the same everywhere, whatever the settings say: the way out.
+const KEPT: [(Action, &str); 2] = [(Action::Interrupt, "Ctrl-c"), (Action::Escape, "Esc")];
+
+/// Laying the user's keys over the table's.
+struct Laying {
+    keys: BTreeMap<Action, Vec<String>>,
+    /// What the settings say that can be, in the order of the table.
+    own: Vec<(&'static ActionInfo, String)>,
+    problems: Vec<KeyProblem>,
+}
+
+impl KeyMap {
+    /// The keys of the table, with those of the settings in place of an action's own: what counts, and what does not.
+    ///
+    /// What the settings say wins over the table. An empty list leaves an action without keys; two keys that lead out, Ctrl-c and
+    /// Esc, stay.
+    pub fn with(overrides: &BTreeMap<String, Vec<String>>) -> (Self, Vec<KeyProblem>) {
+        let Self { keys } = Self::default();
+        let mut laying = Laying { keys, own: Vec::new(), problems: Vec::new() };
+        for name in overrides.keys().filter(|name| !ACTIONS.iter().any(|info| info.name == name.as_str())) {
+            let meant = nearest(name).map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
+            laying.tell(name, format!("there is no action {name}{meant}"));
+        }
+        let named = || ACTIONS.iter().filter_map(|info| Some((info, overrides.get(info.name)?)));
+        for (info, keys) in named() {
+            laying.keys.insert(info.action, Vec::new());
+            for written in keys {
+                laying.claim(info, written);
+            }
+        }
+        named().for_each(|(info, _)| laying.keep_the_way_out(info));
+        laying.clear_the_way(|action| named().any(|(info, _)| info.action == action));
+        laying.tell_shadows();
+        (Self { keys: laying.keys }, laying.problems)
+    }
+}
+
+impl Laying {
+    fn tell(&mut self, name: &str, text: String) {
+        self.problems.push(KeyProblem { name: name.to_owned(), text });
+    }
+
+    /// Gives a key to an action, if it can be.
+    fn claim(&mut self, info: &'static ActionInfo, written: &str) {
+        let keys = match spelled(written) {
+            Ok(keys) => keys,
+            Err(part) => return self.tell(info.name, format!("`{part}` is no key")),
+        };
+        if let Some(why) = self.refused(info, &keys) {
+            return self.tell(info.name, why);
+        }
+        self.own.push((info, keys.clone()));
+        self.keys.entry(info.action).or_default().push(keys);
+    }
+
+    fn refused(&self, info: &ActionInfo, keys: &str) -> Option<String> {
+        let first = keys.split(' ').next().unwrap_or(keys);
+        if let Some((action, key)) = KEPT.iter().find(|(_, key)| keys.split(' ').any(|part| part == *key))
+            && (*action != info.action || keys != *key)
+        {
+            return Some(format!("{key} always leads out; {} needs another key", info.name));
+        }
+        let types = matches!(info.scope, Scope::Global | Scope::Pane(Pane::Chat));
+        if types && is_text(first) {
+            return Some(format!(
+                "{first} is typed in the chat; {} needs one with Ctrl or Alt, or F1 to F24",
+                info.name
+            ));
+        }
+        let taken = self.own.iter().find(|(other, own)| other.scope == info.scope && clashes(own, keys));
+        let (other, own) = taken?;
+        if other.action == info.action {
+            return (own != keys).then(|| format!("{keys} and {own} begin alike, so the longer one is never reached"));
+        }
+        Some(if own == keys {
+            format!("{keys} is the key of {} already", other.name)
+        } else {
+            format!("{keys} and {own} of {} begin alike, so the longer one is never reached", other.name)
+        })
+    }
+
+    fn keep_the_way_out(&mut self, info: &ActionInfo) {
+        let Some((action, key)) = KEPT.iter().find(|(action, _)| *action == info.action) else { return };
+        let keys = self.keys.entry(*action).or_default();
+        if !keys.iter().any(|own| own == key) {
+            keys.push((*key).to_owned());
+            self.tell(info.name, format!("{key} stays the key of {}", info.name));
+        }
+    }
+
+    /// Takes keys of the table away where the settings give them to another action of the same scope.
+    fn clear_the_way(&mut self, is_own: impl Fn(Action) -> bool) {
+        let mut told = Vec::new();
+        for info in ACTIONS.iter().filter(|info| !is_own(info.action)) {
+            let taken = |keys: &str| self.own.iter().find(|(own, key)| own.scope == info.scope && clashes(key, keys));
+            let Some(keys) = self.keys.get(&info.action) else { continue };
+            let (lost, left): (Vec<String>, Vec<String>) = keys.iter().cloned().partition(|key| taken(key).is_some());
+            for key in &lost {
+                let Some((by, own)) = taken(key) else { continue };
+                let rest = if left.is_empty() {
+                    "which has no key now".to_owned()
+                } else {
+                    format!("which keeps {}", left.join(", "))
+                };
+                let what = if own == key { key.clone() } else { format!("{key} (it begins as {own} does)") };
+                told.push((by.name, format!("{what} is taken from {}, {rest}", info.name)));
+            }
+            if !lost.is_empty() {
+                self.keys.insert(info.action, left);
+            }
+        }
+        told.into_iter().for_each(|(name, text)| self.tell(name, text));
+    }
+
+    /// Tells which keys mean something else in a pane, where that is so because of the settings.
+    fn tell_shadows(&mut self) {
+        let mut told = Vec::new();
+        for (info, own) in &self.own {
+            for other in ACTIONS.iter().filter(|other| other.action != info.action && meet(info.scope, other.scope)) {
+                let theirs = self.keys.get(&other.action).into_iter().flatten();
+                for key in theirs.filter(|key| clashes(key, own)) {
+                    let is_told =
+                        self.own.iter().any(|(a, k)| a.action == other.action && k == key && other.name < info.name);
+                    if !is_told {
+                        told.push((info.name, shadow((info, own), (other, key))));
+                    }
+                }
+            }
+        }
+        told.into_iter().for_each(|(name, text)| self.tell(name, text));
+    }
+}
+
+/// What becomes of two keys of scopes that meet: the one of the smaller scope counts where both do.
+fn shadow(one: (&ActionInfo, &str), two: (&ActionInfo, &str)) -> String {
+    let ((small, small_key), (large, large_key)) =
+        if width(one.0.scope) <= width(two.0.scope) { (one, two) } else { (two, one) };
+    let place = place(small.scope);
+    if small_key == large_key {
+        return format!("{small_key} means {} {place}, and {} elsewhere", small.name, large.name);
+    }
+    let (short, long, hidden) =
+        if small_key.len() < large_key.len() { (small_key, large_key, large) } else { (large_key, small_key, small) };
+    format!("{short} comes before {long}, so {long} of {} is never reached {place}", hidden.name)
+}
+
+fn place(scope: Scope) -> String {
+    match scope {
+        Scope::Global => "anywhere".into(),
+        Scope::Lists => "in map, context and review".into(),
+        Scope::Pane(Pane::Chat) => "in the chat".into(),
+        Scope::Pane(pane) => format!("in the {}", pane.title()),
+    }
+}
+
+fn width(scope: Scope) -> u8 {
+    match scope {
+        Scope::Pane(_) => 0,
+        Scope::Lists => 1,
+        Scope::Global => 2,
+    }
+}
+
+/// Whether two different scopes count at one place.
+fn meet(one: Scope, two: Scope) -> bool {
+    match (one, two) {
+        _ if one == two => false,
+        (Scope::Global, _) | (_, Scope::Global) => true,
+        (Scope::Lists, Scope::Pane(pane)) | (Scope::Pane(pane), Scope::Lists) => pane != Pane::Chat,
+        (Scope::Lists, Scope::Lists) | (Scope::Pane(_), Scope::Pane(_)) => false,
+    }
+}
+
+/// Whether two sequences cannot both be told apart: they are the same, or one begins the other.
+fn clashes(one: &str, two: &str) -> bool {
+    let begins = |long: &str, short: &str| long.strip_prefix(short).is_some_and(|rest| rest.starts_with(' '));
+    one == two || begins(one, two) || begins(two, one)
+}
+
+/// Whether a key stands for text, or for a change of it, wherever something is typed.
+fn is_text(key: &str) -> bool {
+    key.chars().count() == 1 || matches!(key, "Space" | "Backspace")
+}
+
+/// The action that was probably meant.
+fn nearest(name: &str) -> Option<&'static str> {
+    let name = name.to_ascii_lowercase().replace('_', "-");
+    let likeness = |other: &str| strsim::jaro_winkler(&name, other);
+    let best = ACTIONS.iter().map(|info| info.name).max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(best) > 0.8).then_some(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::tui::action::Binding;
+
+    fn own(entries: &[(&str, &[&str])]) -> BTreeMap<String, Vec<String>> {
+        let list = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect();
+        entries.iter().map(|(name, keys)| ((*name).to_owned(), list(keys))).collect()
+    }
+
+    fn told(entries: &[(&str, &[&str])]) -> Vec<String> {
+        KeyMap::with(&own(entries)).1.into_iter().map(|problem| format!("{}: {}", problem.name, problem.text)).collect()
+    }
+
+    #[test]
+    fn own_keys_take_the_place_of_the_tables() {
+        let (map, problems) = KeyMap::with(&own(&[("accept", &["a", "f9"]), ("reject", &[])]));
+        assert_eq!(problems, []);
+        assert_eq!(map.lookup(Pane::Review, "a"), Binding::Action(Action::Accept));
+        assert_eq!(map.lookup(Pane::Review, "F9"), Binding::Action(Action::Accept));
+        assert_eq!((map.lookup(Pane::Review, "y"), map.lookup(Pane::Review, "n")), (Binding::None, Binding::None));
+        assert_eq!(map.first(Action::Reject), "", "an empty list leaves it without keys");
+    }
+
+    #[test]
+    fn keys_may_change_places() {
+        assert_eq!(told(&[("accept", &["n"]), ("reject", &["y"])]), [""; 0]);
+        assert_eq!(told(&[("send", &["Alt-Enter"]), ("newline", &["Enter", "Ctrl-j"])]), [""; 0]);
+    }
+
+    #[test]
+    fn what_cannot_be_is_told_with_what_was_meant() {
+        assert_eq!(told(&[("acept", &["a"])]), ["acept: there is no action acept; did you mean accept?"]);
+        assert_eq!(told(&[("accept", &["hyper-a", "a"])]), ["accept: `hyper-a` is no key"]);
+        assert_eq!(
+            told(&[("palette", &["p"])])[0],
+            "palette: p is typed in the chat; palette needs one with Ctrl or Alt, or F1 to F24"
+        );
+        assert_eq!(told(&[("quit", &["Ctrl-c"])])[0], "quit: Ctrl-c always leads out; quit needs another key");
+        assert_eq!(told(&[("escape", &["F9"])]), ["escape: Esc stays the key of escape"]);
+        assert_eq!(told(&[("accept", &["a"]), ("reject", &["a"])]), ["reject: a is the key of accept already"]);
+    }
+
+    #[test]
+    fn a_key_that_another_action_had_is_taken_from_it_and_that_is_told() {
+        let (map, problems) = KeyMap::with(&own(&[("accept", &["n"])]));
+        assert_eq!(problems[0].text, "n is taken from reject, which has no key now");
+        assert_eq!(map.lookup(Pane::Review, "n"), Binding::Action(Action::Accept));
+        let taken = told(&[("accept", &["g"])]);
+        assert!(
+            taken.contains(
+                &"accept: g y (it begins as g does) is taken from accept-all, which has no key now".to_owned()
+            ),
+            "{taken:?}"
+        );
+    }
+
+    #[test]
+    fn a_key_that_hides_another_is_told() {
+        assert_eq!(
+            told(&[("palette", &["Ctrl-d"])]),
+            ["palette: Ctrl-d means page-down in map, context and review, and palette elsewhere"]
+        );
+        let hidden = told(&[("map-add", &["g"])]);
+        assert_eq!(hidden, ["map-add: g comes before g g, so g g of top is never reached in the repo map"]);
+    }
+
+    fn any_name() -> impl Strategy<Value = String> {
+        prop_oneof![4 => (0..ACTIONS.len()).prop_map(|at| ACTIONS[at].name.to_owned()), 1 => "[a-z-]{1,8}"]
+    }
+
+    fn any_keys() -> impl Strategy<Value = String> {
+        let table: Vec<&'static str> = ACTIONS.iter().flat_map(|info| info.keys).copied().collect();
+        prop_oneof![
+            proptest::sample::select(table).prop_map(str::to_owned),
+            proptest::sample::select(vec![
+                "Ctrl-c", "Esc", "g", "g Esc", "Ctrl-c x", "q", "F12", "ctrl+x a", "Alt-Esc", ""
+            ])
+            .prop_map(str::to_owned),
+            "[a-zG] ?[a-z]?",
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn no_settings_take_the_way_out_away_and_no_key_means_two_things(
+            overrides in proptest::collection::btree_map(any_name(), proptest::collection::vec(any_keys(), 0..4), 0..8)
+        ) {
+            let (map, _) = KeyMap::with(&overrides);
+            for pane in Pane::ALL {
+                prop_assert_eq!(map.lookup(pane, "Ctrl-c"), Binding::Action(Action::Interrupt));
+                prop_assert_eq!(map.lookup(pane, "Esc"), Binding::Action(Action::Escape));
+            }
+            for key in ["a", "Z", "Space", "Backspace", "é"] {
+                prop_assert_eq!(map.lookup(Pane::Chat, key), Binding::None, "{} is text", key);
+            }
+            let all = || ACTIONS.iter().flat_map(|info| map.of(info.action).iter().map(move |keys| (info, keys)));
+            for (info, keys) in all() {
+                for (other, theirs) in all().filter(|(other, _)| other.scope == info.scope && other.action != info.action) {
+                    prop_assert!(!clashes(keys, theirs), "{} of {} and {} of {}", keys, info.name, theirs, other.name);
+                }
+                // What the map says of an action is what its keys do, except where a smaller scope has them.
+                let pane = match info.scope { Scope::Pane(pane) => pane, Scope::Lists => Pane::Map, Scope::Global => Pane::Chat };
+                match map.lookup(pane, keys) {
+                    Binding::Action(found) => {
+                        let scope = found.info().map(|found| found.scope);
+                        prop_assert!(found == info.action || scope.is_some_and(|scope| width(scope) < width(info.scope)));
+                    }
+                    other => prop_assert!(false, "{} of {} is {:?}", keys, info.name, other),
+                }
+            }
+        }
+    }
+}
