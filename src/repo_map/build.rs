@@ -6,18 +6,19 @@ use std::sync::{Arc, OnceLock};
 use super::explain::{Reasons, Why};
 use super::fit::fit;
 use super::graph::{MapStats, TagGraph};
+use super::growth::Growth;
 use super::history::History;
 use super::index::MapIndex;
-use super::plan::{order, shelf, steps};
+use super::plan::{banned, order, shelf, steps};
 use super::render::{Choice, Writer};
-use super::request::{MapFile, MapRequest};
+use super::request::{MapFile, MapRequest, MapStyle};
 use super::standing::Ranking;
 use super::weights::Weights;
 use crate::syntax::tag::SymbolKind;
 use crate::tokens::TokenCounter;
 
 /// Estimated tokens of the steps that a map is fitted from, in budgets: estimates may be off, and a step may not fit.
-const ENOUGH: usize = 2;
+pub(super) const ENOUGH: usize = 2;
 
 /// The repo map for one request.
 #[derive(Debug)]
@@ -32,9 +33,12 @@ pub struct RepoMap {
     pub files: Vec<RankedFile>,
     /// Sizes of what was ranked.
     pub stats: MapStats,
-    ranking: Arc<Ranking>,
+    pub(super) ranking: Arc<Ranking>,
+    pub(super) style: MapStyle,
+    /// What a larger budget would bring, once somebody has asked.
+    pub(super) growth: OnceLock<Growth>,
     /// The definitions that were chosen for the text, by file.
-    chosen: HashMap<u32, Vec<u32>>,
+    pub(super) chosen: HashMap<u32, Vec<u32>>,
     /// By place: the symbols of the files that someone asked for.
     symbols: Vec<OnceLock<Vec<RankedSymbol>>>,
 }
@@ -50,6 +54,8 @@ pub struct RankedFile {
     pub rank: f64,
     /// Whether the text names it.
     pub shown: bool,
+    /// Tokens of its own part of the text, what it shares with its folder aside.
+    pub tokens: usize,
     /// How many definitions it has.
     pub definitions: usize,
 }
@@ -76,7 +82,9 @@ pub struct RankedSymbol {
     /// Whether it was chosen for the text. (A container may appear in the text for the sake of its members alone.)
     pub shown: bool,
     /// The definitions of its name in its file, as one.
-    symbol: u32,
+    pub(super) symbol: u32,
+    /// Its place among the definitions of its file.
+    pub(super) index: u32,
 }
 
 /// Why a file stands where it does, and each of its symbols.
@@ -103,8 +111,7 @@ impl RepoMap {
     /// Chooses from a ranking and writes what fits.
     pub fn of_ranking(ranking: Ranking, request: &MapRequest, counter: &dyn TokenCounter) -> Self {
         let order = order(&ranking);
-        let gains = if ranking.is_requested() { ranking.weights.asked } else { ranking.weights.unasked };
-        let choices = steps(&ranking, &order, gains, ENOUGH * request.budget);
+        let choices = steps(&ranking, &order, ranking.gains(), ENOUGH * request.budget);
         let index = ranking.index();
         let fitted = fit(&mut Writer::new(index, request.style), &choices, request.budget, counter);
         let chosen = by_file(&fitted.choices);
@@ -113,6 +120,7 @@ impl RepoMap {
             file,
             rank: ranking.scores.files[file as usize],
             shown: chosen.contains_key(&file),
+            tokens: fitted.parts.get(&file).copied().unwrap_or(0),
             definitions: ranking.graph.symbols_of(file).len(),
         };
         Self {
@@ -124,7 +132,14 @@ impl RepoMap {
             chosen,
             symbols: order.iter().map(|_| OnceLock::new()).collect(),
             ranking: Arc::new(ranking),
+            style: request.style,
+            growth: OnceLock::new(),
         }
+    }
+
+    /// How many files the text names.
+    pub fn shown_files(&self) -> usize {
+        self.chosen.len()
     }
 
     /// The place of a path, if it is outside of the chat.
@@ -132,7 +147,7 @@ impl RepoMap {
         self.files.iter().position(|file| file.path.as_ref() == path)
     }
 
-    /// The definitions of the file at a place, best first; none beyond the last place.
+    /// The definitions of the file at a place, best first and banned ones last; none beyond the last place.
     pub fn symbols(&self, place: usize) -> &[RankedSymbol] {
         let Some((file, cell)) = self.files.get(place).zip(self.symbols.get(place)) else {
             return &[];
@@ -155,10 +170,12 @@ impl RepoMap {
                 doc: entry.doc().to_owned(),
                 rank,
                 shown: shown.contains(&index),
+                index,
                 symbol: ranking.graph.symbols_of(file).get(index as usize).copied()?,
             })
         };
-        shelf(ranking, file).into_iter().filter_map(ranked).collect()
+        let out = banned(ranking, file).into_iter().map(|index| (index, 0.0));
+        shelf(ranking, file).into_iter().chain(out).filter_map(ranked).collect()
     }
 
     /// Why the files at some places stand where they do.
@@ -186,7 +203,7 @@ impl PartialEq for RepoMap {
 }
 
 /// The chosen definitions by file; a file whose path alone was chosen has none.
-fn by_file(choices: &[Choice]) -> HashMap<u32, Vec<u32>> {
+pub(super) fn by_file(choices: &[Choice]) -> HashMap<u32, Vec<u32>> {
     let mut chosen: HashMap<u32, Vec<u32>> = HashMap::new();
     for choice in choices {
         chosen.entry(choice.file).or_default().extend(choice.definition);

@@ -17,21 +17,42 @@ pub(crate) struct Fitted {
     pub(crate) tokens: usize,
     /// What it shows, in rank order.
     pub(crate) choices: Vec<Choice>,
+    /// Tokens of each file that it names, those of the headings of folders aside.
+    pub(crate) parts: HashMap<u32, usize>,
 }
 
 /// Fits `choices` (best first) into `budget` tokens. Never over; empty where nothing fits.
 pub(crate) fn fit(writer: &mut Writer<'_>, choices: &[Choice], budget: usize, counter: &dyn TokenCounter) -> Fitted {
-    let mut chosen = choose(writer, choices, budget, counter);
+    let mut lines = LineCounter { counter, known: HashMap::new() };
+    let mut chosen = choose(writer, choices, budget, &mut lines);
     loop {
-        let text: String = pages(writer, &chosen).values().map(|page| writer.page(page)).collect();
+        let pages = pages(writer, &chosen);
+        let text: String = pages.values().map(|page| writer.page(page)).collect();
         let tokens = counter.count(&text);
         if tokens <= budget || chosen.is_empty() {
-            return Fitted { text, tokens, choices: chosen };
+            let parts = parts(writer, pages.values(), &mut lines);
+            return Fitted { text, tokens, choices: chosen, parts };
         }
         // The lines did not add up to the whole, as they do for the known tokenizers: give way by the excess.
         let share = chosen.len() as f64 * budget as f64 / tokens as f64;
         chosen.truncate((share as usize).min(chosen.len() - 1));
     }
+}
+
+/// The tokens of each file on some pages.
+fn parts<'p>(
+    writer: &mut Writer<'_>,
+    pages: impl Iterator<Item = &'p Page>,
+    lines: &mut LineCounter<'_>,
+) -> HashMap<u32, usize> {
+    let mut parts = HashMap::new();
+    for page in pages {
+        let together = writer.is_together(page.iter().map(|(&file, chosen)| (file, chosen)));
+        for (&file, chosen) in page {
+            parts.insert(file, lines.count(&writer.part(file, chosen, together)));
+        }
+    }
+    parts
 }
 
 /// The choices by folder and file, in path order.
@@ -46,8 +67,7 @@ fn pages<'r>(writer: &Writer<'r>, choices: &[Choice]) -> BTreeMap<&'r str, Page>
 
 /// Takes each choice that still fits. A choice changes its own file and now and then the others of its folder, so that is
 /// all that is written and counted again.
-fn choose(writer: &mut Writer<'_>, choices: &[Choice], budget: usize, counter: &dyn TokenCounter) -> Vec<Choice> {
-    let mut lines = LineCounter { counter, known: HashMap::new() };
+fn choose(writer: &mut Writer<'_>, choices: &[Choice], budget: usize, lines: &mut LineCounter<'_>) -> Vec<Choice> {
     let mut folders: HashMap<&str, Folder> = HashMap::new();
     let (mut chosen, mut used, mut failed) = (Vec::new(), 0, 0);
     for choice in choices {
@@ -56,7 +76,7 @@ fn choose(writer: &mut Writer<'_>, choices: &[Choice], budget: usize, counter: &
         }
         let folder = folders.entry(writer.folder(choice.file)).or_default();
         let before = folder.tokens;
-        let undo = folder.take(choice, writer, &mut lines);
+        let undo = folder.take(choice, writer, lines);
         if used - before + folder.tokens <= budget {
             used = used - before + folder.tokens;
             chosen.push(*choice);

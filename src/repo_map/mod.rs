@@ -4,11 +4,13 @@
 //! what the request is about (`mention`, `seed`); the best symbols that fit the budget (`fit`) become text (`render`).
 
 mod build;
+mod choice;
 mod digest;
 mod evidence;
 mod explain;
 mod fit;
 mod graph;
+mod growth;
 mod header;
 mod history;
 mod imports;
@@ -24,14 +26,18 @@ mod render;
 mod request;
 mod score;
 mod seed;
+mod sieve;
 mod standing;
 mod weights;
+mod whence;
 
 pub use build::{Explanation, RankedFile, RankedSymbol, RepoMap};
+pub use choice::{symbol_choice, symbol_readings};
 pub use digest::Digest;
 pub use evidence::{FileWeights, SymbolEvidence, SymbolWeights};
 pub use explain::Why;
 pub use graph::{MapStats, Symbol, TagGraph};
+pub use growth::Growth;
 pub use history::{History, Past, PastCommit};
 pub use imports::Modules;
 pub use index::{IndexFile, MapIndex, RecordAt, Segment, SegmentBuilder};
@@ -40,8 +46,10 @@ pub use plan::Gains;
 pub use rank::{Arcs, PageRank, pagerank};
 pub use refresh::Refresh;
 pub use request::{MapFile, MapRequest, MapStyle};
+pub use sieve::{Sieve, Sifted, SiftedFile};
 pub use standing::Ranking;
 pub use weights::{SIGNALS, Weights};
+pub use whence::{Reference, Whence};
 
 #[cfg(test)]
 mod tests;

@@ -40,11 +40,37 @@ pub(crate) fn order(ranking: &Ranking) -> Vec<u32> {
     order
 }
 
-/// The definitions of a file with their scores, best first. Equal ones stay in source order.
+/// The definitions of a file with their scores, best first, pinned ones before all others; banned ones are left out. Equal
+/// ones stay in source order.
 pub(crate) fn shelf(ranking: &Ranking, file: u32) -> Vec<(u32, f64)> {
-    let mut symbols: Vec<(u32, f64)> = (0u32..).zip(ranking.symbol_scores(file)).collect();
-    symbols.sort_by_key(|symbol| Reverse(settled(symbol.1)));
+    let scored = (0u32..).zip(ranking.symbol_scores(file));
+    let mut symbols: Vec<(u32, f64)> = scored.filter(|(at, _)| !is_among(ranking, file, *at, Chosen::Banned)).collect();
+    symbols.sort_by_key(|symbol| Reverse((is_among(ranking, file, symbol.0, Chosen::Pinned), settled(symbol.1))));
     symbols
+}
+
+/// The banned definitions of a file, in source order.
+pub(crate) fn banned(ranking: &Ranking, file: u32) -> Vec<u32> {
+    let all = 0..ranking.graph.symbols_of(file).len() as u32;
+    all.filter(|at| is_among(ranking, file, *at, Chosen::Banned)).collect()
+}
+
+/// What the caller has chosen of symbols.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Chosen {
+    Pinned,
+    Banned,
+}
+
+/// Whether a definition of a file is among those that were chosen so.
+fn is_among(ranking: &Ranking, file: u32, at: u32, chosen: Chosen) -> bool {
+    let symbols = match chosen {
+        Chosen::Pinned => &ranking.pinned_symbols,
+        Chosen::Banned => &ranking.banned_symbols,
+    };
+    // As a rule nothing is chosen, and nothing is looked up.
+    !symbols.is_empty()
+        && ranking.graph.symbols_of(file).get(at as usize).is_some_and(|symbol| symbols.contains(symbol))
 }
 
 /// A score without the last of its digits, which depend on the order of additions: what is equal stays equal however the
@@ -67,10 +93,12 @@ fn symbol_at_place(place: usize) -> f64 {
 pub(crate) fn steps(ranking: &Ranking, order: &[u32], gains: Gains, enough: usize) -> Vec<Choice> {
     let (seen, opened) = (HashSet::new(), HashSet::new());
     let mut planner = Planner { ranking, order, gains, shelves: HashMap::new(), heap: BinaryHeap::new(), seen, opened };
+    let homes = pinned_homes(ranking);
     // Every path costs some tokens, so those far down can never have their turn; but landmarks are worth a look.
     for (place, &file) in order.iter().enumerate() {
-        if place < enough || path::is_landmark(ranking.index().path(file)) {
-            planner.push_path(place);
+        let is_home = homes.contains(&file);
+        if place < enough || is_home || path::is_landmark(ranking.index().path(file)) {
+            planner.push_path(place, is_home);
         }
     }
     let mut steps = Vec::new();
@@ -89,6 +117,12 @@ pub(crate) fn steps(ranking: &Ranking, order: &[u32], gains: Gains, enough: usiz
     steps
 }
 
+/// The files of pinned symbols.
+fn pinned_homes(ranking: &Ranking) -> HashSet<u32> {
+    let symbols = ranking.graph.symbols();
+    ranking.pinned_symbols.iter().filter_map(|symbol| symbols.get(*symbol as usize)).map(|symbol| symbol.file).collect()
+}
+
 struct Planner<'p> {
     ranking: &'p Ranking,
     /// Files, best first.
@@ -104,12 +138,14 @@ struct Planner<'p> {
 }
 
 impl<'p> Planner<'p> {
-    fn push_path(&mut self, place: usize) {
+    /// Puts a path up; for sure, if it is the `home` of a pinned symbol.
+    fn push_path(&mut self, place: usize, home: bool) {
         let path = self.ranking.index().path(self.order[place]);
         // Half of the folder: it is said once for all of its files.
         let name = path::file_name(path).len();
         let bytes = name + (path.len() - name) / 2;
-        self.push_short(place, None, self.file_chance(place) * self.gains.path, tokens_of(bytes, 3.8) + 2.0);
+        let chance = if home { 1.0 } else { self.file_chance(place) };
+        self.push_short(place, None, chance * self.gains.path, tokens_of(bytes, 3.8) + 2.0);
     }
 
     /// The probability that the file at a place is needed.
@@ -124,6 +160,16 @@ impl<'p> Planner<'p> {
             }
             false => at_place(place),
         }
+    }
+
+    /// The probability that a file and the symbol at a place of its shelf are needed.
+    fn chance(&self, place: usize, symbol: usize) -> f64 {
+        let at = self.shelves.get(&place).and_then(|shelf| shelf.get(symbol)).map(|definition| definition.0);
+        let file = self.order.get(place).copied();
+        if at.zip(file).is_some_and(|(at, file)| is_among(self.ranking, file, at, Chosen::Pinned)) {
+            return 1.0;
+        }
+        self.file_chance(place) * self.symbol_chance(place, symbol)
     }
 
     /// The probability that the symbol at a place of its shelf is needed.
@@ -177,7 +223,7 @@ impl<'p> Planner<'p> {
         for at in symbol..shelf {
             let Some(entry) = self.entry(place, at) else { continue };
             if self.seen.insert((place, entry.name())) {
-                let gain = self.file_chance(place) * self.symbol_chance(place, at) * self.gains.name;
+                let gain = self.chance(place, at) * self.gains.name;
                 self.push_short(place, Some(at), gain, tokens_of(entry.name().len(), 5.0) + 2.0);
                 return;
             }
@@ -191,7 +237,7 @@ impl<'p> Planner<'p> {
         let opens = entry.container().is_some_and(|container| !self.opened.contains(&(place, container)));
         let line = (tokens_of(entry.header().len(), 3.6).min(26.0) + 2.0 - saved).max(1.0);
         let cost = line + if opens { CONTAINER } else { 0.0 };
-        let gain = self.file_chance(place) * self.symbol_chance(place, symbol) * self.gains.line;
+        let gain = self.chance(place, symbol) * self.gains.line;
         self.heap.push(Step { worth: gain / cost, cost, place, symbol: Some(symbol), tier: Tier::Line, opens });
     }
 

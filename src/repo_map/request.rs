@@ -37,9 +37,9 @@ pub struct MapRequest {
     pub mentioned_idents: Vec<String>,
     /// The user's message: paths, identifiers and words in it count as mentioned where the repository has them.
     pub message: String,
-    /// Files that come first, whatever the request says.
+    /// Files that come first, whatever the request says, and symbols as `path#name` (see [`super::symbol_choice`]).
     pub pinned: Vec<String>,
-    /// Files that are never shown.
+    /// Files that are never shown, and symbols.
     pub banned: Vec<String>,
     /// Files that were edited since the last commit, or just before.
     pub edited: Vec<String>,

@@ -12,6 +12,8 @@ use crate::syntax::tag::SymbolKind;
 
 /// Files that are asked what they are near to, and changed with.
 const LEADERS: usize = 12;
+/// What is not worth telling as a ground.
+const LEAST_GROUND: f64 = 0.005;
 
 /// What puts files and definitions into the map. Definitions are scored when asked for: a map looks into few files.
 #[derive(Debug, Default)]
@@ -25,6 +27,8 @@ pub(crate) struct Scores {
     asks_for_tests: bool,
     /// Names that the files of the chat reference.
     from_chat: BTreeSet<u32>,
+    /// By file: one where it was edited and not committed, else zero.
+    edited: Vec<f64>,
 }
 
 impl Scores {
@@ -32,10 +36,11 @@ impl Scores {
     pub(crate) fn new(ranking: &Ranking, request: &MapRequest) -> Self {
         let requested = is_requested(ranking);
         let asks_for_tests = request.message.to_lowercase().contains("test");
+        let edited = among(ranking, &request.edited);
         let files = if requested {
-            requested_files(ranking, request, asks_for_tests)
+            evidence::odds_shares(&shown(ranking, &requested_odds(ranking, &edited, asks_for_tests, &mut |_, _| {})))
         } else {
-            unrequested_files(ranking, request)
+            unrequested_files(ranking, &edited, &mut |_, _| {})
         };
         let chat = (0u32..).zip(&ranking.chat).filter(|(_, chat)| **chat).map(|(file, _)| file);
         Self {
@@ -44,6 +49,7 @@ impl Scores {
             best_passage: ranking.relevance.files.iter().map(|file| file.best).fold(f64::MIN_POSITIVE, f64::max),
             asks_for_tests,
             from_chat: chat.flat_map(|file| ranking.index().references(file)).map(|uses| uses.name).collect(),
+            edited,
         }
     }
 }
@@ -56,41 +62,81 @@ fn is_requested(ranking: &Ranking) -> bool {
 }
 
 /// The rank by references, and what is at hand: what was edited, and what changes with the chat.
-fn unrequested_files(ranking: &Ranking, request: &MapRequest) -> Vec<f64> {
+///
+/// Each kind of evidence is told as soon as it has been added.
+fn unrequested_files(ranking: &Ranking, edited: &[f64], tell: &mut dyn FnMut(&'static str, &[f64])) -> Vec<f64> {
     let (ranks, weights) = (&ranking.flow().files, &ranking.weights);
     let highest = ranks.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let mut scores: Vec<f64> = ranks.iter().map(|rank| rank / highest).collect();
+    tell("references to it", &scores);
     let history = f64::from(u8::from(weights.file.with_chat > 0.0));
     evidence::add(&mut scores, history, &ranking.graph.past().changed_with(&chat_files(ranking)));
-    evidence::add(&mut scores, weights.file.edited, &among(ranking, &request.edited));
+    tell("commits that changed it with the chat's files", &scores);
+    evidence::add(&mut scores, weights.file.edited, edited);
+    tell("changes that are not committed", &scores);
     for (score, file) in scores.iter_mut().zip(ranking.index().files()) {
         *score *= if path::is_aside(&file.path) { weights.aside } else { 1.0 };
     }
+    tell("lying aside: a test, an example, vendored code", &scores);
     scores
 }
 
-fn requested_files(ranking: &Ranking, request: &MapRequest, asks_for_tests: bool) -> Vec<f64> {
+/// What speaks for each file, as log-odds. Each kind of evidence is told as soon as it has been added.
+fn requested_odds(
+    ranking: &Ranking,
+    edited: &[f64],
+    asks_for_tests: bool,
+    tell: &mut dyn FnMut(&'static str, &[f64]),
+) -> Vec<f64> {
     let (weights, past) = (&ranking.weights.file, ranking.graph.past());
     let mut odds = vec![0.0; ranking.chat.len()];
     let [best, three, whole, path] = ranking.relevance.views();
     evidence::add(&mut odds, weights.best, &best);
     evidence::add(&mut odds, weights.three, &three);
     evidence::add(&mut odds, weights.whole, &whole);
+    tell("words of the message in its text", &odds);
     evidence::add(&mut odds, weights.path, &path);
+    tell("words of the message in its path", &odds);
     evidence::add(&mut odds, weights.named, &named(ranking));
-    evidence::add(&mut odds, weights.edited, &among(ranking, &request.edited));
+    tell("named in the message", &odds);
+    evidence::add(&mut odds, weights.edited, edited);
+    tell("changes that are not committed", &odds);
     evidence::add(&mut odds, weights.resembling, &past.resembling(&ranking.query));
+    tell("commits with a message like this", &odds);
     for (file, odds) in (0u32..).zip(&mut odds) {
         *odds += of_its_kind(ranking, file, asks_for_tests);
     }
+    tell("its kind: a test, an example, no code", &odds);
     let (chat, leaders) = (chat_files(ranking), evidence::leaders(&shown(ranking, &odds), LEADERS));
     evidence::add(&mut odds, weights.with_leaders, &past.changed_with(&leaders));
     evidence::add(&mut odds, weights.with_chat, &past.changed_with(&chat));
+    tell("commits that changed it with such files", &odds);
     let (weight, start) = if chat.is_empty() { (weights.near_leaders, &leaders) } else { (weights.near_chat, &chat) };
     if weight != 0.0 {
         evidence::add(&mut odds, weight, &ranking.graph.neighbourhood(&ranking.weights).near(start));
+        tell("references between it and such files", &odds);
     }
-    evidence::odds_shares(&shown(ranking, &odds))
+    odds
+}
+
+/// What speaks for a file, or against it, and how much: in log-odds where the request says something, else in parts of the
+/// highest rank. The strongest first.
+pub(crate) fn grounds(ranking: &Ranking, file: u32) -> Vec<(&'static str, f64)> {
+    let (mut grounds, mut before) = (Vec::new(), 0.0);
+    let mut tell = |what, sums: &[f64]| {
+        let now = sums.get(file as usize).copied().unwrap_or(0.0);
+        grounds.push((what, now - before));
+        before = now;
+    };
+    let scores = &ranking.scores;
+    if scores.requested {
+        requested_odds(ranking, &scores.edited, scores.asks_for_tests, &mut tell);
+    } else {
+        unrequested_files(ranking, &scores.edited, &mut tell);
+    }
+    grounds.retain(|(_, weight)| weight.abs() >= LEAST_GROUND);
+    grounds.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+    grounds
 }
 
 /// What lies aside, or holds no code, is seldom meant unless it is named.
@@ -138,6 +184,30 @@ fn among(ranking: &Ranking, paths: &[String]) -> Vec<f64> {
     among
 }
 
+/// What speaks for a definition of a file, or against it, as [`grounds`] tells of the file: its part of the rank that references
+/// bring, unless the request says something.
+pub(crate) fn symbol_grounds(ranking: &Ranking, file: u32, at: u32) -> Vec<(&'static str, f64)> {
+    let weights = &ranking.weights.symbol;
+    let Some(evidence) = ranking.symbol_evidence(file).get(at as usize).copied().filter(|_| ranking.is_requested())
+    else {
+        let all = ranking.symbol_scores(file);
+        let (own, best) = (all.get(at as usize), all.iter().copied().fold(f64::MIN_POSITIVE, f64::max));
+        return own.map(|own| ("references to it", own / best)).into_iter().collect();
+    };
+    let length = f64::from(evidence.lines).ln_1p().min(weights.longest);
+    let mut grounds = vec![
+        ("words of the message in its text", weights.passage * evidence.passage),
+        ("the best such place of its file", weights.passage_in_file * evidence.passage_in_file),
+        ("its length", weights.length * length),
+        ("its kind: a value or a test", weights.minor * f64::from(u8::from(evidence.minor))),
+        ("references from the chat", weights.from_chat * evidence.from_chat),
+        ("named in the message", weights.votes * evidence.votes),
+    ];
+    grounds.retain(|(_, weight)| weight.abs() >= LEAST_GROUND);
+    grounds.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+    grounds
+}
+
 impl Ranking {
     /// Scores of the definitions of a file, in source order, none negative. When the request says something: the
     /// probability of each if its file is needed.
@@ -150,20 +220,24 @@ impl Ranking {
             };
             return symbols.iter().map(inflow).collect();
         }
+        let chance = |evidence: SymbolEvidence| self.weights.symbol.chance(&evidence, symbols.len());
+        self.symbol_evidence(file).into_iter().map(chance).collect()
+    }
+
+    /// What is known of the definitions of a file, in source order.
+    fn symbol_evidence(&self, file: u32) -> Vec<SymbolEvidence> {
+        let symbols = self.graph.symbols_of(file);
         let passages = self.passage_scores(file, symbols.len());
         let best_here = passages.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-        let chance = |((entry, &symbol), passage): ((Entry<'_>, &u32), &f64)| {
-            let evidence = SymbolEvidence {
-                passage: passage / self.scores.best_passage,
-                passage_in_file: passage / best_here,
-                lines: entry.end_line().saturating_sub(entry.line()),
-                minor: is_value(entry.kind()) || (!self.scores.asks_for_tests && is_test(entry)),
-                from_chat: self.chat_use(symbol),
-                votes: self.seeds.symbol_votes[symbol as usize],
-            };
-            self.weights.symbol.chance(&evidence, symbols.len())
+        let evidence = |((entry, &symbol), passage): ((Entry<'_>, &u32), &f64)| SymbolEvidence {
+            passage: passage / self.scores.best_passage,
+            passage_in_file: passage / best_here,
+            lines: entry.end_line().saturating_sub(entry.line()),
+            minor: is_value(entry.kind()) || (!self.scores.asks_for_tests && is_test(entry)),
+            from_chat: self.chat_use(symbol),
+            votes: self.seeds.symbol_votes[symbol as usize],
         };
-        self.index().definitions(file).zip(symbols).zip(&passages).map(chance).collect()
+        self.index().definitions(file).zip(symbols).zip(&passages).map(evidence).collect()
     }
 
     /// What references from the chat say for a symbol: one by the number of files that define its name.

@@ -1,9 +1,12 @@
 //! The rank of every file and symbol for one request.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
+use super::choice::symbols_chosen;
 use super::graph::TagGraph;
 use super::index::MapIndex;
+use super::plan::Gains;
 use super::rank::{PageRank, pagerank};
 use super::request::MapRequest;
 use super::score::Scores;
@@ -20,6 +23,10 @@ pub struct Ranking {
     /// By file: whether it is not shown, because it is in the chat or banned.
     pub(crate) hidden: Vec<bool>,
     pub(crate) pinned: Vec<bool>,
+    /// Symbols that come first in their files and bring these along.
+    pub(crate) pinned_symbols: BTreeSet<u32>,
+    /// Symbols that are not shown.
+    pub(crate) banned_symbols: BTreeSet<u32>,
     pub(crate) query: Query,
     pub(crate) relevance: Relevance,
     pub(crate) seeds: Seeds,
@@ -58,6 +65,8 @@ impl Ranking {
             graph: Arc::clone(graph),
             hidden: chat.iter().zip(&banned).map(|(chat, banned)| *chat || *banned).collect(),
             pinned: listed(&request.pinned),
+            pinned_symbols: symbols_chosen(graph, &request.pinned),
+            banned_symbols: symbols_chosen(graph, &request.banned),
             chat,
             query,
             relevance,
@@ -78,6 +87,11 @@ impl Ranking {
     /// Whether the request says anything of the files, so that the scores follow it.
     pub fn is_requested(&self) -> bool {
         self.scores.requested
+    }
+
+    /// What a path, a name and a line are worth for this request.
+    pub(crate) fn gains(&self) -> Gains {
+        if self.is_requested() { self.weights.asked } else { self.weights.unasked }
     }
 
     /// What the references bring to files and symbols.

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use super::custom::CustomCommands;
 use super::effect::{Clip, Effect};
+use super::map_choices::ThisMap;
 use super::state::Session;
 use super::transcript::Level;
+use crate::repo_map::{Sifted, Whence};
 
 /// Which part of the work a model does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -74,6 +76,22 @@ pub enum LookOrder {
     Commands,
     /// The text of a file under the root, for a look at it.
     File(String),
+    /// Which files and symbols of a map a few letters mean. A newer one of these puts an end to it.
+    Sift {
+        /// The map.
+        map: ThisMap,
+        /// The letters.
+        query: String,
+    },
+    /// Why a file of a map, or a symbol of it, stands where it does.
+    Whence {
+        /// The map.
+        map: ThisMap,
+        /// The place of the file.
+        place: usize,
+        /// The symbol, by its index.
+        symbol: Option<usize>,
+    },
 }
 
 /// A model that can be chosen.
@@ -135,6 +153,26 @@ pub enum LookReport {
         /// Its text, or in words why there is none.
         text: Result<Arc<str>, String>,
     },
+    /// What a few letters mean in a map; nothing if newer ones were typed meanwhile. For the face alone.
+    Sifted {
+        /// The map, as in the order.
+        map: ThisMap,
+        /// The letters, as in the order.
+        query: String,
+        /// What they mean.
+        found: Option<Sifted>,
+    },
+    /// Why something stands in a map where it does. For the face alone.
+    Whence {
+        /// The map, as in the order.
+        map: ThisMap,
+        /// The place of the file.
+        place: usize,
+        /// The symbol, by its index.
+        symbol: Option<usize>,
+        /// Why.
+        whence: Whence,
+    },
 }
 
 /// What was looked up, as far as completion and lists need it.
@@ -173,7 +211,7 @@ impl Session {
             }
             LookReport::Folder { folder, names } => self.known.folder = Some((folder, names)),
             LookReport::Commands(commands) => self.take_commands(commands),
-            LookReport::File { .. } => {}
+            LookReport::File { .. } | LookReport::Sifted { .. } | LookReport::Whence { .. } => {}
         }
         Vec::new()
     }

@@ -77,6 +77,7 @@ pub use keeping::{
     WhichSession, export,
 };
 pub use looking::{Known, LookOrder, LookReport, ModelRow, ModelUse, Page};
+pub use map_choices::{MAP_BUDGET_STEP, ThisMap};
 pub use mentions::{Attachment, LookedUp, MentionOrder, MentionReport, Wanted};
 pub use modes::ModeRules;
 pub use processes::{

@@ -12,6 +12,7 @@ use super::fetching::Outside;
 use super::folding::{Folded, Folding};
 use super::keeping::Keeping;
 use super::looking::Known;
+use super::map_choices::MapPast;
 use super::modes::{ModeRules, Waiting};
 use super::processes::Processes;
 use super::question::Question;
@@ -119,6 +120,8 @@ pub struct Session {
     pub pinned: BTreeSet<String>,
     /// Files that the map never shows.
     pub banned: BTreeSet<String>,
+    /// Choices about the map that can be taken back.
+    pub(super) map_past: MapPast,
     /// Servers that were found and can be chosen from.
     pub servers: Vec<LocalServer>,
     /// A text for the clipboard that the face has not taken yet.
@@ -202,6 +205,7 @@ impl Session {
             map_refreshes: 0,
             pinned: BTreeSet::new(),
             banned: BTreeSet::new(),
+            map_past: MapPast::default(),
             servers: Vec::new(),
             clipboard: None,
             returned_draft: None,

@@ -1,7 +1,5 @@
 //! The app between two frames: the session, the panes' own state, the focus and the overlay on top.
 
-use std::collections::BTreeSet;
-
 use super::action::{Action, KeyMap, Pane, Scope};
 use super::completing::Completion;
 use super::composer::Composer;
@@ -9,6 +7,7 @@ use super::desk::Desk;
 use super::hits::Hits;
 use super::notify::Attention;
 use super::overlay::Overlay;
+use super::pane::repo_map::MapPane;
 use super::preview::Previews;
 use super::theme::Theme;
 use super::view::ViewCache;
@@ -59,15 +58,6 @@ pub struct ChatScroll {
     pub from_bottom: usize,
     /// Whether what the model thought is shown in full.
     pub thoughts: bool,
-}
-
-/// State of the map pane.
-#[derive(Debug, Default)]
-pub struct MapPane {
-    /// Files that show their symbols.
-    pub open: BTreeSet<String>,
-    /// The line under the cursor.
-    pub window: ListWindow,
 }
 
 /// What the cursor of the review pane is on.
@@ -219,8 +209,7 @@ impl App {
         }
         let parts = self.session.view.as_ref().map_or(0, |view| view.prompt.chunks.len());
         self.context.set_len(parts);
-        let rows = self.map_rows().len();
-        self.map.window.set_len(rows);
+        self.settle_map();
         if let Some(draft) = self.session.returned_draft.take()
             && self.composer.is_empty()
         {
@@ -239,6 +228,9 @@ impl App {
         self.hits = cache.hits.clone();
         self.desk.drawn();
         self.map.window.set_height(cache.heights[0]);
+        if let Some(text) = &mut self.map.text {
+            text.window.set_height(cache.heights[0]);
+        }
         self.context.set_height(cache.heights[1]);
         self.chat.from_bottom = cache.chat.from_bottom;
         self.page = match self.focus {

@@ -28,6 +28,7 @@ impl App {
         self.show_known();
         self.offer_sessions();
         self.settle();
+        tasks.extend(self.sift_anew());
         tasks.extend(self.complete_anew());
         tasks
     }
@@ -37,6 +38,7 @@ impl App {
         let held = (self.context_title(), self.review_path());
         self.completion.note(&report);
         self.previews.note(&report);
+        self.note_for_map(&report);
         let effects = self.session.handle(report);
         self.hold_context(held.0.as_deref());
         self.hold_review(held.1.as_deref());
@@ -54,6 +56,7 @@ impl App {
         self.show_known();
         self.offer_sessions();
         self.settle();
+        tasks.extend(self.sift_anew());
         tasks.extend(self.complete_anew());
         tasks
     }
@@ -104,6 +107,9 @@ impl App {
             let reply = overlay.key(key);
             return self.overlay_reply(reply);
         }
+        if self.focus == Pane::Map && self.map.is_typing() && !self.is_elsewhere(&name) {
+            return self.map_filter_key(key);
+        }
         if self.focus == Pane::Chat
             && let Some(tasks) = self.completion_key(&name)
         {
@@ -144,6 +150,9 @@ impl App {
     fn paste(&mut self, text: &str) -> Vec<Task> {
         if let Some(overlay) = &mut self.overlay {
             overlay.paste(text);
+            return Vec::new();
+        }
+        if self.focus == Pane::Map && self.map_filter_paste(text) {
             return Vec::new();
         }
         self.focus = Pane::Chat;
@@ -224,6 +233,8 @@ impl App {
                 self.overlay = Some(Overlay::logs(&self.session.processes.logs));
                 run(self.session.stop_run(number))
             }
+            Reply::Peek(places) => self.peek_at(places),
+            Reply::Edit(path, line) => vec![Task::Edit(Editing::File { path, line })],
             Reply::Resume(number) => run(self.session.resume(Some(number.to_string()))),
             Reply::Recall(text) => {
                 self.completion.hush();

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::doctor::{checks_text, checkup, server_check, version};
@@ -58,6 +59,17 @@ impl Runner {
             LookOrder::File(path) => self.looking(move |runner| {
                 let text = crate::workspace::read(&runner.shared.root, &path);
                 LookReport::File { text: text.map(|file| file.text).map_err(|error| error.to_string()), path }
+            }),
+            LookOrder::Sift { map, query } => {
+                let number = self.shared.newest_sift.fetch_add(1, Ordering::SeqCst) + 1;
+                self.looking(move |runner| {
+                    let found = map.0.sift(&query, &|| runner.shared.newest_sift.load(Ordering::SeqCst) != number);
+                    LookReport::Sifted { map, query, found }
+                });
+            }
+            LookOrder::Whence { map, place, symbol } => self.looking(move |_| {
+                let whence = map.0.whence(place, symbol);
+                LookReport::Whence { map, place, symbol, whence }
             }),
             LookOrder::Commands => self.looking(|runner| {
                 let (commands, problems) =

@@ -60,7 +60,7 @@ pub use store::map_store;
 pub use write::{NotWritten, WriteOutcome, recovered, unwrite, write, write_files};
 
 use self::fetching::Fetching;
-use super::{ChatFile, ContextOrder, ContextView, Effect, Failure, Report};
+use super::{ChatFile, ContextOrder, ContextView, Effect, Failure, MAP_BUDGET_STEP, Report};
 use crate::config::Endpoint;
 use crate::context::Window;
 use crate::edit::FormatChoice;
@@ -90,6 +90,8 @@ struct Shared {
     counter: RwLock<Arc<CachedCounter>>,
     survey: watch::Sender<Option<Arc<Survey>>>,
     newest_measure: AtomicU64,
+    /// The newest question of the map's filter.
+    newest_sift: AtomicU64,
     measuring: Mutex<()>,
     surveying: Mutex<Arc<AtomicBool>>,
     /// Surveys that run, those that were told to stop included.
@@ -121,6 +123,7 @@ impl Runner {
             line: RwLock::new(line),
             survey: watch::Sender::new(None),
             newest_measure: AtomicU64::new(0),
+            newest_sift: AtomicU64::new(0),
             measuring: Mutex::default(),
             surveying: Mutex::default(),
             surveys: AtomicUsize::new(0),
@@ -233,7 +236,14 @@ impl Runner {
             // One at a time: whoever waited here may be outdated by now.
             let _turn = lock(&runner.shared.measuring);
             if current(&runner) {
-                let measured = caught(|| runner.compose(&order, true, None));
+                let measured = caught(|| {
+                    let view = runner.compose(&order, true, None);
+                    // For the line that says what more tokens would bring.
+                    if let Some(map) = view.map.as_ref().filter(|map| map.budget > 0) {
+                        map.foresee(MAP_BUDGET_STEP, runner.counter().as_ref());
+                    }
+                    view
+                });
                 runner.report_now(match measured {
                     Ok(view) => Report::Measured { generation, view },
                     Err(failure) => Report::Failed(failure),

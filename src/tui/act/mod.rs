@@ -15,5 +15,4 @@ mod showing;
 mod waiting;
 
 pub(crate) use command::is_command;
-pub(super) use map::MapRow;
 pub use past::Recall;

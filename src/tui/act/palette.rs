@@ -57,7 +57,7 @@ impl App {
             Action::ResetBorders if self.desk.borders.is_empty() => Some("no border was moved"),
             _ => match info.scope {
                 Scope::Pane(Pane::Review) if !self.reviewing() => Some("nothing is under review"),
-                Scope::Pane(Pane::Map) if is_empty(&self.map.window) => Some("the map is empty"),
+                Scope::Pane(Pane::Map) => self.why_not_map(info.action),
                 Scope::Pane(Pane::Context) if is_empty(&self.context) => Some("nothing is measured yet"),
                 Scope::Lists if self.focus == Pane::Chat => Some("only in map, context and review"),
                 _ => None,

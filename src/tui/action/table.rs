@@ -125,7 +125,7 @@ actions! {
     /// Leave the pane for the chat.
     Leave: "leave", Scope::Lists, ["q"], "back to chat";
 
-    /// Open or close the file under the cursor.
+    /// Open or close the file under the cursor; on a symbol, show where it is defined.
     Expand: "expand", MAP, ["Enter", "Space", "l", "Right"], "open";
     /// Close the file under the cursor.
     Collapse: "collapse", MAP, ["h", "Left"], "close";
@@ -133,14 +133,28 @@ actions! {
     MapAdd: "map-add", MAP, ["a"], "add";
     /// Add the file under the cursor for reference.
     MapReadOnly: "map-read-only", MAP, ["r"], "read-only";
-    /// Put the file under the cursor first in the map, or no more.
+    /// Put the file or symbol under the cursor first in the map, or no more.
     MapPin: "map-pin", MAP, ["p"], "pin";
-    /// Keep the file under the cursor out of the map (`/ban` without a name lets all back in).
+    /// Keep the file or symbol under the cursor out of the map, or no more (`/ban` without a name lets all back in).
     MapBan: "map-ban", MAP, ["b"], "ban";
     /// Give the map more tokens.
     MapMore: "map-more", MAP, ["+", "="], "more tokens";
     /// Give the map fewer tokens.
     MapLess: "map-less", MAP, ["-"], "fewer";
+    /// Search files and symbols of the map by a few letters.
+    MapFilter: "map-filter", MAP, ["/"], "filter";
+    /// Say why the file or symbol under the cursor stands where it does.
+    MapWhy: "map-why", MAP, ["w"], "why";
+    /// Show the file under the cursor, or where the symbol under it is defined.
+    MapPeek: "map-peek", MAP, ["v"], "show";
+    /// Open the file under the cursor in the editor, at the symbol.
+    MapEdit: "map-edit", MAP, ["o"], "editor";
+    /// Show the map as the model gets it, or as files again.
+    MapStyle: "map-style", MAP, ["t"], "as sent";
+    /// Take the last choice about the map back: what was pinned or kept out, or its budget.
+    MapUndo: "map-undo", MAP, ["u"], "undo";
+    /// Make the choice about the map again that was taken back.
+    MapRedo: "map-redo", MAP, ["Ctrl-r"], "redo";
 
     /// Take the file under the cursor out of the chat.
     ContextDrop: "context-drop", CONTEXT, ["d", "Delete"], "drop";

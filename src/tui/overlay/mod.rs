@@ -6,8 +6,10 @@ mod log;
 mod menu;
 mod past;
 mod paste;
+mod peek;
 mod viewer;
 mod voice;
+mod why;
 
 use std::sync::Arc;
 
@@ -24,13 +26,15 @@ use super::theme::{Role, Theme};
 use super::widget::picker::{Outcome, Picker};
 use crate::llm::LocalServer;
 use crate::models::Api;
-use crate::session::{CustomCommands, ModelRow, ModelUse, Question, Recording, RunLog};
+use crate::session::{CustomCommands, ModelRow, ModelUse, Question, Recording, RunLog, ThisMap};
 use ask::AskBox;
 use log::LogView;
 use menu::Menu;
 use paste::PasteBox;
+pub use peek::{Peek, Place};
 use viewer::Viewer;
 use voice::VoiceMeter;
+use why::WhyView;
 
 /// What lies over the panes.
 #[derive(Debug)]
@@ -57,6 +61,10 @@ pub enum Overlay {
     Sessions(Picker, Vec<i64>),
     /// What was typed before.
     Inputs(Picker, Vec<String>),
+    /// Places in files.
+    Peek(Peek),
+    /// Why something stands in the map where it does.
+    Why(WhyView),
 }
 
 /// What an overlay says to a key.
@@ -97,6 +105,10 @@ pub enum Reply {
     Resume(i64),
     /// Type this again.
     Recall(String),
+    /// Look at these places.
+    Peek(Vec<Place>),
+    /// Open this file in the editor, at the line.
+    Edit(String, usize),
 }
 
 /// What an overlay needs to show a file in its colours.
@@ -206,6 +218,11 @@ impl Overlay {
         Self::Voice(VoiceMeter::new(recording))
     }
 
+    /// Why something stands in the map where it does: the question.
+    pub fn why(map: &ThisMap, place: usize, symbol: Option<usize>) -> Self {
+        Self::Why(WhyView::new(map, place, symbol))
+    }
+
     /// What commands printed.
     pub fn logs(logs: &[RunLog]) -> Self {
         Self::Log(LogView::new(logs))
@@ -242,6 +259,8 @@ impl Overlay {
             Self::Voice(meter) => meter.key(key),
             Self::Log(logs) => logs.key(key),
             Self::Menu(menu) => menu.key(key),
+            Self::Peek(peek) => peek.key(key),
+            Self::Why(why) => why.key(key),
             Self::Sessions(picker, numbers) => past::chosen(picker.key(key), numbers, |number| Reply::Resume(*number)),
             Self::Inputs(picker, inputs) => past::chosen(picker.key(key), inputs, |text| Reply::Recall(text.clone())),
             Self::Abandon(_) => match key.code {
@@ -259,17 +278,20 @@ impl Overlay {
             Self::Menu(menu) => menu.picker.paste(text),
             Self::Sessions(picker, _) | Self::Inputs(picker, _) => picker.paste(text),
             Self::Read(_) | Self::Abandon(_) | Self::Ask(_) | Self::Voice(_) | Self::Log(_) => {}
+            Self::Peek(_) | Self::Why(_) => {}
         }
     }
 
     /// Draws it over `screen`.
-    pub fn draw(&mut self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _sight: Sight<'_>) {
+    pub fn draw(&mut self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, sight: Sight<'_>) {
         match self {
             Self::Read(viewer) => viewer.draw(frame, screen, theme),
             Self::Paste(paste) => paste.draw(frame, screen, theme),
             Self::Ask(question) => question.draw(frame, screen, theme),
             Self::Voice(meter) => meter.draw(frame, screen, theme),
             Self::Log(logs) => logs.draw(frame, screen, theme),
+            Self::Peek(peek) => peek.draw(frame, screen, theme, sight),
+            Self::Why(why) => why.draw(frame, screen, theme),
             Self::Files(picker, _)
             | Self::Servers(picker, _)
             | Self::Sessions(picker, _)

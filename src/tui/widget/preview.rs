@@ -24,11 +24,26 @@ pub fn draw(
     coloring: &mut Coloring,
     theme: &Theme,
 ) {
+    let count = lines::split(text).len();
+    let rows = usize::from(area.height);
+    let marked = line.map(|line| line.saturating_sub(1).min(count.saturating_sub(1)));
+    // The marked line stands a third from the top.
+    let first = marked.unwrap_or(0).saturating_sub(rows / 3).min(count.saturating_sub(rows));
+    draw_from(frame, area, (path, text), (first, line), coloring, theme);
+}
+
+/// Draws the part of `text` from its line `first` (0-based) on, with a mark at a line (1-based).
+pub fn draw_from(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    (path, text): (&str, &str),
+    (first, line): (usize, Option<usize>),
+    coloring: &mut Coloring,
+    theme: &Theme,
+) {
     let all = lines::split(text);
     let rows = usize::from(area.height);
     let marked = line.map(|line| line.saturating_sub(1).min(all.len().saturating_sub(1)));
-    // The marked line stands a third from the top.
-    let first = marked.unwrap_or(0).saturating_sub(rows / 3).min(all.len().saturating_sub(rows));
     let colors = coloring.get(Language::Path(path), text);
     let digits = all.len().max(1).ilog10() as usize + 1;
     let columns = usize::from(area.width);

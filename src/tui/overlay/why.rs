@@ -1,0 +1,173 @@
+//! Why a file or a symbol stands where it does in the map: what speaks for it, and the references that weigh most.
+
+use crossterm::event::KeyEvent;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use super::{Place, Reply, centred, window};
+use crate::repo_map::{Reference, Whence};
+use crate::session::ThisMap;
+use crate::text::{sanitize, width};
+use crate::tui::key;
+use crate::tui::theme::{Role, Theme};
+use crate::tui::view::under_cursor;
+use crate::tui::widget::scroll::ListWindow;
+
+/// Cells of a gauge.
+const GAUGE: usize = 8;
+
+/// Why one thing stands where it does.
+#[derive(Debug)]
+pub struct WhyView {
+    map: ThisMap,
+    of: (usize, Option<usize>),
+    whence: Option<Whence>,
+    window: ListWindow,
+}
+
+impl WhyView {
+    /// The question; the answer follows.
+    pub fn new(map: &ThisMap, place: usize, symbol: Option<usize>) -> Self {
+        Self { map: map.clone(), of: (place, symbol), whence: None, window: ListWindow::default() }
+    }
+
+    /// Takes the answer, if it is to this question.
+    pub fn answer(&mut self, map: &ThisMap, of: (usize, Option<usize>), whence: &Whence) {
+        if (&self.map, self.of) == (map, of) {
+            self.window = ListWindow::new(whence.references.len());
+            self.whence = Some(whence.clone());
+        }
+    }
+
+    /// Takes a key.
+    pub fn key(&mut self, key: KeyEvent) -> Reply {
+        match key::name(key).as_str() {
+            "j" | "Down" => self.window.step(1),
+            "k" | "Up" => self.window.step(-1),
+            "Home" | "g" => self.window.first(),
+            "End" | "G" => self.window.last(),
+            "Enter" if !self.window.is_empty() => return Reply::Peek(self.places()),
+            "Esc" | "q" | "Enter" | "w" => return Reply::Close,
+            _ => {}
+        }
+        Reply::Stay
+    }
+
+    /// The references as places to look at, the one under the cursor first.
+    fn places(&self) -> Vec<Place> {
+        let Some(whence) = &self.whence else { return Vec::new() };
+        let place = |reference: &Reference| Place {
+            path: reference.why.from.clone(),
+            line: Some(reference.line).filter(|line| *line > 0),
+            name: reference.why.ident.clone(),
+        };
+        let mut places: Vec<Place> = whence.references.iter().map(place).collect();
+        let first = self.window.selected().unwrap_or(0).min(places.len());
+        places.rotate_left(first);
+        places
+    }
+
+    /// Draws it in the middle of the screen.
+    pub fn draw(&mut self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme) {
+        let columns = screen.width.saturating_sub(4).min(90);
+        let mut lines = self.head(theme);
+        let inside = usize::from(columns.saturating_sub(2));
+        match &self.whence {
+            None => lines.push(Line::styled("looking at every reference …", theme.style(Role::Muted))),
+            Some(whence) => {
+                lines.extend(grounds(whence, inside, theme));
+                lines.extend(self.references(whence, inside, theme));
+            }
+        }
+        let hint =
+            if self.window.is_empty() { "Esc closes" } else { "j k choose · Enter shows the reference · Esc closes" };
+        let rows = u16::try_from(lines.len() + 3).unwrap_or(u16::MAX).min(screen.height.saturating_sub(2));
+        let area = centred(screen, columns, rows);
+        let inner = window(frame, area, &self.title(inside.saturating_sub(2)), theme);
+        let last = Rect { y: inner.bottom().saturating_sub(1), height: inner.height.min(1), ..inner };
+        let body = Rect { height: inner.height.saturating_sub(1), ..inner };
+        // What the cursor is on stays in view where there is no room for all of it.
+        let under = lines.len().saturating_sub(self.window.len()) + self.window.selected().unwrap_or(0) + 1;
+        let skip = if self.window.is_empty() { 0 } else { under.saturating_sub(usize::from(body.height)) };
+        frame.render_widget(Paragraph::new(lines.split_off(skip.min(lines.len()))), body);
+        frame.render_widget(Line::styled(hint, theme.style(Role::Muted)), last);
+    }
+
+    fn title(&self, columns: usize) -> String {
+        let (place, symbol) = self.of;
+        let path = self.map.0.files.get(place).map_or("", |file| &*file.path);
+        let symbol = symbol.and_then(|at| self.map.0.symbols(place).get(at));
+        let name = symbol.map_or_else(|| path.to_owned(), |symbol| format!("{} in {path}", symbol.name));
+        format!(" why {} ", width::clip_start(&sanitize::visible_line(&name), columns.saturating_sub(6)))
+    }
+
+    /// Where it stands.
+    fn head(&self, theme: &Theme) -> Vec<Line<'static>> {
+        let (place, symbol) = self.of;
+        let map = &self.map.0;
+        let symbols = map.symbols(place);
+        let (what, shown) = match symbol.and_then(|at| Some((at, symbols.get(at)?))) {
+            Some((at, symbol)) => (format!("symbol {} of {} of its file", at + 1, symbols.len()), symbol.shown),
+            None => {
+                let shown = map.files.get(place).is_some_and(|file| file.shown);
+                (format!("place {} of {}", place + 1, map.files.len()), shown)
+            }
+        };
+        let state = if shown { "in the map" } else { "not in the map" };
+        vec![Line::styled(format!("{what} · {state}"), theme.style(Role::Text)), Line::default()]
+    }
+
+    fn references(&self, whence: &Whence, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+        if whence.references.is_empty() {
+            return vec![Line::styled("No file references it.", theme.style(Role::Muted))];
+        }
+        let mut lines = vec![Line::styled("the references that weigh most", theme.style(Role::Title))];
+        let best = whence.references.iter().map(|reference| reference.why.weight).fold(f64::MIN_POSITIVE, f64::max);
+        for (at, reference) in whence.references.iter().enumerate() {
+            let line = if reference.line > 0 { format!(":{}", reference.line) } else { String::new() };
+            let name = format!("  uses {}", sanitize::visible_line(&reference.why.ident));
+            let name = width::clip(&name, columns / 2).into_owned();
+            let room = columns.saturating_sub(GAUGE + 3 + width::columns(&name));
+            let path = sanitize::visible_line(&reference.why.from).into_owned() + &line;
+            let pointer = if self.window.selected() == Some(at) { "▸ " } else { "  " };
+            let mut row = Line::from(vec![Span::styled(pointer, theme.style(Role::Accent))]);
+            row.spans.extend(gauge(reference.why.weight / best, Role::MeterLow, theme));
+            row.spans.push(Span::styled(format!(" {}", width::clip_start(&path, room)), theme.style(Role::Text)));
+            row.spans.push(Span::styled(name, theme.style(Role::Muted)));
+            let columns = u16::try_from(columns).unwrap_or(u16::MAX);
+            lines.push(if self.window.selected() == Some(at) { under_cursor(row, columns, theme) } else { row });
+        }
+        lines
+    }
+}
+
+/// What speaks for it and against it.
+fn grounds(whence: &Whence, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let title = if whence.requested { "what the message says for it" } else { "what its rank comes from" };
+    let mut lines = vec![Line::styled(title, theme.style(Role::Title))];
+    let most = whence.grounds.iter().map(|(_, weight)| weight.abs()).fold(f64::MIN_POSITIVE, f64::max);
+    if whence.grounds.is_empty() {
+        lines.push(Line::styled("  nothing", theme.style(Role::Muted)));
+    }
+    for (what, weight) in &whence.grounds {
+        let (sign, role) = if *weight < 0.0 { ("−", Role::MeterHigh) } else { ("+", Role::MeterLow) };
+        let mut row = Line::from(Span::raw("  "));
+        row.spans.extend(gauge(weight.abs() / most, role, theme));
+        let text = format!(" {sign}{:<5.2} {what}", weight.abs());
+        let text = width::clip(&text, columns.saturating_sub(GAUGE + 2)).into_owned();
+        row.spans.push(Span::styled(text, theme.style(Role::Text)));
+        lines.push(row);
+    }
+    lines.push(Line::default());
+    lines
+}
+
+fn gauge(share: f64, role: Role, theme: &Theme) -> [Span<'static>; 2] {
+    let filled = ((share * GAUGE as f64).ceil() as usize).min(GAUGE);
+    [
+        Span::styled("▮".repeat(filled), theme.style(role)),
+        Span::styled("▯".repeat(GAUGE - filled), theme.style(Role::MeterEmpty)),
+    ]
+}

@@ -1,0 +1,206 @@
+//! What the map pane is about at the moment: which files are open, what is searched, how it is shown, where the cursor is.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::outline::MapText;
+use super::rows::{MapRow, MapRows, Shape};
+use crate::repo_map::{RepoMap, Sifted};
+use crate::tui::widget::input::LineInput;
+use crate::tui::widget::scroll::ListWindow;
+
+/// State of the map pane.
+#[derive(Debug, Default)]
+pub struct MapPane {
+    /// Files that show their symbols.
+    pub open: BTreeSet<String>,
+    /// The line under the cursor.
+    pub window: ListWindow,
+    /// The lines.
+    pub rows: MapRows,
+    /// What is searched.
+    pub filter: Option<MapFilter>,
+    /// The text that the model gets, while that is shown instead.
+    pub text: Option<MapText>,
+    /// What is under the cursor, to be found again in another map.
+    anchor: Option<Anchor>,
+    /// How much was kept out when the lines were last cut.
+    banned: usize,
+}
+
+/// A few letters that the files and symbols are held against.
+#[derive(Debug, Default)]
+pub struct MapFilter {
+    /// The letters.
+    pub input: LineInput,
+    /// Whether keys go there.
+    pub typing: bool,
+    /// What passed; `None` until the first answer is there.
+    pub found: Option<Sifted>,
+    /// The letters whose answer is shown.
+    shown: String,
+    /// The letters that were asked for last, and the map.
+    asked: Option<(String, Arc<RepoMap>)>,
+}
+
+/// What the cursor is on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Anchor {
+    place: usize,
+    path: Arc<str>,
+    /// Name and line of the symbol.
+    symbol: Option<(String, u32)>,
+}
+
+impl MapPane {
+    /// The row under the cursor of the list.
+    pub fn row(&self) -> Option<MapRow> {
+        self.rows.get(self.window.selected()?)
+    }
+
+    /// Whether keys go into the filter.
+    pub fn is_typing(&self) -> bool {
+        self.filter.as_ref().is_some_and(|filter| filter.typing)
+    }
+
+    /// Brings the lines up to date with the map, and with how much the user keeps out of it. With `follow` the cursor stays on what
+    /// it is on, wherever that went; without, on its line.
+    pub fn settle(&mut self, map: Option<&Arc<RepoMap>>, banned: usize, follow: bool) {
+        if !self.rows.is_of(map) {
+            self.rows.set_map(map, &self.open);
+            // What passed is known by places in the map before.
+            let filter = self.filter.as_mut();
+            filter.into_iter().for_each(|filter| filter.found = None);
+            if let Some(text) = &mut self.text {
+                text.set_map(map);
+            }
+            self.reshape(banned);
+            if follow {
+                self.find_again(map);
+            }
+        } else if banned != self.banned {
+            self.reshape(banned);
+            self.find_again(map);
+        }
+        self.note_anchor(map);
+    }
+
+    /// Cuts the lines anew.
+    fn reshape(&mut self, banned: usize) {
+        self.banned = banned;
+        let sifted = self.filter.as_ref().and_then(|filter| filter.found.as_ref());
+        self.rows.shape(Shape { sifted, banned });
+        self.window.set_len(self.rows.len());
+    }
+
+    /// Takes note of what is under the cursor.
+    fn note_anchor(&mut self, map: Option<&Arc<RepoMap>>) {
+        let Some((map, row)) = map.zip(self.row()) else { return };
+        let (place, symbol) = match row {
+            MapRow::File(place) => (place, None),
+            MapRow::Symbol(place, symbol) => (place, map.symbols(place).get(symbol)),
+            MapRow::Rule(_) | MapRow::Banned(_) => return self.anchor = None,
+        };
+        let symbol = symbol.map(|symbol| (symbol.name.clone(), symbol.line));
+        self.anchor = map.files.get(place).map(|file| Anchor { place, path: Arc::clone(&file.path), symbol });
+    }
+
+    /// Puts the cursor on what it was on.
+    fn find_again(&mut self, map: Option<&Arc<RepoMap>>) {
+        let Some((map, anchor)) = map.zip(self.anchor.as_ref()) else { return };
+        let is_there = map.files.get(anchor.place).is_some_and(|file| file.path == anchor.path);
+        let place = if is_there { Some(anchor.place) } else { map.place(&anchor.path) };
+        let Some(place) = place else { return };
+        let symbol = anchor.symbol.as_ref().and_then(|(name, line)| {
+            let by_name = |own: &crate::repo_map::RankedSymbol| own.name == *name;
+            let symbols = map.symbols(place);
+            symbols
+                .iter()
+                .position(|own| by_name(own) && own.line == *line)
+                .or_else(|| symbols.iter().position(by_name))
+        });
+        let row = symbol.and_then(|symbol| self.rows.position(MapRow::Symbol(place, symbol)));
+        if let Some(at) = row.or_else(|| self.rows.position(MapRow::File(place))) {
+            self.window.select(at);
+        }
+    }
+
+    /// Opens or closes the file at a place; the cursor stays on what it is on, or goes to the file.
+    pub fn set_open(&mut self, map: &Arc<RepoMap>, place: usize, open: bool) {
+        let Some(file) = map.files.get(place) else { return };
+        if open {
+            self.open.insert(file.path.to_string());
+        } else {
+            self.open.remove(&*file.path);
+        }
+        self.rows.set_open(place, open);
+        self.note_anchor(Some(map));
+        self.reshape(self.banned);
+        self.find_again(Some(map));
+    }
+
+    /// Begins to search, or goes on with it.
+    pub fn open_filter(&mut self) {
+        self.text = None;
+        self.filter.get_or_insert_default().typing = true;
+    }
+
+    /// Ends the search; the cursor stays on what it is on, among all files.
+    pub fn close_filter(&mut self) {
+        let map = self.rows.map().cloned();
+        self.note_anchor(map.as_ref());
+        self.filter = None;
+        self.reshape(self.banned);
+        self.find_again(map.as_ref());
+    }
+
+    /// What has to be asked so that the search is up to date: the letters.
+    pub fn to_sift(&mut self) -> Option<(Arc<RepoMap>, String)> {
+        let map = self.rows.map()?;
+        let filter = self.filter.as_mut()?;
+        let letters = filter.input.text().trim();
+        if filter.asked.as_ref().is_some_and(|(asked, of)| asked == letters && Arc::ptr_eq(of, map)) {
+            return None;
+        }
+        filter.asked = Some((letters.to_owned(), Arc::clone(map)));
+        if letters.is_empty() {
+            // Everything passes.
+            filter.found = None;
+            let map = Arc::clone(map);
+            self.reshape(self.banned);
+            self.find_again(Some(&map));
+            return None;
+        }
+        Some((Arc::clone(map), letters.to_owned()))
+    }
+
+    /// Takes in what passed. For other letters the cursor goes to the best; in another map it stays on what it is on.
+    pub fn sifted(&mut self, map: &Arc<RepoMap>, letters: &str, found: Option<Sifted>) {
+        if !self.rows.is_of(Some(map)) {
+            return;
+        }
+        let Some(filter) = self.filter.as_mut().filter(|filter| filter.input.text().trim() == letters) else { return };
+        let Some(found) = found else { return };
+        let same = filter.shown == letters;
+        filter.shown = letters.to_owned();
+        filter.found = Some(found);
+        self.reshape(self.banned);
+        if same {
+            self.find_again(Some(map));
+        } else {
+            self.window.first();
+        }
+        self.note_anchor(Some(map));
+    }
+
+    /// Moves the cursor of the list; lines that only divide are passed over.
+    pub fn step(&mut self, by: isize) {
+        self.window.step(by);
+        if matches!(self.row(), Some(MapRow::Rule(_))) {
+            self.window.step(by.signum());
+        }
+        if matches!(self.row(), Some(MapRow::Rule(_))) {
+            self.window.step(-by.signum());
+        }
+    }
+}
