@@ -253,7 +253,7 @@ impl Weave {
 
 /// `text` with the line ends of `base`, unless it has some of both kinds itself; and with one at its end, unless it is to
 /// stand at the end of the file.
-fn ended_like(text: &str, base: &str, is_last: bool) -> String {
+pub(super) fn ended_like(text: &str, base: &str, is_last: bool) -> String {
     let ending = LineEnding::dominant(base);
     let mut text = match ending {
         LineEnding::CrLf if !text.contains("\r\n") => text.replace('\n', "\r\n"),

@@ -11,6 +11,7 @@ mod parts;
 mod stale;
 mod state;
 mod step;
+mod whole;
 
 #[cfg(test)]
 mod tests;
@@ -19,3 +20,4 @@ pub use decision::{Counts, Decision};
 pub use file::{Composed, FileReview};
 pub use hunk::ReviewHunk;
 pub use state::{HunkId, Place, Review};
+pub use whole::PlaceError;

@@ -217,7 +217,7 @@ impl Review {
     }
 
     /// Changes the file of a hunk, as one step if `worked` says so of the result; that result then.
-    fn change_file<T>(
+    pub(super) fn change_file<T>(
         &mut self,
         id: HunkId,
         change: impl FnOnce(&mut FileReview) -> T,

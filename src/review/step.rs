@@ -3,6 +3,7 @@
 use super::file::FileReview;
 use super::hunk::ReviewHunk;
 use super::state::{HunkId, Review};
+use crate::edit::Outcome;
 
 /// One step of the undo history.
 #[derive(Debug, Clone)]
@@ -18,6 +19,8 @@ pub(super) enum Before {
     Hunk(HunkId, ReviewHunk),
     /// Of the file with that index, all of it: its hunks are others now.
     File(usize, FileReview),
+    /// Everything: files came or went.
+    All(Vec<FileReview>, Vec<Outcome>),
 }
 
 impl Review {
@@ -61,6 +64,10 @@ impl Review {
                 }
                 Before::File(index, file) => {
                     self.files.get_mut(*index).into_iter().for_each(|now| std::mem::swap(now, file));
+                }
+                Before::All(files, refused) => {
+                    std::mem::swap(&mut self.files, files);
+                    std::mem::swap(&mut self.refused, refused);
                 }
             }
         }

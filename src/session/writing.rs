@@ -127,6 +127,10 @@ impl Session {
 
     /// A file changed under the review: hunks whose place is untouched move along, the others are told of.
     pub(super) fn reread(&mut self, path: &str, text: Option<&str>) {
+        let is_as_known = |file: &FileReview| file.name_on_disk() == path && file.base.as_deref() == text;
+        if self.review.files.iter().any(is_as_known) {
+            return;
+        }
         let (kept, lost) = self.review.rebase(path, text);
         let moved = match kept {
             0 => String::new(),

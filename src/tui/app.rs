@@ -1,5 +1,6 @@
 //! The app between two frames: the session, the panes' own state, the focus and the overlay on top.
 
+pub use super::act::{DraftPart, ReviewDraft};
 use super::action::{Action, KeyMap, Pane, Scope};
 use super::completing::Completion;
 use super::composer::Composer;
@@ -49,6 +50,8 @@ pub enum Editing {
         /// The line to begin at, 1-based.
         line: usize,
     },
+    /// A text of the review.
+    Review(Box<ReviewDraft>),
 }
 
 /// How far the transcript is scrolled.

@@ -20,6 +20,8 @@ pub(super) struct Draft {
     file: PathBuf,
     arguments: Vec<String>,
     editor: String,
+    /// Line ends at the end of a message mean nothing; at the end of a file they do.
+    is_message: bool,
 }
 
 /// The editor's command line: that of the settings, else of the variables that say so.
@@ -50,16 +52,17 @@ impl Draft {
     /// There is no place for it.
     pub(super) fn new(what: &Editing, editor: String) -> io::Result<Self> {
         match what {
-            Editing::Message(text) => Self::of_text("message.md", text, editor),
+            Editing::Message(text) => Ok(Self { is_message: true, ..Self::of_text("message.md", text, 1, editor)? }),
+            Editing::Review(draft) => Self::of_text(draft.file_name(), &draft.text, draft.line, editor),
             Editing::File { path, line } => {
                 // A name that begins with a dash is no option.
                 let arguments = at_line(&editor, &format!("./{path}"), *line);
-                Ok(Self { folder: None, file: PathBuf::from(path), arguments, editor })
+                Ok(Self { folder: None, file: PathBuf::from(path), arguments, editor, is_message: false })
             }
         }
     }
 
-    fn of_text(name: &str, text: &str, editor: String) -> io::Result<Self> {
+    fn of_text(name: &str, text: &str, line: usize, editor: String) -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("rhumb-text-").tempdir()?;
         let file = folder.path().join(name);
         let mut options = File::options();
@@ -67,8 +70,9 @@ impl Draft {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         options.open(&file)?.write_all(text.as_bytes())?;
-        let arguments = vec![file.to_string_lossy().into_owned()];
-        Ok(Self { folder: Some(folder), file, arguments, editor })
+        let path = file.to_string_lossy().into_owned();
+        let arguments = if line > 1 { at_line(&editor, &path, line) } else { vec![path] };
+        Ok(Self { folder: Some(folder), file, arguments, editor, is_message: false })
     }
 
     /// What opens it. The line is the developer's own and may hold arguments, so that a shell reads it.
@@ -97,7 +101,7 @@ impl Draft {
         let text = bytes.map_err(|error| format!("What `{editor}` wrote cannot be read: {error}."))?;
         drop(folder);
         let text = String::from_utf8(text).map_err(|_| format!("What `{}` wrote is no UTF-8.", self.editor))?;
-        Ok(text.trim_end_matches(['\n', '\r']).to_owned())
+        Ok(if self.is_message { text.trim_end_matches(['\n', '\r']).to_owned() } else { text })
     }
 }
 

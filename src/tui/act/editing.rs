@@ -8,7 +8,8 @@ impl App {
     pub(in crate::tui) fn edited(&mut self, what: &Editing, result: Result<String, String>) -> Vec<Task> {
         match (what, result) {
             // What became of a file of the repository is seen by who follows the files.
-            (Editing::File { .. }, Ok(_)) => Vec::new(),
+            (Editing::File { path, .. }, Ok(_)) => self.file_was_open(path),
+            (Editing::Review(draft), Ok(text)) => self.review_edited(draft, &text),
             (Editing::Message(_), Ok(text)) => {
                 self.focus = crate::tui::action::Pane::Chat;
                 self.typed(|app| app.composer.set(&text))

@@ -11,8 +11,11 @@ mod outside;
 mod palette;
 mod past;
 mod review;
+mod review_edit;
+mod review_failed;
 mod showing;
 mod waiting;
 
 pub(crate) use command::is_command;
 pub use past::Recall;
+pub use review_edit::{DraftPart, ReviewDraft};

@@ -14,6 +14,9 @@ impl App {
             self.hint = "writing …".into();
             return Some(Vec::new());
         }
+        if let Some(tasks) = self.act_beyond_review(action) {
+            return Some(tasks);
+        }
         match action {
             Action::Write => return Some(run(self.session.write_accepted())),
             Action::Abandon if !self.reviewing() => self.hint = "there is nothing under review".into(),

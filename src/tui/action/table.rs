@@ -193,6 +193,12 @@ actions! {
     Undo: "undo", REVIEW, ["u"], "undo";
     /// Decide again what was taken back.
     Redo: "redo", REVIEW, ["Ctrl-r"], "redo";
+    /// Change the lines that the hunk adds in the editor; an edit without a place is put in by hand.
+    EditHunk: "edit-hunk", REVIEW, ["e"], "edit";
+    /// Change the whole file in the editor, as it would be if nothing more was rejected.
+    EditFile: "edit-file", REVIEW, ["E"], "edit file";
+    /// Open the file on disk in the editor, at the line under the cursor.
+    OpenFile: "open-file", REVIEW, ["o"], "open file";
     /// Write the accepted hunks, and only those, and commit them.
     Write: "write", REVIEW, ["w"], "write";
     /// Abandon the whole review; nothing is written.
