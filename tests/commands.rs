@@ -62,10 +62,12 @@ fn keys_page() -> String {
          `rhumb config` and by `rhumb doctor`.\n",
     );
     let scopes = [Scope::Global, Scope::Lists].into_iter().chain(Pane::ALL.into_iter().map(Scope::Pane));
+    let scopes = scopes.chain([Scope::Reading]);
     for scope in scopes {
         let heading = match scope {
             Scope::Global => "Everywhere",
             Scope::Lists => "In map, context and review",
+            Scope::Reading => "In the chat, while one reads",
             Scope::Pane(pane) => &title(pane.title()),
         };
         let _ = write!(page, "\n## {heading}\n\n| action | keys | what |\n|---|---|---|\n");

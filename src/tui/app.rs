@@ -10,12 +10,12 @@ use super::notify::Attention;
 use super::overlay::Overlay;
 use super::pane::repo_map::MapPane;
 use super::preview::Previews;
+use super::reading::Reading;
 use super::theme::Theme;
 use super::view::ViewCache;
 use super::wardrobe::Wardrobe;
 use super::widget::scroll::ListWindow;
 use crate::config::Face;
-use crate::context::Mode;
 use crate::review::{HunkId, Review};
 use crate::session::{Clip, Connection, Effect, Entry, Session};
 
@@ -104,6 +104,8 @@ pub struct App {
     pub overlay: Option<Overlay>,
     /// The chat pane.
     pub chat: ChatScroll,
+    /// Reading in its transcript.
+    pub reading: Reading,
     /// The map pane.
     pub map: MapPane,
     /// The context pane's line under the cursor.
@@ -162,6 +164,7 @@ impl App {
             focus: Pane::Chat,
             overlay: None,
             chat: ChatScroll::default(),
+            reading: Reading::default(),
             map: MapPane::default(),
             context: ListWindow::default(),
             review: ReviewPane::default(),
@@ -196,6 +199,7 @@ impl App {
     /// Keeps cursors inside what they point into, after anything changed.
     pub(super) fn settle(&mut self) {
         self.open_what_waits();
+        self.settle_reading();
         let review = &self.session.review;
         if !contains(review, self.review.cursor) {
             self.review.cursor = nearest(review, self.review.cursor);
@@ -213,15 +217,7 @@ impl App {
         let parts = self.session.view.as_ref().map_or(0, |view| view.prompt.chunks.len());
         self.context.set_len(parts);
         self.settle_map();
-        if let Some(draft) = self.session.returned_draft.take()
-            && self.composer.is_empty()
-        {
-            match self.session.composing() {
-                // A plan is there to be changed.
-                Mode::Editor => self.composer.open(&draft),
-                _ => self.composer.set(&draft),
-            }
-        }
+        self.take_returned_draft();
     }
 }
 
@@ -236,6 +232,7 @@ impl App {
         }
         self.context.set_height(cache.heights[1]);
         self.chat.from_bottom = cache.chat.from_bottom;
+        self.reading.drawn(cache.chat.seen());
         self.page = match self.focus {
             Pane::Review => cache.review.height,
             _ => cache.chat.height,
@@ -263,6 +260,9 @@ impl App {
             Action::Newline | Action::ScrollUp => self.focus == Pane::Chat,
             Action::ScrollDown => self.focus == Pane::Chat && self.chat.from_bottom > 0,
             Action::ToggleThoughts => self.session.transcript.iter().any(has_thoughts),
+            Action::ReadTranscript | Action::SearchTranscript => !self.session.transcript.is_empty() && !self.reading.on,
+            Action::MessageBack | Action::MessageForward | Action::BackToTyping => false,
+            Action::NextMatch | Action::PreviousMatch => self.reading.search.is_some(),
             Action::SendQueued => self.session.turn.is_none() && !self.session.queue.waiting().is_empty(),
             Action::TakeBackQueued => !self.session.queue.waiting().is_empty(),
             // The bar is for what is wanted next; the help tells of these.

@@ -15,6 +15,7 @@ mod notify;
 mod overlay;
 mod pane;
 pub mod preview;
+mod reading;
 mod run;
 mod signals;
 mod status;

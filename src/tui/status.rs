@@ -215,7 +215,8 @@ fn first_keys(app: &App) -> Option<(&str, &'static str)> {
 
 /// The keys of the pane and then the general ones, in the order of the table.
 fn table_keys(app: &App) -> impl Iterator<Item = &'static ActionInfo> + '_ {
-    let scopes = [Scope::Pane(app.focus), Scope::Global];
+    let own = if app.reading.on { Scope::Reading } else { Scope::Pane(app.focus) };
+    let scopes = [own, Scope::Global];
     let in_order = scopes.into_iter().flat_map(|scope| ACTIONS.iter().filter(move |info| info.scope == scope));
     // Scrolling is guessed by everybody, and the places in a list by those who use them.
     let told_elsewhere =

@@ -39,6 +39,7 @@ impl App {
         self.completion.note(&report);
         self.previews.note(&report);
         self.note_for_map(&report);
+        self.reading.note(&report, &self.session.review);
         let effects = self.session.handle(report);
         self.hold_context(held.0.as_deref());
         self.hold_review(held.1.as_deref());
@@ -111,6 +112,11 @@ impl App {
             return self.map_filter_key(key);
         }
         if self.focus == Pane::Chat
+            && let Some(tasks) = self.reading_key(&name, key)
+        {
+            return tasks;
+        }
+        if self.focus == Pane::Chat
             && let Some(tasks) = self.completion_key(&name)
         {
             return tasks;
@@ -156,6 +162,10 @@ impl App {
             return Vec::new();
         }
         self.focus = Pane::Chat;
+        if self.paste_into_search(text) {
+            return Vec::new();
+        }
+        self.stop_reading();
         if let Some(effects) = self.session.take_pasted(text) {
             return run(effects);
         }
@@ -252,7 +262,7 @@ impl App {
             Pane::Map => self.act_on_map(action),
             Pane::Context => self.act_on_context(action),
             Pane::Review => self.act_on_review(action),
-            Pane::Chat => None,
+            Pane::Chat => self.act_on_transcript(action),
         }
         .unwrap_or_else(|| self.act_anywhere(action))
     }
@@ -266,7 +276,6 @@ impl App {
             Action::HistoryBack => return self.recall(true),
             Action::HistoryForward => return self.recall(false),
             Action::HistorySearch => self.search_inputs(),
-            Action::ToggleThoughts => self.chat.thoughts = !self.chat.thoughts,
             Action::ScrollUp => self.chat.from_bottom += self.page,
             Action::ScrollDown => self.chat.from_bottom = self.chat.from_bottom.saturating_sub(self.page),
             Action::Escape => return self.escape(),
@@ -349,16 +358,20 @@ impl App {
             return Vec::new();
         }
         self.chat.from_bottom = 0;
+        let Some(rewound) = self.begin_rerun(&text) else { return Vec::new() };
+        let mut tasks = run(rewound);
         if is_command(&text) {
             self.session.remember_input(&text);
-            return self.run_line(&text);
+            tasks.extend(self.run_line(&text));
+            return tasks;
         }
         let (sent, effects) = self.session.send(&text);
         if sent {
             self.session.remember_input(&text);
             self.composer.clear();
         }
-        run(effects)
+        tasks.extend(run(effects));
+        tasks
     }
 }
 

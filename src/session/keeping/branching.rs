@@ -67,6 +67,13 @@ impl Session {
         effects
     }
 
+    /// The message of the user in that entry, as it would be typed again, and the number of its turn (1-based).
+    pub fn message_again(&self, entry: usize) -> Option<(usize, String)> {
+        let turn = self.messages().iter().position(|at| *at == entry)? + 1;
+        let Some(Entry::User { text, mode, .. }) = self.transcript.get(entry) else { return None };
+        Some((turn, self.as_typed(text, *mode)))
+    }
+
     /// Where the messages of the user stand.
     fn messages(&self) -> Vec<usize> {
         let is_message = |at: &usize| matches!(self.transcript.get(*at), Some(Entry::User { .. }));

@@ -1,9 +1,28 @@
 //! What was opened in the editor comes back.
 
+use crate::context::Mode;
 use crate::session::Level;
+use crate::tui::action::Action;
 use crate::tui::app::{App, Editing, Task};
 
 impl App {
+    /// Takes what the session gives back to be sent again. What is being written meanwhile is not swept away: then the other text
+    /// goes to the earlier inputs, where one key brings it back.
+    pub(in crate::tui) fn take_returned_draft(&mut self) {
+        let Some(draft) = self.session.returned_draft.take().filter(|draft| !draft.trim().is_empty()) else { return };
+        if self.composer.is_empty() {
+            match self.session.composing() {
+                // A plan is there to be changed.
+                Mode::Editor => self.composer.open(&draft),
+                _ => self.composer.set(&draft),
+            }
+        } else if self.composer.text() != draft {
+            self.session.remember_input(&draft);
+            let key = self.keys.first(Action::HistoryBack);
+            self.hint = format!("a message came back; it is among the earlier inputs ({key})");
+        }
+    }
+
     /// Takes what was opened as the editor left it; in words why it does not count, and then all is as it was.
     pub(in crate::tui) fn edited(&mut self, what: &Editing, result: Result<String, String>) -> Vec<Task> {
         match (what, result) {

@@ -10,6 +10,8 @@ mod mouse;
 mod outside;
 mod palette;
 mod past;
+mod reading;
+mod rerun;
 mod review;
 mod review_edit;
 mod review_failed;

@@ -146,12 +146,6 @@ impl App {
         self.click_row(pane, at, double && had_focus)
     }
 
-    /// A click on a row of the map chooses it; a second one opens it.
-    fn click_in_map(&mut self, row: usize, double: bool) -> Vec<Task> {
-        self.map.window.select(row);
-        if double { self.act(Action::Expand) } else { Vec::new() }
-    }
-
     /// A click on a part of the next request chooses it; a second one opens it.
     fn click_in_context(&mut self, row: usize, double: bool) -> Vec<Task> {
         self.context.select(row);
@@ -160,11 +154,6 @@ impl App {
 
     /// A click in the review gives it the focus: a decision takes a key.
     fn click_in_review(&mut self, _row: usize, _double: bool) -> Vec<Task> {
-        Vec::new()
-    }
-
-    /// A click in the chat gives it the focus.
-    fn click_in_chat(&mut self, _row: usize, _double: bool) -> Vec<Task> {
         Vec::new()
     }
 }

@@ -50,6 +50,10 @@ impl App {
             Action::ToggleThoughts if !self.enabled(info.action) => Some("no thoughts came"),
             Action::CopyPrompt | Action::ViewPrompt if session.view.is_none() => Some("nothing is measured yet"),
             Action::FindServers if session.connection == Connection::Demo => Some("this is the demo"),
+            Action::NextMatch | Action::PreviousMatch if self.reading.search.is_none() => Some("nothing is searched for"),
+            Action::ReadTranscript | Action::SearchTranscript if session.transcript.is_empty() => {
+                Some("nothing was said yet")
+            }
             Action::Undo if !self.reviewing() => Some("nothing is under review"),
             Action::Write if self.reviewing() && !self.enabled(info.action) => Some("nothing is accepted"),
             Action::Zoom | Action::ZoomHere if self.is_alone() => Some("the pane has the whole screen already"),
@@ -59,7 +63,8 @@ impl App {
                 Scope::Pane(Pane::Review) if !self.reviewing() => Some("nothing is under review"),
                 Scope::Pane(Pane::Map) => self.why_not_map(info.action),
                 Scope::Pane(Pane::Context) if is_empty(&self.context) => Some("nothing is measured yet"),
-                Scope::Lists if self.focus == Pane::Chat => Some("only in map, context and review"),
+                Scope::Reading if session.transcript.is_empty() => Some("nothing was said yet"),
+                Scope::Lists if self.focus == Pane::Chat && !self.reading.on => Some("only in map, context and review"),
                 _ => None,
             },
         }
@@ -90,6 +95,9 @@ impl App {
         }
         if let Scope::Pane(pane) = info.scope {
             self.focus = pane;
+        }
+        if info.scope == Scope::Reading {
+            self.start_reading();
         }
         self.act(info.action)
     }

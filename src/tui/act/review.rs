@@ -88,6 +88,11 @@ impl App {
         None
     }
 
+    /// Brings the cursor of the review to a hunk, for somebody who comes from elsewhere.
+    pub(in crate::tui) fn go_to_hunk(&mut self, id: HunkId) {
+        self.go_to(id);
+    }
+
     fn go_to(&mut self, id: HunkId) {
         self.review.cursor = id;
         self.review.follow = true;

@@ -41,8 +41,10 @@ pub enum Scope {
     Global,
     /// In one pane while it has the focus.
     Pane(Pane),
-    /// In every pane that lists something: map, context and review.
+    /// In every pane that lists something: map, context and review; and while reading in the chat.
     Lists,
+    /// In the chat while the transcript is read.
+    Reading,
 }
 
 /// One row of the table.

@@ -25,6 +25,7 @@ macro_rules! actions {
 }
 
 const CHAT: Scope = Scope::Pane(Pane::Chat);
+const READING: Scope = Scope::Reading;
 const MAP: Scope = Scope::Pane(Pane::Map);
 const CONTEXT: Scope = Scope::Pane(Pane::Context);
 const REVIEW: Scope = Scope::Pane(Pane::Review);
@@ -52,6 +53,37 @@ actions! {
 
     /// Show or hide what the model thought before its answers.
     ToggleThoughts: "toggle-thoughts", CHAT, ["Alt-t"], "thoughts";
+    /// Read in the transcript: a cursor goes from block to block; Shift-Up in an empty composer does so too.
+    ReadTranscript: "read-transcript", CHAT, ["Alt-r"], "read";
+    /// Search the transcript.
+    SearchTranscript: "search-transcript", CHAT, ["Alt-/"], "search";
+    /// Show the message before the one at the top.
+    MessageBack: "message-back", CHAT, ["Alt-PageUp"], "earlier message";
+    /// Show the message after the one at the top.
+    MessageForward: "message-forward", CHAT, ["Alt-PageDown"], "later message";
+
+    /// Copy the block under the cursor: code without its fences, anything else as it was written.
+    CopyBlock: "copy-block", READING, ["y"], "copy";
+    /// Copy the whole message.
+    CopyMessage: "copy-message", READING, ["Y"], "copy message";
+    /// Do what is nearest: open thoughts, go to the hunks of an edit, copy a link.
+    Follow: "follow", READING, ["Enter", "Space"], "open";
+    /// Open the file that the block names, at its line, in the editor.
+    OpenPlace: "open-place", READING, ["o"], "editor";
+    /// Change a message of yours and send it again; what came after it is left out then.
+    EditAndRerun: "edit-and-rerun", READING, ["e"], "edit, ask again";
+    /// Go to the next message.
+    NextMessage: "next-message", READING, ["]", "}"], "next message";
+    /// Go to the message before.
+    PreviousMessage: "previous-message", READING, ["[", "{"], "message before";
+    /// Search the transcript.
+    SearchHere: "search-here", READING, ["/"], "search";
+    /// Go to the next place of what is searched for.
+    NextMatch: "next-match", READING, ["n", ";"], "next match";
+    /// Go to the place before.
+    PreviousMatch: "previous-match", READING, ["N", ","], "match before";
+    /// Go back to typing; any letter without a meaning here does so too.
+    BackToTyping: "back-to-typing", READING, ["i"], "type";
 
     /// Pick files to add to the chat.
     PickFile: "pick-file", Scope::Global, ["Ctrl-p"], "add files";

@@ -8,7 +8,7 @@ use crate::tui::action::{ACTIONS, Pane, Scope};
 /// Keys as text; the section of `pane` comes first.
 pub fn keys(pane: Pane) -> String {
     let mut sections: Vec<Scope> = Vec::from([Scope::Pane(pane)]);
-    sections.extend([Scope::Lists, Scope::Global]);
+    sections.extend([Scope::Reading, Scope::Lists, Scope::Global]);
     sections.extend(Pane::ALL.into_iter().filter(|other| *other != pane).map(Scope::Pane));
     let mut text = String::new();
     for scope in sections {
@@ -45,6 +45,7 @@ fn heading(scope: Scope) -> &'static str {
     match scope {
         Scope::Global => "everywhere",
         Scope::Lists => "in map, context and review",
+        Scope::Reading => "reading in the chat",
         Scope::Pane(pane) => pane.title(),
     }
 }

@@ -1,12 +1,15 @@
 //! An answer on the screen: its prose as Markdown, each of its edits as a card. What an edit changes is read in the review;
 //! the text as it came is in the prompt viewer.
 
+use std::ops::Range;
+
 use ratatui::text::{Line, Span};
 
 use crate::edit::{Change, Edit, EditStream, FormatChoice, LineKind, StreamEvent};
 use crate::text::{sanitize, width};
 use crate::tui::theme::{Role, Theme};
-use crate::tui::widget::markdown::{Highlighter, StreamingMarkdown, no_highlight, render};
+use super::stops::{EditCard, Stop};
+use crate::tui::widget::markdown::{Highlighter, StreamingMarkdown, code_of, no_highlight, render, sections};
 
 /// An answer, growing.
 #[derive(Debug)]
@@ -20,6 +23,20 @@ pub(super) struct AnswerView {
     /// Edits whose end has arrived.
     ended: usize,
     closed: bool,
+    /// The lines of each stop as last rendered, and those of the edits among them.
+    places: Vec<Range<usize>>,
+    card_lines: Vec<usize>,
+}
+
+/// The line of an edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CardLine {
+    /// Its number.
+    pub(super) line: usize,
+    /// The file as the model wrote it.
+    pub(super) path: String,
+    /// A line that the edit adds or takes away, which tells where in the file it is.
+    pub(super) telling: Option<(LineKind, String)>,
 }
 
 #[derive(Debug)]
@@ -36,12 +53,16 @@ struct Card {
     removed: usize,
     ended: bool,
     complete: bool,
+    /// Its lines so far, with what happens to each.
+    lines: Vec<(LineKind, String)>,
+    /// One of them that tells where in the file the edit is.
+    telling: Option<(LineKind, String)>,
 }
 
 impl Default for AnswerView {
     fn default() -> Self {
         let stream = EditStream::new(FormatChoice::Auto);
-        Self { stream, taken: 0, parts: Vec::new(), held: None, ended: 0, closed: false }
+        Self { stream, taken: 0, parts: Vec::new(), held: None, ended: 0, closed: false, places: Vec::new(), card_lines: Vec::new() }
     }
 }
 
@@ -83,8 +104,9 @@ impl AnswerView {
                 }
                 self.parts.push(Part::Edit(Card { path, ..Card::default() }));
             }
-            StreamEvent::EditLine { kind, .. } => {
+            StreamEvent::EditLine { kind, text } => {
                 if let Some(Part::Edit(card)) = self.parts.last_mut() {
+                    card.lines.push((kind, text));
                     card.added += usize::from(kind == LineKind::Insert);
                     card.removed += usize::from(kind == LineKind::Delete);
                 }
@@ -93,6 +115,7 @@ impl AnswerView {
                 if let Some(Part::Edit(card)) = self.parts.last_mut() {
                     (card.ended, card.complete) = (true, complete);
                     card.count(self.stream.finished_edits().get(self.ended));
+                    card.telling = card.as_stop().telling_line().map(|(kind, text)| (kind, text.to_owned()));
                 }
                 self.ended += 1;
             }
@@ -122,6 +145,8 @@ impl AnswerView {
     pub(super) fn lines(&mut self, columns: u16, theme: &Theme, code: &Highlighter<'_>) -> Vec<Line<'static>> {
         let mut lines: Vec<Line<'static>> = Vec::new();
         let mut after_card = false;
+        self.places.clear();
+        self.card_lines.clear();
         for part in &mut self.parts {
             let is_card = matches!(part, Part::Edit(_));
             let new = match part {
@@ -133,10 +158,57 @@ impl AnswerView {
                 lines.push(Line::default());
             }
             after_card = is_card || (after_card && new.is_empty());
+            let at = lines.len();
+            match part {
+                Part::Prose(markdown) => {
+                    let moved = |lines: &Range<usize>| lines.start + at..lines.end + at;
+                    self.places.extend(markdown.sections().iter().map(|section| moved(&section.lines)));
+                }
+                Part::Edit(_) => {
+                    self.places.push(at..at + 1);
+                    self.card_lines.push(at);
+                }
+            }
             lines.extend(new);
         }
         lines.extend(self.open_lines(columns, theme));
         lines
+    }
+
+    /// Where the cursor of the reader can stand, in order; the lines of each are those of [`Self::places`].
+    pub(super) fn stops(&self) -> Vec<Stop> {
+        let mut stops = Vec::new();
+        for part in &self.parts {
+            match part {
+                Part::Edit(card) => stops.push(Stop::Card(card.as_stop())),
+                Part::Prose(markdown) => {
+                    let source = markdown.source();
+                    let blocks = sections(source).into_iter().filter_map(|range| source.get(range));
+                    stops.extend(blocks.map(|block| match code_of(block) {
+                        Some(code) => Stop::Code(code),
+                        None => Stop::Block(block.trim_matches('\n').to_owned()),
+                    }));
+                }
+            }
+        }
+        stops
+    }
+
+    /// The lines of each stop as last rendered.
+    pub(super) fn places(&self) -> &[Range<usize>] {
+        &self.places
+    }
+
+    /// The edits that have a place in the review, if any has: the line of each as last rendered, its file, and a line that
+    /// tells where in it.
+    pub(super) fn cards(&self) -> Vec<CardLine> {
+        let cards = self.parts.iter().filter_map(|part| if let Part::Edit(card) = part { Some(card) } else { None });
+        let lines = self.card_lines.iter().copied().zip(cards);
+        let place = |(line, card): (usize, &Card)| {
+            let path = card.path.clone()?;
+            Some(CardLine { line, path, telling: card.telling.clone() })
+        };
+        lines.filter_map(place).collect()
     }
 
     /// The line that is still arriving, as far as it is prose.
@@ -155,6 +227,9 @@ impl AnswerView {
 /// How lines begin that are not prose.
 const MARKERS: [&str; 7] = ["```", "~~~", "<<<<<<<", "***", "---", "+++", "@@"];
 
+/// Columns that are kept free behind a card, for what was decided on it.
+const FATE: usize = 14;
+
 impl Card {
     /// Counts what the whole edit changes: lines that a search/replace block quotes on both sides do not count.
     fn count(&mut self, edit: Option<&Edit>) {
@@ -167,7 +242,11 @@ impl Card {
         }
     }
 
-    /// `✎ src/a.rs +3 −1`
+    fn as_stop(&self) -> EditCard {
+        EditCard { path: self.path.clone(), lines: self.lines.clone() }
+    }
+
+    /// `✎ src/a.rs +3 −1`, with room behind it for what became of it.
     fn line(&self, columns: u16, theme: &Theme, closed: bool) -> Line<'static> {
         let state = match (self.ended && self.complete, closed) {
             (true, _) => "",
@@ -175,7 +254,7 @@ impl Card {
             (false, false) => "  …",
         };
         let numbers = format!("  +{} −{}", self.added, self.removed);
-        let room = usize::from(columns).saturating_sub(width::columns(&numbers) + width::columns(state) + 2);
+        let room = usize::from(columns).saturating_sub(width::columns(&numbers) + width::columns(state) + 2 + FATE);
         let path = self.path.as_deref().unwrap_or("(no file name)");
         let path = width::clip_start(&sanitize::visible_line(path), room).into_owned();
         Line::from(vec![

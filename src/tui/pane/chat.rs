@@ -2,30 +2,33 @@
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph};
 
+use super::reading_marks;
 use super::transcript::Scene;
 use crate::context::Mode;
 use crate::session::{Connection, Entry, Question};
 use crate::text::{sanitize, width, wrap};
-use crate::tui::action::Pane;
+use crate::tui::action::{Action, Pane};
 use crate::tui::app::App;
 use crate::tui::hits::Hit;
+use crate::tui::reading::NEWS;
 use crate::tui::theme::Role;
 use crate::tui::view::{ViewCache, pane_block};
 use crate::tui::widget::completion;
 
-pub use super::transcript::ChatCache;
-
-/// Most rows that the composer takes.
-const COMPOSER_ROWS: u16 = 8;
+pub use super::transcript::{ChatCache, Seen};
 
 /// Draws the pane. While the reader has scrolled up, lines that come below are added to how far it is to the end: it counts
 /// from there, and the text must stay where it is.
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
-    let note = if app.chat.from_bottom > 0 {
-        "scrolled; Esc goes to the end"
+    let leave = app.keys.first(Action::Escape);
+    let (reads, scrolled) = (format!("reading; {leave} goes back to typing"), format!("scrolled; {leave} goes to the end"));
+    let note = if app.reading.on {
+        &reads
+    } else if app.chat.from_bottom > 0 {
+        &scrolled
     } else if app.session.watching.is_on() {
         "AI! comments are followed"
     } else {
@@ -35,11 +38,12 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     if inner.is_empty() {
         return;
     }
-    let rows = app.composer.height(inner.width.saturating_sub(2), COMPOSER_ROWS.min(inner.height / 3).max(1));
-    let mut status = turn_lines(app, inner.width);
+    let rows = app.composer.height(inner.width.saturating_sub(2), (app.screen.1 / 3).min(inner.height / 2).max(1));
+    let mut status: Vec<Line<'_>> = search_line(app, inner.width).into_iter().collect();
+    status.extend(turn_lines(app, inner.width));
     status.extend(queue_lines(app, inner.width));
     if let Some(page) = &app.session.outside.page {
-        let line = format!("⋯ {} · Esc stops", page.status());
+        let line = format!("⋯ {} · {leave} stops", page.status());
         let line = width::clip(&line, usize::from(inner.width)).into_owned();
         status.push(Line::styled(line, app.theme.style(Role::Muted)));
     }
@@ -55,7 +59,11 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     .areas(inner);
     draw_transcript(app, cache, frame, transcript);
     frame.render_widget(Paragraph::new(status), turn);
-    cache.hits.add(draw_composer(app, frame, composer), Hit::Composer);
+    let news = news_line(app, cache);
+    if news.is_some() {
+        cache.hits.add(Rect { height: 1, ..composer }, Hit::Row(Pane::Chat, NEWS));
+    }
+    cache.hits.add(draw_composer(app, news, frame, composer), Hit::Composer);
     if let Some(popup) = app.completion.popup().filter(|_| app.focus == Pane::Chat && app.overlay.is_none()) {
         let rows: Vec<(&str, &str)> =
             popup.candidates.iter().map(|candidate| (candidate.label.as_str(), candidate.help.as_str())).collect();
@@ -65,17 +73,21 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
 }
 
 /// Draws the composer; where its text stands.
-fn draw_composer(app: &App, frame: &mut Frame<'_>, area: Rect) -> Rect {
-    let focused = app.focus == Pane::Chat && app.overlay.is_none();
+fn draw_composer(app: &App, news: Option<Line<'_>>, frame: &mut Frame<'_>, area: Rect) -> Rect {
+    let focused = app.focus == Pane::Chat && app.overlay.is_none() && !app.reading.on;
     let role = if focused { Role::BorderFocused } else { Role::Border };
     let mut rule = Block::new().borders(Borders::TOP).border_style(app.theme.style(role));
     let title = match app.session.composing() {
+        _ if app.reading.rerun.is_some() => format!(" {} ", app.rerun_words().unwrap_or_default()),
         Mode::Code => String::new(),
         Mode::Editor => " the plan, for the editor model ".to_owned(),
         mode => format!(" {mode} "),
     };
     if !title.is_empty() {
         rule = rule.title(Line::styled(title, app.theme.style(Role::Accent)));
+    }
+    if let Some(news) = news {
+        rule = rule.title(news.right_aligned());
     }
     let inner = rule.inner(area);
     frame.render_widget(rule, area);
@@ -95,15 +107,79 @@ fn draw_transcript(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area
         head = welcome(app, area.width);
         head.push(Line::default());
     }
+    let theme = &app.theme;
     let scene = Scene {
         entries: &app.session.transcript,
-        theme: &app.theme,
+        theme,
         width: area.width,
         height: area.height,
         thoughts: app.chat.thoughts,
+        turned: &app.reading.turned,
+        thoughts_key: app.keys.first(Action::ToggleThoughts),
+        focus: app.reading.focus(),
     };
-    let lines = chat.arrange(head, &scene, coloring, app.chat.from_bottom);
+    let mut lines = chat.arrange(head, &scene, coloring, app.chat.from_bottom);
+    reading_marks::lay(&mut lines, app, chat, area.width);
     frame.render_widget(Paragraph::new(lines), area);
+    for seen in chat.seen() {
+        let row = |row: usize| u16::try_from(row).unwrap_or(u16::MAX);
+        let rows = row(seen.rows.start)..row(seen.rows.end);
+        let place = Rect { y: area.y + rows.start, height: rows.end - rows.start, ..area };
+        cache.hits.add(place, Hit::Row(Pane::Chat, seen.spot.row()));
+        if app.reading.on && seen.spot == app.reading.spot {
+            // On the frame of the pane, where there is no text to cover: the cursor must show without colours, too.
+            for y in place.y..place.bottom() {
+                let mark = if y == place.y { "▸" } else { "▌" };
+                if let Some(cell) = frame.buffer_mut().cell_mut((area.x.saturating_sub(1), y)) {
+                    cell.set_symbol(mark).set_style(theme.style(Role::Accent));
+                }
+            }
+        }
+    }
+}
+
+/// What is searched for in the transcript, and where that stands.
+fn search_line(app: &App, width: u16) -> Option<Line<'static>> {
+    let typed = app.reading.typing.as_ref();
+    let search = app.reading.search.as_ref().filter(|_| app.reading.on);
+    if typed.is_none() && search.is_none() {
+        return None;
+    }
+    let query = typed.map_or_else(|| search.map_or("", |search| &search.query), |typed| typed.text());
+    let query = sanitize::visible_line(query).into_owned();
+    let found = search.map_or_else(String::new, |search| match search.count(app.reading.spot.entry) {
+        (_, 0) => " · nowhere".to_owned(),
+        (Some(at), count) => format!(" · message {at} of {count}"),
+        (None, count) => format!(" · in {count} messages"),
+    });
+    let key = |action| app.keys.first(action);
+    let keys = match typed {
+        Some(_) => " · ↑↓ others · Enter keeps · Esc ends".to_owned(),
+        None => format!(" · {} {} others · {} ends", key(Action::NextMatch), key(Action::PreviousMatch), key(Action::Escape)),
+    };
+    let columns = usize::from(width);
+    let room = columns.saturating_sub(width::columns(&found) + 2);
+    let query = width::clip_start(&query, room).into_owned();
+    let keys_room = columns.saturating_sub(width::columns(&query) + width::columns(&found) + 2);
+    let keys = if width::columns(&keys) <= keys_room { keys } else { String::new() };
+    let cursor = if typed.is_some() { "▏" } else { "" };
+    Some(Line::from(vec![
+        Span::styled("/", app.theme.style(Role::Accent)),
+        Span::styled(query, app.theme.style(Role::Text)),
+        Span::styled(cursor, app.theme.style(Role::Accent)),
+        Span::styled(found, app.theme.style(Role::Warning)),
+        Span::styled(keys, app.theme.style(Role::Muted)),
+    ]))
+}
+
+/// That there is something new below the view. It stands on the edge of the composer, so that no text has to move for it.
+fn news_line(app: &App, cache: &ViewCache) -> Option<Line<'static>> {
+    let news = cache.chat.news;
+    if app.chat.from_bottom == 0 || news == 0 {
+        return None;
+    }
+    let noun = if news == 1 { "line" } else { "lines" };
+    Some(Line::styled(format!(" ↓ {news} new {noun} "), app.theme.style(Role::Badge)))
 }
 
 /// What the running turn is doing: its state, and the edits as they come in.
@@ -115,8 +191,8 @@ fn turn_lines(app: &App, width: u16) -> Vec<Line<'static>> {
     let muted = app.theme.style(Role::Muted);
     let status = if turn.status.is_empty() { "answering" } else { &turn.status };
     // The way out shows however long the reason for waiting is.
-    let way_out = " · Esc cancels";
-    let room = columns.saturating_sub(2 + width::columns(way_out));
+    let way_out = format!(" · {} cancels", app.keys.first(Action::Escape));
+    let room = columns.saturating_sub(2 + width::columns(&way_out));
     let line = format!("⋯ {}{way_out}", width::clip(status, room));
     vec![Line::styled(width::clip(&line, columns).into_owned(), muted)]
 }
@@ -129,20 +205,21 @@ fn queue_lines(app: &App, width: u16) -> Vec<Line<'static>> {
         1 => String::new(),
         waiting => format!(" (and {} more)", waiting - 1),
     };
+    let [sends, takes] = [Action::SendQueued, Action::TakeBackQueued].map(|action| app.keys.first(action));
     let keys = if app.session.turn.is_some() {
-        "waits for the answer · Alt-q takes it back"
+        format!("waits for the answer · {takes} takes it back")
     } else if queue.is_held() {
-        "waits for you · Alt-s sends it · Alt-q takes it back"
+        format!("waits for you · {sends} sends it · {takes} takes it back")
     } else if !app.session.questions.is_empty() {
-        "waits for your answer · Alt-s sends it now · Alt-q takes it back"
+        format!("waits for your answer · {sends} sends it now · {takes} takes it back")
     } else {
-        "waits for the review · Alt-s sends it now · Alt-q takes it back"
+        format!("waits for the review · {sends} sends it now · {takes} takes it back")
     };
     let first = sanitize::visible_line(next.text.lines().next().unwrap_or_default()).into_owned();
     let columns = usize::from(width);
     let line = width::clip(&format!("⧗ {first}{more}"), columns).into_owned();
     let mut lines = vec![Line::styled(line, app.theme.style(Role::Accent))];
-    for piece in wrap::hanging(keys, columns.saturating_sub(2)) {
+    for piece in wrap::hanging(&keys, columns.saturating_sub(2)) {
         lines.push(Line::styled(format!("  {piece}"), app.theme.style(Role::Muted)));
     }
     lines
@@ -152,9 +229,11 @@ fn queue_lines(app: &App, width: u16) -> Vec<Line<'static>> {
 fn command_line(app: &App, width: u16) -> Option<Line<'static>> {
     let status = app.session.processes.status()?;
     let columns = usize::from(width);
-    let way_out = if app.session.turn.is_some() { " · F6 log" } else { " · Esc stops it · F6 log" };
+    let [stops, log] = [Action::Escape, Action::ViewLog].map(|action| app.keys.first(action));
+    let way_out =
+        if app.session.turn.is_some() { format!(" · {log} log") } else { format!(" · {stops} stops it · {log} log") };
     let status = sanitize::visible_line(&status);
-    let room = columns.saturating_sub(2 + width::columns(way_out));
+    let room = columns.saturating_sub(2 + width::columns(&way_out));
     let line = format!("⋯ {}{way_out}", width::clip(&status, room));
     Some(Line::styled(width::clip(&line, columns).into_owned(), app.theme.style(Role::Muted)))
 }

@@ -2,19 +2,22 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::ops::Range;
 use std::path::Path;
 
 use ratatui::text::{Line, Span};
 
-use super::answer::AnswerView;
+use super::answer::{AnswerView, CardLine};
 use super::command_card;
 use super::transcript::Scene;
 use crate::context::Mode;
 use crate::session::{Answer, AnswerState, Entry, Level, Notice, RunState};
 use crate::text::{sanitize, wrap};
+use crate::tokens;
 use crate::tui::coloring::{CodeBlocks, Coloring};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::markdown::no_highlight;
+use crate::tui::widget::meter;
 
 /// A message, rendered or not yet.
 #[derive(Debug, Default)]
@@ -25,6 +28,10 @@ pub(super) struct Message {
     pub(super) height: usize,
     /// Whether `lines` are what the entry looks like now.
     pub(super) exact: bool,
+    /// The lines of each place where the cursor of a reader can stand; none for the message as a whole.
+    pub(super) stops: Vec<Range<usize>>,
+    /// The edits in it.
+    pub(super) cards: Vec<CardLine>,
     key: Key,
     answer: Option<Box<AnswerView>>,
     /// Keys of the colours that the lines show.
@@ -41,13 +48,15 @@ struct Key {
     bytes: usize,
     /// Bytes of the thoughts or of the hint.
     more: usize,
+    /// Whether its thoughts are shown in full.
+    open: bool,
 }
 
 /// The kind of an answer that is still arriving.
 const STREAMING: u8 = 2;
 
 impl Key {
-    fn of(entry: &Entry) -> Self {
+    fn of(entry: &Entry, open: bool) -> Self {
         let (kind, text, more) = match entry {
             Entry::Cleared => (8, "", 0),
             Entry::User { text, .. } => (1, text.as_str(), 0),
@@ -71,7 +80,7 @@ impl Key {
                 (kind, notice.text.as_str(), notice.hint.len())
             }
         };
-        Self { kind, address: text.as_ptr() as usize, bytes: text.len(), more }
+        Self { kind, address: text.as_ptr() as usize, bytes: text.len(), more, open }
     }
 }
 
@@ -82,8 +91,8 @@ impl Message {
     }
 
     /// Notes whether the entry has changed. Reads none of its text; a height that is not known is guessed from its length.
-    pub(super) fn compare(&mut self, entry: &Entry, width: u16) {
-        let key = Key::of(entry);
+    pub(super) fn compare(&mut self, entry: &Entry, width: u16, open: bool) {
+        let key = Key::of(entry, open);
         if key == self.key {
             return;
         }
@@ -134,14 +143,34 @@ impl Message {
             Entry::Notice(notice) => notice_lines(notice, columns, theme),
             Entry::Cleared => vec![Line::styled("── not sent from here up ──", theme.style(Role::Muted))],
             Entry::Answer(answer) => {
-                let thoughts = thought_lines(answer, scene.thoughts, columns, theme);
-                [thoughts, self.answer_lines(answer, width.saturating_sub(1), theme, &blocks)].concat()
+                let mut lines = thought_lines(answer, self.key.open, columns, scene);
+                let thoughts = lines.len();
+                lines.extend(self.answer_lines(answer, width.saturating_sub(1), theme, &blocks));
+                self.note_stops(thoughts);
+                lines
             }
         };
         self.lines.push(Line::default());
         let blocks = blocks.into_inner();
         (self.shown, self.missing) = (blocks.shown, blocks.missing);
         (self.height, self.exact) = (self.lines.len(), true);
+    }
+
+    /// Takes over where the parts of the answer stand, below so many lines of thoughts.
+    fn note_stops(&mut self, thoughts: usize) {
+        let Some(view) = &self.answer else { return };
+        let moved = |lines: &Range<usize>| lines.start + thoughts..lines.end + thoughts;
+        // The last line of the thoughts is an empty one.
+        let own = (thoughts > 0).then(|| 0..thoughts - 1);
+        self.stops = own.into_iter().chain(view.places().iter().map(moved)).collect();
+        self.cards = view.cards();
+        self.cards.iter_mut().for_each(|card| card.line += thoughts);
+    }
+
+    /// The lines of one of its stops.
+    pub(super) fn stop_lines(&self, stop: usize) -> Range<usize> {
+        let whole = 0..self.height.saturating_sub(1).max(1);
+        self.stops.get(stop).cloned().unwrap_or(whole)
     }
 
     fn answer_lines(
@@ -168,15 +197,20 @@ impl Message {
 }
 
 /// What the model thought before its answer: one line, or all of it. It is no part of the answer and is not sent again.
-fn thought_lines(answer: &Answer, open: bool, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+fn thought_lines(answer: &Answer, open: bool, columns: usize, scene: &Scene<'_>) -> Vec<Line<'static>> {
     if answer.reasoning.is_empty() {
         return Vec::new();
     }
+    let theme = scene.theme;
     let thinking = answer.text.is_empty() && answer.state == AnswerState::Streaming;
-    let words = answer.reasoning.split_whitespace().count();
     let said = if thinking { "thinking …" } else { "thought" };
-    let (mark, key) = if open { ("▾ ", "hides") } else { ("▸ ", "shows") };
-    let mut lines = marked(&format!("{said} {words} words · Alt-t {key} them"), mark, Role::Muted, columns, theme);
+    let count = answer.reasoning.trim().lines().count();
+    let noun = if count == 1 { "line" } else { "lines" };
+    let tokens = meter::tokens(tokens::estimate(&answer.reasoning) as u64);
+    let (mark, does) = if open { ("▾ ", "hides") } else { ("▸ ", "shows") };
+    let key = if scene.thoughts_key.is_empty() { String::new() } else { format!(" · {} {does} them", scene.thoughts_key) };
+    let head = format!("{said} {count} {noun}, ~{tokens} tokens{key}");
+    let mut lines = marked(&head, mark, Role::Muted, columns, theme);
     if open {
         lines.extend(marked(answer.reasoning.trim(), "  ", Role::Muted, columns, theme));
     }

@@ -6,8 +6,10 @@ mod command_card;
 pub mod context;
 mod message;
 pub mod repo_map;
+mod reading_marks;
 pub mod review;
 mod review_rows;
+pub(in crate::tui) mod stops;
 mod transcript;
 
 pub(super) use command_card::look;

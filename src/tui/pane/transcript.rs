@@ -5,11 +5,14 @@
 //! jumps when a guess turns out wrong, because the view is held by its first line and not by a number of lines. Guesses
 //! below the view are made true bit by bit, a share in each frame that is drawn anyway.
 
+use std::collections::BTreeSet;
+
 use ratatui::text::Line;
 
 use super::message::Message;
 use crate::session::Entry;
 use crate::tui::coloring::Coloring;
+use crate::tui::reading::{Focus, Spot};
 use crate::tui::theme::Theme;
 
 /// Bytes of messages out of view that a frame renders to learn their heights. The last message may exceed it.
@@ -23,8 +26,13 @@ pub(super) struct Scene<'a> {
     pub(super) width: u16,
     /// Rows.
     pub(super) height: u16,
-    /// Whether what the model thought is shown in full.
+    /// Whether what the model thought is shown in full, except in `turned` entries, where it is the other way round.
     pub(super) thoughts: bool,
+    pub(super) turned: &'a BTreeSet<usize>,
+    /// The key that shows or hides it.
+    pub(super) thoughts_key: &'a str,
+    /// What has to be in view.
+    pub(super) focus: Option<Focus<'a>>,
 }
 
 /// Rendered messages, and where the view on them stands.
@@ -36,7 +44,11 @@ pub struct ChatCache {
     theme: String,
     thoughts: bool,
     /// The first visible line as last drawn.
-    first: Place,
+    pub(super) first: Place,
+    /// The end as it was when the view last stood there.
+    known_end: Place,
+    /// Lines that have come below the view since.
+    pub news: usize,
     /// Lines below the last visible one as last drawn; 0 at the end of the transcript.
     pub from_bottom: usize,
     /// Rows of the transcript as last drawn.
@@ -47,9 +59,20 @@ pub struct ChatCache {
 
 /// A line: of which message, and its 0-based number there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
-    message: usize,
-    line: usize,
+pub(super) struct Place {
+    pub(super) message: usize,
+    pub(super) line: usize,
+}
+
+/// A stop that is in view, and the rows of the view that it takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// The stop.
+    pub spot: Spot,
+    /// Its rows in the view.
+    pub rows: std::ops::Range<usize>,
+    /// Lines of it above the view, and below it.
+    pub hidden: (usize, usize),
 }
 
 impl ChatCache {
@@ -79,6 +102,14 @@ impl ChatCache {
             let moved = if wanted >= last { desk.up(held, wanted - last) } else { desk.down(held, last - wanted) };
             first = moved.min(end);
         }
+        if let Some(focus) = scene.focus.as_ref().filter(|focus| focus.follow) {
+            first = desk.bring(first, focus).min(end);
+        }
+        if rewrapped {
+            let height = desk.height(desk.cache.known_end.message);
+            let old = std::mem::take(&mut desk.cache.known_end.line);
+            desk.cache.known_end.line = old.min(height);
+        }
         desk.render_around(first);
         desk.render_share(first);
         self.settle(first, end, usize::from(scene.height))
@@ -96,8 +127,8 @@ impl ChatCache {
         self.messages.resize_with(scene.entries.len() + 1, Message::default);
         if let Some((first, messages)) = self.messages.split_first_mut() {
             *first = Message::of_lines(head);
-            for (message, entry) in messages.iter_mut().zip(scene.entries) {
-                message.compare(entry, scene.width);
+            for (at, (message, entry)) in messages.iter_mut().zip(scene.entries).enumerate() {
+                message.compare(entry, scene.width, scene.thoughts != scene.turned.contains(&at));
             }
         }
         self.first.message = self.first.message.min(scene.entries.len());
@@ -110,8 +141,52 @@ impl ChatCache {
         let below = self.messages.get(first.message..).map_or(0, sum).saturating_sub(first.line);
         self.from_bottom = if first < end { below.saturating_sub(height) } else { 0 };
         (self.total, self.first, self.height) = (sum(&self.messages), first, height);
+        if self.from_bottom == 0 {
+            let message = self.messages.len().saturating_sub(1);
+            self.known_end = Place { message, line: self.messages.last().map_or(0, |message| message.height) };
+        }
+        let since = self.messages.get(self.known_end.message..).map_or(0, sum);
+        self.news = since.saturating_sub(self.known_end.line).min(self.from_bottom);
         let lines = self.messages.iter().skip(first.message).flat_map(|message| &message.lines);
         lines.skip(first.line).take(height).cloned().collect()
+    }
+}
+
+impl ChatCache {
+    /// The stops in view, from above.
+    pub fn seen(&self) -> Vec<Seen> {
+        let mut seen = Vec::new();
+        let mut row = 0;
+        let mut skip = self.first.line;
+        for (at, message) in self.messages.iter().enumerate().skip(self.first.message) {
+            if row >= self.height {
+                break;
+            }
+            let entry = at.checked_sub(1);
+            for stop in 0..message.stops.len().max(1) {
+                let lines = message.stop_lines(stop);
+                let (from, to) = (lines.start.max(skip), lines.end.min(skip + self.height - row));
+                if let Some(entry) = entry.filter(|_| from < to) {
+                    let rows = row + from - skip..row + to - skip;
+                    let hidden = (from - lines.start, lines.end - to);
+                    seen.push(Seen { spot: Spot { entry, stop }, rows, hidden });
+                }
+            }
+            row += message.height.saturating_sub(std::mem::take(&mut skip));
+        }
+        seen
+    }
+
+    /// The rendered messages from the first in view on, each with the row at which its first line would stand.
+    pub(super) fn in_view(&self) -> impl Iterator<Item = (isize, usize, &Message)> {
+        let mut row = -isize::try_from(self.first.line).unwrap_or(0);
+        let height = isize::try_from(self.height).unwrap_or(0);
+        let messages = self.messages.iter().enumerate().skip(self.first.message);
+        messages.map_while(move |(at, message)| {
+            let start = row;
+            row += isize::try_from(message.height).unwrap_or(0);
+            (start < height).then_some((start, at, message))
+        })
     }
 }
 
@@ -140,6 +215,26 @@ impl Desk<'_> {
         if seen {
             message.touch(self.coloring);
         }
+    }
+
+    /// The view that shows what has to be seen, moved no further than it must be: `first` if it is in view there.
+    fn bring(&mut self, first: Place, focus: &Focus<'_>) -> Place {
+        let at = focus.spot.entry + 1;
+        self.render(at, true);
+        let Some(message) = self.cache.messages.get(at) else { return first };
+        let lines = focus.narrowed(&message.lines, message.stop_lines(focus.spot.stop));
+        let start = Place { message: at, line: lines.start };
+        let end = Place { message: at, line: lines.end };
+        let height = usize::from(self.scene.height);
+        let margin = usize::from(height > 6);
+        if focus.top || start < first {
+            return self.up(start, margin);
+        }
+        let bottom = self.down(first, height.saturating_sub(margin));
+        if end <= bottom {
+            return first;
+        }
+        self.up(end, height.saturating_sub(margin)).min(self.up(start, margin))
     }
 
     /// Where the view starts that shows the end.

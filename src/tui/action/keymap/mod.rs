@@ -49,12 +49,27 @@ impl KeyMap {
 
     /// Looks a key sequence up. The pane's own keys win over those of lists, and those over global ones.
     pub fn lookup(&self, pane: Pane, sequence: &str) -> Binding {
-        let rank = |scope: Scope| match scope {
+        self.find(sequence, |scope| match scope {
             Scope::Pane(own) if own == pane => Some(0),
             Scope::Lists if pane != Pane::Chat => Some(1),
             Scope::Global => Some(2),
-            Scope::Pane(_) | Scope::Lists => None,
-        };
+            Scope::Pane(_) | Scope::Lists | Scope::Reading => None,
+        })
+    }
+
+    /// As [`Self::lookup`], for the chat while its transcript is read: it is a list then, and keeps what keys mean there
+    /// otherwise.
+    pub fn lookup_reading(&self, sequence: &str) -> Binding {
+        self.find(sequence, |scope| match scope {
+            Scope::Reading => Some(0),
+            Scope::Lists => Some(1),
+            Scope::Pane(Pane::Chat) => Some(2),
+            Scope::Global => Some(3),
+            Scope::Pane(_) => None,
+        })
+    }
+
+    fn find(&self, sequence: &str, rank: impl Fn(Scope) -> Option<u8>) -> Binding {
         let here = ACTIONS.iter().filter_map(|info| Some((rank(info.scope)?, info)));
         let has = |action: Action, is: &dyn Fn(&str) -> bool| self.of(action).iter().any(|keys| is(keys));
         let exact = here.clone().filter(|(_, info)| has(info.action, &|keys| keys == sequence));

@@ -165,6 +165,7 @@ fn place(scope: Scope) -> String {
     match scope {
         Scope::Global => "anywhere".into(),
         Scope::Lists => "in map, context and review".into(),
+        Scope::Reading => "while one reads in the chat".into(),
         Scope::Pane(Pane::Chat) => "in the chat".into(),
         Scope::Pane(pane) => format!("in the {}", pane.title()),
     }
@@ -172,7 +173,7 @@ fn place(scope: Scope) -> String {
 
 fn width(scope: Scope) -> u8 {
     match scope {
-        Scope::Pane(_) => 0,
+        Scope::Pane(_) | Scope::Reading => 0,
         Scope::Lists => 1,
         Scope::Global => 2,
     }
@@ -184,6 +185,8 @@ fn meet(one: Scope, two: Scope) -> bool {
         _ if one == two => false,
         (Scope::Global, _) | (_, Scope::Global) => true,
         (Scope::Lists, Scope::Pane(pane)) | (Scope::Pane(pane), Scope::Lists) => pane != Pane::Chat,
+        (Scope::Reading, Scope::Pane(pane)) | (Scope::Pane(pane), Scope::Reading) => pane == Pane::Chat,
+        (Scope::Reading, _) | (_, Scope::Reading) => true,
         (Scope::Lists, Scope::Lists) | (Scope::Pane(_), Scope::Pane(_)) => false,
     }
 }
@@ -311,8 +314,13 @@ mod tests {
                     prop_assert!(!clashes(keys, theirs), "{} of {} and {} of {}", keys, info.name, theirs, other.name);
                 }
                 // What the map says of an action is what its keys do, except where a smaller scope has them.
-                let pane = match info.scope { Scope::Pane(pane) => pane, Scope::Lists => Pane::Map, Scope::Global => Pane::Chat };
-                match map.lookup(pane, keys) {
+                let found = match info.scope {
+                    Scope::Pane(pane) => map.lookup(pane, keys),
+                    Scope::Lists => map.lookup(Pane::Map, keys),
+                    Scope::Reading => map.lookup_reading(keys),
+                    Scope::Global => map.lookup(Pane::Chat, keys),
+                };
+                match found {
                     Binding::Action(found) => {
                         let scope = found.info().map(|found| found.scope);
                         prop_assert!(found == info.action || scope.is_some_and(|scope| width(scope) < width(info.scope)));

@@ -6,6 +6,7 @@
 
 mod block;
 mod code;
+mod inside;
 mod page;
 mod stream;
 mod table;
@@ -21,7 +22,23 @@ use ratatui::text::Line;
 
 use crate::tui::theme::Theme;
 
+pub use inside::{Code, code_of, links_of};
 pub use stream::StreamingMarkdown;
+
+/// A top-level block with text: its bytes in the source, and its lines on the screen, which may be none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Section {
+    /// Bytes of the source.
+    pub source: Range<usize>,
+    /// Lines among those of the whole text.
+    pub lines: Range<usize>,
+}
+
+/// The top-level blocks with text, as ranges of whole lines of `source`, which has line feeds only.
+pub fn sections(source: &str) -> Vec<Range<usize>> {
+    let has_text = |range: &Range<usize>| source.get(range.clone()).is_some_and(|text| !text.trim().is_empty());
+    blocks(source).into_iter().filter(has_text).collect()
+}
 
 /// Colours code: language (the first word of a fence's info string, may be empty) and code to one list of styled pieces
 /// for each line. The pieces of a line must join to the line, else it is shown without colours.
@@ -61,15 +78,23 @@ struct Look<'a> {
     code: &'a Highlighter<'a>,
 }
 
-/// Renders all blocks of `source`, which has line feeds only, at the end of `lines`, an empty line between two blocks.
-fn append(lines: &mut Vec<Line<'static>>, source: &str, look: &Look<'_>) {
+/// Renders all blocks of `source`, which has line feeds only, at the end of `lines`, an empty line between two blocks. Gives
+/// where each of them with text stands.
+fn append(lines: &mut Vec<Line<'static>>, source: &str, look: &Look<'_>) -> Vec<Section> {
+    let mut sections = Vec::new();
     for range in blocks(source) {
-        let block = block::render(source.get(range).unwrap_or(""), look);
+        let text = source.get(range.clone()).unwrap_or("");
+        let block = block::render(text, look);
         if !lines.is_empty() && !block.is_empty() {
             lines.push(Line::default());
         }
+        let start = lines.len();
         lines.extend(block);
+        if !text.trim().is_empty() {
+            sections.push(Section { source: range, lines: start..lines.len() });
+        }
     }
+    sections
 }
 
 fn options() -> Options {

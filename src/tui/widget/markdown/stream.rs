@@ -2,7 +2,7 @@
 
 use ratatui::text::Line;
 
-use super::{Highlighter, Look, RETURN, append, blocks, with_line_feeds};
+use super::{Highlighter, Look, RETURN, Section, append, blocks, with_line_feeds};
 use crate::tui::theme::Theme;
 
 /// A Markdown text that grows at the end.
@@ -15,6 +15,9 @@ pub struct StreamingMarkdown {
     finished: usize,
     finished_lines: usize,
     lines: Vec<Line<'static>>,
+    /// Where each block stands, and how many of these blocks can change no more.
+    sections: Vec<Section>,
+    finished_sections: usize,
     /// Width and theme that `lines` were made for; none while something has yet to be rendered for the first time.
     made_for: Option<(u16, Theme)>,
     /// Text has arrived that `lines` do not show.
@@ -59,23 +62,35 @@ impl StreamingMarkdown {
         &self.lines
     }
 
+    /// Where the blocks with text stand, as of the last call of [`Self::lines`].
+    pub fn sections(&self) -> &[Section] {
+        &self.sections
+    }
+
     /// Drops the lines, so that the next call renders everything: for a highlighter that has learnt something.
     pub fn forget(&mut self) {
-        (self.finished, self.finished_lines) = (0, 0);
+        (self.finished, self.finished_lines, self.finished_sections) = (0, 0, 0);
         self.lines.clear();
+        self.sections.clear();
         self.made_for = None;
     }
 
     fn refresh(&mut self, look: &Look<'_>) {
         self.lines.truncate(self.finished_lines);
+        self.sections.truncate(self.finished_sections);
         let open = self.source.get(self.finished..).unwrap_or("");
         // An unfinished line may still join the block before it ("#" becomes "#a"), so only whole lines count; and of the
         // blocks that they make, the last is open to whatever comes.
         let whole = open.rfind('\n').map_or(0, |at| at + 1);
         let last = blocks(open.get(..whole).unwrap_or("")).last().map_or(0, |range| range.start);
-        append(&mut self.lines, open.get(..last).unwrap_or(""), look);
-        self.finished_lines = self.lines.len();
-        append(&mut self.lines, open.get(last..).unwrap_or(""), look);
+        let moved = |by: usize| {
+            move |Section { source, lines }| Section { source: source.start + by..source.end + by, lines }
+        };
+        let finished = append(&mut self.lines, open.get(..last).unwrap_or(""), look);
+        self.sections.extend(finished.into_iter().map(moved(self.finished)));
+        (self.finished_lines, self.finished_sections) = (self.lines.len(), self.sections.len());
+        let still_open = append(&mut self.lines, open.get(last..).unwrap_or(""), look);
+        self.sections.extend(still_open.into_iter().map(moved(self.finished + last)));
         self.finished += last;
         self.stale = false;
     }

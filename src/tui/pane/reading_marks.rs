@@ -1,0 +1,146 @@
+//! What is laid over the lines of the transcript that are in view: the reader's cursor, what was searched for, and what became of
+//! edits. The lines themselves stay in the cache as they are.
+
+use ratatui::text::{Line, Span};
+
+use super::answer::CardLine;
+use super::transcript::ChatCache;
+use crate::review::{Counts, Decision};
+use crate::text::width;
+use crate::tui::app::App;
+use crate::tui::reading::{changed_lines, is_path};
+use crate::tui::theme::{Role, Theme};
+use crate::tui::view::under_cursor;
+
+/// Lays all of it over the lines in view.
+pub(super) fn lay(lines: &mut [Line<'static>], app: &App, cache: &ChatCache, columns: u16) {
+    lay_fates(lines, app, cache, usize::from(columns));
+    if let Some(search) = app.reading.search.as_ref().filter(|_| app.reading.on) {
+        let style = app.theme.style(Role::Search);
+        for line in lines.iter_mut() {
+            let text = line.to_string();
+            let ranges: Vec<_> = search.needle.find_iter(&text).map(|found| found.range()).collect();
+            if !ranges.is_empty() {
+                *line = marked(line, &ranges, style);
+            }
+        }
+    }
+    if !app.reading.on {
+        return;
+    }
+    for seen in cache.seen().into_iter().filter(|seen| seen.spot == app.reading.spot) {
+        for line in lines.iter_mut().take(seen.rows.end).skip(seen.rows.start) {
+            *line = under_cursor(std::mem::take(line), columns, &app.theme);
+        }
+    }
+}
+
+/// The line with a style over those ranges of its text, which are in order.
+fn marked(line: &Line<'static>, ranges: &[std::ops::Range<usize>], style: ratatui::style::Style) -> Line<'static> {
+    let mut spans = Vec::with_capacity(line.spans.len() + ranges.len() * 2);
+    let mut start = 0;
+    for span in &line.spans {
+        let end = start + span.content.len();
+        let mut at = start;
+        let inside = ranges.iter().filter(|range| range.start < end && start < range.end);
+        for range in inside {
+            let (from, to) = (range.start.max(start), range.end.min(end));
+            let mut push = |from: usize, to: usize, style| {
+                if let Some(text) = span.content.get(from - start..to - start).filter(|text| !text.is_empty()) {
+                    spans.push(Span::styled(text.to_owned(), style));
+                }
+            };
+            push(at, from, span.style);
+            push(from, to, span.style.patch(style));
+            at = to;
+        }
+        if let Some(rest) = span.content.get(at - start..).filter(|rest| !rest.is_empty()) {
+            spans.push(Span::styled(rest.to_owned(), span.style));
+        }
+        start = end;
+    }
+    Line { spans, ..line.clone() }
+}
+
+fn lay_fates(lines: &mut [Line<'static>], app: &App, cache: &ChatCache, columns: usize) {
+    for (row, _, message) in cache.in_view() {
+        for card in &message.cards {
+            let Some(at) = row.checked_add_unsigned(card.line).and_then(|at| usize::try_from(at).ok()) else { continue };
+            let alone = message.cards.iter().filter(|other| other.path == card.path).count() == 1;
+            if let Some(line) = lines.get_mut(at)
+                && let Some(fate) = fate(app, card, alone)
+                && line.width() + fate.width() <= columns
+            {
+                line.spans.push(fate);
+            }
+        }
+    }
+}
+
+/// What was decided on an edit, as far as it is known. `alone` if no other edit of the answer is about its file.
+fn fate(app: &App, card: &CardLine, alone: bool) -> Option<Span<'static>> {
+    let theme = &app.theme;
+    let telling = card.telling.as_ref().map(|(_, line)| line.as_str())?;
+    let review = &app.session.review;
+    let mut files = review.files.iter().filter(|file| is_path(&file.path, &card.path));
+    let under_review = files.find_map(|file| {
+        let hunk = file.hunks.iter().find(|hunk| changed_lines(file, hunk).any(|line| line == telling))?;
+        Some((file.counts(), hunk.decision()))
+    });
+    match under_review {
+        Some((counts, _)) if alone && counts.total() > 1 => Some(counted(counts, theme)),
+        Some((_, decision)) => Some(decided(decision, theme)),
+        None => {
+            let known = app.reading.decided.iter().rev().find(|decided| decided.is_about(&card.path, telling))?;
+            let (text, role) =
+                if known.written { ("  ✓ written", Role::HunkAccepted) } else { ("  ✗ rejected", Role::HunkRejected) };
+            Some(Span::styled(text, theme.style(role)))
+        }
+    }
+}
+
+fn decided(decision: Decision, theme: &Theme) -> Span<'static> {
+    let (text, role) = match decision {
+        Decision::Accepted => ("  ✓ accepted", Role::HunkAccepted),
+        Decision::Rejected => ("  ✗ rejected", Role::HunkRejected),
+        Decision::Pending => ("  · pending", Role::HunkPending),
+    };
+    Span::styled(text, theme.style(role))
+}
+
+fn counted(counts: Counts, theme: &Theme) -> Span<'static> {
+    let parts = [(counts.accepted, '✓'), (counts.rejected, '✗'), (counts.pending, '·')];
+    let shown = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, mark)| format!(" {mark}{count}"));
+    let text: String = std::iter::once(" ".to_owned()).chain(shown).collect();
+    let role = if counts.pending > 0 {
+        Role::HunkPending
+    } else if counts.accepted > 0 {
+        Role::HunkAccepted
+    } else {
+        Role::HunkRejected
+    };
+    debug_assert!(width::columns(&text) > 1);
+    Span::styled(text, theme.style(role))
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::style::{Color, Style};
+
+    use super::*;
+
+    #[test]
+    fn a_mark_may_begin_in_one_span_and_end_in_another() {
+        let (red, mark) = (Style::new().fg(Color::Red), Style::new().bg(Color::Blue));
+        let line = Line::from(vec![Span::raw("héllo "), Span::styled("world", red)]);
+        let text = line.to_string();
+        let found = marked(&line, &[text.find("lo w").map(|at| at..at + 4).unwrap()], mark);
+        let pieces: Vec<(&str, Style)> = found.spans.iter().map(|span| (&*span.content, span.style)).collect();
+        assert_eq!(pieces, [
+            ("hél", Style::new()),
+            ("lo ", mark),
+            ("w", red.patch(mark)),
+            ("orld", red),
+        ]);
+    }
+}

@@ -1,0 +1,150 @@
+//! Where the cursor of a reader can stand in the transcript: a whole message, or the blocks that an answer is made of. Found from
+//! the text alone, so that keys need no frame before they count.
+
+use std::collections::HashSet;
+
+use super::answer::AnswerView;
+use crate::edit::LineKind;
+use crate::session::{AnswerState, Entry};
+use crate::tui::widget::markdown::Code;
+
+/// One place to stand on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::tui) enum Stop {
+    /// A message that is one thing.
+    Message(String),
+    /// What the model thought before its answer.
+    Thoughts(String),
+    /// A block of prose, as Markdown.
+    Block(String),
+    /// A code block.
+    Code(Code),
+    /// An edit.
+    Card(EditCard),
+}
+
+/// An edit as its card knows it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::tui) struct EditCard {
+    /// The file as the model wrote it.
+    pub(in crate::tui) path: Option<String>,
+    /// Its lines, with what happens to each.
+    pub(in crate::tui) lines: Vec<(LineKind, String)>,
+}
+
+impl EditCard {
+    /// The first line of more than a bracket that it adds, else the first that it takes away.
+    pub(in crate::tui) fn telling_line(&self) -> Option<(LineKind, &str)> {
+        let of = |wanted: LineKind| {
+            let lines = self.lines.iter().filter(move |(kind, _)| *kind == wanted);
+            lines.map(|(kind, text)| (*kind, text.as_str()))
+        };
+        let tells = |(_, text): &(LineKind, &str)| text.chars().filter(|c| c.is_alphanumeric()).count() > 2;
+        // What stands on both sides of a search/replace block does not tell where the change is.
+        let all = |kind| of(kind).map(|(_, text)| text).collect::<HashSet<&str>>();
+        let (added, removed) = (all(LineKind::Insert), all(LineKind::Delete));
+        let new = of(LineKind::Insert).filter(tells).find(|(_, text)| !removed.contains(text));
+        new.or_else(|| of(LineKind::Delete).filter(tells).find(|(_, text)| !added.contains(text)))
+    }
+
+    /// The edit as a diff without numbers.
+    fn as_diff(&self) -> String {
+        let mark = |kind| match kind {
+            LineKind::Insert => '+',
+            LineKind::Delete => '-',
+            LineKind::Keep | LineKind::Gap => ' ',
+        };
+        let lines = self.lines.iter().map(|(kind, text)| format!("{}{text}\n", mark(*kind)));
+        lines.collect()
+    }
+}
+
+impl Stop {
+    /// What it says, for the clipboard.
+    pub(in crate::tui) fn copied(&self) -> String {
+        match self {
+            Self::Message(text) | Self::Thoughts(text) | Self::Block(text) => text.clone(),
+            Self::Code(code) => code.text.clone(),
+            Self::Card(card) => card.as_diff(),
+        }
+    }
+
+    /// What of it can be seen, for a search.
+    pub(in crate::tui) fn searched(&self) -> &str {
+        match self {
+            Self::Message(text) | Self::Thoughts(text) | Self::Block(text) => text,
+            Self::Code(code) => &code.text,
+            Self::Card(card) => card.path.as_deref().unwrap_or_default(),
+        }
+    }
+
+    /// What it is, as the subject of a sentence.
+    pub(in crate::tui) fn noun(&self) -> &'static str {
+        match self {
+            Self::Message(_) => "The message",
+            Self::Thoughts(_) => "What the model thought",
+            Self::Block(_) => "The block",
+            Self::Code(_) => "The code",
+            Self::Card(_) => "The edit",
+        }
+    }
+}
+
+/// The stops of an entry, in order; at least one.
+pub(in crate::tui) fn stops(entry: &Entry) -> Vec<Stop> {
+    let Entry::Answer(answer) = entry else { return vec![Stop::Message(text_of(entry))] };
+    let mut view = AnswerView::default();
+    view.update(&answer.text, answer.state != AnswerState::Streaming);
+    let thoughts = (!answer.reasoning.is_empty()).then(|| Stop::Thoughts(answer.reasoning.clone()));
+    let mut stops: Vec<Stop> = thoughts.into_iter().chain(view.stops()).collect();
+    if stops.is_empty() {
+        stops.push(Stop::Message(answer.text.clone()));
+    }
+    stops
+}
+
+/// All that an entry says.
+pub(in crate::tui) fn text_of(entry: &Entry) -> String {
+    let with = |first: &str, rest: &str| if rest.is_empty() { first.to_owned() } else { format!("{first}\n{rest}") };
+    match entry {
+        Entry::User { text, .. } | Entry::Again { text, .. } | Entry::Shared { text, .. } => text.clone(),
+        Entry::Answer(answer) => answer.text.clone(),
+        Entry::Notice(notice) => with(&notice.text, &notice.hint),
+        Entry::Ran(ran) => with(&format!("$ {}", ran.line), ran.tail.trim_end()),
+        Entry::Cleared => "not sent from here up".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Answer;
+
+    const ANSWER: &str = "First **this**.\n\n- one\n- two\n\n```sh\ncargo test\n```\n\na.py\n```python\n<<<<<<< SEARCH\nkept\nold = 1\n=======\nkept\nnew = 2\n>>>>>>> REPLACE\n```\n";
+
+    fn answer(text: &str, reasoning: &str) -> Entry {
+        let state = AnswerState::Complete;
+        Entry::Answer(Answer { text: text.into(), reasoning: reasoning.into(), state })
+    }
+
+    #[test]
+    fn an_answer_has_a_stop_for_each_of_its_parts() {
+        let found = stops(&answer(ANSWER, "hm"));
+        let names: Vec<&str> = found.iter().map(Stop::noun).collect();
+        assert_eq!(names, ["What the model thought", "The block", "The block", "The code", "The edit"]);
+        assert_eq!(found[3].copied(), "cargo test");
+        assert_eq!(found[4].searched(), "a.py");
+    }
+
+    #[test]
+    fn the_line_that_tells_an_edit_is_one_that_it_changes() {
+        let Some(Stop::Card(card)) = stops(&answer(ANSWER, "")).pop() else { panic!("no card") };
+        assert_eq!(card.telling_line(), Some((LineKind::Insert, "new = 2")));
+    }
+
+    #[test]
+    fn there_is_always_a_place_to_stand_on() {
+        assert_eq!(stops(&answer("", "")).len(), 1);
+        assert_eq!(stops(&Entry::Cleared).len(), 1);
+    }
+}

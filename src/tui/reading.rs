@@ -1,0 +1,313 @@
+//! Reading in the transcript: where the reader's cursor stands, what is searched for, which thoughts are open.
+
+use std::collections::{BTreeSet, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use ratatui::text::Line;
+use regex::{Regex, RegexBuilder};
+
+use super::pane::stops::{Stop, stops, text_of};
+use super::widget::input::LineInput;
+use crate::review::{Decision, FileReview, Review, ReviewHunk};
+use crate::session::{Entry, Report};
+use crate::text::lines;
+
+/// A place in the transcript where the cursor can stand.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Spot {
+    /// The entry.
+    pub entry: usize,
+    /// Which of its stops.
+    pub stop: usize,
+}
+
+/// The bits of a row's number that tell the stop.
+const STOP_BITS: u32 = 12;
+
+/// The row of the mark that tells of lines below.
+pub const NEWS: usize = usize::MAX;
+
+impl Spot {
+    /// Its number among the rows of the chat, for clicks.
+    pub fn row(self) -> usize {
+        (self.entry << STOP_BITS) | self.stop.min((1 << STOP_BITS) - 1)
+    }
+
+    /// The spot of such a number.
+    pub fn of_row(row: usize) -> Self {
+        Self { entry: row >> STOP_BITS, stop: row & ((1 << STOP_BITS) - 1) }
+    }
+}
+
+/// What the next frame has to show.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Focus<'a> {
+    /// Where.
+    pub(super) spot: Spot,
+    /// Whether the view moves to it; else it stays where it is.
+    pub(super) follow: bool,
+    /// Whether it is to stand at the top.
+    pub(super) top: bool,
+    /// What is searched for, and which of the places in the stop is meant (0-based).
+    pub(super) search: Option<(&'a Regex, usize)>,
+}
+
+impl Focus<'_> {
+    /// The lines that must be seen: those of the stop, or the one in it where what is searched for stands.
+    pub(super) fn narrowed(&self, all: &[Line<'_>], lines: Range<usize>) -> Range<usize> {
+        let Some((needle, wanted)) = self.search else { return lines };
+        let mut left = wanted;
+        let mut last = None;
+        for at in lines.clone() {
+            let Some(line) = all.get(at) else { break };
+            let found = needle.find_iter(&line.to_string()).count();
+            if found > 0 {
+                last = Some(at);
+            }
+            if found > left {
+                break;
+            }
+            left -= found;
+        }
+        last.map_or(lines, |at| at..at + 1)
+    }
+}
+
+/// A search in the transcript.
+#[derive(Debug)]
+pub struct Search {
+    /// What was typed.
+    pub query: String,
+    /// It, as it is looked for.
+    pub(super) needle: Regex,
+    /// The entries that hold it, in order.
+    found: Vec<usize>,
+    /// Which of the places in the stop under the cursor is meant.
+    pub(super) nth: usize,
+}
+
+impl Search {
+    /// Looks for a text: letter case counts only if a capital was typed.
+    pub(super) fn new(query: &str, entries: &[Entry]) -> Option<Self> {
+        if query.is_empty() {
+            return None;
+        }
+        let any_case = !query.chars().any(char::is_uppercase);
+        let needle = RegexBuilder::new(&regex::escape(query)).case_insensitive(any_case).build().ok()?;
+        let mut search = Self { query: query.to_owned(), needle, found: Vec::new(), nth: 0 };
+        search.refresh(entries);
+        Some(search)
+    }
+
+    /// Looks again: the transcript has grown or shrunk.
+    pub(super) fn refresh(&mut self, entries: &[Entry]) {
+        let holds = |entry: &Entry| match entry {
+            Entry::Answer(answer) => self.needle.is_match(&answer.text) || self.needle.is_match(&answer.reasoning),
+            Entry::User { text, .. } | Entry::Again { text, .. } | Entry::Shared { text, .. } => {
+                self.needle.is_match(text)
+            }
+            entry => self.needle.is_match(&text_of(entry)),
+        };
+        self.found = entries.iter().enumerate().filter(|(_, entry)| holds(entry)).map(|(at, _)| at).collect();
+    }
+
+    /// How many messages hold it, and which of them (1-based) is that entry.
+    pub(super) fn count(&self, entry: usize) -> (Option<usize>, usize) {
+        (self.found.binary_search(&entry).ok().map(|at| at + 1), self.found.len())
+    }
+
+    /// The next place in that direction, round the ends; `None` if there is none at all. With `here`, the one under the
+    /// cursor counts.
+    pub(super) fn next(&mut self, entries: &[Entry], from: Spot, forward: bool, here: bool) -> Option<Spot> {
+        let within = |places: &[(usize, usize)], at: Option<(usize, usize)>| match (at, forward) {
+            (None, true) => places.first().copied(),
+            (None, false) => places.last().copied(),
+            (Some(at), true) => places.iter().find(|place| **place > at || (here && **place == at)).copied(),
+            (Some(at), false) => places.iter().rev().find(|place| **place < at || (here && **place == at)).copied(),
+        };
+        let own = entries.get(from.entry).map(|entry| self.places(entry)).unwrap_or_default();
+        // Within the stop any place will do to begin with.
+        let nth = if here && !forward { usize::MAX } else if here { 0 } else { self.nth };
+        if let Some((stop, nth)) = within(&own, Some((from.stop, nth))) {
+            self.nth = nth;
+            return Some(Spot { entry: from.entry, stop });
+        }
+        let (before, after): (Vec<usize>, Vec<usize>) = self.found.iter().partition(|at| **at <= from.entry);
+        let order: Vec<usize> = if forward {
+            after.into_iter().chain(before).collect()
+        } else {
+            let before = before.into_iter().filter(|at| *at != from.entry).rev();
+            before.chain(after.into_iter().rev()).chain([from.entry]).collect()
+        };
+        let (spot, nth) = order.into_iter().find_map(|at| {
+            let places = self.places(entries.get(at)?);
+            within(&places, None).map(|(stop, nth)| (Spot { entry: at, stop }, nth))
+        })?;
+        self.nth = nth;
+        Some(spot)
+    }
+
+    /// Where it stands in an entry: the stop, and which of the places there.
+    fn places(&self, entry: &Entry) -> Vec<(usize, usize)> {
+        let all = stops(entry);
+        let of = |(at, stop): (usize, &Stop)| {
+            let count = self.needle.find_iter(stop.searched()).count();
+            (0..count).map(move |nth| (at, nth))
+        };
+        all.iter().enumerate().flat_map(of).collect()
+    }
+}
+
+/// A message of an earlier turn that is in the composer, to be changed and sent again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rerun {
+    /// The number of its turn, 1-based.
+    pub turn: usize,
+    /// Its entry.
+    pub entry: usize,
+}
+
+/// A hunk that was decided when its review was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Decided {
+    path: String,
+    /// Whether it was written; else it was rejected.
+    pub(super) written: bool,
+    /// The lines that it adds and takes away.
+    lines: HashSet<String>,
+}
+
+impl Decided {
+    /// Whether it is in that file, as a model may write its name, and changes that line.
+    pub(super) fn is_about(&self, path: &str, line: &str) -> bool {
+        is_path(&self.path, path) && self.lines.contains(line)
+    }
+}
+
+/// Whether a model that writes `named` may mean the file of that path.
+pub(super) fn is_path(path: &str, named: &str) -> bool {
+    let named = named.trim_start_matches("./");
+    path == named || path.strip_suffix(named).is_some_and(|before| before.ends_with('/') && !named.is_empty())
+}
+
+/// The lines that a hunk of a file adds and takes away.
+pub(super) fn changed_lines<'a>(file: &'a FileReview, hunk: &ReviewHunk) -> impl Iterator<Item = &'a str> {
+    let of = |text: &'a Option<Arc<str>>, range: Range<usize>| {
+        let all = lines::split(text.as_deref().unwrap_or_default());
+        all.into_iter().skip(range.start).take(range.len()).map(lines::body)
+    };
+    of(&file.proposed, hunk.hunk.proposed.clone()).chain(of(&file.base, hunk.hunk.base.clone()))
+}
+
+/// The state of reading.
+#[derive(Debug, Default)]
+pub struct Reading {
+    /// Whether keys are for the transcript, and not for the composer.
+    pub on: bool,
+    /// Where the cursor stands.
+    pub spot: Spot,
+    /// Whether the next frame must bring it into view, and at its top.
+    pub(super) follow: bool,
+    pub(super) top: bool,
+    /// Entries whose thoughts are shown where those of others are not, or the other way round.
+    pub turned: BTreeSet<usize>,
+    /// What is searched for.
+    pub search: Option<Search>,
+    /// What is being typed to search for.
+    pub typing: Option<LineInput>,
+    /// The message that is asked again when the composer is sent.
+    pub rerun: Option<Rerun>,
+    /// What became of hunks that are no longer under review.
+    pub(super) decided: Vec<Decided>,
+    /// The stops that the last frame showed.
+    pub(super) seen: Vec<super::pane::chat::Seen>,
+}
+
+impl Reading {
+    /// What the next frame has to show; `None` if it is free to stand anywhere.
+    pub(super) fn focus(&self) -> Option<Focus<'_>> {
+        let search = self.search.as_ref().filter(|_| self.on).map(|search| (&search.needle, search.nth));
+        let focus = Focus { spot: self.spot, follow: self.follow, top: self.top, search };
+        (self.on || self.follow).then_some(focus)
+    }
+
+    /// Takes in what a frame showed: a cursor that was scrolled out of view comes along.
+    pub(super) fn drawn(&mut self, seen: Vec<super::pane::chat::Seen>) {
+        (self.follow, self.top) = (false, false);
+        let is_in_view = seen.iter().any(|seen| seen.spot == self.spot);
+        if self.on && !is_in_view {
+            let nearest = if seen.first().is_some_and(|first| self.spot < first.spot) { seen.first() } else { seen.last() };
+            self.spot = nearest.map_or(self.spot, |nearest| nearest.spot);
+        }
+        self.seen = seen;
+    }
+
+    /// Remembers what becomes of the hunks of a review that was written, before it is forgotten there.
+    pub(super) fn note(&mut self, report: &Report, review: &Review) {
+        match report {
+            Report::Wrote(written) => {
+                for file in &review.files {
+                    let is_written = written.paths.contains(&file.path);
+                    for hunk in &file.hunks {
+                        let written = match hunk.decision() {
+                            Decision::Accepted if is_written => true,
+                            Decision::Rejected => false,
+                            _ => continue,
+                        };
+                        let lines = changed_lines(file, hunk).map(str::to_owned).collect();
+                        self.decided.push(Decided { path: file.path.clone(), written, lines });
+                    }
+                }
+            }
+            Report::Unwrote { result: Ok(written), .. } => {
+                self.decided.retain(|decided| !written.paths.contains(&decided.path));
+            }
+            _ => {}
+        }
+    }
+
+    /// How many lines of the stop under the cursor were out of view: above, and below.
+    pub(super) fn hidden(&self) -> (usize, usize) {
+        self.seen.iter().find(|seen| seen.spot == self.spot).map_or((0, 0), |seen| seen.hidden)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::Mode;
+
+    fn user(text: &str) -> Entry {
+        Entry::User { text: text.into(), mode: Mode::Code, answered: true }
+    }
+
+    #[test]
+    fn a_row_and_its_spot_are_each_others_inverse() {
+        for spot in [Spot::default(), Spot { entry: 4_999, stop: 7 }] {
+            assert_eq!(Spot::of_row(spot.row()), spot);
+        }
+    }
+
+    #[test]
+    fn a_search_goes_round_in_both_directions() {
+        let entries = [user("tide"), user("none"), user("Tide and tide"), user("end")];
+        let mut search = Search::new("tide", &entries).unwrap();
+        let mut at = Spot { entry: 3, stop: 0 };
+        let mut went = Vec::new();
+        for forward in [false, false, false, false, true, true] {
+            at = search.next(&entries, at, forward, false).unwrap();
+            went.push((at.entry, search.nth));
+        }
+        assert_eq!(went, [(2, 1), (2, 0), (0, 0), (2, 1), (0, 0), (2, 0)]);
+        assert_eq!(search.count(2), (Some(2), 2));
+    }
+
+    #[test]
+    fn a_capital_makes_the_case_count() {
+        let entries = [user("tide"), user("Tide")];
+        assert_eq!(Search::new("Tide", &entries).unwrap().count(1), (Some(1), 1));
+        assert_eq!(Search::new("ti.de", &entries).unwrap().count(0), (None, 0));
+        assert!(Search::new("", &entries).is_none());
+    }
+}
