@@ -2,6 +2,8 @@
 
 mod hunk;
 mod unified;
+mod word;
 
 pub use hunk::{Hunk, apply, hunks, line_hunks};
 pub use unified::unified;
+pub use word::{Words, changed_words, pairs};

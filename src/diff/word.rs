@@ -1,0 +1,202 @@
+//! Word diffs: which removed line became which added one, and the words that changed between the two.
+
+use std::ops::Range;
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+/// Two lines of which more than this part differs are not versions of each other.
+const FARTHEST: f64 = 0.6;
+
+/// Where more than this part of a line differs, marking the words that do would mark nearly everything.
+const MOST_MARKED: f64 = 0.5;
+
+/// Longest line that is looked into, in bytes.
+const LONGEST: usize = 400;
+
+/// How many added lines are tried for a removed one.
+const TRIES: usize = 12;
+
+/// The words that changed between two versions of a line, as byte ranges of each.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Words {
+    /// Those that go.
+    pub removed: Vec<Range<usize>>,
+    /// Those that come.
+    pub added: Vec<Range<usize>>,
+}
+
+/// Pairs of a removed and an added line that are versions of each other, ascending on both sides.
+///
+/// As delta does it: each removed line takes the first added line that is near enough, so that a hunk of any size costs little.
+pub fn pairs(removed: &[&str], added: &[&str]) -> Vec<(usize, usize)> {
+    let mut pairs = Vec::new();
+    let mut next = 0;
+    for (old, line) in removed.iter().enumerate() {
+        let tries = added.iter().enumerate().skip(next).take(TRIES);
+        let near = |(new, other): &(usize, &&str)| {
+            let blank = line.trim().is_empty() || other.trim().is_empty();
+            // Blank lines are all alike: they are a pair only where they stand beside each other.
+            if blank { line.trim() == other.trim() && *new == next } else { is_near(line, other) }
+        };
+        let found = tries.filter(near).map(|(new, _)| new).next();
+        if let Some(new) = found {
+            pairs.push((old, new));
+            next = new + 1;
+        }
+    }
+    pairs
+}
+
+/// The words that changed between two versions of a line; `None` if there is nothing to gain from marking them: the line is
+/// very long, or more than half of it differs.
+pub fn changed_words(old: &str, new: &str) -> Option<Words> {
+    if old.len().max(new.len()) > LONGEST {
+        return None;
+    }
+    let (before, after) = (tokens(old), tokens(new));
+    let ops = compare(&before, &after);
+    if part_that_differs(&before, &after, &ops) > MOST_MARKED {
+        return None;
+    }
+    let mut words = Words::default();
+    for op in ops.iter().filter(|op| !matches!(op, DiffOp::Equal { .. })) {
+        push(&mut words.removed, bytes(&before, op.old_range()), old);
+        push(&mut words.added, bytes(&after, op.new_range()), new);
+    }
+    Some(words)
+}
+
+fn is_near(old: &str, new: &str) -> bool {
+    if old.len().max(new.len()) > LONGEST {
+        return old.trim() == new.trim();
+    }
+    let (before, after) = (tokens(old), tokens(new));
+    let (short, long) = (weight(&before).min(weight(&after)), weight(&before).max(weight(&after)));
+    // What is that much longer differs by that much at least.
+    let least = if long == 0 { 0.0 } else { ratio(long - short, long + short) };
+    least <= FARTHEST && part_that_differs(&before, &after, &compare(&before, &after)) <= FARTHEST
+}
+
+type Token<'t> = (usize, &'t str);
+
+/// Words, runs of white space, and every other character by itself, each with its first byte.
+fn tokens(line: &str) -> Vec<Token<'_>> {
+    let kind = |c: char| match c {
+        c if c.is_alphanumeric() || c == '_' => 0,
+        c if c.is_whitespace() => 1,
+        _ => 2,
+    };
+    let mut tokens: Vec<Token<'_>> = Vec::new();
+    let mut start = 0;
+    let mut chars = line.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let end = at + c.len_utf8();
+        let goes_on = chars.peek().is_some_and(|(_, next)| kind(c) != 2 && kind(*next) == kind(c));
+        if !goes_on {
+            tokens.push((start, line.get(start..end).unwrap_or_default()));
+            start = end;
+        }
+    }
+    tokens
+}
+
+fn compare(old: &[Token<'_>], new: &[Token<'_>]) -> Vec<DiffOp> {
+    let texts = |tokens: &[Token<'_>]| tokens.iter().map(|(_, text)| (*text).to_owned()).collect::<Vec<String>>();
+    capture_diff_slices(Algorithm::Myers, &texts(old), &texts(new))
+}
+
+/// Characters of those tokens that are seen.
+fn weight(tokens: &[Token<'_>]) -> usize {
+    tokens.iter().filter(|(_, text)| !text.trim().is_empty()).map(|(_, text)| text.chars().count()).sum()
+}
+
+fn part_that_differs(old: &[Token<'_>], new: &[Token<'_>], ops: &[DiffOp]) -> f64 {
+    let all = weight(old) + weight(new);
+    let of = |tokens: &[Token<'_>], range: Range<usize>| weight(tokens.get(range).unwrap_or_default());
+    let changed = ops.iter().filter(|op| !matches!(op, DiffOp::Equal { .. }));
+    let differing = changed.map(|op| of(old, op.old_range()) + of(new, op.new_range())).sum();
+    if all == 0 { 0.0 } else { ratio(differing, all) }
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn ratio(part: usize, all: usize) -> f64 {
+    part as f64 / all as f64
+}
+
+/// The bytes of a run of tokens.
+fn bytes(tokens: &[Token<'_>], range: Range<usize>) -> Range<usize> {
+    let run = tokens.get(range).unwrap_or_default();
+    match (run.first(), run.last()) {
+        (Some((start, _)), Some((end, text))) => *start..end + text.len(),
+        _ => 0..0,
+    }
+}
+
+/// Adds a range; one that only white space parts from the last becomes one with it.
+fn push(ranges: &mut Vec<Range<usize>>, range: Range<usize>, line: &str) {
+    if range.is_empty() {
+        return;
+    }
+    match ranges.last_mut() {
+        Some(last) if line.get(last.end..range.start).is_some_and(|between| between.trim().is_empty()) => {
+            last.end = range.end;
+        }
+        _ => ranges.push(range),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn marked(old: &str, new: &str) -> Option<(Vec<String>, Vec<String>)> {
+        let words = changed_words(old, new)?;
+        let texts =
+            |ranges: Vec<Range<usize>>, line: &str| ranges.into_iter().map(|range| line[range].to_owned()).collect();
+        Some((texts(words.removed, old), texts(words.added, new)))
+    }
+
+    #[test]
+    fn the_words_that_changed_are_found() {
+        let found = marked("return ship.length < self.length", "return ship.length <= self.width");
+        assert_eq!(found, Some((vec!["length".into()], vec!["=".into(), "width".into()])));
+        assert_eq!(marked("let été = 1;", "let été = 12;"), Some((vec!["1".into()], vec!["12".into()])));
+    }
+
+    #[test]
+    fn words_beside_each_other_are_one_mark() {
+        let found = marked("call(one two, x, y, z, last)", "call(three four, x, y, z, last)");
+        assert_eq!(found, Some((vec!["one two".into()], vec!["three four".into()])));
+    }
+
+    #[test]
+    fn what_is_long_or_differs_for_the_most_part_is_not_marked() {
+        assert_eq!(changed_words("alpha beta", "gamma delta"), None);
+        assert_eq!(changed_words(&"a ".repeat(300), &"b ".repeat(300)), None);
+    }
+
+    #[test]
+    fn lines_go_with_their_new_versions() {
+        let removed = ["let a = one();", "let b = two();"];
+        let added = ["// first", "let a = one(1);", "", "let b = two(2);"];
+        assert_eq!(pairs(&removed, &added), [(0, 1), (1, 3)]);
+        assert_eq!(pairs(&["alpha"], &["omega"]), []);
+        assert_eq!(pairs(&["", "x"], &["", "x"]), [(0, 0), (1, 1)]);
+    }
+
+    proptest! {
+        #[test]
+        fn marks_lie_between_characters_and_pairs_ascend(old in "[a-cé ,.(]{0,20}", new in "[a-cé ,.(]{0,20}") {
+            if let Some(words) = changed_words(&old, &new) {
+                prop_assert!(words.removed.iter().all(|range| old.get(range.clone()).is_some_and(|text| !text.is_empty())));
+                prop_assert!(words.added.iter().all(|range| new.get(range.clone()).is_some_and(|text| !text.is_empty())));
+            }
+            let (old, new): (Vec<&str>, Vec<&str>) = (old.split('.').collect(), new.split('.').collect());
+            let found = pairs(&old, &new);
+            prop_assert!(found.windows(2).all(|two| two[0].0 < two[1].0 && two[0].1 < two[1].1));
+            prop_assert!(found.iter().all(|(i, j)| *i < old.len() && *j < new.len()));
+        }
+    }
+}
