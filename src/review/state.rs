@@ -116,13 +116,20 @@ impl Review {
     /// Sets the decision of some lines of a hunk (0-based, its removed lines first); how many changed. A file that is new,
     /// gone or moved is decided as a whole: none then.
     pub fn decide_lines(&mut self, id: HunkId, lines: Range<usize>, decision: Decision) -> usize {
+        self.decide_runs(id, &[lines], decision)
+    }
+
+    /// As [`Review::decide_lines`], of several runs of lines in one step: side by side, removed and added lines are chosen together.
+    pub fn decide_runs(&mut self, id: HunkId, runs: &[Range<usize>], decision: Decision) -> usize {
         let Some(item) = self.hunk(id).filter(|_| self.files[id.file].is_divisible()) else {
             return 0;
         };
-        let lines = lines.start..lines.end.min(item.line_count());
-        let changed = lines.clone().filter(|line| item.line_decision(*line) != decision).count();
+        let count = item.line_count();
+        let runs: Vec<Range<usize>> = runs.iter().map(|run| run.start..run.end.min(count)).collect();
+        let lines = runs.iter().cloned().flatten();
+        let changed = lines.filter(|line| item.line_decision(*line) != decision).count();
         if changed > 0 {
-            self.change_hunks(&[id], |item| item.decide_lines(&lines, decision));
+            self.change_hunks(&[id], |item| runs.iter().for_each(|run| item.decide_lines(run, decision)));
         }
         changed
     }
