@@ -14,6 +14,8 @@ pub struct StreamedEdit {
     pub removed: usize,
     /// Whether its end has arrived.
     pub ended: bool,
+    /// Its lines so far, removed and added ones as they came; `true` is an added one.
+    pub lines: Vec<(bool, String)>,
 }
 
 /// A running turn.
@@ -67,10 +69,16 @@ impl Turn {
         for event in self.stream.events() {
             match (event, self.edits.last_mut()) {
                 (StreamEvent::EditStarted { path, .. }, _) => {
-                    self.edits.push(StreamedEdit { path, added: 0, removed: 0, ended: false });
+                    self.edits.push(StreamedEdit { path, added: 0, removed: 0, ended: false, lines: Vec::new() });
                 }
-                (StreamEvent::EditLine { kind: LineKind::Insert, .. }, Some(edit)) => edit.added += 1,
-                (StreamEvent::EditLine { kind: LineKind::Delete, .. }, Some(edit)) => edit.removed += 1,
+                (StreamEvent::EditLine { kind: LineKind::Insert, text }, Some(edit)) => {
+                    edit.added += 1;
+                    edit.lines.push((true, text));
+                }
+                (StreamEvent::EditLine { kind: LineKind::Delete, text }, Some(edit)) => {
+                    edit.removed += 1;
+                    edit.lines.push((false, text));
+                }
                 (StreamEvent::EditEnded { .. }, Some(edit)) => edit.ended = true,
                 _ => {}
             }

@@ -1,6 +1,7 @@
 //! The app between two frames: the session, the panes' own state, the focus and the overlay on top.
 
 pub use super::act::{DraftPart, ReviewDraft};
+use ratatui::layout::Rect;
 use super::action::{Action, KeyMap, Pane, Scope};
 use super::completing::Completion;
 use super::composer::Composer;
@@ -9,6 +10,7 @@ use super::hits::Hits;
 use super::notify::Attention;
 use super::overlay::Overlay;
 use super::pane::repo_map::MapPane;
+use super::pane::review::ReviewPane;
 use super::preview::Previews;
 use super::reading::Reading;
 use super::theme::Theme;
@@ -16,7 +18,7 @@ use super::view::ViewCache;
 use super::wardrobe::Wardrobe;
 use super::widget::scroll::ListWindow;
 use crate::config::Face;
-use crate::review::{HunkId, Review};
+use crate::review::HunkId;
 use crate::session::{Clip, Connection, Effect, Entry, Session};
 
 /// Something for the event loop to do.
@@ -76,19 +78,6 @@ pub enum ReviewItem {
     Refused(usize),
 }
 
-/// State of the review pane.
-#[derive(Debug, Default)]
-pub struct ReviewPane {
-    /// The hunk under the cursor.
-    pub cursor: HunkId,
-    /// First visible row.
-    pub offset: usize,
-    /// Whether the next frame must bring the hunk under the cursor into view.
-    pub follow: bool,
-    /// Whether the frame before showed it.
-    pub seen: bool,
-}
-
 /// Everything that a frame is drawn from.
 #[derive(Debug)]
 pub struct App {
@@ -112,6 +101,8 @@ pub struct App {
     pub context: ListWindow,
     /// The review pane.
     pub review: ReviewPane,
+    /// The space inside its frame, as last drawn.
+    pub(super) review_inner: Rect,
     /// The styles.
     pub theme: Theme,
     /// The themes that there are, and which one suits which ground.
@@ -168,6 +159,7 @@ impl App {
             map: MapPane::default(),
             context: ListWindow::default(),
             review: ReviewPane::default(),
+            review_inner: Rect::new(0, 0, 80, 24),
             theme,
             wardrobe: Wardrobe::default(),
             face: Face::default(),
@@ -201,19 +193,16 @@ impl App {
         self.open_what_waits();
         self.settle_reading();
         let review = &self.session.review;
-        if !contains(review, self.review.cursor) {
-            self.review.cursor = nearest(review, self.review.cursor);
-            self.review.follow = true;
-        }
         if review.is_empty() && self.focus == Pane::Review && self.was_reviewing {
             self.focus = Pane::Chat;
         }
         self.was_reviewing = !review.is_empty();
         if self.session.proposals != self.seen_proposals {
             self.seen_proposals = self.session.proposals;
-            self.review = ReviewPane { follow: true, ..ReviewPane::default() };
+            self.review = self.review.anew();
             // The focus stays where it is: a letter typed for the chat must never decide a hunk.
         }
+        self.lay_out_review(None);
         let parts = self.session.view.as_ref().map_or(0, |view| view.prompt.chunks.len());
         self.context.set_len(parts);
         self.settle_map();
@@ -234,17 +223,11 @@ impl App {
         self.chat.from_bottom = cache.chat.from_bottom;
         self.reading.drawn(cache.chat.seen());
         self.page = match self.focus {
-            Pane::Review => cache.review.height,
+            Pane::Review => usize::from(self.review.area.height),
             _ => cache.chat.height,
         }
         .saturating_sub(1)
         .max(1);
-        self.review.offset = cache.review.offset;
-        self.review.follow = false;
-        if self.reviewing() {
-            self.review.cursor = cache.review.cursor;
-            self.review.seen = cache.review.seen;
-        }
     }
 
     /// Whether an action would do something now; the command bar leaves the others out.
@@ -294,12 +277,4 @@ fn has_thoughts(entry: &Entry) -> bool {
 /// Effects as tasks.
 pub(super) fn run(effects: Vec<Effect>) -> Vec<Task> {
     effects.into_iter().map(Task::Run).collect()
-}
-
-fn contains(review: &Review, id: HunkId) -> bool {
-    review.files.get(id.file).is_some_and(|file| id.hunk < file.hunks.len())
-}
-
-fn nearest(review: &Review, id: HunkId) -> HunkId {
-    review.ids().take_while(|other| *other <= id).last().unwrap_or_default()
 }

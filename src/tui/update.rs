@@ -99,6 +99,9 @@ impl App {
         let name = key::name(key);
         self.hint.clear();
         let twice = std::mem::take(&mut self.interrupted_once);
+        if self.overlay.is_none() && self.review_search_key(key, &name) {
+            return Vec::new();
+        }
         if name == "Ctrl-c" {
             // It also ends a sequence that has only begun: the next key stands for itself.
             self.pending_keys.clear();
@@ -159,6 +162,9 @@ impl App {
             return Vec::new();
         }
         if self.focus == Pane::Map && self.map_filter_paste(text) {
+            return Vec::new();
+        }
+        if self.search_paste(text) {
             return Vec::new();
         }
         self.focus = Pane::Chat;

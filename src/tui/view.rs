@@ -48,6 +48,8 @@ pub fn draw(app: &mut App, cache: &mut ViewCache, frame: &mut Frame<'_>) {
         app.desk.places = Places::default();
         return too_small(app, frame, screen);
     };
+    // The rows of the review depend on the room that they have.
+    app.lay_out_review(places.panes.iter().find(|(pane, _)| *pane == Pane::Review).map(|(_, area)| *area));
     for (pane, area) in &places.panes {
         cache.hits.add(*area, Hit::Pane(*pane));
         match pane {

@@ -15,6 +15,8 @@ mod rerun;
 mod review;
 mod review_edit;
 mod review_failed;
+mod review_moves;
+mod review_views;
 mod showing;
 mod waiting;
 

@@ -91,8 +91,7 @@ impl App {
             Some(Pane::Map) => self.map.window.scroll(rows),
             Some(Pane::Context) => self.context.scroll(rows),
             Some(Pane::Review) => {
-                self.review.offset = self.review.offset.saturating_add_signed(rows);
-                self.review.follow = false;
+                self.scroll_review(rows);
             }
             None => {}
         }
@@ -150,11 +149,6 @@ impl App {
     fn click_in_context(&mut self, row: usize, double: bool) -> Vec<Task> {
         self.context.select(row);
         if double { self.act(Action::ContextView) } else { Vec::new() }
-    }
-
-    /// A click in the review gives it the focus: a decision takes a key.
-    fn click_in_review(&mut self, _row: usize, _double: bool) -> Vec<Task> {
-        Vec::new()
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::review::{Decision, HunkId};
+use crate::edit::FileChange;
+use crate::review::{Decision, HunkId, ReviewHunk};
 use crate::tui::action::{Action, Pane, Scope};
 use crate::tui::app::{App, ReviewItem, Task, run};
 use crate::tui::overlay::Overlay;
@@ -18,74 +19,43 @@ impl App {
             return Some(tasks);
         }
         match action {
+            Action::Escape if self.end_in_review() => {}
+            Action::Down | Action::Up | Action::PageDown | Action::PageUp | Action::Top | Action::Bottom
+                if !self.reviewing() =>
+            {
+                self.scroll_arriving(action);
+            }
             Action::Write => return Some(run(self.session.write_accepted())),
             Action::Abandon if !self.reviewing() => self.hint = "there is nothing under review".into(),
             // What found no place cannot be decided, so there is nothing to lose and nothing to ask.
             Action::Abandon if self.session.review.files.is_empty() => self.session.abandon_review(),
             Action::Abandon => self.overlay = Some(Overlay::abandon(self.session.review.counts().total())),
-            Action::Down => self.review.offset += 1,
-            Action::Up => self.review.offset = self.review.offset.saturating_sub(1),
-            Action::PageDown => self.review.offset += self.page,
-            Action::PageUp => self.review.offset = self.review.offset.saturating_sub(self.page),
             Action::Undo | Action::Redo => self.take_back(action),
+            _ if of_review && !self.reviewing() => {
+                self.hint = "there is nothing under review".into();
+            }
+            Action::SelectLines => self.select_lines(),
+            Action::Split => self.split_here(),
+            Action::Join => self.join_here(),
             action => {
-                return self.move_in_review(action).or_else(|| self.decide(action)).map(|()| Vec::new());
+                let done = self.move_in_review(action).or_else(|| self.view_in_review(action));
+                return done.or_else(|| self.decide(action)).map(|()| Vec::new());
             }
         }
         Some(Vec::new())
     }
 
-    fn move_in_review(&mut self, action: Action) -> Option<()> {
-        let review = &self.session.review;
-        let at = self.review.cursor;
-        let files = |wanted: usize| HunkId { file: wanted, hunk: 0 };
-        let to = match action {
-            Action::NextHunk => review.ids().find(|id| *id > at),
-            Action::PreviousHunk => review.ids().take_while(|id| *id < at).last(),
-            Action::NextFile => review.ids().find(|id| *id >= files(at.file + 1)),
-            Action::PreviousFile => Some(files(at.file.saturating_sub(usize::from(at.hunk == 0)))),
-            Action::Top => {
-                // Above the first hunk stands what found no place.
-                self.review.cursor = HunkId::default();
-                (self.review.offset, self.review.follow) = (0, false);
-                return Some(());
-            }
-            Action::Bottom => review.ids().last(),
-            _ => return None,
-        };
-        self.go_to(to.unwrap_or(at));
-        Some(())
-    }
-
-    /// The file of the hunk under the cursor.
-    pub(in crate::tui) fn review_path(&self) -> Option<String> {
-        Some(self.session.review.files.get(self.review.cursor.file)?.path.clone())
-    }
-
-    /// Keeps the cursor in the file of that path: after a write the files before it may be gone, and hunks of its own.
-    pub(in crate::tui) fn hold_review(&mut self, path: Option<&str>) {
-        let files = &self.session.review.files;
-        let Some(file) = files.iter().position(|file| Some(file.path.as_str()) == path) else {
-            return;
-        };
-        let hunk = self.review.cursor.hunk.min(files[file].hunks.len().saturating_sub(1));
-        if self.review.cursor != (HunkId { file, hunk }) {
-            self.go_to(HunkId { file, hunk });
+    /// Edits that stream in are scrolled from their end.
+    fn scroll_arriving(&mut self, action: Action) {
+        let by = isize::try_from(self.page).unwrap_or(1);
+        match action {
+            Action::Down => self.scroll_review(1),
+            Action::Up => self.scroll_review(-1),
+            Action::PageDown => self.scroll_review(by),
+            Action::PageUp => self.scroll_review(-by),
+            Action::Top => self.review.offset = self.arriving_lines(),
+            _ => self.review.offset = 0,
         }
-    }
-
-    /// What the cursor of the review is on; `None` while nothing is under review.
-    pub(in crate::tui) fn review_item(&self) -> Option<ReviewItem> {
-        let review = &self.session.review;
-        if review.files.is_empty() {
-            return (!review.refused.is_empty()).then_some(ReviewItem::Refused(0));
-        }
-        Some(ReviewItem::Hunk(self.review.cursor))
-    }
-
-    /// The lines that are selected, of one hunk, 0-based with its removed lines first.
-    pub(in crate::tui) fn selected_lines(&self) -> Option<(HunkId, Range<usize>)> {
-        None
     }
 
     /// Brings the cursor of the review to a hunk, for somebody who comes from elsewhere.
@@ -93,39 +63,89 @@ impl App {
         self.go_to(id);
     }
 
-    fn go_to(&mut self, id: HunkId) {
-        self.review.cursor = id;
-        self.review.follow = true;
-    }
-
     fn decide(&mut self, action: Action) -> Option<()> {
-        let at = self.review.cursor;
-        if is_for_one(action) && self.reviewing() && !self.review.seen {
-            // Nobody decides on what is not on the screen.
-            self.go_to(at);
-            self.hint = "this is the hunk; decide now".into();
+        if !is_decision(action) {
+            return None;
+        }
+        if self.session.review.files.is_empty() {
+            self.hint = "there is no hunk to decide".into();
             return Some(());
         }
-        let review = &mut self.session.review;
-        if review.files.is_empty() {
-            self.hint = "there is no hunk to decide".into();
-            return is_decision(action).then_some(());
+        if is_for_one(action) {
+            self.decide_one(action);
+            return Some(());
         }
-        let changed = match action {
-            Action::Accept => review.decide(at, Decision::Accepted),
-            Action::Reject => review.decide(at, Decision::Rejected),
-            Action::Pend => review.decide(at, Decision::Pending),
-            Action::Toggle => {
-                let toggled = review.decision(at).toggled();
-                review.decide(at, toggled)
+        let at = self.review.cursor;
+        let file = self.file_here();
+        let review = &mut self.session.review;
+        let changed = match (action, file) {
+            (Action::AcceptFile, Some(file)) => review.decide_file(file, Decision::Accepted),
+            (Action::RejectFile, Some(file)) => review.decide_file(file, Decision::Rejected),
+            (Action::AcceptAll, _) => review.decide_all(Decision::Accepted),
+            (Action::RejectAll, _) => review.decide_all(Decision::Rejected),
+            _ => {
+                self.hint = "the cursor is not in a file".into();
+                return Some(());
             }
-            Action::AcceptFile => review.decide_file(at.file, Decision::Accepted),
-            Action::RejectFile => review.decide_file(at.file, Decision::Rejected),
-            Action::AcceptAll => review.decide_all(Decision::Accepted),
-            Action::RejectAll => review.decide_all(Decision::Rejected),
-            _ => return None,
         };
-        let moves_on = !matches!(action, Action::Pend | Action::Toggle);
+        self.go_on(at, changed, true);
+        Some(())
+    }
+
+    /// Decides the hunk under the cursor, or the lines of it that are selected.
+    fn decide_one(&mut self, action: Action) {
+        let here = self.hunk_here();
+        let Some(at) = here.filter(|id| self.review.shows(*id)) else {
+            // Nobody decides on what is not on the screen.
+            let after = self.review.rows.from(self.review.number()).find_map(|(_, row)| row.hunk());
+            self.go_to(here.or(after).unwrap_or(self.review.cursor));
+            self.hint = "this is the hunk; decide now".into();
+            return;
+        };
+        let selected = self.selected_runs();
+        let review = &mut self.session.review;
+        let before = match &selected {
+            Some((_, runs)) => review.hunk(at).zip(runs.first()).map(|(item, run)| item.line_decision(run.start)),
+            None => Some(review.decision(at)),
+        };
+        let decision = match action {
+            Action::Accept => Decision::Accepted,
+            Action::Reject => Decision::Rejected,
+            Action::Toggle => before.unwrap_or_default().toggled(),
+            _ => Decision::Pending,
+        };
+        if let Some((_, runs)) = selected {
+            self.decide_selected(at, &runs, decision);
+            return;
+        }
+        let changed = review.decide(at, decision);
+        let moves_on = matches!(action, Action::Accept | Action::Reject);
+        if !moves_on {
+            // What one stays on must not fold under one's eyes.
+            self.review.fold(&self.session.review, &[at], false);
+        }
+        self.go_on(at, changed, moves_on);
+    }
+
+    fn decide_selected(&mut self, at: HunkId, runs: &[Range<usize>], decision: Decision) {
+        let review = &mut self.session.review;
+        let changed = review.decide_runs(at, runs, decision);
+        if changed == 0 && review.files.get(at.file).is_some_and(|file| file.change != FileChange::Modify) {
+            self.hint = "a file that is new, gone or moved is decided as a whole".into();
+            return;
+        }
+        self.review.anchor = None;
+        if review.decision(at) == Decision::Pending || decision == Decision::Pending {
+            let lines = if changed == 1 { "line" } else { "lines" };
+            self.hint = format!("{changed} {lines} changed; the rest of the hunk is pending");
+            return;
+        }
+        self.go_on(at, 1, true);
+    }
+
+    /// Says what was done, and goes to the next pending hunk.
+    fn go_on(&mut self, at: HunkId, changed: usize, moves_on: bool) {
+        let review = &self.session.review;
         let next = if moves_on { review.next_pending(at) } else { Some(at) };
         let counts = review.counts();
         self.hint = match next {
@@ -133,8 +153,60 @@ impl App {
             Some(_) if changed > 1 => format!("{changed} hunks changed; u takes it back"),
             Some(_) => format!("{} pending", counts.pending),
         };
-        self.go_to(next.unwrap_or(at));
-        Some(())
+        if moves_on || next.is_none() {
+            self.go_to(next.unwrap_or(at));
+        }
+    }
+
+    /// Takes the hunk apart at the line under the cursor, or into its smallest parts.
+    fn split_here(&mut self) {
+        let Some(id) = self.hunk_here() else {
+            self.hint = "there is no hunk here to split".into();
+            return;
+        };
+        let line = match self.review_item() {
+            Some(ReviewItem::Line(_, line)) => Some(line),
+            _ => None,
+        };
+        let review = &mut self.session.review;
+        let parts = match line {
+            Some(line) if review.split_at(id, line) => 2,
+            _ => review.split(id),
+        };
+        self.review.anchor = None;
+        if parts > 1 {
+            self.hint = format!("{parts} hunks now; {} joins them again", self.keys.first(Action::Join));
+            if line.is_none() {
+                self.go_to(id);
+            }
+            return;
+        }
+        let whole = review.files.get(id.file).is_some_and(|file| file.change != FileChange::Modify);
+        let lines = review.hunk(id).map_or(0, ReviewHunk::line_count);
+        self.hint = match (whole, lines) {
+            (true, _) => "a file that is new, gone or moved is one hunk".into(),
+            (false, 0..=1) => "a single line cannot be split".into(),
+            (false, _) => "it has no parts; put the cursor on the line where the second part begins".into(),
+        };
+    }
+
+    fn join_here(&mut self) {
+        let Some(id) = self.hunk_here() else {
+            self.hint = "there is no hunk here to join".into();
+            return;
+        };
+        let review = &mut self.session.review;
+        if review.join(id) {
+            self.go_to(id);
+            self.hint = format!("one hunk now; {} takes it back", self.keys.first(Action::Undo));
+            return;
+        }
+        let whole = review.files.get(id.file).is_some_and(|file| file.change != FileChange::Modify);
+        self.hint = if whole {
+            "a file that is new, gone or moved is one hunk".into()
+        } else {
+            "no hunk follows in this file".into()
+        };
     }
 
     fn take_back(&mut self, action: Action) {

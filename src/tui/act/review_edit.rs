@@ -66,7 +66,7 @@ impl App {
 
     /// Opens the lines that the hunk under the cursor adds.
     pub(super) fn edit_hunk(&mut self) -> Vec<Task> {
-        let Some((id, line)) = self.hunk_here() else { return Vec::new() };
+        let Some((id, line)) = self.line_here() else { return Vec::new() };
         let Some(file) = self.session.review.files.get(id.file) else { return Vec::new() };
         let Some((removed, text)) = file.texts_of(id.hunk).filter(|_| file.proposed.is_some()) else {
             return self.say("the hunk deletes its file, so there is no text to edit");
@@ -83,7 +83,7 @@ impl App {
         let Some(text) = file.whole() else {
             return self.say("the file is to go, so there is no text to edit");
         };
-        let line = self.hunk_here().map_or(1, |(id, _)| file.line_in_whole(id.hunk));
+        let line = self.line_here().map_or(1, |(id, _)| file.line_in_whole(id.hunk));
         open(ReviewDraft { path: file.path.clone(), text, line, part: DraftPart::File })
     }
 
@@ -97,7 +97,7 @@ impl App {
             }),
             Some(ReviewItem::File(index)) => review.files.get(index).map(|file| (file.name_on_disk().to_owned(), 1)),
             Some(ReviewItem::Hunk(id) | ReviewItem::Line(id, _)) => {
-                let line = self.hunk_here().map_or(0, |(_, line)| line);
+                let line = self.line_here().map_or(0, |(_, line)| line);
                 let place = review.hunk(id).map(|item| item.hunk.base.clone()).unwrap_or_default();
                 let line = place.start + line.min(place.len().saturating_sub(1)) + 1;
                 review.files.get(id.file).map(|file| (file.name_on_disk().to_owned(), line))
@@ -218,7 +218,7 @@ impl App {
     }
 
     /// The hunk under the cursor, and the line of it (its removed lines first).
-    pub(super) fn hunk_here(&self) -> Option<(HunkId, usize)> {
+    pub(super) fn line_here(&self) -> Option<(HunkId, usize)> {
         match self.review_item()? {
             ReviewItem::Hunk(id) => Some((id, 0)),
             ReviewItem::Line(id, line) => Some((id, line)),
@@ -245,8 +245,7 @@ impl App {
 
     /// Brings a hunk under the cursor.
     pub(super) fn show_hunk(&mut self, id: HunkId) {
-        self.review.cursor = id;
-        self.review.follow = true;
+        self.go_to(id);
     }
 
     /// A word in the status line.

@@ -214,13 +214,41 @@ actions! {
     /// Reject everything.
     RejectAll: "reject-all", REVIEW, ["g n"], "reject all";
     /// Go to the next hunk.
-    NextHunk: "next-hunk", REVIEW, ["]", "Enter"], "next hunk";
+    NextHunk: "next-hunk", REVIEW, ["]"], "next hunk";
     /// Go to the hunk before.
     PreviousHunk: "previous-hunk", REVIEW, ["["], "previous hunk";
     /// Go to the next file.
     NextFile: "next-file", REVIEW, ["}"], "next file";
     /// Go to the file before.
     PreviousFile: "previous-file", REVIEW, ["{"], "previous file";
+    /// Select lines of the hunk, to decide on those alone; again ends it.
+    SelectLines: "select-lines", REVIEW, ["v"], "select lines";
+    /// Take the hunk apart at the line under the cursor, or into its smallest parts.
+    Split: "split", REVIEW, ["s"], "split";
+    /// Make this hunk and the next one of the file one hunk.
+    Join: "join", REVIEW, ["S"], "join";
+    /// Open what is folded under the cursor, or show the unchanged lines there; otherwise go to the next hunk.
+    OpenHere: "open-here", REVIEW, ["Enter", "l", "Right"], "open";
+    /// Fold the hunk under the cursor to one line, or open it; on the heading of a file, all of its hunks.
+    Fold: "fold", REVIEW, ["f", "h", "Left"], "fold";
+    /// Fold all hunks that are decided, or open them all.
+    FoldDecided: "fold-decided", REVIEW, ["F"], "fold decided";
+    /// Show ten more unchanged lines around the hunk.
+    MoreContext: "more-context", REVIEW, ["+", "="], "more lines";
+    /// Show ten unchanged lines fewer around the hunk.
+    LessContext: "less-context", REVIEW, ["-"], "fewer lines";
+    /// Switch between base and proposed side by side and one below the other.
+    ToggleSides: "toggle-sides", REVIEW, ["t"], "side by side";
+    /// Mark the words that changed in a line, or do not.
+    ToggleWords: "toggle-words", REVIEW, ["i"], "words";
+    /// Move in the list of files; again hides it, where there is not much room.
+    ToggleTree: "toggle-tree", REVIEW, ["T"], "files";
+    /// Search in the review.
+    Search: "search", REVIEW, ["/"], "search";
+    /// Go to the next place that the search found.
+    NextReviewMatch: "next-review-match", REVIEW, [";"], "next match";
+    /// Go to the place before that the search found.
+    PreviousReviewMatch: "previous-review-match", REVIEW, [","], "previous match";
     /// Take the last decision back.
     Undo: "undo", REVIEW, ["u"], "undo";
     /// Decide again what was taken back.

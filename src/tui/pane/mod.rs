@@ -8,7 +8,6 @@ mod message;
 pub mod repo_map;
 mod reading_marks;
 pub mod review;
-mod review_rows;
 pub(in crate::tui) mod stops;
 mod transcript;
 

@@ -35,6 +35,8 @@ pub struct DiffLine {
     pub syntax: Vec<(Range<usize>, Style)>,
     /// The changed words, as byte ranges of `text`.
     pub words: Vec<Range<usize>>,
+    /// What a search found, as byte ranges of `text`.
+    pub found: Vec<Range<usize>>,
 }
 
 /// The digits that line numbers are given; 0 leaves the column out. Side by side, each half has one column.
@@ -108,7 +110,7 @@ fn ground(sign: Sign, theme: &Theme) -> Style {
     }
 }
 
-/// The text with its styles: syntax over the ground, changed words over both.
+/// The text with its styles: syntax over the ground, changed words over both, what a search found over all.
 fn styled(line: &DiffLine, theme: &Theme) -> StyledText {
     let ground = ground(line.sign, theme);
     let word = theme.style(match line.sign {
@@ -117,7 +119,7 @@ fn styled(line: &DiffLine, theme: &Theme) -> StyledText {
         Sign::Context => Role::Text,
     });
     let mut ends: Vec<usize> = line.syntax.iter().flat_map(|(range, _)| [range.start, range.end]).collect();
-    ends.extend(line.words.iter().flat_map(|range| [range.start, range.end]));
+    ends.extend(line.words.iter().chain(&line.found).flat_map(|range| [range.start, range.end]));
     ends.push(line.text.len());
     ends.retain(|end| line.text.is_char_boundary(*end));
     ends.sort_unstable();
@@ -131,8 +133,9 @@ fn styled(line: &DiffLine, theme: &Theme) -> StyledText {
         let syntax =
             line.syntax.iter().rev().find(|(range, _)| covers(range)).map_or(Style::default(), |(_, style)| *style);
         let changed = if line.words.iter().any(covers) { word } else { Style::default() };
+        let found = if line.found.iter().any(covers) { theme.style(Role::Search) } else { Style::default() };
         let shown = sanitize::visible_from(piece, column);
-        text.push(&shown, ground.patch(syntax).patch(changed));
+        text.push(&shown, ground.patch(syntax).patch(changed).patch(found));
         column += width::columns(&shown);
         start = end;
     }
@@ -165,7 +168,15 @@ mod tests {
             Sign::Added => (None, Some(10)),
             Sign::Removed => (Some(9), None),
         };
-        DiffLine { sign, base, proposed, text: text.to_owned(), syntax: Vec::new(), words: Vec::new() }
+        DiffLine {
+            sign,
+            base,
+            proposed,
+            text: text.to_owned(),
+            syntax: Vec::new(),
+            words: Vec::new(),
+            found: Vec::new(),
+        }
     }
 
     fn drawn(line: &DiffLine, gutter: Gutter, columns: u16) -> Vec<String> {

@@ -8,4 +8,5 @@ pub mod meter;
 pub mod picker;
 pub mod preview;
 pub mod scroll;
+pub mod sides;
 pub mod styled;

@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn the_panes_own_key_wins_over_the_general_one() {
-        assert_eq!(KeyMap::default().lookup(Pane::Review, "Enter"), Binding::Action(Action::NextHunk));
+        assert_eq!(KeyMap::default().lookup(Pane::Review, "Enter"), Binding::Action(Action::OpenHere));
         assert_eq!(KeyMap::default().lookup(Pane::Chat, "j"), Binding::None);
         assert_eq!(KeyMap::default().lookup(Pane::Map, "j"), Binding::Action(Action::Down));
     }

@@ -1,0 +1,298 @@
+//! What the pane shows, where the keys lead, and how little is done anew for it.
+
+use std::sync::Arc;
+
+use crossterm::event::Event;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+use super::*;
+use crate::edit::FileChange;
+use crate::review::{Decision, FileReview, HunkId, Place};
+use crate::session::{Connection, Session};
+use crate::tui::app::ReviewItem;
+use crate::tui::key;
+use crate::tui::theme::{ColorDepth, Theme};
+use crate::tui::view;
+
+/// An app on a screen, with a review.
+struct Desk {
+    app: App,
+    cache: ViewCache,
+    screen: Terminal<TestBackend>,
+}
+
+fn file(path: &str, base: &str, proposed: &str) -> FileReview {
+    let (base, proposed) = (Some(Arc::from(base)), Some(Arc::from(proposed)));
+    FileReview::new(path.into(), FileChange::Modify, base, proposed, |_| Vec::new()).unwrap()
+}
+
+/// A file of so many lines, each tenth of which changes.
+fn tenths(path: &str, lines: usize) -> FileReview {
+    let base: String = (0..lines).map(|line| format!("line {line}\n")).collect();
+    file(path, &base, &base.replace("0\n", "zero\n"))
+}
+
+impl Desk {
+    fn new(files: Vec<FileReview>, width: u16, height: u16) -> Self {
+        let (mut session, effects) = Session::start(Connection::None);
+        session.review.files = files;
+        let mut app = App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0;
+        app.focus = Pane::Review;
+        let screen = Terminal::new(TestBackend::new(width, height)).unwrap();
+        let mut desk = Self { app, cache: ViewCache::default(), screen };
+        desk.draw();
+        desk
+    }
+
+    fn draw(&mut self) {
+        let (app, cache) = (&mut self.app, &mut self.cache);
+        self.screen.draw(|frame| view::draw(app, cache, frame)).unwrap();
+    }
+
+    fn keys(&mut self, keys: &str) -> &mut Self {
+        for key in keys.split(' ').filter_map(key::parse) {
+            self.app.event(Event::Key(key));
+            self.draw();
+        }
+        self
+    }
+
+    fn item(&self) -> ReviewItem {
+        self.app.review_item().unwrap()
+    }
+
+    fn decisions(&self) -> String {
+        let review = &self.app.session.review;
+        review.ids().map(|id| review.decision(id).mark()).collect()
+    }
+
+    fn shown(&self) -> String {
+        self.screen.backend().to_string()
+    }
+}
+
+fn hunk(file: usize, hunk: usize) -> HunkId {
+    HunkId { file, hunk }
+}
+
+#[test]
+fn what_fits_is_shown_from_its_beginning() {
+    let mut desk = Desk::new(vec![tenths("a.txt", 1)], 80, 24);
+    desk.app.review.offset = 50;
+    desk.draw();
+    assert_eq!(desk.app.review.offset, 0);
+}
+
+#[test]
+fn the_cursor_goes_row_by_row_and_says_what_it_is_on() {
+    let mut desk = Desk::new(vec![tenths("a.txt", 40)], 80, 24);
+    assert_eq!(desk.item(), ReviewItem::Hunk(hunk(0, 0)));
+    assert_eq!(desk.keys("j").item(), ReviewItem::Line(hunk(0, 0), 0));
+    assert_eq!(desk.keys("j").item(), ReviewItem::Line(hunk(0, 0), 1));
+    assert_eq!(desk.keys("j").item(), ReviewItem::Hunk(hunk(0, 0)), "a line below it");
+    assert_eq!(desk.keys("g g").item(), ReviewItem::File(0));
+    assert_eq!(desk.keys("] ]").item(), ReviewItem::Hunk(hunk(0, 1)));
+    assert_eq!(desk.keys("G").item(), ReviewItem::File(0), "the lines up to the end of the file");
+    assert_eq!(desk.keys("[").item(), ReviewItem::Hunk(hunk(0, 3)));
+}
+
+#[test]
+fn the_row_under_the_cursor_is_always_on_the_screen() {
+    let mut desk = Desk::new(vec![tenths("a.txt", 200), tenths("b.txt", 50)], 60, 14);
+    for key in "j j Ctrl-d Ctrl-d ] ] j k PageUp } k k { G k k [ g g Ctrl-d y y n u F F".split(' ') {
+        desk.keys(key);
+        let (start, _) = desk.app.review.rows.place(desk.app.review.number());
+        assert!(desk.app.review.window().contains(&start), "after {key}");
+    }
+}
+
+#[test]
+fn keys_pressed_before_a_frame_find_their_rows() {
+    let mut desk = Desk::new(vec![tenths("a.txt", 60)], 80, 24);
+    for key in ["y", "j", "j", "n"] {
+        desk.app.event(Event::Key(key::parse(key).unwrap()));
+    }
+    assert_eq!(desk.decisions(), "✓✗····");
+}
+
+#[test]
+fn lines_that_are_selected_are_decided_alone() {
+    let mut desk = Desk::new(vec![file("a", "x\none\ntwo\ny\n", "x\n1\n2\n3\ny\n")], 80, 24);
+    desk.keys("v");
+    assert_eq!(desk.app.selected_lines(), Some((hunk(0, 0), 0..1)));
+    desk.keys("j j");
+    assert_eq!(desk.app.selected_lines(), Some((hunk(0, 0), 0..3)));
+    desk.keys("j j j j");
+    assert_eq!(desk.app.selected_lines(), Some((hunk(0, 0), 0..5)), "it ends with the hunk");
+    desk.keys("k k k y");
+    let item = desk.app.session.review.hunk(hunk(0, 0)).unwrap();
+    let said: Vec<Decision> = (0..5).map(|line| item.line_decision(line)).collect();
+    use Decision::{Accepted, Pending};
+    assert_eq!(said, [Accepted, Accepted, Pending, Pending, Pending]);
+    assert_eq!(desk.app.selected_lines(), None);
+    desk.keys("u");
+    assert_eq!(desk.decisions(), "·");
+    desk.keys("v Esc");
+    assert_eq!((desk.app.selected_lines(), desk.app.focus), (None, Pane::Review));
+}
+
+#[test]
+fn side_by_side_a_row_of_two_lines_is_decided_in_one_step() {
+    let mut desk = Desk::new(vec![file("a", "x\none = 1\ntwo = 2\ny\n", "x\none = 10\ntwo = 20\ny\n")], 100, 24);
+    desk.keys("t v y");
+    let item = desk.app.session.review.hunk(hunk(0, 0)).unwrap();
+    let said: String = (0..4).map(|line| item.line_decision(line).mark()).collect();
+    assert_eq!(said, "✓·✓·");
+    desk.keys("u");
+    assert!(!desk.app.session.review.hunk(hunk(0, 0)).unwrap().is_divided());
+}
+
+#[test]
+fn a_hunk_is_split_at_the_cursor_and_joined_again() {
+    let mut desk = Desk::new(vec![file("a", "x\ny\n", "x\none\ntwo\nthree\ny\n")], 80, 24);
+    desk.keys("j j j s");
+    assert_eq!(desk.decisions().chars().count(), 2, "{}", desk.app.hint);
+    desk.keys("g g ] S");
+    assert_eq!(desk.decisions().chars().count(), 1, "{}", desk.app.hint);
+    desk.keys("S");
+    assert_eq!(desk.app.hint, "no hunk follows in this file");
+    let mut desk = Desk::new(vec![file("a", "x\n", "x\ny\n")], 80, 24);
+    desk.keys("s");
+    assert_eq!(desk.app.hint, "a single line cannot be split");
+}
+
+#[test]
+fn nobody_decides_where_there_is_no_hunk() {
+    let mut desk = Desk::new(vec![tenths("a.txt", 40)], 80, 24);
+    desk.keys("g g y");
+    assert_eq!((desk.decisions().as_str(), desk.app.hint.as_str()), ("····", "this is the hunk; decide now"));
+    assert_eq!(desk.keys("y").decisions(), "✓···");
+}
+
+#[test]
+fn decided_hunks_fold_and_open_again() {
+    let mut desk = Desk::new(vec![tenths("a.txt", 40)], 80, 40);
+    desk.keys("y n");
+    assert_eq!(desk.shown().matches("Enter shows").count(), 2, "{}", desk.shown());
+    desk.keys("[ Enter");
+    assert_eq!(desk.shown().matches("Enter shows").count(), 1, "{}", desk.shown());
+    desk.keys("f");
+    assert_eq!(desk.shown().matches("Enter shows").count(), 2);
+    desk.keys("F");
+    assert_eq!(desk.shown().matches("Enter shows").count(), 0);
+    desk.keys("F u");
+    assert!(desk.shown().contains("· pending") && desk.shown().matches("Enter shows").count() == 1, "{}", desk.shown());
+}
+
+#[test]
+fn what_one_stays_on_does_not_fold() {
+    let mut desk = Desk::new(vec![tenths("a.txt", 20)], 80, 40);
+    desk.keys("Space");
+    assert!(desk.shown().contains("✓ accepted") && desk.shown().contains("line 0"), "{}", desk.shown());
+    assert_eq!(desk.shown().matches("Enter shows").count(), 0);
+}
+
+#[test]
+fn unchanged_lines_open_in_steps_and_at_once() {
+    let mut desk = Desk::new(vec![tenths("a.txt", 100)], 80, 60);
+    let before = desk.app.review.rows.len();
+    desk.keys("] +");
+    assert_eq!(desk.app.review.rows.len(), before + 4, "three lines instead of a row that counts them, twice");
+    desk.keys("-");
+    assert_eq!(desk.app.review.rows.len(), before);
+    let mut desk =
+        Desk::new(vec![file("a", &"x\n".repeat(100), &("x\n".repeat(50) + "y\n" + &"x\n".repeat(50)))], 80, 60);
+    assert!(desk.shown().contains("⋯ 47 unchanged lines"), "{}", desk.shown());
+    desk.keys("g g j Enter");
+    assert!(desk.shown().matches("unchanged lines").count() == 1, "{}", desk.shown());
+    desk.keys("] + G");
+    assert!(desk.shown().contains("⋯ 37 unchanged lines to the end"), "{}", desk.shown());
+    desk.keys("+ +");
+    assert!(desk.shown().contains("⋯ 27 unchanged lines") || desk.app.hint.is_empty(), "{}", desk.shown());
+}
+
+#[test]
+fn only_what_changed_is_made_anew() {
+    let files: Vec<FileReview> = (0..50).map(|number| tenths(&format!("src/{number}.txt"), 100)).collect();
+    let mut desk = Desk::new(files, 160, 50);
+    let made = |desk: &Desk| desk.app.review.rows.made();
+    let first = made(&desk);
+    assert_eq!(first, 51, "each file, and what found no place");
+    desk.keys("j j ] ] } G g g Ctrl-d i / l i n e Enter ; ,");
+    assert_eq!(made(&desk), first, "moves make nothing anew");
+    desk.keys("] y");
+    assert_eq!(made(&desk), first + 1, "a decision folds one hunk: its file");
+    desk.keys("p");
+    assert!(made(&desk) <= first + 2);
+    desk.app.face.fold_decided = false;
+    desk.draw();
+    let before = made(&desk);
+    desk.keys("y n y");
+    assert_eq!(made(&desk), before, "where nothing folds, decisions change no rows");
+}
+
+#[test]
+fn a_search_finds_folded_lines_and_opens_them() {
+    let mut desk = Desk::new(vec![tenths("a.txt", 40)], 80, 24);
+    desk.keys("y y y y / 2 0");
+    assert!(desk.shown().contains("/20"), "{}", desk.shown());
+    desk.keys("Enter");
+    assert_eq!(desk.item(), ReviewItem::Line(hunk(0, 2), 0));
+    desk.keys(";");
+    assert!(desk.app.hint.contains("1 of 1"), "{}", desk.app.hint);
+    desk.keys("Esc");
+    assert!(!desk.app.review.search.is_on());
+    desk.keys("/ z z z Enter");
+    assert_eq!(desk.app.hint, "zzz is nowhere in the review");
+    desk.keys("g g / z e r o Enter ; ; ; ;");
+    assert_eq!(desk.app.hint, "1 of 4, around the end");
+    desk.keys(",");
+    assert_eq!(desk.app.hint, "4 of 4, around the end");
+}
+
+#[test]
+fn a_click_puts_the_cursor_there_and_twice_opens() {
+    let mut desk = Desk::new(vec![tenths("a.txt", 40), tenths("b.txt", 40)], 80, 24);
+    let number = desk.app.review.rows.locate(Row::Hunk { id: hunk(0, 1), folded: false });
+    desk.app.click_in_review(number, false);
+    assert_eq!(desk.item(), ReviewItem::Hunk(hunk(0, 1)));
+    desk.keys("y [");
+    let number = desk.app.review.rows.locate(Row::Hunk { id: hunk(0, 1), folded: true });
+    desk.app.click_in_review(number, true);
+    assert_eq!(desk.app.review.at, Row::Hunk { id: hunk(0, 1), folded: false });
+    desk.app.scroll_review(1_000);
+    assert!(matches!(
+        desk.item(),
+        ReviewItem::Line(HunkId { file: 1, .. }, _) | ReviewItem::Hunk(HunkId { file: 1, .. }) | ReviewItem::File(1)
+    ));
+}
+
+#[test]
+fn comments_stand_below_what_they_are_about() {
+    let mut desk = Desk::new(vec![tenths("a.txt", 20)], 80, 40);
+    let review = &mut desk.app.session.review;
+    review.comment(Place::File(0), "of the file");
+    review.comment(Place::Hunk(hunk(0, 0)), "of the hunk");
+    review.comment(Place::Line(hunk(0, 0), 1), "of the line");
+    desk.draw();
+    let shown = desk.shown();
+    let place = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text}\n{shown}"));
+    assert!(place("a.txt") < place("✎ of the file") && place("✎ of the file") < place("· pending"));
+    assert!(place("· pending") < place("✎ of the hunk") && place("line zero") < place("✎ of the line"));
+    desk.keys("g g j j j j j j");
+    assert_eq!(desk.item(), ReviewItem::Line(hunk(0, 0), 1), "{shown}");
+}
+
+#[test]
+fn the_list_of_files_leads_there() {
+    let files = vec![tenths("src/a.txt", 20), tenths("src/b.txt", 20), tenths("c.txt", 20)];
+    let mut desk = Desk::new(files, 80, 24);
+    assert!(!desk.shown().contains("src/ "));
+    desk.keys("T j j");
+    assert_eq!(desk.item(), ReviewItem::Hunk(hunk(2, 0)), "{}", desk.shown());
+    assert!(desk.shown().contains("· src/"), "{}", desk.shown());
+    desk.keys("Enter j");
+    assert_eq!(desk.item(), ReviewItem::Line(hunk(2, 0), 0));
+    assert!(!desk.shown().contains("· src/"), "{}", desk.shown());
+}
