@@ -16,6 +16,8 @@ mod offers;
 mod outside;
 #[path = "screens/sessions.rs"]
 mod sessions;
+#[path = "screens/sizes.rs"]
+mod sizes;
 #[path = "screens/soak.rs"]
 mod soak;
 

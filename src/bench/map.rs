@@ -154,6 +154,7 @@ impl Bench<'_> {
             store: None,
             with_terms: true,
             provisional: false,
+            enough: None,
         };
         self.measure(|| drop(survey_of(self.root, start)))
     }

@@ -79,6 +79,10 @@ pub struct WriteOrder {
 pub enum Effect {
     /// Walk the repository and read its tags.
     Survey,
+    /// Let what is read of the repository so far be enough.
+    StopReading,
+    /// Read what was left out.
+    ReadOn,
     /// Follow changes on disk, or not.
     Follow(bool),
     /// Report comments for the model in files as they are saved, or no more.
@@ -217,6 +221,13 @@ pub enum Report {
     Listed(Arc<Vec<String>>),
     /// There is something to show while the survey goes on.
     Sketched,
+    /// The survey that is just done left out so many files of so many.
+    LeftOut {
+        /// Files that were not read.
+        unread: usize,
+        /// All files.
+        total: usize,
+    },
     /// The survey is done.
     Surveyed {
         /// Something to know about it.

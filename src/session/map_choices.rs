@@ -84,7 +84,7 @@ impl Session {
     pub fn refresh_map(&mut self, mode: Option<Refresh>) -> Vec<Effect> {
         self.map_refreshes += 1;
         let follow = mode.map_or_else(Vec::new, |mode| self.set_map_refresh(mode));
-        [follow, vec![Effect::Survey]].concat()
+        [follow, self.read_on().unwrap_or_else(|| vec![Effect::Survey])].concat()
     }
 
     /// Puts a file, or a symbol as `path#name`, first in the map, or no more.

@@ -41,6 +41,7 @@ mod modes;
 mod processes;
 mod question;
 mod queue;
+mod reading;
 mod rounds;
 pub mod runner;
 mod sending;

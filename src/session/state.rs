@@ -50,6 +50,8 @@ pub enum Connection {
 pub enum SurveyState {
     /// So many files of so many (0 while they are being counted).
     Reading(usize, usize),
+    /// So many of so many were read when that was said to be enough.
+    Partial(usize, usize),
     /// All read.
     Done,
 }
@@ -96,6 +98,8 @@ pub struct Session {
     pub proposals: usize,
     /// How far the reading of the repository is.
     pub survey: SurveyState,
+    /// Files that the survey left out, of so many.
+    pub(super) left_out: (usize, usize),
     /// Every file of the repository, sorted.
     pub paths: Arc<Vec<String>>,
     /// Files that every chat begins with: conventions, and those of the setting `read`.
@@ -193,6 +197,7 @@ impl Session {
             review: Review::default(),
             proposals: 0,
             survey: SurveyState::Reading(0, 0),
+            left_out: (0, 0),
             paths: Arc::default(),
             standing: Vec::new(),
             listed: false,
@@ -364,9 +369,10 @@ impl Session {
     pub fn handle(&mut self, report: Report) -> Vec<Effect> {
         match report {
             Report::SurveyProgress { done, total } => self.survey = SurveyState::Reading(done, total),
+            Report::LeftOut { unread, total } => self.left_out = (unread, total),
             Report::Listed(paths) => return self.list(paths),
             Report::Surveyed { note } => {
-                self.survey = SurveyState::Done;
+                self.surveyed();
                 if let Some(note) = note {
                     self.tell_failure(Level::Warning, note);
                 }

@@ -19,7 +19,7 @@ use super::wardrobe::Wardrobe;
 use super::widget::scroll::ListWindow;
 use crate::config::Face;
 use crate::review::HunkId;
-use crate::session::{Clip, Connection, Effect, Entry, Session};
+use crate::session::{Clip, Connection, Effect, Entry, Session, SurveyState};
 
 /// Something for the event loop to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -233,8 +233,13 @@ impl App {
     /// Whether an action would do something now; the command bar leaves the others out.
     pub fn enabled(&self, action: Action) -> bool {
         match action {
+            Action::StopReading => false,
+            Action::ReadOn => matches!(self.session.survey, SurveyState::Partial(..)),
             Action::Escape => {
                 let session = &self.session;
+                if self.focus == Pane::Chat && matches!(session.survey, SurveyState::Reading(..)) {
+                    return true;
+                }
                 session.turn.is_some() || session.outside.page.is_some() || session.processes.is_running()
             }
             Action::ViewLog => !self.session.processes.logs.is_empty(),

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use ratatui::layout::Rect;
+
+use super::action::Pane;
 use super::app::App;
 use super::layout::{Borders, Places, Wish};
 
@@ -73,6 +76,11 @@ impl Desk {
 }
 
 impl App {
+    /// The panes that are on the screen, as last drawn, with their places; none where the screen is too small.
+    pub fn on_screen(&self) -> &[(Pane, Rect)] {
+        &self.desk.places.panes
+    }
+
     /// How the panes shall stand.
     pub(super) fn wish(&self) -> Wish<'_> {
         Wish {

@@ -104,7 +104,10 @@ fn parts(app: &App) -> Vec<Part> {
     add(2, width::clip_start(&sanitize::visible_line(&place), PLACE).into_owned(), Role::Muted);
     if let SurveyState::Reading(done, total) = session.survey {
         add(7, survey(done, total), Role::Warning);
-    } else if let Some(view) = &session.view {
+    } else if let SurveyState::Partial(read, total) = session.survey {
+        add(1, format!("{} of {} files read", meter::grouped(read), meter::grouped(total)), Role::Warning);
+    }
+    if let Some(view) = session.view.as_ref().filter(|_| !matches!(session.survey, SurveyState::Reading(..))) {
         let prompt = &view.prompt;
         let role = meter::role(prompt.tokens as u64, prompt.window.max_input() as u64);
         let about = if prompt.exact { "" } else { "~" };

@@ -309,6 +309,8 @@ impl App {
             Action::ShrinkPane => self.grow(-1),
             Action::ResetBorders => self.reset_borders(),
             Action::Mouse => self.toggle_mouse(),
+            Action::StopReading => return self.stop_survey(),
+            Action::ReadOn => return run(self.session.read_on().unwrap_or_default()),
             Action::Redraw => return vec![Task::Redraw],
             Action::Suspend => return vec![Task::Suspend],
             _ => {}
@@ -325,6 +327,9 @@ impl App {
         }
         if self.session.processes.is_running() {
             return run(self.session.stop_command());
+        }
+        if self.focus == Pane::Chat && self.chat.from_bottom == 0 {
+            return self.stop_survey();
         }
         self.focus = Pane::Chat;
         self.chat.from_bottom = 0;

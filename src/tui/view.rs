@@ -67,8 +67,24 @@ pub fn draw(app: &mut App, cache: &mut ViewCache, frame: &mut Frame<'_>) {
     if let Some(overlay) = &mut app.overlay {
         let sight = Sight { coloring: &mut cache.coloring, previews: &app.previews };
         overlay.draw(frame, screen, &app.theme, sight);
+        mend_halves(frame, screen);
     }
     app.drawn(cache);
+}
+
+/// Blanks the wide characters of which an overlay covers the right half: the terminal would draw all of them, over its edge.
+fn mend_halves(frame: &mut Frame<'_>, screen: Rect) {
+    let buffer = frame.buffer_mut();
+    for y in screen.top()..screen.bottom() {
+        for x in screen.left()..screen.right().saturating_sub(1) {
+            let is_covered = buffer.cell((x + 1, y)).is_some_and(|next| !matches!(next.symbol(), " " | ""));
+            if let Some(cell) = buffer.cell_mut((x, y)).filter(|cell| is_covered && cell.symbol().len() > 2)
+                && width::columns(cell.symbol()) > 1
+            {
+                cell.set_symbol(" ");
+            }
+        }
+    }
 }
 
 /// The frame of a pane, brighter with the focus, and the space inside.

@@ -253,7 +253,8 @@ struct Due {
 impl Due {
     fn add(&mut self, effect: &Effect) {
         match effect {
-            Effect::Survey => self.survey = true,
+            Effect::Survey | Effect::ReadOn => self.survey = true,
+            Effect::StopReading => {}
             Effect::Measure(order) => self.measure = Some(order.generation),
             Effect::Ask(order) => self.turn = self.answers.then_some(order.generation),
             Effect::Reread(paths) => self.others += paths.len(),
@@ -270,7 +271,11 @@ impl Due {
         match report {
             Report::Surveyed { .. } => self.survey = false,
             Report::Measured { generation, .. } if self.measure == Some(*generation) => self.measure = None,
-            Report::SurveyProgress { .. } | Report::Listed(_) | Report::Head(_) | Report::Symbols(_) => {}
+            Report::SurveyProgress { .. }
+            | Report::LeftOut { .. }
+            | Report::Listed(_)
+            | Report::Head(_)
+            | Report::Symbols(_) => {}
             Report::Measured { .. } | Report::Asked { .. } => {}
             Report::Ran(report) if !matches!(report, RunReport::Done { .. }) => {}
             Report::Ended { turn, .. } | Report::Unsent { turn, .. } => self.turn = self.turn.filter(|due| due != turn),

@@ -94,6 +94,8 @@ struct Shared {
     newest_sift: AtomicU64,
     measuring: Mutex<()>,
     surveying: Mutex<Arc<AtomicBool>>,
+    /// Whether what is read of the repository so far is enough.
+    enough: AtomicBool,
     /// Surveys that run, those that were told to stop included.
     surveys: AtomicUsize,
     kept: KeptMap,
@@ -126,6 +128,7 @@ impl Runner {
             newest_sift: AtomicU64::new(0),
             measuring: Mutex::default(),
             surveying: Mutex::default(),
+            enough: AtomicBool::new(false),
             surveys: AtomicUsize::new(0),
             kept: KeptMap::default(),
             sketch: Mutex::default(),
@@ -151,6 +154,8 @@ impl Runner {
                 lock(&self.shared.changed).listing = true;
                 runner.start_survey();
             }
+            Effect::StopReading => runner.stop_reading(),
+            Effect::ReadOn => runner.read_on(),
             Effect::Follow(follow) => runner.follow(follow),
             Effect::WatchComments(watch) => drop(tokio::spawn(runner.watch_comments(watch))),
             Effect::Measure(order) => {

@@ -11,6 +11,17 @@ use crate::session::{Failure, Report};
 use crate::workspace::{Changed, Root, RootKind, Watch};
 
 impl Runner {
+    /// Lets what is read of the repository so far be enough, until [`Self::read_on`].
+    pub(super) fn stop_reading(&self) {
+        self.shared.enough.store(true, Ordering::Relaxed);
+    }
+
+    /// Reads what was left out.
+    pub(super) fn read_on(self) {
+        self.shared.enough.store(false, Ordering::Relaxed);
+        self.start_survey();
+    }
+
     /// Surveys the repository in the background. A newer survey replaces one that still runs.
     pub(super) fn start_survey(self) {
         let cancel = Arc::new(AtomicBool::new(false));
@@ -45,8 +56,12 @@ impl Runner {
             changed: Some(&changed),
             with_terms: true,
             provisional: before.is_none(),
+            enough: Some(&self.shared.enough),
         };
-        let progress = |step: SurveyStep<'_>| self.tell_progress(step, before.is_none());
+        // Numbers are told where there is something to wait for.
+        let long =
+            before.as_ref().is_none_or(|before| before.unread > 0 && !self.shared.enough.load(Ordering::Relaxed));
+        let progress = |step: SurveyStep<'_>| self.tell_progress(step, long);
         let Some(survey) = survey(&self.shared.root, start, cancel, &progress) else {
             // Whoever took over has to look at these as well.
             lock(&self.shared.changed).merge(changed);
@@ -54,6 +69,7 @@ impl Runner {
         };
         let survey = Arc::new(survey);
         let note = survey_note(&survey, before.as_deref());
+        self.report_now(Report::LeftOut { unread: survey.unread, total: survey.files.len() });
         self.shared.survey.send_replace(Some(Arc::clone(&survey)));
         *lock(&self.shared.sketch) = None;
         self.report_now(Report::Symbols(Arc::clone(&survey.graph)));
@@ -65,8 +81,8 @@ impl Runner {
         Some(note.or(watched))
     }
 
-    /// Tells how far a survey is. Numbers are told of the first alone: later ones are too quick to read.
-    fn tell_progress(&self, step: SurveyStep<'_>, first: bool) {
+    /// Tells how far a survey is; numbers only of a long one: others are too quick to read.
+    fn tell_progress(&self, step: SurveyStep<'_>, long: bool) {
         match step {
             SurveyStep::Listed(files) => {
                 let paths = files.iter().map(|file| file.path.clone()).collect();
@@ -77,10 +93,10 @@ impl Runner {
                 self.report_now(Report::Sketched);
             }
             // Progress that nobody has time for is not worth waiting.
-            SurveyStep::Listing(done) if first => {
+            SurveyStep::Listing(done) if long => {
                 drop(self.reports.try_send(Report::SurveyProgress { done, total: 0 }));
             }
-            SurveyStep::Reading(done, total) if first => {
+            SurveyStep::Reading(done, total) if long => {
                 drop(self.reports.try_send(Report::SurveyProgress { done, total }));
             }
             SurveyStep::Listing(_) | SurveyStep::Reading(..) => {}

@@ -1,7 +1,7 @@
 //! The palette: every action and command in one list, with what it does, its keys, and why it cannot be done now. A slash and the
 //! name of an action does the same.
 
-use crate::session::{COMMANDS, Connection, origin};
+use crate::session::{COMMANDS, Connection, SurveyState, origin};
 use crate::tui::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use crate::tui::app::{App, Task};
 use crate::tui::overlay::Overlay;
@@ -56,6 +56,8 @@ impl App {
             }
             Action::Undo if !self.reviewing() => Some("nothing is under review"),
             Action::Write if self.reviewing() && !self.enabled(info.action) => Some("nothing is accepted"),
+            Action::StopReading if !matches!(session.survey, SurveyState::Reading(..)) => Some("nothing is being read"),
+            Action::ReadOn if !matches!(session.survey, SurveyState::Partial(..)) => Some("no file was left out"),
             Action::Zoom | Action::ZoomHere if self.is_alone() => Some("the pane has the whole screen already"),
             Action::GrowPane | Action::ShrinkPane if self.desk.places.borders.is_empty() => Some("there is no border"),
             Action::ResetBorders if self.desk.borders.is_empty() => Some("no border was moved"),

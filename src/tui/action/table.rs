@@ -133,6 +133,10 @@ actions! {
     ResetBorders: "reset-borders", Scope::Global, ["Alt-0"], "reset borders";
     /// Let clicks and the wheel count here, or leave the mouse to the terminal.
     Mouse: "mouse", Scope::Global, ["Alt-m"], "mouse";
+    /// Let what is read of the repository so far be enough for the map; Esc in the chat does so too.
+    StopReading: "stop-reading", Scope::Global, [], "stop reading";
+    /// Read the files that were left out when reading was stopped.
+    ReadOn: "read-on", Scope::Global, [], "read on";
     /// Draw the screen anew.
     Redraw: "redraw", Scope::Global, ["Ctrl-l"], "redraw";
     /// Suspend to the shell.

@@ -66,6 +66,8 @@ pub(super) enum Found {
     Known(RecordAt),
     /// Among the new ones of the part.
     Fresh(u32),
+    /// It was not looked at.
+    Unread,
 }
 
 impl Part {
@@ -76,6 +78,11 @@ impl Part {
             None => self.look_into(root, entry, known, by_ctags),
         };
         self.files.push(found);
+    }
+
+    /// Leaves the next file out.
+    pub(super) fn leave(&mut self) {
+        self.files.push(Found::Unread);
     }
 
     /// Reads a file. One that cannot be read as text has no record: its name is still worth a line of the map.

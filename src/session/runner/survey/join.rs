@@ -1,10 +1,10 @@
 //! Joining what was known with what was read: one index, and what is kept for the next survey.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::extract::{Found, Part};
-use super::known::Known;
+use super::known::{Known, UNREAD};
 use super::sketch::Sketch;
 use crate::repo_map::{IndexFile, MapIndex, RecordAt, Segment, SegmentBuilder};
 use crate::store::{ContentKey, KnownFile, StoredSegment};
@@ -24,6 +24,8 @@ pub(super) struct Joined {
     pub(super) records: Vec<Option<RecordAt>>,
     /// How many files were read.
     pub(super) read: usize,
+    /// Those that were left out, by their place among the files.
+    pub(super) unread: BTreeSet<usize>,
     /// Whether anything is new.
     fresh: bool,
 }
@@ -44,9 +46,12 @@ impl Joined {
         for part in parts {
             self.read += part.read;
             let (segment, mut names) = (part.builder.finish(), Vec::new());
+            let places = self.records.len()..;
+            let left_out = places.zip(&part.files).filter(|(_, found)| matches!(found, Found::Unread));
+            self.unread.extend(left_out.map(|(at, _)| at));
             self.records.extend(part.files.into_iter().map(|found| {
                 match found {
-                    Found::Nothing => None,
+                    Found::Nothing | Found::Unread => None,
                     Found::Known(at) => Some(at),
                     Found::Fresh(record) => segment
                         .record(record)
@@ -81,7 +86,7 @@ impl Joined {
         }
     }
 
-    /// The index of `files`. Those that come later than the records have those of the sketch, if there is one.
+    /// The index of `files`. Those that come later than the records, or were left out, have those of the sketch, if there is one.
     pub(super) fn index(&self, files: &[FileEntry], sketch: Option<&Sketch>) -> MapIndex {
         let mut segments: Vec<Arc<Segment>> = self.segments.iter().map(|stored| Arc::clone(&stored.segment)).collect();
         let sketched = segments.len() as u32;
@@ -92,19 +97,22 @@ impl Joined {
         };
         let index_file = |(at, entry): (usize, &FileEntry)| IndexFile {
             path: entry.path.as_str().into(),
-            record: self.records.get(at).map_or_else(|| sketched(at), |record| *record),
+            record: match self.records.get(at) {
+                Some(record) if !self.unread.contains(&at) => *record,
+                _ => sketched(at),
+            },
         };
         MapIndex::new(segments, files.iter().enumerate().map(index_file).collect())
     }
 
     /// What the next survey can rely on, and whether that is worth writing down.
     pub(super) fn kept(&self, files: &[FileEntry], known: &Known) -> (Vec<KnownFile>, bool) {
-        let kept = |(entry, record): (&FileEntry, &Option<RecordAt>)| KnownFile {
+        let kept = |(at, (entry, record)): (usize, (&FileEntry, &Option<RecordAt>))| KnownFile {
             path: entry.path.clone(),
-            stamp: known.stamp(entry),
+            stamp: if self.unread.contains(&at) { UNREAD } else { known.stamp(entry) },
             record: *record,
         };
-        let list: Vec<KnownFile> = files.iter().zip(&self.records).map(kept).collect();
+        let list: Vec<KnownFile> = files.iter().zip(&self.records).enumerate().map(kept).collect();
         let many = self.read > WORTH_SAVING || known.differs_by(&list) > WORTH_SAVING;
         (list, self.fresh || !known.stored || many)
     }

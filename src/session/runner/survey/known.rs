@@ -8,6 +8,9 @@ use crate::repo_map::RecordAt;
 use crate::store::{ContentKey, KnownFile, StoredSegment};
 use crate::workspace::FileEntry;
 
+/// Stands for the content of a file that was never read; no content that is known has it.
+pub(super) const UNREAD: u64 = 0;
+
 /// What earlier surveys knew.
 #[derive(Debug, Default)]
 pub(super) struct Known {
@@ -55,6 +58,12 @@ impl Known {
         let at = self.files.binary_search_by(|file| file.path.as_str().cmp(&entry.path)).ok()?;
         let file = self.files.get(at)?;
         (entry.stamp != 0 && file.stamp == self.stamp(entry)).then_some(file.record)
+    }
+
+    /// Whether nobody would miss a file that is not read: it never was.
+    pub(super) fn may_leave(&self, entry: &FileEntry) -> bool {
+        let at = self.files.binary_search_by(|file| file.path.as_str().cmp(&entry.path)).ok();
+        at.and_then(|at| self.files.get(at)).is_none_or(|file| file.stamp == UNREAD)
     }
 
     /// What stands for the content of a file and how much of it is known: what was read to another depth is read again.

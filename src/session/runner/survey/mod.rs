@@ -20,6 +20,7 @@ pub use spent::SurveyTimes;
 use self::extract::{ByCtags, Part};
 use self::join::Joined;
 use self::known::Known;
+use self::sketch::Sketch;
 use self::spent::Spent;
 use crate::clock::Stopwatch;
 use crate::lexical::Depth;
@@ -61,6 +62,8 @@ pub struct Survey {
     pub bytes: u64,
     /// How many files were read: those that no earlier survey knew as they are.
     pub read: usize,
+    /// How many files were left out because what was read was enough.
+    pub unread: usize,
     /// Whether the store held something that was of no use, so that everything was read again.
     pub rebuilt: bool,
     /// Milliseconds of the phases.
@@ -88,6 +91,8 @@ pub struct SurveyStart<'s> {
     pub with_terms: bool,
     /// Whether someone waits for a first map to look at.
     pub provisional: bool,
+    /// Set when what is read so far shall be enough: files that no survey has read are left out from then on.
+    pub enough: Option<&'s AtomicBool>,
 }
 
 /// How far a survey is.
@@ -149,7 +154,7 @@ pub fn survey(
     let known = Known::new(start, extract::depth_of(&listing.files));
     let load = clock.ms() - walk;
     let (history, new_history) = if start.with_terms { past::history(root, start, cancel) } else { Default::default() };
-    let (joined, spent) = look(root, &listing.files, &known, start, cancel, progress)?;
+    let (joined, spent, sketch) = look(root, &listing.files, &known, start, cancel, progress)?;
     let times = spent.times(walk, load, clock.ms() - walk - load);
     let join_ms = clock.ms();
     let (list, unsaved) = joined.kept(&listing.files, &known);
@@ -158,7 +163,7 @@ pub fn survey(
     let graph = match start.before.filter(same) {
         Some(before) => Arc::clone(&before.graph),
         None => {
-            let index = Arc::new(joined.index(&listing.files, None));
+            let index = Arc::new(joined.index(&listing.files, sketch.as_ref()));
             Arc::new(TagGraph::new(index, &history, &Weights::default()))
         }
     };
@@ -171,6 +176,7 @@ pub fn survey(
         bare: root.kind() == RootKind::Bare,
         bytes,
         read: joined.read,
+        unread: joined.unread.len(),
         rebuilt: known.rebuilt,
         heads_only: known.depth == Depth::Heads,
         ms: SurveyTimes { graph: clock.ms() - join_ms, ..times },
@@ -185,7 +191,7 @@ pub fn survey(
 }
 
 /// Looks at all files. Of a repository that nobody knows yet, and that someone waits for, there is a sketch first, which
-/// gives way to the records part by part.
+/// gives way to the records part by part. What is never read keeps what was sketched of it.
 fn look(
     root: &Root,
     files: &[FileEntry],
@@ -193,7 +199,7 @@ fn look(
     start: SurveyStart<'_>,
     cancel: &AtomicBool,
     progress: &(dyn Fn(SurveyStep<'_>) + Sync),
-) -> Option<(Joined, Spent)> {
+) -> Option<(Joined, Spent, Option<Sketch>)> {
     let sketch = (start.provisional && known.is_empty()).then(|| sketch::sketch(root, files, cancel)).flatten();
     let parts = if sketch.is_some() { STEPS } else { 1 };
     let by_ctags = extract::by_ctags(root, files, known, cancel);
@@ -207,7 +213,8 @@ fn look(
         let mut fresh = joined.begin();
         for batch in step.chunks(BATCH) {
             let done = joined.records.len();
-            let read = read_all(root, batch, (known, &by_ctags), (done, files.len()), cancel, progress)?;
+            let read =
+                read_all(root, batch, (known, &by_ctags), (done, files.len()), (cancel, start.enough), progress)?;
             spent = [spent, read.iter().map(|part| part.spent).sum()].into_iter().sum();
             joined.add(read, &mut fresh);
         }
@@ -218,7 +225,8 @@ fn look(
     }
     // The segments of the steps were many only to show something meanwhile.
     joined.settle(if sketch.is_some() { 1 } else { MOST_SEGMENTS });
-    Some((joined, spent))
+    let sketch = sketch.filter(|_| !joined.unread.is_empty());
+    Some((joined, spent, sketch))
 }
 
 /// The files, and how many names were left out.
@@ -257,7 +265,7 @@ fn read_all(
     files: &[FileEntry],
     (known, by_ctags): (&Known, &ByCtags),
     (before, total): (usize, usize),
-    cancel: &AtomicBool,
+    (cancel, enough): (&AtomicBool, Option<&AtomicBool>),
     progress: &(dyn Fn(SurveyStep<'_>) + Sync),
 ) -> Option<Vec<Part>> {
     let done = AtomicUsize::new(before);
@@ -267,7 +275,11 @@ fn read_all(
             if cancel.load(Ordering::Relaxed) {
                 break;
             }
-            part.take(root, entry, known, by_ctags);
+            if enough.is_some_and(|enough| enough.load(Ordering::Relaxed)) && known.may_leave(entry) {
+                part.leave();
+            } else {
+                part.take(root, entry, known, by_ctags);
+            }
         }
         progress(SurveyStep::Reading(done.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len(), total));
         part

@@ -39,7 +39,14 @@ impl Scene {
 
     fn survey(&self, before: Option<&Survey>, stored: bool) -> Survey {
         let store = stored.then(|| self.store());
-        let start = SurveyStart { before, store: store.as_ref(), changed: None, with_terms: true, provisional: false };
+        let start = SurveyStart {
+            before,
+            store: store.as_ref(),
+            changed: None,
+            with_terms: true,
+            provisional: false,
+            enough: None,
+        };
         survey(&self.root, start, &AtomicBool::new(false), &|_| {}).unwrap()
     }
 
@@ -246,4 +253,37 @@ fn what_git_tracks_is_listed_though_its_rules_would_hide_it() {
 fn a_survey_can_be_cancelled() {
     let scene = Scene::new(&FILES);
     assert!(survey(&scene.root, SurveyStart::default(), &AtomicBool::new(true), &|_| {}).is_none());
+}
+
+#[test]
+fn what_is_enough_leaves_files_out_until_they_are_wanted() {
+    let texts: Vec<(String, String)> = (0..200)
+        .map(|number| (format!("m{number:03}.py"), format!("def f{number}():\n    return {number}\n")))
+        .collect();
+    let files: Vec<(&str, &str)> = texts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let scene = Scene::new(&files);
+    let enough = AtomicBool::new(false);
+    let stop = |step: SurveyStep<'_>| {
+        if matches!(step, SurveyStep::Reading(..)) {
+            enough.store(true, Ordering::Relaxed);
+        }
+    };
+    let start = SurveyStart { with_terms: true, enough: Some(&enough), ..SurveyStart::default() };
+    // One thread, so that the first part is read before the others begin.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let first = pool.install(|| survey(&scene.root, start, &AtomicBool::new(false), &stop)).unwrap();
+    assert!((1..200).contains(&first.unread), "{}", first.unread);
+    assert_eq!((first.files.len(), first.read + first.unread), (200, 200), "all are listed");
+    let left = first.known.iter().find(|file| file.stamp == known::UNREAD).unwrap().path.clone();
+    let had = first.known.iter().find(|file| file.stamp != known::UNREAD).unwrap().path.clone();
+    // A file that was read is read again when it changes; one that was left out stays so.
+    scene.write(&had, "def other():\n    return 'changed'\n");
+    scene.write(&left, "def more():\n    return 'changed as well'\n");
+    let again =
+        survey(&scene.root, SurveyStart { before: Some(&first), ..start }, &AtomicBool::new(false), &|_| {}).unwrap();
+    assert_eq!((again.unread, again.read), (first.unread, 1));
+    enough.store(false, Ordering::Relaxed);
+    let whole =
+        survey(&scene.root, SurveyStart { before: Some(&again), ..start }, &AtomicBool::new(false), &|_| {}).unwrap();
+    assert_eq!((whole.unread, whole.read), (0, first.unread));
 }

@@ -145,6 +145,13 @@ impl App {
         }
     }
 
+    /// Lets what is read of the repository so far be enough.
+    pub(in crate::tui) fn stop_survey(&mut self) -> Vec<Task> {
+        let Some(effects) = self.session.stop_reading() else { return Vec::new() };
+        self.hint = "reading stops …".into();
+        run(effects)
+    }
+
     /// A click on a row of the pane; the second one opens what is there.
     pub fn click_in_map(&mut self, row: usize, double: bool) -> Vec<Task> {
         self.focus = crate::tui::action::Pane::Map;

@@ -87,7 +87,11 @@ fn note(app: &App, map: Option<&RepoMap>) -> String {
         (_, Some(map)) if map.budget == 0 => "no room for it".to_owned(),
         (_, Some(map)) => {
             let budget = meter::tokens(map.budget as u64);
-            let first = if provisional { "first guess · " } else { "" };
+            let first = match app.session.survey {
+                SurveyState::Partial(..) => "partial · ",
+                _ if provisional => "first guess · ",
+                _ => "",
+            };
             format!("{first}{} of {budget} tokens", meter::tokens(map.tokens as u64))
         }
     };
