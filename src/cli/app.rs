@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::Args;
 use crate::config::{KeySource, Paths, Settings};
+use super::plain::Plain;
 use crate::demo;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::{complain, path_under};
@@ -75,7 +76,10 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
         notices,
         test_panic: args.test_panic,
     };
-    run(start, root.clone(), outfit, line)
+    match Plain::wanted(args.plain, |name| std::env::var(name).ok()) {
+        Some(plain) => plain.run(start, root.clone(), outfit, line),
+        None => run(start, root.clone(), outfit, line),
+    }
 }
 
 /// Says that the user's own command is run for the key: it may take its time, or ask for something, before there is a screen.
@@ -88,7 +92,7 @@ fn tell_key_command(settings: &Settings) {
 }
 
 /// Opens the app on a copy of the sample repository, with recorded replies.
-pub(super) fn demo(settings: Settings, speed: u32) -> Result<u8, UserError> {
+pub(super) fn demo(settings: Settings, speed: u32, plain: bool) -> Result<u8, UserError> {
     let machine = |error: std::io::Error| {
         UserError::new(ErrorKind::Machine, format!("the sample cannot be copied: {error}"), "check the space in TMPDIR")
     };
@@ -143,8 +147,12 @@ pub(super) fn demo(settings: Settings, speed: u32) -> Result<u8, UserError> {
         state_folder: Some(folder.path().join("state")),
         ..settings
     };
+    let line = Some(Line::new(provider, "demo".into()));
     // The folder lives as long as the app.
-    run(start, root, Outfit::new(settings), Some(Line::new(provider, "demo".into())))
+    match Plain::wanted(plain, |name| std::env::var(name).ok()) {
+        Some(plain) => plain.run(start, root, Outfit::new(settings), line),
+        None => run(start, root, Outfit::new(settings), line),
+    }
 }
 
 fn run(start: Start, root: Root, outfit: Outfit, line: Option<Line>) -> Result<u8, UserError> {

@@ -32,6 +32,9 @@ pub struct Args {
     #[command(flatten)]
     /// Model and display.
     pub provider: ProviderArgs,
+    /// Talk in lines instead of on a full screen: for screen readers, braille, dumb terminals and scripts
+    #[arg(long)]
+    pub plain: bool,
     /// Panic after the first frame, to test that the terminal comes back
     #[arg(long, hide = true)]
     pub test_panic: bool,
@@ -82,6 +85,9 @@ pub enum Command {
         /// Colours: rhumb-dark, rhumb-light, rhumb-16 or high-contrast
         #[arg(long, value_name = "NAME")]
         theme: Option<String>,
+        /// Talk in lines instead of on a full screen
+        #[arg(long)]
+        plain: bool,
     },
     /// Print the ranked repo map
     Map(MapArgs),
@@ -153,6 +159,7 @@ impl Args {
             ("--no-commit", self.provider.no_commit && !writes && !takes_back && !is_config),
             ("--continue", self.go_on),
             ("--resume", self.resume.is_some()),
+            ("--plain", self.plain && !is_demo),
             ("--test-panic", self.test_panic),
         ];
         let (flag, _) = flags.into_iter().find(|(_, misplaced)| *misplaced)?;
@@ -176,6 +183,9 @@ mod tests {
             "rhumb --resume parser --file a",
             "rhumb --theme t demo",
             "rhumb demo --theme t",
+            "rhumb --plain --continue",
+            "rhumb --plain demo",
+            "rhumb demo --plain",
             "rhumb --file a --no-commit edit -m x",
             "rhumb --file a --no-commit apply -",
             "rhumb --no-commit undo",
@@ -190,6 +200,7 @@ mod tests {
         assert_eq!(misplaced("rhumb --theme t edit -m x"), Some(("--theme", "edit")));
         assert_eq!(misplaced("rhumb --no-commit demo"), Some(("--no-commit", "demo")));
         assert_eq!(misplaced("rhumb --watch demo"), Some(("--watch", "demo")));
+        assert_eq!(misplaced("rhumb --plain map"), Some(("--plain", "map")));
         assert_eq!(misplaced("rhumb --test-panic apply -"), Some(("--test-panic", "apply")));
     }
 }

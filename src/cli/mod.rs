@@ -2,6 +2,7 @@
 
 mod app;
 mod args;
+mod plain;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -40,8 +41,8 @@ fn start(args: Args) -> Result<u8, UserError> {
             app::open(&root, settings, &args)
         }
         // The sample needs none of the user's settings, so none of them can spoil it.
-        Some(Command::Demo { speed, theme }) => {
-            app::demo(Settings { theme: theme.or(args.provider.theme), ..Settings::default() }, speed)
+        Some(Command::Demo { speed, theme, plain }) => {
+            app::demo(Settings { theme: theme.or(args.provider.theme), ..Settings::default() }, speed, args.plain || plain)
         }
         Some(Command::Map(mut map)) => {
             map.tokens = map.tokens.or(args.provider.map_tokens);

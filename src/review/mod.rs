@@ -2,6 +2,7 @@
 //! meanwhile. Nothing here touches a disk.
 
 mod decision;
+mod each;
 mod file;
 mod hunk;
 mod kept;

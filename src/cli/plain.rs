@@ -1,0 +1,69 @@
+//! Opening the conversation in lines: where it is asked for, or where the terminal can do no more.
+
+use crate::error::{ErrorKind, UserError};
+use crate::headless::{PlainStart, plain};
+use crate::session::runner::{Line, Outfit, Runner};
+use crate::tui::{self, Start};
+use crate::workspace::{Root, RootKind};
+
+/// Why the conversation is held in lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Plain {
+    /// Somebody asked for it.
+    Asked,
+    /// The terminal says that it can move no cursor.
+    Dumb,
+}
+
+impl Plain {
+    /// Whether it is to be held in lines, and why.
+    pub(super) fn wanted(asked: bool, env: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let is_dumb = || env("TERM").is_some_and(|term| term == "dumb");
+        if asked { Some(Self::Asked) } else { is_dumb().then_some(Self::Dumb) }
+    }
+
+    /// Holds it.
+    pub(super) fn run(self, start: Start, root: Root, outfit: Outfit, line: Option<Line>) -> Result<u8, UserError> {
+        let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
+        let start = PlainStart {
+            connection: start.connection,
+            root: start.root,
+            folder: start.folder,
+            reason: (self == Self::Dumb).then(|| "The terminal is dumb (TERM=dumb)".to_owned()),
+            draft: start.draft,
+            files: start.files,
+            read: start.read,
+            map_refresh: start.map_refresh,
+            edit_rounds: start.edit_rounds,
+            verify_rounds: start.verify_rounds,
+            suggest_commands: start.suggest_commands,
+            editor: start.editor,
+            rules: start.rules,
+            spending_cap: start.spending_cap,
+            facts: start.facts,
+            resume: start.resume,
+            notices: start.notices,
+            watch: start.watch,
+            commits: outfit.settings.auto_commit && root.kind() != RootKind::Plain,
+            terminal: tui::facts(|name| std::env::var(name).ok()),
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
+        let code = runtime.block_on(plain(start, |reports| Runner::new(root, outfit, line, reports))).map_err(machine);
+        // Whatever still reads or ranks in the background must not hold up leaving.
+        runtime.shutdown_background();
+        code
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_for_those_who_ask_and_for_dumb_terminals() {
+        let of = |asked, term: &str| Plain::wanted(asked, |name| (name == "TERM").then(|| term.to_owned()));
+        assert_eq!(of(true, "xterm"), Some(Plain::Asked));
+        assert_eq!((of(false, "dumb"), of(false, "xterm")), (Some(Plain::Dumb), None));
+        assert_eq!(Plain::wanted(false, |_| None), None);
+    }
+}

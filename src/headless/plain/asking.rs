@@ -1,0 +1,293 @@
+//! What the next line answers: a question of the program, a list, a yes or no; else it is a message or a word of the review.
+
+use super::desk::Desk;
+use super::hunks;
+use super::phrases::{detail, in_words};
+use crate::models::Api;
+use crate::session::{Effect, ModelUse, ProcessSubject, Question, Subject};
+
+/// What the next line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Expect {
+    /// A message or a command.
+    Message,
+    /// A word of the review.
+    Review,
+    /// The letter of an answer.
+    Question,
+    /// Yes or no.
+    Confirm,
+    /// A number of a list.
+    Pick,
+    /// The end of a recording.
+    Recording,
+    /// More of a text of several lines.
+    More,
+}
+
+impl Expect {
+    /// The prompt for it.
+    pub(super) fn prompt(self) -> &'static str {
+        match self {
+            Self::Message => "rhumb> ",
+            Self::Review => "review> ",
+            Self::Question => "answer> ",
+            Self::Confirm => "yes or no> ",
+            Self::Pick => "number> ",
+            Self::Recording => "recording, Enter ends it> ",
+            Self::More => "more> ",
+        }
+    }
+}
+
+/// Something that is done only after a yes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Confirm {
+    /// Write what is accepted.
+    Write,
+    /// Give the review up.
+    Abandon,
+    /// Send this about the proposal.
+    SendBack(String),
+}
+
+/// A list to choose from by number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Pick {
+    /// What each number means.
+    choices: Vec<(String, Picked)>,
+}
+
+/// What was chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Picked {
+    Server { api: Api, base_url: String, model: String },
+    Model(ModelUse, String),
+    Session(i64),
+}
+
+/// Lines of a list, and of a question, that are printed.
+const MOST: usize = 30;
+
+impl Desk {
+    /// What the next line is taken for.
+    pub(super) fn expectation(&self) -> Expect {
+        if self.gathering.is_open() {
+            Expect::More
+        } else if self.confirm.is_some() {
+            Expect::Confirm
+        } else if self.pick.is_some() {
+            Expect::Pick
+        } else if self.session.outside.recording.is_some() {
+            Expect::Recording
+        } else if self.asked().is_some_and(|_| !self.is_reviewing() || self.session.asks_now) {
+            Expect::Question
+        } else if self.is_reviewing() {
+            Expect::Review
+        } else {
+            Expect::Message
+        }
+    }
+
+    /// Whether words of the review are expected.
+    pub(super) fn is_reviewing(&self) -> bool {
+        !self.later && !self.session.review.is_empty()
+    }
+
+    /// The question that waits for an answer.
+    pub(super) fn asked(&self) -> Option<&Question> {
+        self.session.questions.front().filter(|question| self.put_off.as_ref() != Some(*question))
+    }
+
+    /// Reads out what has to be known to answer.
+    pub(super) fn read_what_is_asked(&mut self, expects: Expect) {
+        if expects != Expect::Question {
+            return;
+        }
+        let Some(question) = self.asked().filter(|question| self.read_out.as_ref() != Some(*question)).cloned() else {
+            return;
+        };
+        self.voice.line(&format!("question: {}", in_words(&question.title)));
+        // The output of a command has just been printed.
+        let is_known = matches!(question.subject, Subject::Process(ProcessSubject::Share(_)));
+        let lines: Vec<&str> = question.text.lines().filter(|_| !is_known).collect();
+        // A command has to be read in full before it is approved.
+        let most = if question.must_be_read() { usize::MAX } else { MOST };
+        self.voice.lines(lines.iter().take(most).map(|line| in_words(line)));
+        if lines.len() > most {
+            self.voice.line(&format!("({} more lines; read them with: all)", lines.len() - most));
+        }
+        for choice in &question.choices {
+            self.voice.line(&format!("  {}: {}", choice.key, in_words(&choice.label)));
+        }
+        self.voice.line("Answer with a letter. Enter alone puts the question off.");
+        self.read_out = Some(question);
+    }
+
+    /// Takes the answer to the question that was read out. False if the line is none and is to be taken otherwise.
+    pub(super) fn answer(&mut self, line: &str) -> bool {
+        let word = line.trim();
+        let Some(question) = self.read_out.clone().filter(|read| self.asked() == Some(read)) else { return false };
+        if word.starts_with(['/', '!']) {
+            return false;
+        }
+        if word.is_empty() {
+            self.session.asks_now = false;
+            self.put_off = Some(question);
+            self.voice.line("The question waits: /questions asks it again.");
+            return true;
+        }
+        if word.eq_ignore_ascii_case("all") {
+            self.read(&in_words(&question.title), &question.text);
+            return true;
+        }
+        let mut letters = word.chars();
+        let key = letters.next().filter(|_| letters.next().is_none()).map(|key| key.to_ascii_lowercase());
+        let said = match word.to_ascii_lowercase().as_str() {
+            "yes" => Some('y'),
+            "no" => Some('n'),
+            _ => key,
+        };
+        match said.filter(|key| self.session.is_choice(*key)) {
+            Some(key) => {
+                (self.session.asks_now, self.read_out) = (false, None);
+                let effects = self.session.answer(key);
+                self.perform(effects);
+            }
+            None => {
+                let keys: Vec<String> = question.choices.iter().map(|choice| choice.key.to_string()).collect();
+                let text = format!(
+                    "{word} is no answer to the question, so nothing was done. The answers are {}.",
+                    keys.join(", ")
+                );
+                self.voice.line(&text);
+            }
+        }
+        true
+    }
+
+    /// Takes a yes or a no.
+    pub(super) fn confirmed(&mut self, line: &str) {
+        let Some(what) = self.confirm.take() else { return };
+        let is_yes = matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes");
+        if !is_yes {
+            self.voice.line(match what {
+                Confirm::Write => "Nothing was written.",
+                Confirm::Abandon => "The review stays.",
+                Confirm::SendBack(_) => "Nothing was sent.",
+            });
+            return;
+        }
+        match what {
+            Confirm::Write => self.write_now(),
+            Confirm::Abandon => self.session.abandon_review(),
+            Confirm::SendBack(text) => self.send_for_changes(&text),
+        }
+    }
+
+    /// Takes the number of a choice. False if the line is none, and then it is taken otherwise.
+    pub(super) fn picked(&mut self, line: &str) -> bool {
+        let Some(Pick { choices }) = self.pick.take() else { return false };
+        let word = line.trim();
+        if word.is_empty() {
+            self.voice.line("Nothing was chosen.");
+            return true;
+        }
+        if word.parse::<i64>().is_err() {
+            return false;
+        }
+        let Some((_, picked)) = choices.into_iter().find(|(number, _)| number == word) else {
+            self.voice.line(&format!("{word} is not on the list, so nothing was chosen."));
+            return true;
+        };
+        let effects = match picked {
+            Picked::Server { api, base_url, model } => vec![Effect::Connect { api, base_url, model }],
+            Picked::Model(part, name) => self.session.choose_for(part, name),
+            Picked::Session(number) => self.session.resume(Some(number.to_string())),
+        };
+        self.perform(effects);
+        true
+    }
+
+    /// Reads out what the session has found to choose from.
+    pub(super) fn take_lists(&mut self) {
+        self.take_servers();
+        self.take_models();
+        self.take_sessions();
+    }
+
+    fn take_servers(&mut self) {
+        let servers = std::mem::take(&mut self.session.servers);
+        if servers.is_empty() {
+            return;
+        }
+        let mut rows = Vec::new();
+        for server in servers {
+            for model in &server.models {
+                let what = Picked::Server { api: server.api, base_url: server.base_url.clone(), model: model.clone() };
+                rows.push((format!("{model} at {}, {}", server.name, server.base_url), what));
+            }
+            if server.models.is_empty() {
+                self.voice.line(&format!("{} at {} has no model.", server.name, server.base_url));
+            }
+        }
+        self.offer("model servers on this machine", numbered(rows));
+    }
+
+    fn take_models(&mut self) {
+        let Some((part, query)) = self.session.known.choosing.take() else { return };
+        let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
+        let rows = self.session.known.models.iter().filter(|row| {
+            let name = row.name.to_lowercase();
+            words.iter().all(|word| name.contains(word.as_str()))
+        });
+        let row = |row: &crate::session::ModelRow| {
+            let key = if row.at_hand { "" } else { ", no key for it" };
+            (format!("{}: {}{key}", row.name, detail(&row.detail)), Picked::Model(part, row.name.clone()))
+        };
+        let rows: Vec<_> = rows.map(row).collect();
+        if rows.is_empty() {
+            self.voice.line("No model has that in its name. /model NAME asks one by its name.");
+            return;
+        }
+        self.offer(&format!("models; the one that you choose {}", part.work()), numbered(rows));
+    }
+
+    fn take_sessions(&mut self) {
+        let Some((query, lines)) = self.session.keeping.listed.take() else { return };
+        let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
+        let mut rows = Vec::new();
+        for line in lines {
+            let text = format!("{} {} {}", line.title(), line.changed, line.number).to_lowercase();
+            if words.iter().all(|word| text.contains(word.as_str())) {
+                let open = if line.live { ", open in another rhumb" } else { "" };
+                let messages = hunks::count(line.messages, "message");
+                let row = format!("{}, {messages}, last changed {}{open}", line.title(), line.changed);
+                rows.push((line.number.to_string(), row, Picked::Session(line.number)));
+            }
+        }
+        if rows.is_empty() {
+            self.voice.line("No session has that in its name, its first message or its date.");
+            return;
+        }
+        self.offer("sessions", rows);
+    }
+
+    fn offer(&mut self, title: &str, rows: Vec<(String, String, Picked)>) {
+        self.voice.line(&format!("{title}:"));
+        for (number, row, _) in rows.iter().take(MOST) {
+            self.voice.line(&format!("  {number}: {row}"));
+        }
+        if rows.len() > MOST {
+            let text = format!("({} more; a word behind the command narrows the list)", rows.len() - MOST);
+            self.voice.line(&text);
+        }
+        self.voice.line("Choose by number. Enter alone chooses nothing.");
+        let choices = rows.into_iter().map(|(number, _, picked)| (number, picked)).collect();
+        self.pick = Some(Pick { choices });
+    }
+}
+
+fn numbered(rows: Vec<(String, Picked)>) -> Vec<(String, String, Picked)> {
+    rows.into_iter().enumerate().map(|(at, (row, picked))| ((at + 1).to_string(), row, picked)).collect()
+}

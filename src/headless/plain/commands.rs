@@ -1,0 +1,337 @@
+//! Lines as they are typed: messages, slash commands, and the few commands that this mode has of its own.
+
+use super::asking::Expect;
+use super::desk::{Desk, Editing};
+use super::hunks;
+use super::input::QUOTES;
+use crate::context::Mode;
+use crate::error::ErrorKind;
+use crate::session::{
+    Command, CommandError, Connection, CustomUse, Effect, LookOrder, parse_command,
+};
+
+/// A command of this mode.
+pub(super) struct OwnCommand {
+    /// Its name, without the slash.
+    pub(super) name: &'static str,
+    /// What it takes.
+    pub(super) arguments: &'static str,
+    /// What it does.
+    pub(super) help: &'static str,
+}
+
+const fn row(name: &'static str, arguments: &'static str, help: &'static str) -> OwnCommand {
+    OwnCommand { name, arguments, help }
+}
+
+/// The commands of this mode, beside those of the program.
+#[rustfmt::skip] // a table
+pub(super) const OWN: &[OwnCommand] = &[
+    row("hunks", "", "go back to the review"),
+    row("questions", "", "ask what was put off again"),
+    row("draft", "", "read the message that was not sent"),
+    row("send", "", "send it"),
+    row("discard", "", "drop it"),
+    row("files", "[WORD]", "list the files of the repository, or those with that word in their path"),
+    row("prompt", "", "print the next request as it will be sent"),
+    row("thoughts", "[on|off]", "print what the model thinks before it answers, or do not"),
+    row("verbosity", "[LINES]", "how many unchanged lines are read around a hunk"),
+];
+
+/// Files that are listed at most.
+const MOST_FILES: usize = 200;
+
+/// Whether a message is meant as a command, as in the app: one line that begins with a slash or with `!`, and neither a comment of a
+/// programming language nor the path of a file. What a mode takes is a message, so it may have more lines.
+fn is_command(text: &str) -> bool {
+    let one_line = !text.trim_end().contains('\n');
+    let name = text.strip_prefix('/').and_then(|line| line.split(char::is_whitespace).next());
+    let slash = name.is_some_and(|name| !name.contains('/') && !name.starts_with('*'));
+    let bang = text.starts_with('!') && !text.starts_with("![");
+    let is_mode = name.is_some_and(|name| Mode::CHOICES.iter().any(|mode| mode.name() == name));
+    is_mode || (one_line && (slash || bang))
+}
+
+impl Desk {
+    /// Takes a line for what it answers.
+    pub(super) fn line(&mut self, line: &str) {
+        match self.expectation() {
+            Expect::Confirm => return self.confirmed(line),
+            Expect::Recording => {
+                let effects = self.session.end_recording(true);
+                return self.perform(effects);
+            }
+            Expect::Pick if self.picked(line) => return,
+            Expect::Question if self.answer(line) => return,
+            _ => {}
+        }
+        if let Some(text) = self.gathering.take(line) {
+            self.text(&text);
+        }
+    }
+
+    /// Takes a whole text: a reply from elsewhere, a command, a word of the review, a message.
+    fn text(&mut self, text: &str) {
+        if std::mem::take(&mut self.takes_reply) {
+            return self.take_reply(text);
+        }
+        let text = text.trim_end();
+        if is_command(text) {
+            self.session.remember_input(text);
+            return self.run_line(text);
+        }
+        if self.is_reviewing() {
+            return self.review_word(text);
+        }
+        if !text.trim().is_empty() {
+            return self.send(text);
+        }
+        // As Enter alone does in the app: to what waits.
+        if !self.session.questions.is_empty() {
+            self.ask_again();
+        } else if !self.session.review.is_empty() {
+            self.back_to_review();
+        }
+    }
+
+    /// Sends a message; what cannot be sent is kept.
+    pub(super) fn send(&mut self, text: &str) {
+        self.told.typed = Some(text.to_owned());
+        let (sent, effects) = self.session.send(text);
+        if sent {
+            self.session.remember_input(text);
+        } else {
+            self.told.typed = None;
+            self.session.returned_draft = Some(text.to_owned());
+            self.failed = Some(ErrorKind::Usage);
+        }
+        self.perform(effects);
+    }
+
+    fn take_reply(&mut self, text: &str) {
+        if text.trim().is_empty() {
+            self.voice.line("There was no reply.");
+            return;
+        }
+        let effects = self.session.take_reply(text.to_owned());
+        self.perform(effects);
+    }
+
+    /// Carries a line out that begins with a slash or `!`.
+    fn run_line(&mut self, line: &str) {
+        let line = line.trim();
+        if line.starts_with('!') {
+            return self.run_parsed(parse_command(line));
+        }
+        let typed = line.trim_start_matches('/');
+        let (name, rest) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
+        if OWN.iter().any(|own| own.name == name) {
+            return self.own_command(name, rest.trim());
+        }
+        let others: Vec<&str> = OWN.iter().map(|own| own.name).collect();
+        let found = match self.session.find_any_command(name, &others) {
+            Ok(found) => found,
+            Err(error) => return self.run_parsed(Err(error)),
+        };
+        match self.session.use_custom(&found, rest.trim()) {
+            Some(Ok(what)) => self.run_custom(what),
+            Some(Err(error)) => self.run_parsed(Err(error)),
+            None => self.run_parsed(parse_command(&format!("/{found} {rest}"))),
+        }
+    }
+
+    fn run_parsed(&mut self, command: Result<Command, CommandError>) {
+        match command {
+            Ok(command) if self.must_wait(&command) => self.held = Some(command),
+            Ok(command) => self.command(command),
+            Err(error) => {
+                self.session.tell(crate::session::Level::Error, error.to_string(), error.hint());
+                self.failed = Some(ErrorKind::Usage);
+            }
+        }
+    }
+
+    /// Does what the command of a file comes to.
+    fn run_custom(&mut self, what: CustomUse) {
+        match what {
+            CustomUse::Show(message) => {
+                self.tell();
+                self.read("The message", &message);
+                self.session.returned_draft = Some(message);
+            }
+            CustomUse::Send { mode, model, message } => {
+                if let Some(model) = model.filter(|model| !self.is_asking(model)) {
+                    // The connection may take its time: the message waits for it.
+                    let effects = self.session.use_model(model);
+                    self.perform(effects);
+                    self.session.returned_draft = Some(message);
+                    return;
+                }
+                match mode {
+                    Some(mode) => self.command(Command::Mode { mode, message }),
+                    None => self.send(&message),
+                }
+            }
+        }
+    }
+
+    fn is_asking(&self, name: &str) -> bool {
+        let is_it = |model: &str| model == name || name.ends_with(&format!("/{model}"));
+        matches!(&self.session.connection, Connection::Remote { model, .. } if is_it(model))
+    }
+
+    /// Carries a command out. What is about the screen has its answer here.
+    pub(super) fn command(&mut self, command: Command) {
+        let effects = match command {
+            Command::Help => return self.help(),
+            Command::Keys => return self.keys_help(),
+            Command::Map => return self.read_map(),
+            Command::Theme(_) => return self.voice.line("There are no colours in this mode."),
+            Command::Doctor => vec![Effect::Look(LookOrder::Doctor { terminal: self.terminal.clone() })],
+            Command::Report(title) => self.session.report_fault(title, self.terminal.clone()),
+            Command::Quit => return self.leave(0),
+            Command::Paste(None) => {
+                self.voice.line(&format!("Put the reply in now, and after it a line with {QUOTES} alone."));
+                self.takes_reply = true;
+                return self.gathering.open();
+            }
+            Command::Editor(text) => {
+                let text = if text.is_empty() { self.draft.clone().unwrap_or_default() } else { text };
+                self.to_edit = Some(Editing::Draft(text));
+                return;
+            }
+            Command::Copy => match self.session.last_answer() {
+                Some(clip) => return self.read(&clip.what, &clip.text),
+                None => return self.voice.line("There is no answer yet."),
+            },
+            Command::MapRefresh(_) => {
+                let effects = self.session.command(command);
+                let mode = self.session.map_refresh.as_str();
+                self.voice.line(&format!("The map is made anew; from now on: {mode}."));
+                effects
+            }
+            Command::Mode { ref message, .. } if !message.is_empty() => {
+                self.told.typed = Some(message.clone());
+                self.session.command(command)
+            }
+            Command::Voice => {
+                self.voice.line("Speak now. Ctrl-C throws the recording away.");
+                self.session.command(command)
+            }
+            other => self.session.command(other),
+        };
+        self.perform(effects);
+    }
+
+    fn read_map(&mut self) {
+        let map = self.session.view.as_ref().and_then(|view| view.map.clone());
+        let Some(map) = map.filter(|map| !map.text.trim().is_empty()) else {
+            self.voice.line("The map is empty: it has no tokens, or no file has anything to show.");
+            self.voice.line("hint: /map-tokens N gives it tokens.");
+            return;
+        };
+        self.read(&format!("repo map, {} of {} tokens", map.tokens, map.budget), &map.text);
+    }
+}
+
+/// The commands of this mode.
+impl Desk {
+    fn own_command(&mut self, name: &str, rest: &str) {
+        match name {
+            "hunks" => self.back_to_review(),
+            "questions" => self.ask_again(),
+            "draft" => match self.draft.clone() {
+                Some(draft) => self.read("The draft", &draft),
+                None => self.voice.line("There is no draft."),
+            },
+            "send" => match self.draft.take() {
+                Some(draft) if is_command(&draft) => self.run_line(&draft),
+                Some(draft) => self.send(&draft),
+                None => self.voice.line("There is no draft to send."),
+            },
+            "discard" => {
+                let had = self.draft.take().is_some();
+                let effects = self.session.draft_changed("");
+                self.perform(effects);
+                self.voice.line(if had { "The draft was dropped." } else { "There is no draft." });
+            }
+            "files" => self.list_files(rest),
+            "prompt" => match self.session.view.as_ref().map(|view| view.prompt.render()) {
+                Some(text) => self.read("The next request", &text.replace(['─', '━'], "").replace(" · ", ", ")),
+                None => self.voice.line("The next request is not measured yet."),
+            },
+            "thoughts" => {
+                self.told.thoughts = match rest {
+                    "on" => true,
+                    "off" => false,
+                    _ => !self.told.thoughts,
+                };
+                let told = if self.told.thoughts { "Thoughts are printed." } else { "Thoughts are not printed." };
+                self.voice.line(told);
+            }
+            _ => match rest.parse::<usize>() {
+                Ok(lines) => {
+                    self.context = lines;
+                    self.voice.line(&format!("{} around a hunk.", hunks::count(lines, "unchanged line")));
+                }
+                Err(_) => self.voice.line(&format!(
+                    "{} around a hunk. /verbosity 5 makes it 5.",
+                    hunks::count(self.context, "unchanged line")
+                )),
+            },
+        }
+    }
+
+    fn back_to_review(&mut self) {
+        self.later = false;
+        if self.session.review.is_empty() {
+            self.voice.line("Nothing is under review.");
+            return;
+        }
+        let text = format!(
+            "{} {} show reads them.",
+            hunks::summary(&self.session.review),
+            hunks::standing(&self.session.review)
+        );
+        self.voice.line(&text);
+    }
+
+    fn ask_again(&mut self) {
+        (self.put_off, self.read_out) = (None, None);
+        if self.session.questions.is_empty() {
+            self.voice.line("There is no question.");
+        } else {
+            self.session.asks_now = true;
+        }
+    }
+
+    fn list_files(&mut self, word: &str) {
+        let paths = std::sync::Arc::clone(&self.session.paths);
+        let word = word.to_lowercase();
+        let found: Vec<&String> = paths.iter().filter(|path| path.to_lowercase().contains(&word)).collect();
+        self.voice.line(&format!("{}:", hunks::count(found.len(), "file")));
+        self.voice.lines(found.iter().take(MOST_FILES));
+        if found.len() > MOST_FILES {
+            self.voice.line(&format!("({} more; a word narrows the list)", found.len() - MOST_FILES));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::COMMANDS;
+
+    #[test]
+    fn the_commands_of_this_mode_hide_none_of_the_program() {
+        for own in OWN {
+            assert!(COMMANDS.iter().all(|info| info.name != own.name), "{}", own.name);
+        }
+    }
+
+    #[test]
+    fn a_path_or_a_comment_is_a_message() {
+        assert!(is_command("/add x") && is_command("!ls") && is_command("/ask a\nb"));
+        assert!(!is_command("/etc/hosts is odd") && !is_command("// why?") && !is_command("/add x\ny"));
+    }
+}

@@ -1,0 +1,479 @@
+//! The conversation in lines: what came in goes to the session, what is new is printed, and when nothing is under way the next line
+//! is asked for.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+
+use super::asking::{Confirm, Expect, Pick};
+use super::errands::Errands;
+use super::hunks;
+use super::input::{Gathering, Input, Keyboard};
+use super::output::RunLines;
+use super::phrases::{detail, page};
+use super::told::Told;
+use super::voice::Voice;
+use crate::error::ErrorKind;
+use crate::llm::StreamEvent;
+use crate::review::HunkId;
+use crate::session::runner::Runner;
+use crate::session::{
+    AskEvent, Command, Effect, KeepReport, Question, Report, RunReport, Session, Stage, SurveyState,
+};
+
+/// What is to be opened in the editor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Editing {
+    /// The draft of a message.
+    Draft(String),
+    /// What a hunk adds.
+    Hunk(HunkId),
+}
+
+/// Files of a repository from which on it is told how far the reading is.
+const MANY_FILES: usize = 2_000;
+
+/// How often that is told.
+const STEPS: usize = 5;
+
+/// The conversation, and all that it needs here.
+pub(super) struct Desk {
+    pub(super) session: Session,
+    pub(super) runner: Runner,
+    pub(super) voice: Voice,
+    pub(super) told: Told,
+    pub(super) errands: Errands,
+    pub(super) gathering: Gathering,
+    /// Lines that came in and were not taken yet.
+    lines: VecDeque<String>,
+    /// What the prompt that stands there asks for.
+    expects: Expect,
+    /// What has to be answered with yes or no.
+    pub(super) confirm: Option<Confirm>,
+    /// What can be chosen by a number.
+    pub(super) pick: Option<Pick>,
+    /// The question that was read out last.
+    pub(super) read_out: Option<Question>,
+    /// The question that was put off.
+    pub(super) put_off: Option<Question>,
+    /// The text that is gathered is a reply from elsewhere.
+    pub(super) takes_reply: bool,
+    /// The review is left for later.
+    pub(super) later: bool,
+    /// The proposals that were read out.
+    pub(super) seen_proposals: usize,
+    /// The hunk that was read out last.
+    pub(super) cursor: Option<HunkId>,
+    /// Unchanged lines around a hunk.
+    pub(super) context: usize,
+    /// A message that was not sent.
+    pub(super) draft: Option<String>,
+    /// A command that waits until the next request is measured.
+    pub(super) held: Option<Command>,
+    pub(super) to_edit: Option<Editing>,
+    /// What is known of the terminal, for doctor and reports.
+    pub(super) terminal: Vec<(String, String)>,
+    /// Whether a write is committed.
+    pub(super) commits: bool,
+    /// The root, for the editor to start in.
+    pub(super) folder: PathBuf,
+    /// Something may have changed that is to be kept.
+    pub(super) has_changes: bool,
+    runs: RunLines,
+    /// How much of the reading of the repository was told.
+    survey_step: usize,
+    interrupted_once: bool,
+    /// Whether somebody types; else lines come from a script.
+    pub(super) is_typed: bool,
+    /// What went wrong last, for the exit code of a script.
+    pub(super) failed: Option<ErrorKind>,
+    /// The input is at its end.
+    pub(super) at_end: bool,
+    /// The exit code, once somebody leaves.
+    pub(super) leaving: Option<u8>,
+}
+
+impl Desk {
+    pub(super) fn new(session: Session, runner: Runner, voice: Voice, is_typed: bool) -> Self {
+        Self {
+            session,
+            runner,
+            voice,
+            told: Told::default(),
+            errands: Errands::default(),
+            gathering: Gathering::default(),
+            lines: VecDeque::new(),
+            expects: Expect::Message,
+            confirm: None,
+            pick: None,
+            read_out: None,
+            put_off: None,
+            takes_reply: false,
+            later: false,
+            seen_proposals: 0,
+            cursor: None,
+            context: 2,
+            draft: None,
+            held: None,
+            to_edit: None,
+            terminal: Vec::new(),
+            commits: false,
+            folder: PathBuf::new(),
+            has_changes: false,
+            runs: RunLines::default(),
+            survey_step: 0,
+            interrupted_once: false,
+            is_typed,
+            failed: None,
+            at_end: false,
+            leaving: None,
+        }
+    }
+
+    /// Has effects carried out.
+    pub(super) fn perform(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            self.errands.began(&effect);
+            self.runner.execute(effect);
+        }
+    }
+
+    /// Takes in a report of the runner.
+    pub(super) fn report(&mut self, report: Report) {
+        self.has_changes = true;
+        self.tell_before(&report);
+        self.errands.ended(&report);
+        let is_other = matches!(report, Report::Kept(KeepReport::Resumed { .. }));
+        let ended = match &report {
+            Report::Ran(RunReport::Ended { run, output, .. }) => Some((*run, std::sync::Arc::clone(output))),
+            _ => None,
+        };
+        let effects = self.session.handle(report);
+        if is_other {
+            self.told.begin_at_last_message(&self.session);
+        }
+        if let Some((run, output)) = ended {
+            self.tell_end_of_run(run, &output);
+        }
+        self.perform(effects);
+        self.tell();
+    }
+
+    /// Takes in a line.
+    pub(super) fn input(&mut self, input: Input) {
+        self.has_changes = true;
+        match input {
+            Input::Line(line) => {
+                self.voice.heard(&line);
+                self.interrupted_once = false;
+                self.lines.push_back(line);
+            }
+            Input::NoText => {
+                self.voice.heard("");
+                self.voice.line("error: That line is no UTF-8 text, so it was not taken.");
+                self.failed = Some(ErrorKind::Usage);
+            }
+            Input::End => self.end(),
+        }
+    }
+
+    /// Does what can be done now, and asks for the next line when nothing is under way.
+    pub(super) fn settle(&mut self, keyboard: &mut Keyboard) {
+        while self.leaving.is_none() && self.to_edit.is_none() && self.step() {}
+        if self.voice.is_gone() {
+            // The terminal, or whoever reads the pipe, is gone: there is nobody left to ask.
+            self.leaving = self.leaving.or(Some(128 + 1));
+        }
+        if self.leaving.is_some() || self.to_edit.is_some() || self.is_busy() {
+            return;
+        }
+        self.ask();
+        keyboard.want();
+    }
+
+    /// One thing that can be done; false if there is none.
+    fn step(&mut self) -> bool {
+        let effects = self.session.next_queued();
+        self.perform(effects);
+        self.take_drafts();
+        self.tell();
+        self.take_pages();
+        if self.is_busy() {
+            return false;
+        }
+        if let Some(command) = self.held.take() {
+            if self.must_wait(&command) {
+                self.held = Some(command);
+                return false;
+            }
+            self.command(command);
+            return true;
+        }
+        if let Some(command) = self.session.keeping.commands.pop_front() {
+            self.command(command);
+            return true;
+        }
+        if self.reads_review() {
+            return true;
+        }
+        match self.lines.pop_front() {
+            Some(line) => {
+                self.line(&line);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Whether something is under way that the next line has to wait for.
+    pub(super) fn is_busy(&self) -> bool {
+        let session = &self.session;
+        let recording = session.outside.recording.as_ref();
+        session.is_busy()
+            || session.commits.pending > 0
+            || session.processes.is_running()
+            || session.outside.page.is_some()
+            || recording.is_some_and(|recording| recording.stage == Stage::Writing)
+            || self.errands.are_open()
+            || self.held.as_ref().is_some_and(|command| self.must_wait(command))
+    }
+
+    /// Whether a command is about the next request, which is not measured as it is now.
+    pub(super) fn must_wait(&self, command: &Command) -> bool {
+        let is_measured = self.session.survey == SurveyState::Done && self.errands.has_measured();
+        matches!(command, Command::Map | Command::Tokens | Command::CopyContext) && !is_measured
+    }
+
+    /// Prints what is new in the transcript.
+    pub(super) fn tell(&mut self) {
+        let lines = self.told.news(&self.session);
+        self.voice.lines(lines);
+    }
+
+    /// Shows the prompt of what is asked for, after what has to be read first.
+    fn ask(&mut self) {
+        let expects = self.expectation();
+        if self.voice.has_prompted() && self.expects == expects {
+            return;
+        }
+        self.voice.broken_off();
+        self.read_what_is_asked(expects);
+        self.voice.prompt(expects.prompt());
+        self.expects = expects;
+    }
+
+    /// What the session has for somebody to read.
+    fn take_pages(&mut self) {
+        if let Some(found) = self.session.known.page.take() {
+            self.voice.line(&format!("{}:", found.title));
+            self.voice.line(&page(&found.text));
+        }
+        if let Some((title, text)) = self.session.to_read.take() {
+            self.read(&title, &text);
+        }
+        // Printed where it can be copied from, it is no text for the clipboard as well.
+        if let Some(clip) = self.session.clipboard.take() {
+            self.read(&clip.what, &clip.text);
+            let hint = super::phrases::in_words(&clip.hint);
+            self.voice.lines((!hint.is_empty()).then(|| format!("hint: {hint}")));
+        }
+        self.take_lists();
+    }
+
+    /// Prints a text as it is, with a word before and after it.
+    pub(super) fn read(&mut self, title: &str, text: &str) {
+        self.voice.line(&format!("{title}:"));
+        self.voice.line(text.trim_end_matches('\n'));
+        self.voice.line("end of text");
+    }
+
+    /// Messages that were not sent become the draft, and what was spoken or belongs into one is added to it.
+    fn take_drafts(&mut self) {
+        if let Some(draft) = self.session.returned_draft.take() {
+            self.draft = Some(draft);
+            self.voice.line("The message is kept as the draft: /send sends it, /draft reads it, /editor changes it.");
+        }
+        let outside = &mut self.session.outside;
+        let added = std::mem::take(&mut outside.inserts).into_iter().chain(outside.spoken.take());
+        let added: Vec<String> = added.collect();
+        outside.pasted = None;
+        for text in added {
+            let draft = match self.draft.take() {
+                Some(draft) => format!("{draft} {text}"),
+                None => text,
+            };
+            self.voice.line(&format!("draft: {draft}"));
+            self.voice.line("hint: /send sends it, /editor changes it, /discard drops it.");
+            self.draft = Some(draft);
+        }
+    }
+}
+
+/// What is told of reports that leave nothing in the transcript.
+impl Desk {
+    fn tell_before(&mut self, report: &Report) {
+        match report {
+            Report::SurveyProgress { done, total } => self.tell_survey(*done, *total),
+            Report::Surveyed { .. } if self.survey_step > 0 => {
+                self.survey_step = 0;
+                self.voice.line("The repository is read.");
+            }
+            Report::Asked { event, .. } => self.tell_asked(event),
+            Report::Ran(RunReport::Said { run, live, .. }) => {
+                let lines = self.runs.said(*run, live);
+                self.voice.lines(lines);
+            }
+            Report::Unsent { .. } => self.failed = Some(ErrorKind::Provider),
+            Report::Ended { result: Err(_), .. } => {
+                let began = self.session.turn.as_ref().is_some_and(|turn| turn.status.is_empty());
+                self.failed = Some(if began { ErrorKind::Incomplete } else { ErrorKind::Provider });
+            }
+            Report::Ended { result: Ok(completion), .. } => {
+                self.failed = completion.finish.shortfall().map(|_| ErrorKind::Incomplete);
+            }
+            Report::NotWritten { .. } => self.failed = Some(ErrorKind::Machine),
+            Report::Connected { model, host, .. } => self.voice.line(&format!("{model} at {host} answers from now on.")),
+            _ => {}
+        }
+    }
+
+    fn tell_survey(&mut self, done: usize, total: usize) {
+        if total < MANY_FILES {
+            return;
+        }
+        let step = done * STEPS / total + 1;
+        if step > self.survey_step {
+            self.survey_step = step;
+            self.voice.line(&format!("reading the repository: {} of {} files", thousands(done), thousands(total)));
+        }
+    }
+
+    fn tell_asked(&mut self, event: &AskEvent) {
+        match event {
+            AskEvent::Sent { tokens, exact, .. } => {
+                let about = if *exact { "" } else { "about " };
+                self.voice.line(&format!("asked: {about}{} tokens sent", thousands(*tokens)));
+            }
+            AskEvent::Spent(spent) => {
+                let Some(prices) = spent.model.prices else { return };
+                let about = if spent.estimated { "about " } else { "" };
+                let (input, output) = (spent.tokens.input() as usize, spent.tokens.output as usize);
+                let cost = prices.cost(spent.tokens);
+                let text = format!("cost: {about}{cost}, {} tokens in, {} out", thousands(input), thousands(output));
+                // Between two lines of the answer, not in one.
+                self.tell();
+                self.voice.line(&text);
+            }
+            AskEvent::Stream(StreamEvent::Text(_)) => {}
+            _ => {}
+        }
+    }
+
+    fn tell_end_of_run(&mut self, run: u64, output: &str) {
+        let lines = self.runs.ended(run, output);
+        // First that it runs at all: some end before anything was printed.
+        self.tell();
+        self.voice.lines(lines);
+        let Some(log) = self.session.processes.logs.iter().find(|log| log.run == run) else { return };
+        let words = detail(&log.state.words(log.seconds));
+        self.voice.line(&format!("end of output: {words}"));
+    }
+}
+
+/// Leaving, and stopping what runs.
+impl Desk {
+    /// Ctrl-C: the most urgent thing first; leaving only when asked twice.
+    pub(super) fn interrupt(&mut self) {
+        let twice = std::mem::take(&mut self.interrupted_once);
+        self.voice.broken_off();
+        let effects = if self.session.outside.recording.is_some() {
+            self.voice.line("The recording was thrown away.");
+            self.session.end_recording(false)
+        } else if self.session.turn.is_some() {
+            self.session.cancel()
+        } else if let Some(effects) = self.session.stop_page() {
+            effects
+        } else if self.session.processes.is_running() {
+            self.voice.line("stopping the command");
+            self.session.stop_command()
+        } else if self.errands.are_open() || self.held.is_some() {
+            self.errands.forget();
+            self.held = None;
+            self.voice.line("It is not waited for any more.");
+            Vec::new()
+        } else if self.gathering.drop_it() {
+            self.takes_reply = false;
+            self.voice.line("The unfinished text was dropped.");
+            Vec::new()
+        } else if self.confirm.take().is_some() || self.pick.take().is_some() {
+            self.voice.line("Nothing was done.");
+            Vec::new()
+        } else if twice {
+            self.leave(if self.is_typed { 0 } else { 128 + 2 });
+            return;
+        } else {
+            self.interrupted_once = true;
+            self.voice.line("Ctrl-C again leaves.");
+            return;
+        };
+        // What a script would have done next was meant for another end.
+        self.lines.clear();
+        self.perform(effects);
+        self.tell();
+    }
+
+    /// There are no more lines.
+    fn end(&mut self) {
+        self.at_end = true;
+        self.voice.broken_off();
+        if self.gathering.drop_it() {
+            self.voice.line("warning: The last text was not ended, so it was not taken.");
+            self.failed = Some(ErrorKind::Usage);
+        }
+        let failed = self.failed.filter(|_| !self.is_typed);
+        self.leave(failed.map_or(0, ErrorKind::exit_code));
+    }
+
+    pub(super) fn leave(&mut self, code: u8) {
+        self.leaving = Some(code);
+    }
+
+    /// What somebody who leaves has to know.
+    pub(super) fn tell_farewell(&mut self, is_kept: bool) {
+        let counts = self.session.review.counts();
+        let open = counts.pending + counts.accepted;
+        if open == 0 {
+            return;
+        }
+        let verb = if open == 1 { "is" } else { "are" };
+        let accepted = if counts.accepted == 0 { String::new() } else { format!(" ({} accepted)", counts.accepted) };
+        let text = format!("{}{accepted} {verb} not written.", hunks::count(open, "hunk"));
+        let kept = match self.session.keeping.number.filter(|_| is_kept) {
+            Some(number) => format!(" Kept in session {number}: rhumb --plain --continue goes on with it."),
+            None => " Sessions are not kept, so it is gone.".to_owned(),
+        };
+        self.voice.line(&(text + &kept));
+    }
+}
+
+/// `12,345`
+pub(super) fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_numbers_are_read_in_groups() {
+        assert_eq!([0, 999, 1_000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+    }
+}
