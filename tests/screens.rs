@@ -14,6 +14,8 @@ mod marks;
 mod offers;
 #[path = "screens/outside.rs"]
 mod outside;
+#[path = "screens/overlays.rs"]
+mod overlays;
 #[path = "screens/sessions.rs"]
 mod sessions;
 #[path = "screens/sizes.rs"]

@@ -72,6 +72,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
         notify: settings.notify,
         notify_by_command: settings.notify_cmd.is_some(),
         watch: settings.watch || args.provider.watch,
+        is_first: args.wanted().is_none() && settings.state_folder.as_deref().is_some_and(is_first_start),
         resume: args.wanted(),
         notices,
         test_panic: args.test_panic,
@@ -80,6 +81,16 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
         Some(plain) => plain.run(start, root.clone(), outfit, line),
         None => run(start, root.clone(), outfit, line),
     }
+}
+
+/// Whether this user has never started the app before; from now on they have. Where that cannot be noted, nobody is welcomed again
+/// and again.
+fn is_first_start(state: &std::path::Path) -> bool {
+    let mut folder = std::fs::DirBuilder::new();
+    folder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
+    folder.create(state).and_then(|()| std::fs::File::create_new(state.join("welcomed"))).is_ok()
 }
 
 /// Says that the user's own command is run for the key: it may take its time, or ask for something, before there is a screen.
@@ -139,6 +150,7 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool) -> Result<u8, Us
         watch: false,
         resume: None,
         notices: Vec::new(),
+        is_first: false,
         test_panic: false,
     };
     let settings = Settings {

@@ -9,6 +9,7 @@ mod change;
 mod export;
 mod resuming;
 mod scripts;
+mod shelf;
 mod stored;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ use crate::store::sessions::SessionLine;
 
 pub use change::KeptChange;
 pub use export::{ExportFormat, Exported, export};
+pub use shelf::{Speaker, last_said};
 pub use stored::KeptSession;
 
 /// An earlier session, as somebody asks for it.
@@ -56,6 +58,12 @@ pub enum KeepOrder {
     List(String),
     /// Tell which earlier sessions there are, to complete their names.
     Names,
+    /// Tell what was said last in the session of that number, for a look at it.
+    Peek(i64),
+    /// Delete the session of that number, and list those that are left.
+    Delete(i64),
+    /// Call the session of that number so, and list them all again.
+    Rename(i64, String),
     /// Read an earlier session.
     Resume {
         /// Which.
@@ -99,6 +107,8 @@ pub enum KeepReport {
     Names(Vec<SessionLine>),
     /// Earlier sessions, for a list with that query.
     Listed(String, Vec<SessionLine>),
+    /// What was said last in the session of that number: who, and what.
+    Peeked(i64, Vec<(Speaker, String)>),
     /// An earlier session, as it was kept; to begin a new one with it, if `fork`.
     Resumed {
         /// The session.
@@ -222,6 +232,8 @@ impl Session {
             KeepReport::Gone => self.forget_kept(),
             KeepReport::Names(lines) => self.keeping.earlier = lines,
             KeepReport::Listed(query, lines) => self.listed_sessions(query, lines),
+            // The face takes note of it by itself.
+            KeepReport::Peeked(..) => {}
             KeepReport::Resumed { session, fork } => return self.resumed(*session, fork),
             KeepReport::Held { number, title } => self.ask_to_fork(number, &title),
             KeepReport::Written { path, what } => {

@@ -54,6 +54,8 @@ pub enum LookOrder {
         /// What was chosen in this session, by setting.
         chosen: Vec<(String, String)>,
     },
+    /// Write a setting to the user's own file: its name, and the value as TOML; without one, take it out.
+    KeepSetting(String, Option<String>),
     /// What the repository's settings propose.
     Trust,
     /// Whether all that the program needs is there.
@@ -105,6 +107,27 @@ pub struct ModelRow {
     pub at_hand: bool,
 }
 
+/// A setting as it is in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingRow {
+    /// Its name; of an entry of a table, `keys.accept`.
+    pub name: String,
+    /// What it takes.
+    pub kind: crate::config::Kind,
+    /// The value as TOML; empty where there is none.
+    pub value: String,
+    /// Where that comes from: `default`, a file with its line, a variable, a flag, `this session`.
+    pub origin: String,
+    /// The default as TOML; empty where there is none.
+    pub default: String,
+    /// What it is, as a sentence.
+    pub help: String,
+    /// The user's own file and the line where it stands or would stand; empty where nothing can be written.
+    pub place: String,
+    /// Whether it stands in that file.
+    pub is_kept: bool,
+}
+
 /// A text to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
@@ -135,6 +158,15 @@ pub enum LookReport {
     },
     /// A text to read.
     Page(Page),
+    /// Every setting, with what is in force, and a word to search for at first.
+    Settings(Vec<SettingRow>, String),
+    /// A setting was written, there; or in words why not.
+    Kept {
+        /// Its name.
+        name: String,
+        /// Where: the file and the line.
+        result: Result<String, String>,
+    },
     /// A text for the clipboard, to be read too.
     Copied(Clip),
     /// What lies in a folder: names, those of folders with a slash at the end.
@@ -184,6 +216,8 @@ pub struct Known {
     pub choosing: Option<(ModelUse, String)>,
     /// A text that the face shall show and take.
     pub page: Option<Page>,
+    /// Settings that the face shall show and take, and a word to search for at first.
+    pub settings: Option<(Vec<SettingRow>, String)>,
     /// The themes that there are; the face says.
     pub themes: Vec<String>,
     /// The folder that was looked into last, and what lies in it.
@@ -205,6 +239,17 @@ impl Session {
             }
             LookReport::Told { level, text, hint } => self.tell(level, text, hint),
             LookReport::Page(page) => self.known.page = Some(page),
+            LookReport::Settings(rows, query) => self.known.settings = Some((rows, query)),
+            LookReport::Kept { name, result: Ok(at) } => {
+                self.tell(
+                    Level::Info,
+                    format!("{name} is in {at} as you chose."),
+                    "It counts at every start from now on.",
+                );
+            }
+            LookReport::Kept { name, result: Err(why) } => {
+                self.tell(Level::Error, format!("{name} was not kept: {why}."), "The file is as it was.");
+            }
             LookReport::Copied(clip) => {
                 self.known.page = Some(Page { title: clip.what.clone(), text: clip.text.clone() });
                 self.clipboard = Some(clip);
@@ -228,11 +273,11 @@ impl Session {
     }
 
     /// Asks for the settings in force, with what was chosen in this session.
-    pub(super) fn look_at_settings(&self, only: Option<String>) -> Vec<Effect> {
+    pub fn look_at_settings(&self, only: Option<String>) -> Vec<Effect> {
         let mut chosen: Vec<(String, String)> =
             self.choices.lines().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        if let super::Connection::Remote { model, host } = &self.connection {
-            chosen.insert(0, ("model".into(), format!("\"{model}\" at {host}")));
+        if let super::Connection::Remote { model, .. } = &self.connection {
+            chosen.insert(0, ("model".into(), format!("\"{model}\"")));
         }
         if let Some(name) = &self.editor_model {
             chosen.push(("editor_model".into(), format!("\"{name}\"")));
@@ -242,6 +287,11 @@ impl Session {
         }
         chosen.push(("map_refresh".into(), format!("\"{}\"", self.map_refresh.as_str())));
         vec![Effect::Look(LookOrder::Settings { only, chosen })]
+    }
+
+    /// Writes a setting to the user's own file.
+    pub fn keep_setting(&self, name: String, value: Option<String>) -> Vec<Effect> {
+        vec![Effect::Look(LookOrder::KeepSetting(name, value))]
     }
 
     /// Lets a model be chosen for a part of the work.

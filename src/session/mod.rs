@@ -74,11 +74,11 @@ pub use fetching::{
     Clipboard, FetchOrder, FetchReport, NewPicture, Outside, PageFetch, Recording, SharedPage, Stage, is_picture_path,
 };
 pub use keeping::{
-    ExportFormat, Exported, KeepOrder, KeepQuestion, KeepReport, Keeping, KeptChange, KeptSession, TextOrder,
-    WhichSession, export,
+    ExportFormat, Exported, KeepOrder, KeepQuestion, KeepReport, Keeping, KeptChange, KeptSession, Speaker, TextOrder,
+    WhichSession, export, last_said,
 };
-pub use looking::{Known, LookOrder, LookReport, ModelRow, ModelUse, Page};
 pub use map_choices::{MAP_BUDGET_STEP, ThisMap};
+pub use looking::{Known, LookOrder, LookReport, ModelRow, ModelUse, Page, SettingRow};
 pub use mentions::{Attachment, LookedUp, MentionOrder, MentionReport, Wanted};
 pub use modes::ModeRules;
 pub use processes::{
@@ -94,4 +94,5 @@ pub use turn::{StreamedEdit, Turn};
 pub use verifying::ProcessSubject;
 pub use watching::Watching;
 pub use who::Who;
+pub(crate) use writing::count;
 pub use writing::{commit_message, write_orders};

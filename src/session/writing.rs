@@ -169,6 +169,6 @@ pub fn commit_message(request: &str) -> String {
 }
 
 /// `1 hunk`, `2 hunks`.
-pub(super) fn count(number: usize, noun: &str) -> String {
+pub(crate) fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }

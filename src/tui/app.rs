@@ -1,7 +1,10 @@
 //! The app between two frames: the session, the panes' own state, the focus and the overlay on top.
 
-pub use super::act::{DraftPart, ReviewDraft};
+use std::collections::BTreeMap;
+
 use ratatui::layout::Rect;
+
+pub use super::act::{DraftPart, ReviewDraft};
 use super::action::{Action, KeyMap, Pane, Scope};
 use super::completing::Completion;
 use super::composer::Composer;
@@ -91,6 +94,16 @@ pub struct App {
     pub focus: Pane,
     /// What lies over the panes and gets the keys first.
     pub overlay: Option<Overlay>,
+    /// What comes back when that closes, the next one last.
+    pub(super) under: Vec<Overlay>,
+    /// Whether this is the very first start, and no key was pressed yet.
+    pub welcome: bool,
+    /// What was run from the palette, the newest last.
+    pub(super) recent: Vec<String>,
+    /// Settings that were changed in this session, with their values as TOML.
+    pub(super) chosen_settings: BTreeMap<String, String>,
+    /// The session that is being looked at.
+    pub(super) peeking: Option<i64>,
     /// The chat pane.
     pub chat: ChatScroll,
     /// Reading in its transcript.
@@ -154,6 +167,11 @@ impl App {
             completion: Completion::default(),
             focus: Pane::Chat,
             overlay: None,
+            under: Vec::new(),
+            welcome: false,
+            recent: Vec::new(),
+            chosen_settings: BTreeMap::new(),
+            peeking: None,
             chat: ChatScroll::default(),
             reading: Reading::default(),
             map: MapPane::default(),
@@ -181,6 +199,11 @@ impl App {
             seen_proposals: 0,
         };
         (app, run(effects))
+    }
+
+    /// Lays an overlay over the one that is open, which comes back when it closes.
+    pub(super) fn open_over(&mut self, overlay: Overlay) {
+        self.under.extend(self.overlay.replace(overlay));
     }
 
     /// Whether the review has something to decide or to tell.

@@ -15,6 +15,8 @@ pub enum Hit {
     Tab(Pane),
     /// The composer.
     Composer,
+    /// A row of the overlay on top, 0-based in its list.
+    Item(usize),
 }
 
 /// All that stands on the screen.

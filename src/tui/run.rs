@@ -24,6 +24,7 @@ use super::theme::{Theme, Themes};
 use super::theme_watch;
 use super::view::{self, ViewCache};
 use super::wardrobe::Wish;
+use super::widget::picker::Ranked;
 use crate::config::{Face, Notify};
 use crate::models::{Dollars, Model};
 use crate::repo_map::Refresh;
@@ -104,6 +105,8 @@ pub struct Start {
     pub notify_by_command: bool,
     /// Whether comments for the model in files are followed from the start.
     pub watch: bool,
+    /// Whether this user has never started it before.
+    pub is_first: bool,
     /// Panic after the first frame: lets a test see that the terminal comes back.
     pub test_panic: bool,
 }
@@ -135,6 +138,7 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
         cache,
         runner,
         colored: mpsc::unbounded_channel(),
+        ranked: mpsc::unbounded_channel(),
         copied: mpsc::unbounded_channel(),
         themes: mpsc::unbounded_channel(),
         notify: start.notify,
@@ -203,6 +207,11 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
                 stage.cache.coloring.put(colored);
                 dirty = true;
             }
+            Some(ranked) = stage.ranked.1.recv() => {
+                let tasks = stage.app.ranked(ranked);
+                code = stage.perform(tasks, &mut screen)?;
+                dirty = true;
+            }
             Some((native, clip)) = stage.copied.1.recv() => {
                 stage.app.copied(native, &clip);
                 dirty = true;
@@ -239,6 +248,7 @@ fn begin(start: &Start) -> (App, Vec<Task>) {
     app.desk.borders = start.borders.as_ref().map(BorderFile::read).unwrap_or_default();
     let light = terminal::light_ground(|name| std::env::var(name).ok());
     app.furnish(start.themes.clone(), start.wish.clone(), light);
+    app.welcome = start.is_first;
     app.keys = KeyMap::with(&start.face.keys).0;
     app.terminal = terminal::facts(|name| std::env::var(name).ok());
     tasks.push(Task::Run(Effect::Look(LookOrder::Commands)));
@@ -279,6 +289,7 @@ struct Stage {
     cache: ViewCache,
     runner: Runner,
     colored: Channel<Colored>,
+    ranked: Channel<Ranked>,
     /// Whether the system's clipboard took a text, and which.
     copied: Channel<(bool, Clip)>,
     /// The themes after a change of the user's folder.
@@ -304,6 +315,10 @@ impl Drop for Commands {
 impl Stage {
     fn draw(&mut self, screen: &mut Screen) -> io::Result<()> {
         terminal::at_once(|| screen.draw(|frame| view::draw(&mut self.app, &mut self.cache, frame)).map(drop))?;
+        if let Some(job) = self.app.take_rank_job() {
+            let done = self.ranked.0.clone();
+            tokio::task::spawn_blocking(move || job.run().map(|ranked| done.send(ranked)));
+        }
         for job in self.cache.coloring.take_wanted() {
             let done = self.colored.0.clone();
             tokio::task::spawn_blocking(move || done.send(job.run()));

@@ -29,6 +29,7 @@ impl App {
         self.offer_sessions();
         self.settle();
         tasks.extend(self.sift_anew());
+        tasks.extend(self.want_look());
         tasks.extend(self.complete_anew());
         tasks
     }
@@ -40,6 +41,7 @@ impl App {
         self.previews.note(&report);
         self.note_for_map(&report);
         self.reading.note(&report, &self.session.review);
+        self.note_shelf(&report);
         let effects = self.session.handle(report);
         self.hold_context(held.0.as_deref());
         self.hold_review(held.1.as_deref());
@@ -58,6 +60,7 @@ impl App {
         self.offer_sessions();
         self.settle();
         tasks.extend(self.sift_anew());
+        tasks.extend(self.want_look());
         tasks.extend(self.complete_anew());
         tasks
     }
@@ -98,6 +101,7 @@ impl App {
     fn key(&mut self, key: KeyEvent) -> Vec<Task> {
         let name = key::name(key);
         self.hint.clear();
+        self.welcome = false;
         let twice = std::mem::take(&mut self.interrupted_once);
         if self.overlay.is_none() && self.review_search_key(key, &name) {
             return Vec::new();
@@ -108,7 +112,9 @@ impl App {
             return self.interrupt(twice);
         }
         if let Some(overlay) = &mut self.overlay {
-            let reply = overlay.key(key);
+            let binding = self.keys.lookup(self.focus, &name);
+            let closes = matches!(binding, Binding::Action(action) if overlay.closes_by(action));
+            let reply = if closes { Reply::Close } else { overlay.key(key) };
             return self.overlay_reply(reply);
         }
         if self.focus == Pane::Map && self.map.is_typing() && !self.is_elsewhere(&name) {
@@ -192,6 +198,7 @@ impl App {
             return run(self.session.end_recording(false));
         }
         if let Some(overlay) = self.overlay.take() {
+            self.under.clear();
             if let Some(before) = overlay.theme_before() {
                 self.wear(before);
             }
@@ -218,14 +225,24 @@ impl App {
     }
 
     pub(super) fn overlay_reply(&mut self, reply: Reply) -> Vec<Task> {
-        if reply != Reply::Stay {
-            self.overlay = None;
+        if let Reply::Run(name) = &reply {
+            self.recent.retain(|known| known != name);
+            self.recent.push(name.clone());
+            if self.ask_arguments(name) {
+                return Vec::new();
+            }
+            // Nothing of what led here is of use any more.
+            self.under.clear();
+        }
+        if !reply.stays() {
+            self.overlay = self.under.pop();
         }
         match reply {
             Reply::Stay => {
                 self.preview_theme();
                 Vec::new()
             }
+            Reply::Confirmed(deed) => self.confirmed(deed),
             Reply::Close => Vec::new(),
             Reply::Model(part, name) => run(self.session.choose_for(part, name)),
             Reply::Theme(name) => {
@@ -256,10 +273,7 @@ impl App {
                 self.completion.hush();
                 self.typed(|app| app.composer.set(&text))
             }
-            Reply::Abandon => {
-                self.session.abandon_review();
-                Vec::new()
-            }
+            reply => self.chosen_in_list(reply),
         }
     }
 
@@ -285,7 +299,7 @@ impl App {
             Action::ScrollUp => self.chat.from_bottom += self.page,
             Action::ScrollDown => self.chat.from_bottom = self.chat.from_bottom.saturating_sub(self.page),
             Action::Escape => return self.escape(),
-            Action::Quit => return vec![Task::Quit],
+            Action::Quit => return self.leave(),
             Action::FocusNext => self.focus = self.neighbour(1),
             Action::FocusPrevious => self.focus = self.neighbour(Pane::ALL.len() - 1),
             Action::FocusChat | Action::Leave => self.focus = Pane::Chat,
@@ -293,6 +307,7 @@ impl App {
             Action::FocusContext => self.focus = Pane::Context,
             Action::FocusReview => self.focus = Pane::Review,
             Action::PickFile | Action::ContextAdd => self.overlay = Some(Overlay::files(&self.session.paths)),
+            Action::PickSymbol => self.open_symbols(),
             Action::FindServers => return self.command(Command::Servers),
             Action::CopyPrompt => return run(self.session.copy_prompt()),
             Action::PasteReply => return self.command(Command::Paste(None)),
@@ -300,9 +315,6 @@ impl App {
             Action::ViewLog => self.overlay = Some(Overlay::logs(&self.session.processes.logs)),
             Action::EditMessage => return vec![Task::Edit(Editing::Message(self.composer.text()))],
             Action::Palette => self.open_palette(),
-            Action::Help | Action::HelpHere => {
-                self.overlay = Some(Overlay::help(self.focus, &self.session.known.commands))
-            }
             Action::Zoom | Action::ZoomHere => self.zoom(),
             Action::Layout => self.next_layout(),
             Action::GrowPane => self.grow(1),
@@ -311,6 +323,7 @@ impl App {
             Action::Mouse => self.toggle_mouse(),
             Action::StopReading => return self.stop_survey(),
             Action::ReadOn => return run(self.session.read_on().unwrap_or_default()),
+            Action::Help | Action::HelpHere => self.open_help(true),
             Action::Redraw => return vec![Task::Redraw],
             Action::Suspend => return vec![Task::Suspend],
             _ => {}

@@ -65,7 +65,9 @@ pub fn draw(app: &mut App, cache: &mut ViewCache, frame: &mut Frame<'_>) {
     status::draw(app, frame, places.status);
     app.desk.places = places;
     if let Some(overlay) = &mut app.overlay {
-        let sight = Sight { coloring: &mut cache.coloring, previews: &app.previews };
+        // What lies below it is out of reach.
+        cache.hits = Hits::default();
+        let sight = Sight { coloring: &mut cache.coloring, previews: &app.previews, hits: &mut cache.hits };
         overlay.draw(frame, screen, &app.theme, sight);
         mend_halves(frame, screen);
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rhumb::store::sessions::sessions_folder;
 
-use super::{KEY, REQUEST, harbour_repo, open, quit, search_replace, send};
+use super::{KEY, REQUEST, confirm, harbour_repo, open, quit, search_replace, send};
 use crate::support::server::{ModelServer, Step, pieces};
 
 /// Files below `folder`, whatever their kind, that hold the key.
@@ -65,6 +65,7 @@ fn the_key_is_in_nothing_that_is_drawn_or_written() {
     pty.wait_for("Wrote 2 hunks");
     send(&pty, "/cost");
     send(&pty, "/undo");
+    confirm(&pty, "undo the last write?");
     pty.wait_for("Took back");
     #[cfg(target_os = "linux")]
     for process in fs::read_dir("/proc").unwrap().flatten() {

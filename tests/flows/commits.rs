@@ -1,7 +1,8 @@
 //! Commits: who writes their messages, what becomes of the user's own changes, and what the commands show.
 
 use super::{
-    HARBOUR, KEY, REQUEST, harbour_repo, harbour_with_first_hunk, open, quit, rhumb, search_replace, send, untouched,
+    HARBOUR, KEY, REQUEST, confirm, harbour_repo, harbour_with_first_hunk, open, quit, rhumb, search_replace, send,
+    untouched,
 };
 use crate::support::pty::Pty;
 use crate::support::repo::TestRepo;
@@ -56,6 +57,7 @@ fn the_weak_model_writes_the_message_after_the_files_are_written() {
     repo.file("harbour.py", &harbour_with_first_hunk());
     pty.key("Esc");
     send(&pty, "/undo");
+    confirm(&pty, "undo the last write?");
     pty.wait_for("Took back the last write, committed as");
     assert_eq!(repo.subjects()[0], "Undo: fix(harbour): treat unknown names as depth zero");
     quit(&mut pty);
@@ -94,6 +96,7 @@ fn undo_does_not_wait_for_the_message() {
     server.wait_for_requests(2);
     pty.key("Esc");
     send(&pty, "/undo");
+    confirm(&pty, "undo the last write?");
     pty.wait_for("Took back the last write, committed as");
     assert_eq!(repo.read("harbour.py"), HARBOUR);
     untouched(&repo, &[&format!("Undo: {REQUEST}"), REQUEST, "Start the harbour"]);
@@ -138,6 +141,7 @@ fn own_changes_that_are_not_to_be_committed_keep_the_file_out() {
     assert_eq!(repo.git(&["status", "--porcelain"]), " M harbour.py\n");
     pty.key("Esc");
     send(&pty, "/undo");
+    confirm(&pty, "undo the last write?");
     pty.wait_for("Took back the last write");
     assert_eq!(repo.read("harbour.py"), mine);
     quit(&mut pty);

@@ -166,10 +166,18 @@ pub fn send(pty: &Pty, message: &str) {
 #[track_caller]
 pub fn quit(pty: &mut Pty) {
     pty.key("Ctrl-q");
-    let status = pty.wait_exit();
+    // What is not decided yet is asked about.
+    let status = pty.wait_exit_answering("Esc stays", "y");
     assert_eq!(status.exit_code(), 0, "{}", pty.screen());
     assert_eq!(pty.modes_restored(), Ok(()));
     assert_eq!(pty.line_mode_restored(), Ok(()));
+}
+
+/// Says yes to the question with that title.
+#[track_caller]
+pub fn confirm(pty: &Pty, title: &str) {
+    pty.wait_for(title);
+    pty.key("y");
 }
 
 /// The app answers keys: help opens and closes.

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use rhumb::store::sessions::{SessionStore, StoredSession, sessions_folder};
 
 use super::{
-    HARBOUR, KEY, REQUEST, harbour_repo, harbour_with_first_hunk, quit, rhumb, search_replace, send, wait_for_draft,
+    HARBOUR, KEY, REQUEST, confirm, harbour_repo, harbour_with_first_hunk, quit, rhumb, search_replace, send,
+    wait_for_draft,
 };
 use crate::support::PATIENCE;
 use crate::support::pty::Pty;
@@ -201,6 +202,7 @@ fn sessions_are_searched_renamed_taken_back_and_written_out() {
     send(&pty, "/rename rigging");
     pty.wait_for("is called rigging");
     send(&pty, "/rewind");
+    confirm(&pty, "rewind to turn 2?");
     pty.wait_for("Turn 2 is in the composer again");
     wait_for_draft(&pty, "What do sails do?");
     pty.wait_until(|screen| !screen.contains("Sails pull."), "the second answer to go");
@@ -215,6 +217,7 @@ fn sessions_are_searched_renamed_taken_back_and_written_out() {
     send(&pty, "/save chat.rhumb");
     pty.wait_for("The list of files was written to chat.rhumb.");
     send(&pty, "/reset");
+    confirm(&pty, "reset the chat?");
     send(&pty, "/load chat.rhumb");
     pty.wait_for("Running 1 command of chat.rhumb.");
     pty.type_text("/resume rig");

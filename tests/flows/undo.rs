@@ -1,6 +1,6 @@
 //! Taking back what was written, from within the app.
 
-use super::{HARBOUR, REQUEST, harbour_repo, harbour_with_first_hunk, open, quit, search_replace, send};
+use super::{HARBOUR, REQUEST, confirm, harbour_repo, harbour_with_first_hunk, open, quit, search_replace, send};
 use crate::support::server::{ModelServer, Step};
 
 #[test]
@@ -10,6 +10,7 @@ fn the_last_write_is_taken_back_and_done_again() {
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
     pty.wait_for("test-model @ 127.0.0.1");
     send(&pty, "/undo");
+    confirm(&pty, "undo the last write?");
     pty.wait_for("There is no write to undo");
     send(&pty, REQUEST);
     pty.wait_for("review · 2 pending");
@@ -19,6 +20,7 @@ fn the_last_write_is_taken_back_and_done_again() {
     assert_eq!(repo.read("harbour.py"), harbour_with_first_hunk());
     pty.key("Esc");
     send(&pty, "/undo");
+    confirm(&pty, "undo the last write?");
     pty.wait_for("Took back the last write, committed as");
     assert_eq!(repo.read("harbour.py"), HARBOUR);
     assert_eq!(repo.subjects(), [&format!("Undo: {REQUEST}"), REQUEST, "Start the harbour"]);
@@ -27,6 +29,7 @@ fn the_last_write_is_taken_back_and_done_again() {
     assert_eq!(repo.read("harbour.py"), harbour_with_first_hunk());
     std::fs::write(repo.path().join("harbour.py"), "mine\n").unwrap();
     send(&pty, "/undo");
+    confirm(&pty, "undo the last write?");
     pty.wait_for("changed since: harbour.py");
     assert_eq!(repo.read("harbour.py"), "mine\n");
     quit(&mut pty);

@@ -531,6 +531,11 @@ impl Harness {
         loop {
             let (app, cache) = (&mut self.app, &mut self.cache);
             self.terminal.draw(|frame| view::draw(app, cache, frame)).expect("a test terminal draws");
+            if let Some(ranked) = self.app.take_rank_job().and_then(|job| job.run()) {
+                let tasks = self.app.ranked(ranked);
+                self.perform(tasks);
+                continue;
+            }
             let wanted = self.cache.coloring.take_wanted();
             if wanted.is_empty() {
                 return;

@@ -177,6 +177,23 @@ impl Pty {
         }
     }
 
+    /// Waits until the program has ended; should it ask `question` first, `key` answers that.
+    ///
+    /// # Panics
+    /// As [`Self::wait_exit`].
+    #[track_caller]
+    pub fn wait_exit_answering(&mut self, question: &str, key: &str) -> ExitStatus {
+        let limit = Instant::now() + PATIENCE;
+        while Instant::now() < limit && self.child.try_wait().expect("ask for the program's end").is_none() {
+            if self.screen().contains(question) {
+                self.key(key);
+                break;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        self.wait_exit()
+    }
+
     /// Waits for the end of the output, but not for long: something that the program left behind may hold it open.
     fn drain(&self) {
         let limit = Duration::from_secs(2);

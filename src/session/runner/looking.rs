@@ -6,8 +6,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::doctor::{checks_text, checkup, server_check, version};
+use super::setting_rows::setting_rows;
 use super::{Line, Outfit, Runner, connect_model};
-use crate::config::{Entry, Kind, SETTINGS, Settings, command_files, settings_text, written};
+use crate::config::{Entry, Kind, SETTINGS, Settings, command_files, keep_setting, written};
 use crate::models::{Catalog, Model};
 use crate::session::{Clip, CustomCommands, Level, LookOrder, LookReport, ModelRow, ModelUse, Page, Report};
 
@@ -42,8 +43,20 @@ impl Runner {
             }
             LookOrder::Model { part, name } => self.looking(move |runner| runner.model_for(part, &name)),
             LookOrder::Settings { only, chosen } => {
-                self.looking(move |runner| settings_page(&runner.shared.outfit.settings, only.as_deref(), &chosen));
+                self.looking(move |runner| {
+                    let outfit = &runner.shared.outfit;
+                    let rows = setting_rows(&outfit.settings, outfit.settings_file.as_deref(), &chosen);
+                    LookReport::Settings(rows, only.unwrap_or_default())
+                });
             }
+            LookOrder::KeepSetting(name, value) => self.looking(move |runner| {
+                let result = match runner.shared.outfit.settings_file.as_deref() {
+                    Some(file) => keep_setting(file, &name, value.as_deref())
+                        .map(|(file, line)| format!("{}:{line}", file.display())),
+                    None => Err("no settings are written here".to_owned()),
+                };
+                LookReport::Kept { name, result }
+            }),
             LookOrder::Trust => self.looking(|runner| trust_page(&runner.shared.outfit.settings)),
             LookOrder::FaultReport { title, terminal, errors } => self.looking(move |runner| {
                 let text = fault_report(&runner.shared.outfit.settings, &title, &terminal, &errors);
@@ -207,25 +220,6 @@ fn detail(model: &Model) -> String {
     format!("{window}{price}")
 }
 
-fn settings_page(settings: &Settings, only: Option<&str>, chosen: &[(String, String)]) -> LookReport {
-    let endpoint = settings.endpoint_without_key(settings.model.as_deref().unwrap_or_default()).ok().flatten();
-    let listed = settings_text(settings, endpoint.as_ref(), only);
-    let word = only.map(|word| word.trim().to_lowercase().replace('-', "_"));
-    let is_meant = |name: &String| word.as_ref().is_none_or(|word| name.contains(word.as_str()));
-    let mut text = String::new();
-    for (name, value) in chosen.iter().filter(|(name, _)| is_meant(name)) {
-        let _ = writeln!(text, "{name} = {value}  # in this session");
-    }
-    if listed.is_empty() && text.is_empty() {
-        let text = format!("No setting is called like {}.", only.unwrap_or_default());
-        return LookReport::Told { level: Level::Warning, text, hint: "/settings shows all of them.".into() };
-    }
-    if !text.is_empty() && !listed.is_empty() {
-        text.push('\n');
-    }
-    LookReport::Page(Page { title: "settings".into(), text: text + &listed })
-}
-
 fn trust_page(settings: &Settings) -> LookReport {
     let waiting = &settings.layers.waiting;
     if waiting.is_empty() {
@@ -299,19 +293,6 @@ mod tests {
         for part in ["it broke", "map_tokens = 1024", "test_cmd (set)", "TERM: xterm", "cannot read x y", "rhumb 0"] {
             assert!(text.contains(part), "{part} in {text}");
         }
-    }
-
-    #[test]
-    fn what_was_chosen_stands_above_what_is_set() {
-        let chosen = [("edit_format".to_owned(), "\"udiff\"".to_owned()), ("thinking".to_owned(), "8000".to_owned())];
-        let LookReport::Page(page) = settings_page(&settings(&[]), Some("edit-format"), &chosen) else { panic!() };
-        assert!(
-            page.text.starts_with("edit_format = \"udiff\"  # in this session\n\nedit_format = (unset)"),
-            "{}",
-            page.text
-        );
-        assert!(!page.text.contains("thinking"));
-        assert!(matches!(settings_page(&settings(&[]), Some("zebra"), &chosen), LookReport::Told { .. }));
     }
 
     #[test]

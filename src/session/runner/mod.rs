@@ -27,6 +27,7 @@ mod pings;
 mod processes;
 mod prompts;
 mod propose;
+mod setting_rows;
 mod store;
 mod survey;
 mod surveying;

@@ -29,6 +29,8 @@ pub struct Outfit {
     pub machine: Option<Machine>,
     /// Where the user's own commands lie as files.
     pub commands: Option<PathBuf>,
+    /// The user's own file of settings; `None` where none may be written.
+    pub settings_file: Option<PathBuf>,
     calibration: Mutex<Calibration>,
     /// The most input tokens that servers turned out to take, by the model's name.
     limits: Mutex<HashMap<String, usize>>,
@@ -78,7 +80,11 @@ impl Outfit {
         let calibration = kept.as_ref().map(CalibrationFile::read).unwrap_or_default();
         let (calibration, machine) = (Mutex::new(calibration), Some(Machine::this()));
         let commands = Paths::of_user().map(|paths| paths.commands_folder());
-        (Self { settings, catalog, prompts, machine, commands, calibration, kept, ..Self::default() }, notes)
+        let settings_file = Paths::of_user().map(|paths| paths.settings_file());
+        (
+            Self { settings, catalog, prompts, machine, commands, settings_file, calibration, kept, ..Self::default() },
+            notes,
+        )
     }
 
     /// The window of a model: as configured, else as known, else assumed; less where its server turned out to take less.

@@ -108,6 +108,16 @@ impl SessionStore {
         gone.map(|rows| rows > 0).map_err(|source| self.failed(source))
     }
 
+    /// Calls a session that nobody has open something else. False if there is none, or somebody has.
+    ///
+    /// # Errors
+    /// The database refuses.
+    pub fn rename(&mut self, number: i64, name: &str) -> Result<bool, SessionsError> {
+        let Some(_live) = self.hold(number)? else { return Ok(false) };
+        let named = self.database.execute("UPDATE sessions SET name = ?2 WHERE number = ?1", params![number, name]);
+        named.map(|rows| rows > 0).map_err(|source| self.failed(source))
+    }
+
     /// What was typed lately in all sessions, the oldest first; nothing twice.
     ///
     /// # Errors

@@ -3,7 +3,6 @@
 use crate::context::Mode;
 use crate::session::{Command, Effect, Level, LookOrder};
 use crate::tui::app::{App, Editing, Task, run};
-use crate::tui::overlay::Overlay;
 
 /// Whether a message is meant as a command: one line that begins with a slash or with `!`, and neither a comment of a
 /// programming language nor the path of a file. What a mode takes is a message, so it may have more lines.
@@ -20,8 +19,8 @@ impl App {
     /// Carries a command out.
     pub(in crate::tui) fn command(&mut self, command: Command) -> Vec<Task> {
         match command {
-            Command::Help => self.overlay = Some(Overlay::help(self.focus, &self.session.known.commands)),
-            Command::Keys => self.overlay = Some(Overlay::keys(self.focus)),
+            Command::Help => self.open_help(true),
+            Command::Keys => self.open_help(false),
             Command::Map => self.view_map(),
             Command::Theme(name) => self.change_theme(name.as_deref()),
             Command::Doctor => {
@@ -29,7 +28,7 @@ impl App {
                 return run(vec![Effect::Look(LookOrder::Doctor { terminal: self.terminal_facts() })]);
             }
             Command::Report(title) => return run(self.session.report_fault(title, self.terminal_facts())),
-            Command::Quit => return vec![Task::Quit],
+            Command::Quit => return self.leave(),
             Command::Paste(name) => return self.paste_command(name),
             Command::Editor(text) => {
                 // It stays, whatever becomes of the editor.

@@ -35,7 +35,7 @@ impl App {
         match command {
             Ok(command) => {
                 self.composer.clear();
-                self.command(command)
+                self.command_of_user(command)
             }
             Err(error) => {
                 self.session.tell(Level::Error, error.to_string(), error.hint());

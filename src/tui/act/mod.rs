@@ -1,10 +1,13 @@
 //! What the actions of each pane do. `None` means that the action is none of this pane's.
 
+mod asking_first;
 mod command;
 mod context;
 mod editing;
 mod layout;
+mod help;
 mod line;
+mod lists;
 mod map;
 mod mouse;
 mod outside;
@@ -17,6 +20,7 @@ mod review_edit;
 mod review_failed;
 mod review_moves;
 mod review_views;
+mod settings;
 mod showing;
 mod waiting;
 

@@ -1,13 +1,12 @@
 //! What the mouse does: a click gives the focus and chooses, a second one opens, the wheel scrolls what is under the pointer,
 //! and borders are dragged.
 
-use crossterm::event::{KeyCode, KeyEvent, MouseButton, MouseEvent, MouseEventKind};
+use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Rect;
 
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Task};
 use crate::tui::hits::Hit;
-use crate::tui::overlay::Overlay;
 
 impl App {
     /// Takes in an event of the mouse.
@@ -33,7 +32,8 @@ impl App {
         self.desk.dragged = None;
         let double = self.desk.is_double(column, row);
         if self.overlay.is_some() {
-            return Vec::new();
+            let Some((_, Hit::Item(item))) = self.hits.at(column, row) else { return Vec::new() };
+            return self.click_in_overlay(item, double);
         }
         self.hint.clear();
         self.pending_keys.clear();
@@ -56,7 +56,7 @@ impl App {
                 self.focus = Pane::Chat;
                 self.composer.click(column.saturating_sub(area.x), row.saturating_sub(area.y));
             }
-            None => {}
+            Some((_, Hit::Item(_))) | None => {}
         }
         Vec::new()
     }
@@ -81,11 +81,10 @@ impl App {
 
     /// The wheel scrolls what is under the pointer, whatever has the focus.
     fn wheel(&mut self, column: u16, row: u16, down: bool) -> Vec<Task> {
-        let rows = self.desk.turn();
+        let rows = isize::try_from(self.desk.turn()).unwrap_or(0) * if down { 1 } else { -1 };
         if self.overlay.is_some() {
-            return self.wheel_over_overlay(rows, down);
+            return self.wheel_in_overlay(rows);
         }
-        let rows = isize::try_from(rows).unwrap_or(0) * if down { 1 } else { -1 };
         match self.desk.places.pane_at(column, row) {
             Some(Pane::Chat) => self.chat.from_bottom = self.chat.from_bottom.saturating_add_signed(-rows),
             Some(Pane::Map) => self.map.window.scroll(rows),
@@ -97,32 +96,6 @@ impl App {
         }
         Vec::new()
     }
-
-    /// Overlays that have lines take the wheel as arrows. Others would take an arrow for an answer.
-    fn wheel_over_overlay(&mut self, rows: usize, down: bool) -> Vec<Task> {
-        let code = if down { KeyCode::Down } else { KeyCode::Up };
-        let mut tasks = Vec::new();
-        for _ in 0..rows {
-            let Some(overlay) = self.overlay.as_mut().filter(|overlay| has_lines(overlay)) else { break };
-            let reply = overlay.key(KeyEvent::from(code));
-            tasks.extend(self.overlay_reply(reply));
-        }
-        tasks
-    }
-}
-
-fn has_lines(overlay: &Overlay) -> bool {
-    matches!(
-        overlay,
-        Overlay::Read(_)
-            | Overlay::Files(..)
-            | Overlay::Servers(..)
-            | Overlay::Ask(_)
-            | Overlay::Log(_)
-            | Overlay::Menu(_)
-            | Overlay::Sessions(..)
-            | Overlay::Inputs(..)
-    )
 }
 
 /// What a click means in each pane.

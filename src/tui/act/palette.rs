@@ -1,14 +1,17 @@
 //! The palette: every action and command in one list, with what it does, its keys, and why it cannot be done now. A slash and the
 //! name of an action does the same.
 
-use crate::session::{COMMANDS, Connection, SurveyState, origin};
+use crate::session::{Argument, COMMANDS, Candidate, Candidates, CommandInfo, Connection, SurveyState, origin, place};
 use crate::tui::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use crate::tui::app::{App, Task};
-use crate::tui::overlay::Overlay;
+use crate::tui::overlay::{LineBox, LineFor, Overlay};
 use crate::tui::widget::scroll::ListWindow;
 
 /// The columns that names get; what they do stands beside them.
 const NAMES: usize = 24;
+
+/// As many of what was run lately stand first.
+const RECENT: usize = 8;
 
 impl App {
     /// Opens the palette.
@@ -32,7 +35,59 @@ impl App {
             let detail = why.map_or_else(|| keys.clone(), |why| format!("{why}  {keys}"));
             rows.push(row(info.name, "", info.help, detail, why.is_none()));
         }
+        let recent = self.recently_run();
+        let place = |name: &str| recent.iter().position(|known| known == name).unwrap_or(usize::MAX);
+        // What cannot be done now is of no use at the top.
+        rows.sort_by_key(|(name, _, _, enabled)| if *enabled { place(name) } else { usize::MAX });
         self.overlay = Some(Overlay::palette(rows));
+    }
+
+    /// What was run lately, the newest first: from the palette, and commands as they were typed, in earlier sessions too.
+    fn recently_run(&self) -> Vec<String> {
+        let typed = self.session.keeping.inputs.iter().rev().filter(|text| text.starts_with('/'));
+        let typed = typed.filter_map(|text| text.split_whitespace().next()).map(str::to_owned);
+        let mut names: Vec<String> = Vec::new();
+        for name in self.recent.iter().rev().cloned().chain(typed) {
+            if names.len() == RECENT {
+                break;
+            }
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// Asks over the palette for what a command takes, where that is a word or a line; whether it did. Messages and files are
+    /// typed in the composer, which completes them.
+    pub(in crate::tui) fn ask_arguments(&mut self, name: &str) -> bool {
+        let Some(info) = name.strip_prefix('/').and_then(|name| COMMANDS.iter().find(|info| info.name == name)) else {
+            return false;
+        };
+        match info.takes {
+            Argument::Effort | Argument::EditFormat | Argument::Refresh | Argument::Turn => {
+                let words =
+                    place(&format!("{name} ")).map(|place| Candidates::default().at(&place, &self.session, &[]));
+                let row = |word: Candidate| {
+                    let shown = format!("{:<NAMES$} {}", word.label, word.help);
+                    (format!("{name} {}", word.insert.trim()), shown, String::new(), true)
+                };
+                let rows: Vec<_> = words.into_iter().flatten().map(row).collect();
+                if rows.is_empty() {
+                    return false;
+                }
+                self.open_over(Overlay::choices(name, rows));
+            }
+            Argument::Tokens | Argument::Text | Argument::Url if is_asked_for(info) => {
+                let usage = format!("{name} {}", info.arguments);
+                let text = [format!("{}.", info.help), format!("For example: {}", info.example)];
+                let line = LineBox::new(&usage, text, "", LineFor::Arguments(name.to_owned()));
+                let line = if info.arguments.starts_with('[') { line.may_be_blank() } else { line };
+                self.open_over(Overlay::Line(line));
+            }
+            _ => return false,
+        }
+        true
     }
 
     /// The actions, with why each cannot be done now.
@@ -47,6 +102,7 @@ impl App {
         let is_empty = |window: &ListWindow| window.is_empty();
         match info.action {
             Action::Send if self.composer.is_empty() => Some("there is no message"),
+            Action::PickSymbol if session.symbols.is_none() => Some("the repository is still being read"),
             Action::ToggleThoughts if !self.enabled(info.action) => Some("no thoughts came"),
             Action::CopyPrompt | Action::ViewPrompt if session.view.is_none() => Some("nothing is measured yet"),
             Action::FindServers if session.connection == Connection::Demo => Some("this is the demo"),
@@ -79,7 +135,10 @@ impl App {
             let action = ACTIONS.iter().find(|info| info.name == name);
             return action.map_or_else(Vec::new, |info| self.run_action(info));
         };
-        let takes = COMMANDS.iter().find(|info| info.name == command).map(|info| info.arguments);
+        let takes = COMMANDS
+            .iter()
+            .find(|info| info.name == command)
+            .map(|info| if opens_a_list(info) { "" } else { info.arguments });
         let own = self.session.known.commands.named(command).map(|own| own.arguments.as_str());
         if takes.or(own).is_some_and(|arguments| !arguments.is_empty()) {
             self.focus = Pane::Chat;
@@ -103,6 +162,17 @@ impl App {
         }
         self.act(info.action)
     }
+}
+
+/// Whether a command without its argument opens a list to choose it from.
+fn opens_a_list(info: &CommandInfo) -> bool {
+    let is_list = matches!(info.takes, Argument::Model | Argument::Theme);
+    is_list || ["sessions", "models", "settings"].contains(&info.name)
+}
+
+/// Whether the argument of a command is worth asking for: it is needed, or mostly given.
+fn is_asked_for(info: &CommandInfo) -> bool {
+    !opens_a_list(info) && !["watch", "paste", "editor"].contains(&info.name)
 }
 
 #[cfg(test)]
@@ -139,6 +209,32 @@ mod tests {
         assert_eq!(app.run_chosen("/quit"), [Task::Quit]);
         app.run_chosen("focus-map");
         assert_eq!(app.focus, Pane::Map);
+    }
+
+    #[test]
+    fn what_was_run_lately_stands_first_and_what_cannot_be_done_never_does() {
+        let mut app = app();
+        app.recent = vec!["accept".into(), "focus-map".into()];
+        app.session.remember_input("/cost");
+        app.session.remember_input("/tokens now");
+        typed(&mut app, "Alt-x");
+        let Some(Overlay::Menu(menu)) = &app.overlay else { panic!("no palette") };
+        let first: Vec<String> = menu.picker.listed().take(3).collect();
+        let names: Vec<&str> = first.iter().filter_map(|item| item.split(' ').next()).collect();
+        assert_eq!(names, ["focus-map", "/tokens", "/cost"]);
+    }
+
+    #[test]
+    fn what_a_command_takes_is_asked_for_over_the_palette_which_comes_back() {
+        let mut app = app();
+        typed(&mut app, "Alt-x m a p - t o k e n s Enter");
+        assert!(matches!(app.overlay, Some(Overlay::Line(_))));
+        typed(&mut app, "Esc");
+        assert!(matches!(app.overlay, Some(Overlay::Menu(_))));
+        typed(&mut app, "Enter 2 0 4 8 Enter");
+        assert_eq!((app.session.map_tokens, app.overlay.is_none()), (Some(2_048), true));
+        typed(&mut app, "Alt-x e d i t - f o r m a t Enter w h o l e Enter");
+        assert!(app.overlay.is_none() && app.session.choices.lines()[0].1 == "\"whole\"");
     }
 
     #[test]

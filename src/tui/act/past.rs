@@ -55,6 +55,10 @@ impl App {
 
     /// Opens the list of earlier sessions, if one was asked for. Another overlay may hold work, so the list waits for it.
     pub(in crate::tui) fn offer_sessions(&mut self) {
+        if let (Some(Overlay::Sessions(open)), Some((_, lines))) = (&mut self.overlay, &self.session.keeping.listed) {
+            open.refresh(lines);
+            self.session.keeping.listed = None;
+        }
         if self.overlay.is_some() {
             return;
         }

@@ -29,7 +29,13 @@ impl App {
     /// Opens what was looked up. Another overlay may hold work, so it waits until that closes.
     pub(in crate::tui) fn show_known(&mut self) {
         let known = &mut self.session.known;
-        if self.overlay.is_some() || (known.page.is_none() && known.choosing.is_none()) {
+        if self.overlay.is_some() || (known.page.is_none() && known.choosing.is_none() && known.settings.is_none()) {
+            return;
+        }
+        if let Some((rows, query)) = known.settings.take() {
+            self.show_settings(rows, &query);
+            self.hint.clear();
+            self.pending_keys.clear();
             return;
         }
         if let Some(page) = known.page.take() {

@@ -87,6 +87,8 @@ actions! {
 
     /// Pick files to add to the chat.
     PickFile: "pick-file", Scope::Global, ["Ctrl-p"], "add files";
+    /// Pick a symbol of the repository to name in the message, add its file, or open it in the editor.
+    PickSymbol: "pick-symbol", Scope::Global, ["Ctrl-t"], "symbols";
     /// Stop the running turn, else the running command; otherwise go back to the chat.
     Escape: "escape", Scope::Global, ["Esc"], "cancel";
     /// Stop the running turn, else the running command, else empty the composer, else leave when pressed twice.

@@ -1,51 +1,323 @@
-//! The help, made from the tables of actions and commands.
+//! The help: what can be done here and now, every key in force, every command; searched as one types.
 
-use std::fmt::Write as _;
+use crossterm::event::KeyEvent;
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
 
-use crate::session::{COMMANDS, CustomCommands, Group, origin};
-use crate::tui::action::{ACTIONS, Pane, Scope};
+use super::field;
+use super::{Reply, centred, window};
+use crate::text::{sanitize, width, wrap};
+use crate::tui::key;
+use crate::tui::theme::{Role, Theme};
+use crate::tui::widget::input::LineInput;
+use crate::tui::widget::scroll::ListWindow;
 
-/// Keys as text; the section of `pane` comes first.
-pub fn keys(pane: Pane) -> String {
-    let mut sections: Vec<Scope> = Vec::from([Scope::Pane(pane)]);
-    sections.extend([Scope::Reading, Scope::Lists, Scope::Global]);
-    sections.extend(Pane::ALL.into_iter().filter(|other| *other != pane).map(Scope::Pane));
-    let mut text = String::new();
-    for scope in sections {
-        let _ = writeln!(text, "{}", heading(scope).to_uppercase());
-        for info in ACTIONS.iter().filter(|info| info.scope == scope) {
-            let _ = writeln!(text, "  {:<24} {}", info.keys.join("  "), info.help.trim());
-        }
-        text.push('\n');
-    }
-    text
+/// From this many columns on, the names of actions have a column of their own.
+const WIDE: usize = 96;
+/// The columns of names, where they have one.
+const NAMES: usize = 20;
+
+/// One action or command.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HelpRow {
+    /// Its keys, or how the command is typed.
+    pub keys: String,
+    /// The name that the settings know it by; empty for commands.
+    pub name: String,
+    /// What it does.
+    pub text: String,
+    /// Why it would do nothing now.
+    pub why: Option<&'static str>,
 }
 
-/// Keys and commands as text, those of files too; the section of `pane` comes first.
-pub fn text(pane: Pane, own: &CustomCommands) -> String {
-    let mut text = keys(pane);
-    for group in Group::ALL {
-        let _ = writeln!(text, "COMMANDS: {}", group.title().to_uppercase());
-        for info in COMMANDS.iter().filter(|info| info.group == group) {
-            let _ = writeln!(text, "  {:<24} {}", format!("/{} {}", info.name, info.arguments), info.help);
-        }
-        text.push('\n');
-    }
-    if own.usable().next().is_some() {
-        let _ = writeln!(text, "COMMANDS: FILES OF YOURS AND OF THE REPOSITORY");
-    }
-    for command in own.usable() {
-        let usage = format!("/{} {}", command.name, command.arguments);
-        let _ = writeln!(text, "  {usage:<24} {} ({}, {})", command.description, origin(command.level), command.path);
-    }
-    text
+/// A part of the help.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HelpSection {
+    /// Its heading.
+    pub title: String,
+    /// What to know first; may be empty.
+    pub intro: String,
+    /// What can be done.
+    pub rows: Vec<HelpRow>,
 }
 
-fn heading(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Global => "everywhere",
-        Scope::Lists => "in map, context and review",
-        Scope::Reading => "reading in the chat",
-        Scope::Pane(pane) => pane.title(),
+/// A piece of a line, and what it means.
+type Piece = (String, Role);
+
+/// The help while it is open.
+#[derive(Debug)]
+pub struct HelpView {
+    title: String,
+    sections: Vec<HelpSection>,
+    /// Keys that close it as they have opened it, while nothing is typed.
+    closes: Vec<String>,
+    query: LineInput,
+    /// The lines for the width and query that they were made for.
+    lines: Vec<Vec<Piece>>,
+    made_for: Option<(usize, String)>,
+    window: ListWindow,
+}
+
+impl HelpView {
+    /// The help from its beginning.
+    pub fn new(title: &str, sections: Vec<HelpSection>, closes: Vec<String>) -> Self {
+        Self {
+            title: format!(" {title} "),
+            sections,
+            closes,
+            query: LineInput::default(),
+            lines: Vec::new(),
+            made_for: None,
+            window: ListWindow::default(),
+        }
+    }
+
+    /// Takes a key: arrows and pages scroll, all else is searched for.
+    pub fn key(&mut self, key: KeyEvent) -> Reply {
+        let page = self.window.visible().len().saturating_sub(1).max(1) as isize;
+        let name = key::name(key);
+        let is_blank = self.query.text().is_empty();
+        match name.as_str() {
+            "Down" | "Ctrl-n" => self.window.scroll(1),
+            "Up" | "Ctrl-p" => self.window.scroll(-1),
+            "PageDown" => self.window.scroll(page),
+            "PageUp" => self.window.scroll(-page),
+            "Home" if is_blank => self.window.scroll(isize::MIN / 2),
+            "End" if is_blank => self.window.scroll(isize::MAX / 2),
+            "Esc" | "Enter" if is_blank => return Reply::Close,
+            "Esc" => self.search(""),
+            "/" if is_blank => {}
+            name if self.closes.iter().any(|own| own == name) && (is_blank || name.chars().count() > 1) => {
+                return Reply::Close;
+            }
+            _ => {
+                self.query.key(key);
+            }
+        }
+        Reply::Stay
+    }
+
+    /// Takes a paste.
+    pub fn paste(&mut self, text: &str) {
+        self.query.insert(text);
+    }
+
+    /// Moves by so many lines.
+    pub fn wheel(&mut self, by: isize) {
+        self.window.scroll(by);
+    }
+
+    fn search(&mut self, text: &str) {
+        self.query = LineInput::new(text);
+    }
+
+    /// Draws it over most of the screen.
+    pub fn draw(&mut self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme) {
+        let margin = if screen.width < 60 { 0 } else { 4 };
+        let area =
+            centred(screen, screen.width.saturating_sub(margin).min(124), screen.height.saturating_sub(margin / 2));
+        let inner = window(frame, area, &self.title, theme);
+        let [query, list, hint] =
+            Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]).areas(inner);
+        self.make(usize::from(list.width));
+        self.window.set_height(usize::from(list.height));
+        field::draw(frame, query, &self.query, "type to search", theme);
+        let shown = self.lines.get(self.window.visible()).unwrap_or_default();
+        let span = |(text, role): &Piece| Span::styled(text.clone(), theme.style(*role));
+        let lines: Vec<Line<'_>> = shown.iter().map(|line| Line::from_iter(line.iter().map(span))).collect();
+        frame.render_widget(Paragraph::new(lines), list);
+        let leave = if self.query.text().is_empty() { "Esc closes" } else { "Esc shows all" };
+        let end = self.window.visible().end;
+        let text = format!("↑↓ scroll · {leave} · {end} of {} lines", self.lines.len());
+        let text = width::clip(&text, usize::from(hint.width)).into_owned();
+        frame.render_widget(Line::styled(text, theme.style(Role::Muted)), hint);
+    }
+
+    /// Makes the lines anew where the width or the query has changed.
+    fn make(&mut self, columns: usize) {
+        let wanted = (columns, self.query.text().to_owned());
+        if self.made_for.as_ref() == Some(&wanted) {
+            return;
+        }
+        let has_new_query = self.made_for.as_ref().is_none_or(|(_, query)| *query != wanted.1);
+        let words: Vec<String> =
+            wanted.1.to_lowercase().split_whitespace().map(|word| word.trim_start_matches('/').to_owned()).collect();
+        self.lines.clear();
+        for section in &self.sections {
+            let is_whole = matches(&words, &[&section.title]);
+            let found: Vec<&HelpRow> = section
+                .rows
+                .iter()
+                .filter(|row| is_whole || matches(&words, &[&row.keys, &row.name, &row.text]))
+                .collect();
+            if found.is_empty() && !(words.is_empty() && !section.intro.is_empty()) {
+                continue;
+            }
+            if !self.lines.is_empty() {
+                self.lines.push(Vec::new());
+            }
+            self.lines.push(vec![(section.title.to_uppercase(), Role::Title)]);
+            if words.is_empty() && !section.intro.is_empty() {
+                let intro = wrap::wrap(&section.intro, columns.saturating_sub(2).max(1));
+                let line = |range: std::ops::Range<usize>| vec![(format!("  {}", &section.intro[range]), Role::Text)];
+                self.lines.extend(intro.into_iter().map(line));
+            }
+            found.iter().for_each(|row| self.lines.extend(row.lines(columns, &words)));
+        }
+        if self.lines.is_empty() {
+            self.lines.push(vec![("  nothing matches".to_owned(), Role::Muted)]);
+        }
+        self.window.set_len(self.lines.len());
+        if has_new_query {
+            self.window.scroll(isize::MIN / 2);
+        }
+        self.made_for = Some(wanted);
+    }
+}
+
+impl HelpRow {
+    /// The row as lines: its keys at the left, what it does beside them or below.
+    fn lines(&self, columns: usize, words: &[String]) -> Vec<Vec<Piece>> {
+        let safe = |text: &str| sanitize::visible_line(text).into_owned();
+        let (key_role, text_role) =
+            if self.why.is_some() { (Role::Muted, Role::Muted) } else { (Role::Key, Role::Text) };
+        let has_names = columns >= WIDE;
+        let keys_wide = if columns < 60 { 12 } else { 24 };
+        let left = 2 + keys_wide + if has_names { NAMES + 2 } else { 0 } + 1;
+        let keys = safe(&self.keys);
+        let mut lines: Vec<Vec<Piece>> = Vec::new();
+        let mut head = vec![("  ".to_owned(), text_role)];
+        head.extend(marked(&width::clip(&keys, columns.saturating_sub(2)), words, key_role));
+        let used = width::columns(&keys);
+        let is_beside = used <= keys_wide;
+        if is_beside {
+            head.push((" ".repeat(keys_wide - used + 1), text_role));
+        } else {
+            lines.push(std::mem::replace(&mut head, vec![(" ".repeat(2 + keys_wide + 1), text_role)]));
+        }
+        if has_names {
+            let name = width::clip(&self.name, NAMES).into_owned();
+            let pad = NAMES + 2 - width::columns(&name);
+            head.extend(marked(&name, words, Role::Muted));
+            head.push((" ".repeat(pad), text_role));
+        }
+        let text = safe(&self.text);
+        let mut pieces = wrap::wrap(&text, columns.saturating_sub(left).max(8)).into_iter();
+        head.extend(marked(pieces.next().map_or("", |range| &text[range]), words, text_role));
+        lines.push(head);
+        let below = |range: std::ops::Range<usize>| {
+            let mut line = vec![(" ".repeat(left), text_role)];
+            line.extend(marked(&text[range], words, text_role));
+            line
+        };
+        lines.extend(pieces.map(below));
+        if let Some(why) = self.why {
+            let why = format!("not now: {why}");
+            let why = width::clip(&why, columns.saturating_sub(left).max(8)).into_owned();
+            let last = lines.last_mut().filter(|last| {
+                let used: usize = last.iter().map(|(text, _)| width::columns(text)).sum();
+                used + 2 + width::columns(&why) <= columns
+            });
+            match last {
+                Some(last) => last.push((format!("  {why}"), Role::Muted)),
+                None => lines.push(vec![(" ".repeat(left) + &why, Role::Muted)]),
+            }
+        }
+        lines
+    }
+}
+
+/// Whether every word stands in one of the texts.
+fn matches(words: &[String], texts: &[&str]) -> bool {
+    words.iter().all(|word| texts.iter().any(|text| text.to_lowercase().contains(word.as_str())))
+}
+
+/// A text with the words that were searched for in another role.
+fn marked(text: &str, words: &[String], role: Role) -> Vec<Piece> {
+    let lower = text.to_ascii_lowercase();
+    let mut hits = vec![false; text.len()];
+    for word in words.iter().filter(|word| !word.is_empty()) {
+        for (at, found) in lower.match_indices(word.as_str()) {
+            hits.iter_mut().skip(at).take(found.len()).for_each(|hit| *hit = true);
+        }
+    }
+    let mut pieces: Vec<(String, Role)> = Vec::new();
+    for (at, letter) in text.char_indices() {
+        let role = if hits.get(at) == Some(&true) { Role::Match } else { role };
+        match pieces.last_mut() {
+            Some((piece, before)) if *before == role => piece.push(letter),
+            _ => pieces.push((letter.to_string(), role)),
+        }
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::theme::ColorDepth;
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    fn view() -> HelpView {
+        let row =
+            |keys: &str, text: &str, why| HelpRow { keys: keys.into(), name: String::new(), text: text.into(), why };
+        let review = HelpSection {
+            title: "review".into(),
+            intro: "Nothing is written yet.".into(),
+            rows: vec![
+                row("y", "Accept the hunk.", Some("nothing is under review")),
+                row("]", "Go to the next hunk.", None),
+            ],
+        };
+        let all = HelpSection {
+            title: "everywhere".into(),
+            rows: vec![row("F1", "Show keys.", None)],
+            ..HelpSection::default()
+        };
+        HelpView::new("help", vec![review, all], vec!["F1".into(), "?".into()])
+    }
+
+    fn shown(view: &mut HelpView, width: u16, height: u16) -> String {
+        let mut screen = Terminal::new(TestBackend::new(width, height)).unwrap();
+        screen.draw(|frame| view.draw(frame, frame.area(), &Theme::plain(ColorDepth::None))).unwrap();
+        screen.backend().to_string()
+    }
+
+    fn press(view: &mut HelpView, keys: &str) -> Reply {
+        keys.split(' ').filter_map(key::parse).map(|key| view.key(key)).last().unwrap()
+    }
+
+    #[test]
+    fn what_cannot_be_done_says_why() {
+        let screen = shown(&mut view(), 90, 14);
+        assert!(screen.contains("Accept the hunk.  not now: nothing is under review"), "{screen}");
+        assert!(screen.contains("Nothing is written yet."));
+    }
+
+    #[test]
+    fn typing_searches_and_esc_shows_all_again_before_it_closes() {
+        let mut view = view();
+        assert_eq!(press(&mut view, "/ n e x t"), Reply::Stay);
+        let screen = shown(&mut view, 90, 14);
+        assert!(
+            screen.contains("next hunk") && !screen.contains("Accept") && !screen.contains("EVERYWHERE"),
+            "{screen}"
+        );
+        assert_eq!(press(&mut view, "z"), Reply::Stay);
+        assert!(shown(&mut view, 90, 14).contains("nothing matches"));
+        assert_eq!(press(&mut view, "Esc"), Reply::Stay);
+        assert!(shown(&mut view, 90, 14).contains("EVERYWHERE"));
+        assert_eq!(press(&mut view, "Esc"), Reply::Close);
+        assert_eq!((press(&mut view, "F1"), press(&mut view, "?")), (Reply::Close, Reply::Close));
+    }
+
+    #[test]
+    fn it_is_of_use_on_the_smallest_screen_and_safe_on_none() {
+        let screen = shown(&mut view(), 40, 10);
+        assert!(screen.contains("type to search") && screen.contains("Esc closes"), "{screen}");
+        shown(&mut view(), 1, 1);
     }
 }

@@ -1,4 +1,4 @@
-//! The logs of commands: what one prints while it runs, following its end, and what earlier ones printed.
+//! The logs of commands: what one prints while it runs, following its end, and what earlier ones printed; searched, filtered, copied.
 
 use std::collections::VecDeque;
 
@@ -8,12 +8,57 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::{Reply, centred, window};
-use crate::session::{RunLog, RunState};
+use super::{Reply, centred, field, window};
+use crate::session::{Clip, RunLog, RunState};
 use crate::text::{sanitize, width, wrap};
 use crate::tui::key;
 use crate::tui::pane::look;
 use crate::tui::theme::{Role, Theme};
+use crate::tui::widget::input::LineInput;
+
+/// Which lines are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Filter {
+    #[default]
+    All,
+    /// Those that sound like a warning or worse.
+    Warnings,
+    /// Those that sound like a failure.
+    Errors,
+    /// Those with what is searched for.
+    Found,
+}
+
+impl Filter {
+    fn next(self) -> Self {
+        match self {
+            Self::All | Self::Found => Self::Warnings,
+            Self::Warnings => Self::Errors,
+            Self::Errors => Self::All,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::All => "",
+            Self::Warnings => " · warnings and errors only",
+            Self::Errors => " · errors only",
+            Self::Found => " · found lines only",
+        }
+    }
+
+    fn passes(self, line: &str, query: &str) -> bool {
+        let lower = line.to_lowercase();
+        let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+        let is_error = || has(&["error", "fail", "panic", "fatal", "traceback", "exception"]);
+        match self {
+            Self::All => true,
+            Self::Errors => is_error(),
+            Self::Warnings => is_error() || has(&["warn", "deprecated"]),
+            Self::Found => query.is_empty() || lower.contains(query),
+        }
+    }
+}
 
 /// One log as it is shown.
 #[derive(Debug)]
@@ -21,6 +66,8 @@ struct Shown {
     run: u64,
     revision: u64,
     columns: usize,
+    filter: Filter,
+    query: String,
     lines: Vec<String>,
 }
 
@@ -34,13 +81,29 @@ pub struct LogView {
     /// Lines below the last one in view; 0 follows the end.
     from_bottom: usize,
     page: usize,
+    query: LineInput,
+    /// Whether the query is being typed.
+    is_typing: bool,
+    filter: Filter,
+    /// Where to go at the next frame, which knows the lines: to the next hit, down or up.
+    seek: Option<bool>,
 }
 
 impl LogView {
     /// The logs, the newest first to be seen.
     pub fn new(logs: &[RunLog]) -> Self {
         let run = logs.last().map_or(0, |log| log.run);
-        Self { logs: logs.iter().cloned().collect(), run, shown: None, from_bottom: 0, page: 10 }
+        Self {
+            logs: logs.iter().cloned().collect(),
+            run,
+            shown: None,
+            from_bottom: 0,
+            page: 10,
+            query: LineInput::default(),
+            is_typing: false,
+            filter: Filter::default(),
+            seek: None,
+        }
     }
 
     /// Takes in what has changed. A command that begins while the end of the newest log is looked at is turned to.
@@ -65,6 +128,10 @@ impl LogView {
         self.logs.iter().position(|log| log.run == self.run)
     }
 
+    fn log(&self) -> Option<&RunLog> {
+        self.logs.get(self.at()?)
+    }
+
     fn turn(&mut self, forward: bool) {
         let Some(at) = self.at() else { return };
         let next = if forward { at + 1 } else { at.wrapping_sub(1) };
@@ -75,7 +142,12 @@ impl LogView {
 
     /// Takes a key.
     pub fn key(&mut self, key: KeyEvent) -> Reply {
-        match key::name(key).as_str() {
+        let name = key::name(key);
+        if self.is_typing {
+            self.type_query(&name, key);
+            return Reply::Stay;
+        }
+        match name.as_str() {
             "j" | "Down" => self.from_bottom = self.from_bottom.saturating_sub(1),
             "k" | "Up" => self.from_bottom += 1,
             "PageDown" | "Space" | "Ctrl-d" => self.from_bottom = self.from_bottom.saturating_sub(self.page),
@@ -84,46 +156,128 @@ impl LogView {
             "End" | "G" => self.from_bottom = 0,
             "[" | "h" | "Left" => self.turn(false),
             "]" | "l" | "Right" => self.turn(true),
+            "/" => self.is_typing = true,
+            "n" | ";" => self.seek = Some(true),
+            "N" | "," => self.seek = Some(false),
+            "e" => self.filter = self.filter.next(),
+            "f" if !self.query.text().is_empty() => {
+                self.filter = if self.filter == Filter::Found { Filter::All } else { Filter::Found };
+            }
+            "y" | "c" => return self.copy(),
             "x" => {
-                let runs = self.at().and_then(|at| self.logs.get(at)).is_some_and(|log| log.state == RunState::Running);
-                if runs {
+                if self.log().is_some_and(|log| log.state == RunState::Running) {
                     return Reply::StopRun(self.run);
                 }
             }
-            "Esc" | "q" | "Enter" | "F6" => return Reply::Close,
+            "Esc" if !self.query.text().is_empty() || self.filter != Filter::All => {
+                (self.query, self.filter) = (LineInput::default(), Filter::All);
+            }
+            "Esc" | "q" | "Enter" => return Reply::Close,
             _ => {}
         }
         Reply::Stay
     }
 
+    fn type_query(&mut self, name: &str, key: KeyEvent) {
+        match name {
+            "Enter" => self.is_typing = false,
+            "Esc" => (self.is_typing, self.query) = (false, LineInput::default()),
+            _ => {
+                if self.query.key(key) {
+                    // The nearest hit above the end, as the newest lines are what one looks for.
+                    self.seek = Some(false);
+                }
+            }
+        }
+    }
+
+    /// What is shown of the log, for the clipboard.
+    fn copy(&self) -> Reply {
+        let Some(log) = self.log() else { return Reply::Stay };
+        let query = self.query.text().to_lowercase();
+        let open = Some(&log.open_line).filter(|line| !line.is_empty());
+        let lines = log.lines.iter().chain(open).filter(|line| self.filter.passes(line, &query));
+        let text: String = lines.map(|line| format!("{}\n", line.trim_end_matches(['\n', '\r']))).collect();
+        let hint = if log.cut { "Its beginning is not held any more." } else { "" };
+        let what = format!("The log of {}", log.line.trim());
+        Reply::Copy(Clip { what, text, hint: hint.to_owned() })
+    }
+
+    /// Whether a query is being typed.
+    pub fn is_typing(&self) -> bool {
+        self.is_typing
+    }
+
+    /// Takes a paste.
+    pub fn paste(&mut self, text: &str) {
+        if self.is_typing {
+            self.query.insert(text);
+        }
+    }
+
+    /// Moves by so many lines.
+    pub fn wheel(&mut self, by: isize) {
+        self.from_bottom = self.from_bottom.saturating_add_signed(by.saturating_neg());
+    }
+
     /// Draws it over most of the screen.
     pub fn draw(&mut self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme) {
-        let area = centred(screen, screen.width.saturating_sub(4), screen.height.saturating_sub(2));
+        let margin = if screen.width < 60 { 0 } else { 4 };
+        let area = centred(screen, screen.width.saturating_sub(margin), screen.height.saturating_sub(margin / 2));
         let Some((at, log)) = self.at().and_then(|at| Some((at, self.logs.get(at)?))) else {
             let inner = window(frame, area, " log ", theme);
             let text = "No command has run yet: /run, /test and /lint run some. Esc closes";
             frame.render_widget(Paragraph::new(Line::styled(text, theme.style(Role::Muted))), inner);
             return;
         };
-        let inner = window(frame, area, &format!(" log {} of {} ", at + 1, self.logs.len()), theme);
+        let title = format!(" log {} of {}{} ", at + 1, self.logs.len(), self.filter.words());
+        let inner = window(frame, area, &title, theme);
         let columns = usize::from(inner.width.max(1));
-        let is_current = |shown: &Shown| (shown.run, shown.revision, shown.columns) == (log.run, log.revision, columns);
+        let query = self.query.text().to_lowercase();
+        let is_current = |shown: &Shown| {
+            let same = (shown.run, shown.revision, shown.columns) == (log.run, log.revision, columns);
+            same && shown.filter == self.filter && (shown.query == query || self.filter != Filter::Found)
+        };
         let shown = match self.shown.take().filter(is_current) {
             Some(shown) => shown,
-            None => Shown { run: log.run, revision: log.revision, columns, lines: wrapped(log, columns) },
+            None => Shown {
+                run: log.run,
+                revision: log.revision,
+                columns,
+                filter: self.filter,
+                query: query.clone(),
+                lines: wrapped(log, columns, self.filter, &query),
+            },
         };
         let rows = usize::from(inner.height.saturating_sub(2));
         self.page = rows.max(1);
-        self.from_bottom = self.from_bottom.min(shown.lines.len().saturating_sub(rows));
+        let last = shown.lines.len().saturating_sub(rows);
+        self.from_bottom = self.from_bottom.min(last);
+        if let Some(down) = self.seek.take() {
+            self.from_bottom = sought(&shown.lines, &query, self.from_bottom, rows, down).min(last);
+        }
         let end = shown.lines.len() - self.from_bottom;
         let visible = shown.lines.get(end.saturating_sub(rows)..end).unwrap_or_default();
         let mut lines = vec![head(log, columns, theme)];
-        lines.extend(visible.iter().map(|line| Line::styled(line.clone(), theme.style(Role::Text))));
+        lines.extend(visible.iter().map(|line| marked(line, &query, theme)));
         lines.resize_with(rows + 1, Line::default);
-        let hint = format!("j k scroll · [ ] other logs · x stop · Esc closes · {end} of {} lines", shown.lines.len());
-        lines.push(Line::styled(width::clip(&hint, columns).into_owned(), theme.style(Role::Muted)));
+        let hint = self.hint(end, shown.lines.len(), columns);
+        lines.push(Line::styled(hint, theme.style(Role::Muted)));
         frame.render_widget(Paragraph::new(lines), inner);
+        if self.is_typing {
+            let line = Rect { y: inner.bottom().saturating_sub(1), height: 1.min(inner.height), ..inner };
+            frame.render_widget(ratatui::widgets::Clear, line);
+            field::draw(frame, line, &self.query, "search", theme);
+        }
         self.shown = Some(shown);
+    }
+
+    fn hint(&self, end: usize, all: usize, columns: usize) -> String {
+        let follows = if self.from_bottom == 0 { "follows" } else { "G follows" };
+        let search = if self.query.text().is_empty() { "/ search" } else { "n N next · f filter · Esc all" };
+        let hint =
+            format!("{end} of {all} · {follows} · {search} · e errors · [ ] other logs · y copy · x stop · Esc closes");
+        width::clip(&hint, columns).into_owned()
     }
 }
 
@@ -139,13 +293,87 @@ fn head(log: &RunLog, columns: usize, theme: &Theme) -> Line<'static> {
     ])
 }
 
-fn wrapped(log: &RunLog, columns: usize) -> Vec<String> {
+fn wrapped(log: &RunLog, columns: usize, filter: Filter, query: &str) -> Vec<String> {
     let cut = log.cut.then_some("[… what came before is not held …]");
     let open = (!log.open_line.is_empty()).then_some(log.open_line.as_str());
-    let lines = cut.into_iter().chain(log.lines.iter().map(String::as_str)).chain(open);
+    let lines = log.lines.iter().map(String::as_str).chain(open).filter(|line| filter.passes(line, query));
     let pieces = |line: &str| -> Vec<String> {
         let line = sanitize::visible_line(line);
         wrap::wrap(&line, columns).into_iter().filter_map(|range| line.get(range).map(str::to_owned)).collect()
     };
-    lines.flat_map(pieces).collect()
+    cut.into_iter().chain(lines).flat_map(pieces).collect()
+}
+
+/// How far from the end the window stands after a search from where it is: the hit comes into its last line.
+fn sought(lines: &[String], query: &str, from_bottom: usize, rows: usize, down: bool) -> usize {
+    let last_seen = lines.len().saturating_sub(from_bottom + 1);
+    let is_hit =
+        |at: &usize| !query.is_empty() && lines.get(*at).is_some_and(|line| line.to_lowercase().contains(query));
+    let found = if down {
+        (last_seen + 1..lines.len()).find(is_hit).or_else(|| (0..=last_seen).find(is_hit))
+    } else {
+        let first_seen = last_seen.saturating_sub(rows.saturating_sub(1));
+        // One that is in view already needs no move while it is typed.
+        let in_view = (first_seen..=last_seen).rev().find(is_hit).filter(|at| *at != last_seen);
+        in_view.or_else(|| (0..last_seen).rev().find(is_hit)).or_else(|| (last_seen..lines.len()).rev().find(is_hit))
+    };
+    found.map_or(from_bottom, |at| lines.len() - at - 1)
+}
+
+/// A line with what is searched for marked.
+fn marked(line: &str, query: &str, theme: &Theme) -> Line<'static> {
+    let plain = theme.style(Role::Text);
+    let lower = line.to_lowercase();
+    if query.is_empty() || lower.len() != line.len() {
+        return Line::styled(line.to_owned(), plain);
+    }
+    let mut spans = Vec::new();
+    let mut from = 0;
+    for (at, found) in lower.match_indices(query) {
+        let (Some(before), Some(hit)) = (line.get(from..at), line.get(at..at + found.len())) else { continue };
+        spans.push(Span::styled(before.to_owned(), plain));
+        spans.push(Span::styled(hit.to_owned(), theme.style(Role::Search)));
+        from = at + found.len();
+    }
+    spans.push(Span::styled(line.get(from..).unwrap_or_default().to_owned(), plain));
+    Line::from(spans)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::theme::ColorDepth;
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    fn lines(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_search_goes_from_hit_to_hit_and_round_the_ends() {
+        let all = lines(&["a hit", "b", "c hit", "d", "e"]);
+        let at = |from_bottom, down| all.len() - 1 - sought(&all, "hit", from_bottom, 1, down);
+        assert_eq!((at(0, false), at(2, false), at(4, false)), (2, 0, 2));
+        assert_eq!((at(4, true), at(2, true)), (2, 0));
+        assert_eq!(sought(&all, "none", 3, 1, true), 3);
+    }
+
+    #[test]
+    fn filters_tell_trouble_from_the_rest() {
+        let passes = |filter: Filter, line: &str| filter.passes(line, "tide");
+        assert!(passes(Filter::Errors, "error[E0308]: x") && !passes(Filter::Errors, "warning: y"));
+        assert!(passes(Filter::Warnings, "Warning: y") && !passes(Filter::Warnings, "ok"));
+        assert!(passes(Filter::Found, "High Tide") && !passes(Filter::Found, "low"));
+        assert_eq!(Filter::All.next().next().next(), Filter::All);
+    }
+
+    #[test]
+    fn no_logs_and_no_room_are_drawn_all_the_same() {
+        for (width, height) in [(40, 10), (3, 2), (100, 30)] {
+            let mut screen = Terminal::new(TestBackend::new(width, height)).unwrap();
+            let mut view = LogView::new(&[]);
+            screen.draw(|frame| view.draw(frame, frame.area(), &Theme::plain(ColorDepth::None))).unwrap();
+        }
+    }
 }

@@ -4,6 +4,7 @@ use crossterm::event::KeyEvent;
 
 use super::Reply;
 use crate::session::{ModelRow, ModelUse};
+use crate::text::width;
 use crate::tui::widget::picker::{Outcome, Picker};
 
 /// What is chosen.
@@ -37,8 +38,7 @@ impl Menu {
             ModelUse::Editor => "models: which one writes the edits in architect mode",
         };
         let values: Vec<String> = rows.iter().map(|row| row.name.clone()).collect();
-        let no_key = |row: &ModelRow| if row.at_hand { "" } else { " · no key" };
-        let details = rows.iter().map(|row| format!("{}{}", row.detail, no_key(row))).collect();
+        let details = columns(rows);
         let mut picker =
             Picker::new(title, values.clone()).details(details).dimmed(rows.iter().map(|row| !row.at_hand).collect());
         picker.set_query(query);
@@ -56,6 +56,11 @@ impl Menu {
 
     /// Everything that can be done: what to run, what is shown of it, what stands at the right, and whether it can be done now.
     pub fn palette(rows: Vec<(String, String, String, bool)>) -> Self {
+        Self::choices("what to do", rows)
+    }
+
+    /// The same with another title.
+    pub fn choices(title: &str, rows: Vec<(String, String, String, bool)>) -> Self {
         let enabled: Vec<bool> = rows.iter().map(|row| row.3).collect();
         let (mut values, mut items, mut details) = (Vec::new(), Vec::new(), Vec::new());
         for (value, item, detail, _) in rows {
@@ -64,7 +69,7 @@ impl Menu {
             details.push(detail);
         }
         let dimmed = enabled.iter().map(|enabled| !enabled).collect();
-        let picker = Picker::new("what to do", items).details(details).dimmed(dimmed);
+        let picker = Picker::new(title, items).details(details).dimmed(dimmed);
         Self { picker, values, enabled, purpose: Purpose::Run }
     }
 
@@ -103,5 +108,46 @@ impl Menu {
             Purpose::Theme(before) => Some(before),
             _ => None,
         }
+    }
+}
+
+/// Window, prices and whether a key is at hand, each in a column of its own.
+fn columns(rows: &[ModelRow]) -> Vec<String> {
+    let parts: Vec<Option<[&str; 3]>> = rows.iter().map(|row| parts(&row.detail)).collect();
+    let wide = |at: usize| parts.iter().flatten().map(|parts| width::columns(parts[at])).max().unwrap_or(0);
+    let wides = [wide(0), wide(1), wide(2)];
+    let row = |(row, parts): (&ModelRow, &Option<[&str; 3]>)| {
+        let key = if row.at_hand { "      " } else { "no key" };
+        let told = match parts {
+            Some([window, input, output]) => {
+                let [wide, wide_in, wide_out] = wides;
+                format!("{window:>wide$}  {input:>wide_in$} {output:>wide_out$}")
+            }
+            None => row.detail.clone(),
+        };
+        format!("{told}  {key}")
+    };
+    rows.iter().zip(&parts).map(row).collect()
+}
+
+/// The columns of a detail such as `200k · $3 in, $15 out`; `None` for another.
+fn parts(detail: &str) -> Option<[&str; 3]> {
+    let (window, prices) = detail.split_once(" · ")?;
+    let (input, output) = prices.split_once(", ")?;
+    Some([window, input, output])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_and_prices_stand_below_each_other() {
+        let row = |detail: &str, at_hand| ModelRow { name: "m".into(), detail: detail.into(), at_hand };
+        let rows = [row("200k · $3 in, $15 out", true), row("1.0M · $0.25 in, $2 out", false), row("→ claude", true)];
+        assert_eq!(
+            columns(&rows),
+            ["200k     $3 in $15 out        ", "1.0M  $0.25 in  $2 out  no key", "→ claude        "]
+        );
     }
 }

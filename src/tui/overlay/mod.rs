@@ -1,37 +1,52 @@
 //! Overlays: what lies over the panes and gets the keys first. Esc closes the top one.
 
 mod ask;
+mod confirm;
+mod field;
 mod help;
+mod line;
 mod log;
+mod look;
 mod menu;
 mod past;
 mod paste;
 mod peek;
+mod settings;
+mod symbols;
 mod viewer;
 mod voice;
 mod why;
 
 use std::sync::Arc;
 
-use crossterm::event::{KeyCode, KeyEvent};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
-use ratatui::widgets::{Block, Clear, Paragraph, Wrap};
+use ratatui::widgets::{Block, Clear};
 
-use super::action::Pane;
+use super::action::Action;
 use super::coloring::Coloring;
+use super::hits::Hits;
 use super::preview::Previews;
 use super::theme::{Role, Theme};
-use super::widget::picker::{Outcome, Picker};
+use super::widget::picker::{Items, Outcome, Picker, RankJob, Ranked};
 use crate::llm::LocalServer;
 use crate::models::Api;
-use crate::session::{CustomCommands, ModelRow, ModelUse, Question, Recording, RunLog, ThisMap};
+use crate::session::{Clip, ModelRow, ModelUse, Question, Recording, RunLog, SettingRow, ThisMap};
 use ask::AskBox;
+pub use confirm::{Confirm, Deed};
+use help::HelpView;
+pub use help::{HelpRow, HelpSection};
+pub use line::{LineBox, LineFor};
 use log::LogView;
+pub use look::Look;
 use menu::Menu;
+use past::SessionList;
 use paste::PasteBox;
 pub use peek::{Peek, Place};
+use settings::SettingsList;
+use symbols::SymbolList;
 use viewer::Viewer;
 use voice::VoiceMeter;
 use why::WhyView;
@@ -39,16 +54,18 @@ use why::WhyView;
 /// What lies over the panes.
 #[derive(Debug)]
 pub enum Overlay {
-    /// Keys and commands, or another text to read.
+    /// A text to read.
     Read(Viewer),
+    /// Keys and commands.
+    Help(HelpView),
     /// Files to add to the chat.
     Files(Picker, Arc<Vec<String>>),
     /// Servers to connect to: base URL and model of each row.
     Servers(Picker, Vec<(Api, String, String)>),
     /// A place for a pasted reply.
     Paste(PasteBox),
-    /// Abandon so many hunks?
-    Abandon(usize),
+    /// A question before something is done.
+    Confirm(Confirm),
     /// A question of the session.
     Ask(AskBox),
     /// A message that is being spoken.
@@ -57,8 +74,14 @@ pub enum Overlay {
     Log(LogView),
     /// A list to choose one thing from.
     Menu(Menu),
-    /// Earlier sessions to go on with, and their numbers.
-    Sessions(Picker, Vec<i64>),
+    /// Earlier sessions to go on with.
+    Sessions(SessionList),
+    /// Definitions of the repository.
+    Symbols(SymbolList),
+    /// The settings.
+    Settings(SettingsList),
+    /// A line that is asked for.
+    Line(LineBox),
     /// What was typed before.
     Inputs(Picker, Vec<String>),
     /// Places in files.
@@ -87,12 +110,14 @@ pub enum Reply {
     },
     /// This reply was pasted.
     Pasted(String),
-    /// Abandon the review.
-    Abandon,
+    /// Do this: somebody said yes to it.
+    Confirmed(Deed),
     /// The choice with this letter.
     Answer(char),
     /// The recording ends: it is written down, or thrown away.
     Spoken(bool),
+    /// Put this on the clipboard; the overlay stays.
+    Copy(Clip),
     /// Stop this run.
     StopRun(u64),
     /// Have this model do that part of the work.
@@ -109,6 +134,40 @@ pub enum Reply {
     Peek(Vec<Place>),
     /// Open this file in the editor, at the line.
     Edit(String, usize),
+    /// Name this symbol in the message.
+    Mention(String),
+    /// Open this file at this line in the editor.
+    Open(String, usize),
+    /// Begin a new session with what is in the one of this number.
+    Fork(i64),
+    /// Ask this before it is done; the overlay comes back.
+    AskFirst(Box<Confirm>),
+    /// Ask for a line, which begins so; the overlay comes back.
+    AskLine(LineFor, String),
+    /// This line was typed.
+    Line(LineFor, String),
+    /// Change this setting for this session.
+    ChangeSetting(Box<SettingRow>),
+    /// Keep this setting as it is now.
+    KeepSetting(Box<SettingRow>),
+    /// Take this setting out of the user's file.
+    ForgetSetting(Box<SettingRow>),
+}
+
+impl Reply {
+    /// Whether the overlay stays where it is, or below another one.
+    pub fn stays(&self) -> bool {
+        matches!(
+            self,
+            Self::Stay
+                | Self::Copy(_)
+                | Self::AskFirst(_)
+                | Self::AskLine(..)
+                | Self::ChangeSetting(_)
+                | Self::KeepSetting(_)
+                | Self::ForgetSetting(_)
+        )
+    }
 }
 
 /// What an overlay needs to show a file in its colours.
@@ -117,17 +176,14 @@ pub struct Sight<'a> {
     pub coloring: &'a mut Coloring,
     /// The files that were read for a look at them.
     pub previews: &'a Previews,
+    /// Where rows stand, for the mouse.
+    pub hits: &'a mut Hits,
 }
 
 impl Overlay {
-    /// Keys and commands; those of `pane` first.
-    pub fn help(pane: Pane, own: &CustomCommands) -> Self {
-        Self::Read(Viewer::new("keys and commands", &help::text(pane, own)).table())
-    }
-
-    /// Keys; those of `pane` first.
-    pub fn keys(pane: Pane) -> Self {
-        Self::Read(Viewer::new("keys", &help::keys(pane)).table())
+    /// The help; `closes` are the keys that opened it.
+    pub fn help(title: &str, sections: Vec<HelpSection>, closes: Vec<String>) -> Self {
+        Self::Help(HelpView::new(title, sections, closes))
     }
 
     /// A text to read whose lines have columns.
@@ -150,6 +206,11 @@ impl Overlay {
         Self::Menu(Menu::palette(rows))
     }
 
+    /// Words to choose one from, as the palette has them.
+    pub fn choices(title: &str, rows: Vec<(String, String, String, bool)>) -> Self {
+        Self::Menu(Menu::choices(title, rows))
+    }
+
     /// The theme that the screen shall show while this is open, if it is about themes.
     pub fn theme_under_cursor(&self) -> Option<&str> {
         if let Self::Menu(menu) = self { menu.theme_under_cursor() } else { None }
@@ -167,8 +228,8 @@ impl Overlay {
 
     /// The file picker.
     pub fn files(paths: &Arc<Vec<String>>) -> Self {
-        let picker = Picker::new("add files to the chat", paths.to_vec()).paths().multiple();
-        Self::Files(picker, Arc::clone(paths))
+        let picker = Picker::of("add files to the chat", Items::Texts(Arc::clone(paths)));
+        Self::Files(picker.paths().multiple().with_preview(), Arc::clone(paths))
     }
 
     /// Takes in a new list of files, if this is the file picker; what was typed stays.
@@ -203,11 +264,6 @@ impl Overlay {
         Self::Paste(PasteBox::default())
     }
 
-    /// Asks before so many hunks are abandoned.
-    pub fn abandon(hunks: usize) -> Self {
-        Self::Abandon(hunks)
-    }
-
     /// A question of the session, with all that is to be known.
     pub fn question(question: &Question) -> Self {
         Self::Ask(AskBox::new(question))
@@ -239,6 +295,7 @@ impl Overlay {
     pub fn key(&mut self, key: KeyEvent) -> Reply {
         match self {
             Self::Read(viewer) => viewer.key(key),
+            Self::Help(help) => help.key(key),
             Self::Paste(paste) => paste.key(key),
             Self::Files(picker, paths) => match picker.key(key) {
                 Outcome::Open => Reply::Stay,
@@ -261,12 +318,12 @@ impl Overlay {
             Self::Menu(menu) => menu.key(key),
             Self::Peek(peek) => peek.key(key),
             Self::Why(why) => why.key(key),
-            Self::Sessions(picker, numbers) => past::chosen(picker.key(key), numbers, |number| Reply::Resume(*number)),
+            Self::Sessions(sessions) => sessions.key(key),
+            Self::Symbols(symbols) => symbols.key(key),
+            Self::Settings(settings) => settings.key(key),
+            Self::Line(line) => line.key(key),
             Self::Inputs(picker, inputs) => past::chosen(picker.key(key), inputs, |text| Reply::Recall(text.clone())),
-            Self::Abandon(_) => match key.code {
-                KeyCode::Char('y') => Reply::Abandon,
-                _ => Reply::Close,
-            },
+            Self::Confirm(question) => question.key(key),
         }
     }
 
@@ -274,40 +331,139 @@ impl Overlay {
     pub fn paste(&mut self, text: &str) {
         match self {
             Self::Paste(paste) => paste.paste(text),
-            Self::Files(picker, _) | Self::Servers(picker, _) => picker.paste(text),
-            Self::Menu(menu) => menu.picker.paste(text),
-            Self::Sessions(picker, _) | Self::Inputs(picker, _) => picker.paste(text),
-            Self::Read(_) | Self::Abandon(_) | Self::Ask(_) | Self::Voice(_) | Self::Log(_) => {}
             Self::Peek(_) | Self::Why(_) => {}
+            Self::Help(help) => help.paste(text),
+            Self::Line(line) => line.paste(text),
+            Self::Log(logs) => logs.paste(text),
+            Self::Read(_) | Self::Confirm(_) | Self::Ask(_) | Self::Voice(_) => {}
+            other => {
+                if let Some(picker) = other.picker() {
+                    picker.paste(text);
+                }
+            }
+        }
+    }
+
+    /// Its list, if it is one to choose from.
+    fn picker(&mut self) -> Option<&mut Picker> {
+        match self {
+            Self::Files(picker, _) | Self::Servers(picker, _) | Self::Inputs(picker, _) => Some(picker),
+            Self::Menu(menu) => Some(&mut menu.picker),
+            Self::Sessions(sessions) => Some(&mut sessions.picker),
+            Self::Symbols(symbols) => Some(&mut symbols.picker),
+            Self::Settings(settings) => Some(&mut settings.picker),
+            Self::Read(_)
+            | Self::Help(_)
+            | Self::Paste(_)
+            | Self::Confirm(_)
+            | Self::Ask(_)
+            | Self::Voice(_)
+            | Self::Log(_)
+            | Self::Peek(_)
+            | Self::Why(_)
+            | Self::Line(_) => None,
+        }
+    }
+
+    /// A ranking of its list that is to be done elsewhere.
+    pub fn take_job(&mut self) -> Option<RankJob> {
+        self.picker()?.take_job()
+    }
+
+    /// Takes in such a ranking.
+    pub fn put(&mut self, ranked: Ranked) {
+        if let Some(picker) = self.picker() {
+            picker.put(ranked);
+        }
+    }
+
+    /// Takes a click on a row of its list: the row comes under the cursor; twice, or where it was already, it is chosen.
+    pub fn click(&mut self, row: usize, double: bool) -> Reply {
+        let Some(picker) = self.picker() else { return Reply::Stay };
+        let was_there = picker.row() == row;
+        if picker.point(row) && (double || was_there) {
+            return self.key(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE));
+        }
+        Reply::Stay
+    }
+
+    /// Takes the wheel, so many lines down.
+    pub fn wheel(&mut self, by: isize) {
+        match self {
+            Self::Read(viewer) => viewer.wheel(by),
+            Self::Help(help) => help.wheel(by),
+            Self::Log(logs) => logs.wheel(by),
+            Self::Paste(_) | Self::Confirm(_) | Self::Ask(_) | Self::Voice(_) | Self::Line(_) => {}
+            Self::Peek(peek) => peek.wheel(by),
+            Self::Why(why) => why.wheel(by),
+            other => {
+                if let Some(picker) = other.picker() {
+                    picker.wheel(by);
+                }
+            }
+        }
+    }
+
+    /// Whether the action that opens it has closed it, too.
+    pub fn closes_by(&self, action: Action) -> bool {
+        match self {
+            Self::Read(_) => {
+                matches!(action, Action::ViewPrompt | Action::Help | Action::HelpHere | Action::ContextView)
+            }
+            Self::Log(logs) => action == Action::ViewLog && !logs.is_typing(),
+            _ => false,
+        }
+    }
+
+    /// What it shows beside its list.
+    pub fn look(&self) -> Option<Look> {
+        match self {
+            Self::Files(picker, paths) => Some(Look::File(paths.get(picker.selected()?)?.clone(), None)),
+            Self::Symbols(symbols) => symbols.look(),
+            Self::Sessions(sessions) => sessions.look(),
+            _ => None,
         }
     }
 
     /// Draws it over `screen`.
-    pub fn draw(&mut self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, sight: Sight<'_>) {
+    pub fn draw(&mut self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, mut sight: Sight<'_>) {
         match self {
             Self::Read(viewer) => viewer.draw(frame, screen, theme),
+            Self::Help(help) => help.draw(frame, screen, theme),
             Self::Paste(paste) => paste.draw(frame, screen, theme),
             Self::Ask(question) => question.draw(frame, screen, theme),
             Self::Voice(meter) => meter.draw(frame, screen, theme),
             Self::Log(logs) => logs.draw(frame, screen, theme),
             Self::Peek(peek) => peek.draw(frame, screen, theme, sight),
             Self::Why(why) => why.draw(frame, screen, theme),
-            Self::Files(picker, _)
-            | Self::Servers(picker, _)
-            | Self::Sessions(picker, _)
-            | Self::Inputs(picker, _)
-            | Self::Menu(Menu { picker, .. }) => {
+            Self::Confirm(question) => question.draw(frame, screen, theme),
+            Self::Line(line) => line.draw(frame, screen, theme),
+            Self::Files(..)
+            | Self::Servers(..)
+            | Self::Sessions(_)
+            | Self::Inputs(..)
+            | Self::Menu(_)
+            | Self::Symbols(_)
+            | Self::Settings(_) => {
+                let Some(picker) = self.picker() else { return };
                 picker.fit(screen);
-                picker.draw(frame, screen, theme);
+                let look_at = picker.draw(frame, screen, sight.hits, theme);
+                if let Some(area) = look_at {
+                    self.draw_look(frame, area, theme, &mut sight);
+                }
             }
-            Self::Abandon(hunks) => {
-                let noun = if *hunks == 1 { "hunk" } else { "hunks" };
-                let text = format!(
-                    "Abandon the review of {hunks} {noun}? Nothing of it will be written.\n\ny abandon · any other key keeps it"
-                );
-                let inner = window(frame, centred(screen, 60, 6), " abandon ", theme);
-                frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: true }), inner);
-            }
+        }
+    }
+
+    fn draw_look(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme, sight: &mut Sight<'_>) {
+        if let Self::Sessions(sessions) = self {
+            return look::session(frame, area, sessions.said(), theme);
+        }
+        if let Self::Settings(settings) = self {
+            return settings.draw_look(frame, area, theme);
+        }
+        if let Some(Look::File(path, line)) = self.look() {
+            look::file(frame, area, (&path, line), sight, theme);
         }
     }
 }

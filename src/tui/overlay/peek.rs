@@ -52,6 +52,11 @@ impl Peek {
         self.moved = 0;
     }
 
+    /// Moves by so many lines.
+    pub fn wheel(&mut self, by: isize) {
+        self.moved = self.moved.saturating_add(by);
+    }
+
     /// Takes a key.
     pub fn key(&mut self, key: KeyEvent) -> Reply {
         let page = isize::try_from(self.rows.saturating_sub(1).max(1)).unwrap_or(1);

@@ -53,10 +53,15 @@ impl Viewer {
             "PageUp" | "Ctrl-u" => self.window.scroll(-page),
             "Home" | "g" => self.window.first(),
             "End" | "G" => self.window.last(),
-            "Esc" | "q" | "Enter" | "?" | "F1" | "F5" => return Reply::Close,
+            "Esc" | "q" | "Enter" => return Reply::Close,
             _ => {}
         }
         Reply::Stay
+    }
+
+    /// Moves by so many lines.
+    pub fn wheel(&mut self, by: isize) {
+        self.window.scroll(by);
     }
 
     /// Draws it over most of the screen.

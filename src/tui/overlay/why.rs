@@ -41,6 +41,11 @@ impl WhyView {
         }
     }
 
+    /// Moves by so many lines.
+    pub fn wheel(&mut self, by: isize) {
+        self.window.scroll(by);
+    }
+
     /// Takes a key.
     pub fn key(&mut self, key: KeyEvent) -> Reply {
         match key::name(key).as_str() {

@@ -104,7 +104,7 @@ fn draw_transcript(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area
     let mut head = Vec::new();
     if !talked {
         // Notices of the start must not push out how to begin.
-        head = welcome(app, area.width);
+        head = if app.welcome { super::welcome::card(app, area.width) } else { welcome(app, area.width) };
         head.push(Line::default());
     }
     let theme = &app.theme;

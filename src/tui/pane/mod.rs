@@ -10,5 +10,6 @@ mod reading_marks;
 pub mod review;
 pub(in crate::tui) mod stops;
 mod transcript;
+mod welcome;
 
 pub(super) use command_card::look;

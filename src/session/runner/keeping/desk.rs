@@ -9,7 +9,7 @@ use super::super::Shared;
 use super::kept;
 use crate::edit::FileChange;
 use crate::review::FileReview;
-use crate::session::{Failure, KeepOrder, KeepReport, KeptChange, KeptSession, Report, WhichSession};
+use crate::session::{Failure, KeepOrder, KeepReport, KeptChange, KeptSession, Report, WhichSession, last_said};
 use crate::store::sessions::{Found, Live, SessionStore, SessionsError, sessions_folder};
 use crate::workspace::{self, Root};
 
@@ -52,6 +52,9 @@ impl Desk {
             }
             KeepOrder::List(query) => self.list(query),
             KeepOrder::Names => self.names(),
+            KeepOrder::Peek(number) => self.peek(number),
+            KeepOrder::Delete(number) => self.rearrange(number, |store| store.delete(number)),
+            KeepOrder::Rename(number, name) => self.rearrange(number, |store| store.rename(number, &name)),
             KeepOrder::Resume { wanted, fork } => {
                 if let Err(failure) = self.resume(&wanted, fork) {
                     self.report(KeepReport::Failed(failure));
@@ -206,6 +209,31 @@ impl Desk {
         if let Ok(mut lines) = self.store().and_then(|store| store.list("")) {
             lines.retain(|line| Some(line.number) != current);
             self.report(KeepReport::Names(lines));
+        }
+    }
+
+    /// What was said last in a session. One that cannot be read shows nothing.
+    fn peek(&mut self, number: i64) {
+        if self.is_off || self.state.is_none() {
+            return self.report(KeepReport::Peeked(number, Vec::new()));
+        }
+        let stored = self.store().and_then(|store| store.load(number)).ok().flatten();
+        let said = stored.map(KeptSession::from).map(|session| last_said(&session.transcript));
+        self.report(KeepReport::Peeked(number, said.unwrap_or_default()));
+    }
+
+    /// Changes an earlier session, and lists those that there are then.
+    fn rearrange(&mut self, number: i64, change: impl FnOnce(&mut SessionStore) -> Result<bool, SessionsError>) {
+        if self.is_off || self.state.is_none() {
+            return self.report(KeepReport::Failed(not_kept(self.state.is_none())));
+        }
+        match self.store().and_then(change) {
+            Ok(true) => self.list(String::new()),
+            Ok(false) => {
+                let why = format!("Session {number} is open in another rhumb, or gone.");
+                self.report(KeepReport::Failed(told(why, "")));
+            }
+            Err(error) => self.report(KeepReport::Failed(failure(&error))),
         }
     }
 

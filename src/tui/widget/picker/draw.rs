@@ -10,7 +10,9 @@ use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::Picker;
+use super::rank::Taste;
 use crate::text::{sanitize, width};
+use crate::tui::hits::{Hit, Hits};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::styled::fill;
 
@@ -18,28 +20,64 @@ use crate::tui::widget::styled::fill;
 const WIDEST: u16 = 84;
 const TALLEST: u16 = 22;
 const MARGIN: u16 = 2;
-/// Lines around the list: borders, query, hints.
-const FRAME_LINES: u16 = 4;
+/// The same where something is shown beside the list.
+const WIDEST_WITH_PREVIEW: u16 = 180;
+const TALLEST_WITH_PREVIEW: u16 = 48;
+/// From so many columns inside on, what is shown stands beside the list; from so many lines on, below it.
+const BESIDE: u16 = 96;
+const BELOW: u16 = 16;
 
 impl Picker {
     /// Where the overlay lies on a screen of that area.
-    pub fn area(screen: Rect) -> Rect {
-        let size = |room: u16, most: u16| room.saturating_sub(2 * MARGIN).min(most).max(room.min(8));
-        let (width, height) = (size(screen.width, WIDEST), size(screen.height, TALLEST));
+    pub fn area(&self, screen: Rect) -> Rect {
+        let (widest, tallest) =
+            if self.with_preview { (WIDEST_WITH_PREVIEW, TALLEST_WITH_PREVIEW) } else { (WIDEST, TALLEST) };
+        // A small screen has nothing to spare around it.
+        let margin = |room: u16, small: u16| if room <= small { 0 } else { MARGIN };
+        let size =
+            |room: u16, most: u16, small| room.saturating_sub(2 * margin(room, small)).min(most).max(room.min(8));
+        let (width, height) = (size(screen.width, widest, 49), size(screen.height, tallest, 12));
         Rect { x: screen.x + (screen.width - width) / 2, y: screen.y + (screen.height - height) / 2, width, height }
     }
 
     /// Takes in the area of the screen, so that paging and scrolling know the height of the list. To be called before
     /// drawing whenever the screen may have changed its size.
     pub fn fit(&mut self, screen: Rect) {
-        self.window.set_height(list_height(screen));
+        let (list, _) = self.parts(self.area(screen));
+        self.window.set_height(usize::from(list.height));
     }
 
-    /// Draws the overlay in the middle of the screen.
-    pub fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme) {
-        let area = Self::area(screen);
+    /// The list, and the place for a look at what the cursor is on, in the area of the overlay.
+    fn parts(&self, area: Rect) -> (Rect, Option<Rect>) {
+        let inside = Block::bordered().inner(area);
+        let [_, middle, _] =
+            Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]).areas(inside);
+        if !self.with_preview {
+            return (middle, None);
+        }
+        if middle.width >= BESIDE {
+            let list = (middle.width * 2 / 5).clamp(40, 80);
+            let [list, _, look] =
+                Layout::horizontal([Constraint::Length(list), Constraint::Length(1), Constraint::Fill(1)])
+                    .areas(middle);
+            return (list, Some(look));
+        }
+        if middle.height >= BELOW {
+            let list = middle.height * 3 / 5;
+            let [list, _, look] =
+                Layout::vertical([Constraint::Length(list), Constraint::Length(1), Constraint::Fill(1)]).areas(middle);
+            return (list, Some(look));
+        }
+        (middle, None)
+    }
+
+    /// Draws the overlay in the middle of the screen, notes where its rows stand, and gives the place for a look at what the
+    /// cursor is on, if there is one.
+    pub fn draw(&self, frame: &mut Frame<'_>, screen: Rect, hits: &mut Hits, theme: &Theme) -> Option<Rect> {
+        let area = self.area(screen);
+        let (list, look) = self.parts(area);
         let mut window = self.window;
-        window.set_height(list_height(screen));
+        window.set_height(usize::from(list.height));
         let block = Block::bordered()
             .border_type(BorderType::Rounded)
             .border_style(theme.style(Role::BorderFocused))
@@ -50,16 +88,24 @@ impl Picker {
         frame.render_widget(Clear, area);
         frame.render_widget(block, area);
         let layout = Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]);
-        let [query, list, hints] = layout.areas(inside);
+        let [query, _, hints] = layout.areas(inside);
         self.draw_query(frame, query, theme);
         let rows = self.rows(window.visible(), window.selected(), usize::from(list.width), theme);
         frame.render_widget(Paragraph::new(rows), list);
+        for (row, at) in (list.y..list.bottom()).zip(window.visible()) {
+            hits.add(Rect { y: row, height: 1, ..list }, Hit::Item(at));
+        }
         frame.render_widget(self.hints(usize::from(hints.width), theme), hints);
+        if let Some(look) = look {
+            rule(frame, list, look, theme);
+        }
+        look
     }
 
     fn count(&self) -> String {
         let marked = if self.marked.is_empty() { String::new() } else { format!("{} marked, ", self.marked.len()) };
-        format!(" {marked}{} of {} ", self.match_count(), self.items.len())
+        let behind = if self.is_behind { "… " } else { "" };
+        format!(" {marked}{behind}{} of {} ", self.match_count(), self.items.len())
     }
 
     fn draw_query(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme) {
@@ -77,16 +123,26 @@ impl Picker {
         frame.set_cursor_position(Position { x, y: area.y });
     }
 
-    fn rows(&self, visible: Range<usize>, selected: Option<usize>, columns: usize, theme: &Theme) -> Vec<Line<'_>> {
+    fn rows(
+        &self,
+        visible: Range<usize>,
+        selected: Option<usize>,
+        columns: usize,
+        theme: &Theme,
+    ) -> Vec<Line<'static>> {
         let listed = self.ranking.matches().get(visible.clone()).unwrap_or(&[]);
         if listed.is_empty() {
             return vec![Line::styled("  nothing matches", theme.style(Role::Muted))];
         }
-        let texts: Vec<&str> = listed.iter().map(|at| self.items.get(*at).map_or("", String::as_str)).collect();
-        let highlights = self.ranking.highlights(&texts, self.paths);
+        let texts: Vec<String> = listed
+            .iter()
+            .map(|at| sanitize::visible_line(self.items.text(*at, &mut String::new())).into_owned())
+            .collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let highlights = self.ranking.highlights(&texts, self.taste);
         let rows = listed.iter().zip(texts).zip(highlights).zip(visible);
         rows.map(|(((item, text), hits), at)| {
-            let detail = self.details.get(*item).map_or("", String::as_str);
+            let detail = self.details.get(*item).map_or_else(|| self.items.detail(*item), String::as_str);
             let row = Row {
                 text,
                 hits: &hits,
@@ -95,7 +151,7 @@ impl Picker {
                 selected: selected == Some(at),
                 dimmed: self.dimmed.get(*item) == Some(&true),
             };
-            row.line(columns, self.paths, theme)
+            row.line(columns, self.taste == Taste::Paths, theme)
         })
         .collect()
     }
@@ -103,9 +159,9 @@ impl Picker {
     /// The keys that matter here, as many as fit.
     fn hints(&self, columns: usize, theme: &Theme) -> Line<'static> {
         let mark = self.multiple.then_some(("Tab", "mark"));
-        let hints = [Some(("Enter", "choose")), Some(("Esc", "close")), mark, Some(("↑↓", "move"))];
+        let first = [Some(("Enter", "choose")), Some(("Esc", "close")), mark].into_iter().flatten();
         let mut line = Line::default();
-        for (key, meaning) in hints.into_iter().flatten() {
+        for (key, meaning) in first.chain(self.extra.iter().copied()).chain([("↑↓", "move")]) {
             let key = Span::styled(format!("  {key}"), theme.style(Role::Key));
             let meaning = Span::styled(format!(" {meaning}"), theme.style(Role::Muted));
             if line.width() + key.width() + meaning.width() > columns {
@@ -192,8 +248,16 @@ impl Row<'_> {
     }
 }
 
-fn list_height(screen: Rect) -> usize {
-    usize::from(Picker::area(screen).height.saturating_sub(FRAME_LINES))
+/// A line between the list and what is shown of it.
+fn rule(frame: &mut Frame<'_>, list: Rect, look: Rect, theme: &Theme) {
+    let style = theme.style(Role::Border);
+    if look.y == list.y {
+        let lines: Vec<Line<'_>> = (0..list.height).map(|_| Line::styled("│", style)).collect();
+        frame.render_widget(Paragraph::new(lines), Rect { x: list.right(), width: 1, ..list });
+    } else {
+        let line = Line::styled("─".repeat(usize::from(list.width)), style);
+        frame.render_widget(line, Rect { y: list.bottom(), height: 1, ..list });
+    }
 }
 
 /// `text` without the graphemes in its first `columns` columns, and how many columns these took.

@@ -1,11 +1,13 @@
 //! A fuzzy picker: type to narrow a list down, choose one item or several.
 
 mod draw;
+mod items;
 mod rank;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -13,7 +15,10 @@ use super::input::LineInput;
 use super::scroll::ListWindow;
 use crate::text::sanitize;
 
-use rank::Ranking;
+use rank::{Ranking, Taste};
+
+pub use items::{Items, SymbolItem, Symbols};
+pub use rank::{RankJob, Ranked};
 
 /// What a key led to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,8 +35,7 @@ pub enum Outcome {
 #[derive(Debug, Clone)]
 pub struct Picker {
     title: String,
-    /// The items, safe to draw; matching sees what the user sees.
-    items: Vec<String>,
+    items: Items,
     /// What stands at the right of each item; may be shorter than `items`.
     details: Vec<String>,
     /// Which items are drawn as less important; may be shorter than `items`.
@@ -41,13 +45,24 @@ pub struct Picker {
     window: ListWindow,
     marked: BTreeSet<usize>,
     multiple: bool,
-    paths: bool,
+    taste: Taste,
+    /// Whether what is listed is for an earlier query, until a job has run.
+    is_behind: bool,
+    /// Whether a part of the overlay is kept free, to show what the cursor is on.
+    with_preview: bool,
+    /// Keys that do something else here: the key and a word.
+    extra: Vec<(&'static str, &'static str)>,
 }
 
 impl Picker {
     /// A picker of one item from `items`, all of them listed in their order until a query is typed.
     pub fn new(title: &str, items: Vec<String>) -> Self {
-        let items: Vec<String> = items.into_iter().map(safe).collect();
+        // Matching sees what the user sees.
+        Self::of(title, Items::Texts(Arc::new(items.into_iter().map(safe).collect())))
+    }
+
+    /// A picker of one item from a list that others hold too, which may be long.
+    pub fn of(title: &str, items: Items) -> Self {
         Self {
             title: sanitize::visible_line(title).into_owned(),
             details: Vec::new(),
@@ -57,7 +72,10 @@ impl Picker {
             window: ListWindow::new(items.len()),
             marked: BTreeSet::new(),
             multiple: false,
-            paths: false,
+            taste: if matches!(items, Items::Symbols(_)) { Taste::Names } else { Taste::Words },
+            is_behind: false,
+            with_preview: false,
+            extra: Vec::new(),
             items,
         }
     }
@@ -70,7 +88,19 @@ impl Picker {
 
     /// The items are paths: file names weigh more, and an item too long keeps its end.
     pub fn paths(mut self) -> Self {
-        self.paths = true;
+        self.taste = Taste::Paths;
+        self
+    }
+
+    /// Keeps a part of the overlay free for a look at what the cursor is on.
+    pub fn with_preview(mut self) -> Self {
+        self.with_preview = true;
+        self
+    }
+
+    /// Names more keys in the line of hints; whoever holds the picker acts on them.
+    pub fn extra_keys(mut self, keys: &[(&'static str, &'static str)]) -> Self {
+        self.extra = keys.to_vec();
         self
     }
 
@@ -101,9 +131,44 @@ impl Picker {
         self.window.selected().and_then(|at| self.ranking.matches().get(at).copied())
     }
 
+    /// The row of the list that the cursor is on.
+    pub fn row(&self) -> usize {
+        self.window.selected().unwrap_or(0)
+    }
+
     /// The items in the order that they are listed.
-    pub fn listed(&self) -> impl Iterator<Item = &str> {
-        self.ranking.matches().iter().filter_map(|at| self.items.get(*at)).map(String::as_str)
+    pub fn listed(&self) -> impl Iterator<Item = String> {
+        self.ranking.matches().iter().map(|at| self.items.text(*at, &mut String::new()).to_owned())
+    }
+
+    /// Moves the cursor to the item at a place of the list as it is shown; whether there is one.
+    pub fn point(&mut self, at: usize) -> bool {
+        let is_there = at < self.match_count();
+        if is_there {
+            self.window.select(at);
+        }
+        is_there
+    }
+
+    /// Moves the list by so many items, as the wheel does.
+    pub fn wheel(&mut self, by: isize) {
+        self.window.scroll(by);
+    }
+
+    /// A ranking that is to be done elsewhere; each is given once.
+    pub fn take_job(&mut self) -> Option<RankJob> {
+        self.ranking.take_job()
+    }
+
+    /// Takes in what such a job found, if it is still of use; whether it was.
+    pub fn put(&mut self, ranked: Ranked) -> bool {
+        let is_ours = self.ranking.put(ranked);
+        if is_ours {
+            self.is_behind = false;
+            self.window.set_len(self.ranking.matches().len());
+            self.window.first();
+        }
+        is_ours
     }
 
     /// Replaces the query, as if it had been typed or pasted.
@@ -145,7 +210,10 @@ impl Picker {
     }
 
     fn rank(&mut self) {
-        self.ranking.update(&self.items, self.query.text(), self.paths);
+        self.is_behind = !self.ranking.update(&self.items, self.query.text(), self.taste);
+        if self.is_behind {
+            return;
+        }
         self.window.set_len(self.ranking.matches().len());
         self.window.first();
     }
@@ -159,7 +227,14 @@ impl Picker {
         self.window.cycle(forward);
     }
 
-    fn picked(&self) -> Outcome {
+    fn picked(&mut self) -> Outcome {
+        if self.is_behind {
+            // What is chosen must be what was typed, even if it was typed too fast.
+            self.ranking.catch_up(&self.items, self.query.text(), self.taste);
+            self.is_behind = false;
+            self.window.set_len(self.ranking.matches().len());
+            self.window.first();
+        }
         if !self.marked.is_empty() {
             return Outcome::Picked(self.marked.iter().copied().collect());
         }

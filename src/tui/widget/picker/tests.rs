@@ -30,6 +30,9 @@ fn press(picker: &mut Picker, keys: &str) -> Outcome {
         };
         for code in codes {
             outcome = picker.key(KeyEvent::new(code, modifiers));
+            if let Some(ranked) = picker.take_job().and_then(RankJob::run) {
+                assert!(picker.put(ranked));
+            }
         }
     }
     outcome
@@ -40,7 +43,7 @@ fn ships() -> Picker {
     Picker::new("Files", names.map(String::from).to_vec()).paths()
 }
 
-fn listed(picker: &Picker) -> Vec<&str> {
+fn listed(picker: &Picker) -> Vec<String> {
     picker.listed().collect()
 }
 
@@ -117,17 +120,45 @@ fn a_hundred_thousand_items_are_ranked() {
 }
 
 #[test]
+fn many_items_are_ranked_elsewhere_and_only_the_newest_query_counts() {
+    let items = (0..20_000).map(|at| format!("file_{at}")).collect();
+    let mut picker = Picker::new("Many", items);
+    let key = |c: char| KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE);
+    "file_1".chars().for_each(|c| drop(picker.key(key(c))));
+    let late = picker.take_job().unwrap();
+    picker.key(key('9'));
+    assert!(late.run().is_none(), "nobody wants that any more");
+    assert_eq!(picker.match_count(), 20_000, "what was listed stays until then");
+    let ranked = picker.take_job().unwrap().run().unwrap();
+    assert!(picker.put(ranked.clone()) && picker.match_count() < 20_000);
+    let mut other = Picker::new("Other", vec!["x".into()]);
+    assert!(!other.put(ranked), "it is for another list");
+}
+
+#[test]
+fn enter_never_chooses_from_the_list_of_an_earlier_query() {
+    let items = (0..20_000).map(|at| format!("file_{at}")).collect();
+    let mut picker = Picker::new("Many", items);
+    "19999".chars().for_each(|c| drop(picker.key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE))));
+    let picked = picker.key(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE));
+    assert_eq!(picked, Outcome::Picked(vec![19_999]));
+}
+
+#[test]
 fn hits_are_found_in_text_that_is_not_ascii() {
     let mut picker = Picker::new("Ports", vec!["Århus — østhavn".into(), "e\u{301}tat".into()]);
     press(&mut picker, "havn");
     assert_eq!(listed(&picker), ["Århus — østhavn"]);
-    assert_eq!(picker.ranking.highlights(&["Århus — østhavn"], false), [vec![11, 12, 13, 14]]);
+    assert_eq!(picker.ranking.highlights(&["Århus — østhavn"], Taste::Words), [vec![11, 12, 13, 14]]);
 }
 
 fn drawn(picker: &Picker, columns: u16, lines: u16) -> Terminal<TestBackend> {
     let mut terminal = Terminal::new(TestBackend::new(columns, lines)).unwrap();
     let theme = Theme::builtin("rhumb-dark", ColorDepth::True).unwrap();
-    terminal.draw(|frame| picker.draw(frame, frame.area(), &theme)).unwrap();
+    let draw = |frame: &mut ratatui::Frame<'_>| {
+        picker.draw(frame, frame.area(), &mut crate::tui::hits::Hits::default(), &theme);
+    };
+    terminal.draw(draw).unwrap();
     terminal
 }
 
@@ -168,16 +199,16 @@ fn long_paths_keep_their_end_and_their_hits() {
     press(&mut picker, "keel");
     let terminal = drawn(&picker, 34, 10);
     assert_snapshot!(terminal.backend(), @r#"
-    "                                  "
-    "  ╭ Files ───────────── 1 of 1 ╮  "
-    "  │› keel                      │  "
-    "  │▸ …wn/into/the/hold/keel.rs │  "
-    "  │                            │  "
-    "  │                            │  "
-    "  │                            │  "
-    "  │  Enter choose  Esc close   │  "
-    "  ╰────────────────────────────╯  "
-    "                                  "
+    "╭ Files ───────────────── 1 of 1 ╮"
+    "│› keel                          │"
+    "│▸ …y/down/into/the/hold/keel.rs │"
+    "│                                │"
+    "│                                │"
+    "│                                │"
+    "│                                │"
+    "│                                │"
+    "│  Enter choose  Esc close       │"
+    "╰────────────────────────────────╯"
     "#);
     let theme = Theme::builtin("rhumb-dark", ColorDepth::True).unwrap();
     let hit = theme.style(Role::Match).fg;

@@ -1,0 +1,186 @@
+//! What is asked before it is done: commands that lose or change much, and leaving while something is under way. Each question says
+//! what will happen, what stays, and how to get back.
+
+use crate::context::Mode;
+use crate::session::{Command, Entry, count};
+use crate::tui::action::Action;
+use crate::tui::app::{App, Task, run};
+use crate::tui::overlay::{Confirm, Deed, Overlay};
+
+impl App {
+    /// Carries a command out, after a question if it loses much.
+    pub(in crate::tui) fn command_of_user(&mut self, command: Command) -> Vec<Task> {
+        match self.question_before(&command) {
+            Some(question) => {
+                self.open_over(Overlay::Confirm(question));
+                Vec::new()
+            }
+            None => self.command(command),
+        }
+    }
+
+    /// Does what was said yes to.
+    pub(in crate::tui) fn confirmed(&mut self, deed: Deed) -> Vec<Task> {
+        match deed {
+            Deed::Abandon => {
+                self.session.abandon_review();
+                Vec::new()
+            }
+            Deed::Run(command) => self.command(*command),
+            Deed::Quit => vec![Task::Quit],
+            Deed::DeleteSession(number) => run(self.session.delete_session(number)),
+            Deed::Keep(name, value) => self.keep_setting(name, value),
+        }
+    }
+
+    /// Asks before the review is abandoned.
+    pub(in crate::tui) fn ask_to_abandon(&mut self) {
+        let counts = self.session.review.counts();
+        let files = self.session.review.files.len();
+        let what = format!("{} of {}", count(counts.total(), "hunk"), count(files, "file"));
+        let decided = format!(
+            "{} accepted and not written, {} rejected, {} pending.",
+            counts.accepted, counts.rejected, counts.pending
+        );
+        let text = [
+            format!("The review of {what} ends: {decided}"),
+            "Nothing of it will be written. The answer stays in the chat, where /review finds its edits again; the decisions are lost.".to_owned(),
+        ];
+        let question = Confirm::new("abandon the review?", text)
+            .way('y', &format!("abandon {what}"), Deed::Abandon)
+            .stay("keeps it");
+        self.open_over(Overlay::Confirm(question));
+    }
+
+    /// Leaves, after a question if something would be lost or is under way.
+    pub(in crate::tui) fn leave(&mut self) -> Vec<Task> {
+        let lines = self.lost_by_leaving();
+        if lines.is_empty() {
+            return vec![Task::Quit];
+        }
+        let question =
+            Confirm::new("leave?", lines).way('y', "leave", Deed::Quit).stay("stays").again(self.keys.of(Action::Quit));
+        self.open_over(Overlay::Confirm(question));
+        Vec::new()
+    }
+
+    /// What is under way or undecided: a sentence each, with what becomes of it.
+    fn lost_by_leaving(&self) -> Vec<String> {
+        let session = &self.session;
+        let is_kept = session.is_kept();
+        let mut lines = Vec::new();
+        if session.turn.is_some() {
+            let kept = if is_kept { "what has arrived is kept" } else { "what has arrived is lost" };
+            lines.push(format!("The model is still answering: that stops, and {kept}."));
+        }
+        let running = session.processes.logs.iter().filter(|log| log.state == crate::session::RunState::Running);
+        lines.extend(running.map(|log| format!("Still running, and stopped by leaving: {}", log.line.trim())));
+        let counts = session.review.counts();
+        let open = counts.pending + counts.accepted;
+        if open > 0 {
+            let what = match (counts.pending, counts.accepted) {
+                (pending, 0) => format!("{} not decided", count(pending, "hunk")),
+                (0, accepted) => format!("{} accepted and not written", count(accepted, "hunk")),
+                (pending, accepted) => {
+                    format!("{} not decided and {accepted} accepted and not written", count(pending, "hunk"))
+                }
+            };
+            let kept = if is_kept { "kept with the session, for /resume" } else { "lost, as sessions are not kept" };
+            lines.push(format!("{what}: {kept}."));
+        }
+        let waiting = session.queue.waiting().len();
+        if waiting > 0 {
+            lines.push(format!("{} not sent yet: lost.", count(waiting, "message")));
+        }
+        lines
+    }
+
+    /// The question before a command, if there is something to lose.
+    fn question_before(&self, command: &Command) -> Option<Confirm> {
+        let asked = |title: &str, text: Vec<String>, label: &str| {
+            Some(Confirm::new(title, text).way('y', label, Deed::Run(Box::new(command.clone()))))
+        };
+        let session = &self.session;
+        match command {
+            Command::Drop(names) if names.is_empty() => {
+                let out: Vec<&str> = session.files_to_drop();
+                let what = count(out.len(), "file");
+                let text = vec![
+                    format!("{what} will be taken out of the chat: {}.", out.join(", ")),
+                    "Nothing is changed on disk; the model sees them no more.".to_owned(),
+                ];
+                if out.len() < 2 { None } else { asked("drop all files?", text, &format!("drop {what}")) }
+            }
+            Command::Clear => {
+                let said = self.messages_since_clear();
+                let text = vec![
+                    format!("{} and the answers to them will not be sent any more.", count(said, "message")),
+                    "They stay on the screen and in the session; files stay in the chat.".to_owned(),
+                ];
+                if said == 0 { None } else { asked("clear the conversation?", text, "clear it") }
+            }
+            Command::Reset => {
+                let (said, files) = (self.messages_since_clear(), session.files.len());
+                let text = vec![
+                    format!("{} and their answers will not be sent any more.", count(said, "message")),
+                    format!("{} will be taken out of the chat. Nothing is changed on disk.", count(files, "file")),
+                ];
+                if said + files == 0 { None } else { asked("reset the chat?", text, "reset it") }
+            }
+            Command::Rewind(turn) => {
+                let turns = self.messages();
+                let number = turn.unwrap_or(turns.len());
+                let at = *turns.get(number.checked_sub(1)?)?;
+                // The session says itself why it cannot move.
+                if session.is_busy() {
+                    return None;
+                }
+                let out = turns.len() - number + 1;
+                let way_back = if session.is_kept() {
+                    "The session as it is stays as one of its own; /sessions finds it."
+                } else {
+                    "Sessions are not kept here, so there is no way back."
+                };
+                let text = vec![
+                    format!("Back to before: {}", excerpt(session.transcript.get(at)?)),
+                    format!(
+                        "{} and all that came after leave the conversation. Files on disk stay as they are.",
+                        count(out, "message")
+                    ),
+                    way_back.to_owned(),
+                ];
+                asked(&format!("rewind to turn {number}?"), text, "take it back into the composer")
+            }
+            Command::Undo => {
+                let text = vec![
+                    "The files of the last write get the text that they had before it. One that was changed since is not touched, and then nothing is.".to_owned(),
+                    "If the write was committed, a commit that takes it back follows; no commit is removed.".to_owned(),
+                    "/redo does the write again.".to_owned(),
+                ];
+                asked("undo the last write?", text, "undo it")
+            }
+            _ => None,
+        }
+    }
+
+    /// Where the messages of the user stand.
+    fn messages(&self) -> Vec<usize> {
+        let entries = self.session.transcript.iter().enumerate();
+        entries.filter_map(|(at, entry)| matches!(entry, Entry::User { .. }).then_some(at)).collect()
+    }
+
+    fn messages_since_clear(&self) -> usize {
+        let since = self.session.transcript.iter().rev().take_while(|entry| **entry != Entry::Cleared);
+        since.filter(|entry| matches!(entry, Entry::User { .. } | Entry::Shared { .. })).count()
+    }
+}
+
+/// The first line of a message.
+fn excerpt(entry: &Entry) -> String {
+    let Entry::User { text, mode, .. } = entry else { return String::new() };
+    let line = text.lines().next().unwrap_or_default();
+    let short: String = line.chars().take(100).collect();
+    let more = if short.len() < text.trim_end().len() { " …" } else { "" };
+    let mode = if *mode == Mode::Code { String::new() } else { format!("({}) ", mode.name()) };
+    format!("{mode}{short}{more}")
+}

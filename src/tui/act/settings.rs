@@ -1,0 +1,277 @@
+//! Settings that are changed while the app runs: for this session at once, or in the user's file from the next start on.
+
+use toml::Value;
+
+use crate::config::{ComposerKeys, DiffView, Kind, LayoutChoice, typed_value};
+use crate::session::{SettingRow, parse_command};
+use crate::tui::app::{App, Task, run};
+use crate::tui::overlay::{Confirm, Deed, LineBox, LineFor, Overlay};
+
+/// What settings are told to come from when they were changed in the app.
+const HERE: &str = "this session";
+
+impl App {
+    /// Opens the settings that were looked up. What was changed in this session stands above what they say.
+    pub(in crate::tui) fn show_settings(&mut self, mut rows: Vec<SettingRow>, query: &str) {
+        for row in &mut rows {
+            if let Some(value) = self.chosen_settings.get(&row.name) {
+                (row.value, row.origin) = (value.clone(), HERE.to_owned());
+            }
+        }
+        self.overlay = Some(Overlay::settings(rows, query));
+    }
+
+    /// Enter on a setting: a switch is switched, a choice goes on to the next word, all else is asked for.
+    pub(in crate::tui) fn change_setting(&mut self, row: &SettingRow) -> Vec<Task> {
+        let next = match row.kind {
+            Kind::Switch => Some((row.value != "true").to_string()),
+            Kind::OneOf(words) => next_word(words, &row.value).map(|word| format!("\"{word}\"")),
+            _ => None,
+        };
+        match next {
+            Some(value) => self.set(row, &value),
+            None if row.kind == Kind::Tables => {
+                self.hint = format!("{} is a table: it is written in the file", row.name);
+                Vec::new()
+            }
+            None => {
+                let text = [row.help.clone(), format!("It takes {}.", row.kind.expected())];
+                let start = row.value.trim_matches('"').to_owned();
+                let what = LineFor::Setting(row.name.clone());
+                self.open_over(Overlay::Line(LineBox::new(&row.name, text, &start, what)));
+                Vec::new()
+            }
+        }
+    }
+
+    /// A value was typed for a setting. What it does not take is told where it was typed.
+    pub(in crate::tui) fn setting_typed(&mut self, name: &str, text: &str) -> Vec<Task> {
+        let Some(Overlay::Settings(list)) = &self.overlay else { return Vec::new() };
+        let Some(row) = list.row(name).cloned() else { return Vec::new() };
+        match typed_value(name, text) {
+            Ok(value) => self.set(&row, &value),
+            Err(why) => {
+                let told = [row.help.clone(), format!("It takes {}.", row.kind.expected())];
+                let mut line = LineBox::new(name, told, text, LineFor::Setting(name.to_owned()));
+                line.refuse(&format!("That is not taken: {why}."));
+                self.open_over(Overlay::Line(line));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Sets a setting for this session; one that only counts from the start on is offered to be kept instead.
+    fn set(&mut self, row: &SettingRow, value: &str) -> Vec<Task> {
+        let Some(tasks) = self.apply_setting(&row.name, value) else {
+            self.ask_to_keep(row, value, "It counts from the next start on.");
+            return Vec::new();
+        };
+        self.chosen_settings.insert(row.name.clone(), value.to_owned());
+        if let Some(Overlay::Settings(list)) = &mut self.overlay {
+            list.change(&row.name, value, HERE);
+        }
+        self.hint = format!("{} = {value}, until you leave", row.name);
+        tasks
+    }
+
+    /// Asks whether the value that a setting has now shall be kept in the user's file.
+    pub(in crate::tui) fn keep_asked(&mut self, row: &SettingRow) {
+        if row.kind == Kind::Tables || row.value.is_empty() || row.kind == Kind::List {
+            self.hint = format!("{}: nothing to keep here; it is written in the file", row.name);
+            return;
+        }
+        // What the model or a server came with is no TOML.
+        match typed_value(&row.name, &row.value) {
+            Ok(value) => self.ask_to_keep(row, &value, ""),
+            Err(why) => self.hint = format!("{}: {why}", row.name),
+        }
+    }
+
+    fn ask_to_keep(&mut self, row: &SettingRow, value: &str, when: &str) {
+        if row.place.is_empty() {
+            self.hint = format!("{} cannot be changed here: no settings are written in this session", row.name);
+            return;
+        }
+        let how = if row.is_kept { "in place of the value there" } else { "as a new line" };
+        let text = [
+            format!("{} = {value}", row.name),
+            format!("is written to {}, {how}. All else in the file stays as it is, comments too.", row.place),
+            when.to_owned(),
+        ];
+        let deed = Deed::Keep(row.name.clone(), Some(value.to_owned()));
+        let question = Confirm::new("keep the setting?", text).way('y', "write it", deed).stay("writes nothing");
+        self.open_over(Overlay::Confirm(question));
+    }
+
+    /// Asks whether a setting shall be taken out of the user's file.
+    pub(in crate::tui) fn forget_asked(&mut self, row: &SettingRow) {
+        if !row.is_kept || row.place.is_empty() || row.kind == Kind::Tables {
+            self.hint = format!("{} is not in a file of yours that can be changed here", row.name);
+            return;
+        }
+        let default =
+            if row.default.is_empty() { "nothing is set".to_owned() } else { format!("it is {}", row.default) };
+        let text = [
+            format!("{} = {} is taken out of {}.", row.name, row.value, row.place),
+            format!("From the next start on {default}, unless something else sets it."),
+        ];
+        let question = Confirm::new("back to the default?", text)
+            .way('y', "take it out", Deed::Keep(row.name.clone(), None))
+            .stay("leaves it there");
+        self.open_over(Overlay::Confirm(question));
+    }
+
+    /// Writes a setting, or takes it out; what can count now does.
+    pub(in crate::tui) fn keep_setting(&mut self, name: String, value: Option<String>) -> Vec<Task> {
+        let mut tasks = value.as_ref().and_then(|value| self.apply_setting(&name, value)).unwrap_or_default();
+        self.chosen_settings.remove(&name);
+        if let Some(Overlay::Settings(list)) = &mut self.overlay
+            && let Some(row) = list.row(&name).cloned()
+        {
+            let origin = if value.is_some() { row.place.as_str() } else { "default" };
+            list.change(&name, value.as_deref().unwrap_or(&row.default), origin);
+        }
+        tasks.extend(run(self.session.keep_setting(name, value)));
+        tasks
+    }
+
+    /// Lets a value count from now on; `None` where that takes a new start.
+    fn apply_setting(&mut self, name: &str, value: &str) -> Option<Vec<Task>> {
+        let value = format!("v = {value}").parse::<toml::Table>().ok()?.remove("v")?;
+        if let Some(command) = command_for(name, &value) {
+            return Some(self.command(parse_command(&command).ok()?));
+        }
+        let (word, on) = (value.as_str().unwrap_or_default(), value.as_bool().unwrap_or_default());
+        let count = value.as_integer().and_then(|count| usize::try_from(count).ok());
+        match name {
+            "layout" => {
+                self.face.layout = match word {
+                    "columns" => LayoutChoice::Columns,
+                    "rows" => LayoutChoice::Rows,
+                    "single" => LayoutChoice::Single,
+                    _ => LayoutChoice::Auto,
+                }
+            }
+            "diff_view" => {
+                self.face.diff_view = match word {
+                    "unified" => DiffView::Unified,
+                    "side-by-side" => DiffView::SideBySide,
+                    _ => DiffView::Auto,
+                }
+            }
+            "composer_keys" => {
+                self.face.composer_keys = if word == "vi" { ComposerKeys::Vi } else { ComposerKeys::Emacs }
+            }
+            "mouse" => self.face.mouse = on,
+            "animations" => self.face.animations = on,
+            "diff_words" => self.face.diff_words = on,
+            "fold_decided" => self.face.fold_decided = on,
+            "suggest_commands" => self.session.processes.suggestions = on,
+            "accept_plan" => self.session.rules.accept_plan = on,
+            "edit_rounds" => self.session.edit_rounds = count?,
+            "verify_rounds" => self.session.processes.rounds = count?,
+            _ => return None,
+        }
+        Some(Vec::new())
+    }
+}
+
+/// The command that does what a setting says, where there is one.
+fn command_for(name: &str, value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    Some(match name {
+        "theme" => format!("/theme {text}"),
+        "model" => format!("/model {text}"),
+        "weak_model" => format!("/weak-model {text}"),
+        "editor_model" => format!("/editor-model {text}"),
+        "edit_format" => format!("/edit-format {text}"),
+        "map_tokens" => format!("/map-tokens {text}"),
+        "map_refresh" => format!("/map-refresh {text}"),
+        "thinking" if value.is_integer() => format!("/think-tokens {text}"),
+        "thinking" => format!("/reasoning-effort {text}"),
+        "watch" => format!("/watch {}", if text == "true" { "on" } else { "off" }),
+        _ => return None,
+    })
+}
+
+/// The word after the one that counts now.
+fn next_word(words: &[&'static str], value: &str) -> Option<&'static str> {
+    let at = words.iter().position(|word| format!("\"{word}\"") == value);
+    let next = at.map_or(0, |at| (at + 1) % words.len().max(1));
+    words.get(next).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use crossterm::event::Event;
+
+    use super::*;
+    use crate::session::{Connection, Effect, LookOrder, LookReport, Report, Session};
+    use crate::tui::key;
+    use crate::tui::theme::{ColorDepth, Theme};
+
+    fn row(name: &str, value: &str) -> SettingRow {
+        let setting = crate::config::setting(name).unwrap();
+        SettingRow {
+            name: name.into(),
+            kind: setting.kind,
+            value: value.into(),
+            origin: "default".into(),
+            default: setting.default.into(),
+            help: setting.help.into(),
+            place: "/home/me/rhumb.toml:3".into(),
+            is_kept: false,
+        }
+    }
+
+    fn app(rows: Vec<SettingRow>) -> App {
+        let (session, effects) = Session::start(Connection::None);
+        let theme = Theme::builtin("rhumb-dark", ColorDepth::True).unwrap();
+        let mut app = App::start(session, effects, theme, "root".into()).0;
+        app.report(Report::Looked(LookReport::Settings(rows, String::new())));
+        app
+    }
+
+    fn press(app: &mut App, keys: &str) -> Vec<Task> {
+        keys.split(' ').filter_map(key::parse).flat_map(|key| app.event(Event::Key(key))).collect()
+    }
+
+    #[test]
+    fn enter_switches_for_this_session_and_the_list_stays() {
+        let mut app = app(vec![row("diff_words", "true"), row("layout", "\"auto\"")]);
+        press(&mut app, "Enter Down Enter");
+        assert!(!app.face.diff_words && app.face.layout == LayoutChoice::Columns);
+        let Some(Overlay::Settings(list)) = &app.overlay else { panic!("the list") };
+        assert_eq!(list.row("layout").unwrap().origin, "this session");
+    }
+
+    #[test]
+    fn what_counts_only_from_the_start_is_asked_for_and_written() {
+        let mut app = app(vec![row("test", "false")]);
+        press(&mut app, "Enter");
+        assert!(matches!(app.overlay, Some(Overlay::Confirm(_))));
+        let tasks = press(&mut app, "y");
+        let order = LookOrder::KeepSetting("test".into(), Some("true".into()));
+        assert_eq!(tasks, [Task::Run(Effect::Look(order))]);
+        assert!(matches!(app.overlay, Some(Overlay::Settings(_))), "back where one was");
+    }
+
+    #[test]
+    fn a_wrong_value_is_told_where_it_was_typed() {
+        let mut app = app(vec![row("verify_rounds", "3")]);
+        press(&mut app, "Enter Backspace x Enter");
+        assert!(matches!(app.overlay, Some(Overlay::Line(_))));
+        press(&mut app, "Backspace 5 Enter");
+        assert_eq!(app.session.processes.rounds, 5);
+    }
+
+    #[test]
+    fn nothing_is_written_without_a_yes_or_where_no_file_is_meant() {
+        let mut app = app(vec![SettingRow { place: String::new(), ..row("test", "false") }]);
+        assert_eq!(press(&mut app, "Enter y"), []);
+        assert!(matches!(app.overlay, Some(Overlay::Settings(_))));
+    }
+}

@@ -1,0 +1,97 @@
+//! The card of the very first start: what is on the screen, how a model is connected, the keys to begin with. It goes with the
+//! first key.
+
+use ratatui::text::{Line, Span};
+
+use crate::session::Connection;
+use crate::text::{sanitize, width, wrap};
+use crate::tui::action::{Action, Pane};
+use crate::tui::app::App;
+use crate::tui::theme::Role;
+
+/// The columns of what stands at the left.
+const LEFT: usize = 10;
+
+/// The card for that many columns.
+pub fn card(app: &App, columns: u16) -> Vec<Line<'static>> {
+    let columns = usize::from(columns);
+    let theme = &app.theme;
+    let mut lines = vec![Line::styled("Welcome to rhumb.", theme.style(Role::Title)), Line::default()];
+    let mut row = |left: &str, text: &str, role: Role| {
+        let left = width::clip(left, LEFT).into_owned();
+        let pad = (LEFT + 1).saturating_sub(width::columns(&left));
+        let room = columns.saturating_sub(LEFT + 1).max(8);
+        let mut pieces = wrap::wrap(text, room).into_iter().filter_map(|range| text.get(range));
+        let first = pieces.next().unwrap_or_default().to_owned();
+        let head = Span::styled(left + &" ".repeat(pad), theme.style(role));
+        lines.push(Line::from(vec![head, Span::styled(first, theme.style(Role::Text))]));
+        let below = |piece: &str| Line::styled(" ".repeat(LEFT + 1) + piece, theme.style(Role::Text));
+        lines.extend(pieces.map(below));
+    };
+    for (pane, text) in [
+        (Pane::Chat, "you ask; answers and edits come in here"),
+        (Pane::Map, "the files that matter for your message, best first"),
+        (Pane::Context, "all that the next request sends, and what it weighs"),
+        (Pane::Review, "each change, to accept or reject; nothing is written before you say so"),
+    ] {
+        row(pane.title(), text, Role::Accent);
+    }
+    row("", "", Role::Text);
+    row("model", &model(app), Role::Accent);
+    row("", "", Role::Text);
+    for (action, text) in [
+        (Action::Send, "sends the message"),
+        (Action::FocusNext, "goes to the next pane"),
+        (Action::PickFile, "adds files to the chat"),
+        (Action::Palette, "lists all that can be done"),
+        (Action::Help, "shows keys and commands"),
+    ] {
+        let key = app.keys.first(action);
+        if !key.is_empty() {
+            row(key, text, Role::Key);
+        }
+    }
+    lines.push(Line::default());
+    lines.push(Line::styled("Any key begins.", theme.style(Role::Muted)));
+    lines
+}
+
+/// How a model is connected, or which is.
+fn model(app: &App) -> String {
+    match &app.session.connection {
+        Connection::Remote { model, host } => {
+            sanitize::visible_line(&format!("{model} at {host} answers; /model asks another")).into_owned()
+        }
+        Connection::Demo => "recorded replies answer in this demo".to_owned(),
+        Connection::None => format!(
+            "none yet: {} looks for a server on this machine; a key such as ANTHROPIC_API_KEY in the environment connects one at the \
+             start; without either, /copy-context and /paste work with any chat elsewhere",
+            match app.keys.first(Action::FindServers) {
+                "" => "/servers",
+                key => key,
+            }
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Session;
+    use crate::tui::action::KeyMap;
+    use crate::tui::theme::{ColorDepth, Theme};
+
+    #[test]
+    fn the_card_names_panes_and_keys_in_force_and_fits_any_width() {
+        let (session, effects) = Session::start(Connection::None);
+        let mut app = App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0;
+        let own = [("help".to_owned(), vec!["F12".to_owned()])].into_iter().collect();
+        app.keys = KeyMap::with(&own).0;
+        let text = |app: &App, columns| card(app, columns).iter().map(|line| format!("{line}\n")).collect::<String>();
+        let shown = text(&app, 70);
+        for part in ["review", "repo map", "F12", "ANTHROPIC_API_KEY", "Any key begins."] {
+            assert!(shown.contains(part), "{part} in {shown}");
+        }
+        assert!(text(&app, 38).lines().all(|line| width::columns(line) <= 38));
+    }
+}
