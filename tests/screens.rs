@@ -16,6 +16,8 @@ mod offers;
 mod outside;
 #[path = "screens/overlays.rs"]
 mod overlays;
+#[path = "screens/panes.rs"]
+mod panes;
 #[path = "screens/sessions.rs"]
 mod sessions;
 #[path = "screens/sizes.rs"]

@@ -79,7 +79,8 @@ fn push_block(text: &mut String, block: &str) {
 }
 
 impl Chunk {
-    fn heading(&self) -> String {
+    /// What it is, its tokens, and whether the server keeps the request up to its end.
+    pub fn heading(&self) -> String {
         let kind = match &self.kind {
             ChunkKind::ReadOnlyFile(_) => " (read-only)",
             ChunkKind::ChatFile(_) => " (editable)",

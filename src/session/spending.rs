@@ -28,6 +28,11 @@ impl Session {
         estimate(facts, view.prompt.tokens as u64, output)
     }
 
+    /// What so many tokens of the next request cost; `None` where no price is known.
+    pub fn price_of(&self, tokens: u64) -> Option<Dollars> {
+        estimate(self.facts.as_ref()?, tokens, 0)
+    }
+
     /// Whether the next request is known to pass the cap.
     pub fn is_over_cap(&self) -> bool {
         self.spending_cap

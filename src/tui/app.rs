@@ -12,6 +12,7 @@ use super::desk::Desk;
 use super::hits::Hits;
 use super::notify::Attention;
 use super::overlay::Overlay;
+use super::pane::context::ContextOrder;
 use super::pane::repo_map::MapPane;
 use super::pane::review::ReviewPane;
 use super::preview::Previews;
@@ -112,6 +113,8 @@ pub struct App {
     pub map: MapPane,
     /// The context pane's line under the cursor.
     pub context: ListWindow,
+    /// How it lists the chunks.
+    pub context_order: ContextOrder,
     /// The review pane.
     pub review: ReviewPane,
     /// The space inside its frame, as last drawn.
@@ -176,6 +179,7 @@ impl App {
             reading: Reading::default(),
             map: MapPane::default(),
             context: ListWindow::default(),
+            context_order: ContextOrder::default(),
             review: ReviewPane::default(),
             review_inner: Rect::new(0, 0, 80, 24),
             theme,
@@ -226,8 +230,7 @@ impl App {
             // The focus stays where it is: a letter typed for the chat must never decide a hunk.
         }
         self.lay_out_review(None);
-        let parts = self.session.view.as_ref().map_or(0, |view| view.prompt.chunks.len());
-        self.context.set_len(parts);
+        self.context.set_len(self.context_rows());
         self.settle_map();
         self.take_returned_draft();
     }

@@ -311,7 +311,7 @@ impl App {
             Action::FindServers => return self.command(Command::Servers),
             Action::CopyPrompt => return run(self.session.copy_prompt()),
             Action::PasteReply => return self.command(Command::Paste(None)),
-            Action::ViewPrompt => self.view_prompt(),
+            Action::ViewPrompt => self.view_prompt_at(None),
             Action::ViewLog => self.overlay = Some(Overlay::logs(&self.session.processes.logs)),
             Action::EditMessage => return vec![Task::Edit(Editing::Message(self.composer.text()))],
             Action::Palette => self.open_palette(),
@@ -364,11 +364,6 @@ impl App {
     fn neighbour(&self, by: usize) -> Pane {
         let at = Pane::ALL.iter().position(|pane| *pane == self.focus).unwrap_or(0);
         Pane::ALL[(at + by) % Pane::ALL.len()]
-    }
-
-    fn view_prompt(&mut self) {
-        let Some(view) = &self.session.view else { return };
-        self.overlay = Some(Overlay::text("the next request, as it will be sent", &view.prompt.render()));
     }
 
     pub(super) fn send(&mut self) -> Vec<Task> {

@@ -117,12 +117,6 @@ impl App {
         }
         self.click_row(pane, at, double && had_focus)
     }
-
-    /// A click on a part of the next request chooses it; a second one opens it.
-    fn click_in_context(&mut self, row: usize, double: bool) -> Vec<Task> {
-        self.context.select(row);
-        if double { self.act(Action::ContextView) } else { Vec::new() }
-    }
 }
 
 #[cfg(test)]

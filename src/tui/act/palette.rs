@@ -5,7 +5,6 @@ use crate::session::{Argument, COMMANDS, Candidate, Candidates, CommandInfo, Con
 use crate::tui::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use crate::tui::app::{App, Task};
 use crate::tui::overlay::{LineBox, LineFor, Overlay};
-use crate::tui::widget::scroll::ListWindow;
 
 /// The columns that names get; what they do stands beside them.
 const NAMES: usize = 24;
@@ -99,7 +98,6 @@ impl App {
     /// Why an action would do nothing now; `None` if it would do something.
     pub(in crate::tui) fn why_not(&self, info: &ActionInfo) -> Option<&'static str> {
         let session = &self.session;
-        let is_empty = |window: &ListWindow| window.is_empty();
         match info.action {
             Action::Send if self.composer.is_empty() => Some("there is no message"),
             Action::PickSymbol if session.symbols.is_none() => Some("the repository is still being read"),
@@ -120,9 +118,9 @@ impl App {
             _ => match info.scope {
                 Scope::Pane(Pane::Review) if !self.reviewing() => Some("nothing is under review"),
                 Scope::Pane(Pane::Map) => self.why_not_map(info.action),
-                Scope::Pane(Pane::Context) if is_empty(&self.context) => Some("nothing is measured yet"),
                 Scope::Reading if session.transcript.is_empty() => Some("nothing was said yet"),
                 Scope::Lists if self.focus == Pane::Chat && !self.reading.on => Some("only in map, context and review"),
+                Scope::Pane(Pane::Context) => self.why_not_context(info.action),
                 _ => None,
             },
         }

@@ -200,8 +200,12 @@ actions! {
     ContextReadOnly: "context-read-only", CONTEXT, ["r"], "read-only";
     /// Pick files to add to the chat.
     ContextAdd: "context-add", CONTEXT, ["a"], "add";
-    /// Show the part under the cursor as it will be sent.
+    /// Show the request from the part under the cursor on, as it will be sent.
     ContextView: "context-view", CONTEXT, ["Enter"], "view";
+    /// List the parts of the request as they are sent, by size, or by kind.
+    ContextSort: "context-sort", CONTEXT, ["s"], "sort";
+    /// Open the file under the cursor in the editor.
+    ContextEdit: "context-edit", CONTEXT, ["o"], "editor";
 
     /// Accept the hunk under the cursor and go to the next pending one.
     Accept: "accept", REVIEW, ["y"], "accept";

@@ -13,6 +13,7 @@ mod paste;
 mod peek;
 mod settings;
 mod symbols;
+mod prompt;
 mod viewer;
 mod voice;
 mod why;
@@ -31,6 +32,7 @@ use super::hits::Hits;
 use super::preview::Previews;
 use super::theme::{Role, Theme};
 use super::widget::picker::{Items, Outcome, Picker, RankJob, Ranked};
+use crate::context::Prompt;
 use crate::llm::LocalServer;
 use crate::models::Api;
 use crate::session::{Clip, ModelRow, ModelUse, Question, Recording, RunLog, SettingRow, ThisMap};
@@ -47,6 +49,7 @@ use paste::PasteBox;
 pub use peek::{Peek, Place};
 use settings::SettingsList;
 use symbols::SymbolList;
+use prompt::PromptView;
 use viewer::Viewer;
 use voice::VoiceMeter;
 use why::WhyView;
@@ -86,6 +89,8 @@ pub enum Overlay {
     Inputs(Picker, Vec<String>),
     /// Places in files.
     Peek(Peek),
+    /// The next request.
+    Prompt(PromptView),
     /// Why something stands in the map where it does.
     Why(WhyView),
 }
@@ -279,6 +284,11 @@ impl Overlay {
         Self::Why(WhyView::new(map, place, symbol))
     }
 
+    /// The next request as it will be sent, from the chunk at a place on.
+    pub fn prompt(prompt: &Prompt, place: Option<usize>) -> Self {
+        Self::Prompt(PromptView::new(prompt, place))
+    }
+
     /// What commands printed.
     pub fn logs(logs: &[RunLog]) -> Self {
         Self::Log(LogView::new(logs))
@@ -317,6 +327,7 @@ impl Overlay {
             Self::Log(logs) => logs.key(key),
             Self::Menu(menu) => menu.key(key),
             Self::Peek(peek) => peek.key(key),
+            Self::Prompt(prompt) => prompt.key(key),
             Self::Why(why) => why.key(key),
             Self::Sessions(sessions) => sessions.key(key),
             Self::Symbols(symbols) => symbols.key(key),
@@ -331,6 +342,7 @@ impl Overlay {
     pub fn paste(&mut self, text: &str) {
         match self {
             Self::Paste(paste) => paste.paste(text),
+            Self::Prompt(prompt) => prompt.paste(text),
             Self::Peek(_) | Self::Why(_) => {}
             Self::Help(help) => help.paste(text),
             Self::Line(line) => line.paste(text),
@@ -360,6 +372,7 @@ impl Overlay {
             | Self::Voice(_)
             | Self::Log(_)
             | Self::Peek(_)
+            | Self::Prompt(_)
             | Self::Why(_)
             | Self::Line(_) => None,
         }
@@ -395,6 +408,7 @@ impl Overlay {
             Self::Log(logs) => logs.wheel(by),
             Self::Paste(_) | Self::Confirm(_) | Self::Ask(_) | Self::Voice(_) | Self::Line(_) => {}
             Self::Peek(peek) => peek.wheel(by),
+            Self::Prompt(prompt) => prompt.wheel(by),
             Self::Why(why) => why.wheel(by),
             other => {
                 if let Some(picker) = other.picker() {
@@ -409,6 +423,9 @@ impl Overlay {
         match self {
             Self::Read(_) => {
                 matches!(action, Action::ViewPrompt | Action::Help | Action::HelpHere | Action::ContextView)
+            }
+            Self::Prompt(prompt) => {
+                matches!(action, Action::ViewPrompt | Action::ContextView) && !prompt.is_typing()
             }
             Self::Log(logs) => action == Action::ViewLog && !logs.is_typing(),
             _ => false,
@@ -435,6 +452,7 @@ impl Overlay {
             Self::Voice(meter) => meter.draw(frame, screen, theme),
             Self::Log(logs) => logs.draw(frame, screen, theme),
             Self::Peek(peek) => peek.draw(frame, screen, theme, sight),
+            Self::Prompt(prompt) => prompt.draw(frame, screen, theme, sight),
             Self::Why(why) => why.draw(frame, screen, theme),
             Self::Confirm(question) => question.draw(frame, screen, theme),
             Self::Line(line) => line.draw(frame, screen, theme),

@@ -173,6 +173,7 @@ mod tests {
         press(&mut peek, "k");
         assert_eq!(peek.first(&text, Some(10)), 15);
         press(&mut peek, "g");
+        assert_eq!(peek.first(&text, Some(10)), 0);
         press(&mut peek, "j");
         assert_eq!(peek.first(&text, Some(10)), 1, "not a step that is used up beyond the end");
     }
