@@ -137,7 +137,7 @@ fn a_pinned_symbol_is_in_the_map_and_a_banned_one_never() {
 #[test]
 fn the_filter_keeps_the_cursor_on_its_file_when_it_closes() {
     let mut harness = map(&["/ type \"harm\""]);
-    let at = |harness: &Harness| harness.app.map.row();
+    let at = |harness: &Harness| harness.app.map.path().map(str::to_owned);
     assert!(harness.screen().contains("harmonics.py"), "{}", harness.screen());
     let found = at(&harness);
     harness.keys("<Esc>").settle();
@@ -156,10 +156,7 @@ fn keys_do_not_go_through_all_files() {
 #[test]
 fn the_cursor_follows_its_file_when_the_map_moves_under_it() {
     let mut harness = map(&["j j"]);
-    let path = |harness: &Harness| {
-        let Some(rhumb::tui::pane::repo_map::MapRow::File(place)) = harness.app.map.row() else { panic!() };
-        harness.app.session.view.as_ref().unwrap().map.as_ref().unwrap().files[place].path.clone()
-    };
+    let path = |harness: &Harness| harness.app.map.path().map(str::to_owned).unwrap();
     let before = path(&harness);
     harness.keys("p").settle();
     assert_eq!(path(&harness), before, "it went to the top");

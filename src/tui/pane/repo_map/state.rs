@@ -1,11 +1,11 @@
 //! What the map pane is about at the moment: which files are open, what is searched, how it is shown, where the cursor is.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::outline::MapText;
 use super::rows::{MapRow, MapRows, Shape};
-use crate::repo_map::{RepoMap, Sifted};
+use crate::repo_map::{RepoMap, Sifted, SiftedFile};
 use crate::tui::widget::input::LineInput;
 use crate::tui::widget::scroll::ListWindow;
 
@@ -58,6 +58,11 @@ impl MapPane {
         self.rows.get(self.window.selected()?)
     }
 
+    /// The file under the cursor, if it is on one or on a symbol of it.
+    pub fn path(&self) -> Option<&str> {
+        self.anchor.as_ref().map(|anchor| &*anchor.path)
+    }
+
     /// Whether keys go into the filter.
     pub fn is_typing(&self) -> bool {
         self.filter.as_ref().is_some_and(|filter| filter.typing)
@@ -67,10 +72,13 @@ impl MapPane {
     /// it is on, wherever that went; without, on its line.
     pub fn settle(&mut self, map: Option<&Arc<RepoMap>>, banned: usize, follow: bool) {
         if !self.rows.is_of(map) {
+            let before = self.rows.map().cloned();
             self.rows.set_map(map, &self.open);
-            // What passed is known by places in the map before.
-            let filter = self.filter.as_mut();
-            filter.into_iter().for_each(|filter| filter.found = None);
+            // What passed is known by places in the map before; it stays until the answer about this map is there.
+            if let Some(filter) = &mut self.filter {
+                let found = filter.found.take().zip(before).zip(map);
+                filter.found = found.map(|((found, before), map)| carried(&found, &before, map));
+            }
             if let Some(text) = &mut self.text {
                 text.set_map(map);
             }
@@ -203,4 +211,25 @@ impl MapPane {
             self.window.step(-by.signum());
         }
     }
+}
+
+/// What passed in one map, by its places in another. Symbols are known by name and line.
+fn carried(found: &Sifted, before: &RepoMap, now: &RepoMap) -> Sifted {
+    let path = |file: &SiftedFile| before.files.get(file.place).map(|ranked| &*ranked.path);
+    let wanted: HashMap<&str, usize> =
+        found.files.iter().enumerate().filter_map(|(at, file)| Some((path(file)?, at))).collect();
+    let mut places: Vec<Option<usize>> = vec![None; found.files.len()];
+    for (place, file) in now.files.iter().enumerate() {
+        let cell = wanted.get(&*file.path).and_then(|at| places.get_mut(*at));
+        cell.into_iter().for_each(|cell| *cell = Some(place));
+    }
+    let carry = |(file, place): (&SiftedFile, Option<usize>)| {
+        let (own, symbols) = (before.symbols(file.place), now.symbols(place?));
+        let again = |at: &usize| {
+            let symbol = own.get(*at)?;
+            symbols.iter().position(|other| (&other.name, other.line) == (&symbol.name, symbol.line))
+        };
+        Some(SiftedFile { place: place?, symbols: file.symbols.iter().filter_map(again).collect() })
+    };
+    Sifted { files: found.files.iter().zip(places).filter_map(carry).collect(), total: found.total }
 }
