@@ -110,13 +110,24 @@ fn requested_odds(
     let (chat, leaders) = (chat_files(ranking), evidence::leaders(&shown(ranking, &odds), LEADERS));
     evidence::add(&mut odds, weights.with_leaders, &past.changed_with(&leaders));
     evidence::add(&mut odds, weights.with_chat, &past.changed_with(&chat));
-    tell("commits that changed it with such files", &odds);
+    tell(
+        told(&chat, ["commits that changed it with the best matches", "commits that changed it with the chat's files"]),
+        &odds,
+    );
     let (weight, start) = if chat.is_empty() { (weights.near_leaders, &leaders) } else { (weights.near_chat, &chat) };
     if weight != 0.0 {
         evidence::add(&mut odds, weight, &ranking.graph.neighbourhood(&ranking.weights).near(start));
-        tell("references between it and such files", &odds);
+        tell(
+            told(&chat, ["references between it and the best matches", "references between it and the chat's files"]),
+            &odds,
+        );
     }
     odds
+}
+
+/// The words for a chat without files, or for one with some.
+fn told(chat: &[(u32, f64)], [without, with]: [&'static str; 2]) -> &'static str {
+    if chat.is_empty() { without } else { with }
 }
 
 /// What speaks for a file, or against it, and how much: in log-odds where the request says something, else in parts of the

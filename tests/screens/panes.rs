@@ -41,9 +41,33 @@ fn map(keys: &[&str]) -> Harness {
     harness
 }
 
+/// A map of few tokens, the cursor where these end.
+fn at_the_line(mut harness: Harness) -> Harness {
+    harness.keys("<Alt-2> - - - - - -").settle();
+    let shown = harness.app.session.view.as_ref().unwrap().map.as_ref().unwrap().shown_files();
+    let more = harness.app.session.view.as_ref().unwrap().map.as_ref().unwrap().foreseen().unwrap().files.len();
+    harness.app.map.window.select(shown + more);
+    harness.app.map.window.select(shown + more / 2);
+    harness.draw();
+    harness
+}
+
+/// Many more files than a small budget holds.
+fn many(scene: Scene) -> Scene {
+    (1..=150).fold(scene, |scene, number| {
+        let text =
+            format!("def moor_{number}(ship):\n    return ship\n\n\ndef leave_{number}(ship):\n    return ship\n");
+        scene.file(&format!("ports/berth_{number:02}.py"), &text)
+    })
+}
+
 #[test]
 fn the_map_marks_what_the_budget_holds_and_what_the_next_step_would() {
-    snapshots("panes-map-budget", |scene| Play(scene, &["<Alt-2> - - - - - -"]));
+    for (width, height) in SIZES {
+        let harness = at_the_line(many(Scene::demo()).open(width, height));
+        assert!(harness.screen().contains("── ") && harness.screen().contains("┄┄ "), "{}", harness.screen());
+        snapshot(&format!("panes-map-budget@{width}x{height}"), &harness);
+    }
 }
 
 #[test]
@@ -179,15 +203,14 @@ fn a_click_selects_and_a_second_one_opens() {
 #[test]
 fn gauges_and_marks_have_styles_of_their_own() {
     for depth in [ColorDepth::True, ColorDepth::Ansi16] {
-        let mut harness = Scene::demo().depth(depth).open(200, 60);
-        harness.keys("<Alt-2> - - - - - -").settle();
+        let mut harness = at_the_line(many(Scene::demo()).depth(depth).open(200, 200));
         let style = |harness: &Harness, text: &str| {
             let (x, y) = harness.find(text).unwrap_or_else(|| panic!("{text}\n{}", harness.screen()));
             harness.style_at(x, y)
         };
         assert_ne!(style(&harness, "▮").fg, style(&harness, "▯").fg, "{depth:?}");
         assert_ne!(style(&harness, "── ").fg, style(&harness, "┄┄ ").fg, "{depth:?}");
-        harness.keys("<Enter> j p").settle();
+        harness.keys("<Home> <Enter> j p").settle();
         let pinned = style(&harness, "★");
         harness.keys("b").settle();
         assert_ne!(pinned.fg, style(&harness, "✗").fg, "{depth:?}");

@@ -142,12 +142,8 @@ fn too_much(app: &App, prompt: &Prompt, area: Rect) -> Vec<Line<'static>> {
             format!("  a summary of the first {} messages would do, or /clear", over.head)
         }
         _ if files > 0 => {
-            let noun = if files == 1 { "the file" } else { "the files" };
-            format!(
-                "  {} drops {noun} marked ▲; {} reads it only",
-                app.keys.first(Action::ContextDrop),
-                app.keys.first(Action::ContextReadOnly)
-            )
+            let enough = if files == 1 { "the one marked ▲ is" } else { "those marked ▲ are" };
+            format!("  {} drops a file: {enough} enough", app.keys.first(Action::ContextDrop))
         }
         _ => "  a shorter message, or a model with a larger window".to_owned(),
     };

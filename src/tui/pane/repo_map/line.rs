@@ -23,8 +23,9 @@ use crate::tui::widget::styled::StyledText;
 /// Cells of the gauge that shows a file's rank against the best.
 const GAUGE: usize = 5;
 
-/// From so many columns on, the tokens of a file stand with their share of the map.
-const WIDE: usize = 52;
+/// From so many columns on, the tokens of a file stand behind it, and from so many on with their share of the map.
+const WITH_TOKENS: usize = 42;
+const WITH_SHARE: usize = 52;
 
 /// Symbols of a file that are coloured together at most.
 const MOST_COLORED: usize = 2_000;
@@ -74,12 +75,13 @@ impl<'a> Drawing<'a> {
         let filled = ((file.rank / self.best) * GAUGE as f64).ceil().clamp(0.0, GAUGE as f64) as usize;
         let count = if file.definitions > 0 { format!(" {}", file.definitions) } else { String::new() };
         let pinned = if self.app.session.pinned.contains(&*file.path) { " ★ pinned" } else { "" };
-        let right = self.weight(file);
-        let fixed = GAUGE + 3 + width::columns(&count) + width::columns(pinned) + width::columns(&right) + 1;
+        let right = Some(self.weight(file)).filter(|right| !right.is_empty());
+        let right = right.map_or_else(String::new, |right| format!(" {right}"));
+        let fixed = GAUGE + 3 + width::columns(&count) + width::columns(pinned) + width::columns(&right);
         let role = if file.shown { Role::Text } else { Role::Muted };
         let path = self.name(&file.path, self.columns.saturating_sub(fixed), true, theme.style(role));
         let used: usize = path.iter().map(|span| width::columns(&span.content)).sum();
-        let gap = (self.columns + 1).saturating_sub(fixed + used);
+        let gap = self.columns.saturating_sub(fixed + used);
         let mut line = Line::from(vec![
             Span::styled(format!("{arrow} "), theme.style(Role::Accent)),
             Span::styled("▮".repeat(filled), theme.style(if file.shown { Role::MeterLow } else { Role::Muted })),
@@ -102,7 +104,8 @@ impl<'a> Drawing<'a> {
         match (file.shown, comes_next) {
             (false, true) => "+".into(),
             (false, false) => "·".into(),
-            (true, _) if self.columns < WIDE => meter::tokens(file.tokens as u64),
+            (true, _) if self.columns < WITH_TOKENS => String::new(),
+            (true, _) if self.columns < WITH_SHARE => meter::tokens(file.tokens as u64),
             (true, _) => {
                 let share = file.tokens as f64 * 100.0 / self.map.tokens.max(1) as f64;
                 format!("{} {share:>2.0} %", meter::tokens(file.tokens as u64))

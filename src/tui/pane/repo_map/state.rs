@@ -233,3 +233,105 @@ fn carried(found: &Sifted, before: &RepoMap, now: &RepoMap) -> Sifted {
     };
     Sifted { files: found.files.iter().zip(places).filter_map(carry).collect(), total: found.total }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repo_map::{MapFile, MapRequest};
+    use crate::syntax::tag::{Definition, FileTags, SymbolKind};
+    use crate::tokens::counter_for_model;
+
+    fn map(pinned: &[&str]) -> Arc<RepoMap> {
+        let definition = |name: &str, line| Definition {
+            name: name.into(),
+            kind: SymbolKind::Function,
+            line,
+            end_line: line,
+            signature: format!("fn {name}()"),
+            container: None,
+            doc: String::new(),
+        };
+        let file = |path: &str| MapFile {
+            path: path.into(),
+            tags: Arc::new(FileTags {
+                definitions: vec![definition("moor", 2), definition("leave", 5)],
+                ..FileTags::default()
+            }),
+            digest: Arc::default(),
+        };
+        let files = ["a.rs", "b.rs", "c.rs", "d.rs"].map(file);
+        let pinned = pinned.iter().map(|path| (*path).to_owned()).collect();
+        let request = MapRequest { budget: 10_000, pinned, ..MapRequest::default() };
+        Arc::new(RepoMap::build(&files, &request, counter_for_model("gpt-4").as_ref()))
+    }
+
+    fn pane(map: &Arc<RepoMap>) -> MapPane {
+        let mut pane = MapPane::default();
+        pane.settle(Some(map), 0, true);
+        pane
+    }
+
+    #[test]
+    fn the_cursor_stays_on_its_symbol_while_files_change_their_places() {
+        let before = map(&[]);
+        let mut pane = pane(&before);
+        let place = before.place("c.rs").unwrap();
+        pane.set_open(&before, place, true);
+        let symbol = before.symbols(place).iter().position(|symbol| symbol.name == "leave").unwrap();
+        pane.window.select(pane.rows.position(MapRow::Symbol(place, symbol)).unwrap());
+        pane.settle(Some(&before), 0, true);
+        let after = map(&["c.rs"]);
+        pane.settle(Some(&after), 0, true);
+        assert!(
+            matches!(pane.row(), Some(MapRow::Symbol(0, at)) if after.symbols(0)[at].name == "leave"),
+            "{:?}",
+            pane.row()
+        );
+        assert_eq!(pane.path(), Some("c.rs"));
+    }
+
+    #[test]
+    fn without_the_focus_the_cursor_stays_on_its_line() {
+        let before = map(&[]);
+        let mut pane = pane(&before);
+        pane.settle(Some(&map(&["d.rs"])), 0, false);
+        assert_eq!((pane.window.selected(), pane.path()), (Some(0), Some("d.rs")));
+    }
+
+    #[test]
+    fn only_the_answer_to_the_letters_that_stand_there_counts() {
+        let map = map(&[]);
+        let mut pane = pane(&map);
+        pane.open_filter();
+        assert!(pane.to_sift().is_none(), "no letters, no question");
+        pane.filter.as_mut().unwrap().input.insert("b.r");
+        let (_, letters) = pane.to_sift().unwrap();
+        assert!(pane.to_sift().is_none(), "asked once");
+        pane.sifted(&map, "b", map.sift("b", &|| false));
+        assert_eq!(pane.rows.len(), 4, "an answer to other letters");
+        pane.sifted(&map, &letters, map.sift(&letters, &|| false));
+        assert_eq!((pane.rows.len(), pane.row()), (1, Some(MapRow::File(map.place("b.rs").unwrap()))));
+        pane.close_filter();
+        assert_eq!((pane.rows.len(), pane.row()), (4, Some(MapRow::File(map.place("b.rs").unwrap()))));
+    }
+
+    #[test]
+    fn what_passed_is_carried_over_to_another_map() {
+        let (before, after) = (map(&[]), map(&["d.rs"]));
+        let found = before.sift("leave", &|| false).unwrap();
+        let carried = carried(&found, &before, &after);
+        assert_eq!(carried.files.len(), 4);
+        for (old, new) in found.files.iter().zip(&carried.files) {
+            assert_eq!(before.files[old.place].path, after.files[new.place].path);
+            assert_eq!(after.symbols(new.place)[new.symbols[0]].name, "leave");
+        }
+    }
+
+    #[test]
+    fn an_empty_map_holds_no_cursor() {
+        let mut pane = MapPane::default();
+        pane.settle(None, 0, true);
+        pane.step(1);
+        assert!(pane.row().is_none() && pane.path().is_none() && pane.to_sift().is_none());
+    }
+}
