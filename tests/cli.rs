@@ -8,6 +8,8 @@ mod doctor;
 mod edit;
 #[path = "cli/modes.rs"]
 mod modes;
+#[path = "cli/plain.rs"]
+mod plain;
 #[path = "cli/settings.rs"]
 mod settings;
 mod support;

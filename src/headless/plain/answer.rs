@@ -170,7 +170,8 @@ fn fence(line: &str) -> Option<(String, &str)> {
 mod tests {
     use super::*;
 
-    const EDIT: &str = "First this.\n\na.py\n```python\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n```\n\nThen **that**.";
+    const EDIT: &str =
+        "First this.\n\na.py\n```python\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n```\n\nThen **that**.";
 
     fn of(answer: &str) -> Vec<String> {
         AnswerLines::default().update(answer, true)

@@ -3,6 +3,7 @@
 use super::desk::Desk;
 use super::hunks;
 use super::phrases::{detail, in_words};
+use crate::context::Mode;
 use crate::models::Api;
 use crate::session::{Effect, ModelUse, ProcessSubject, Question, Subject};
 
@@ -27,8 +28,10 @@ pub(super) enum Expect {
 
 impl Expect {
     /// The prompt for it.
-    pub(super) fn prompt(self) -> &'static str {
-        match self {
+    pub(super) fn prompt(self, mode: Mode) -> String {
+        let prompt = match self {
+            // How a message is meant, unless it is meant as most are.
+            Self::Message if mode != Mode::Code => return format!("rhumb {mode}> "),
             Self::Message => "rhumb> ",
             Self::Review => "review> ",
             Self::Question => "answer> ",
@@ -36,7 +39,8 @@ impl Expect {
             Self::Pick => "number> ",
             Self::Recording => "recording, Enter ends it> ",
             Self::More => "more> ",
-        }
+        };
+        prompt.to_owned()
     }
 }
 
@@ -96,11 +100,21 @@ impl Desk {
 
     /// The question that waits for an answer.
     pub(super) fn asked(&self) -> Option<&Question> {
-        self.session.questions.front().filter(|question| self.put_off.as_ref() != Some(*question))
+        self.session.questions.iter().find(|question| !self.put_off.contains(question))
+    }
+
+    /// A question that is settled may be asked anew one day.
+    pub(super) fn forget_questions(&mut self) {
+        let questions = &self.session.questions;
+        self.put_off.retain(|question| questions.contains(question));
+        self.read_out.take_if(|question| !questions.contains(question));
     }
 
     /// Reads out what has to be known to answer.
     pub(super) fn read_what_is_asked(&mut self, expects: Expect) {
+        if expects == Expect::Review && self.asked().is_some() && !std::mem::replace(&mut self.told_of_question, true) {
+            self.voice.line("A question waits until the review is done or left; /questions asks it now.");
+        }
         if expects != Expect::Question {
             return;
         }
@@ -121,7 +135,7 @@ impl Desk {
             self.voice.line(&format!("  {}: {}", choice.key, in_words(&choice.label)));
         }
         self.voice.line("Answer with a letter. Enter alone puts the question off.");
-        self.read_out = Some(question);
+        (self.read_out, self.told_of_question) = (Some(question), false);
     }
 
     /// Takes the answer to the question that was read out. False if the line is none and is to be taken otherwise.
@@ -133,7 +147,7 @@ impl Desk {
         }
         if word.is_empty() {
             self.session.asks_now = false;
-            self.put_off = Some(question);
+            self.put_off.push(question);
             self.voice.line("The question waits: /questions asks it again.");
             return true;
         }
@@ -148,6 +162,7 @@ impl Desk {
             "no" => Some('n'),
             _ => key,
         };
+        self.session.put_first(&question);
         match said.filter(|key| self.session.is_choice(*key)) {
             Some(key) => {
                 (self.session.asks_now, self.read_out) = (false, None);

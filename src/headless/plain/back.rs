@@ -40,7 +40,11 @@ fn heading(review: &Review, place: Place) -> String {
 fn lines_of(review: &Review, id: HunkId) -> String {
     let Some(item) = review.hunk(id) else { return String::new() };
     let base = &item.hunk.base;
-    if base.is_empty() { format!("added after line {}", base.start) } else { format!("lines {} to {}", base.start + 1, base.end) }
+    if base.is_empty() {
+        format!("added after line {}", base.start)
+    } else {
+        format!("lines {} to {}", base.start + 1, base.end)
+    }
 }
 
 fn line_text(review: &Review, id: HunkId, line: usize) -> Option<String> {

@@ -4,11 +4,10 @@ use super::asking::Expect;
 use super::desk::{Desk, Editing};
 use super::hunks;
 use super::input::QUOTES;
+use super::words::is_no_message;
 use crate::context::Mode;
 use crate::error::ErrorKind;
-use crate::session::{
-    Command, CommandError, Connection, CustomUse, Effect, LookOrder, parse_command,
-};
+use crate::session::{Command, CommandError, Connection, CustomUse, Effect, LookOrder, parse_command};
 
 /// A command of this mode.
 pub(super) struct OwnCommand {
@@ -65,13 +64,14 @@ impl Desk {
             Expect::Question if self.answer(line) => return,
             _ => {}
         }
+        let quoted = self.gathering.is_open() || line.starts_with(QUOTES);
         if let Some(text) = self.gathering.take(line) {
-            self.text(&text);
+            self.text(&text, quoted);
         }
     }
 
     /// Takes a whole text: a reply from elsewhere, a command, a word of the review, a message.
-    fn text(&mut self, text: &str) {
+    fn text(&mut self, text: &str, quoted: bool) {
         if std::mem::take(&mut self.takes_reply) {
             return self.take_reply(text);
         }
@@ -80,8 +80,17 @@ impl Desk {
             self.session.remember_input(text);
             return self.run_line(text);
         }
-        if self.is_reviewing() {
+        if self.is_reviewing() && !quoted {
             return self.review_word(text);
+        }
+        if !quoted && is_no_message(text, !self.is_typed) {
+            let hint = format!("{QUOTES}{text}{QUOTES} sends it all the same.");
+            self.voice.line(&format!(
+                "error: {text} is an answer, and nothing is under review or asked, so it was not sent."
+            ));
+            self.voice.line(&format!("hint: {hint}"));
+            self.failed = self.failed.or(Some(ErrorKind::Usage));
+            return;
         }
         if !text.trim().is_empty() {
             return self.send(text);
@@ -297,7 +306,8 @@ impl Desk {
     }
 
     fn ask_again(&mut self) {
-        (self.put_off, self.read_out) = (None, None);
+        self.put_off.clear();
+        self.read_out = None;
         if self.session.questions.is_empty() {
             self.voice.line("There is no question.");
         } else {

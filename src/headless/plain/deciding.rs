@@ -170,7 +170,9 @@ impl Desk {
 
     fn edit_hunk(&mut self, id: HunkId) {
         match self.session.review.files.get(id.file) {
-            Some(file) if file.proposed.is_none() => self.voice.line("The file is deleted; there is nothing to change."),
+            Some(file) if file.proposed.is_none() => {
+                self.voice.line("The file is deleted; there is nothing to change.")
+            }
             Some(_) => self.to_edit = Some(Editing::Hunk(id)),
             None => {}
         }
@@ -216,7 +218,9 @@ impl Desk {
                 let verb = if back { "taken back" } else { "done again" };
                 self.voice.line(&format!("{verb}: {standing}"));
             }
-            None => self.voice.line(if back { "There is nothing to take back." } else { "There is nothing to do again." }),
+            None => {
+                self.voice.line(if back { "There is nothing to take back." } else { "There is nothing to do again." })
+            }
         }
     }
 
@@ -227,7 +231,8 @@ impl Desk {
             return;
         }
         let each = refused.iter().enumerate();
-        let lines: Vec<String> = each.flat_map(|(at, outcome)| hunks::refused(outcome, at + 1, refused.len())).collect();
+        let lines: Vec<String> =
+            each.flat_map(|(at, outcome)| hunks::refused(outcome, at + 1, refused.len())).collect();
         self.voice.lines(lines);
         self.voice.line("hint: send back asks the model to mend them.");
     }

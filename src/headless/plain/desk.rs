@@ -13,12 +13,9 @@ use super::phrases::{detail, page};
 use super::told::Told;
 use super::voice::Voice;
 use crate::error::ErrorKind;
-use crate::llm::StreamEvent;
 use crate::review::HunkId;
 use crate::session::runner::Runner;
-use crate::session::{
-    AskEvent, Command, Effect, KeepReport, Question, Report, RunReport, Session, Stage, SurveyState,
-};
+use crate::session::{AskEvent, Command, Effect, KeepReport, Question, Report, RunReport, Session, Stage, SurveyState};
 
 /// What is to be opened in the editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,8 +50,10 @@ pub(super) struct Desk {
     pub(super) pick: Option<Pick>,
     /// The question that was read out last.
     pub(super) read_out: Option<Question>,
-    /// The question that was put off.
-    pub(super) put_off: Option<Question>,
+    /// It was said that a question waits behind the review.
+    pub(super) told_of_question: bool,
+    /// Questions that were put off.
+    pub(super) put_off: Vec<Question>,
     /// The text that is gathered is a reply from elsewhere.
     pub(super) takes_reply: bool,
     /// The review is left for later.
@@ -86,8 +85,6 @@ pub(super) struct Desk {
     pub(super) is_typed: bool,
     /// What went wrong last, for the exit code of a script.
     pub(super) failed: Option<ErrorKind>,
-    /// The input is at its end.
-    pub(super) at_end: bool,
     /// The exit code, once somebody leaves.
     pub(super) leaving: Option<u8>,
 }
@@ -106,7 +103,8 @@ impl Desk {
             confirm: None,
             pick: None,
             read_out: None,
-            put_off: None,
+            told_of_question: false,
+            put_off: Vec::new(),
             takes_reply: false,
             later: false,
             seen_proposals: 0,
@@ -124,7 +122,6 @@ impl Desk {
             interrupted_once: false,
             is_typed,
             failed: None,
-            at_end: false,
             leaving: None,
         }
     }
@@ -143,6 +140,7 @@ impl Desk {
         self.tell_before(&report);
         self.errands.ended(&report);
         let is_other = matches!(report, Report::Kept(KeepReport::Resumed { .. }));
+        let has_written = matches!(report, Report::Wrote(_));
         let ended = match &report {
             Report::Ran(RunReport::Ended { run, output, .. }) => Some((*run, std::sync::Arc::clone(output))),
             _ => None,
@@ -156,6 +154,10 @@ impl Desk {
         }
         self.perform(effects);
         self.tell();
+        if has_written && !self.session.review.is_empty() {
+            let left = hunks::summary(&self.session.review);
+            self.voice.line(&format!("Left under review, with numbers of their own: {left}"));
+        }
     }
 
     /// Takes in a line.
@@ -197,6 +199,7 @@ impl Desk {
         self.take_drafts();
         self.tell();
         self.take_pages();
+        self.forget_questions();
         if self.is_busy() {
             return false;
         }
@@ -228,7 +231,10 @@ impl Desk {
     pub(super) fn is_busy(&self) -> bool {
         let session = &self.session;
         let recording = session.outside.recording.as_ref();
+        // A script names files at once; somebody who types need not wait for all the others.
+        let is_listing = !self.is_typed && !session.listed && session.survey != SurveyState::Done;
         session.is_busy()
+            || is_listing
             || session.commits.pending > 0
             || session.processes.is_running()
             || session.outside.page.is_some()
@@ -257,7 +263,7 @@ impl Desk {
         }
         self.voice.broken_off();
         self.read_what_is_asked(expects);
-        self.voice.prompt(expects.prompt());
+        self.voice.prompt(&expects.prompt(self.session.composing()));
         self.expects = expects;
     }
 
@@ -331,7 +337,9 @@ impl Desk {
                 self.failed = completion.finish.shortfall().map(|_| ErrorKind::Incomplete);
             }
             Report::NotWritten { .. } => self.failed = Some(ErrorKind::Machine),
-            Report::Connected { model, host, .. } => self.voice.line(&format!("{model} at {host} answers from now on.")),
+            Report::Connected { model, host, .. } => {
+                self.voice.line(&format!("{model} at {host} answers from now on."))
+            }
             _ => {}
         }
     }
@@ -363,7 +371,6 @@ impl Desk {
                 self.tell();
                 self.voice.line(&text);
             }
-            AskEvent::Stream(StreamEvent::Text(_)) => {}
             _ => {}
         }
     }
@@ -415,15 +422,17 @@ impl Desk {
             self.voice.line("Ctrl-C again leaves.");
             return;
         };
-        // What a script would have done next was meant for another end.
+        // What was typed ahead, or comes next in a script, was meant for another end.
         self.lines.clear();
         self.perform(effects);
         self.tell();
+        if !self.is_typed {
+            self.leave(128 + 2);
+        }
     }
 
     /// There are no more lines.
     fn end(&mut self) {
-        self.at_end = true;
         self.voice.broken_off();
         if self.gathering.drop_it() {
             self.voice.line("warning: The last text was not ended, so it was not taken.");

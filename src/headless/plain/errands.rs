@@ -106,7 +106,10 @@ fn ends(errand: Errand, report: &Report) -> bool {
         Errand::Opening => matches!(report, Report::Kept(Kept::Opened(_) | Kept::Unkept(_))),
         Errand::List => matches!(report, Report::Kept(Kept::Listed(..) | Kept::Failed(_) | Kept::Unkept(_))),
         Errand::Text => {
-            matches!(report, Report::Kept(Kept::Written { .. } | Kept::Exists(_) | Kept::Commands { .. } | Kept::Failed(_)))
+            matches!(
+                report,
+                Report::Kept(Kept::Written { .. } | Kept::Exists(_) | Kept::Commands { .. } | Kept::Failed(_))
+            )
         }
         Errand::Weigh => matches!(report, Report::Mention(MentionReport::Weighed { .. }) | Report::Failed(_)),
         Errand::Reread => matches!(report, Report::Reread { .. } | Report::Failed(_)),

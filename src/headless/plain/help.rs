@@ -47,7 +47,8 @@ impl Desk {
 
     /// There are no keys.
     pub(super) fn keys_help(&mut self) {
-        self.voice.line("This mode has no keys of its own: lines are typed as in a shell. Ctrl-C stops, Ctrl-D leaves.");
+        self.voice
+            .line("This mode has no keys of its own: lines are typed as in a shell. Ctrl-C stops, Ctrl-D leaves.");
         self.voice.line("hint: /help lists what can be typed.");
     }
 }

@@ -138,7 +138,7 @@ pub(super) fn body(review: &Review, id: HunkId, context: usize, numbered: bool) 
     }
     let mut told = Vec::new();
     let kept = |range: Range<usize>| {
-        let line = |at: usize| format!("kept {}: {}", at + 1, old.get(at).map_or("", |line| lines::body(line)));
+        let line = |at: usize| format!("kept {}: {}", at + 1, spoken(old.get(at).copied().unwrap_or_default()));
         range.map(line).collect::<Vec<_>>()
     };
     let modifies = file.change == FileChange::Modify;
@@ -151,8 +151,9 @@ pub(super) fn body(review: &Review, id: HunkId, context: usize, numbered: bool) 
         for number in range {
             let line = texts.get(number).copied().unwrap_or_default();
             let index = if numbered { format!("line {}, ", at + 1) } else { String::new() };
-            let said = if item.is_divided() { format!(" ({})", decided(item.line_decision(at))) } else { String::new() };
-            told.push(format!("{index}{verb} {}{said}: {}", number + 1, lines::body(line)));
+            let said =
+                if item.is_divided() { format!(" ({})", decided(item.line_decision(at))) } else { String::new() };
+            told.push(format!("{index}{verb} {}{said}: {}", number + 1, spoken(line)));
             told.extend(item.comment(Some(at)).map(|text| format!("comment on that line: {text}")));
             at += 1;
         }
@@ -163,6 +164,16 @@ pub(super) fn body(review: &Review, id: HunkId, context: usize, numbered: bool) 
     told.extend(endings(&old, &new, item, modifies));
     told.extend(review.comment_on(Place::Hunk(id)).map(|text| format!("comment: {text}")));
     told
+}
+
+/// A line without its end; one that nobody would hear says what it is.
+fn spoken(line: &str) -> String {
+    let body = lines::body(line);
+    match body.chars().count() {
+        0 => "(empty line)".to_owned(),
+        blanks if body.trim().is_empty() => format!("({})", count(blanks, "blank")),
+        _ => body.to_owned(),
+    }
 }
 
 /// That the last line loses or gets its end, which no line shows.
@@ -230,7 +241,10 @@ pub(super) mod tests {
         let mut review = review();
         assert_eq!(summary(&review), "4 hunks in 3 files.");
         let heading = |review: &Review, file, hunk, number| super::heading(review, id(file, hunk), number, 4);
-        assert_eq!(heading(&review, 0, 0, 1), "hunk 1 of 4, a.rs, line 2, replaces 1 line by 1, located exactly, undecided");
+        assert_eq!(
+            heading(&review, 0, 0, 1),
+            "hunk 1 of 4, a.rs, line 2, replaces 1 line by 1, located exactly, undecided"
+        );
         assert_eq!(heading(&review, 1, 0, 3), "hunk 3 of 4, b.rs, a new file of 1 line, undecided");
         review.decide(id(2, 0), Decision::Rejected);
         assert_eq!(heading(&review, 2, 0, 4), "hunk 4 of 4, c.rs, deletes the file of 1 line, rejected");
@@ -249,7 +263,8 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn marks_are_words() {
+    fn marks_and_blanks_are_words() {
+        assert_eq!([spoken("\r\n"), spoken("   \n"), spoken(" x\n")], ["(empty line)", "(3 blanks)", " x"]);
         assert_eq!(mark_in_words("fuzzy 93 %"), "located by fuzzy 93 percent");
         assert_eq!(mark_in_words("syntax-error"), "breaks the syntax of the file");
         assert_eq!(mark_in_words("some-new-mark"), "some new mark");

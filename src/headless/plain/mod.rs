@@ -182,7 +182,7 @@ fn begin(start: &PlainStart, runner: Runner) -> Desk {
             all.extend(desk.session.add_files(files, read_only));
         }
     }
-    desk.session.returned_draft = Some(start.draft.clone()).filter(|draft| !draft.is_empty());
+    desk.session.outside.inserts.extend(Some(start.draft.clone()).filter(|draft| !draft.is_empty()));
     desk.perform(all);
     desk
 }

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::answer::AnswerLines;
-use super::phrases::in_words;
+use super::phrases::{in_words, page};
 use crate::session::{Answer, AnswerState, Entry, Level, Session};
 
 /// How far the transcript has been printed.
@@ -17,6 +17,8 @@ pub(super) struct Told {
     reasoned: usize,
     /// The word about the running turn that was printed last.
     status: String,
+    /// The turn of which it was told that the model thinks.
+    thought_in: u64,
     /// The message that was just typed: it stands there already.
     pub(super) typed: Option<String>,
     /// Whether what the model thinks aloud is printed.
@@ -68,7 +70,8 @@ impl Told {
             return;
         }
         let printed = entries.get(..self.marks.len()).unwrap_or_default();
-        if let Some((at, answer)) = printed.iter().enumerate().rev().find_map(|(at, entry)| Some((at, growing(entry)?))) {
+        if let Some((at, answer)) = printed.iter().enumerate().rev().find_map(|(at, entry)| Some((at, growing(entry)?)))
+        {
             self.open = Some((at, AnswerLines::after(&answer.text)));
         }
     }
@@ -114,7 +117,9 @@ impl Told {
                     Level::Warning => "warning",
                     Level::Error => "error",
                 };
-                lines.push(format!("{level}: {}", in_words(&notice.text)));
+                // What has several lines is a table.
+                let text = if notice.text.contains('\n') { page(&notice.text) } else { in_words(&notice.text) };
+                lines.push(format!("{level}: {text}"));
                 let hint = in_words(&notice.hint);
                 lines.extend((!hint.is_empty()).then(|| format!("hint: {hint}")));
             }
@@ -141,7 +146,10 @@ impl Told {
             return;
         }
         status.clone_into(&mut self.status);
-        if !matches!(status, "" | "waiting for the first word") {
+        let turn = session.turn.as_ref().map_or(0, |turn| turn.number);
+        // Some think between any two words.
+        let again = status == "thinking" && std::mem::replace(&mut self.thought_in, turn) == turn;
+        if !again && !matches!(status, "" | "waiting for the first word") {
             lines.push(format!("{status}."));
         }
     }

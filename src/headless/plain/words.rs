@@ -129,6 +129,20 @@ pub(super) fn parse(line: &str, review: &Review) -> Result<Word, String> {
     }
 }
 
+/// Whether a line is a word of the review, or an answer, and no message: where nothing is under review or asked, it must not go to a
+/// model. In a script a number and a letter are such, too; somebody who types may answer the model with them.
+pub(super) fn is_no_message(line: &str, in_script: bool) -> bool {
+    let line = line.trim();
+    let alone =
+        ["all", "none", "next", "show", "undo", "redo", "refused", "status", "write", "later", "abandon", "send back"];
+    let answers = ["y", "n", "yes", "no"];
+    let is_numbers =
+        |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || matches!(c, ',' | '-' | ' '));
+    let verbs = ["accept", "reject", "not", "pend", "show", "lines", "split", "join", "edit"];
+    let on_numbers = line.split_once(' ').is_some_and(|(verb, rest)| verbs.contains(&verb) && is_numbers(rest));
+    alone.contains(&line) || on_numbers || (in_script && (answers.contains(&line) || is_numbers(line)))
+}
+
 /// The hunks that are named by numbers and ranges, with commas or spaces between them, or by the path of their file.
 fn hunks(text: &str, review: &Review) -> Result<Vec<HunkId>, String> {
     let ids: Vec<HunkId> = review.ids().collect();
@@ -192,7 +206,8 @@ fn lines_of(text: &str, review: &Review) -> Result<Option<(HunkId, Range<usize>)
 }
 
 fn comment(rest: &str, review: &Review) -> Result<Word, String> {
-    let (target, text) = rest.split_once(char::is_whitespace).map_or((rest, ""), |(target, text)| (target, text.trim()));
+    let (target, text) =
+        rest.split_once(char::is_whitespace).map_or((rest, ""), |(target, text)| (target, text.trim()));
     if let Some(file) = file(target, review) {
         return Ok(Word::Comment(Place::File(file), text.to_owned()));
     }
@@ -233,7 +248,9 @@ mod tests {
     #[test]
     fn what_there_is_not_is_told_and_nothing_is_done() {
         let review = review();
-        for line in ["5", "0", "1-9", "3-1", "2x", "not", "reject", "accept 1 lines 9", "edit 1,2", "all 1", "yes", "send"] {
+        for line in
+            ["5", "0", "1-9", "3-1", "2x", "not", "reject", "accept 1 lines 9", "edit 1,2", "all 1", "yes", "send"]
+        {
             assert!(parse(line, &review).is_err(), "{line}");
         }
         assert_eq!(parse("7", &review), Err("There is no hunk 7. They are 1 to 4.".into()));
@@ -253,6 +270,19 @@ mod tests {
         assert_eq!(comment("comment 1 line by line"), (Place::Hunk(id(0, 0)), "line by line".into()));
         assert_eq!(comment("comment c.rs keep it"), (Place::File(2), "keep it".into()));
         assert_eq!(comment("comment 1"), (Place::Hunk(id(0, 0)), String::new()));
+    }
+
+    #[test]
+    fn a_word_of_the_review_is_no_message() {
+        for line in ["all", "write", "send back", "reject 2", "not 1,3-4"] {
+            assert!(is_no_message(line, false), "{line}");
+        }
+        for line in ["1", "yes", "2,3"] {
+            assert_eq!((is_no_message(line, false), is_no_message(line, true)), (false, true), "{line}");
+        }
+        for line in ["write a test", "not now", "all of them", "show me the code", "edit it"] {
+            assert!(!is_no_message(line, true), "{line}");
+        }
     }
 
     #[test]
