@@ -1,6 +1,8 @@
 //! The one place that reads a clock.
 
-use std::time::Instant;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// Measures how long something takes.
 #[derive(Debug, Clone, Copy)]
@@ -15,6 +17,45 @@ impl Stopwatch {
     /// Milliseconds since the start.
     pub fn ms(self) -> f64 {
         self.0.elapsed().as_secs_f64() * 1_000.0
+    }
+}
+
+/// Tells how much time has passed since it was made. One that stands still is moved by hand.
+#[derive(Debug, Clone)]
+pub struct Clock(Hands);
+
+#[derive(Debug, Clone)]
+enum Hands {
+    Running(Instant),
+    /// Milliseconds.
+    Still(Arc<AtomicU64>),
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self(Hands::Running(Instant::now()))
+    }
+}
+
+impl Clock {
+    /// A clock that stands still, for tests; copies of it move together.
+    pub fn still() -> Self {
+        Self(Hands::Still(Arc::default()))
+    }
+
+    /// Moves it on, if it stands still.
+    pub fn advance(&self, by: Duration) {
+        if let Hands::Still(passed) = &self.0 {
+            passed.fetch_add(u64::try_from(by.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        }
+    }
+
+    /// How much time has passed.
+    pub fn passed(&self) -> Duration {
+        match &self.0 {
+            Hands::Running(start) => start.elapsed(),
+            Hands::Still(passed) => Duration::from_millis(passed.load(Ordering::Relaxed)),
+        }
     }
 }
 

@@ -64,6 +64,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
         edit_rounds: settings.edit_rounds,
         verify_rounds: settings.verify_rounds,
         suggest_commands: settings.suggest_commands,
+        auto_commit: settings.auto_commit,
         editor: settings.editor.clone(),
         folder: root.path().to_owned(),
         rules: ModeRules { add_mentions: settings.add_mentions, accept_plan: settings.accept_plan },
@@ -139,6 +140,7 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool) -> Result<u8, Us
         edit_rounds: 0,
         verify_rounds: 0,
         suggest_commands: false,
+        auto_commit: settings.auto_commit,
         editor: settings.editor.clone(),
         folder: sample,
         // Nor do they wait for files.

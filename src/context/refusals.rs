@@ -29,15 +29,20 @@ pub fn refusals(outcomes: &[Outcome]) -> Option<String> {
             );
         }
     }
-    for (index, outcome) in open.iter().enumerate() {
-        push_refusal(&mut text, index + 1, outcome);
-    }
+    text.push_str(&listed(&open));
     text.push_str("\n\nSend these edits again and no others, in the same format, each whole, quoting the lines of the file exactly as they are.");
     Some(text)
 }
 
 const KEPT_ONE: &str =
     " The other one found its place and is kept: do not send it again, though the files do not show it yet.";
+
+/// Each of these edits with its reason and what the file says there.
+pub(super) fn listed(open: &[&Outcome]) -> String {
+    let mut text = String::new();
+    open.iter().enumerate().for_each(|(index, outcome)| push_refusal(&mut text, index + 1, outcome));
+    text
+}
 
 fn push_refusal(text: &mut String, number: usize, outcome: &Outcome) {
     let path = if outcome.path.is_empty() { "(no file name)" } else { &outcome.path };

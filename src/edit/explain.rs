@@ -113,6 +113,27 @@ pub(super) fn likely_line(text: &str, quote: &str) -> Option<usize> {
     (best.0 > 0).then_some(best.1 + 1)
 }
 
+/// The lines of `text` (1-based) at which as many lines as `quote` has share something with it, the likeliest first; at most
+/// `most`, and no two that overlap.
+pub fn likely_lines(text: &str, quote: &str, most: usize) -> Vec<usize> {
+    let wanted: BTreeSet<Cow<'_, str>> =
+        quote.lines().filter(|line| canon::is_telling(line)).map(canon::canon).collect();
+    let is_wanted: Vec<bool> =
+        text.lines().map(|line| canon::is_telling(line) && wanted.contains(&canon::canon(line))).collect();
+    let count = quote.lines().count().clamp(1, is_wanted.len().max(1));
+    let shared = |window: &[bool]| window.iter().filter(|is_wanted| **is_wanted).count();
+    let mut places: Vec<(usize, usize)> =
+        is_wanted.windows(count).map(shared).enumerate().filter(|(_, shared)| *shared > 0).collect();
+    places.sort_by_key(|(at, shared)| (Reverse(*shared), *at));
+    let mut found: Vec<usize> = Vec::new();
+    for (at, _) in places {
+        if found.len() < most && found.iter().all(|other| other.abs_diff(at) >= count) {
+            found.push(at);
+        }
+    }
+    found.into_iter().map(|at| at + 1).collect()
+}
+
 /// The lines of `text` where a quote of `count` lines that begins near `line` (1-based) may stand, and a few around.
 pub(super) fn excerpt(text: &str, line: usize, count: usize) -> Excerpt {
     let lines = lines::split(text);

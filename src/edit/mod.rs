@@ -49,6 +49,7 @@ mod whole_file;
 #[cfg(test)]
 mod tests;
 
+pub use explain::likely_lines;
 pub use flags::{HunkFlags, flag};
 pub use format::{EditFormat, FormatChoice};
 pub use heading::{Heading, Shape};

@@ -103,6 +103,8 @@ pub enum Flag {
     Generated,
     /// The file is one that the rules of the repository ignore.
     Ignored,
+    /// The file changed on disk where it was to go.
+    Conflict,
 }
 
 impl Flag {
@@ -120,6 +122,7 @@ impl Flag {
             Self::PathGuessed => "path-guessed",
             Self::Generated => "generated",
             Self::Ignored => "ignored",
+            Self::Conflict => "conflict",
         }
     }
 }
@@ -191,6 +194,11 @@ impl Outcome {
         let between = usize::from(hunk.base.is_empty());
         let touches = |(first, last)| hunk.base.start < last + between && first <= hunk.base.end + between;
         self.lines.is_some_and(touches)
+    }
+
+    /// Whether it had a place, which a change on disk took.
+    pub fn is_conflict(&self) -> bool {
+        self.flags.contains(&Flag::Conflict)
     }
 
     /// Whether the edit was refused and its author should try again: the file does not say already what it asks for.

@@ -41,6 +41,7 @@ impl Writing<'_> {
         let journal = journal_of(self.root, settings);
         let mut order = CommitOrder {
             weak_model: None,
+            wanted: None,
             fallback: commit_message(self.request),
             request: self.request.to_owned(),
             own_changes: settings.dirty_commits.or_else(|| (!self.asks()).then_some(false)),

@@ -95,6 +95,23 @@ impl ReviewHunk {
         self.comments.iter().map(|(line, text)| (*line, text.as_str()))
     }
 
+    /// Whether something of it is to be written: it is accepted, or a line of it is.
+    pub fn is_taken(&self) -> bool {
+        match &self.choice {
+            Choice::Whole(decision) => *decision == Decision::Accepted,
+            Choice::Lines(lines) => lines.contains(&Decision::Accepted),
+        }
+    }
+
+    /// Rejects what is not decided of it.
+    pub(super) fn reject_pending(&mut self) {
+        let rejected = |decision: Decision| if decision == Decision::Pending { Decision::Rejected } else { decision };
+        self.choice = match &self.choice {
+            Choice::Whole(decision) => Choice::Whole(rejected(*decision)),
+            Choice::Lines(lines) => Choice::of_lines(lines.iter().copied().map(rejected).collect()),
+        };
+    }
+
     /// Whether all of it was decided like that at once.
     pub(super) fn is_wholly(&self, decision: Decision) -> bool {
         self.choice == Choice::Whole(decision)

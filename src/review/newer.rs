@@ -37,6 +37,7 @@ impl Review {
     /// undecided or accepted is gone are returned.
     pub fn merge(&mut self, newer: Self) -> Vec<String> {
         let mut replaced = Vec::new();
+        let newer_paths: Vec<String> = newer.files.iter().map(|file| file.path.clone()).collect();
         for mut file in newer.files {
             match self.files.iter_mut().find(|old| old.path == file.path) {
                 Some(old) => {
@@ -49,7 +50,11 @@ impl Review {
                 None => self.files.push(file),
             }
         }
-        self.refused = newer.refused;
+        // A conflict with the disk is nothing that an answer settles, unless it is about that file.
+        let files = &newer_paths;
+        let mut conflicts = std::mem::take(&mut self.refused);
+        conflicts.retain(|outcome| outcome.is_conflict() && !files.contains(&outcome.path));
+        self.refused = [conflicts, newer.refused].concat();
         self.forget_steps();
         replaced
     }
@@ -100,21 +105,37 @@ impl FileReview {
         let old_items = older.items(&lines::split(old_text.as_deref().unwrap_or_default()));
         let groups: Vec<&[Item<'_>]> =
             old_items.chunk_by(|(one, _), (two, _)| one.hunk.base.end == two.hunk.base.start).collect();
-        let mut found = 0;
+        let (mut found, mut taken) = (0, vec![false; groups.len()]);
         let mut items: Vec<Item<'_>> = Vec::new();
         for (item, added) in self.items(&own) {
-            match groups.iter().find(|group| proposes(group, &item.hunk.base, &added)) {
-                Some(group) => {
+            match groups.iter().position(|group| proposes(group, &item.hunk.base, &added)) {
+                Some(index) => {
                     found += 1;
-                    items.extend(group.iter().cloned());
+                    taken[index] = true;
+                    items.extend(groups[index].iter().cloned());
                 }
                 None => items.push((item, added)),
             }
         }
+        // What was accepted stays, unless the newer one has something else there.
+        for (group, _) in groups.iter().zip(taken).filter(|(_, taken)| !taken) {
+            let is_accepted = group.iter().all(|(item, _)| item.decision() == Decision::Accepted);
+            let is_free = group.iter().all(|(item, _)| items.iter().all(|(other, _)| !touch(&item.hunk, &other.hunk)));
+            if is_accepted && is_free {
+                found += 1;
+                items.extend(group.iter().cloned());
+            }
+        }
+        items.sort_by_key(|(item, _)| (item.hunk.base.start, item.hunk.base.end));
         let (proposed, hunks) = woven(self.base.as_deref().unwrap_or_default(), items);
         (self.proposed, self.hunks) = (Some(Arc::from(proposed)), hunks);
         found == groups.len()
     }
+}
+
+/// Whether two hunks stand in the same lines of the base, or side by side.
+fn touch(one: &Hunk, other: &Hunk) -> bool {
+    one.base.start <= other.base.end && other.base.start <= one.base.end
 }
 
 /// Whether hunks that touch were proposed as those lines in that place.

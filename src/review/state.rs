@@ -113,6 +113,17 @@ impl Review {
         self.decide_where(|_| true, decision)
     }
 
+    /// Rejects every hunk that is not decided; how many those are.
+    pub fn reject_pending(&mut self) -> usize {
+        let pending: Vec<HunkId> = self.ids().filter(|id| self.decision(*id) == Decision::Pending).collect();
+        self.change_hunks(&pending, ReviewHunk::reject_pending)
+    }
+
+    /// Whether a hunk is accepted, or a line of one.
+    pub fn is_anything_taken(&self) -> bool {
+        self.files.iter().flat_map(|file| &file.hunks).any(ReviewHunk::is_taken)
+    }
+
     /// Sets the decision of some lines of a hunk (0-based, its removed lines first); how many changed. A file that is new,
     /// gone or moved is decided as a whole: none then.
     pub fn decide_lines(&mut self, id: HunkId, lines: Range<usize>, decision: Decision) -> usize {

@@ -42,6 +42,16 @@ impl Review {
         Some(cursor)
     }
 
+    /// Whether there is a step to take back.
+    pub fn can_undo(&self) -> bool {
+        !self.undo.is_empty()
+    }
+
+    /// Whether there is one that was taken back.
+    pub fn can_redo(&self) -> bool {
+        !self.redo.is_empty()
+    }
+
     /// Empties the undo history: what it names has moved.
     pub fn forget_steps(&mut self) {
         self.undo.clear();

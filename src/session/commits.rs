@@ -23,6 +23,8 @@ pub struct CommitOrder {
     pub allowance: Option<Dollars>,
     /// The weak model that was chosen in this session, if one was.
     pub weak_model: Option<String>,
+    /// Whether there is a commit at all; `None` for what the settings say.
+    pub wanted: Option<bool>,
 }
 
 /// Something to be done with git.
@@ -72,6 +74,10 @@ pub struct Commits {
     pub pending: usize,
     /// What was answered for the rest of the session about the user's own changes.
     own_changes: Option<bool>,
+    /// Whether the settings want no commit of what is written.
+    pub off: bool,
+    /// What was said of the commit of the write that is under way.
+    pub(super) wanted: Option<bool>,
 }
 
 impl Session {
@@ -83,6 +89,7 @@ impl Session {
             own_changes: self.commits.own_changes,
             allowance: self.allowance(),
             weak_model: self.choices.weak_model.clone(),
+            wanted: self.commits.wanted,
         }
     }
 

@@ -42,6 +42,7 @@ mod processes;
 mod question;
 mod queue;
 mod reading;
+mod reviewing;
 mod rounds;
 pub mod runner;
 mod sending;
@@ -86,6 +87,7 @@ pub use processes::{
 };
 pub use question::{Choice, Question, Subject};
 pub use queue::{Queue, Queued};
+pub use reviewing::{WritePlan, WritePreview};
 pub use spending::uncounted;
 pub use state::{Connection, Session, SurveyState};
 pub use suggesting::suggested;

@@ -1,12 +1,12 @@
 //! A proposal comes in, and what found no place goes back to the model by itself, a limited number of times.
 
-use super::effect::{ContextOrder, Effect};
+use super::effect::Effect;
 use super::state::{Connection, Session};
-use super::transcript::{self, Entry, Level};
+use super::transcript::Level;
 use super::turn::Turn;
 use super::writing::count;
 use crate::context;
-use crate::edit::Proposal;
+use crate::edit::{Outcome, Proposal};
 use crate::review::Review;
 
 /// How far the model is with one request of the developer.
@@ -20,12 +20,31 @@ pub(super) struct Rounds {
     pub(super) verified: usize,
     /// Whether it may be: the last answer came from it, and it still sends edits.
     may_ask: bool,
+    /// Refused edits that the answer to come is not about.
+    aside: Vec<Outcome>,
 }
 
 impl Rounds {
     /// No more rounds.
     pub(super) fn closed() -> Self {
         Self { asked: usize::MAX, ..Self::default() }
+    }
+
+    /// The developer has a word on the same request: its answers are mended on, and counted anew.
+    pub(super) fn begin_again(&mut self) {
+        (self.asked, self.verified) = (0, 0);
+    }
+
+    /// Keeps refused edits while the model is asked for others. Where its earlier answers are known, they say it themselves.
+    pub(super) fn keep_aside(&mut self, refused: Vec<Outcome>) {
+        self.aside = if self.replies.is_empty() { refused } else { Vec::new() };
+    }
+
+    /// One more round: which it is, and of how many.
+    pub(super) fn next(&mut self, most: usize) -> (usize, usize) {
+        self.asked = if self.asked == usize::MAX { 1 } else { self.asked + 1 };
+        self.may_ask = false;
+        (self.asked, most.max(self.asked))
     }
 }
 
@@ -47,6 +66,10 @@ impl Session {
             return Vec::new();
         }
         self.proposals += 1;
+        if self.request != request {
+            // What was said of hunks of another request is of no use for this one.
+            self.said.clear();
+        }
         self.request.clone_from(&request);
         let refused = newer.refused.len();
         if refused > 0 {
@@ -57,6 +80,7 @@ impl Session {
             let text = format!("The earlier proposal for {path} was replaced by the new one.");
             self.tell(Level::Info, text, "");
         }
+        self.review.refused.append(&mut self.rounds.aside);
         message.map_or_else(Vec::new, |message| self.ask_again(message, request))
     }
 
@@ -66,18 +90,6 @@ impl Session {
         if !is_free || !self.rounds.may_ask || self.rounds.asked >= self.edit_rounds {
             return Vec::new();
         }
-        self.rounds.asked += 1;
-        self.rounds.may_ask = false;
-        // What the developer is typing meanwhile stays in the composer.
-        let mut order = ContextOrder { draft: message.clone(), ..self.next_order() };
-        // The files are as they were for the request, so they stand before all that was said of it.
-        order.history.append(&mut order.exchange);
-        let earlier = order.history.len().saturating_sub(transcript::exchange(&self.transcript));
-        order.exchange = order.history.split_off(earlier);
-        let order = self.in_round(order);
-        let (round, of) = (self.rounds.asked, self.edit_rounds);
-        self.transcript.push(Entry::Again { text: message.clone(), round, of, answered: false });
-        self.begin(Turn::again(order.generation, message, request).in_mode(order.mode));
-        vec![Effect::Ask(Box::new(order))]
+        self.send_again(message, request)
     }
 }

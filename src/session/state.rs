@@ -22,7 +22,7 @@ use super::transcript::{Answer, AnswerState, Entry, Level};
 use super::turn::Turn;
 use super::watching::Watching;
 use super::who::Who;
-use crate::context::Mode;
+use crate::context::{Mode, Said};
 use crate::llm::LocalServer;
 use crate::models::{Dollars, Ledger, Model};
 use crate::repo_map::{Refresh, TagGraph};
@@ -163,6 +163,8 @@ pub struct Session {
     pub(super) doubted: Option<String>,
     /// The tokens of the largest request that the developer wanted sent all the same.
     pub(super) undoubted: usize,
+    /// What was said of hunks that were written or rejected since, for the next message about the review.
+    pub(super) said: Vec<Said>,
     /// The request behind the review, for the commit message.
     pub(super) request: String,
     pub(super) draft: String,
@@ -231,6 +233,7 @@ impl Session {
             last_spent: None,
             doubted: None,
             undoubted: 0,
+            said: Vec::new(),
             request: String::new(),
             draft: String::new(),
             keeping: Keeping::default(),

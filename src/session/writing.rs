@@ -15,12 +15,20 @@ impl Session {
         if self.writing {
             return Vec::new();
         }
-        if self.review.counts().accepted == 0 {
+        if !self.review.is_anything_taken() {
             let hint = "y accepts a hunk, Y a file, gy everything.";
             self.tell(Level::Info, "Nothing is accepted, so nothing was written.", hint);
             return Vec::new();
         }
-        let files: Vec<WriteOrder> = self.review.files.iter().flat_map(write_orders).collect();
+        let (held, free): (Vec<&FileReview>, Vec<&FileReview>) =
+            self.review.files.iter().partition(|file| self.review.has_conflict(&file.path));
+        let files: Vec<WriteOrder> = free.into_iter().flat_map(write_orders).collect();
+        let held: Vec<String> = held
+            .into_iter()
+            .filter(|file| file.composed() != Composed::Untouched)
+            .map(|file| file.path.clone())
+            .collect();
+        self.tell_held(&held);
         if files.is_empty() {
             return Vec::new();
         }
@@ -37,15 +45,26 @@ impl Session {
         };
         self.review = Review::default();
         self.forget_own_changes();
+        self.said.clear();
         self.rounds = Rounds::closed();
         self.tell(Level::Info, told, "");
     }
 
     pub(super) fn wrote(&mut self, written: Written) -> Vec<Effect> {
         self.writing = false;
+        self.commits.wanted = None;
+        self.remember_said(&written.paths);
         // What they proposed is decided: a later answer is about the files as they are now.
         self.rounds.replies.clear();
-        let hunks = self.review.counts().accepted;
+        let is_written = |file: &&FileReview| written.paths.contains(&file.path);
+        let hunks = self
+            .review
+            .files
+            .iter()
+            .filter(is_written)
+            .flat_map(|file| &file.hunks)
+            .filter(|item| item.is_taken())
+            .count();
         let rejected = self.review.counts().rejected;
         for path in &written.paths {
             self.review.settle(path);
@@ -120,6 +139,7 @@ impl Session {
 
     pub(super) fn not_written(&mut self, failure: Failure, stale: Vec<String>) -> Vec<Effect> {
         self.writing = false;
+        self.commits.wanted = None;
         let hint = if stale.is_empty() { failure.hint } else { "Nothing was written.".to_owned() };
         self.tell(Level::Error, failure.message, hint);
         if stale.is_empty() { Vec::new() } else { vec![Effect::Reread(stale)] }
@@ -139,10 +159,17 @@ impl Session {
         };
         let gone = match lost {
             0 => String::new(),
-            1 => " One hunk lost its place; it is shown at the top of the review.".to_owned(),
-            lost => format!(" {lost} hunks lost their place; they are shown at the top of the review."),
+            lost if !self.review.has_conflict(path) => {
+                format!(" {} lost the place for good; the top of the review shows what was lost.", count(lost, "hunk"))
+            }
+            1 => " One hunk lost its place; the conflict is shown at the top of the review.".to_owned(),
+            lost => format!(" {lost} hunks lost their place; the conflicts are shown at the top of the review."),
         };
-        let hint = if kept > 0 { "Look once more, then write again with w." } else { "Ask again for what was lost." };
+        let hint = if lost > 0 {
+            "Settle what is in conflict, then write again; the other files can be written before."
+        } else {
+            "Look once more, then write again."
+        };
         self.tell(Level::Warning, format!("{path} was read again.{moved}{gone}"), hint);
     }
 }

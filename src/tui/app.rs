@@ -157,6 +157,8 @@ pub struct App {
     pub(super) attention: Attention,
     /// The proposals that the review pane has turned to.
     pub(super) seen_proposals: usize,
+    /// Against keys that were meant for what was there before.
+    pub guard: super::act::Guard,
 }
 
 impl App {
@@ -201,6 +203,7 @@ impl App {
             was_reviewing: false,
             attention: Attention::default(),
             seen_proposals: 0,
+            guard: super::act::Guard::default(),
         };
         (app, run(effects))
     }
@@ -286,7 +289,11 @@ impl App {
             Action::FindServers | Action::CopyPrompt | Action::PasteReply => {
                 self.session.connection == Connection::None
             }
-            Action::Write => self.session.review.counts().accepted > 0,
+            Action::Write => self.session.review.is_anything_taken(),
+            // The bar is for what is wanted next; the help tells of the others.
+            Action::EditFile | Action::CommentFile | Action::OpenFile | Action::WriteOther => false,
+            Action::Reask | Action::ReaskAll | Action::Dismiss => !self.session.review.refused.is_empty(),
+            Action::SendReview => self.session.has_feedback(),
             Action::Abandon => self.reviewing(),
             Action::Redraw | Action::Suspend | Action::Quit | Action::FocusPrevious => false,
             Action::FocusChat => self.focus != Pane::Chat,

@@ -138,6 +138,11 @@ impl Composer {
         self.area.insert_str(text.replace(CHIP_SPACE, " "));
     }
 
+    /// Says something else while it is empty.
+    pub fn ask_for(&mut self, what: &str) {
+        self.area.set_placeholder_text(what);
+    }
+
     /// Takes the styles of another theme.
     pub fn wear(&mut self, theme: &Theme) {
         self.style = theme.style(Role::Text);

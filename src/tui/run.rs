@@ -85,6 +85,8 @@ pub struct Start {
     pub verify_rounds: usize,
     /// Whether commands that the model suggests are offered.
     pub suggest_commands: bool,
+    /// Whether what is written is committed by itself.
+    pub auto_commit: bool,
     /// The editor for messages, if the settings name one.
     pub editor: Option<String>,
     /// The root, for the editor to start in.
@@ -237,6 +239,7 @@ fn begin(start: &Start) -> (App, Vec<Task>) {
     session.edit_rounds = start.edit_rounds;
     session.processes.rounds = start.verify_rounds;
     session.processes.suggestions = start.suggest_commands;
+    session.commits.off = !start.auto_commit;
     session.rules = start.rules;
     session.spending_cap = start.spending_cap;
     session.standing.clone_from(&start.read);

@@ -36,7 +36,7 @@ impl App {
 
     /// Takes in a report of the runner.
     pub fn report(&mut self, report: Report) -> Vec<Task> {
-        let held = (self.context_title(), self.review_path());
+        let (held, guarded) = ((self.context_title(), self.review_path()), self.guarded());
         self.completion.note(&report);
         self.previews.note(&report);
         self.note_for_map(&report);
@@ -48,6 +48,7 @@ impl App {
         if let Some(overlay) = &mut self.overlay {
             overlay.refresh(&self.session.paths);
             overlay.refresh_logs(&self.session.processes.logs);
+            overlay.refresh_place(&self.previews);
         }
         let mut tasks = run(effects);
         tasks.extend(run(self.session.next_queued()));
@@ -61,6 +62,7 @@ impl App {
         self.settle();
         tasks.extend(self.sift_anew());
         tasks.extend(self.want_look());
+        self.guard(guarded.as_ref());
         tasks.extend(self.complete_anew());
         tasks
     }
@@ -69,7 +71,7 @@ impl App {
     fn look(&mut self, focused: bool) -> Vec<Task> {
         self.attention.focused = Some(focused);
         self.attention.unseen &= !focused;
-        Vec::new()
+        if focused { self.hold_against_disk() } else { Vec::new() }
     }
 
     /// A text was handed to the clipboard; `native` if the system's own clipboard took it.
@@ -273,6 +275,7 @@ impl App {
                 self.completion.hush();
                 self.typed(|app| app.composer.set(&text))
             }
+            Reply::Review(reply) => self.review_reply(reply),
             reply => self.chosen_in_list(reply),
         }
     }

@@ -13,6 +13,7 @@ mod modes;
 mod outside;
 mod repositories;
 mod resize;
+mod review;
 mod rounds;
 mod sessions;
 mod stale;

@@ -4,7 +4,7 @@ use super::{HARBOUR, REQUEST, harbour_repo, open, quit, search_replace, send};
 use crate::support::server::{ModelServer, Step};
 
 #[test]
-fn a_file_changed_meanwhile_is_not_overwritten_and_what_still_fits_can_be_written() {
+fn a_file_changed_meanwhile_is_not_overwritten_and_waits_while_a_conflict_is_open() {
     let repo = harbour_repo();
     let server = ModelServer::start(vec![Step::reply(&search_replace())]);
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
@@ -22,13 +22,10 @@ fn a_file_changed_meanwhile_is_not_overwritten_and_what_still_fits_can_be_writte
     pty.wait_for("0 pending · ✓ 1 · ✗ 0");
     assert_eq!(repo.read("harbour.py"), mine, "overwritten");
     assert_eq!(repo.subjects(), ["Start the harbour"]);
+    // What stands there now is the user's: the file waits until he says what becomes of it.
     pty.key("w");
-    pty.wait_for("Commit your own changes first?");
-    pty.key("n");
-    pty.wait_for("Wrote 1 hunk of 1 file");
-    assert_eq!(repo.read("harbour.py"), mine.replace("TABLE[name]", "TABLE.get(name, 0.0)"));
-    // The commit would have taken the user's own change along.
-    pty.wait_for("uncommitted changes of your own");
+    pty.wait_for("Not written, because 1 conflict in it is open: harbour.py");
+    assert_eq!(repo.read("harbour.py"), mine, "overwritten");
     assert_eq!(repo.subjects(), ["Start the harbour"]);
     quit(&mut pty);
 }
@@ -69,7 +66,7 @@ fn a_file_deleted_meanwhile_stays_deleted() {
     std::fs::remove_file(repo.path().join("harbour.py")).unwrap();
     pty.key("w");
     pty.wait_for("harbour.py changed on disk");
-    pty.wait_for("lost their place");
+    pty.wait_for("lost the place for good");
     assert!(!repo.has("harbour.py"), "made again");
     assert_eq!(repo.subjects(), ["Start the harbour"]);
     quit(&mut pty);

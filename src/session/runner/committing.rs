@@ -122,7 +122,7 @@ impl Runner {
         let settings = &self.shared.outfit.settings;
         let own_changes = order.own_changes.or(settings.dirty_commits);
         let order = CommitOrder { own_changes, ..order };
-        let wanted = settings.auto_commit.then_some(&order);
+        let wanted = order.wanted.unwrap_or(settings.auto_commit).then_some(&order);
         let (mut written, pending) = match write(&self.shared.root, self.journal().as_ref(), files, wanted) {
             Ok(WriteOutcome::Written(written, pending)) => (written, pending),
             Ok(WriteOutcome::OwnChanges(paths)) => return (Report::Git(GitReport::OwnChanges(paths)), None),

@@ -16,14 +16,20 @@ mod past;
 mod reading;
 mod rerun;
 mod review;
+mod review_comment;
 mod review_edit;
 mod review_failed;
 mod review_moves;
 mod review_views;
 mod settings;
+#[cfg(test)]
+mod review_tests;
+mod review_why;
+mod review_write;
 mod showing;
 mod waiting;
 
 pub(crate) use command::is_command;
 pub use past::Recall;
 pub use review_edit::{DraftPart, ReviewDraft};
+pub use review_why::Guard;

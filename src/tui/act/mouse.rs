@@ -4,7 +4,7 @@
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Rect;
 
-use crate::tui::action::{Action, Pane};
+use crate::tui::action::Pane;
 use crate::tui::app::{App, Task};
 use crate::tui::hits::Hit;
 

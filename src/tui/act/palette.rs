@@ -98,6 +98,9 @@ impl App {
     /// Why an action would do nothing now; `None` if it would do something.
     pub(in crate::tui) fn why_not(&self, info: &ActionInfo) -> Option<&'static str> {
         let session = &self.session;
+        if let Some(why) = self.review_why_not(info.action) {
+            return Some(why);
+        }
         match info.action {
             Action::Send if self.composer.is_empty() => Some("there is no message"),
             Action::PickSymbol if session.symbols.is_none() => Some("the repository is still being read"),
@@ -108,8 +111,6 @@ impl App {
             Action::ReadTranscript | Action::SearchTranscript if session.transcript.is_empty() => {
                 Some("nothing was said yet")
             }
-            Action::Undo if !self.reviewing() => Some("nothing is under review"),
-            Action::Write if self.reviewing() && !self.enabled(info.action) => Some("nothing is accepted"),
             Action::StopReading if !matches!(session.survey, SurveyState::Reading(..)) => Some("nothing is being read"),
             Action::ReadOn if !matches!(session.survey, SurveyState::Partial(..)) => Some("no file was left out"),
             Action::Zoom | Action::ZoomHere if self.is_alone() => Some("the pane has the whole screen already"),

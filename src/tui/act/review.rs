@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::edit::FileChange;
 use crate::review::{Decision, HunkId, ReviewHunk};
 use crate::tui::action::{Action, Pane, Scope};
-use crate::tui::app::{App, ReviewItem, Task, run};
+use crate::tui::app::{App, ReviewItem, Task};
 
 impl App {
     pub(in crate::tui) fn act_on_review(&mut self, action: Action) -> Option<Vec<Task>> {
@@ -24,11 +24,6 @@ impl App {
             {
                 self.scroll_arriving(action);
             }
-            Action::Write => return Some(run(self.session.write_accepted())),
-            Action::Abandon if !self.reviewing() => self.hint = "there is nothing under review".into(),
-            // What found no place cannot be decided, so there is nothing to lose and nothing to ask.
-            Action::Abandon if self.session.review.files.is_empty() => self.session.abandon_review(),
-            Action::Abandon => self.ask_to_abandon(),
             Action::Undo | Action::Redo => self.take_back(action),
             _ if of_review && !self.reviewing() => {
                 self.hint = "there is nothing under review".into();

@@ -56,16 +56,37 @@ impl ReviewDraft {
 impl App {
     /// What opens something or goes beyond the review.
     pub(super) fn act_beyond_review(&mut self, action: Action) -> Option<Vec<Task>> {
+        if self.is_too_soon(action) {
+            return Some(self.say("this has just changed; look, then decide"));
+        }
+        // A write that has nothing to write says so at length.
+        let why_not =
+            self.review_why_not(action).filter(|_| !matches!(action, Action::Write | Action::Undo | Action::Redo));
+        if let Some(why) = why_not {
+            return Some(self.say(why));
+        }
         Some(match action {
             Action::EditHunk => self.edit_hunk(),
             Action::EditFile => self.edit_review_file(),
             Action::OpenFile => self.open_real_file(),
+            Action::Comment => self.comment_here(),
+            Action::CommentFile => self.comment_on_file(),
+            Action::SendReview => self.show_feedback(),
+            Action::Write => self.write_review(false),
+            Action::WriteOther => self.write_review(true),
+            Action::Reask => self.ask_for_refused(false),
+            Action::ReaskAll => self.ask_for_refused(true),
+            Action::Dismiss => self.dismiss_refused(),
+            Action::Abandon => self.abandon_review(),
             _ => return None,
         })
     }
 
     /// Opens the lines that the hunk under the cursor adds.
     pub(super) fn edit_hunk(&mut self) -> Vec<Task> {
+        if let Some(index) = self.refused_here() {
+            return self.open_refused(index);
+        }
         let Some((id, line)) = self.line_here() else { return Vec::new() };
         let Some(file) = self.session.review.files.get(id.file) else { return Vec::new() };
         let Some((removed, text)) = file.texts_of(id.hunk).filter(|_| file.proposed.is_some()) else {
@@ -209,6 +230,13 @@ impl App {
         let (text, line) = with_markers(&now, place, outcome);
         let edit = (outcome.quote.clone(), outcome.replacement.clone());
         open(ReviewDraft { path: outcome.path.clone(), text, line, part: DraftPart::Refused { now, edit } })
+    }
+
+    /// Whoever comes back may have changed files under review elsewhere.
+    pub(in crate::tui) fn hold_against_disk(&mut self) -> Vec<Task> {
+        let files = self.session.review.files.iter().filter(|file| file.base.is_some());
+        let paths: Vec<String> = files.map(|file| file.name_on_disk().to_owned()).collect();
+        if paths.is_empty() || self.session.writing { Vec::new() } else { vec![Task::Run(Effect::Reread(paths))] }
     }
 
     /// A file was open in the editor: what is under review of it must be held against what it says now.
@@ -365,7 +393,7 @@ mod tests {
         app.focus = Pane::Review;
         for keys in ["e", "E"] {
             assert!(press(&mut app, keys).iter().all(|task| !matches!(task, Task::Edit(_))));
-            assert!(app.hint.contains("no text to edit"), "{}", app.hint);
+            assert!(app.hint.contains("the file is to go"), "{}", app.hint);
         }
     }
 }

@@ -1,9 +1,97 @@
 //! Edits that found no place, and hunks whose place is gone: asked for again, put in by hand, or put away.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::edit::Outcome;
+use crate::review::PlaceError;
+use crate::session::Effect;
 use crate::text::lines;
+use crate::tui::action::Action;
+use crate::tui::app::{App, Task, run};
+use crate::tui::overlay::{PlaceDeed, Overlay, PlaceBox, Placing, ReviewBox};
+use crate::tui::preview::Preview;
+
+impl App {
+    /// Shows where a refused edit may belong.
+    pub(in crate::tui) fn open_refused(&mut self, index: usize) -> Vec<Task> {
+        let Some(outcome) = self.session.review.refused.get(index).cloned() else { return Vec::new() };
+        if outcome.path.is_empty() {
+            return self.say("the edit names no file, so there is no place for it; ask for it again");
+        }
+        let known = self.session.review.files.iter().find(|file| file.path == outcome.path);
+        let now = known.and_then(|file| file.base.clone());
+        let path = outcome.path.clone();
+        let task = if now.is_none() { self.previews.want(&path) } else { None };
+        let now = now.or_else(|| match self.previews.get(&path) {
+            Some(Preview::Text(text)) => Some(Arc::clone(text)),
+            Some(Preview::Reading | Preview::None(_)) | None => None,
+        });
+        self.overlay = Some(Overlay::Review(ReviewBox::Place(PlaceBox::new(outcome, now))));
+        task.into_iter().collect()
+    }
+
+    /// Sends the refused edit under the cursor back to the model, or all of them.
+    pub(super) fn ask_for_refused(&mut self, all: bool) -> Vec<Task> {
+        let one = if all { None } else { self.refused_here() };
+        if !all && one.is_none() {
+            return Vec::new();
+        }
+        run(self.session.ask_for_refused(one))
+    }
+
+    /// Puts the refused edit under the cursor away.
+    pub(super) fn dismiss_refused(&mut self) -> Vec<Task> {
+        let Some(index) = self.refused_here() else { return Vec::new() };
+        self.put_away(index)
+    }
+
+    fn put_away(&mut self, index: usize) -> Vec<Task> {
+        if !self.session.review.dismiss(index) {
+            return Vec::new();
+        }
+        let told = match self.session.review.refused.len() {
+            0 => "put away".to_owned(),
+            left => format!("put away; {left} left without a place"),
+        };
+        let undo = self.keys.first(Action::Undo);
+        let told = format!("{told} · {undo} takes it back");
+        self.say(&told)
+    }
+
+    /// Does what was chosen for an edit without a place, if that is still there.
+    pub(super) fn placed(&mut self, placing: Placing) -> Vec<Task> {
+        let Placing { path, edit, now, deed } = placing;
+        let is_it =
+            |outcome: &Outcome| outcome.path == path && (&outcome.quote, &outcome.replacement) == (&edit.0, &edit.1);
+        let Some(index) = self.session.review.refused.iter().position(is_it) else {
+            return self.say("the edit is not there any more");
+        };
+        match (deed, now) {
+            (PlaceDeed::Dismiss, _) => self.put_away(index),
+            (PlaceDeed::Ask, _) => run(self.session.ask_for_refused(Some(index))),
+            (PlaceDeed::Edit(place), Some(now)) => {
+                let outcome = self.session.review.refused.get(index).cloned();
+                outcome.map_or_else(Vec::new, |outcome| self.edit_refused(&outcome, &now, place))
+            }
+            (PlaceDeed::Put(place), Some(now)) => {
+                match self.session.review.place(Some(index), &path, &now, place, &edit.1) {
+                    Ok(id) => self.settled(Some(id), "it is a hunk of the review now; decide on it"),
+                    Err(error) => {
+                        let hint = "Choose another place, or put it in with the editor.";
+                        let mut tasks = self.refuse(format!("The edit for {path} was not put in: {error}."), hint);
+                        if error == PlaceError::Stale {
+                            tasks.push(Task::Run(Effect::Reread(vec![path])));
+                        }
+                        self.hint = format!("not put in: {error}");
+                        tasks
+                    }
+                }
+            }
+            (PlaceDeed::Edit(_) | PlaceDeed::Put(_), None) => Vec::new(),
+        }
+    }
+}
 
 /// The marks around the place of an edit in a text that the user changes by hand.
 pub(super) const MARKS: [&str; 3] = ["<<<<<<< the file says", "||||||| the edit quotes", ">>>>>>> the edit proposes"];

@@ -269,8 +269,22 @@ actions! {
     EditFile: "edit-file", REVIEW, ["E"], "edit file";
     /// Open the file on disk in the editor, at the line under the cursor.
     OpenFile: "open-file", REVIEW, ["o"], "open file";
+    /// Comment on the selected lines, the line or the hunk.
+    Comment: "comment", REVIEW, ["c"], "comment";
+    /// Comment on the file.
+    CommentFile: "comment-file", REVIEW, ["C"], "comment file";
+    /// Show what goes to the model about comments, rejected hunks and edits without a place, and send it.
+    SendReview: "send-review", REVIEW, ["m"], "to the model";
+    /// Send the edit without a place under the cursor back to the model.
+    Reask: "re-ask", REVIEW, ["r"], "ask again";
+    /// Send all edits without a place back to the model.
+    ReaskAll: "re-ask-all", REVIEW, ["R"], "ask all again";
+    /// Put the edit without a place under the cursor away.
+    Dismiss: "dismiss", REVIEW, ["d", "Delete"], "put away";
     /// Write the accepted hunks, and only those, and commit them.
     Write: "write", REVIEW, ["w"], "write";
+    /// Write without a commit, or with one where the settings want none.
+    WriteOther: "write-other-way", REVIEW, ["W"], "write without commit";
     /// Abandon the whole review; nothing is written.
     Abandon: "abandon", REVIEW, ["x"], "abandon";
 }

@@ -14,6 +14,7 @@ mod peek;
 mod settings;
 mod symbols;
 mod prompt;
+mod review;
 mod viewer;
 mod voice;
 mod why;
@@ -50,6 +51,7 @@ pub use peek::{Peek, Place};
 use settings::SettingsList;
 use symbols::SymbolList;
 use prompt::PromptView;
+pub use review::{CommentBox, CommentPlace, PlaceBox, PlaceDeed, Placing, ReviewBox, ReviewReply, SendBox, WriteBox};
 use viewer::Viewer;
 use voice::VoiceMeter;
 use why::WhyView;
@@ -93,6 +95,8 @@ pub enum Overlay {
     Prompt(PromptView),
     /// Why something stands in the map where it does.
     Why(WhyView),
+    /// What the review has opened.
+    Review(ReviewBox),
 }
 
 /// What an overlay says to a key.
@@ -157,6 +161,8 @@ pub enum Reply {
     KeepSetting(Box<SettingRow>),
     /// Take this setting out of the user's file.
     ForgetSetting(Box<SettingRow>),
+    /// What was said in a box of the review.
+    Review(ReviewReply),
 }
 
 impl Reply {
@@ -301,6 +307,13 @@ impl Overlay {
         }
     }
 
+    /// Takes in the text of a file that was read meanwhile, if an edit is to be placed in it.
+    pub fn refresh_place(&mut self, previews: &Previews) {
+        if let Self::Review(ReviewBox::Place(place)) = self {
+            place.refresh(previews);
+        }
+    }
+
     /// Takes a key.
     pub fn key(&mut self, key: KeyEvent) -> Reply {
         match self {
@@ -333,6 +346,7 @@ impl Overlay {
             Self::Symbols(symbols) => symbols.key(key),
             Self::Settings(settings) => settings.key(key),
             Self::Line(line) => line.key(key),
+            Self::Review(review) => review.key(key),
             Self::Inputs(picker, inputs) => past::chosen(picker.key(key), inputs, |text| Reply::Recall(text.clone())),
             Self::Confirm(question) => question.key(key),
         }
@@ -346,6 +360,7 @@ impl Overlay {
             Self::Peek(_) | Self::Why(_) => {}
             Self::Help(help) => help.paste(text),
             Self::Line(line) => line.paste(text),
+            Self::Review(review) => review.paste(text),
             Self::Log(logs) => logs.paste(text),
             Self::Read(_) | Self::Confirm(_) | Self::Ask(_) | Self::Voice(_) => {}
             other => {
@@ -374,6 +389,7 @@ impl Overlay {
             | Self::Peek(_)
             | Self::Prompt(_)
             | Self::Why(_)
+            | Self::Review(_)
             | Self::Line(_) => None,
         }
     }
@@ -406,7 +422,7 @@ impl Overlay {
             Self::Read(viewer) => viewer.wheel(by),
             Self::Help(help) => help.wheel(by),
             Self::Log(logs) => logs.wheel(by),
-            Self::Paste(_) | Self::Confirm(_) | Self::Ask(_) | Self::Voice(_) | Self::Line(_) => {}
+            Self::Paste(_) | Self::Confirm(_) | Self::Ask(_) | Self::Voice(_) | Self::Line(_) | Self::Review(_) => {}
             Self::Peek(peek) => peek.wheel(by),
             Self::Prompt(prompt) => prompt.wheel(by),
             Self::Why(why) => why.wheel(by),
@@ -456,6 +472,7 @@ impl Overlay {
             Self::Why(why) => why.draw(frame, screen, theme),
             Self::Confirm(question) => question.draw(frame, screen, theme),
             Self::Line(line) => line.draw(frame, screen, theme),
+            Self::Review(review) => review.draw(frame, screen, theme, sight),
             Self::Files(..)
             | Self::Servers(..)
             | Self::Sessions(_)

@@ -1,0 +1,292 @@
+//! The message that tells the model what became of its changes: which were taken and which not, what the user made of them, and
+//! what he noted. Facts only, each with its place.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use super::fence::fence_for;
+use super::refusals;
+use crate::edit::Outcome;
+use crate::review::{Decision, FileReview, Review, ReviewHunk};
+use crate::text::lines;
+
+/// Lines of a hunk that are quoted.
+const QUOTED: usize = 40;
+
+/// What was said of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Accepted, and in the file.
+    Written,
+    /// Accepted; the file does not have it yet.
+    Accepted,
+    /// Not to be made.
+    Rejected,
+    /// Not decided yet.
+    Pending,
+}
+
+/// A hunk with what was said of it, or the comment on a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// The file.
+    pub path: String,
+    /// The lines that it adds (1-based, in the text with all changes), or where it stood if it adds none.
+    pub place: Range<usize>,
+    /// What was said of it; `None` for a file as a whole.
+    pub verdict: Option<Verdict>,
+    /// Its lines with `-` and `+` before them.
+    pub change: String,
+    /// What was proposed there, if the user has written something else.
+    pub original: Option<String>,
+    /// What was noted: the number of the line and the line, unless it is about all of it; and the text.
+    pub notes: Vec<(Option<(usize, String)>, String)>,
+}
+
+impl Said {
+    /// Whether there is more to tell of it than that it was accepted or waits.
+    pub fn is_telling(&self) -> bool {
+        self.verdict == Some(Verdict::Rejected) || self.original.is_some() || !self.notes.is_empty()
+    }
+
+    /// The same, of a hunk that is in the file by now.
+    pub fn written(mut self) -> Self {
+        self.verdict = self.verdict.map(|verdict| match verdict {
+            Verdict::Accepted => Verdict::Written,
+            other => other,
+        });
+        self
+    }
+}
+
+/// What was said of a file under review and its hunks, in reading order.
+pub fn said(file: &FileReview) -> Vec<Said> {
+    let base = lines::split(file.base.as_deref().unwrap_or_default());
+    let proposed = lines::split(file.proposed.as_deref().unwrap_or_default());
+    let whole = Said {
+        path: file.path.clone(),
+        place: 0..0,
+        verdict: None,
+        change: String::new(),
+        original: None,
+        notes: vec![(None, file.comment.clone())],
+    };
+    let hunks = file.hunks.iter().map(|item| said_of(&file.path, item, &base, &proposed));
+    (!file.comment.is_empty()).then_some(whole).into_iter().chain(hunks).collect()
+}
+
+fn said_of(path: &str, item: &ReviewHunk, base: &[&str], proposed: &[&str]) -> Said {
+    let (old, new) = (item.hunk.base.clone(), item.hunk.proposed.clone());
+    let removed = base.get(old.clone()).unwrap_or_default();
+    let added = proposed.get(new.clone()).unwrap_or_default();
+    let signed = |sign: char, line: &&str| format!("{sign}{}\n", lines::body(line));
+    let all: Vec<String> =
+        removed.iter().map(|line| signed('-', line)).chain(added.iter().map(|line| signed('+', line))).collect();
+    let number = |line: usize| if line < old.len() { old.start + line + 1 } else { new.start + line - old.len() + 1 };
+    let note = |(line, text): (Option<usize>, &str)| {
+        let line = line.map(|line| (number(line), all.get(line).map_or("", |line| line.trim_end()).to_owned()));
+        (line, text.to_owned())
+    };
+    let verdict = match item.decision() {
+        Decision::Accepted => Verdict::Accepted,
+        Decision::Rejected => Verdict::Rejected,
+        Decision::Pending => Verdict::Pending,
+    };
+    let place = if new.is_empty() { &old } else { &new };
+    Said {
+        path: path.to_owned(),
+        place: place.start + 1..place.end.max(place.start + 1) + 1,
+        verdict: Some(verdict),
+        change: cut(&all),
+        original: item.original().map(str::to_owned),
+        notes: item.comments().map(note).collect(),
+    }
+}
+
+/// The first lines, and how many there are besides.
+fn cut(all: &[String]) -> String {
+    let mut text: String = all.iter().take(QUOTED).map(String::as_str).collect();
+    if all.len() > QUOTED {
+        let _ = writeln!(text, "… {} more lines", all.len() - QUOTED);
+    }
+    text
+}
+
+/// The message about what is under review and what was said `before` of hunks that are not any more; `None` if there is nothing to
+/// tell but that hunks were accepted or wait.
+pub fn feedback(review: &Review, before: &[Said]) -> Option<String> {
+    let now: Vec<Said> = review.files.iter().flat_map(said).collect();
+    let all: Vec<&Said> = before.iter().chain(&now).collect();
+    let open: Vec<&Outcome> = review.refused.iter().filter(|outcome| outcome.is_open()).collect();
+    if open.is_empty() && !all.iter().any(|said| said.is_telling()) {
+        return None;
+    }
+    let mut text = "This is what became of your changes.".to_owned();
+    push_counts(&mut text, &all);
+    let rejected = all.iter().filter(|said| said.verdict == Some(Verdict::Rejected) && said.notes.is_empty());
+    push_all(&mut text, "Rejected; these are not made:", rejected, |text, said| {
+        let _ = write!(text, "\n{}:", said.named());
+        push_fenced(text, "diff", &said.change);
+    });
+    let edited = all.iter().filter(|said| said.original.is_some());
+    push_all(&mut text, "Accepted with other words than yours:", edited, |text, said| {
+        let _ = write!(text, "\n{} is now:", said.named());
+        push_fenced(text, "diff", &said.change);
+    });
+    let noted = all.iter().filter(|said| !said.notes.is_empty());
+    push_all(&mut text, "Comments:", noted, |text, said| push_notes(text, said));
+    if !open.is_empty() {
+        text.push_str("\n\nThese edits found no place and were left out:");
+        text.push_str(&refusals::listed(&open));
+    }
+    text.push_str(
+        "\n\nWhat is accepted or not decided is kept: do not send it again, though the files do not show all of it yet. Send edits \
+         for what the comments ask for and for what found no place, and no others.",
+    );
+    Some(text)
+}
+
+impl Said {
+    /// `src/a.rs, lines 12 to 15 (rejected)`.
+    fn named(&self) -> String {
+        let path = &self.path;
+        let (first, last) = (self.place.start, self.place.end.saturating_sub(1));
+        match self.place.len() {
+            0 => path.clone(),
+            1 => format!("{path}, line {first}"),
+            _ => format!("{path}, lines {first} to {last}"),
+        }
+    }
+
+    fn state(&self) -> &'static str {
+        match self.verdict {
+            Some(Verdict::Written) => " (accepted and written)",
+            Some(Verdict::Accepted) => " (accepted)",
+            Some(Verdict::Rejected) => " (rejected)",
+            Some(Verdict::Pending) => " (not decided)",
+            None => "",
+        }
+    }
+}
+
+fn push_notes(text: &mut String, said: &Said) {
+    for (line, note) in &said.notes {
+        match line {
+            Some((number, quoted)) => {
+                let _ = write!(text, "\n{}:{number}{}:", said.path, said.state());
+                push_fenced(text, "diff", &format!("{quoted}\n"));
+            }
+            None if said.verdict.is_some() => {
+                let _ = write!(text, "\n{}{}:", said.named(), said.state());
+                push_fenced(text, "diff", &said.change);
+            }
+            None => {
+                let _ = write!(text, "\n{}, the file as a whole:", said.path);
+            }
+        }
+        let _ = write!(text, "\n{}\n", note.trim());
+    }
+}
+
+fn push_all<'s>(
+    text: &mut String,
+    heading: &str,
+    all: impl Iterator<Item = &'s &'s Said>,
+    push: impl Fn(&mut String, &Said),
+) {
+    for (number, said) in all.enumerate() {
+        if number == 0 {
+            let _ = write!(text, "\n\n{heading}\n");
+        }
+        push(text, said);
+    }
+    text.truncate(text.trim_end().len());
+}
+
+/// How many hunks of each file stand where.
+fn push_counts(text: &mut String, all: &[&Said]) {
+    let mut paths: Vec<&str> = all.iter().map(|said| said.path.as_str()).collect();
+    let mut seen = std::collections::BTreeSet::new();
+    paths.retain(|path| seen.insert(*path));
+    for path in paths {
+        let count = |verdict| all.iter().filter(|said| said.path == path && said.verdict == Some(verdict)).count();
+        let words = [
+            (Verdict::Written, "accepted and written"),
+            (Verdict::Accepted, "accepted, not written yet"),
+            (Verdict::Rejected, "rejected"),
+            (Verdict::Pending, "not decided"),
+        ];
+        let parts: Vec<String> = words
+            .into_iter()
+            .filter_map(|(verdict, word)| {
+                Some(count(verdict)).filter(|count| *count > 0).map(|count| format!("{count} {word}"))
+            })
+            .collect();
+        if !parts.is_empty() {
+            let _ = write!(text, "\n- {path}: {}", parts.join("; "));
+        }
+    }
+}
+
+fn push_fenced(text: &mut String, word: &str, quoted: &str) {
+    let fence = fence_for([quoted]);
+    let _ = write!(text, "\n{fence}{word}\n{quoted}{fence}");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::edit::FileChange;
+    use crate::review::{HunkId, Place};
+
+    fn review() -> Review {
+        let (base, proposed) = ("a\nb\nc\nd\ne\n", "A\nb\nC\nd\nE\n");
+        let text = |text: &str| Some(Arc::from(text));
+        let file = FileReview::new("src/a.rs".into(), FileChange::Modify, text(base), text(proposed), |_| Vec::new());
+        let mut review = Review::default();
+        review.files.extend(file);
+        review
+    }
+
+    fn id(hunk: usize) -> HunkId {
+        HunkId { file: 0, hunk }
+    }
+
+    #[test]
+    fn without_a_word_of_the_user_there_is_nothing_to_send() {
+        let mut review = review();
+        review.decide(id(0), Decision::Accepted);
+        assert_eq!(feedback(&review, &[]), None);
+    }
+
+    #[test]
+    fn the_message_tells_what_became_of_each_change_and_quotes_what_comments_are_about() {
+        let mut review = review();
+        review.decide(id(0), Decision::Rejected);
+        review.edit(id(1), "mine\n");
+        review.comment(Place::Line(id(2), 1), "why E?");
+        review.comment(Place::File(0), "nearly there");
+        let written = said(&review.files[0]).remove(1).written();
+        let text = feedback(&review, &[Said { verdict: Some(Verdict::Written), ..written }]).unwrap();
+        assert!(
+            text.contains("- src/a.rs: 1 accepted and written; 1 accepted, not written yet; 1 rejected; 1 not decided"),
+            "{text}"
+        );
+        assert!(text.contains("not made:\n\nsrc/a.rs, line 1:\n```diff\n-a\n+A\n```"), "{text}");
+        assert!(text.contains("src/a.rs, line 3 is now:\n```diff\n-c\n+mine\n```"), "{text}");
+        assert!(text.contains("src/a.rs, the file as a whole:\nnearly there"), "{text}");
+        assert!(text.contains("src/a.rs:5 (not decided):\n```diff\n+E\n```\nwhy E?"), "{text}");
+    }
+
+    #[test]
+    fn a_comment_on_a_rejected_hunk_says_so_and_quotes_it_once() {
+        let mut review = review();
+        review.decide(id(0), Decision::Rejected);
+        review.comment(Place::Hunk(id(0)), "use `b`");
+        let text = feedback(&review, &[]).unwrap();
+        assert_eq!(text.matches("+A").count(), 1, "{text}");
+        assert!(text.contains("src/a.rs, line 1 (rejected):"), "{text}");
+    }
+}

@@ -1,0 +1,121 @@
+//! Why an action of the review would do nothing now, and the guard against a key that was meant for what stood there before.
+
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::edit::FileChange;
+use crate::review::FileReview;
+use crate::tui::action::{Action, Pane};
+use crate::tui::app::{App, ReviewItem};
+
+/// For so long after the hunk under the cursor became another one by itself, keys decide nothing.
+const GUARD: Duration = Duration::from_millis(300);
+
+/// When the hunk under the cursor became another one without a key of the user.
+#[derive(Debug, Default)]
+pub struct Guard {
+    /// Tells the time.
+    pub clock: Clock,
+    changed: Option<Duration>,
+}
+
+impl Guard {
+    fn holds(&self) -> bool {
+        self.changed.is_some_and(|changed| self.clock.passed().saturating_sub(changed) < GUARD)
+    }
+}
+
+/// A hunk by what it says: its path, its removed and its added lines.
+type HunkTexts = (String, (String, String));
+
+impl App {
+    /// The hunk under the cursor, if a key would decide on it.
+    pub(in crate::tui) fn guarded(&self) -> Option<HunkTexts> {
+        if self.focus != Pane::Review || self.overlay.is_some() {
+            return None;
+        }
+        let id = self.review.cursor;
+        let file = self.session.review.files.get(id.file)?;
+        Some((file.path.clone(), file.texts_of(id.hunk)?))
+    }
+
+    /// Takes note of what a report made of the hunk under the cursor, which was `before`.
+    pub(in crate::tui) fn guard(&mut self, before: Option<&HunkTexts>) {
+        let now = self.guarded();
+        if now.is_some() && now.as_ref() != before {
+            self.guard.changed = Some(self.guard.clock.passed());
+        }
+    }
+
+    /// Whether a key that decides comes too soon after what it would decide on has appeared.
+    pub(super) fn is_too_soon(&self, action: Action) -> bool {
+        is_decision(action) && self.guard.holds()
+    }
+
+    /// Why an action of the review would do nothing now; `None` if it would, or is none of these.
+    pub(in crate::tui) fn review_why_not(&self, action: Action) -> Option<&'static str> {
+        let review = &self.session.review;
+        let is_of_review = is_decision(action) || is_beyond(action);
+        if !is_of_review {
+            return None;
+        }
+        if review.is_empty() && (action != Action::SendReview || !self.session.has_feedback()) {
+            return Some("nothing is under review");
+        }
+        if self.session.writing {
+            return Some("a write is under way");
+        }
+        match action {
+            Action::Undo if !review.can_undo() => Some("nothing to take back"),
+            Action::Redo if !review.can_redo() => Some("nothing was taken back"),
+            Action::Write | Action::WriteOther if !review.is_anything_taken() => Some("nothing is accepted"),
+            Action::WriteOther if self.session.write_preview().commits.is_none() => Some("there is no git repository"),
+            Action::SendReview if !self.session.has_feedback() => Some("nothing is rejected, noted or without a place"),
+            Action::Reask | Action::Dismiss if self.refused_here().is_none() => {
+                Some("no edit without a place is under the cursor")
+            }
+            Action::ReaskAll if review.refused.is_empty() => Some("every edit has its place"),
+            Action::Reask | Action::ReaskAll => self.session.cannot_send(),
+            Action::EditHunk | Action::EditFile | Action::OpenFile | Action::Comment | Action::CommentFile => {
+                self.cannot_open(action)
+            }
+            action if is_decision(action) && review.files.is_empty() => Some("there is no hunk to decide"),
+            _ => None,
+        }
+    }
+
+    /// Why what is under the cursor cannot be opened or commented on.
+    fn cannot_open(&self, action: Action) -> Option<&'static str> {
+        let file = || self.review_file_here().and_then(|index| self.session.review.files.get(index));
+        match (action, self.review_item()) {
+            (_, None) => Some("no hunk is under the cursor"),
+            (Action::EditHunk, Some(ReviewItem::File(_))) => Some("the cursor is on a file; go to a hunk of it"),
+            (Action::Comment | Action::CommentFile | Action::EditFile, Some(ReviewItem::Refused(_))) => {
+                Some("the edit has no place yet")
+            }
+            (Action::EditHunk | Action::EditFile, _) if file().is_some_and(is_to_go) => Some("the file is to go"),
+            (Action::OpenFile, _) if file().is_some_and(|file| file.change == FileChange::Create) => {
+                Some("the file is not on disk yet")
+            }
+            _ => None,
+        }
+    }
+}
+
+fn is_to_go(file: &FileReview) -> bool {
+    file.change == FileChange::Delete
+}
+
+fn is_decision(action: Action) -> bool {
+    use Action::{Accept, AcceptAll, AcceptFile, Pend, Reject, RejectAll, RejectFile, Toggle};
+    matches!(action, Accept | Reject | Toggle | Pend | AcceptFile | RejectFile | AcceptAll | RejectAll)
+}
+
+fn is_beyond(action: Action) -> bool {
+    use Action::{
+        Comment, CommentFile, Dismiss, EditFile, EditHunk, OpenFile, Reask, ReaskAll, Redo, SendReview, Undo, Write,
+        WriteOther,
+    };
+    let opens = matches!(action, EditHunk | EditFile | OpenFile | Comment | CommentFile | Undo | Redo);
+    opens || matches!(action, SendReview | Reask | ReaskAll | Dismiss | Write | WriteOther)
+}
