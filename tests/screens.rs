@@ -18,6 +18,8 @@ mod outside;
 mod overlays;
 #[path = "screens/panes.rs"]
 mod panes;
+#[path = "screens/review_view.rs"]
+mod review_view;
 #[path = "screens/sessions.rs"]
 mod sessions;
 #[path = "screens/sizes.rs"]

@@ -143,8 +143,14 @@ impl App {
         let next = if moves_on { review.next_pending(at) } else { Some(at) };
         let counts = review.counts();
         self.hint = match next {
-            None => format!("all decided: {} accepted, {} rejected; w writes", counts.accepted, counts.rejected),
-            Some(_) if changed > 1 => format!("{changed} hunks changed; u takes it back"),
+            None => {
+                let (accepted, rejected) = (counts.accepted, counts.rejected);
+                let write = self.keys.first(Action::Write);
+                format!("all decided: {accepted} accepted, {rejected} rejected; {write} writes")
+            }
+            Some(_) if changed > 1 => {
+                format!("{changed} hunks changed; {} takes it back", self.keys.first(Action::Undo))
+            }
             Some(_) => format!("{} pending", counts.pending),
         };
         if moves_on || next.is_none() {

@@ -215,12 +215,12 @@ impl App {
         let search = &mut self.review.search;
         search.wanted = search.prompt.as_ref().map(|prompt| prompt.text().to_owned()).unwrap_or_default();
         search.current = None;
-        search.look(&self.session.review);
+        search.look(&self.session.review, &self.review.rows);
         let origin = search.origin;
         self.return_to(origin);
         if !self.review.search.found.is_empty() {
             let from = self.review.number();
-            self.to_match(|number| number >= from, true);
+            self.go_to_match(|number| number >= from, true);
         }
     }
 
@@ -247,8 +247,8 @@ impl App {
             search.current.filter(|at| search.found.get(*at).is_some_and(|row| self.review.rows.locate(*row) == from));
         match here {
             Some(at) => self.show_review_match(if forward { (at + 1) % count } else { (at + count - 1) % count }),
-            None if forward => self.to_match(|number| number > from, true),
-            None => self.to_match(|number| number < from, false),
+            None if forward => self.go_to_match(|number| number > from, true),
+            None => self.go_to_match(|number| number < from, false),
         }
         let standing = self.review.search.standing();
         let around = here.is_some_and(|at| if forward { at + 1 == count } else { at == 0 });
@@ -256,7 +256,7 @@ impl App {
     }
 
     /// Goes to the first match (or the last) whose row is one of these; around the end if there is none.
-    fn to_match(&mut self, is_wanted: impl Fn(usize) -> bool, first: bool) {
+    fn go_to_match(&mut self, is_wanted: impl Fn(usize) -> bool, first: bool) {
         let found = &self.review.search.found;
         let rows = &self.review.rows;
         let wanted = |row: &Row| is_wanted(rows.locate(*row));
@@ -268,10 +268,10 @@ impl App {
     fn show_review_match(&mut self, at: usize) {
         let Some(row) = self.review.search.found.get(at).copied() else { return };
         self.review.search.current = Some(at);
-        if let Some(id) = row.hunk() {
-            if self.review.is_folded(&self.session.review, id, self.face.fold_decided) {
-                self.review.fold(&self.session.review, &[id], false);
-            }
+        if let Some(id) = row.hunk()
+            && self.review.is_folded(&self.session.review, id, self.face.fold_decided)
+        {
+            self.review.fold(&self.session.review, &[id], false);
         }
         self.review.anchor = None;
         self.review.at = row;

@@ -1,7 +1,7 @@
 //! Searching a review: in the changed lines and those around them, in paths, and in what is told of edits without a place.
 
-use super::file_rows::{self, FileLines, Plan, Side, shown};
-use super::rows::Row;
+use super::file_rows::{self, Plan, Side, shown};
+use super::rows::{Row, Rows};
 use crate::review::Review;
 use crate::text::lines;
 use crate::tui::widget::input::LineInput;
@@ -37,8 +37,8 @@ impl Search {
     }
 
     /// Looks for `wanted` in the whole review.
-    pub(in crate::tui) fn look(&mut self, review: &Review) {
-        self.found = if self.wanted.is_empty() { Vec::new() } else { rows_with(review, &self.wanted) };
+    pub(in crate::tui) fn look(&mut self, review: &Review, rows: &Rows) {
+        self.found = if self.wanted.is_empty() { Vec::new() } else { rows_with(review, rows, &self.wanted) };
         self.current = self.current.filter(|at| *at < self.found.len());
     }
 
@@ -49,7 +49,7 @@ impl Search {
 }
 
 /// The rows of a review that hold a text.
-fn rows_with(review: &Review, wanted: &str) -> Vec<Row> {
+fn rows_with(review: &Review, rows: &Rows, wanted: &str) -> Vec<Row> {
     let has = |text: &str| !matches(text, wanted).is_empty();
     let mut found = Vec::new();
     for (index, outcome) in review.refused.iter().enumerate() {
@@ -61,7 +61,7 @@ fn rows_with(review: &Review, wanted: &str) -> Vec<Row> {
         found.extend(told.map(|(number, _)| Row::RefusedText(index, number)));
     }
     for (index, file) in review.files.iter().enumerate() {
-        let places = FileLines::new(file);
+        let Some(places) = rows.lines_of(index) else { continue };
         let body = |side, line| shown(lines::body(places.line(file, side, line)));
         let holds = |row: &Row| match *row {
             Row::File(_) => has(&file.path),
@@ -73,7 +73,7 @@ fn rows_with(review: &Review, wanted: &str) -> Vec<Row> {
             Row::Note(place) => review.comment_on(place).is_some_and(has),
             _ => false,
         };
-        found.extend(file_rows::rows(index, file, &places, &Plan::new(), false).into_iter().filter(holds));
+        found.extend(file_rows::rows(index, file, places, &Plan::new(), false).into_iter().filter(holds));
     }
     found
 }
@@ -113,9 +113,10 @@ mod tests {
     #[test]
     fn small_letters_match_capitals_and_capitals_only_themselves() {
         assert_eq!(matches("Berth and berth", "berth"), [0..5, 10..15]);
-        assert_eq!(matches("Berth and berth", "Berth"), [0..5]);
+        assert_eq!(matches("Berth and Berth", "Berth"), [0..5, 10..15]);
+        assert_eq!(matches("berth and berth", "Berth").len(), 0);
         assert_eq!(matches("Übung übung", "übung"), [0..6, 7..13]);
-        assert_eq!(matches("İx", "x"), [2..3]);
+        assert_eq!(matches("İx x", "x"), [2..3, 4..5]);
         assert!(matches("anything", "").is_empty());
     }
 }

@@ -169,7 +169,10 @@ impl ReviewPane {
         }
         match follow {
             Follow::Hunk => {
-                let (first, end) = self.extent(number);
+                let (mut first, mut end) = self.extent(number);
+                if end - first > height {
+                    (first, end) = self.core(number);
+                }
                 let fits = end - first <= height;
                 if fits && (first < self.offset || end > self.offset + height) {
                     // A hunk that fits stands a third from the top, so that what follows shows too.
@@ -211,6 +214,15 @@ impl ReviewPane {
         let (start, _) = self.rows.place(first);
         let (end, height) = self.rows.place(last);
         (start, end + height)
+    }
+
+    /// The lines of the screen from the heading of a hunk to its last change.
+    fn core(&self, number: usize) -> (usize, usize) {
+        let id = self.rows.get(number).and_then(Row::hunk);
+        let rows = self.rows.from(number).take_while(|(_, row)| id.is_some() && row.hunk() == id);
+        let last = rows.filter(|(_, row)| row.shows_change()).last().map_or(number, |(number, _)| number);
+        let (end, height) = self.rows.place(last);
+        (self.rows.place(number).0, end + height)
     }
 
     /// Puts the cursor on the nearest row in the window, if it is not in it.

@@ -176,13 +176,22 @@ fn file_spans(app: &App, file: &FileReview, inside: bool, columns: usize) -> Vec
         noted.push(format!("✎{comments}"));
     }
     let noted = if noted.is_empty() { String::new() } else { format!(" {}", noted.join(", ")) };
+    let name = width::clip_start(&sanitize::visible_line(name), room).into_owned();
+    // What does not fit beside the name and the counts is left out or cut: the hunks tell it, too.
+    let mut left = room.saturating_sub(width::columns(&name));
+    let mut rest = |text: &str| {
+        let text = if left < 3 { String::new() } else { width::clip(text, left).into_owned() };
+        left -= width::columns(&text);
+        Span::styled(text, theme.style(Role::Badge))
+    };
+    let (what, noted) = (rest(what), rest(&sanitize::visible_line(&noted)));
     vec![
         Span::raw(indent),
         Span::styled(format!("{mark} "), theme.style(role)),
-        Span::styled(width::clip_start(&sanitize::visible_line(name), room).into_owned(), theme.style(Role::Text)),
+        Span::styled(name, theme.style(Role::Text)),
         Span::styled(decided, theme.style(Role::Muted)),
-        Span::styled(what, theme.style(Role::Badge)),
-        Span::styled(sanitize::visible_line(&noted).into_owned(), theme.style(Role::Badge)),
+        what,
+        noted,
     ]
 }
 
