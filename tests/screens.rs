@@ -4,6 +4,8 @@
 //! writes them anew.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "screens/chat.rs"]
+mod chat;
 #[path = "support/harness.rs"]
 mod harness;
 #[path = "screens/hostile.rs"]

@@ -131,6 +131,8 @@ pub struct App {
     pub previews: Previews,
     /// The root, for the status line.
     pub root: String,
+    /// The root itself, to tell paths in it from others; empty where nobody has said.
+    pub folder: std::path::PathBuf,
     /// What is known of the terminal: what, and how it is.
     pub terminal: Vec<(String, String)>,
     /// Where the panes stand, and what the pointer does there.
@@ -190,6 +192,7 @@ impl App {
             keys: KeyMap::default(),
             previews: Previews::default(),
             root,
+            folder: std::path::PathBuf::new(),
             terminal: Vec::new(),
             desk: Desk::default(),
             screen: (0, 0),
@@ -277,8 +280,10 @@ impl App {
             Action::Newline | Action::ScrollUp => self.focus == Pane::Chat,
             Action::ScrollDown => self.focus == Pane::Chat && self.chat.from_bottom > 0,
             Action::ToggleThoughts => self.session.transcript.iter().any(has_thoughts),
-            Action::ReadTranscript | Action::SearchTranscript => !self.session.transcript.is_empty() && !self.reading.on,
-            Action::MessageBack | Action::MessageForward | Action::BackToTyping => false,
+            Action::ReadTranscript | Action::SearchTranscript => {
+                !self.session.transcript.is_empty() && !self.reading.on
+            }
+            Action::MessageBack | Action::MessageForward | Action::BackToTyping | Action::OpenPaste => false,
             Action::NextMatch | Action::PreviousMatch => self.reading.search.is_some(),
             Action::SendQueued => self.session.turn.is_none() && !self.session.queue.waiting().is_empty(),
             Action::TakeBackQueued => !self.session.queue.waiting().is_empty(),

@@ -5,6 +5,7 @@
 
 use super::action::ACTIONS;
 use super::app::{App, Task, run};
+use super::widget::completion;
 use crate::session::{
     Argument, COMMANDS, Candidate, Candidates, Effect, KeepOrder, KeepReport, LookOrder, Place, Report, Slot, Word,
     folder_of, place,
@@ -71,6 +72,34 @@ impl Completion {
 }
 
 impl Popup {
+    /// The file that the candidate under the cursor is or lies in, and the line there (1-based).
+    pub(super) fn file<'p>(&'p self, paths: &[String]) -> Option<(&'p str, Option<usize>)> {
+        let candidate = self.candidates.get(self.selected)?;
+        let takes_files = match self.place.wanted {
+            Slot::Mention | Slot::Own => true,
+            Slot::Argument(info, _) => matches!(
+                info.takes,
+                Argument::Files | Argument::ChatFiles | Argument::Git | Argument::Paths | Argument::Shell
+            ),
+            Slot::Command => false,
+        };
+        let is_known = |name: &str| paths.iter().any(|path| path == name);
+        if takes_files && is_known(&candidate.label) {
+            return Some((&candidate.label, None));
+        }
+        // Of a symbol the help says where it is.
+        let (path, line) = candidate.help.rsplit_once(':').filter(|_| self.place.wanted == Slot::Mention)?;
+        let line = line.parse().ok().filter(|_| is_known(path))?;
+        Some((path, Some(line)))
+    }
+
+    /// What the candidate under the cursor means, in full.
+    pub(super) fn words(&self) -> Option<(&str, &str)> {
+        let candidate = self.candidates.get(self.selected)?;
+        let says = self.place.wanted == Slot::Command && !candidate.help.is_empty();
+        says.then_some((candidate.label.as_str(), candidate.help.as_str()))
+    }
+
     /// What Enter takes; `None` if it has its usual meaning.
     fn for_enter(&self) -> Option<&Candidate> {
         let candidate = self.candidates.get(self.selected)?;
@@ -103,7 +132,19 @@ impl Popup {
 impl App {
     /// Looks what can be completed now; what has to be looked up for that comes back as tasks.
     pub(super) fn complete_anew(&mut self) -> Vec<Task> {
-        let is_here = self.focus == super::action::Pane::Chat && self.overlay.is_none();
+        let mut tasks = self.find_candidates();
+        // On a narrow screen there is no place to show it.
+        if self.screen.0 >= completion::PREVIEW_FROM
+            && let Some(popup) = self.completion.popup()
+            && let Some((path, _)) = popup.file(&self.session.paths)
+        {
+            tasks.extend(self.previews.want(path));
+        }
+        tasks
+    }
+
+    fn find_candidates(&mut self) -> Vec<Task> {
+        let is_here = self.focus == super::action::Pane::Chat && self.overlay.is_none() && !self.reading.on;
         let before = if is_here { self.composer.before_cursor() } else { None };
         let now = before.as_deref().and_then(place);
         let is_new = self.completion.seen != now;

@@ -7,8 +7,10 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui_textarea::{CursorMove, DataCursor, TextArea, WrapMode};
+use unicode_segmentation::UnicodeSegmentation;
 
 use super::theme::{Role, Theme};
+use super::vi::{Buffer, Mode, Outcome, Vi};
 use crate::text::{lines, sanitize};
 
 /// A pasted text longer than this many lines slows typing down in a wrapped text area; it is folded into a chip.
@@ -32,12 +34,15 @@ pub struct Composer {
     /// Long pastes, shown as `[paste 1: 200 lines]` and put back when the message is read: name and text. A chip is one
     /// thing: the cursor does not stop inside, and whatever deletes a part of it deletes it.
     chips: Vec<(String, String)>,
+    /// The keys of vi, if they are wanted.
+    vi: Option<Vi>,
 }
 
 impl Composer {
     /// An empty composer.
     pub fn new(theme: &Theme) -> Self {
-        let mut composer = Self { area: TextArea::default(), style: theme.style(Role::Text), chips: Vec::new() };
+        let mut composer =
+            Self { area: TextArea::default(), style: theme.style(Role::Text), chips: Vec::new(), vi: None };
         composer.reset(Vec::new());
         composer.area.set_placeholder_style(theme.style(Role::Muted));
         composer
@@ -46,6 +51,9 @@ impl Composer {
     fn reset(&mut self, lines: Vec<String>) {
         let placeholder = self.area.placeholder_style();
         self.area = TextArea::new(lines);
+        if let Some(vi) = &mut self.vi {
+            vi.start_anew();
+        }
         self.area.set_wrap_mode(WrapMode::WordOrGlyph);
         self.area.set_style(self.style);
         self.area.set_cursor_line_style(Style::default());
@@ -78,6 +86,11 @@ impl Composer {
     /// Whether there is no message.
     pub fn is_empty(&self) -> bool {
         self.area.is_empty()
+    }
+
+    /// Whether a paste is folded in it.
+    pub fn has_chips(&self) -> bool {
+        self.area.lines().iter().any(|line| line.contains(CHIP_OPENING))
     }
 
     /// Replaces the message.
@@ -157,6 +170,10 @@ impl Composer {
 
     /// Takes an editing key.
     pub fn input(&mut self, mut key: KeyEvent) {
+        if self.vi.as_ref().is_some_and(|vi| vi.mode() == Mode::Insert && !vi.is_typing()) {
+            // What it was before one types is a step to go back to.
+            self.with_vi(key);
+        }
         if key.code == KeyCode::Char(CHIP_SPACE) {
             key.code = KeyCode::Char(' ');
         }
@@ -170,6 +187,78 @@ impl Composer {
             self.remove_damaged(&before);
         }
         self.leave_chip(cursor);
+    }
+
+    /// Whether it has the keys of vi.
+    pub fn set_vi(&mut self, on: bool) {
+        if on != self.vi.is_some() {
+            self.vi = on.then(Vi::default);
+        }
+    }
+
+    /// The mode of vi's keys, and what was typed of a command.
+    pub fn vi_mode(&self) -> Option<(Mode, String)> {
+        self.vi.as_ref().map(|vi| (vi.mode(), vi.pending()))
+    }
+
+    /// Puts vi's keys into normal mode, for a text that was brought back by one of them.
+    pub fn be_normal(&mut self) {
+        if let Some(vi) = &mut self.vi {
+            vi.be_normal();
+        }
+    }
+
+    /// Gives a key to vi; what became of it.
+    pub fn with_vi(&mut self, key: KeyEvent) -> Outcome {
+        let Some(mut vi) = self.vi.take() else { return Outcome::Other };
+        let mut buffer = self.buffer();
+        let before = buffer.cells.clone();
+        let outcome = vi.key(&mut buffer, key);
+        if before != buffer.cells {
+            let text = buffer.text();
+            self.reset(text.split('\n').map(str::to_owned).collect());
+        }
+        self.vi = Some(vi);
+        if outcome == Outcome::Taken {
+            self.jump(buffer.cells.iter().take(buffer.cursor).map(|cell| cell.chars().count()).sum());
+        }
+        outcome
+    }
+
+    /// The text as vi sees it: a chip is one letter.
+    fn buffer(&self) -> Buffer {
+        let text = self.area.lines().join("\n");
+        let (mut cells, mut rest) = (Vec::new(), text.as_str());
+        while !rest.is_empty() {
+            let chip = self.chips.iter().find(|(name, _)| rest.starts_with(name.as_str())).map(|(name, _)| name.len());
+            let length = chip.or_else(|| rest.graphemes(true).next().map(str::len)).unwrap_or(rest.len());
+            let (cell, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
+            cells.push(cell.to_owned());
+            rest = after;
+        }
+        let position = self.position();
+        let mut passed = 0;
+        let before = |cell: &&String| {
+            passed += cell.chars().count();
+            passed <= position
+        };
+        let cursor = cells.iter().take_while(before).count();
+        Buffer { cells, cursor }
+    }
+
+    /// Puts the text of the chip at the cursor in its place, or of the only one; false if there is none.
+    pub fn open_chip(&mut self) -> bool {
+        let text = self.area.lines().join("\n");
+        let (at, places) = (self.position(), self.places(&text));
+        let touched = places.iter().find(|place| place.start <= at && at <= place.end);
+        let Some(place) = touched.or(places.first().filter(|_| places.len() == 1)).cloned() else { return false };
+        let name: String = text.chars().skip(place.start).take(place.len()).collect();
+        let Some(index) = self.chips.iter().position(|(known, _)| *known == name) else { return false };
+        let (_, paste) = self.chips.swap_remove(index);
+        self.jump(place.start);
+        self.area.delete_str(place.len());
+        self.area.insert_str(paste.trim_end_matches('\n').replace(CHIP_SPACE, " "));
+        true
     }
 
     /// Two keys of the text area mean something else in a shell: there Ctrl-u takes the line before the cursor, and Ctrl-_
@@ -246,18 +335,7 @@ impl Composer {
     }
 
     fn jump(&mut self, position: usize) {
-        let mut column = position;
-        let mut row = 0;
-        for line in self.area.lines() {
-            let length = line.chars().count();
-            if column <= length {
-                break;
-            }
-            column -= length + 1;
-            row += 1;
-        }
-        let [row, column] = [row, column].map(|number| u16::try_from(number).unwrap_or(u16::MAX));
-        self.area.move_cursor(CursorMove::Jump(row, column));
+        jump(&mut self.area, position);
     }
 
     /// Puts the cursor to a cell, counted from the corner of what is drawn.
@@ -280,14 +358,40 @@ impl Composer {
 
     /// Draws it; the cursor shows only with the focus.
     pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, focused: bool) {
-        if focused {
+        let selection =
+            self.vi.as_ref().and_then(|vi| vi.selection(&self.buffer()).map(|range| (range, self.buffer())));
+        if focused && selection.is_none() {
             frame.render_widget(&self.area, area);
             return;
         }
-        let mut still = self.area.clone();
-        still.set_cursor_style(self.style);
-        frame.render_widget(&still, area);
+        let mut shown = self.area.clone();
+        if let Some((range, buffer)) = selection.filter(|_| focused) {
+            let characters =
+                |cells: usize| buffer.cells.iter().take(cells).map(|cell| cell.chars().count()).sum::<usize>();
+            jump(&mut shown, characters(range.start));
+            shown.start_selection();
+            jump(&mut shown, characters(range.end));
+        } else {
+            shown.set_cursor_style(self.style);
+        }
+        frame.render_widget(&shown, area);
     }
+}
+
+/// Moves a cursor to a place, in characters from the start of the text.
+fn jump(area: &mut TextArea<'_>, position: usize) {
+    let mut column = position;
+    let mut row = 0;
+    for line in area.lines() {
+        let length = line.chars().count();
+        if column <= length {
+            break;
+        }
+        column -= length + 1;
+        row += 1;
+    }
+    let [row, column] = [row, column].map(|number| u16::try_from(number).unwrap_or(u16::MAX));
+    area.move_cursor(CursorMove::Jump(row, column));
 }
 
 /// What an edit replaced, as a range of `old`, placed as late and as early as the texts allow: of two letters that are the

@@ -128,7 +128,13 @@ impl Search {
         };
         let own = entries.get(from.entry).map(|entry| self.places(entry)).unwrap_or_default();
         // Within the stop any place will do to begin with.
-        let nth = if here && !forward { usize::MAX } else if here { 0 } else { self.nth };
+        let nth = if here && !forward {
+            usize::MAX
+        } else if here {
+            0
+        } else {
+            self.nth
+        };
         if let Some((stop, nth)) = within(&own, Some((from.stop, nth))) {
             self.nth = nth;
             return Some(Spot { entry: from.entry, stop });
@@ -237,7 +243,8 @@ impl Reading {
         (self.follow, self.top) = (false, false);
         let is_in_view = seen.iter().any(|seen| seen.spot == self.spot);
         if self.on && !is_in_view {
-            let nearest = if seen.first().is_some_and(|first| self.spot < first.spot) { seen.first() } else { seen.last() };
+            let nearest =
+                if seen.first().is_some_and(|first| self.spot < first.spot) { seen.first() } else { seen.last() };
             self.spot = nearest.map_or(self.spot, |nearest| nearest.spot);
         }
         self.seen = seen;

@@ -253,6 +253,7 @@ fn begin(start: &Start) -> (App, Vec<Task>) {
     app.furnish(start.themes.clone(), start.wish.clone(), light);
     app.welcome = start.is_first;
     app.keys = KeyMap::with(&start.face.keys).0;
+    app.folder.clone_from(&start.folder);
     app.terminal = terminal::facts(|name| std::env::var(name).ok());
     tasks.push(Task::Run(Effect::Look(LookOrder::Commands)));
     for (text, hint) in &start.notices {

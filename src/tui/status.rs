@@ -206,6 +206,7 @@ fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
 fn first_keys(app: &App) -> Option<(&str, &'static str)> {
     let key = |action| app.keys.first(action);
     match app.focus {
+        Pane::Chat if app.reading.on => None,
         Pane::Chat if !app.session.questions.is_empty() && app.composer.is_empty() => {
             Some((key(Action::Send), "question"))
         }

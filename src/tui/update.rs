@@ -132,6 +132,11 @@ impl App {
         {
             return tasks;
         }
+        if self.focus == Pane::Chat
+            && let Some(tasks) = self.vi_key(&name, key)
+        {
+            return tasks;
+        }
         if let Some(choice) = name.strip_prefix("Alt-").and_then(only_char).filter(|key| self.session.is_choice(*key)) {
             return self.choose(choice);
         }
@@ -180,6 +185,9 @@ impl App {
             return Vec::new();
         }
         self.stop_reading();
+        if let Some(tasks) = self.take_dropped(text) {
+            return tasks;
+        }
         if let Some(effects) = self.session.take_pasted(text) {
             return run(effects);
         }
@@ -216,6 +224,8 @@ impl App {
             return run(self.session.stop_command());
         }
         if !self.composer.is_empty() {
+            self.keep_draft();
+            self.hint = format!("{} brings it back", self.keys.first(Action::HistoryBack));
             return self.typed(|app| app.composer.clear());
         }
         if twice {
@@ -272,6 +282,7 @@ impl App {
             Reply::Edit(path, line) => vec![Task::Edit(Editing::File { path, line })],
             Reply::Resume(number) => run(self.session.resume(Some(number.to_string()))),
             Reply::Recall(text) => {
+                self.keep_draft();
                 self.completion.hush();
                 self.typed(|app| app.composer.set(&text))
             }
@@ -316,6 +327,7 @@ impl App {
             Action::PasteReply => return self.command(Command::Paste(None)),
             Action::ViewPrompt => self.view_prompt_at(None),
             Action::ViewLog => self.overlay = Some(Overlay::logs(&self.session.processes.logs)),
+            Action::OpenPaste => return self.open_paste(),
             Action::EditMessage => return vec![Task::Edit(Editing::Message(self.composer.text()))],
             Action::Palette => self.open_palette(),
             Action::Zoom | Action::ZoomHere => self.zoom(),

@@ -5,6 +5,9 @@ use crate::session::Level;
 use crate::tui::action::Action;
 use crate::tui::app::{App, Editing, Task};
 
+/// Lines of a message from the editor up to which it is not folded.
+const OPENED_LINES: usize = 200;
+
 impl App {
     /// Takes what the session gives back to be sent again. What is being written meanwhile is not swept away: then the other text
     /// goes to the earlier inputs, where one key brings it back.
@@ -23,6 +26,14 @@ impl App {
         }
     }
 
+    /// Puts what is being written among the earlier inputs: it makes room for something else, and must not be lost.
+    pub(in crate::tui) fn keep_draft(&mut self) {
+        let draft = self.composer.text();
+        if !draft.trim().is_empty() {
+            self.session.remember_input(&draft);
+        }
+    }
+
     /// Takes what was opened as the editor left it; in words why it does not count, and then all is as it was.
     pub(in crate::tui) fn edited(&mut self, what: &Editing, result: Result<String, String>) -> Vec<Task> {
         match (what, result) {
@@ -31,7 +42,9 @@ impl App {
             (Editing::Review(draft), Ok(text)) => self.review_edited(draft, &text),
             (Editing::Message(_), Ok(text)) => {
                 self.focus = crate::tui::action::Pane::Chat;
-                self.typed(|app| app.composer.set(&text))
+                // Somebody has just worked on it: all of it shows, unless it is too long to be wrapped at each key.
+                let opens = text.lines().count() <= OPENED_LINES;
+                self.typed(|app| if opens { app.composer.open(&text) } else { app.composer.set(&text) })
             }
             (_, Err(reason)) => {
                 let hint = "The setting editor names another one; so do VISUAL and EDITOR.";

@@ -27,6 +27,7 @@ mod review_tests;
 mod review_why;
 mod review_write;
 mod showing;
+mod typing;
 mod waiting;
 
 pub(crate) use command::is_command;

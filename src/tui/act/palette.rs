@@ -104,10 +104,13 @@ impl App {
         match info.action {
             Action::Send if self.composer.is_empty() => Some("there is no message"),
             Action::PickSymbol if session.symbols.is_none() => Some("the repository is still being read"),
+            Action::OpenPaste if !self.composer.has_chips() => Some("there is no folded paste"),
             Action::ToggleThoughts if !self.enabled(info.action) => Some("no thoughts came"),
             Action::CopyPrompt | Action::ViewPrompt if session.view.is_none() => Some("nothing is measured yet"),
             Action::FindServers if session.connection == Connection::Demo => Some("this is the demo"),
-            Action::NextMatch | Action::PreviousMatch if self.reading.search.is_none() => Some("nothing is searched for"),
+            Action::NextMatch | Action::PreviousMatch if self.reading.search.is_none() => {
+                Some("nothing is searched for")
+            }
             Action::ReadTranscript | Action::SearchTranscript if session.transcript.is_empty() => {
                 Some("nothing was said yet")
             }
@@ -142,9 +145,16 @@ impl App {
         if takes.or(own).is_some_and(|arguments| !arguments.is_empty()) {
             self.focus = Pane::Chat;
             let text = format!("{name} ");
+            self.keep_draft();
             return self.typed(|app| app.composer.set(&text));
         }
-        self.run_line(name)
+        // The line was not typed: what is in the composer is something else.
+        let draft = self.composer.text();
+        let mut tasks = self.run_line(name);
+        if self.composer.is_empty() && !draft.trim().is_empty() {
+            tasks.extend(self.typed(|app| app.composer.set(&draft)));
+        }
+        tasks
     }
 
     /// Does an action wherever it counts: in its pane, if it has one.

@@ -23,7 +23,8 @@ impl App {
             let starts = name == "Shift-Up" && self.composer.is_empty();
             return starts.then(|| self.act(Action::ReadTranscript));
         }
-        let sequence = if self.pending_keys.is_empty() { name.to_owned() } else { format!("{} {name}", self.pending_keys) };
+        let sequence =
+            if self.pending_keys.is_empty() { name.to_owned() } else { format!("{} {name}", self.pending_keys) };
         self.pending_keys.clear();
         match self.keys.lookup_reading(&sequence) {
             Binding::Action(action) => Some(self.act(action)),
@@ -181,7 +182,8 @@ impl App {
     /// Scrolls to the message before the first one in view, or the one after it, without a cursor.
     fn show_message(&mut self, forward: bool) {
         let first = self.reading.seen.first().map(|seen| (seen.spot.entry, seen.spot.stop > 0 || seen.hidden.0 > 0));
-        let (at, is_begun) = if self.reading.follow { (self.reading.spot.entry, false) } else { first.unwrap_or_default() };
+        let (at, is_begun) =
+            if self.reading.follow { (self.reading.spot.entry, false) } else { first.unwrap_or_default() };
         let to = match forward {
             true => self.message_after(at),
             false if is_begun && self.is_message(at) => Some(at),
@@ -196,7 +198,8 @@ impl App {
 
     fn toggle_thoughts_here(&mut self) -> bool {
         let entry = self.reading.spot.entry;
-        let has = matches!(self.session.transcript.get(entry), Some(Entry::Answer(answer)) if !answer.reasoning.is_empty());
+        let has =
+            matches!(self.session.transcript.get(entry), Some(Entry::Answer(answer)) if !answer.reasoning.is_empty());
         if has {
             self.turn_thoughts(entry);
         }

@@ -16,11 +16,8 @@ impl App {
             return Vec::new();
         };
         let Some((turn, text)) = self.session.message_again(entry) else { return Vec::new() };
-        let draft = self.composer.text();
-        let kept = !draft.trim().is_empty();
-        if kept {
-            self.session.remember_input(&draft);
-        }
+        let kept = !self.composer.text().trim().is_empty();
+        self.keep_draft();
         self.stop_reading();
         self.reading.rerun = Some(Rerun { turn, entry });
         self.completion.hush();

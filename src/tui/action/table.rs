@@ -51,6 +51,9 @@ actions! {
     /// Search what was typed, in earlier sessions too.
     HistorySearch: "history-search", CHAT, ["Ctrl-r"], "search inputs";
 
+    /// Put a folded paste back as text, to be changed.
+    OpenPaste: "open-paste", CHAT, ["Alt-o"], "open paste";
+
     /// Show or hide what the model thought before its answers.
     ToggleThoughts: "toggle-thoughts", CHAT, ["Alt-t"], "thoughts";
     /// Read in the transcript: a cursor goes from block to block; Shift-Up in an empty composer does so too.

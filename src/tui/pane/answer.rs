@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use ratatui::text::{Line, Span};
 
+use super::stops::{EditCard, Stop};
 use crate::edit::{Change, Edit, EditStream, FormatChoice, LineKind, StreamEvent};
 use crate::text::{sanitize, width};
 use crate::tui::theme::{Role, Theme};
-use super::stops::{EditCard, Stop};
 use crate::tui::widget::markdown::{Highlighter, StreamingMarkdown, code_of, no_highlight, render, sections};
 
 /// An answer, growing.
@@ -62,7 +62,16 @@ struct Card {
 impl Default for AnswerView {
     fn default() -> Self {
         let stream = EditStream::new(FormatChoice::Auto);
-        Self { stream, taken: 0, parts: Vec::new(), held: None, ended: 0, closed: false, places: Vec::new(), card_lines: Vec::new() }
+        Self {
+            stream,
+            taken: 0,
+            parts: Vec::new(),
+            held: None,
+            ended: 0,
+            closed: false,
+            places: Vec::new(),
+            card_lines: Vec::new(),
+        }
     }
 }
 

@@ -12,11 +12,13 @@ use crate::session::{Connection, Entry, Question};
 use crate::text::{sanitize, width, wrap};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::App;
+use crate::tui::completing::Popup;
 use crate::tui::hits::Hit;
+use crate::tui::preview::Preview;
 use crate::tui::reading::NEWS;
 use crate::tui::theme::Role;
 use crate::tui::view::{ViewCache, pane_block};
-use crate::tui::widget::completion;
+use crate::tui::widget::{completion, preview};
 
 pub use super::transcript::{ChatCache, Seen};
 
@@ -24,7 +26,8 @@ pub use super::transcript::{ChatCache, Seen};
 /// from there, and the text must stay where it is.
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
     let leave = app.keys.first(Action::Escape);
-    let (reads, scrolled) = (format!("reading; {leave} goes back to typing"), format!("scrolled; {leave} goes to the end"));
+    let (reads, scrolled) =
+        (format!("reading; {leave} goes back to typing"), format!("scrolled; {leave} goes to the end"));
     let note = if app.reading.on {
         &reads
     } else if app.chat.from_bottom > 0 {
@@ -64,11 +67,45 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
         cache.hits.add(Rect { height: 1, ..composer }, Hit::Row(Pane::Chat, NEWS));
     }
     cache.hits.add(draw_composer(app, news, frame, composer), Hit::Composer);
+    let room = Rect { height: composer.y.saturating_sub(inner.y), ..inner };
     if let Some(popup) = app.completion.popup().filter(|_| app.focus == Pane::Chat && app.overlay.is_none()) {
-        let rows: Vec<(&str, &str)> =
-            popup.candidates.iter().map(|candidate| (candidate.label.as_str(), candidate.help.as_str())).collect();
-        let room = Rect { height: composer.y.saturating_sub(inner.y), ..inner };
-        completion::draw(frame, room, &rows, popup.selected, &app.theme);
+        draw_completion(app, popup, cache, frame, room);
+    }
+}
+
+/// What is offered, and what the row under the cursor is, where there is room for that.
+fn draw_completion(app: &App, popup: &Popup, cache: &mut ViewCache, frame: &mut Frame<'_>, room: Rect) {
+    let rows: Vec<(&str, &str)> =
+        popup.candidates.iter().map(|candidate| (candidate.label.as_str(), candidate.help.as_str())).collect();
+    let (left, right) = completion::part(room);
+    let file = popup.file(&app.session.paths);
+    let words = popup.words();
+    let Some(right) = right.filter(|_| file.is_some() || words.is_some()) else {
+        return completion::draw(frame, room, &rows, popup.selected, &app.theme);
+    };
+    completion::draw(frame, left, &rows, popup.selected, &app.theme);
+    let text = |text: &str, columns: u16| -> Vec<Line<'static>> {
+        let text = sanitize::visible_line(text).into_owned();
+        let pieces = wrap::hanging(&text, usize::from(columns));
+        pieces.into_iter().map(|piece| Line::styled(piece, app.theme.style(Role::Text))).collect()
+    };
+    if let Some((path, line)) = file {
+        let inside = completion::frame_of_preview(frame, right, path, &app.theme);
+        match app.previews.get(path) {
+            Some(Preview::Text(source)) => {
+                preview::draw(frame, inside, (path, source), line, &mut cache.coloring, &app.theme);
+            }
+            Some(Preview::None(reason)) => frame.render_widget(Paragraph::new(text(reason, inside.width)), inside),
+            Some(Preview::Reading) | None => {
+                frame.render_widget(Paragraph::new(text("reading …", inside.width)), inside)
+            }
+        }
+    } else if let Some((name, says)) = words {
+        let lines = text(says, right.width.saturating_sub(2));
+        let height = u16::try_from(lines.len() + 2).unwrap_or(right.height).min(right.height);
+        let right = Rect { y: right.bottom() - height, height, ..right };
+        let inside = completion::frame_of_preview(frame, right, name, &app.theme);
+        frame.render_widget(Paragraph::new(lines), inside);
     }
 }
 
@@ -85,6 +122,9 @@ fn draw_composer(app: &App, news: Option<Line<'_>>, frame: &mut Frame<'_>, area:
     };
     if !title.is_empty() {
         rule = rule.title(Line::styled(title, app.theme.style(Role::Accent)));
+    }
+    if let Some(mode) = app.composer_mode() {
+        rule = rule.title(Line::styled(format!(" {mode} "), app.theme.style(Role::Muted)));
     }
     if let Some(news) = news {
         rule = rule.title(news.right_aligned());
@@ -155,7 +195,12 @@ fn search_line(app: &App, width: u16) -> Option<Line<'static>> {
     let key = |action| app.keys.first(action);
     let keys = match typed {
         Some(_) => " · ↑↓ others · Enter keeps · Esc ends".to_owned(),
-        None => format!(" · {} {} others · {} ends", key(Action::NextMatch), key(Action::PreviousMatch), key(Action::Escape)),
+        None => format!(
+            " · {} {} others · {} ends",
+            key(Action::NextMatch),
+            key(Action::PreviousMatch),
+            key(Action::Escape)
+        ),
     };
     let columns = usize::from(width);
     let room = columns.saturating_sub(width::columns(&found) + 2);
@@ -230,8 +275,11 @@ fn command_line(app: &App, width: u16) -> Option<Line<'static>> {
     let status = app.session.processes.status()?;
     let columns = usize::from(width);
     let [stops, log] = [Action::Escape, Action::ViewLog].map(|action| app.keys.first(action));
-    let way_out =
-        if app.session.turn.is_some() { format!(" · {log} log") } else { format!(" · {stops} stops it · {log} log") };
+    let way_out = if app.session.turn.is_some() {
+        format!(" · {log} log")
+    } else {
+        format!(" · {stops} stops it · {log} log")
+    };
     let status = sanitize::visible_line(&status);
     let room = columns.saturating_sub(2 + width::columns(&way_out));
     let line = format!("⋯ {}{way_out}", width::clip(&status, room));

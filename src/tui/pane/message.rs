@@ -208,7 +208,8 @@ fn thought_lines(answer: &Answer, open: bool, columns: usize, scene: &Scene<'_>)
     let noun = if count == 1 { "line" } else { "lines" };
     let tokens = meter::tokens(tokens::estimate(&answer.reasoning) as u64);
     let (mark, does) = if open { ("▾ ", "hides") } else { ("▸ ", "shows") };
-    let key = if scene.thoughts_key.is_empty() { String::new() } else { format!(" · {} {does} them", scene.thoughts_key) };
+    let key =
+        if scene.thoughts_key.is_empty() { String::new() } else { format!(" · {} {does} them", scene.thoughts_key) };
     let head = format!("{said} {count} {noun}, ~{tokens} tokens{key}");
     let mut lines = marked(&head, mark, Role::Muted, columns, theme);
     if open {

@@ -65,7 +65,9 @@ fn marked(line: &Line<'static>, ranges: &[std::ops::Range<usize>], style: ratatu
 fn lay_fates(lines: &mut [Line<'static>], app: &App, cache: &ChatCache, columns: usize) {
     for (row, _, message) in cache.in_view() {
         for card in &message.cards {
-            let Some(at) = row.checked_add_unsigned(card.line).and_then(|at| usize::try_from(at).ok()) else { continue };
+            let Some(at) = row.checked_add_unsigned(card.line).and_then(|at| usize::try_from(at).ok()) else {
+                continue;
+            };
             let alone = message.cards.iter().filter(|other| other.path == card.path).count() == 1;
             if let Some(line) = lines.get_mut(at)
                 && let Some(fate) = fate(app, card, alone)
@@ -92,8 +94,11 @@ fn fate(app: &App, card: &CardLine, alone: bool) -> Option<Span<'static>> {
         Some((_, decision)) => Some(decided(decision, theme)),
         None => {
             let known = app.reading.decided.iter().rev().find(|decided| decided.is_about(&card.path, telling))?;
-            let (text, role) =
-                if known.written { ("  ✓ written", Role::HunkAccepted) } else { ("  ✗ rejected", Role::HunkRejected) };
+            let (text, role) = if known.written {
+                ("  ✓ written", Role::HunkAccepted)
+            } else {
+                ("  ✗ rejected", Role::HunkRejected)
+            };
             Some(Span::styled(text, theme.style(role)))
         }
     }
@@ -136,11 +141,6 @@ mod tests {
         let text = line.to_string();
         let found = marked(&line, &[text.find("lo w").map(|at| at..at + 4).unwrap()], mark);
         let pieces: Vec<(&str, Style)> = found.spans.iter().map(|span| (&*span.content, span.style)).collect();
-        assert_eq!(pieces, [
-            ("hél", Style::new()),
-            ("lo ", mark),
-            ("w", red.patch(mark)),
-            ("orld", red),
-        ]);
+        assert_eq!(pieces, [("hél", Style::new()), ("lo ", mark), ("w", red.patch(mark)), ("orld", red),]);
     }
 }

@@ -436,6 +436,46 @@ mod tests {
     }
 
     #[test]
+    fn the_cursor_of_a_reader_is_in_view_wherever_it_goes() {
+        let mut stage = Stage::new(answers(3_000));
+        stage.frame();
+        stage.app.reading.on = true;
+        for (entry, stop) in [(0, 0), (2_999, 1), (1_500, 0), (1_501, 1), (1_490, 0), (20, 1)] {
+            let spot = Spot { entry, stop };
+            (stage.app.reading.spot, stage.app.reading.follow) = (spot, true);
+            stage.frame();
+            let seen = stage.app.reading.seen.iter().find(|seen| seen.spot == spot);
+            assert!(seen.is_some_and(|seen| seen.hidden == (0, 0)), "{spot:?}: {seen:?}");
+        }
+        assert!(stage.rendered() < 3_000, "{} of 3000", stage.rendered());
+        stage.scroll(100);
+        let spot = stage.app.reading.spot;
+        assert!(
+            stage.app.reading.seen.iter().any(|seen| seen.spot == spot),
+            "a cursor that is scrolled away comes along"
+        );
+    }
+
+    #[test]
+    fn what_came_below_is_counted_until_one_goes_there() {
+        let mut stage = Stage::new((0..60).map(|number| user(format!("message {number}"))));
+        stage.frame();
+        stage.scroll(20);
+        assert_eq!(stage.cache.chat.news, 0);
+        stage.app.session.tell(Level::Info, "one", "");
+        stage.app.session.tell(Level::Info, "two", "");
+        stage.frame();
+        assert_eq!(stage.cache.chat.news, 4);
+        stage.screen.backend_mut().resize(60, 24);
+        stage.frame();
+        assert_eq!(stage.cache.chat.news, 4);
+        stage.app.chat.from_bottom = 0;
+        stage.frame();
+        stage.scroll(10);
+        assert_eq!(stage.cache.chat.news, 0);
+    }
+
+    #[test]
     fn scrolling_ends_at_the_start_and_comes_back_to_the_end() {
         let mut stage = Stage::new((0..100).map(|number| user(format!("message {number}"))));
         stage.frame();

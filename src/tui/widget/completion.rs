@@ -3,7 +3,7 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Clear, Paragraph};
+use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
 
 use super::styled::fill;
 use crate::text::{sanitize, width};
@@ -13,6 +13,39 @@ use crate::tui::theme::{Role, Theme};
 const ROWS: usize = 8;
 /// The widest that names get, in columns; what they mean stands beside them.
 const WIDEST: usize = 44;
+
+/// Columns of the screen from which on there may be room to show what a row means beside the rows.
+pub const PREVIEW_FROM: u16 = 90;
+/// Columns and rows that a pane must have for that.
+const LEAST: (u16, u16) = (84, 8);
+/// Rows of what is shown.
+const PREVIEW_ROWS: u16 = 12;
+
+/// Parts the room above the composer: for the rows, and for what the selected one means, if both have enough.
+pub fn part(room: Rect) -> (Rect, Option<Rect>) {
+    if room.width < LEAST.0 || room.height < LEAST.1 {
+        return (room, None);
+    }
+    let left = room.width * 2 / 5;
+    let height = PREVIEW_ROWS.min(room.height);
+    let right = Rect { x: room.x + left, width: room.width - left, y: room.bottom() - height, height };
+    (Rect { width: left, ..room }, Some(right))
+}
+
+/// Clears the place of a preview, draws its frame with a title, and gives the space inside.
+pub fn frame_of_preview(frame: &mut Frame<'_>, area: Rect, title: &str, theme: &Theme) -> Rect {
+    frame.render_widget(Clear, area);
+    let title = sanitize::visible_line(title);
+    let title = width::clip_start(&title, usize::from(area.width).saturating_sub(4));
+    let block = Block::bordered()
+        .border_type(BorderType::Rounded)
+        .border_style(theme.style(Role::Border))
+        .title(Line::styled(format!(" {title} "), theme.style(Role::Title)))
+        .style(theme.style(Role::Overlay));
+    let inner = block.inner(area);
+    frame.render_widget(block, area);
+    inner
+}
 
 /// One row: the name, and what it means.
 pub type Row<'r> = (&'r str, &'r str);

@@ -83,9 +83,8 @@ impl StreamingMarkdown {
         // blocks that they make, the last is open to whatever comes.
         let whole = open.rfind('\n').map_or(0, |at| at + 1);
         let last = blocks(open.get(..whole).unwrap_or("")).last().map_or(0, |range| range.start);
-        let moved = |by: usize| {
-            move |Section { source, lines }| Section { source: source.start + by..source.end + by, lines }
-        };
+        let moved =
+            |by: usize| move |Section { source, lines }| Section { source: source.start + by..source.end + by, lines };
         let finished = append(&mut self.lines, open.get(..last).unwrap_or(""), look);
         self.sections.extend(finished.into_iter().map(moved(self.finished)));
         (self.finished_lines, self.finished_sections) = (self.lines.len(), self.sections.len());
