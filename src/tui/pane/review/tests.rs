@@ -208,7 +208,7 @@ fn unchanged_lines_open_in_steps_and_at_once() {
     assert!(!desk.shown().contains('⋯') && desk.shown().contains(" 47   x"), "{}", desk.shown());
     desk.keys("] + G");
     assert!(desk.shown().contains("⋯ 37 unchanged lines to the end"), "{}", desk.shown());
-    desk.keys("+ +");
+    desk.keys("+ + G");
     assert!(desk.shown().contains("⋯ 17 unchanged lines"), "{}", desk.shown());
 }
 
