@@ -22,6 +22,8 @@ mod overlays;
 mod panes;
 #[path = "screens/review_view.rs"]
 mod review_view;
+#[path = "screens/reading.rs"]
+mod reading;
 #[path = "screens/sessions.rs"]
 mod sessions;
 #[path = "screens/sizes.rs"]

@@ -27,8 +27,8 @@ pub struct Desk {
     pub(super) borders: Borders,
     /// Whether they were moved since they were last kept.
     pub(super) moved: bool,
-    /// The border that is being dragged: its name, and how far beside it the pointer took it.
-    pub(super) dragged: Option<(&'static str, u16)>,
+    /// The border that the pointer holds.
+    pub(super) held: Option<Held>,
     /// Time since the start, as the event loop last told; a test has none.
     pub(super) now: Duration,
     /// When what is under way began.
@@ -37,6 +37,17 @@ pub struct Desk {
     clicked: Option<(Duration, u16, u16)>,
     /// Events of the wheel since the last frame.
     turns: usize,
+}
+
+/// A border that the pointer holds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Held {
+    /// Its name.
+    pub(super) name: &'static str,
+    /// How far beside it the pointer took it.
+    pub(super) beside: u16,
+    /// Whether it was moved since.
+    pub(super) moved: bool,
 }
 
 impl Desk {

@@ -31,6 +31,9 @@ const LONG: u64 = 2;
 const MODEL: usize = 44;
 const PLACE: usize = 40;
 
+/// In fewer columns than this nothing can be told at the left.
+const LEAST: usize = 8;
+
 /// The weight of who answers, which is told before all else.
 const WHO: u8 = 10;
 
@@ -49,18 +52,18 @@ pub(super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let columns = usize::from(area.width);
     // The keys get what is left, and never nothing.
     let limit = (columns * 55 / 100).max(columns.saturating_sub(12).min(40));
+    let hint = sanitize::visible_line(&app.hint);
+    // A word about the last key matters more than what stands here all the time.
+    let limit = if hint.is_empty() { limit } else { limit.min(columns.saturating_sub(width::columns(&hint) + 2)) };
     let parts = fitting(parts(app), limit);
     let mut left: Vec<Span<'_>> =
         parts.into_iter().map(|part| Span::styled(format!(" {} ", part.text), theme.style(part.role))).collect();
     let used: usize = left.iter().map(Span::width).sum();
     let room = columns.saturating_sub(used + 1);
-    let right = if app.hint.is_empty() {
+    let right = if hint.is_empty() {
         keys(app, room)
     } else {
-        vec![Span::styled(
-            width::clip(&sanitize::visible_line(&app.hint), room).into_owned(),
-            theme.style(Role::Warning),
-        )]
+        vec![Span::styled(width::clip(&hint, room).into_owned(), theme.style(Role::Warning))]
     };
     let pad = room.saturating_sub(right.iter().map(Span::width).sum());
     left.push(Span::raw(" ".repeat(pad)));
@@ -77,6 +80,9 @@ fn fitting(mut parts: Vec<Part>, limit: usize) -> Vec<Part> {
             Some((short, part)) => (part.text, part.weight) = (short, WHO),
             None => drop(parts.remove(least)),
         }
+    }
+    if limit < LEAST {
+        parts.clear();
     }
     if let [last] = parts.as_mut_slice() {
         last.text = width::clip(&last.text, limit.saturating_sub(2)).into_owned();
@@ -245,4 +251,89 @@ fn commands(app: &App, room: usize) -> Option<String> {
         && typed.starts_with('/')
         && !typed.contains(char::is_whitespace);
     is_name.then(|| width::clip("no such command; /help lists them", room).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    use super::*;
+    use crate::session::{Report, Session};
+    use crate::tui::theme::{ColorDepth, Theme};
+    use crate::tui::view::{self, ViewCache};
+
+    fn app() -> App {
+        let (model, host) = ("anthropic/claude-sonnet-9.1".to_owned(), "openrouter.ai".to_owned());
+        let (mut session, effects) = Session::start(Connection::Remote { model, host });
+        session.head = "feature/a-long-name-of-a-branch".into();
+        App::start(session, effects, Theme::plain(ColorDepth::None), "~/src/harbour".into()).0
+    }
+
+    fn line(app: &mut App, columns: u16) -> String {
+        let mut screen = Terminal::new(TestBackend::new(columns, 24)).unwrap();
+        screen.draw(|frame| view::draw(app, &mut ViewCache::default(), frame)).unwrap();
+        let buffer = screen.backend().buffer();
+        (0..columns).map(|x| buffer[(x, 23)].symbol()).collect()
+    }
+
+    #[test]
+    fn what_matters_least_goes_first_and_the_help_stays() {
+        let mut app = app();
+        app.session.survey = SurveyState::Done;
+        let wide = line(&mut app, 200);
+        for part in ["anthropic/claude-sonnet-9.1 @ openrouter.ai", "~/src/harbour ⎇ feature", "F1 help"] {
+            assert!(wide.contains(part), "{part} in {wide}");
+        }
+        let middle = line(&mut app, 80);
+        assert!(middle.contains("anthropic/claude-sonnet-9.1") && !middle.contains('⎇'), "{middle}");
+        for columns in 40..200 {
+            let line = line(&mut app, columns);
+            assert!(line.contains("anthropic/clau") && line.contains("F1 help"), "{columns}: {line}");
+        }
+    }
+
+    #[test]
+    fn reading_says_how_far_it_is_and_what_was_left_out() {
+        let mut app = app();
+        app.report(Report::SurveyProgress { done: 1_234, total: 10_000 });
+        for columns in [80, 120] {
+            let line = line(&mut app, columns);
+            assert!(line.contains("reading 1,234 of 10,000 files") && line.contains("Esc cancel"), "{line}");
+        }
+        app.report(Report::LeftOut { unread: 8_000, total: 10_000 });
+        app.report(Report::Surveyed { note: None });
+        assert!(line(&mut app, 200).contains("2,000 of 10,000 files read"));
+    }
+
+    #[test]
+    fn the_spinner_turns_with_time_while_there_is_work_and_stands_where_nothing_may_move() {
+        let mut app = app();
+        app.session.survey = SurveyState::Done;
+        line(&mut app, 120);
+        assert!(!app.spins() && !line(&mut app, 120).contains(SPINNER[0]));
+        app.session.send("go");
+        app.news();
+        assert!(app.spins() && line(&mut app, 120).contains(SPINNER[0]));
+        app.desk.now = Duration::from_millis(TICK);
+        assert!(line(&mut app, 120).contains(SPINNER[1]));
+        app.desk.now = Duration::from_secs(61);
+        assert!(line(&mut app, 120).contains("1 min 1 s"));
+        app.face.animations = false;
+        assert!(!app.spins() && line(&mut app, 120).contains(STILL));
+        app.face.animations = true;
+        line(&mut app, 39);
+        assert!(!app.spins(), "not where nobody sees it");
+    }
+
+    #[test]
+    fn a_word_about_the_last_key_has_the_line_where_it_is_short() {
+        let mut app = app();
+        app.hint = "this is a hint of thirty-eight columns".into();
+        assert!(line(&mut app, 40).contains(&app.hint));
+        app.hint = "x\u{1b}[2J".repeat(100);
+        assert!(line(&mut app, 40).contains('…'));
+    }
 }

@@ -6,6 +6,7 @@ mod choosing;
 mod commits;
 mod copy_mode;
 mod demo;
+mod everywhere;
 mod failures;
 mod long;
 mod map;

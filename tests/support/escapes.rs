@@ -30,6 +30,11 @@ pub struct Scanner {
 }
 
 impl Scanner {
+    /// Whether the next byte belongs to a sequence that has begun.
+    pub fn is_inside(&self) -> bool {
+        !matches!(self.state, State::Ground)
+    }
+
     /// Takes the next byte; gives the sequence that it completes.
     pub fn push(&mut self, byte: u8) -> Option<Sequence> {
         let state = std::mem::take(&mut self.state);

@@ -91,7 +91,7 @@ impl App {
     /// Lets the mouse count, or leaves it to the terminal.
     pub(in crate::tui) fn toggle_mouse(&mut self) {
         self.face.mouse = !self.face.mouse;
-        self.desk.dragged = None;
+        self.desk.held = None;
         let key = self.keys.first(Action::Mouse);
         self.hint = if self.face.mouse {
             format!("the mouse counts here: Shift-drag selects text, {key} leaves the mouse to the terminal")

@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 
 use crate::tui::action::Pane;
 use crate::tui::app::{App, Task};
+use crate::tui::desk::Held;
 use crate::tui::hits::Hit;
 
 impl App {
@@ -21,7 +22,7 @@ impl App {
             MouseEventKind::ScrollUp => return self.wheel(column, row, false),
             MouseEventKind::Down(MouseButton::Left) => return self.click(column, row),
             MouseEventKind::Drag(MouseButton::Left) => self.drag(column, row),
-            MouseEventKind::Up(MouseButton::Left) => self.desk.dragged = None,
+            MouseEventKind::Up(MouseButton::Left) => self.release(column, row),
             MouseEventKind::Down(_) | MouseEventKind::Up(_) | MouseEventKind::Drag(_) => {}
             MouseEventKind::Moved | MouseEventKind::ScrollLeft | MouseEventKind::ScrollRight => {}
         }
@@ -29,7 +30,7 @@ impl App {
     }
 
     fn click(&mut self, column: u16, row: u16) -> Vec<Task> {
-        self.desk.dragged = None;
+        self.desk.held = None;
         let double = self.desk.is_double(column, row);
         if self.overlay.is_some() {
             let Some((_, Hit::Item(item))) = self.hits.at(column, row) else { return Vec::new() };
@@ -43,7 +44,9 @@ impl App {
                 self.reset_border(&border);
                 return Vec::new();
             }
-            self.desk.dragged = Some((border.name, border.at.saturating_sub(border.along(column, row))));
+            let beside = border.at.saturating_sub(border.along(column, row));
+            self.desk.held = Some(Held { name: border.name, beside, moved: false });
+            return Vec::new();
         }
         match self.hits.at(column, row) {
             Some((_, Hit::Tab(pane))) => self.focus = pane,
@@ -71,11 +74,21 @@ impl App {
     }
 
     fn drag(&mut self, column: u16, row: u16) {
-        let Some((name, beside)) = self.desk.dragged else { return };
+        let Some(held) = &mut self.desk.held else { return };
+        let (name, beside) = (held.name, held.beside);
         let Some(border) = self.desk.places.borders.iter().find(|border| border.name == name) else { return };
+        held.moved = true;
         let share = border.share(border.along(column, row).saturating_add(beside));
         if self.desk.borders.get(name) != Some(&share) {
             self.move_border(name, share);
+        }
+    }
+
+    /// A border that was not moved after all was a click on the frame of a pane.
+    fn release(&mut self, column: u16, row: u16) {
+        let clicked = self.desk.held.take().is_some_and(|held| !held.moved);
+        if let Some(pane) = self.desk.places.pane_at(column, row).filter(|_| clicked && self.overlay.is_none()) {
+            self.focus = pane;
         }
     }
 
@@ -185,6 +198,12 @@ mod tests {
             stage.click(area.x + 3, area.y + 2);
             assert_eq!(stage.app.focus, pane);
         }
+        // The titles stand in borders that can be dragged.
+        for pane in [Pane::Map, Pane::Review, Pane::Context, Pane::Chat] {
+            let area = stage.place(pane);
+            stage.click(area.x + 3, area.y);
+            assert_eq!(stage.app.focus, pane);
+        }
         let mut stage = Stage::new(60, 18);
         for (column, pane) in [(12, Pane::Map), (25, Pane::Context), (38, Pane::Review), (2, Pane::Chat)] {
             stage.click(column, 0);
@@ -233,6 +252,7 @@ mod tests {
                 "after the button was released nothing moves"
             );
             assert!(stage.app.desk.take_moved().is_some_and(|borders| borders.contains_key("columns-chat")));
+            assert_eq!(stage.app.focus, Pane::Chat, "a drag leaves the focus alone");
             stage.click(edge - 20, row);
             stage.click(edge - 20, row);
             assert_eq!(stage.place(Pane::Chat), chat);

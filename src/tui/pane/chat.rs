@@ -22,6 +22,9 @@ use crate::tui::widget::{completion, preview};
 
 pub use super::transcript::{ChatCache, Seen};
 
+/// Longer lines than this are hard to read, however wide the pane is.
+const WIDEST_TEXT: u16 = 120;
+
 /// Draws the pane. While the reader has scrolled up, lines that come below are added to how far it is to the end: it counts
 /// from there, and the text must stay where it is.
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
@@ -60,7 +63,8 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
         Constraint::Length(rows + 1),
     ])
     .areas(inner);
-    draw_transcript(app, cache, frame, transcript);
+    let readable = Rect { width: transcript.width.min(WIDEST_TEXT), ..transcript };
+    draw_transcript(app, cache, frame, readable);
     frame.render_widget(Paragraph::new(status), turn);
     let news = news_line(app, cache);
     if news.is_some() {
