@@ -6,6 +6,8 @@
 
 #[path = "screens/chat.rs"]
 mod chat;
+#[path = "support/attacks.rs"]
+mod attacks;
 #[path = "support/harness.rs"]
 mod harness;
 #[path = "screens/hostile.rs"]
@@ -24,12 +26,16 @@ mod panes;
 mod review_view;
 #[path = "screens/reading.rs"]
 mod reading;
+#[path = "screens/pictures.rs"]
+mod pictures;
 #[path = "screens/sessions.rs"]
 mod sessions;
 #[path = "screens/sizes.rs"]
 mod sizes;
 #[path = "screens/soak.rs"]
 mod soak;
+#[path = "screens/themes.rs"]
+mod themes;
 
 use harness::{Harness, Scene};
 use std::sync::Arc;

@@ -6,6 +6,11 @@
 
 use std::borrow::Cow;
 
+use unicode_width::UnicodeWidthChar as _;
+
+/// Combining marks that may stand on one character. No script needs more; a flood of them covers the lines above and below.
+const MOST_MARKS: usize = 8;
+
 /// Columns between two tab stops.
 pub const TAB_STOP: usize = 4;
 
@@ -13,7 +18,7 @@ pub const TAB_STOP: usize = 4;
 /// (`␛`), everything else by its code point (`<U+202E>`). Line feeds and tabs stay. Borrows when nothing needs to change.
 ///
 /// Joiners (U+200C, U+200D) are shown too: an emoji that is built with them falls apart into its visible members, which
-/// also keeps its width the same on every terminal.
+/// also keeps its width the same on every terminal. Of combining marks in a flood, those past the eighth are shown.
 pub fn visible(text: &str) -> Cow<'_, str> {
     replace(text, |c| !matches!(c, '\n' | '\t') && is_unsafe(c))
 }
@@ -45,7 +50,12 @@ pub fn visible_from(text: &str, column: usize) -> Cow<'_, str> {
 }
 
 fn replace(text: &str, shown: impl Fn(char) -> bool) -> Cow<'_, str> {
-    let Some(first) = text.find(&shown) else {
+    let mut marks = 0;
+    let mut shown = |c: char| {
+        marks = if c.is_ascii() || c.width() != Some(0) { 0 } else { marks + 1 };
+        marks > MOST_MARKS || shown(c)
+    };
+    let Some(first) = text.find(&mut shown) else {
         return Cow::Borrowed(text);
     };
     let (clean, rest) = text.split_at(first);
@@ -121,6 +131,14 @@ mod tests {
         assert_eq!(visible_line("日\t|"), "日  |");
         assert_eq!(visible_line("abcd\t|"), "abcd    |");
         assert_eq!(visible_from("\t|", 3), " |");
+    }
+
+    #[test]
+    fn a_flood_of_marks_is_bounded_and_ordinary_ones_are_not_touched() {
+        let flood = format!("a{}b", "\u{301}".repeat(11));
+        assert_eq!(visible(&flood), format!("a{}<U+0301><U+0301><U+0301>b", "\u{301}".repeat(8)));
+        let vietnamese = "e\u{302}\u{301}".repeat(50);
+        assert_eq!(visible_line(&vietnamese), vietnamese.as_str());
     }
 
     proptest! {

@@ -2,9 +2,7 @@
 //! a second; and never otherwise.
 
 use std::io;
-use std::path::PathBuf;
 use std::process::ExitStatus;
-use std::sync::Arc;
 use std::time::Duration;
 
 use crossterm::event::{Event, EventStream};
@@ -12,26 +10,22 @@ use futures::StreamExt as _;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-use super::action::KeyMap;
 use super::app::{App, Editing, Task};
 use super::coloring::Colored;
 use super::editor::{Draft, editor};
+use super::ground::{self, Ground, Heard};
 use super::notify;
 use super::signals::{Signal, Signals};
+use super::start::{Start, begin};
 use super::status;
 use super::terminal::{self, Guard, Screen};
-use super::theme::{Theme, Themes};
+use super::theme::Themes;
 use super::theme_watch;
 use super::view::{self, ViewCache};
-use super::wardrobe::Wish;
 use super::widget::picker::Ranked;
-use crate::config::{Face, Notify};
-use crate::models::{Dollars, Model};
-use crate::repo_map::Refresh;
+use crate::config::Notify;
 use crate::session::runner::Runner;
-use crate::session::{
-    Clip, Command, Connection, Effect, GitOrder, LookOrder, ModeRules, Report, Session, WhichSession,
-};
+use crate::session::{Clip, Effect, GitOrder, Report};
 use crate::store::BorderFile;
 
 /// Reports taken in before the next look at the keyboard.
@@ -52,66 +46,6 @@ const EVENTS_AT_ONCE: usize = 64;
 
 /// The shortest time between two frames.
 const FRAME: Duration = Duration::from_millis(16);
-
-/// What the app starts with.
-pub struct Start {
-    /// Who answers.
-    pub connection: Connection,
-    /// The styles.
-    pub theme: Theme,
-    /// The themes that there are.
-    pub themes: Themes,
-    /// Which of them suits which ground.
-    pub wish: Wish,
-    /// Where the user's own lie.
-    pub themes_folder: Option<PathBuf>,
-    /// How it looks and feels otherwise.
-    pub face: Face,
-    /// Where the places of the borders are kept; `None` where nothing is.
-    pub borders: Option<BorderFile>,
-    /// The root, for the status line.
-    pub root: String,
-    /// A first draft in the composer.
-    pub draft: String,
-    /// Files in the chat from the start.
-    pub files: Vec<String>,
-    /// Files to read and not to change from the start.
-    pub read: Vec<String>,
-    /// When the repo map is made anew.
-    pub map_refresh: Refresh,
-    /// How often edits that found no place go back to the model by themselves.
-    pub edit_rounds: usize,
-    /// How often what checks found goes back by itself.
-    pub verify_rounds: usize,
-    /// Whether commands that the model suggests are offered.
-    pub suggest_commands: bool,
-    /// Whether what is written is committed by itself.
-    pub auto_commit: bool,
-    /// The editor for messages, if the settings name one.
-    pub editor: Option<String>,
-    /// The root, for the editor to start in.
-    pub folder: PathBuf,
-    /// What the settings say of modes, and of files that somebody names.
-    pub rules: ModeRules,
-    /// The most that may be spent in this session.
-    pub spending_cap: Option<Dollars>,
-    /// What is known of the model that answers.
-    pub facts: Option<Arc<Model>>,
-    /// An earlier session to go on with.
-    pub resume: Option<WhichSession>,
-    /// Notices to begin with: text and hint.
-    pub notices: Vec<(String, String)>,
-    /// How to tell that a turn has ended.
-    pub notify: Notify,
-    /// Whether a command tells it instead.
-    pub notify_by_command: bool,
-    /// Whether comments for the model in files are followed from the start.
-    pub watch: bool,
-    /// Whether this user has never started it before.
-    pub is_first: bool,
-    /// Panic after the first frame: lets a test see that the terminal comes back.
-    pub test_panic: bool,
-}
 
 /// Runs the app until the user leaves. The exit code is 0, or 128 + n after signal n.
 ///
@@ -143,6 +77,7 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
         ranked: mpsc::unbounded_channel(),
         copied: mpsc::unbounded_channel(),
         themes: mpsc::unbounded_channel(),
+        ground: Ground::default(),
         notify: start.notify,
         by_command: start.notify_by_command,
         borders: start.borders.clone(),
@@ -150,6 +85,7 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
     };
     let mut code = stage.perform(tasks, &mut screen)?;
     let _watch = start.themes_folder.clone().map(|folder| theme_watch::follow(folder, stage.themes.0.clone()));
+    stage.ask_for_the_ground();
     let mut events = EventStream::new();
     let (mut dirty, mut next_frame) = (true, Instant::now());
     // When to keep what has changed: some time after the first change, however many follow.
@@ -158,11 +94,13 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
         stage.app.desk.now = began.elapsed();
         stage.follow()?;
         if let Some(what) = stage.to_edit.take() {
+            let heard = stage.ground.settle(&mut events).await;
+            code = stage.hear(heard, &mut screen)?;
             // Whoever waits for keys here would take them from the editor.
             drop(events);
             // It leaves a wake-up behind; found together with a key later, that key would wait for the next one.
             let _ = crossterm::event::poll(Duration::ZERO);
-            code = stage.edit(&what, &start, &mut signals, &mut incoming, &mut screen).await?;
+            code = code.or(stage.edit(&what, &start, &mut signals, &mut incoming, &mut screen).await?);
             events = EventStream::new();
             dirty = true;
             continue;
@@ -222,66 +160,23 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
                 stage.app.themes_changed(themes);
                 dirty = true;
             }
+            () = sleep_until(stage.ground.until().unwrap_or(next_frame)), if stage.ground.until().is_some() => {
+                let heard = Heard { events: stage.ground.give_up(), light: None };
+                code = stage.hear(heard, &mut screen)?;
+                dirty = true;
+            }
             () = sleep_until(next_frame), if dirty => {}
             () = sleep_until(next_turn), if stage.app.spins() => dirty = true,
             () = sleep_until(keep_at.unwrap_or(next_frame)), if keep_at.is_some() => {}
         }
     }
+    // What was typed for the app meanwhile comes too late for it.
+    let _ = stage.ground.settle(&mut events).await;
     stage.finish_write(&mut incoming, &mut screen).await?;
     drop(guard);
     stage.keep_borders();
     stage.finish_keeping(&mut incoming).await;
     Ok(code.unwrap_or(0))
-}
-
-fn begin(start: &Start) -> (App, Vec<Task>) {
-    let (mut session, effects) = Session::start(start.connection.clone());
-    session.edit_rounds = start.edit_rounds;
-    session.processes.rounds = start.verify_rounds;
-    session.processes.suggestions = start.suggest_commands;
-    session.commits.off = !start.auto_commit;
-    session.rules = start.rules;
-    session.spending_cap = start.spending_cap;
-    session.standing.clone_from(&start.read);
-    session.facts.clone_from(&start.facts);
-    let keep = session.keep(start.resume.clone());
-    let (mut app, mut tasks) = App::start(session, effects, start.theme.clone(), start.root.clone());
-    app.face.clone_from(&start.face);
-    app.face.animations &= !reduced_motion(|name| std::env::var(name).ok());
-    app.desk.borders = start.borders.as_ref().map(BorderFile::read).unwrap_or_default();
-    let light = terminal::light_ground(|name| std::env::var(name).ok());
-    app.furnish(start.themes.clone(), start.wish.clone(), light);
-    app.welcome = start.is_first;
-    app.keys = KeyMap::with(&start.face.keys).0;
-    app.folder.clone_from(&start.folder);
-    app.terminal = terminal::facts(|name| std::env::var(name).ok());
-    tasks.push(Task::Run(Effect::Look(LookOrder::Commands)));
-    for (text, hint) in &start.notices {
-        app.session.tell(crate::session::Level::Warning, text, hint);
-    }
-    tasks.extend(super::app::run(keep));
-    tasks.extend(super::app::run(app.session.set_map_refresh(start.map_refresh)));
-    if start.watch {
-        tasks.extend(super::app::run(app.session.command(Command::Watch(Some(true)))));
-    }
-    if !start.files.is_empty() {
-        tasks.extend(super::app::run(app.session.add_files(&start.files, false)));
-    }
-    if !start.read.is_empty() {
-        tasks.extend(super::app::run(app.session.add_files(&start.read, true)));
-    }
-    if !start.draft.is_empty() {
-        app.composer.set(&start.draft);
-        tasks.extend(super::app::run(app.session.draft_changed(&start.draft)));
-    }
-    (app, tasks)
-}
-
-/// Whether the environment says that nothing shall move by itself.
-fn reduced_motion(env: impl Fn(&str) -> Option<String>) -> bool {
-    ["REDUCE_MOTION", "NO_MOTION"]
-        .into_iter()
-        .any(|name| env(name).is_some_and(|value| !value.is_empty() && value != "0"))
 }
 
 /// Both ends of a channel.
@@ -298,6 +193,7 @@ struct Stage {
     copied: Channel<(bool, Clip)>,
     /// The themes after a change of the user's folder.
     themes: Channel<Themes>,
+    ground: Ground,
     notify: Notify,
     by_command: bool,
     borders: Option<BorderFile>,
@@ -317,6 +213,26 @@ impl Drop for Commands {
 }
 
 impl Stage {
+    /// Asks whether the ground is light, if that matters and the terminal can be asked.
+    fn ask_for_the_ground(&mut self) {
+        if self.app.minds_the_ground() && ground::can_be_asked(|name| std::env::var(name).ok()) {
+            self.ground.ask();
+        }
+    }
+
+    /// Takes in what came from the terminal; an exit code when the app wants to leave.
+    fn hear(&mut self, heard: Heard, screen: &mut Screen) -> io::Result<Option<u8>> {
+        if let Some(light) = heard.light {
+            self.app.ground_is(light);
+        }
+        let mut code = None;
+        for event in heard.events {
+            let tasks = self.app.event(event);
+            code = code.or(self.perform(tasks, screen)?);
+        }
+        Ok(code)
+    }
+
     fn draw(&mut self, screen: &mut Screen) -> io::Result<()> {
         terminal::at_once(|| screen.draw(|frame| view::draw(&mut self.app, &mut self.cache, frame)).map(drop))?;
         if let Some(job) = self.app.take_rank_job() {
@@ -342,15 +258,22 @@ impl Stage {
     fn take_events(&mut self, first: Event, screen: &mut Screen) -> io::Result<Option<u8>> {
         let mut event = first;
         for _ in 0..EVENTS_AT_ONCE {
-            let tasks = self.app.event(event);
-            let code = self.perform(tasks, screen)?;
+            let code = self.take_event(event, screen)?;
             if code.is_some() || self.to_edit.is_some() || !crossterm::event::poll(Duration::ZERO)? {
                 return Ok(code);
             }
             event = crossterm::event::read()?;
         }
-        let tasks = self.app.event(event);
-        self.perform(tasks, screen)
+        self.take_event(event, screen)
+    }
+
+    /// Takes in one event, unless it is the terminal's answer to a question.
+    fn take_event(&mut self, event: Event, screen: &mut Screen) -> io::Result<Option<u8>> {
+        if event == Event::FocusGained {
+            self.ask_for_the_ground();
+        }
+        let heard = self.ground.take(event);
+        self.hear(heard, screen)
     }
 
     /// Does what the app asks for; an exit code when it wants to leave.

@@ -235,18 +235,34 @@ pub fn color_depth(env: impl Fn(&str) -> Option<String>) -> ColorDepth {
     if !var("NO_COLOR").is_empty() || var("TERM") == "dumb" {
         return ColorDepth::None;
     }
-    match var("COLORTERM").as_str() {
-        "truecolor" | "24bit" => return ColorDepth::True,
-        _ => {}
-    }
     let term = var("TERM");
-    if term.contains("direct") {
-        ColorDepth::True
-    } else if term.contains("256color") {
-        ColorDepth::Ansi256
-    } else {
-        ColorDepth::Ansi16
+    if matches!(var("COLORTERM").as_str(), "truecolor" | "24bit") || term.contains("direct") {
+        return ColorDepth::True;
     }
+    // Inside screen the variables of the terminal around it are still there, and screen has 256 colours at most.
+    if var("STY").is_empty() && (has_true_color(&term) || says_true_color(var)) {
+        return ColorDepth::True;
+    }
+    if term.contains("256color") { ColorDepth::Ansi256 } else { ColorDepth::Ansi16 }
+}
+
+/// Terminals that are known by their name to have 24-bit colour.
+fn has_true_color(term: &str) -> bool {
+    ["xterm-kitty", "xterm-ghostty", "ghostty", "alacritty", "wezterm", "foot", "contour", "rio"]
+        .iter()
+        .any(|known| term.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('-')))
+}
+
+/// Terminals that leave COLORTERM out, or lose it on the way, and that their other variables give away.
+fn says_true_color(var: impl Fn(&str) -> String) -> bool {
+    let programs = ["iTerm.app", "WezTerm", "ghostty", "vscode", "Hyper", "Tabby", "rio", "mintty", "WarpTerminal"];
+    let marks = ["WT_SESSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "ALACRITTY_WINDOW_ID", "GHOSTTY_RESOURCES_DIR"];
+    // Since 0.36 the terminals of GNOME have it.
+    let gnome = var("VTE_VERSION").parse::<u32>().is_ok_and(|version| version >= 3_600);
+    // With a TERM of few colours the program was told to be modest.
+    let modest = !var("TERM").contains("256color") && var("TERM") != "xterm";
+    !modest
+        && (gnome || programs.contains(&var("TERM_PROGRAM").as_str()) || marks.iter().any(|mark| !var(mark).is_empty()))
 }
 
 /// Whether the terminal says that its ground is light (`COLORFGBG`, set by several terminals).
@@ -296,6 +312,31 @@ mod tests {
         assert_eq!(depth(&[("TERM", "xterm-256color")]), ColorDepth::Ansi256);
         assert_eq!(depth(&[("TERM", "linux")]), ColorDepth::Ansi16);
         assert_eq!(depth(&[("TERM", "xterm-256color"), ("NO_COLOR", "1")]), ColorDepth::None);
+    }
+
+    #[test]
+    fn terminals_that_leave_colorterm_out_are_known() {
+        for (name, value) in [
+            ("TERM_PROGRAM", "iTerm.app"),
+            ("TERM_PROGRAM", "WezTerm"),
+            ("TERM_PROGRAM", "ghostty"),
+            ("TERM_PROGRAM", "vscode"),
+            ("WT_SESSION", "{0}"),
+            ("KITTY_WINDOW_ID", "1"),
+            ("VTE_VERSION", "7600"),
+        ] {
+            assert_eq!(depth(&[("TERM", "xterm-256color"), (name, value)]), ColorDepth::True, "{name}={value}");
+        }
+        for term in ["xterm-kitty", "xterm-ghostty", "alacritty", "foot", "foot-extra", "xterm-direct"] {
+            assert_eq!(depth(&[("TERM", term)]), ColorDepth::True, "{term}");
+        }
+        for (name, value) in [("TERM_PROGRAM", "Apple_Terminal"), ("VTE_VERSION", "3400"), ("VTE_VERSION", "x")] {
+            assert_eq!(depth(&[("TERM", "xterm-256color"), (name, value)]), ColorDepth::Ansi256, "{name}={value}");
+        }
+        let within_screen = [("TERM", "screen-256color"), ("STY", "1.x"), ("KITTY_WINDOW_ID", "1")];
+        assert_eq!(depth(&within_screen), ColorDepth::Ansi256);
+        assert_eq!(depth(&[("TERM", "linux"), ("WT_SESSION", "1")]), ColorDepth::Ansi16);
+        assert_eq!(depth(&[("TERM", "xterm-kitty"), ("NO_COLOR", "1")]), ColorDepth::None);
     }
 
     #[test]

@@ -82,6 +82,12 @@ impl App {
         }
     }
 
+    /// Whether the ground would change anything.
+    pub(super) fn minds_the_ground(&self) -> bool {
+        let (wish, depth) = (&self.wardrobe.wish, self.theme.depth());
+        !self.wardrobe.by_hand && depth != ColorDepth::None && wish.on(true, depth) != wish.on(false, depth)
+    }
+
     fn choosing_theme(&self) -> bool {
         self.overlay.as_ref().is_some_and(|overlay| overlay.theme_before().is_some())
     }

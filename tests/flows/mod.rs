@@ -8,6 +8,8 @@ mod copy_mode;
 mod demo;
 mod everywhere;
 mod failures;
+mod ground;
+mod hostile;
 mod long;
 mod map;
 mod modes;

@@ -1,6 +1,14 @@
 //! Texts from outside that try to drive the terminal.
 
-use super::harness::Scene;
+use std::sync::Arc;
+
+use rhumb::llm::LocalServer;
+use rhumb::models::Api;
+use rhumb::process::{End, Live};
+use rhumb::session::{Level, LookReport, ModelRow, ModelUse, Report, RunReport};
+
+use super::attacks::{self, ATTACKS, OVERWRITE};
+use super::harness::{Harness, Scene};
 use super::snapshot;
 
 /// Escape sequences, a bell, a carriage return, C1 controls, a direction override and characters of no width.
@@ -67,4 +75,134 @@ fn an_answer_that_streams_cannot_drive_the_terminal() {
     }
     harness.fail(&format!("the server said {EVIL}"), EVIL);
     assert_eq!(harness.control_characters(), [""; 0]);
+}
+
+/// Every cell holds a character that only draws, with a bounded number of marks on it.
+#[track_caller]
+fn check(harness: &Harness, step: &str) {
+    for cell in harness.buffer().content() {
+        let symbol = cell.symbol();
+        assert!(!symbol.chars().any(attacks::is_forbidden), "{step}: {symbol:?}\n{}", harness.screen());
+        assert!(symbol.chars().count() <= 10, "{step}: {symbol:?}");
+    }
+}
+
+/// An answer with every attack in prose, in code, in a table, a link and a heading, and in an edit.
+fn hostile_reply() -> String {
+    let mut reply = String::new();
+    for (class, text) in ATTACKS {
+        reply += &format!(
+            "# {text}\n\n{class} **{text}** `{text}` [{text}](https://x.example/{text})\n\n| {text} |\n|---|\n| {text} |\n\n\
+             > {text}\n\n- {text}\n\n"
+        );
+    }
+    reply += &format!("```sh\n{}```\n\n", attacks::all("# "));
+    reply
+        + &format!(
+            "plain.py\n```python\n<<<<<<< SEARCH\nx = 1\n=======\n{}x = 2\n>>>>>>> REPLACE\n```\n",
+            attacks::all("# ")
+        )
+}
+
+#[test]
+fn no_attack_of_the_corpus_reaches_a_cell() {
+    let mut scene = Scene::harbour()
+        .file("plain.py", &format!("x = 1\n{}", attacks::all("# ")))
+        .replying(&hostile_reply())
+        .chat(&["plain.py"]);
+    for (at, (_, text)) in ATTACKS.iter().enumerate() {
+        let name = attacks::as_name(text);
+        scene = scene.file(&format!("names/{at}{name}.py"), &format!("def f{at}(): pass  # {text}\n"));
+    }
+    let long = "very-".repeat(45);
+    scene = scene.file(&format!("names/{long}.py"), &format!("def {}(): pass\n", "x".repeat(5_000)));
+    let mut harness = scene.open(150, 44);
+    check(&harness, "open");
+    harness.report(Report::Head(ATTACKS.iter().map(|(_, text)| *text).collect()));
+    check(&harness, "the name of a branch");
+    for keys in [
+        "<Ctrl-p> type \"names\"",
+        "<Down> <Down> <PageDown>",
+        "<Esc> <Alt-2> G",
+        "<Enter> G",
+        "<Alt-3> G",
+        "<Esc> <Alt-1>",
+    ] {
+        harness.keys(keys).settle();
+        check(&harness, keys);
+    }
+    harness.keys("<F5>");
+    check(&harness, "the prompt");
+    for _ in 0..12 {
+        harness.keys("<PageDown>");
+        check(&harness, "the prompt, further down");
+    }
+    harness.keys("<Esc> type \"go\" <Enter>").settle();
+    check(&harness, "the answer");
+    for _ in 0..30 {
+        harness.keys("<PageUp>");
+        check(&harness, "the answer, further up");
+    }
+    for keys in ["<Alt-4>", "j j j", "]", "y", "n", "G", "g g"] {
+        harness.keys(keys).settle();
+        check(&harness, keys);
+    }
+    for _ in 0..20 {
+        harness.keys("<PageDown>");
+        check(&harness, "the review");
+    }
+    for (width, height) in [(80, 24), (60, 18), (40, 10)] {
+        harness.resize(width, height);
+        check(&harness, "another size");
+    }
+}
+
+#[test]
+fn no_attack_reaches_a_cell_by_what_the_program_is_told() {
+    for (class, text) in ATTACKS.iter().chain(&[("overwrite", OVERWRITE)]) {
+        let mut harness = Scene::harbour().silent().open(120, 30);
+        harness.tell(Level::Error, text, text);
+        check(&harness, class);
+        let run = |report| Report::Ran(report);
+        harness.report(run(RunReport::Began { job: 1, run: 1, line: (*text).into() }));
+        let live = Live { text: format!("{text}\n"), open_line: (*text).into(), skipped: 0 };
+        harness.report(run(RunReport::Said { run: 1, live, seconds: 1 }));
+        check(&harness, class);
+        harness.keys("<F6>");
+        check(&harness, class);
+        harness.report(run(RunReport::Ended { run: 1, end: Ok(End::Exit(1)), output: Arc::from(*text), seconds: 1 }));
+        check(&harness, class);
+        harness.keys("<Esc>").paste(&format!("/theme {}", text.replace('\r', " "))).keys("<Enter>");
+        check(&harness, class);
+        harness.keys("<Ctrl-c>").paste(text);
+        check(&harness, class);
+        harness.keys("<Ctrl-c> type \"hi\" <Enter>").settle();
+        harness.think(text).stream(text).stream(&format!("\n\n{text}.py\n```{text}\n<<<<<<< SEARCH\n{text}\n"));
+        check(&harness, class);
+        harness.fail(text, text);
+        check(&harness, class);
+        let row = ModelRow { name: (*text).into(), detail: (*text).into(), at_hand: true };
+        harness.report(Report::Looked(LookReport::Models {
+            rows: vec![row],
+            choose: Some((ModelUse::Weak, String::new())),
+        }));
+        check(&harness, class);
+        harness.keys("<Esc>");
+        let models = vec![(*text).to_owned()];
+        let server = LocalServer { name: (*text).into(), api: Api::Ollama, base_url: (*text).into(), models };
+        harness.report(Report::Servers(vec![server]));
+        check(&harness, class);
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_reach_no_cell() {
+    let mut harness = Scene::harbour().file("bytes.py", "x = 1\n").replying("fine").open(120, 30);
+    std::fs::write(harness.path().join("bytes.py"), attacks::BYTES).unwrap();
+    harness.keys("type \"/add bytes.py\" <Enter>").settle();
+    check(&harness, "added");
+    harness.keys("<F5>");
+    check(&harness, "the prompt");
+    harness.keys("<Esc> <Alt-2> G <Enter>").settle();
+    check(&harness, "the map");
 }

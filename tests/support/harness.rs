@@ -603,6 +603,11 @@ impl Harness {
             .collect()
     }
 
+    /// The cells of the screen.
+    pub fn buffer(&self) -> &ratatui::buffer::Buffer {
+        self.terminal.backend().buffer()
+    }
+
     /// Where the repository is.
     pub fn path(&self) -> PathBuf {
         self.folder.path().to_owned()

@@ -4,6 +4,7 @@
 #![allow(dead_code, unreachable_pub, missing_docs)] // each test binary uses its own part
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod attacks;
 pub mod escapes;
 #[cfg(unix)]
 pub mod pty;

@@ -58,6 +58,11 @@ pub(super) fn ansi(code: usize) -> Option<Color> {
     ANSI.get(code).map(|(_, color)| *color)
 }
 
+/// The code of a named ANSI colour.
+pub(super) fn code(color: Color) -> Option<usize> {
+    ANSI.iter().position(|(_, named)| *named == color)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -101,6 +101,18 @@ impl ColorDepth {
     }
 }
 
+/// Red, green and blue of a colour, those of the terminal's palette as xterm ships them; `None` for its own text or ground.
+pub fn rgb_of(color: Color) -> Option<[u8; 3]> {
+    let code = match color {
+        Color::Reset => return None,
+        Color::Rgb(red, green, blue) => return Some([red, green, blue]),
+        Color::Indexed(code @ 16..) => return Some(fixed(code)),
+        Color::Indexed(code) => usize::from(code),
+        named => color::code(named)?,
+    };
+    XTERM_16.get(code).copied()
+}
+
 /// The attribute that stands in for the colour of a role.
 fn signal(role: Role) -> Modifier {
     match role {

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use ratatui::style::{Color, Style};
 
-pub use depth::ColorDepth;
+pub use depth::{ColorDepth, rgb_of};
 pub use role::{Role, SYNTAX};
 pub use shelf::Themes;
 pub use spec::ThemeError;

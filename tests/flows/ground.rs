@@ -1,0 +1,104 @@
+//! The terminal's ground: asked for after the first frame, and answered now, later, wrongly or never.
+
+use super::{answers_keys, composer, harbour_repo, open, quit, rhumb, wait_for_draft};
+use crate::support::pty::Pty;
+
+const QUESTION: &str = "\x1b]11;?\x07";
+
+/// The colour of text in each of the two themes, as it is sent.
+const DARK: &str = "38;2;208;216;223";
+const LIGHT: &str = "38;2;34;48;60";
+
+fn sent(pty: &Pty, text: &str) -> bool {
+    String::from_utf8_lossy(&pty.raw()).contains(text)
+}
+
+/// Waits for bytes that do not show on the screen.
+#[track_caller]
+fn wait_sent(pty: &Pty, text: &str) {
+    let limit = std::time::Instant::now() + crate::support::PATIENCE;
+    while !sent(pty, text) {
+        assert!(std::time::Instant::now() < limit, "{text:?} is not sent; the screen:\n{}", pty.screen());
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn a_light_ground_gets_the_light_theme_and_no_key_is_lost() {
+    let repo = harbour_repo();
+    let mut pty = open(&repo.path(), None, &[]);
+    wait_sent(&pty, QUESTION);
+    pty.type_text("before\x1b]11;rgb:ffff/fafa/f0f0\x1b\\after");
+    wait_for_draft(&pty, "beforeafter");
+    wait_sent(&pty, LIGHT);
+    pty.key("Ctrl-c");
+    answers_keys(&pty);
+    quit(&mut pty);
+}
+
+#[test]
+fn a_terminal_that_never_answers_is_not_waited_for() {
+    let repo = harbour_repo();
+    let mut pty = open(&repo.path(), None, &[]);
+    wait_sent(&pty, QUESTION);
+    let raw = String::from_utf8_lossy(&pty.raw()).into_owned();
+    assert!(raw.find('❯').unwrap() < raw.find(QUESTION).unwrap(), "the first frame comes before the question");
+    pty.type_text("a draft");
+    wait_for_draft(&pty, "a draft");
+    assert!(sent(&pty, DARK) && !sent(&pty, LIGHT));
+    pty.key("Ctrl-c");
+    quit(&mut pty);
+}
+
+#[test]
+fn wrong_answers_and_late_ones_are_no_typing() {
+    let repo = harbour_repo();
+    let mut pty = open(&repo.path(), None, &[]);
+    wait_sent(&pty, QUESTION);
+    pty.type_text("a\x1b]11;what?\x07b");
+    wait_for_draft(&pty, "ab");
+    pty.type_text("\x1b]11;rgb:zz/1\x1b\\c");
+    wait_for_draft(&pty, "abc");
+    // Long after the question, and for another one.
+    pty.type_text("\x1b]11;rgb:ff/ff/ff\x07d");
+    wait_for_draft(&pty, "abcd");
+    wait_sent(&pty, LIGHT);
+    assert_eq!(composer(&pty.screen()), "abcd");
+    pty.key("Ctrl-c");
+    quit(&mut pty);
+}
+
+#[test]
+fn the_ground_is_asked_for_again_when_the_terminal_gets_the_focus() {
+    let repo = harbour_repo();
+    let mut pty = open(&repo.path(), None, &[]);
+    wait_sent(&pty, QUESTION);
+    pty.type_text("\x1b]11;rgb:00/00/00\x07x");
+    wait_for_draft(&pty, "x");
+    pty.type_text("\x1b[O\x1b[I");
+    wait_sent(&pty, QUESTION);
+    let limit = std::time::Instant::now() + crate::support::PATIENCE;
+    while String::from_utf8_lossy(&pty.raw()).matches(QUESTION).count() < 2 {
+        assert!(std::time::Instant::now() < limit, "it is not asked again");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    pty.type_text("\x1b]11;rgb:ff/ff/ff\x07y");
+    wait_for_draft(&pty, "xy");
+    wait_sent(&pty, LIGHT);
+    pty.key("Ctrl-c");
+    quit(&mut pty);
+}
+
+#[test]
+fn who_has_named_a_theme_is_not_asked() {
+    let repo = harbour_repo();
+    for (args, env) in
+        [(&["--theme", "nord"][..], ("LANG", "C.UTF-8")), (&[], ("NO_COLOR", "1")), (&[], ("TERM", "linux"))]
+    {
+        let mut pty = Pty::spawn(&rhumb(), args, &repo.path(), &[env], 160, 48);
+        pty.wait_for("❯");
+        answers_keys(&pty);
+        quit(&mut pty);
+        assert!(!sent(&pty, QUESTION), "{args:?} {env:?}");
+    }
+}
