@@ -1,10 +1,10 @@
 //! Opening the app: on the user's repository, or on the demo's.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Args;
+use super::args::{Args, PictureArgs};
 use crate::config::{KeySource, Paths, Settings};
 use super::plain::Plain;
 use crate::demo;
@@ -104,7 +104,7 @@ fn tell_key_command(settings: &Settings) {
 }
 
 /// Opens the app on a copy of the sample repository, with recorded replies.
-pub(super) fn demo(settings: Settings, speed: u32, plain: bool) -> Result<u8, UserError> {
+pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &PictureArgs) -> Result<u8, UserError> {
     let machine = |error: std::io::Error| {
         UserError::new(ErrorKind::Machine, format!("the sample cannot be copied: {error}"), "check the space in TMPDIR")
     };
@@ -119,13 +119,18 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool) -> Result<u8, Us
         match_words: words.into_iter().map(str::to_owned).collect(),
         reply: reply.to_owned(),
     });
-    let pace = Duration::from_millis(u64::from(1_000 / speed.clamp(1, 1_000)));
+    let speed = if picture.svg.is_some() { 1_000 } else { speed.clamp(1, 1_000) };
+    let pace = Duration::from_millis(u64::from(1_000 / speed));
     let provider: Arc<dyn Provider> = Arc::new(Scripted::new(replies.collect(), pace));
     let (themes, themes_folder) = themes();
     let wish = wish(&settings);
     let start = Start {
         connection: Connection::Demo,
-        theme: theme(&themes, &wish)?,
+        theme: match picture.svg {
+            // A file has all colours, whatever the terminal has.
+            Some(_) => themed(&themes, &wish, false, ColorDepth::True)?,
+            None => theme(&themes, &wish)?,
+        },
         themes,
         wish,
         themes_folder,
@@ -161,12 +166,33 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool) -> Result<u8, Us
         state_folder: Some(folder.path().join("state")),
         ..settings
     };
-    let line = Some(Line::new(provider, "demo".into()));
+    let (outfit, line) = (Outfit::new(settings), Some(Line::new(provider, "demo".into())));
     // The folder lives as long as the app.
-    match Plain::wanted(plain, |name| std::env::var(name).ok()) {
-        Some(plain) => plain.run(start, root, Outfit::new(settings), line),
-        None => run(start, root, Outfit::new(settings), line),
+    if let Some(file) = &picture.svg {
+        return draw(start, picture, file, |reports| Runner::new(root, outfit, line, reports));
     }
+    match Plain::wanted(plain, |name| std::env::var(name).ok()) {
+        Some(plain) => plain.run(start, root, outfit, line),
+        None => run(start, root, outfit, line),
+    }
+}
+
+/// Draws a screen to a file.
+fn draw(
+    start: Start,
+    picture: &PictureArgs,
+    file: &Path,
+    make_runner: impl FnOnce(tokio::sync::mpsc::Sender<crate::session::Report>) -> Runner,
+) -> Result<u8, UserError> {
+    let machine = |error: std::io::Error| {
+        let message = format!("the picture cannot be written to {}: {error}", file.display());
+        UserError::new(ErrorKind::Machine, message, "choose a file in a folder that can be written to")
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
+    let drawn = runtime.block_on(tui::portrait(start, picture.scene, picture.size, make_runner));
+    runtime.shutdown_background();
+    drawn.and_then(|svg| std::fs::write(file, svg)).map_err(machine)?;
+    Ok(0)
 }
 
 fn run(start: Start, root: Root, outfit: Outfit, line: Option<Line>) -> Result<u8, UserError> {
@@ -224,7 +250,11 @@ fn theme(themes: &Themes, wish: &Wish) -> Result<Theme, UserError> {
     if depth == ColorDepth::None && *wish == Wish::default() {
         return Theme::builtin("rhumb-dark", depth).or_else(|_| Ok(Theme::plain(depth)));
     }
-    themes.load(worn(wish), depth).map_err(|error| {
+    themed(themes, wish, tui::light_ground(|name| std::env::var(name).ok()), depth)
+}
+
+fn themed(themes: &Themes, wish: &Wish, light: bool, depth: ColorDepth) -> Result<Theme, UserError> {
+    themes.load(wish.on(light, depth), depth).map_err(|error| {
         let hint = format!("the themes are {}", themes.names().join(", "));
         UserError::new(ErrorKind::Usage, themes.explain(&error), hint)
     })

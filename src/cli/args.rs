@@ -8,6 +8,7 @@ use crate::headless::{
     ApplyArgs, AskArgs, BenchArgs, ConfigArgs, DoctorArgs, EditArgs, MapArgs, ModelsArgs, SessionsArgs, TrustArgs,
 };
 use crate::session::WhichSession;
+use crate::tui::Scene;
 
 /// A full-screen terminal pair programmer: ranked repo map, metered context, and a review of every hunk before a byte is
 /// written.
@@ -63,7 +64,7 @@ pub struct ProviderArgs {
     /// Tokens for the repo map; for `rhumb map` as long as it has no --tokens
     #[arg(long, global = true, value_name = "N")]
     pub map_tokens: Option<usize>,
-    /// Colours: rhumb-dark, rhumb-light, rhumb-16 or high-contrast
+    /// Colours: a theme by its name, such as rhumb-light, nord or high-contrast; /theme in the app shows all
     #[arg(long, value_name = "NAME")]
     pub theme: Option<String>,
     /// Follow AI! and AI? comments in files as they are saved
@@ -74,6 +75,32 @@ pub struct ProviderArgs {
     pub no_commit: bool,
 }
 
+/// Drawing a screen of the demo to a file.
+#[derive(Debug, Clone, ClapArgs)]
+pub struct PictureArgs {
+    /// Draw a screen to this SVG file instead of opening the app
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Which screen: start, chat, review, map, context or help
+    #[arg(long, value_name = "NAME", default_value = "start", value_parser = scene, requires = "svg")]
+    pub scene: Scene,
+    /// Columns and rows of that screen
+    #[arg(long, value_name = "WxH", default_value = "120x34", value_parser = size, requires = "svg")]
+    pub size: (u16, u16),
+}
+
+fn scene(name: &str) -> Result<Scene, String> {
+    let found = Scene::ALL.iter().find(|(known, _)| *known == name).map(|(_, scene)| *scene);
+    found.ok_or_else(|| format!("the screens are {}", Scene::ALL.map(|(name, _)| name).join(", ")))
+}
+
+/// Within what a screen can be; far larger ones would be of no use to anybody.
+fn size(text: &str) -> Result<(u16, u16), String> {
+    let parse = |side: &str| side.parse::<u16>().ok().filter(|side| (10..=500).contains(side));
+    let sides = text.split_once(['x', '×']).and_then(|(width, height)| Some((parse(width)?, parse(height)?)));
+    sides.ok_or_else(|| "columns and rows from 10 to 500, such as 120x34".to_owned())
+}
+
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -82,12 +109,15 @@ pub enum Command {
         /// Words a second of the recorded replies
         #[arg(long, default_value_t = 40, value_name = "WORDS")]
         speed: u32,
-        /// Colours: rhumb-dark, rhumb-light, rhumb-16 or high-contrast
+        /// Colours: a theme by its name, such as rhumb-light, nord or high-contrast
         #[arg(long, value_name = "NAME")]
         theme: Option<String>,
         /// Talk in lines instead of on a full screen
         #[arg(long)]
         plain: bool,
+        #[command(flatten)]
+        /// A picture instead of the app.
+        picture: PictureArgs,
     },
     /// Print the ranked repo map
     Map(MapArgs),

@@ -41,8 +41,9 @@ fn start(args: Args) -> Result<u8, UserError> {
             app::open(&root, settings, &args)
         }
         // The sample needs none of the user's settings, so none of them can spoil it.
-        Some(Command::Demo { speed, theme, plain }) => {
-            app::demo(Settings { theme: theme.or(args.provider.theme), ..Settings::default() }, speed, args.plain || plain)
+        Some(Command::Demo { speed, theme, plain, picture }) => {
+            let settings = Settings { theme: theme.or(args.provider.theme), ..Settings::default() };
+            app::demo(settings, speed, args.plain || plain, &picture)
         }
         Some(Command::Map(mut map)) => {
             map.tokens = map.tokens.or(args.provider.map_tokens);
