@@ -246,6 +246,7 @@ impl App {
             // Nothing of what led here is of use any more.
             self.under.clear();
         }
+        let before = self.overlay.as_ref().and_then(Overlay::theme_before).map(str::to_owned);
         if !reply.stays() {
             self.overlay = self.under.pop();
         }
@@ -258,7 +259,12 @@ impl App {
             Reply::Close => Vec::new(),
             Reply::Model(part, name) => run(self.session.choose_for(part, name)),
             Reply::Theme(name) => {
-                self.choose_theme(&name);
+                // The one from before comes back when none is chosen: it goes on following the ground.
+                if before.is_some_and(|before| before == name) {
+                    self.wear(&name)
+                } else {
+                    self.choose_theme(&name)
+                }
                 Vec::new()
             }
             Reply::Run(name) => self.run_chosen(&name),

@@ -150,6 +150,10 @@ mod tests {
         app.change_theme(None);
         app.ground_is(true);
         assert_eq!(app.theme.name(), "rhumb-dark");
+        // Left without a choice, it follows the ground as before.
+        app.event(crossterm::event::Event::Key(crate::tui::key::parse("Esc").unwrap()));
+        app.ground_is(true);
+        assert_eq!(app.theme.name(), "rhumb-light");
     }
 
     #[test]
