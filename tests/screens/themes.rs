@@ -45,7 +45,7 @@ fn a_screen_keeps_to_the_colours_that_the_terminal_has() {
             }
             harness.keys(keys).settle();
         }
-        let expected = if depth == ColorDepth::None { 0 } else { 5 };
+        let expected = if depth == ColorDepth::None { 0 } else { 2 };
         assert!(colors(&harness).len() >= expected, "{depth:?}");
     }
 }
