@@ -68,6 +68,7 @@ fn no_sequence_from_outside_reaches_the_terminal() {
     let mut pty = open(&repo.path(), Some(&server), &["--file", "plain.py", "--file", "bytes.py"]);
     send(&pty, "do it");
     pty.wait_for("ALL SAID");
+    pty.wait_for("review · 1 pending");
     check(&pty.raw(), "an answer");
     for key in ["PageUp", "PageUp", "PageUp"] {
         pty.key(key);
@@ -84,12 +85,14 @@ fn no_sequence_from_outside_reaches_the_terminal() {
     check(&pty.raw(), "a review and a write");
     pty.key("Alt-1");
     for (request, step) in ["an error of the server", "a page instead of an answer"].iter().enumerate() {
+        // A message that was not answered is given back.
+        pty.key("Ctrl-c");
         send(&pty, "again");
         server.wait_for_requests(request + 2);
         pty.wait_until(|screen| !screen.contains("Esc cancels"), step);
         check(&pty.raw(), step);
-        pty.key("Ctrl-c");
     }
+    pty.key("Ctrl-c");
     send(&pty, "/run cat plain.py bytes.py; git log -1; ls; echo OUT''PUT");
     pty.wait_for("OUTPUT");
     check(&pty.raw(), "the output of a command");
