@@ -85,6 +85,7 @@ impl Peek {
 
     /// Draws it over most of the screen.
     pub fn draw(&mut self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, sight: Sight<'_>) {
+        let Sight { coloring, previews } = sight;
         let area = centred(screen, screen.width.saturating_sub(4).min(130), screen.height.saturating_sub(2));
         let Some(place) = self.place().cloned() else { return };
         let inner = window(frame, area, &self.title(&place, usize::from(area.width.saturating_sub(4))), theme);
@@ -94,12 +95,12 @@ impl Peek {
             Line::styled(width::clip(&text, usize::from(hints.width)).into_owned(), theme.style(Role::Muted))
         };
         frame.render_widget(hint(self.hint()), hints);
-        match sight.previews.get(&place.path) {
+        match previews.get(&place.path) {
             Some(Preview::Text(text)) => {
                 let text = std::sync::Arc::clone(text);
                 let marked = place.line.map(|line| line as usize);
                 let first = self.first(&text, marked);
-                preview::draw_from(frame, body, (&place.path, &text), (first, marked), sight.coloring, theme);
+                preview::draw_from(frame, body, (&place.path, &text), (first, marked), coloring, theme);
             }
             Some(Preview::None(reason)) => {
                 let text = Line::styled(sanitize::visible_line(reason).into_owned(), theme.style(Role::Warning));

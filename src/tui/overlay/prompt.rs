@@ -220,6 +220,7 @@ impl PromptView {
 
     /// Draws it over most of the screen.
     pub fn draw(&mut self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, sight: Sight<'_>) {
+        let Sight { coloring, .. } = sight;
         let area = centred(screen, screen.width.saturating_sub(4).min(130), screen.height.saturating_sub(2));
         self.measure(usize::from(area.width.saturating_sub(2)).max(1));
         self.rows = usize::from(area.height.saturating_sub(3));
@@ -227,7 +228,7 @@ impl PromptView {
         self.top = self.top.min(all.saturating_sub(self.rows));
         let inner = window(frame, area, &self.title(usize::from(area.width.saturating_sub(4))), theme);
         let [body, last] = Layout::vertical([Constraint::Fill(1), Constraint::Length(1)]).areas(inner);
-        let lines = self.visible(theme, sight.coloring);
+        let lines = self.visible(theme, coloring);
         frame.render_widget(Paragraph::new(lines), body);
         frame.render_widget(self.foot(all, usize::from(last.width), theme), last);
         if self.search.typing {

@@ -49,7 +49,7 @@ impl App {
 
     /// Asks for what passes the letters of the search, if they or the map are others than before.
     pub(in crate::tui) fn sift_anew(&mut self) -> Option<Task> {
-        let (map, query) = self.map.to_sift()?;
+        let (map, query) = self.map.next_sift()?;
         Some(Task::Run(Effect::Look(LookOrder::Sift { map: ThisMap(map), query })))
     }
 
@@ -84,7 +84,7 @@ impl App {
         let Some(path) = map.files.get(place).map(|file| file.path.to_string()) else { return Vec::new() };
         let places = match symbol.and_then(|at| map.symbols(place).get(at)) {
             None => vec![Place { path, line: None, name: String::new() }],
-            Some(symbol) => self.definitions(Place { path, line: Some(symbol.line), name: symbol.name.clone() }),
+            Some(symbol) => self.definitions(&Place { path, line: Some(symbol.line), name: symbol.name.clone() }),
         };
         self.peek_at(places)
     }
@@ -98,7 +98,7 @@ impl App {
     }
 
     /// A definition, and after it all others of its name.
-    fn definitions(&self, first: Place) -> Vec<Place> {
+    fn definitions(&self, first: &Place) -> Vec<Place> {
         let mut places = vec![first.clone()];
         let Some(graph) = &self.session.symbols else { return places };
         let index = graph.index();
@@ -110,7 +110,7 @@ impl App {
                 line: Some(entry.line()),
                 name: first.name.clone(),
             };
-            places.extend(entries.map(place).filter(|place| *place != first));
+            places.extend(entries.map(place).filter(|place| place != first));
             if places.len() > MOST_PLACES {
                 break;
             }

@@ -163,7 +163,7 @@ impl MapPane {
     }
 
     /// What has to be asked so that the search is up to date: the letters.
-    pub fn to_sift(&mut self) -> Option<(Arc<RepoMap>, String)> {
+    pub fn next_sift(&mut self) -> Option<(Arc<RepoMap>, String)> {
         let map = self.rows.map()?;
         let filter = self.filter.as_mut()?;
         let letters = filter.input.text().trim();
@@ -303,10 +303,10 @@ mod tests {
         let map = map(&[]);
         let mut pane = pane(&map);
         pane.open_filter();
-        assert!(pane.to_sift().is_none(), "no letters, no question");
+        assert!(pane.next_sift().is_none(), "no letters, no question");
         pane.filter.as_mut().unwrap().input.insert("b.r");
-        let (_, letters) = pane.to_sift().unwrap();
-        assert!(pane.to_sift().is_none(), "asked once");
+        let (_, letters) = pane.next_sift().unwrap();
+        assert!(pane.next_sift().is_none(), "asked once");
         pane.sifted(&map, "b", map.sift("b", &|| false));
         assert_eq!(pane.rows.len(), 4, "an answer to other letters");
         pane.sifted(&map, &letters, map.sift(&letters, &|| false));
@@ -332,6 +332,6 @@ mod tests {
         let mut pane = MapPane::default();
         pane.settle(None, 0, true);
         pane.step(1);
-        assert!(pane.row().is_none() && pane.path().is_none() && pane.to_sift().is_none());
+        assert!(pane.row().is_none() && pane.path().is_none() && pane.next_sift().is_none());
     }
 }
