@@ -159,7 +159,7 @@ fn what_the_model_thought_is_folded_and_opens() {
     harness.keys("type \"does it fit?\" <Enter>").settle();
     harness.think("They are compared.");
     let folded = harness.screen();
-    assert!(folded.contains("thinking … 3 words") && !folded.contains("They are compared"), "{folded}");
+    assert!(folded.contains("thinking … 1 line") && !folded.contains("They are compared"), "{folded}");
     let open = harness.keys("<Alt-t>").screen();
     assert!(open.contains("They are compared"), "{open}");
 }

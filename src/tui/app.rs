@@ -280,10 +280,10 @@ impl App {
             Action::Newline | Action::ScrollUp => self.focus == Pane::Chat,
             Action::ScrollDown => self.focus == Pane::Chat && self.chat.from_bottom > 0,
             Action::ToggleThoughts => self.session.transcript.iter().any(has_thoughts),
-            Action::ReadTranscript | Action::SearchTranscript => {
-                !self.session.transcript.is_empty() && !self.reading.on
-            }
+            Action::ReadTranscript => !self.session.transcript.is_empty() && !self.reading.on,
             Action::MessageBack | Action::MessageForward | Action::BackToTyping | Action::OpenPaste => false,
+            Action::ScrollToEnd => self.chat.from_bottom > 0,
+            Action::ScrollToStart | Action::SearchTranscript => false,
             Action::NextMatch | Action::PreviousMatch => self.reading.search.is_some(),
             Action::SendQueued => self.session.turn.is_none() && !self.session.queue.waiting().is_empty(),
             Action::TakeBackQueued => !self.session.queue.waiting().is_empty(),

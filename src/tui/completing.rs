@@ -5,6 +5,7 @@
 
 use super::action::ACTIONS;
 use super::app::{App, Task, run};
+use super::vi::Mode;
 use super::widget::completion;
 use crate::session::{
     Argument, COMMANDS, Candidate, Candidates, Effect, KeepOrder, KeepReport, LookOrder, Place, Report, Slot, Word,
@@ -212,7 +213,9 @@ impl App {
             "Up" => popup.selected = (popup.selected + count - 1) % count,
             "Esc" => {
                 self.completion.closed = true;
-                return Some(Vec::new());
+                // To vi this key means more than that.
+                let is_typing = self.composer.vi_mode().is_some_and(|(mode, _)| mode == Mode::Insert);
+                return (!is_typing).then(Vec::new);
             }
             "Tab" => {
                 let candidate = popup.candidates.get(popup.selected)?.clone();

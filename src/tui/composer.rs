@@ -31,6 +31,7 @@ const STEPS: usize = 3;
 pub struct Composer {
     area: TextArea<'static>,
     style: Style,
+    selected: Style,
     /// Long pastes, shown as `[paste 1: 200 lines]` and put back when the message is read: name and text. A chip is one
     /// thing: the cursor does not stop inside, and whatever deletes a part of it deletes it.
     chips: Vec<(String, String)>,
@@ -41,8 +42,13 @@ pub struct Composer {
 impl Composer {
     /// An empty composer.
     pub fn new(theme: &Theme) -> Self {
-        let mut composer =
-            Self { area: TextArea::default(), style: theme.style(Role::Text), chips: Vec::new(), vi: None };
+        let mut composer = Self {
+            area: TextArea::default(),
+            style: theme.style(Role::Text),
+            selected: selected(theme),
+            chips: Vec::new(),
+            vi: None,
+        };
         composer.reset(Vec::new());
         composer.area.set_placeholder_style(theme.style(Role::Muted));
         composer
@@ -57,6 +63,7 @@ impl Composer {
         self.area.set_wrap_mode(WrapMode::WordOrGlyph);
         self.area.set_style(self.style);
         self.area.set_cursor_line_style(Style::default());
+        self.area.set_selection_style(self.selected);
         self.area.set_cursor_style(Style::default().add_modifier(Modifier::REVERSED));
         self.area.set_placeholder_text("Ask or say what to change · / commands · F1 help");
         if let Some(style) = placeholder {
@@ -158,8 +165,9 @@ impl Composer {
 
     /// Takes the styles of another theme.
     pub fn wear(&mut self, theme: &Theme) {
-        self.style = theme.style(Role::Text);
+        (self.style, self.selected) = (theme.style(Role::Text), selected(theme));
         self.area.set_style(self.style);
+        self.area.set_selection_style(self.selected);
         self.area.set_placeholder_style(theme.style(Role::Muted));
     }
 
@@ -376,6 +384,12 @@ impl Composer {
         }
         frame.render_widget(&shown, area);
     }
+}
+
+/// The style of selected letters: without colours there must be something else to see.
+fn selected(theme: &Theme) -> Style {
+    let style = theme.style(Role::Selection);
+    if style == Style::default() { style.add_modifier(Modifier::REVERSED) } else { style }
 }
 
 /// Moves a cursor to a place, in characters from the start of the text.

@@ -25,6 +25,9 @@ pub struct Spot {
 /// The bits of a row's number that tell the stop.
 const STOP_BITS: u32 = 12;
 
+/// Hunks that are remembered after their review is over.
+const REMEMBERED: usize = 1_000;
+
 /// The row of the mark that tells of lines below.
 pub const NEWS: usize = usize::MAX;
 
@@ -266,6 +269,7 @@ impl Reading {
                         self.decided.push(Decided { path: file.path.clone(), written, lines });
                     }
                 }
+                self.decided.drain(..self.decided.len().saturating_sub(REMEMBERED));
             }
             Report::Unwrote { result: Ok(written), .. } => {
                 self.decided.retain(|decided| !written.paths.contains(&decided.path));

@@ -101,7 +101,7 @@ fn what_is_new_below_is_told_at_the_edge_of_the_composer() {
     harness.stream(&"line\n\n".repeat(40)).keys("<PageUp>").stream(&"more\n\n".repeat(6));
     harness.draw();
     assert!(harness.screen().contains("↓ 12 new lines"), "{}", harness.screen());
-    harness.keys("<Esc>");
+    harness.keys("<Alt-End>");
     assert!(!harness.screen().contains("new lines"));
 }
 
@@ -128,7 +128,7 @@ fn the_keys_of_vi_show_their_mode() {
 fn what_is_offered_is_shown_beside_it() {
     shown("preview", |width, height| {
         let mut harness = Scene::harbour().open(width, height);
-        harness.keys("type \"see @fits\"").settle();
+        harness.keys("type \"see @bert\"").settle();
         harness.draw();
         harness
     });

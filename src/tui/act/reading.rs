@@ -89,6 +89,8 @@ impl App {
             Action::ReadTranscript if self.reading.on => self.stop_reading(),
             Action::ReadTranscript => self.start_reading(),
             Action::SearchTranscript => self.open_search(),
+            Action::ScrollToEnd => self.chat.from_bottom = 0,
+            Action::ScrollToStart => self.show_entry(Some(0)),
             Action::MessageBack => self.show_message(false),
             Action::MessageForward => self.show_message(true),
             Action::ToggleThoughts if self.reading.on && self.toggle_thoughts_here() => {}
@@ -193,7 +195,13 @@ impl App {
             self.chat.from_bottom = 0;
             return;
         }
-        self.go_to_message(to);
+        self.show_entry(to);
+    }
+
+    fn show_entry(&mut self, entry: Option<usize>) {
+        self.go_to_message(entry);
+        // The view does not follow the end from now on.
+        self.chat.from_bottom = self.chat.from_bottom.max(1);
     }
 
     fn toggle_thoughts_here(&mut self) -> bool {

@@ -2,6 +2,7 @@
 
 use super::is_command;
 use crate::session::{Command, Connection, Effect, Entry, parse_command};
+use crate::tui::action::Action;
 use crate::tui::app::{App, Task};
 use crate::tui::reading::Rerun;
 
@@ -23,7 +24,8 @@ impl App {
         self.completion.hush();
         let tasks = self.typed(|app| app.composer.open(&text));
         let kept = if kept { "; what you were writing is among the earlier inputs" } else { "" };
-        self.hint = format!("{}{kept}", self.rerun_words().unwrap_or_default());
+        let drops = self.keys.first(Action::Interrupt);
+        self.hint = format!("{}; {drops} leaves all as it is{kept}", self.rerun_words().unwrap_or_default());
         tasks
     }
 

@@ -60,6 +60,10 @@ actions! {
     ReadTranscript: "read-transcript", CHAT, ["Alt-r"], "read";
     /// Search the transcript.
     SearchTranscript: "search-transcript", CHAT, ["Alt-/"], "search";
+    /// Scroll to the beginning of the transcript.
+    ScrollToStart: "scroll-to-start", CHAT, ["Alt-Home"], "to the start";
+    /// Scroll to the end of the transcript, and follow it from now on.
+    ScrollToEnd: "scroll-to-end", CHAT, ["Alt-End"], "to the end";
     /// Show the message before the one at the top.
     MessageBack: "message-back", CHAT, ["Alt-PageUp"], "earlier message";
     /// Show the message after the one at the top.

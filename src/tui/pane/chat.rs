@@ -29,8 +29,10 @@ const WIDEST_TEXT: u16 = 120;
 /// from there, and the text must stay where it is.
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
     let leave = app.keys.first(Action::Escape);
-    let (reads, scrolled) =
-        (format!("reading; {leave} goes back to typing"), format!("scrolled; {leave} goes to the end"));
+    let (reads, scrolled) = (
+        format!("reading; {leave} goes back to typing"),
+        format!("scrolled; {} goes to the end", app.keys.first(Action::ScrollToEnd)),
+    );
     let note = if app.reading.on {
         &reads
     } else if app.chat.from_bottom > 0 {
@@ -224,7 +226,7 @@ fn search_line(app: &App, width: u16) -> Option<Line<'static>> {
 /// That there is something new below the view. It stands on the edge of the composer, so that no text has to move for it.
 fn news_line(app: &App, cache: &ViewCache) -> Option<Line<'static>> {
     let news = cache.chat.news;
-    if app.chat.from_bottom == 0 || news == 0 {
+    if cache.chat.from_bottom == 0 || news == 0 {
         return None;
     }
     let noun = if news == 1 { "line" } else { "lines" };

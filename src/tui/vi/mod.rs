@@ -207,7 +207,10 @@ impl Vi {
             KeyCode::Home => '0',
             KeyCode::End => '$',
             KeyCode::Delete => 'x',
-            _ => return Outcome::Other,
+            _ => {
+                self.forget();
+                return Outcome::Other;
+            }
         };
         self.keys.push(key);
         let done = self.letter(buffer, letter);
