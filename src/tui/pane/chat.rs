@@ -96,6 +96,13 @@ fn draw_completion(app: &App, popup: &Popup, cache: &mut ViewCache, frame: &mut 
         pieces.into_iter().map(|piece| Line::styled(piece, app.theme.style(Role::Text))).collect()
     };
     if let Some((path, line)) = file {
+        // A short file covers no more of the transcript than it needs.
+        let lines = match app.previews.get(path) {
+            Some(Preview::Text(source)) => source.lines().take(usize::from(right.height)).count(),
+            _ => 1,
+        };
+        let height = u16::try_from(lines.max(1) + 2).unwrap_or(right.height).min(right.height);
+        let right = Rect { y: right.bottom() - height, height, ..right };
         let inside = completion::frame_of_preview(frame, right, path, &app.theme);
         match app.previews.get(path) {
             Some(Preview::Text(source)) => {
