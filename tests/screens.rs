@@ -28,6 +28,8 @@ mod review_view;
 mod reading;
 #[path = "screens/pictures.rs"]
 mod pictures;
+#[path = "screens/review_acts.rs"]
+mod review_acts;
 #[path = "screens/sessions.rs"]
 mod sessions;
 #[path = "screens/sizes.rs"]

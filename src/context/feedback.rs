@@ -134,7 +134,7 @@ pub fn feedback(review: &Review, before: &[Said]) -> Option<String> {
         push_fenced(text, "diff", &said.change);
     });
     let noted = all.iter().filter(|said| !said.notes.is_empty());
-    push_all(&mut text, "Comments:", noted, |text, said| push_notes(text, said));
+    push_all(&mut text, "Comments:", noted, push_notes);
     if !open.is_empty() {
         text.push_str("\n\nThese edits found no place and were left out:");
         text.push_str(&refusals::listed(&open));

@@ -116,17 +116,24 @@ pub(super) fn likely_line(text: &str, quote: &str) -> Option<usize> {
 /// The lines of `text` (1-based) at which as many lines as `quote` has share something with it, the likeliest first; at most
 /// `most`, and no two that overlap.
 pub fn likely_lines(text: &str, quote: &str, most: usize) -> Vec<usize> {
-    let wanted: BTreeSet<Cow<'_, str>> =
-        quote.lines().filter(|line| canon::is_telling(line)).map(canon::canon).collect();
-    let is_wanted: Vec<bool> =
-        text.lines().map(|line| canon::is_telling(line) && wanted.contains(&canon::canon(line))).collect();
-    let count = quote.lines().count().clamp(1, is_wanted.len().max(1));
-    let shared = |window: &[bool]| window.iter().filter(|is_wanted| **is_wanted).count();
-    let mut places: Vec<(usize, usize)> =
-        is_wanted.windows(count).map(shared).enumerate().filter(|(_, shared)| *shared > 0).collect();
-    places.sort_by_key(|(at, shared)| (Reverse(*shared), *at));
+    let quoted: Vec<Option<Cow<'_, str>>> =
+        quote.lines().map(|line| canon::is_telling(line).then(|| canon::canon(line))).collect();
+    let wanted: BTreeSet<&Cow<'_, str>> = quoted.iter().flatten().collect();
+    let there: Vec<Option<Cow<'_, str>>> = text
+        .lines()
+        .map(|line| canon::is_telling(line).then(|| canon::canon(line)).filter(|line| wanted.contains(line)))
+        .collect();
+    let count = quoted.len().clamp(1, there.len().max(1));
+    // How many lines are in both, and how many of them in the same place.
+    let score = |(at, window): (usize, &[Option<Cow<'_, str>>])| {
+        let shared = window.iter().flatten().count();
+        let aligned = window.iter().zip(&quoted).filter(|(line, quoted)| line.is_some() && line == quoted).count();
+        (shared, aligned, at)
+    };
+    let mut places: Vec<_> = there.windows(count).enumerate().map(score).filter(|(shared, ..)| *shared > 0).collect();
+    places.sort_by_key(|(shared, aligned, at)| (Reverse((*shared, *aligned)), *at));
     let mut found: Vec<usize> = Vec::new();
-    for (at, _) in places {
+    for (.., at) in places {
         if found.len() < most && found.iter().all(|other| other.abs_diff(at) >= count) {
             found.push(at);
         }

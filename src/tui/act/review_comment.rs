@@ -36,7 +36,7 @@ impl App {
         let text = self.session.review.comment_on(place).unwrap_or_default().to_owned();
         let keys = [self.keys.of(Action::Send), self.keys.of(Action::Newline)];
         let comment = CommentBox::new(target, &text, given, &self.theme, keys);
-        self.overlay = Some(Overlay::Review(ReviewBox::Comment(comment)));
+        self.overlay = Some(Overlay::Review(ReviewBox::Comment(Box::new(comment))));
         Vec::new()
     }
 

@@ -318,8 +318,9 @@ mod tests {
     }
 
     fn opened(tasks: &[Task]) -> Editing {
-        let edits = tasks.iter().filter_map(|task| if let Task::Edit(what) = task { Some(what.clone()) } else { None });
-        edits.last().expect("something opens in the editor")
+        let mut edits =
+            tasks.iter().filter_map(|task| if let Task::Edit(what) = task { Some(what.clone()) } else { None });
+        edits.next_back().expect("something opens in the editor")
     }
 
     #[test]

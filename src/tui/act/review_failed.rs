@@ -27,7 +27,7 @@ impl App {
             Some(Preview::Text(text)) => Some(Arc::clone(text)),
             Some(Preview::Reading | Preview::None(_)) | None => None,
         });
-        self.overlay = Some(Overlay::Review(ReviewBox::Place(PlaceBox::new(outcome, now))));
+        self.overlay = Some(Overlay::Review(ReviewBox::Place(Box::new(PlaceBox::new(outcome, now)))));
         task.into_iter().collect()
     }
 

@@ -23,13 +23,13 @@ pub use write::WriteBox;
 #[derive(Debug)]
 pub enum ReviewBox {
     /// A comment that is being written.
-    Comment(CommentBox),
+    Comment(Box<CommentBox>),
     /// What will be written?
     Write(WriteBox),
     /// What goes back to the model?
     Send(SendBox),
     /// Where does this belong?
-    Place(PlaceBox),
+    Place(Box<PlaceBox>),
 }
 
 /// What was said to it.

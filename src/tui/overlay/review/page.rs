@@ -72,7 +72,7 @@ impl Page {
 }
 
 /// The rows of one line: what it begins with stays its beginning.
-fn wrapped(line: &Styled, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+pub(super) fn wrapped(line: &Styled, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
     let (role, text) = line;
     let safe = sanitize::visible_line(text).into_owned();
     let style = theme.style(*role);

@@ -10,7 +10,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
-use super::page::{Page, Styled, choice, feet};
+use super::page::{Page, Styled, choice, feet, wrapped};
 use super::{Reply, ReviewReply};
 use crate::edit::{Outcome, likely_lines};
 use crate::text::{lines, sanitize, width};
@@ -26,7 +26,14 @@ const MOST: usize = 9;
 const AROUND: usize = 3;
 
 /// From so many columns on the three texts of a conflict stand side by side.
-const WIDE: u16 = 100;
+const WIDE: u16 = 132;
+
+impl<'a> Sight<'a> {
+    /// The files alone.
+    fn files(self) -> &'a Previews {
+        self.previews
+    }
+}
 
 /// What is to be done with an edit without a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,7 +133,7 @@ impl PlaceBox {
         let name = key::name(key);
         let count = self.count();
         let is_known = self.now.is_some();
-        let can_stand = is_known && !self.outcome.nearest.is_empty() || is_known && !self.outcome.is_conflict();
+        let can_stand = is_known && !(self.outcome.is_conflict() && self.outcome.nearest.is_empty());
         match name.as_str() {
             "Esc" | "q" => return Reply::Close,
             "d" => return self.reply(PlaceDeed::Dismiss),
@@ -161,7 +168,8 @@ impl PlaceBox {
 
     /// Draws it over `screen`.
     pub fn draw(&mut self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, sight: Sight<'_>) {
-        let why_not = match self.wants().map(|path| sight.previews.get(path)) {
+        let previews = sight.files();
+        let why_not = match self.wants().map(|path| previews.get(path)) {
             Some(Some(Preview::None(reason))) => Some(format!("the file cannot be read: {reason}")),
             Some(_) => Some("reading the file …".to_owned()),
             None => None,
@@ -291,7 +299,8 @@ impl PlaceBox {
         let feet = feet(choices, usize::from(columns.saturating_sub(4)), theme);
         let parts = self.parts();
         let most = parts.iter().map(|(_, lines)| lines.len()).max().unwrap_or_default() + feet.len() + 7;
-        let height = u16::try_from(most).unwrap_or(u16::MAX).min(screen.height.saturating_sub(2));
+        // Long lines go on below themselves.
+        let height = u16::try_from(most * 3 / 2).unwrap_or(u16::MAX).min(screen.height.saturating_sub(2));
         let inner = window(frame, centred(screen, columns, height), &format!(" {title} "), theme);
         let inner = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
         let foot = u16::try_from(feet.len()).unwrap_or(1);
@@ -309,7 +318,7 @@ impl PlaceBox {
         for ((heading, text), area) in parts.into_iter().zip(areas) {
             let rule = format!("── {} ", clip(&heading, area.width.saturating_sub(4)));
             let mut rows = vec![Line::styled(rule, theme.style(Role::Title))];
-            rows.extend(text.iter().map(|(role, line)| Line::styled(clip(line, area.width), theme.style(*role))));
+            rows.extend(text.iter().flat_map(|line| wrapped(line, usize::from(area.width).max(1), theme)));
             frame.render_widget(Paragraph::new(rows), area);
         }
         frame.render_widget(Paragraph::new(feet), keys);

@@ -1,0 +1,100 @@
+//! What the review opens: comments, the write, the message to the model, edits without a place, conflicts.
+
+use rhumb::session::Report;
+
+use super::harness::{HARBOUR, Harness, Scene};
+use super::snapshot;
+
+const SIZES: [(u16, u16); 2] = [(80, 24), (120, 35)];
+
+fn edit(path: &str, quote: &str, replacement: &str) -> String {
+    format!("{path}\n```python\n<<<<<<< SEARCH\n{quote}\n=======\n{replacement}\n>>>>>>> REPLACE\n```\n\n")
+}
+
+fn fits() -> String {
+    edit("harbour/berth.py", "        return ship.length < self.length", "        return ship.length <= self.length")
+}
+
+fn leaves() -> String {
+    edit(
+        "harbour/berth.py",
+        "    def leave(self):\n        self.ship = None",
+        "    def leave(self):\n        ship, self.ship = self.ship, None\n        return ship",
+    )
+}
+
+fn lost() -> String {
+    edit(
+        "harbour/ship.py",
+        "class Ship:\n    def __init__(self, name, length, draught):\n        self.title = name",
+        "class Ship:\n    def __init__(self, name, length, draught=0):\n        self.title = name",
+    )
+}
+
+/// The reply in review, which has the focus.
+fn reviewing(reply: &str, (width, height): (u16, u16)) -> Harness {
+    let scene = Scene::harbour().replying(reply).chat(&["harbour/berth.py", "harbour/ship.py"]);
+    let mut app = scene.open(width, height);
+    app.keys("type \"Let a ship fit\" <Enter>").settle().keys("<Enter>");
+    app
+}
+
+fn snapshots(name: &str, reply: &str, go: impl Fn(&mut Harness)) {
+    for size in SIZES {
+        let mut app = reviewing(reply, size);
+        go(&mut app);
+        snapshot(&format!("review-acts-{name}@{}x{}", size.0, size.1), &app);
+    }
+}
+
+#[test]
+fn a_comment_is_written_below_the_lines_that_it_is_about() {
+    let text = "Say in the docstring that it gives the ship back, and what happens when the berth is empty.";
+    snapshots("comment", &(fits() + &leaves()), |app| {
+        app.keys(&format!("] c type \"{text}\""));
+    });
+}
+
+#[test]
+fn a_write_names_its_files_and_what_becomes_of_the_rest() {
+    let new = edit("harbour/log.py", "", "LOG = []");
+    snapshots("write", &(fits() + &leaves() + &new), |app| {
+        app.keys("y } y w");
+    });
+}
+
+#[test]
+fn the_message_to_the_model_is_read_before_it_goes() {
+    snapshots("send", &(fits() + &leaves()), |app| {
+        app.keys("n c type \"why?\" <Enter> m");
+    });
+}
+
+#[test]
+fn an_edit_without_a_place_shows_where_it_may_belong() {
+    snapshots("by-hand", &lost(), |app| {
+        app.keys("e").settle();
+    });
+}
+
+#[test]
+fn a_conflict_shows_three_texts() {
+    snapshots("conflict", &fits(), |app| {
+        let berth = HARBOUR.iter().find(|(path, _)| *path == "harbour/berth.py").unwrap().1;
+        let mine = berth.replace("return ship.length < self.length", "return ship.length < self.length - 2");
+        app.put("harbour/berth.py", &mine);
+        app.keys("y w").settle().keys("e").settle();
+    });
+}
+
+#[test]
+fn what_the_terminal_would_obey_is_shown_in_every_box() {
+    let evil = "\x1b]0;x\x07\u{202e}evil";
+    let mut app = reviewing(&(fits() + &lost().replace("draught=0", &format!("draught=0{evil}"))), (80, 24));
+    app.report(Report::Head("main".into()));
+    app.keys("n c").paste(evil).keys("Alt-Enter").paste(evil);
+    assert_eq!(app.control_characters(), [""; 0], "the comment");
+    app.keys("<Enter> m");
+    assert!(app.screen().contains("to the model"), "{}", app.screen());
+    assert_eq!(app.control_characters(), [""; 0], "the message");
+}
