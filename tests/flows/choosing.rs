@@ -46,7 +46,7 @@ fn what_is_chosen_travels_with_the_next_request() {
     send(&pty, "/reasoning-effort high");
     pty.wait_for("How long to think: high.");
     send(&pty, "/settings thinking");
-    pty.wait_for("in this session");
+    pty.wait_for("this session");
     pty.key("Esc");
     send(&pty, "look around");
     pty.wait_for("Nothing to do.");

@@ -56,7 +56,7 @@ fn commands_that_show_something_open_a_page() {
     let mut harness = with_commands().open(140, 40);
     for (command, shown) in [
         ("/map", "harbour/ship.py"),
-        ("/settings edit-format", "edit_format = (unset)"),
+        ("/settings edit-format", "editor_edit_format   (unset)"),
         ("/doctor", "✓ version"),
         ("/keys", "EVERYWHERE"),
         ("/help", "COMMANDS: MODELS"),

@@ -18,7 +18,8 @@ impl App {
                 (row.value, row.origin) = (value.clone(), HERE.to_owned());
             }
         }
-        self.overlay = Some(Overlay::settings(rows, query));
+        // Names of commands have hyphens where those of settings have underscores.
+        self.overlay = Some(Overlay::settings(rows, &query.trim().replace('-', "_")));
     }
 
     /// Enter on a setting: a switch is switched, a choice goes on to the next word, all else is asked for.

@@ -100,7 +100,7 @@ actions! {
     Escape: "escape", Scope::Global, ["Esc"], "cancel";
     /// Stop the running turn, else the running command, else empty the composer, else leave when pressed twice.
     Interrupt: "interrupt", Scope::Global, ["Ctrl-c"], "stop, leave";
-    /// Leave at once.
+    /// Leave; what would be lost by that, or still runs, is told first.
     Quit: "quit", Scope::Global, ["Ctrl-q"], "quit";
     /// Give the focus to the next pane.
     FocusNext: "focus-next", Scope::Global, ["Tab"], "next pane";

@@ -227,7 +227,12 @@ impl LogView {
         let Some((at, log)) = self.at().and_then(|at| Some((at, self.logs.get(at)?))) else {
             let inner = window(frame, area, " log ", theme);
             let text = "No command has run yet: /run, /test and /lint run some. Esc closes";
-            frame.render_widget(Paragraph::new(Line::styled(text, theme.style(Role::Muted))), inner);
+            let pieces = wrap::wrap(text, usize::from(inner.width.max(1))).into_iter();
+            let lines: Vec<Line<'_>> = pieces
+                .filter_map(|range| text.get(range))
+                .map(|line| Line::styled(line, theme.style(Role::Muted)))
+                .collect();
+            frame.render_widget(Paragraph::new(lines), inner);
             return;
         };
         let title = format!(" log {} of {}{} ", at + 1, self.logs.len(), self.filter.words());
@@ -276,7 +281,7 @@ impl LogView {
         let follows = if self.from_bottom == 0 { "follows" } else { "G follows" };
         let search = if self.query.text().is_empty() { "/ search" } else { "n N next · f filter · Esc all" };
         let hint =
-            format!("{end} of {all} · {follows} · {search} · e errors · [ ] other logs · y copy · x stop · Esc closes");
+            format!("{end} of {all} · Esc closes · {search} · {follows} · e errors · [ ] other logs · y copy · x stop");
         width::clip(&hint, columns).into_owned()
     }
 }

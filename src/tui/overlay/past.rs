@@ -117,9 +117,9 @@ fn title(line: &SessionLine) -> String {
 }
 
 fn detail(line: &SessionLine) -> String {
-    let noun = if line.messages == 1 { "message" } else { "messages" };
+    // What was said in it is the better use of the room.
     let live = if line.live { ", open elsewhere" } else { "" };
-    format!("#{}, {} {noun}{live}", line.number, line.messages)
+    format!("#{}{live}", line.number)
 }
 
 /// What a choice among `targets` leads to.

@@ -16,7 +16,8 @@ const LEFT: usize = 10;
 pub fn card(app: &App, columns: u16) -> Vec<Line<'static>> {
     let columns = usize::from(columns);
     let theme = &app.theme;
-    let mut lines = vec![Line::styled("Welcome to rhumb.", theme.style(Role::Title)), Line::default()];
+    // It must fit beside a composer on a screen of 24 lines.
+    let mut lines = vec![Line::styled("Welcome to rhumb. Any key begins.", theme.style(Role::Title))];
     let mut row = |left: &str, text: &str, role: Role| {
         let left = width::clip(left, LEFT).into_owned();
         let pad = (LEFT + 1).saturating_sub(width::columns(&left));
@@ -32,27 +33,21 @@ pub fn card(app: &App, columns: u16) -> Vec<Line<'static>> {
         (Pane::Chat, "you ask; answers and edits come in here"),
         (Pane::Map, "the files that matter for your message, best first"),
         (Pane::Context, "all that the next request sends, and what it weighs"),
-        (Pane::Review, "each change, to accept or reject; nothing is written before you say so"),
+        (Pane::Review, "each change, to accept or reject; nothing is written before that"),
     ] {
         row(pane.title(), text, Role::Accent);
     }
-    row("", "", Role::Text);
     row("model", &model(app), Role::Accent);
-    row("", "", Role::Text);
-    for (action, text) in [
-        (Action::Send, "sends the message"),
-        (Action::FocusNext, "goes to the next pane"),
-        (Action::PickFile, "adds files to the chat"),
-        (Action::Palette, "lists all that can be done"),
-        (Action::Help, "shows keys and commands"),
-    ] {
-        let key = app.keys.first(action);
-        if !key.is_empty() {
-            row(key, text, Role::Key);
-        }
-    }
-    lines.push(Line::default());
-    lines.push(Line::styled("Any key begins.", theme.style(Role::Muted)));
+    let keys = [
+        (Action::Send, "sends"),
+        (Action::FocusNext, "next pane"),
+        (Action::PickFile, "adds files"),
+        (Action::Palette, "all that can be done"),
+        (Action::Help, "help"),
+    ];
+    let named = keys.iter().map(|(action, text)| (app.keys.first(*action), text)).filter(|(key, _)| !key.is_empty());
+    let named: Vec<String> = named.map(|(key, text)| format!("{key} {text}")).collect();
+    row("keys", &named.join(" · "), Role::Accent);
     lines
 }
 
@@ -64,8 +59,8 @@ fn model(app: &App) -> String {
         }
         Connection::Demo => "recorded replies answer in this demo".to_owned(),
         Connection::None => format!(
-            "none yet: {} looks for a server on this machine; a key such as ANTHROPIC_API_KEY in the environment connects one at the \
-             start; without either, /copy-context and /paste work with any chat elsewhere",
+            "none yet: {} looks for a server on this machine; a key such as ANTHROPIC_API_KEY connects one at the start; \
+             /copy-context and /paste do without",
             match app.keys.first(Action::FindServers) {
                 "" => "/servers",
                 key => key,
