@@ -33,7 +33,7 @@ impl Session {
             match self.meant(name) {
                 Ok(paths) => added.extend(paths),
                 Err(_) if is_picture_path(name) => effects.extend(self.add_picture_file(name)),
-                Err(reason) => self.tell(Level::Error, reason, "Ctrl-P opens the file picker."),
+                Err(reason) => self.tell(Level::Error, reason, "/pick-file opens the file picker."),
             }
         }
         for path in &added {

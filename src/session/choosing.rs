@@ -110,7 +110,7 @@ impl Session {
             self.tell(
                 Level::Warning,
                 "There is no provider to ask for a model.",
-                "F2 looks for a server on this machine.",
+                "/servers looks for one on this machine.",
             );
             return Vec::new();
         }

@@ -10,11 +10,7 @@ impl Session {
     /// Takes a reply from elsewhere (copy mode) into the transcript and into review; the draft is what it answers.
     pub fn take_reply(&mut self, reply: String) -> Vec<Effect> {
         if self.turn.is_some() {
-            self.tell(
-                Level::Warning,
-                "The model is still answering.",
-                "Esc cancels the turn; then paste again with F4.",
-            );
+            self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then /paste again.");
             return Vec::new();
         }
         let request = self.draft.clone();
@@ -72,6 +68,6 @@ impl Session {
     pub(super) fn prompt_clip(&self, text: String) -> Clip {
         let tokens = self.view.as_ref().map_or(0, |view| view.prompt.tokens);
         let what = format!("The prompt (about {tokens} tokens)");
-        Clip { what, text, hint: "Paste it into any chat, copy the whole reply, then press F4 here.".into() }
+        Clip { what, text, hint: "Paste it into any chat, copy the whole reply, then /paste here.".into() }
     }
 }

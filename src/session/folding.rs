@@ -100,7 +100,7 @@ impl Session {
                 self.tell(
                     Level::Info,
                     text,
-                    "It stays to be read here; F5 shows what is sent. history_tokens says how long it may get.",
+                    "It stays to be read here; /view-prompt shows what is sent. history_tokens says how long it may get.",
                 );
                 self.measure()
             }

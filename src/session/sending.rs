@@ -21,8 +21,8 @@ impl Session {
                 self.tell(
                     Level::Warning,
                     "No model is connected, so the message was not sent.",
-                    "F3 copies the whole prompt for a chat window, F4 takes the pasted reply into review; F2 looks for a \
-                     model server on this machine; or start with --base-url and --model.",
+                    "/copy-context copies the whole prompt for a chat window, /paste takes the reply into review; /servers looks for \
+                     a model server on this machine; or start with --base-url and --model.",
                 );
                 return false;
             }

@@ -364,7 +364,11 @@ impl Session {
         if matches!(self.connection, Connection::Remote { .. }) {
             return vec![Effect::UseModel(name)];
         }
-        self.tell(Level::Warning, "There is no provider to ask for a model.", "F2 looks for a server on this machine.");
+        self.tell(
+            Level::Warning,
+            "There is no provider to ask for a model.",
+            "/servers looks for one on this machine.",
+        );
         Vec::new()
     }
 
@@ -452,7 +456,7 @@ impl Session {
             self.tell(
                 Level::Info,
                 "No model server answers on this machine (looked for Ollama, LM Studio, llama.cpp and vLLM).",
-                "Start one and look again with F2, or start rhumb with --base-url and --model.",
+                "Start one and look again with /servers, or start rhumb with --base-url and --model.",
             );
         }
         self.servers = servers;

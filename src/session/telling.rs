@@ -36,7 +36,7 @@ impl Session {
         } else if prices.is_none() && self.facts.is_some() {
             "The price of this model is not known; [models.\"NAME\"] in rhumb.toml can say it."
         } else {
-            "F5 shows it as it will be sent."
+            "/view-prompt shows it as it will be sent."
         };
         self.tell(Level::Info, text, hint);
     }

@@ -71,7 +71,7 @@ fn without_a_model_the_message_is_not_taken() {
     let (mut session, _) = Session::start(Connection::None);
     let (sent, effects) = session.send("hello");
     assert!(!sent && effects.is_empty());
-    assert!(last_notice(&session).hint.contains("F3"));
+    assert!(last_notice(&session).hint.contains("/paste"));
 }
 
 #[test]

@@ -94,7 +94,7 @@ impl Session {
         for name in names {
             match self.meant(name) {
                 Ok(found) => paths.extend(found),
-                Err(reason) => self.tell(Level::Error, reason, "Ctrl-P opens the file picker."),
+                Err(reason) => self.tell(Level::Error, reason, "/pick-file opens the file picker."),
             }
         }
         if paths.is_empty() && !names.is_empty() {
@@ -227,7 +227,9 @@ impl Session {
         if self.turn.is_some() || self.connection == Connection::None {
             let (text, hint) = match self.turn {
                 Some(_) => ("The model is still answering, so nothing was sent.", "Answer again when it is done."),
-                None => ("No model is connected, so nothing was sent.", "Share it, and copy the prompt with F3."),
+                None => {
+                    ("No model is connected, so nothing was sent.", "Share it, and copy the prompt with /copy-context.")
+                }
             };
             self.tell(Level::Warning, text, hint);
             self.offer_findings(found, files, request);

@@ -100,7 +100,7 @@ impl Session {
         let text = comment_order(&wanted, &noted);
         if self.connection == Connection::None {
             let text = format!("A comment in {path} is for the model, but no model is connected.");
-            self.tell(Level::Warning, text, "F2 looks for a model server on this machine.");
+            self.tell(Level::Warning, text, "/servers looks for a model server on this machine.");
             return Vec::new();
         }
         self.enqueue_comments(text, if does { Mode::Code } else { Mode::Ask });

@@ -152,7 +152,8 @@ impl App {
             Binding::None if self.focus == Pane::Chat && self.recalls(&sequence) => self.recall(sequence == "Up"),
             Binding::None if self.focus == Pane::Chat => self.typed(|app| app.composer.input(key)),
             Binding::None => {
-                self.hint = format!("{sequence} does nothing here; ? shows the keys");
+                let help = self.keys.first(Action::HelpHere);
+                self.hint = format!("{sequence} does nothing here; {help} shows the keys");
                 Vec::new()
             }
         }
@@ -238,8 +239,9 @@ impl App {
 
     pub(super) fn overlay_reply(&mut self, reply: Reply) -> Vec<Task> {
         if let Reply::Run(name) = &reply {
-            self.recent.retain(|known| known != name);
-            self.recent.push(name.clone());
+            let word = name.split(' ').next().unwrap_or(name).to_owned();
+            self.recent.retain(|known| *known != word);
+            self.recent.push(word);
             if self.ask_arguments(name) {
                 return Vec::new();
             }

@@ -193,7 +193,7 @@ fn keys(settings: &Settings) -> Vec<Check> {
     }
     if checks.is_empty() {
         let text = format!("there is none for any of {}", missing.join(", "));
-        let hint = "Without one the prompt can be copied and a reply pasted; F2 looks for a server on this machine.";
+        let hint = "Without one the prompt can be copied and a reply pasted; /servers in the app looks for a server on this machine.";
         checks.push(Check::new("keys", Health::Lacking, text, hint));
     }
     checks
@@ -278,7 +278,7 @@ fn bytes(count: u64) -> String {
 pub async fn server_check(line: Option<&Line>) -> Check {
     const NAME: &str = "model server";
     let Some(line) = line else {
-        let hint = "Start with --base-url and --model, or set a provider's key; F2 looks for a server on this machine.";
+        let hint = "Start with --base-url and --model, or set a provider's key; /servers in the app looks for a server on this machine.";
         return Check::new(NAME, Health::Lacking, "no model is connected", hint);
     };
     let who = line.provider.name();

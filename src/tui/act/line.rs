@@ -1,7 +1,7 @@
 //! A line that begins with a slash or `!`: a command of the table, one of a file, or an action by its name.
 
 use crate::session::{Command, CommandError, Connection, CustomUse, Level, parse_command};
-use crate::tui::action::ACTIONS;
+use crate::tui::action::{ACTIONS, Action};
 use crate::tui::app::{App, Task, run};
 
 impl App {
@@ -58,7 +58,8 @@ impl App {
                     // The connection may take its time: the message waits for it in the composer.
                     let mut tasks = run(self.session.use_model(model));
                     tasks.extend(self.typed(|app| app.composer.set(&message)));
-                    self.hint = "the command names another model; Enter sends once it is connected".into();
+                    let send = self.keys.first(Action::Send);
+                    self.hint = format!("the command names another model; {send} sends once it is connected");
                     return tasks;
                 }
                 self.composer.clear();

@@ -59,7 +59,7 @@ pub(super) fn new_picture(name: &str, media_type: &str, bytes: &[u8], model: &Mo
 fn hint(model: &Model) -> String {
     match (model.capabilities.images, model.name.as_str()) {
         (true, _) => "Make it smaller, or cut out what matters.".to_owned(),
-        (false, "") => "Connect one: F2 looks for a server, or start with --model.".to_owned(),
+        (false, "") => "Connect one: /servers looks for a server, or start with --model.".to_owned(),
         (false, name) => {
             format!("/model chooses another. If {name} does: images = true below [models.\"{name}\"] in rhumb.toml.")
         }
