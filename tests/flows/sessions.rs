@@ -230,7 +230,10 @@ fn sessions_are_searched_renamed_taken_back_and_written_out() {
         pty.key("Backspace");
     }
     pty.wait_for("rigging — What do ropes do?");
+    // Beside the list stands what was said last.
+    pty.wait_for("Sails pull.");
     pty.key("Enter");
+    pty.wait_for("This is session 1 again");
     pty.wait_for("Sails pull.");
     quit(&mut pty);
 

@@ -98,7 +98,7 @@ pub fn checkup(root: &Root, outfit: &Outfit, terminal: &[(String, String)]) -> V
 }
 
 /// What the face tells under this name does not count as it is written.
-pub const KEYS: &str = "keys";
+pub const KEYS: &str = "key bindings";
 
 fn fact((name, text): &(String, String)) -> Check {
     if name == KEYS {

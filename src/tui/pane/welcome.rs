@@ -59,8 +59,8 @@ fn model(app: &App) -> String {
         }
         Connection::Demo => "recorded replies answer in this demo".to_owned(),
         Connection::None => format!(
-            "none yet: {} looks for a server on this machine; a key such as ANTHROPIC_API_KEY connects one at the start; \
-             /copy-context and /paste do without",
+            "none yet: {} looks for a server on this machine; a key such as ANTHROPIC_API_KEY connects one; or /copy-context \
+             and /paste",
             match app.keys.first(Action::FindServers) {
                 "" => "/servers",
                 key => key,

@@ -7,9 +7,14 @@ use crate::config::Settings;
 pub fn key_notes(settings: &Settings) -> Vec<(String, String)> {
     let (_, problems) = KeyMap::with(&settings.face.keys);
     let told = |name: &str, text: &str| match settings.layers.origin(&format!("keys.{name}")) {
-        Some(origin) => format!("{origin}: {text}."),
-        None => format!("keys: {text}."),
+        Some(origin) => format!("{origin}: {text}{}", end(text)),
+        None => format!("keys: {text}{}", end(text)),
     };
     let hint = "/keys shows the names of actions and the keys in force.";
     problems.iter().map(|problem| (told(&problem.name, &problem.text), hint.to_owned())).collect()
+}
+
+/// A sentence that asks what was meant has its mark already.
+fn end(text: &str) -> &'static str {
+    if text.ends_with('?') { "" } else { "." }
 }
