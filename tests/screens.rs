@@ -221,7 +221,7 @@ fn a_write_tells_what_it_did() {
 fn a_write_of_some_hunks_keeps_the_others_under_review() {
     snapshots("written_in_part", |width, height| {
         let mut harness = review(width, height);
-        harness.keys("y y n w").settle();
+        harness.keys("y y n w y").settle();
         harness
     });
 }
@@ -356,7 +356,7 @@ fn a_message_that_was_not_answered_is_part_of_the_next_request_again() {
 #[test]
 fn a_second_write_writes_what_was_left() {
     let mut harness = review(140, 40);
-    harness.keys("y y n w").settle();
+    harness.keys("y y n w y").settle();
     let text = harness.file("tidewatch/forecast.py").unwrap();
     assert!(text.contains("from .cache import CACHE") && text.contains("raise ValueError"));
     assert!(!text.contains("CACHE.height"));

@@ -36,7 +36,10 @@ impl App {
 
     /// Takes in a report of the runner.
     pub fn report(&mut self, report: Report) -> Vec<Task> {
-        let (held, guarded) = ((self.context_title(), self.review_path()), self.guarded());
+        let held = (self.context_title(), self.review_path());
+        // By these the hunk under the cursor may become another one without a key of the user.
+        let by_itself = matches!(report, Report::Proposed { .. } | Report::Reread { .. });
+        let guarded = if by_itself { self.guarded() } else { None };
         self.completion.note(&report);
         self.previews.note(&report);
         self.note_for_map(&report);
@@ -62,7 +65,9 @@ impl App {
         self.settle();
         tasks.extend(self.sift_anew());
         tasks.extend(self.want_look());
-        self.guard(guarded.as_ref());
+        if by_itself {
+            self.guard(guarded.as_ref());
+        }
         tasks.extend(self.complete_anew());
         tasks
     }
