@@ -300,7 +300,7 @@ impl App {
             Action::Reask | Action::ReaskAll | Action::Dismiss => !self.session.review.refused.is_empty(),
             Action::SendReview => self.session.has_feedback(),
             Action::Abandon => self.reviewing(),
-            Action::NextMatch | Action::PreviousMatch => self.review.search.is_on(),
+            Action::NextReviewMatch | Action::PreviousReviewMatch => self.review.search.is_on(),
             Action::Redraw | Action::Suspend | Action::Quit | Action::FocusPrevious => false,
             Action::FocusChat => self.focus != Pane::Chat,
             Action::FocusMap => self.focus != Pane::Map,

@@ -134,12 +134,13 @@ impl App {
 
 #[cfg(test)]
 mod tests {
-    use crossterm::event::{Event, KeyModifiers};
+    use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 
     use super::*;
     use crate::session::{Connection, Entry, Level, Session};
+    use crate::tui::overlay::Overlay;
     use crate::tui::theme::{ColorDepth, Theme};
     use crate::tui::view::{self, ViewCache};
 
@@ -288,10 +289,10 @@ mod tests {
         stage.event(MouseEventKind::ScrollDown, map.x + 2, map.y + 2);
         assert!(stage.app.overlay.is_some() && stage.app.focus == Pane::Chat);
         // A question is not answered by a wheel.
-        stage.app.overlay = Some(Overlay::abandon(3));
+        stage.app.ask_to_abandon();
         stage.event(MouseEventKind::ScrollDown, 60, 17);
         stage.click(60, 17);
-        assert!(matches!(stage.app.overlay, Some(Overlay::Abandon(3))));
+        assert!(matches!(stage.app.overlay, Some(Overlay::Confirm(_))));
     }
 
     #[test]

@@ -309,7 +309,7 @@ mod tests {
         let (session, effects) = Session::start(Connection::None);
         let mut app = App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0;
         app.report(proposal("a\nb\nc\n", "A\nb\nC\n"));
-        (app.focus, app.review.seen) = (Pane::Review, true);
+        app.focus = Pane::Review;
         app
     }
 

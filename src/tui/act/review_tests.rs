@@ -46,7 +46,7 @@ fn with(proposal: Proposal) -> App {
     app.guard.clock = Clock::still();
     app.report(Report::Head("main".into()));
     app.report(Report::Proposed { request: "do it".into(), proposal });
-    (app.focus, app.review.seen) = (Pane::Review, true);
+    app.focus = Pane::Review;
     app
 }
 
@@ -57,10 +57,7 @@ fn app() -> App {
 fn press(app: &mut App, keys: &str) -> Vec<Task> {
     keys.split(' ')
         .filter_map(key::parse)
-        .flat_map(|key| {
-            app.review.seen = true;
-            app.event(Event::Key(key))
-        })
+        .flat_map(|key| app.event(Event::Key(key)))
         .collect()
 }
 

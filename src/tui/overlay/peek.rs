@@ -85,7 +85,7 @@ impl Peek {
 
     /// Draws it over most of the screen.
     pub fn draw(&mut self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, sight: Sight<'_>) {
-        let Sight { coloring, previews } = sight;
+        let Sight { coloring, previews, .. } = sight;
         let area = centred(screen, screen.width.saturating_sub(4).min(130), screen.height.saturating_sub(2));
         let Some(place) = self.place().cloned() else { return };
         let inner = window(frame, area, &self.title(&place, usize::from(area.width.saturating_sub(4))), theme);
