@@ -4,10 +4,10 @@
 //! writes them anew.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-#[path = "screens/chat.rs"]
-mod chat;
 #[path = "support/attacks.rs"]
 mod attacks;
+#[path = "screens/chat.rs"]
+mod chat;
 #[path = "support/harness.rs"]
 mod harness;
 #[path = "screens/hostile.rs"]
@@ -22,14 +22,14 @@ mod outside;
 mod overlays;
 #[path = "screens/panes.rs"]
 mod panes;
-#[path = "screens/review_view.rs"]
-mod review_view;
-#[path = "screens/reading.rs"]
-mod reading;
 #[path = "screens/pictures.rs"]
 mod pictures;
+#[path = "screens/reading.rs"]
+mod reading;
 #[path = "screens/review_acts.rs"]
 mod review_acts;
+#[path = "screens/review_view.rs"]
+mod review_view;
 #[path = "screens/sessions.rs"]
 mod sessions;
 #[path = "screens/sizes.rs"]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::args::{Args, PictureArgs};
-use crate::config::{KeySource, Paths, Settings};
 use super::plain::Plain;
+use crate::config::{KeySource, Paths, Settings};
 use crate::demo;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::{complain, path_under};
@@ -14,9 +14,9 @@ use crate::llm::{Provider, Scripted, ScriptedReply};
 use crate::session::runner::{Line, Outfit, Runner, connect, recovered};
 use crate::session::{Connection, ModeRules};
 use crate::store::BorderFile;
+use crate::tui::action::key_notes;
 use crate::tui::theme::{ColorDepth, Theme, Themes};
 use crate::tui::wardrobe::Wish;
-use crate::tui::action::key_notes;
 use crate::tui::{self, Start};
 use crate::workspace::{Journal, Root, RootKind};
 

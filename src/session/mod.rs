@@ -78,8 +78,8 @@ pub use keeping::{
     ExportFormat, Exported, KeepOrder, KeepQuestion, KeepReport, Keeping, KeptChange, KeptSession, Speaker, TextOrder,
     WhichSession, export, last_said,
 };
-pub use map_choices::{MAP_BUDGET_STEP, ThisMap};
 pub use looking::{Known, LookOrder, LookReport, ModelRow, ModelUse, Page, SettingRow};
+pub use map_choices::{MAP_BUDGET_STEP, ThisMap};
 pub use mentions::{Attachment, LookedUp, MentionOrder, MentionReport, Wanted};
 pub use modes::ModeRules;
 pub use processes::{

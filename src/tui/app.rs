@@ -288,7 +288,11 @@ impl App {
             Action::SendQueued => self.session.turn.is_none() && !self.session.queue.waiting().is_empty(),
             Action::TakeBackQueued => !self.session.queue.waiting().is_empty(),
             // The bar is for what is wanted next; the help tells of these.
-            Action::PickSymbol | Action::Interrupt | Action::HistoryBack | Action::HistoryForward | Action::HistorySearch => false,
+            Action::PickSymbol
+            | Action::Interrupt
+            | Action::HistoryBack
+            | Action::HistoryForward
+            | Action::HistorySearch => false,
             Action::Layout | Action::GrowPane | Action::ShrinkPane | Action::ResetBorders | Action::Mouse => false,
             Action::Zoom | Action::ZoomHere => self.desk.zoomed,
             Action::FindServers | Action::CopyPrompt | Action::PasteReply => {

@@ -34,7 +34,7 @@ pub mod wardrobe;
 pub mod widget;
 
 pub use coloring::Job;
+pub use portrait::{Scene, portrait};
 pub use run::run;
 pub use start::Start;
-pub use portrait::{Scene, portrait};
 pub use terminal::{color_depth, facts, light_ground};

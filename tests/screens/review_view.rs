@@ -83,34 +83,34 @@ fn snapshots(name: &str, play: impl Fn(&mut Harness)) {
 
 #[test]
 fn the_cursor_stands_on_a_line() {
-    snapshots("line", |harness| drop(harness.keys("] j j")));
+    snapshots("line", |harness| _ = harness.keys("] j j"));
 }
 
 #[test]
 fn lines_are_selected_and_decided_apart() {
-    snapshots("selected", |harness| drop(harness.keys("] v j j j")));
-    snapshots("lines-decided", |harness| drop(harness.keys("] v j j y")));
+    snapshots("selected", |harness| _ = harness.keys("] v j j j"));
+    snapshots("lines-decided", |harness| _ = harness.keys("] v j j y"));
 }
 
 #[test]
 fn decided_hunks_are_folded() {
-    snapshots("folded", |harness| drop(harness.keys("y n")));
+    snapshots("folded", |harness| _ = harness.keys("y n"));
 }
 
 #[test]
 fn the_files_are_listed() {
-    snapshots("files", |harness| drop(harness.keys("y T")));
+    snapshots("files", |harness| _ = harness.keys("y T"));
 }
 
 #[test]
 fn base_and_proposed_stand_side_by_side() {
-    snapshots("sides", |harness| drop(harness.keys("t ]")));
+    snapshots("sides", |harness| _ = harness.keys("t ]"));
 }
 
 #[test]
 fn a_search_is_typed_and_goes_on() {
-    snapshots("search", |harness| drop(harness.keys("/ type \"ship\"")));
-    snapshots("found", |harness| drop(harness.keys("/ type \"ship\" <Enter> ; ;")));
+    snapshots("search", |harness| _ = harness.keys("/ type \"ship\""));
+    snapshots("found", |harness| _ = harness.keys("/ type \"ship\" <Enter> ; ;"));
 }
 
 #[test]

@@ -57,6 +57,7 @@ impl App {
             }
             Some((area, Hit::Composer)) => {
                 self.focus = Pane::Chat;
+                self.stop_reading();
                 self.composer.click(column.saturating_sub(area.x), row.saturating_sub(area.y));
             }
             Some((_, Hit::Item(_))) | None => {}

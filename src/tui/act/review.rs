@@ -17,6 +17,9 @@ impl App {
         if let Some(tasks) = self.act_beyond_review(action) {
             return Some(tasks);
         }
+        if let Some(index) = self.refused_here().filter(|_| action == Action::OpenHere && !self.review.in_tree) {
+            return Some(self.open_refused(index));
+        }
         match action {
             Action::Escape if self.end_in_review() => {}
             Action::Down | Action::Up | Action::PageDown | Action::PageUp | Action::Top | Action::Bottom

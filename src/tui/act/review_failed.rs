@@ -9,7 +9,7 @@ use crate::session::Effect;
 use crate::text::lines;
 use crate::tui::action::Action;
 use crate::tui::app::{App, Task, run};
-use crate::tui::overlay::{PlaceDeed, Overlay, PlaceBox, Placing, ReviewBox};
+use crate::tui::overlay::{Overlay, PlaceBox, PlaceDeed, Placing, ReviewBox};
 use crate::tui::preview::Preview;
 
 impl App {

@@ -55,10 +55,7 @@ fn app() -> App {
 }
 
 fn press(app: &mut App, keys: &str) -> Vec<Task> {
-    keys.split(' ')
-        .filter_map(key::parse)
-        .flat_map(|key| app.event(Event::Key(key)))
-        .collect()
+    keys.split(' ').filter_map(key::parse).flat_map(|key| app.event(Event::Key(key))).collect()
 }
 
 fn effects(tasks: Vec<Task>) -> Vec<Effect> {

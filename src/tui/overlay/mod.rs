@@ -11,10 +11,10 @@ mod menu;
 mod past;
 mod paste;
 mod peek;
-mod settings;
-mod symbols;
 mod prompt;
 mod review;
+mod settings;
+mod symbols;
 mod viewer;
 mod voice;
 mod why;
@@ -48,10 +48,10 @@ use menu::Menu;
 use past::SessionList;
 use paste::PasteBox;
 pub use peek::{Peek, Place};
-use settings::SettingsList;
-use symbols::SymbolList;
 use prompt::PromptView;
 pub use review::{CommentBox, CommentPlace, PlaceBox, PlaceDeed, Placing, ReviewBox, ReviewReply, SendBox, WriteBox};
+use settings::SettingsList;
+use symbols::SymbolList;
 use viewer::Viewer;
 use voice::VoiceMeter;
 use why::WhyView;
@@ -440,9 +440,7 @@ impl Overlay {
             Self::Read(_) => {
                 matches!(action, Action::ViewPrompt | Action::Help | Action::HelpHere | Action::ContextView)
             }
-            Self::Prompt(prompt) => {
-                matches!(action, Action::ViewPrompt | Action::ContextView) && !prompt.is_typing()
-            }
+            Self::Prompt(prompt) => matches!(action, Action::ViewPrompt | Action::ContextView) && !prompt.is_typing(),
             Self::Log(logs) => action == Action::ViewLog && !logs.is_typing(),
             _ => false,
         }

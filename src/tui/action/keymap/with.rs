@@ -185,7 +185,8 @@ fn meet(one: Scope, two: Scope) -> bool {
         _ if one == two => false,
         (Scope::Global, _) | (_, Scope::Global) => true,
         (Scope::Lists, Scope::Pane(pane)) | (Scope::Pane(pane), Scope::Lists) => pane != Pane::Chat,
-        (Scope::Reading, Scope::Pane(pane)) | (Scope::Pane(pane), Scope::Reading) => pane == Pane::Chat,
+        // The keys of reading take the place of those of writing, and that is meant.
+        (Scope::Reading, Scope::Pane(_)) | (Scope::Pane(_), Scope::Reading) => false,
         (Scope::Reading, _) | (_, Scope::Reading) => true,
         (Scope::Lists, Scope::Lists) | (Scope::Pane(_), Scope::Pane(_)) => false,
     }

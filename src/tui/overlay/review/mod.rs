@@ -15,7 +15,7 @@ use super::{Reply, Sight};
 use crate::session::WritePlan;
 use crate::tui::theme::Theme;
 pub use comment::{CommentBox, CommentPlace};
-pub use place::{PlaceDeed, PlaceBox, Placing};
+pub use place::{PlaceBox, PlaceDeed, Placing};
 pub use send::SendBox;
 pub use write::WriteBox;
 
