@@ -1,6 +1,8 @@
 //! The status line: what goes on, who answers, how, where we are, what the next request weighs, what was spent and what waits for
 //! a decision; and what the keys do here. What matters least goes first where there is no room.
 
+use std::collections::VecDeque;
+
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -31,6 +33,9 @@ const LONG: u64 = 2;
 const MODEL: usize = 44;
 const PLACE: usize = 40;
 
+/// The most columns of a branch that stands for the place.
+const BRANCH: usize = 24;
+
 /// In fewer columns than this nothing can be told at the left.
 const LEAST: usize = 8;
 
@@ -41,8 +46,8 @@ const WHO: u8 = 10;
 struct Part {
     weight: u8,
     text: String,
-    /// What is left of it when it gives way, for good.
-    short: Option<String>,
+    /// What is left of it when it gives way, step by step, and how much that matters.
+    shorter: VecDeque<(u8, String)>,
     role: Role,
 }
 
@@ -76,8 +81,8 @@ fn fitting(mut parts: Vec<Part>, limit: usize) -> Vec<Part> {
     let size = |part: &Part| width::columns(&part.text) + 2;
     while parts.iter().map(size).sum::<usize>() > limit && parts.len() > 1 {
         let least = parts.iter().enumerate().min_by_key(|(_, part)| part.weight).map_or(0, |(at, _)| at);
-        match parts.get_mut(least).and_then(|part| Some((part.short.take()?, part))) {
-            Some((short, part)) => (part.text, part.weight) = (short, WHO),
+        match parts.get_mut(least).and_then(|part| Some((part.shorter.pop_front()?, part))) {
+            Some((shorter, part)) => (part.weight, part.text) = shorter,
             None => drop(parts.remove(least)),
         }
     }
@@ -90,44 +95,67 @@ fn fitting(mut parts: Vec<Part>, limit: usize) -> Vec<Part> {
     parts
 }
 
-/// Everything that there is to tell, in the order of the line. The name of the model has a short form beside the long one.
+impl Part {
+    fn new(weight: u8, text: String, role: Role) -> Self {
+        Self { weight, text, shorter: VecDeque::new(), role }
+    }
+
+    /// The same with what is left of it when it gives way.
+    fn or(mut self, shorter: impl IntoIterator<Item = (u8, String)>) -> Self {
+        self.shorter.extend(shorter);
+        self
+    }
+}
+
+/// Everything that there is to tell, in the order of the line.
 fn parts(app: &App) -> Vec<Part> {
     let session = &app.session;
     let mut parts = Vec::new();
-    let (long, short) = connection(app);
-    let who = Part { weight: if short.is_some() { 3 } else { WHO }, text: long, short, role: Role::Accent };
-    let mut add = |weight: u8, text: String, role: Role| parts.push(Part { weight, text, short: None, role });
-    if app.is_at_work() {
-        add(9, busy(app), Role::Warning);
-    }
-    parts.push(who);
-    let mut add = |weight: u8, text: String, role: Role| parts.push(Part { weight, text, short: None, role });
+    parts.extend(app.is_at_work().then(|| Part::new(8, busy(app), Role::Warning)));
+    parts.push(who(app));
     let mode = session.composing();
-    if mode != Mode::Code {
-        add(8, mode.to_string(), Role::Accent);
-    }
-    let place = if session.head.is_empty() { app.root.clone() } else { format!("{} ⎇ {}", app.root, session.head) };
-    add(2, width::clip_start(&sanitize::visible_line(&place), PLACE).into_owned(), Role::Muted);
-    if let SurveyState::Reading(done, total) = session.survey {
-        add(7, survey(done, total), Role::Warning);
-    } else if let SurveyState::Partial(read, total) = session.survey {
-        add(1, format!("{} of {} files read", meter::grouped(read), meter::grouped(total)), Role::Warning);
-    }
+    parts.extend((mode != Mode::Code).then(|| Part::new(8, mode.to_string(), Role::Accent)));
+    parts.push(place(app));
+    parts.extend(reading(app));
     if let Some(view) = session.view.as_ref().filter(|_| !matches!(session.survey, SurveyState::Reading(..))) {
         let prompt = &view.prompt;
         let role = meter::role(prompt.tokens as u64, prompt.window.max_input() as u64);
         let about = if prompt.exact { "" } else { "~" };
-        add(6, format!("{about}{} tokens", meter::tokens(prompt.tokens as u64)), role);
+        parts.push(Part::new(7, format!("{about}{} tokens", meter::tokens(prompt.tokens as u64)), role));
     }
     let spent = session.ledger.session().known;
-    if spent > Dollars::ZERO {
-        add(4, format!("{spent} spent"), Role::Muted);
-    }
+    parts.extend((spent > Dollars::ZERO).then(|| Part::new(5, format!("{spent} spent"), Role::Muted)));
     let counts = session.review.counts();
-    if counts.total() > 0 {
-        add(5, format!("✓{} ✗{} ·{}", counts.accepted, counts.rejected, counts.pending), Role::Muted);
-    }
+    let decisions = || format!("✓{} ✗{} ·{}", counts.accepted, counts.rejected, counts.pending);
+    parts.extend((counts.total() > 0).then(|| Part::new(6, decisions(), Role::Muted)));
     parts
+}
+
+/// Where we are; at last only on which branch.
+fn place(app: &App) -> Part {
+    let root = sanitize::visible_line(&app.root);
+    let head = sanitize::visible_line(&app.session.head);
+    if head.is_empty() {
+        return Part::new(2, width::clip_start(&root, PLACE).into_owned(), Role::Muted);
+    }
+    let branch = width::clip(&format!("⎇ {head}"), BRANCH).into_owned();
+    Part::new(2, width::clip_start(&format!("{root} ⎇ {head}"), PLACE).into_owned(), Role::Muted).or([(2, branch)])
+}
+
+/// How far the reading of the repository is, or what was left out of it.
+fn reading(app: &App) -> Option<Part> {
+    let told = |weight: u8, text: String| Part::new(weight, text, Role::Warning);
+    Some(match app.session.survey {
+        SurveyState::Done => return None,
+        SurveyState::Reading(found, 0) => told(9, format!("listing files: {}", meter::grouped(found))),
+        SurveyState::Reading(read, total) => {
+            let (read, total) = (meter::grouped(read), meter::grouped(total));
+            told(7, format!("reading {read} of {total} files")).or([(9, format!("{read}/{total} files"))])
+        }
+        SurveyState::Partial(read, total) => {
+            told(1, format!("{} of {} files read", meter::grouped(read), meter::grouped(total)))
+        }
+    })
 }
 
 impl App {
@@ -154,26 +182,20 @@ fn busy(app: &App) -> String {
     }
 }
 
-fn survey(done: usize, total: usize) -> String {
-    if total == 0 {
-        format!("listing files: {}", meter::grouped(done))
-    } else {
-        format!("reading {} of {} files", meter::grouped(done), meter::grouped(total))
-    }
-}
-
-/// Which of its ways of working the app is in: what answers and where, and in short.
-fn connection(app: &App) -> (String, Option<String>) {
-    match &app.session.connection {
-        Connection::None => ("no model: copy mode".into(), Some("no model".into())),
-        Connection::Demo => ("demo: recorded replies".into(), Some("demo".into())),
+/// Which of its ways of working the app is in: what answers and where; in short what answers, at last without whose it is.
+fn who(app: &App) -> Part {
+    let (text, shorter) = match &app.session.connection {
+        Connection::None => ("no model: copy mode".to_owned(), vec![(WHO, "no model".to_owned())]),
+        Connection::Demo => ("demo: recorded replies".to_owned(), vec![(WHO, "demo".to_owned())]),
         Connection::Remote { model, host } => {
             let model = if model.is_empty() { "no model named" } else { model };
             let model = sanitize::visible_line(model).into_owned();
+            let own = model.rsplit('/').next().unwrap_or(&model).to_owned();
             let long = format!("{model} @ {}", sanitize::visible_line(host));
-            (width::clip(&long, MODEL).into_owned(), Some(model))
+            (width::clip(&long, MODEL).into_owned(), vec![(6, model), (WHO, own)])
         }
-    }
+    };
+    Part::new(3, text, Role::Accent).or(shorter)
 }
 
 /// The keys that matter here, as many as there is room for: first what is most likely wanted now, last the help that shows
@@ -208,6 +230,11 @@ fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
     shown.into_iter().chain(help).flat_map(spans).collect()
 }
 
+/// Whether Esc would let what is read be enough, and nothing that matters more.
+fn is_reading(app: &App) -> bool {
+    matches!(app.session.survey, SurveyState::Reading(_, 1..)) && !app.session.is_busy()
+}
+
 /// What is most likely wanted now: to see a proposal that waits, to write what is accepted.
 fn first_keys(app: &App) -> Option<(&str, &'static str)> {
     let key = |action| app.keys.first(action);
@@ -216,6 +243,7 @@ fn first_keys(app: &App) -> Option<(&str, &'static str)> {
         Pane::Chat if !app.session.questions.is_empty() && app.composer.is_empty() => {
             Some((key(Action::Send), "question"))
         }
+        Pane::Chat if is_reading(app) => Some((key(Action::Escape), "stop reading")),
         Pane::Chat if app.reviewing() && app.composer.is_empty() => Some((key(Action::Send), "review")),
         Pane::Chat if app.reviewing() => Some((key(Action::FocusReview), "review")),
         Pane::Review if app.enabled(Action::Write) => Some((key(Action::Write), "write")),
@@ -231,7 +259,9 @@ fn table_keys(app: &App) -> impl Iterator<Item = &'static ActionInfo> + '_ {
     // Scrolling is guessed by everybody, and the places in a list by those who use them.
     let told_elsewhere =
         [Action::Write, Action::Help, Action::FocusReview, Action::ScrollUp, Action::ScrollDown, Action::Newline];
-    in_order.filter(move |info| app.enabled(info.action) && !told_elsewhere.contains(&info.action))
+    let is_told =
+        move |action: Action| told_elsewhere.contains(&action) || (action == Action::Escape && is_reading(app));
+    in_order.filter(move |info| app.enabled(info.action) && !is_told(info.action))
 }
 
 /// What is being typed as a command: how what is offered is taken, how the command is used, or that there is none.
@@ -268,7 +298,7 @@ mod tests {
     fn app() -> App {
         let (model, host) = ("anthropic/claude-sonnet-9.1".to_owned(), "openrouter.ai".to_owned());
         let (mut session, effects) = Session::start(Connection::Remote { model, host });
-        session.head = "feature/a-long-name-of-a-branch".into();
+        session.head = "feature/moorings".into();
         App::start(session, effects, Theme::plain(ColorDepth::None), "~/src/harbour".into()).0
     }
 
@@ -291,7 +321,7 @@ mod tests {
         assert!(middle.contains("anthropic/claude-sonnet-9.1") && !middle.contains('⎇'), "{middle}");
         for columns in 40..200 {
             let line = line(&mut app, columns);
-            assert!(line.contains("anthropic/clau") && line.contains("F1 help"), "{columns}: {line}");
+            assert!(line.contains("claude-sonnet") && line.contains("F1 help"), "{columns}: {line}");
         }
     }
 
@@ -299,9 +329,9 @@ mod tests {
     fn reading_says_how_far_it_is_and_what_was_left_out() {
         let mut app = app();
         app.report(Report::SurveyProgress { done: 1_234, total: 10_000 });
-        for columns in [80, 120] {
+        for (columns, text) in [(80, "1,234/10,000 files"), (120, "reading 1,234 of 10,000 files")] {
             let line = line(&mut app, columns);
-            assert!(line.contains("reading 1,234 of 10,000 files") && line.contains("Esc cancel"), "{line}");
+            assert!(line.contains(text) && line.contains("Esc stop reading"), "{line}");
         }
         app.report(Report::LeftOut { unread: 8_000, total: 10_000 });
         app.report(Report::Surveyed { note: None });
