@@ -12,6 +12,7 @@ mod past;
 mod paste;
 mod peek;
 mod prompt;
+mod reply;
 mod review;
 mod settings;
 mod symbols;
@@ -36,7 +37,7 @@ use super::widget::picker::{Items, Outcome, Picker, RankJob, Ranked};
 use crate::context::Prompt;
 use crate::llm::LocalServer;
 use crate::models::Api;
-use crate::session::{Clip, ModelRow, ModelUse, Question, Recording, RunLog, SettingRow, ThisMap};
+use crate::session::{ModelRow, ModelUse, Question, Recording, RunLog, ThisMap};
 use ask::AskBox;
 pub use confirm::{Confirm, Deed};
 use help::HelpView;
@@ -49,6 +50,7 @@ use past::SessionList;
 use paste::PasteBox;
 pub use peek::{Peek, Place};
 use prompt::PromptView;
+pub use reply::Reply;
 pub use review::{CommentBox, CommentPlace, PlaceBox, PlaceDeed, Placing, ReviewBox, ReviewReply, SendBox, WriteBox};
 use settings::SettingsList;
 use symbols::SymbolList;
@@ -97,88 +99,6 @@ pub enum Overlay {
     Why(WhyView),
     /// What the review has opened.
     Review(ReviewBox),
-}
-
-/// What an overlay says to a key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reply {
-    /// It stays.
-    Stay,
-    /// It closes.
-    Close,
-    /// Add these files to the chat.
-    Add(Vec<String>),
-    /// Connect to this server.
-    Connect {
-        /// What it speaks.
-        api: Api,
-        /// Root of its API.
-        base_url: String,
-        /// Model to ask for.
-        model: String,
-    },
-    /// This reply was pasted.
-    Pasted(String),
-    /// Do this: somebody said yes to it.
-    Confirmed(Deed),
-    /// The choice with this letter.
-    Answer(char),
-    /// The recording ends: it is written down, or thrown away.
-    Spoken(bool),
-    /// Put this on the clipboard; the overlay stays.
-    Copy(Clip),
-    /// Stop this run.
-    StopRun(u64),
-    /// Have this model do that part of the work.
-    Model(ModelUse, String),
-    /// Draw in these colours.
-    Theme(String),
-    /// Run this action, or with a slash before it this command.
-    Run(String),
-    /// Go on with the session of this number.
-    Resume(i64),
-    /// Type this again.
-    Recall(String),
-    /// Look at these places.
-    Peek(Vec<Place>),
-    /// Open this file in the editor, at the line.
-    Edit(String, usize),
-    /// Name this symbol in the message.
-    Mention(String),
-    /// Open this file at this line in the editor.
-    Open(String, usize),
-    /// Begin a new session with what is in the one of this number.
-    Fork(i64),
-    /// Ask this before it is done; the overlay comes back.
-    AskFirst(Box<Confirm>),
-    /// Ask for a line, which begins so; the overlay comes back.
-    AskLine(LineFor, String),
-    /// This line was typed.
-    Line(LineFor, String),
-    /// Change this setting for this session.
-    ChangeSetting(Box<SettingRow>),
-    /// Keep this setting as it is now.
-    KeepSetting(Box<SettingRow>),
-    /// Take this setting out of the user's file.
-    ForgetSetting(Box<SettingRow>),
-    /// What was said in a box of the review.
-    Review(ReviewReply),
-}
-
-impl Reply {
-    /// Whether the overlay stays where it is, or below another one.
-    pub fn stays(&self) -> bool {
-        matches!(
-            self,
-            Self::Stay
-                | Self::Copy(_)
-                | Self::AskFirst(_)
-                | Self::AskLine(..)
-                | Self::ChangeSetting(_)
-                | Self::KeepSetting(_)
-                | Self::ForgetSetting(_)
-        )
-    }
 }
 
 /// What an overlay needs to show a file in its colours.
