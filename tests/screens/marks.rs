@@ -58,8 +58,9 @@ fn without_colours_no_cell_has_one() {
 fn decisions_differ_in_words_and_marks() {
     let mut harness = review(ColorDepth::None);
     harness.keys("y n");
+    // Each stands in the review, and on the card of the edit in the chat beside it.
     for heading in ["✓ accepted", "✗ rejected", "· pending"] {
-        assert_eq!(harness.lines_with(heading).len(), 1, "{heading}\n{}", harness.screen());
+        assert!(!harness.lines_with(heading).is_empty(), "{heading}\n{}", harness.screen());
     }
 }
 

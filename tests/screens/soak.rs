@@ -117,8 +117,6 @@ fn laws(harness: &Harness, seed: u64, step: usize) {
         assert!(review.hunk(app.review.cursor).is_some(), "the cursor is on a hunk: {}", at());
     }
     assert_eq!(review.counts().total(), review.ids().count(), "{}", at());
-    let parts = app.session.view.as_ref().map_or(0, |view| view.prompt.chunks.len());
-    assert!(app.context.selected().is_none_or(|part| part < parts), "{}", at());
 }
 
 /// No file is another one than before but those of writes.

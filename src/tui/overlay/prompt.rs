@@ -259,7 +259,7 @@ impl PromptView {
             format!("/{typed}{found} · n N next, before · Esc ends the search")
         } else {
             let end = (self.top + self.rows).min(all);
-            format!("j k scroll · [ ] parts · / search · Esc closes · {end} of {all} lines")
+            format!("Esc closes · / search · [ ] parts · j k scroll · {end} of {all} lines")
         };
         Line::styled(width::clip(&text, columns).into_owned(), theme.style(Role::Muted))
     }
