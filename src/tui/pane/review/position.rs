@@ -108,6 +108,10 @@ impl ReviewPane {
         self.rows.refresh(review, view, plan);
         let number = self.rows.locate(self.at);
         self.put(number);
+        // Beside an edit without a place the hunk is one of before, and may be gone.
+        if review.hunk(self.cursor).is_none() {
+            self.cursor = review.ids().take_while(|id| *id <= self.cursor).last().unwrap_or_default();
+        }
         let still = |anchor: Row| self.rows.get(self.rows.locate(anchor)).filter(|row| row.hunk() == self.at.hunk());
         self.anchor = self.anchor.and_then(still);
         self.scroll(number);
