@@ -98,10 +98,11 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
             code = stage.hear(heard, &mut screen)?;
             // Whoever waits for keys here would take them from the editor.
             drop(events);
-            // It leaves a wake-up behind; found together with a key later, that key would wait for the next one.
-            let _ = crossterm::event::poll(Duration::ZERO);
             code = code.or(stage.edit(&what, &start, &mut signals, &mut incoming, &mut screen).await?);
             events = EventStream::new();
+            // The one before may leave a wake-up behind; found together with a key later, that key would wait for the next one.
+            // Not before now: its thread may only have begun to wait, and without the wake-up it would hold the keyboard for ever.
+            let _ = crossterm::event::poll(Duration::ZERO);
             dirty = true;
             continue;
         }
