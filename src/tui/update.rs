@@ -230,8 +230,9 @@ impl App {
             return run(self.session.stop_command());
         }
         if !self.composer.is_empty() {
-            self.keep_draft();
-            self.hint = format!("{} brings it back", self.keys.first(Action::HistoryBack));
+            if self.keep_draft() {
+                self.hint = format!("{} brings it back", self.keys.first(Action::HistoryBack));
+            }
             return self.typed(|app| app.composer.clear());
         }
         if twice {

@@ -16,11 +16,17 @@ fn is_ours(sequence: &Sequence) -> bool {
             Some('m') => !body.contains("8;5;") && !["7;5;8m", "0;1;31;40m"].contains(&body.as_str()),
             Some('H' | 'J' | 'K' | 'A' | 'B' | 'C' | 'D' | 'G' | 'd' | 'X' | 'u' | 'q') => !body.contains("31337"),
             Some('h' | 'l') => body.starts_with('?') && !body.contains("31337"),
+            // The title of the window is kept, and put back.
+            Some('t') => ["22;0t", "23;0t"].contains(&body.as_str()),
             _ => false,
         },
         Sequence::Escape(body) => ["7", "8", "(B"].contains(&body.as_str()),
         // The title of the window, and the question for the ground.
-        Sequence::Text(body) => (body.starts_with("]0;rhumb") || body == "]11;?") && !body.contains("OWNED"),
+        Sequence::Text(body) => {
+            let state = body.strip_prefix("]0;").and_then(|title| Some(title.split_once("rhumb")?.0));
+            let is_title = state.is_some_and(|state| state.chars().all(|c| "…✓?() 0123456789".contains(c)));
+            (is_title || body == "]11;?") && !body.contains("OWNED")
+        }
     }
 }
 

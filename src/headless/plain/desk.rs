@@ -9,7 +9,7 @@ use super::errands::Errands;
 use super::hunks;
 use super::input::{Gathering, Input, Keyboard};
 use super::output::RunLines;
-use super::phrases::{detail, page};
+use super::phrases::{detail, page, setting_lines};
 use super::told::Told;
 use super::voice::Voice;
 use crate::error::ErrorKind;
@@ -269,6 +269,10 @@ impl Desk {
 
     /// What the session has for somebody to read.
     fn take_pages(&mut self) {
+        if let Some((rows, query)) = self.session.known.settings.take() {
+            self.voice.line("settings:");
+            self.voice.lines(setting_lines(&rows, &query));
+        }
         if let Some(found) = self.session.known.page.take() {
             self.voice.line(&format!("{}:", found.title));
             self.voice.line(&page(&found.text));

@@ -1,5 +1,7 @@
 //! Words of the program that are made for the screen, as they are said where there is none: no keys, no panes, a word for each mark.
 
+use crate::session::SettingRow;
+
 /// What names a key or a place on the screen, and what is typed here instead. The longer ones come first.
 #[rustfmt::skip] // a table
 const PHRASES: &[(&str, &str)] = &[
@@ -42,6 +44,16 @@ const PHRASES: &[(&str, &str)] = &[
 /// A sentence of the program in the words of this mode.
 pub(super) fn in_words(text: &str) -> String {
     PHRASES.iter().fold(text.to_owned(), |text, (screen, line)| text.replace(screen, line))
+}
+
+/// The settings whose names hold a word, a line for each.
+pub(super) fn setting_lines(rows: &[SettingRow], word: &str) -> Vec<String> {
+    let line = |row: &SettingRow| {
+        let value = if row.value.is_empty() { "not set" } else { &row.value };
+        format!("{} = {value}, from {}. {}", row.name, row.origin, row.help)
+    };
+    let lines: Vec<String> = rows.iter().filter(|row| row.name.contains(word)).map(line).collect();
+    if lines.is_empty() { vec![format!("No setting has {word} in its name.")] } else { lines }
 }
 
 /// A page of the program: marks become words.

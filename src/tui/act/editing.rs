@@ -26,12 +26,15 @@ impl App {
         }
     }
 
-    /// Puts what is being written among the earlier inputs: it makes room for something else, and must not be lost.
-    pub(in crate::tui) fn keep_draft(&mut self) {
+    /// Puts what is being written among the earlier inputs: it makes room for something else, and must not be lost. False for what
+    /// is there already.
+    pub(in crate::tui) fn keep_draft(&mut self) -> bool {
         let draft = self.composer.text();
-        if !draft.trim().is_empty() {
+        let is_new = !draft.trim().is_empty() && !self.session.keeping.inputs.contains(&draft);
+        if is_new {
             self.session.remember_input(&draft);
         }
+        is_new
     }
 
     /// Takes what was opened as the editor left it; in words why it does not count, and then all is as it was.
