@@ -4,7 +4,11 @@
 //! while the repository is read. Each is measured as the event loop does it: the event is taken in, one frame of 160×50 is drawn,
 //! colouring and all other work happens elsewhere. Processor time of the drawing thread; the 95th of 100.
 
-#![allow(clippy::print_stdout, reason = "a benchmark prints what it measured")]
+#![allow(
+    clippy::print_stdout,
+    clippy::expect_used,
+    reason = "a benchmark prints what it measured, and nothing helps it where it cannot be set up"
+)]
 
 #[path = "../tests/support/harness.rs"]
 mod harness;

@@ -4,7 +4,11 @@
 //! streams in and the repository is read; the memory; and what it does while nobody does anything. Wall-clock time, so a machine
 //! that is busy otherwise shows here.
 
-#![allow(clippy::print_stdout, reason = "a benchmark prints what it measured")]
+#![allow(
+    clippy::print_stdout,
+    clippy::expect_used,
+    reason = "a benchmark prints what it measured, and nothing helps it where it cannot be set up"
+)]
 
 #[cfg(unix)]
 #[path = "../tests/support/mod.rs"]

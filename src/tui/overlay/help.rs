@@ -152,7 +152,8 @@ impl HelpView {
                 .iter()
                 .filter(|row| is_whole || matches(&words, &[&row.keys, &row.name, &row.text]))
                 .collect();
-            if found.is_empty() && !(words.is_empty() && !section.intro.is_empty()) {
+            let is_read = words.is_empty() && !section.intro.is_empty();
+            if found.is_empty() && !is_read {
                 continue;
             }
             if !self.lines.is_empty() {

@@ -164,11 +164,7 @@ impl LogView {
                 self.filter = if self.filter == Filter::Found { Filter::All } else { Filter::Found };
             }
             "y" | "c" => return self.copy(),
-            "x" => {
-                if self.log().is_some_and(|log| log.state == RunState::Running) {
-                    return Reply::StopRun(self.run);
-                }
-            }
+            "x" if self.log().is_some_and(|log| log.state == RunState::Running) => return Reply::StopRun(self.run),
             "Esc" if !self.query.text().is_empty() || self.filter != Filter::All => {
                 (self.query, self.filter) = (LineInput::default(), Filter::All);
             }

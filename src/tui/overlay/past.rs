@@ -76,7 +76,7 @@ impl SessionList {
     pub fn refresh(&mut self, lines: &[SessionLine]) {
         let at = self.picker.row();
         let said = std::mem::take(&mut self.said);
-        *self = Self { said, ..Self::new(&self.picker.query().to_owned(), lines) };
+        *self = Self { said, ..Self::new(self.picker.query(), lines) };
         self.picker.point(at.min(self.picker.match_count().saturating_sub(1)));
     }
 }

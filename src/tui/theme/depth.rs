@@ -92,11 +92,7 @@ impl ColorDepth {
 
     /// The style so that it can be seen on a light or dark ground: of sixteen colours a faint one may be that of the ground.
     pub(super) fn keep_seen(self, style: Style, light: bool) -> Style {
-        let lost = match (style.fg, light) {
-            (Some(Color::White | Color::Gray), true) => true,
-            (Some(Color::Black), false) => true,
-            _ => false,
-        };
+        let lost = matches!((style.fg, light), (Some(Color::White | Color::Gray), true) | (Some(Color::Black), false));
         if self == Self::Ansi16 && lost && style.bg.is_none() { style.fg(Color::DarkGray) } else { style }
     }
 }

@@ -66,6 +66,11 @@ impl Items {
         }
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// What an item is matched by, put into `room` if it is made for the moment; empty for one that is none.
     pub fn text<'a>(&'a self, at: usize, room: &'a mut String) -> &'a str {
         match self {
