@@ -146,8 +146,7 @@ impl Layers {
         let Some(setting) = entry.setting() else { return };
         if setting.trust == Trust::User || names_a_key(&entry) {
             let (name, origin) = (&entry.name, &entry.origin);
-            let note =
-                format!("{name} at {origin} is not used: where keys come from and what may be spent is yours to say.");
+            let note = format!("{name} at {origin} is not used: a repository may not say that.");
             return self.notes.push((note, "Set it in your own rhumb.toml if you want it.".into()));
         }
         let proposed = Proposed::of(file, &entry);

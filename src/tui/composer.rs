@@ -37,6 +37,14 @@ pub struct Composer {
     chips: Vec<(String, String)>,
     /// The keys of vi, if they are wanted.
     vi: Option<Vi>,
+    /// What it says while it is empty.
+    invitation: String,
+}
+
+/// What an empty composer says of itself; `help` is the key that shows the keys, if there is one.
+fn invitation(help: &str) -> String {
+    let help = if help.is_empty() { String::new() } else { format!(" · {help} help") };
+    format!("Ask or say what to change · / commands{help}")
 }
 
 impl Composer {
@@ -48,6 +56,7 @@ impl Composer {
             selected: selected(theme),
             chips: Vec::new(),
             vi: None,
+            invitation: invitation("F1"),
         };
         composer.reset(Vec::new());
         composer.area.set_placeholder_style(theme.style(Role::Muted));
@@ -65,7 +74,7 @@ impl Composer {
         self.area.set_cursor_line_style(Style::default());
         self.area.set_selection_style(self.selected);
         self.area.set_cursor_style(Style::default().add_modifier(Modifier::REVERSED));
-        self.area.set_placeholder_text("Ask or say what to change · / commands · F1 help");
+        self.area.set_placeholder_text(self.invitation.as_str());
         if let Some(style) = placeholder {
             self.area.set_placeholder_style(style);
         }
@@ -160,7 +169,13 @@ impl Composer {
 
     /// Says something else while it is empty.
     pub fn ask_for(&mut self, what: &str) {
+        what.clone_into(&mut self.invitation);
         self.area.set_placeholder_text(what);
+    }
+
+    /// Says while it is empty what may be written, and the key that shows the others.
+    pub fn invite(&mut self, help: &str) {
+        self.ask_for(&invitation(help));
     }
 
     /// Takes the styles of another theme.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::action::KeyMap;
+use super::action::{Action, KeyMap};
 use super::app::{App, Task};
 use super::terminal;
 use super::theme::{Theme, Themes};
@@ -94,6 +94,7 @@ pub(super) fn begin(start: &Start) -> (App, Vec<Task>) {
     app.furnish(start.themes.clone(), start.wish.clone(), light);
     app.welcome = start.is_first;
     app.keys = KeyMap::with(&start.face.keys).0;
+    app.composer.invite(app.keys.first(Action::Help));
     app.folder.clone_from(&start.folder);
     app.terminal = terminal::facts(|name| std::env::var(name).ok());
     tasks.push(Task::Run(Effect::Look(LookOrder::Commands)));

@@ -210,10 +210,11 @@ fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
     }
     let help = if app.focus == Pane::Chat { Action::Help } else { Action::HelpHere };
     let entry = |info: &ActionInfo| (app.keys.first(info.action), info.title);
-    let help = help.info().map(entry);
+    let help = help.info().map(entry).filter(|(key, _)| !key.is_empty());
     let size = |(key, title): &(&str, &'static str)| width::columns(key) + width::columns(title) + 3;
     let mut left = room.saturating_sub(help.as_ref().map_or(0, size));
-    let wanted = first_keys(app).into_iter().chain(table_keys(app).map(entry));
+    let first = first_keys(app).filter(|(key, _)| !key.is_empty());
+    let wanted = first.into_iter().chain(table_keys(app).map(entry));
     let fitting = wanted.take_while(|entry| {
         let fits = size(entry) <= left;
         left = left.saturating_sub(size(entry));
@@ -261,7 +262,8 @@ fn table_keys(app: &App) -> impl Iterator<Item = &'static ActionInfo> + '_ {
         [Action::Write, Action::Help, Action::FocusReview, Action::ScrollUp, Action::ScrollDown, Action::Newline];
     let is_told =
         move |action: Action| told_elsewhere.contains(&action) || (action == Action::Escape && is_reading(app));
-    in_order.filter(move |info| app.enabled(info.action) && !is_told(info.action))
+    let has_key = |action: Action| !app.keys.first(action).is_empty();
+    in_order.filter(move |info| has_key(info.action) && app.enabled(info.action) && !is_told(info.action))
 }
 
 /// What is being typed as a command: how what is offered is taken, how the command is used, or that there is none.

@@ -208,6 +208,9 @@ fn search_line(app: &App, width: u16) -> Option<Line<'static>> {
     let key = |action| app.keys.first(action);
     let keys = match typed {
         Some(_) => " · ↑↓ others · Enter keeps · Esc ends".to_owned(),
+        None if search.is_some_and(|search| search.count(app.reading.spot.entry).1 == 0) => {
+            format!(" · {} ends", key(Action::Escape))
+        }
         None => format!(
             " · {} {} others · {} ends",
             key(Action::NextMatch),
@@ -318,28 +321,52 @@ fn question_lines(question: &Question, app: &App, width: u16) -> Vec<Line<'stati
     lines
 }
 
-/// What an empty chat says: where we are and how to begin.
-fn welcome(app: &App, width: u16) -> Vec<Line<'static>> {
-    let theme = &app.theme;
-    let lead = match app.session.connection {
+/// The words for where we are and how to begin, with the keys in force; what has no key is named by its command.
+fn lead(app: &App) -> String {
+    let key = |action: Action| match (app.keys.first(action), action.info()) {
+        ("", Some(info)) => format!("/{}", info.name),
+        (key, _) => key.to_owned(),
+    };
+    let rows = |rows: &[(String, String)]| {
+        let left = rows.iter().map(|(key, _)| width::columns(key)).max().unwrap_or(0);
+        let row = |(key, text): &(String, String)| format!("{key}{}  {text}", " ".repeat(left - width::columns(key)));
+        rows.iter().map(row).collect::<Vec<_>>().join("\n")
+    };
+    match app.session.connection {
         Connection::None => {
-            "No model is connected. Map, context and review work all the same:\n\n\
-             F2  look for a model server on this machine (Ollama, LM Studio, llama.cpp, vLLM)\n\
-             F3  copy the whole prompt, to paste into any chat\n\
-             F4  paste the reply here and review it hunk by hunk\n\n\
-             Or start with --base-url URL --model NAME, and the key in RHUMB_API_KEY."
+            let ways = [
+                (Action::FindServers, "look for a model server on this machine (Ollama, LM Studio, llama.cpp, vLLM)"),
+                (Action::CopyPrompt, "copy the whole prompt, to paste into any chat"),
+                (Action::PasteReply, "paste the reply here and review it hunk by hunk"),
+            ];
+            format!(
+                "No model is connected. Map, context and review work all the same:\n\n{}\n\n\
+                 Or start with --base-url URL --model NAME, and the key in RHUMB_API_KEY.",
+                rows(&ways.map(|(action, text)| (key(action), text.to_owned())))
+            )
         }
         Connection::Demo => {
-            "This is the demo: a sample repository in a temporary folder and recorded replies.\n\n\
-             Enter  sends the message below; watch the reply stream in\n\
-             Enter  again goes to the review: y accepts a hunk, n rejects it\n\
-             w      writes what you accepted, and nothing else"
+            let (yes, no) = (key(Action::Accept), key(Action::Reject));
+            let steps = [
+                (key(Action::Send), "sends the message below; watch the reply stream in".to_owned()),
+                (key(Action::Send), format!("again goes to the review: {yes} accepts a hunk, {no} rejects it")),
+                (key(Action::Write), "writes what you accepted, and nothing else".to_owned()),
+            ];
+            let place = "This is the demo: a sample repository in a temporary folder and recorded replies.";
+            format!("{place}\n\n{}", rows(&steps))
         }
-        Connection::Remote { .. } => {
-            "Say what to change. Ctrl-P adds files to the chat; of the rest the model sees the repo map.\n\
-             Nothing is written before you have accepted it in the review."
-        }
-    };
+        Connection::Remote { .. } => format!(
+            "Say what to change. {} adds files to the chat; of the rest the model sees the repo map.\n\
+             Nothing is written before you have accepted it in the review.",
+            key(Action::PickFile)
+        ),
+    }
+}
+
+/// What an empty chat says.
+fn welcome(app: &App, width: u16) -> Vec<Line<'static>> {
+    let theme = &app.theme;
+    let lead = lead(app);
     let mut lines = vec![Line::styled("rhumb", theme.style(Role::Title)), Line::default()];
     let columns = usize::from(width.saturating_sub(2)).max(8);
     for line in lead.lines() {

@@ -40,13 +40,17 @@ impl KeyMap {
         }
         let named = || ACTIONS.iter().filter_map(|info| Some((info, overrides.get(info.name)?)));
         for (info, keys) in named() {
-            laying.keys.insert(info.action, Vec::new());
+            let of_the_table = laying.keys.insert(info.action, Vec::new()).unwrap_or_default();
             for written in keys {
                 laying.claim(info, written);
             }
+            if !keys.is_empty() && laying.keys.get(&info.action).is_some_and(Vec::is_empty) {
+                // None of them can be, so nothing was said that counts: it is no wish to go without.
+                laying.keys.insert(info.action, of_the_table);
+            }
         }
         named().for_each(|(info, _)| laying.keep_the_way_out(info));
-        laying.clear_the_way(|action| named().any(|(info, _)| info.action == action));
+        laying.clear_the_way();
         laying.tell_shadows();
         (Self { keys: laying.keys }, laying.problems)
     }
@@ -106,9 +110,11 @@ impl Laying {
     }
 
     /// Takes keys of the table away where the settings give them to another action of the same scope.
-    fn clear_the_way(&mut self, is_own: impl Fn(Action) -> bool) {
+    fn clear_the_way(&mut self) {
         let mut told = Vec::new();
-        for info in ACTIONS.iter().filter(|info| !is_own(info.action)) {
+        let is_own = |action: Action| self.own.iter().any(|(own, _)| own.action == action);
+        let others: Vec<&ActionInfo> = ACTIONS.iter().filter(|info| !is_own(info.action)).collect();
+        for info in others {
             let taken = |keys: &str| self.own.iter().find(|(own, key)| own.scope == info.scope && clashes(key, keys));
             let Some(keys) = self.keys.get(&info.action) else { continue };
             let (lost, left): (Vec<String>, Vec<String>) = keys.iter().cloned().partition(|key| taken(key).is_some());
@@ -268,6 +274,14 @@ mod tests {
             ),
             "{taken:?}"
         );
+    }
+
+    #[test]
+    fn an_action_keeps_its_keys_where_none_of_the_new_ones_can_be() {
+        let (map, problems) = KeyMap::with(&own(&[("accept", &["hyper-a"])]));
+        assert_eq!((problems.len(), map.first(Action::Accept)), (1, "y"));
+        let lost = told(&[("palette", &["Ctrl-p"]), ("pick-file", &["Ctrl-Foo"])]);
+        assert!(lost[1].contains("Ctrl-p is taken from pick-file, which"), "{lost:?}");
     }
 
     #[test]

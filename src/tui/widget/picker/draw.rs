@@ -82,7 +82,7 @@ impl Picker {
             .border_type(BorderType::Rounded)
             .border_style(theme.style(Role::BorderFocused))
             .style(theme.style(Role::Overlay))
-            .title_top(Line::styled(format!(" {} ", self.title), theme.style(Role::Title)))
+            .title_top(Line::styled(self.title_within(usize::from(area.width)), theme.style(Role::Title)))
             .title_top(Line::styled(self.count(), theme.style(Role::Muted)).right_aligned());
         let inside = block.inner(area);
         frame.render_widget(Clear, area);
@@ -100,6 +100,12 @@ impl Picker {
             rule(frame, list, look, theme);
         }
         look
+    }
+
+    /// The title, as much of it as there is room for beside the count and the corners.
+    fn title_within(&self, columns: usize) -> String {
+        let room = columns.saturating_sub(width::columns(&self.count()) + 5);
+        format!(" {} ", width::clip(&self.title, room))
     }
 
     fn count(&self) -> String {
