@@ -156,9 +156,12 @@ impl AnswerView {
         let mut after_card = false;
         self.places.clear();
         self.card_lines.clear();
-        for part in &mut self.parts {
+        let open = self.open_text();
+        let last = self.parts.len().checked_sub(1).filter(|_| !open.is_empty());
+        for (number, part) in self.parts.iter_mut().enumerate() {
             let is_card = matches!(part, Part::Edit(_));
             let new = match part {
+                Part::Prose(markdown) if Some(number) == last => markdown.lines_with(&open, columns, theme, code),
                 Part::Prose(markdown) => markdown.lines(columns, theme, code).to_vec(),
                 Part::Edit(card) => vec![card.line(columns, theme, self.closed)],
             };
@@ -180,7 +183,12 @@ impl AnswerView {
             }
             lines.extend(new);
         }
-        lines.extend(self.open_lines(columns, theme));
+        if !open.is_empty() && !matches!(self.parts.last(), Some(Part::Prose(_))) {
+            if !lines.is_empty() {
+                lines.push(Line::default());
+            }
+            lines.extend(render(&open, columns, theme, &no_highlight));
+        }
         lines
     }
 
@@ -220,8 +228,8 @@ impl AnswerView {
         lines.filter_map(place).collect()
     }
 
-    /// The line that is still arriving, as far as it is prose.
-    fn open_lines(&self, columns: u16, theme: &Theme) -> Vec<Line<'static>> {
+    /// What is still arriving, as far as it is prose: the line that waits to be known for one and what is behind it.
+    fn open_text(&self) -> String {
         let in_edit = matches!(self.parts.last(), Some(Part::Edit(card)) if !card.ended);
         let partial = self.stream.partial_line();
         // The beginning of a fence or a marker would only flash up.
@@ -229,7 +237,7 @@ impl AnswerView {
             MARKERS.iter().any(|marker| marker.starts_with(partial.trim()) || partial.trim().starts_with(marker));
         let partial = if in_edit || marker { "" } else { partial };
         let text = format!("{}\n{partial}", self.held.as_deref().unwrap_or_default());
-        if text.trim().is_empty() { Vec::new() } else { render(&text, columns, theme, &no_highlight) }
+        if text.trim().is_empty() { String::new() } else { text }
     }
 }
 
@@ -294,6 +302,17 @@ mod tests {
         let mut view = AnswerView::default();
         view.update(ANSWER, true);
         assert_eq!(shown(&mut view), "First this.\n\n✎ a.py  +1 −1\n\nThen that.");
+    }
+
+    #[test]
+    fn a_line_that_arrives_stands_where_it_will_stand() {
+        let mut view = AnswerView::default();
+        view.update("First this.\n\nThen th", false);
+        assert_eq!(shown(&mut view), "First this.\n\nThen th");
+        view.update("First this.\n\nThen that\ngoes o", false);
+        assert_eq!(shown(&mut view), "First this.\n\nThen that goes o");
+        view.update("First this.\n\nThen that\ngoes on.\n\n- one\n- tw", false);
+        assert_eq!(shown(&mut view), "First this.\n\nThen that goes on.\n\n• one\n• tw");
     }
 
     #[test]

@@ -62,6 +62,26 @@ impl StreamingMarkdown {
         &self.lines
     }
 
+    /// The lines with `tail` behind all that has arrived, which is not taken in: a line that is still being written stands where
+    /// it will stand. What is written inside of code shows once its line is whole.
+    pub fn lines_with(
+        &mut self,
+        tail: &str,
+        width: u16,
+        theme: &Theme,
+        code: &Highlighter<'_>,
+    ) -> Vec<Line<'static>> {
+        self.lines(width, theme, code);
+        let open = self.source.get(self.finished..).unwrap_or("");
+        let begins_code = open.trim_start().starts_with("```") || open.trim_start().starts_with("~~~");
+        if tail.trim().is_empty() || (begins_code && blocks(&format!("{open}{tail}")).len() < 2) {
+            return self.lines.clone();
+        }
+        let mut lines = self.lines.get(..self.finished_lines).unwrap_or_default().to_vec();
+        append(&mut lines, &format!("{open}{tail}"), &Look { width: usize::from(width), theme, code });
+        lines
+    }
+
     /// Where the blocks with text stand, as of the last call of [`Self::lines`].
     pub fn sections(&self) -> &[Section] {
         &self.sections
