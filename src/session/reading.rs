@@ -5,9 +5,13 @@ use super::state::{Session, SurveyState};
 use super::transcript::Level;
 
 impl Session {
-    /// Lets what is read so far be enough; `None` while nothing is being read.
+    /// Lets what is read so far be enough; `None` while nothing is being read, or it stops already.
     pub fn stop_reading(&mut self) -> Option<Vec<Effect>> {
-        matches!(self.survey, SurveyState::Reading(..)).then(|| vec![Effect::StopReading])
+        if self.stopping || !matches!(self.survey, SurveyState::Reading(..)) {
+            return None;
+        }
+        self.stopping = true;
+        Some(vec![Effect::StopReading])
     }
 
     /// Reads what was left out; `None` if nothing was.
@@ -20,6 +24,7 @@ impl Session {
     /// A survey has come to its end.
     pub(super) fn surveyed(&mut self) {
         let before = self.survey;
+        self.stopping = false;
         let (unread, total) = std::mem::take(&mut self.left_out);
         if unread == 0 {
             self.survey = SurveyState::Done;
@@ -45,9 +50,12 @@ mod tests {
         assert_eq!(session.read_on(), None);
         session.handle(Report::SurveyProgress { done: 64, total: 1_000 });
         assert_eq!(session.stop_reading(), Some(vec![Effect::StopReading]));
+        assert_eq!(session.stop_reading(), None, "it stops already");
+        session.handle(Report::SurveyProgress { done: 1_000, total: 1_000 });
+        assert_eq!((session.survey, session.stopping), (SurveyState::Reading(64, 1_000), true));
         session.handle(Report::LeftOut { unread: 800, total: 1_000 });
         session.handle(Report::Surveyed { note: None });
-        assert_eq!(session.survey, SurveyState::Partial(200, 1_000));
+        assert_eq!((session.survey, session.stopping), (SurveyState::Partial(200, 1_000), false));
         let told = session.transcript.len();
         assert_eq!(session.stop_reading(), None);
         // What changes meanwhile is looked at without a word.

@@ -98,6 +98,8 @@ pub struct Session {
     pub proposals: usize,
     /// How far the reading of the repository is.
     pub survey: SurveyState,
+    /// Whether what is read of the repository is to be enough: what is under way comes to its end.
+    pub stopping: bool,
     /// Files that the survey left out, of so many.
     pub(super) left_out: (usize, usize),
     /// Every file of the repository, sorted.
@@ -199,6 +201,7 @@ impl Session {
             review: Review::default(),
             proposals: 0,
             survey: SurveyState::Reading(0, 0),
+            stopping: false,
             left_out: (0, 0),
             paths: Arc::default(),
             standing: Vec::new(),
@@ -375,6 +378,8 @@ impl Session {
     /// Takes in an answer of the world.
     pub fn handle(&mut self, report: Report) -> Vec<Effect> {
         match report {
+            // What is passed over now would count as read.
+            Report::SurveyProgress { .. } if self.stopping => {}
             Report::SurveyProgress { done, total } => self.survey = SurveyState::Reading(done, total),
             Report::LeftOut { unread, total } => self.left_out = (unread, total),
             Report::Listed(paths) => return self.list(paths),

@@ -270,7 +270,7 @@ impl App {
             Action::Escape => {
                 let session = &self.session;
                 if self.focus == Pane::Chat && matches!(session.survey, SurveyState::Reading(..)) {
-                    return true;
+                    return !session.stopping || session.turn.is_some();
                 }
                 session.turn.is_some() || session.outside.page.is_some() || session.processes.is_running()
             }

@@ -147,6 +147,7 @@ fn reading(app: &App) -> Option<Part> {
     let told = |weight: u8, text: String| Part::new(weight, text, Role::Warning);
     Some(match app.session.survey {
         SurveyState::Done => return None,
+        SurveyState::Reading(..) if app.session.stopping => told(9, "reading stops …".to_owned()),
         SurveyState::Reading(found, 0) => told(9, format!("listing files: {}", meter::grouped(found))),
         SurveyState::Reading(read, total) => {
             let (read, total) = (meter::grouped(read), meter::grouped(total));
@@ -233,7 +234,7 @@ fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
 
 /// Whether Esc would let what is read be enough, and nothing that matters more.
 fn is_reading(app: &App) -> bool {
-    matches!(app.session.survey, SurveyState::Reading(_, 1..)) && !app.session.is_busy()
+    matches!(app.session.survey, SurveyState::Reading(..)) && !app.session.stopping && !app.session.is_busy()
 }
 
 /// What is most likely wanted now: to see a proposal that waits, to write what is accepted.

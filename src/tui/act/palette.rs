@@ -115,6 +115,8 @@ impl App {
                 Some("nothing was said yet")
             }
             Action::StopReading if !matches!(session.survey, SurveyState::Reading(..)) => Some("nothing is being read"),
+            Action::StopReading if session.stopping => Some("it stops already"),
+            Action::ReadOn if matches!(session.survey, SurveyState::Reading(..)) => Some("it is still being read"),
             Action::ReadOn if !matches!(session.survey, SurveyState::Partial(..)) => Some("no file was left out"),
             Action::Zoom | Action::ZoomHere if self.is_alone() => Some("the pane has the whole screen already"),
             Action::GrowPane | Action::ShrinkPane if self.desk.places.borders.is_empty() => Some("there is no border"),

@@ -148,7 +148,6 @@ impl App {
     /// Lets what is read of the repository so far be enough.
     pub(in crate::tui) fn stop_survey(&mut self) -> Vec<Task> {
         let Some(effects) = self.session.stop_reading() else { return Vec::new() };
-        self.hint = "reading stops …".into();
         run(effects)
     }
 

@@ -81,8 +81,11 @@ fn draw_rows(
 fn note(app: &App, map: Option<&RepoMap>) -> String {
     let provisional = app.session.view.as_ref().is_some_and(|view| view.provisional);
     let note = match (app.session.survey, map) {
-        (SurveyState::Reading(done, 0), None) => format!("listing: {done} files"),
-        (SurveyState::Reading(done, total), None) => format!("reading {done}/{total}"),
+        (SurveyState::Reading(..), None) if app.session.stopping => "reading stops …".to_owned(),
+        (SurveyState::Reading(found, 0), None) => format!("listing files: {}", meter::grouped(found)),
+        (SurveyState::Reading(done, total), None) => {
+            format!("reading {} of {}", meter::grouped(done), meter::grouped(total))
+        }
         (_, None) => "ranking".to_owned(),
         (_, Some(map)) if map.budget == 0 => "no room for it".to_owned(),
         (_, Some(map)) => {
