@@ -50,6 +50,8 @@ pub fn config_files(root: &Root, args: &ConfigArgs) -> Result<u8, UserError> {
     for (what, path) in [
         ("settings", paths.settings_file()),
         ("of the repository", root.path().join("rhumb.toml")),
+        ("your themes", paths.themes_folder()),
+        ("your commands", paths.commands_folder()),
         ("keys by host", paths.credentials_file()),
         ("key of base_url", paths.key_file()),
         ("approvals", paths.approvals_file()),

@@ -38,6 +38,8 @@ pub enum Task {
     Suspend,
     /// Open this in the editor.
     Edit(Editing),
+    /// Read the user's themes again.
+    ReadThemes,
     /// Draw everything anew.
     Redraw,
     /// Leave.

@@ -2,6 +2,7 @@
 //! a second; and never otherwise.
 
 use std::io;
+use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
@@ -77,6 +78,7 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
         ranked: mpsc::unbounded_channel(),
         copied: mpsc::unbounded_channel(),
         themes: mpsc::unbounded_channel(),
+        themes_folder: start.themes_folder.clone(),
         ground: Ground::default(),
         notify: start.notify,
         by_command: start.notify_by_command,
@@ -194,6 +196,7 @@ struct Stage {
     copied: Channel<(bool, Clip)>,
     /// The themes after a change of the user's folder.
     themes: Channel<Themes>,
+    themes_folder: Option<PathBuf>,
     ground: Ground,
     notify: Notify,
     by_command: bool,
@@ -289,6 +292,12 @@ impl Stage {
                 }
                 Task::Notify(text) if self.by_command => self.runner.execute(Effect::Notify(text)),
                 Task::Notify(text) => notify::by_terminal(self.notify, &text),
+                Task::ReadThemes => {
+                    let (folder, told) = (self.themes_folder.clone(), self.themes.0.clone());
+                    tokio::task::spawn_blocking(move || {
+                        told.send(folder.as_deref().map(Themes::read).unwrap_or_default())
+                    });
+                }
                 Task::Redraw => terminal::clear(screen)?,
                 Task::Suspend => suspend(screen)?,
                 Task::Edit(what) => self.to_edit = Some(what),

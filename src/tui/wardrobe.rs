@@ -35,6 +35,8 @@ pub struct Wardrobe {
     pub by_hand: bool,
     /// Whether the ground is light, as far as is known.
     pub light: bool,
+    /// A theme that was asked for and is looked for on disk.
+    pub sought: Option<String>,
     /// The faults of the user's themes that were told last.
     told: Vec<String>,
 }
@@ -42,7 +44,7 @@ pub struct Wardrobe {
 impl App {
     /// Takes over the themes that there are, and what is wished for.
     pub fn furnish(&mut self, themes: Themes, wish: Wish, light: bool) {
-        self.wardrobe = Wardrobe { told: themes.faults(), wish, by_hand: false, light, themes };
+        self.wardrobe = Wardrobe { told: themes.faults(), wish, by_hand: false, light, themes, sought: None };
         for fault in self.wardrobe.told.clone() {
             self.session.tell(Level::Warning, format!("{fault}."), "");
         }
@@ -51,9 +53,15 @@ impl App {
 
     /// The user's themes have changed on disk. One that is worn and cannot be read any more stays as it was.
     pub fn themes_changed(&mut self, themes: Themes) {
-        if themes == self.wardrobe.themes {
-            return;
+        if themes != self.wardrobe.themes {
+            self.take_over(themes);
         }
+        if let Some(sought) = self.wardrobe.sought.take() {
+            self.change_theme(Some(&sought));
+        }
+    }
+
+    fn take_over(&mut self, themes: Themes) {
         let faults = themes.faults();
         self.wardrobe.themes = themes;
         for fault in faults.iter().filter(|fault| !self.wardrobe.told.contains(fault)) {
@@ -103,6 +111,7 @@ mod tests {
 
     use super::*;
     use crate::session::{Connection, Entry, Session};
+    use crate::tui::app::Task;
     use crate::tui::theme::Role;
 
     fn app() -> App {
@@ -118,6 +127,21 @@ mod tests {
 
     fn notices(app: &App) -> usize {
         app.session.transcript.iter().filter(|entry| matches!(entry, Entry::Notice(_))).count()
+    }
+
+    #[test]
+    fn a_theme_that_came_since_the_start_is_found_when_it_is_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut app = app();
+        assert_eq!(app.ask_for_theme(Some("nord")), []);
+        assert_eq!(app.ask_for_theme(Some("mine")), [Task::ReadThemes]);
+        assert_eq!((app.theme.name(), notices(&app)), ("nord", 0));
+        app.themes_changed(Themes::read(folder.path()));
+        assert_eq!((app.theme.name(), notices(&app)), ("nord", 1), "there is none");
+        fs::write(folder.path().join("mine.toml"), "inherits = \"nord\"\n").unwrap();
+        assert_eq!(app.ask_for_theme(Some("mine")), [Task::ReadThemes]);
+        app.themes_changed(Themes::read(folder.path()));
+        assert_eq!((app.theme.name(), notices(&app)), ("mine", 1));
     }
 
     #[test]

@@ -471,7 +471,7 @@ impl Harness {
                 }
                 Task::Copy(clip) => self.copied.push(clip.text),
                 Task::Quit => self.quit = true,
-                Task::Redraw | Task::Suspend | Task::Notify(_) | Task::Edit(_) => {}
+                Task::Redraw | Task::ReadThemes | Task::Suspend | Task::Notify(_) | Task::Edit(_) => {}
             }
         }
     }

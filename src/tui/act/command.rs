@@ -22,7 +22,7 @@ impl App {
             Command::Help => self.open_help(true),
             Command::Keys => self.open_help(false),
             Command::Map => self.view_map(),
-            Command::Theme(name) => self.change_theme(name.as_deref()),
+            Command::Theme(name) => return self.ask_for_theme(name.as_deref()),
             Command::Doctor => {
                 self.hint = "looking …".into();
                 return run(vec![Effect::Look(LookOrder::Doctor { terminal: self.terminal_facts() })]);

@@ -3,7 +3,7 @@
 use crate::session::Level;
 use crate::session::runner::KEYS;
 use crate::tui::action::KeyMap;
-use crate::tui::app::App;
+use crate::tui::app::{App, Task};
 use crate::tui::overlay::Overlay;
 
 impl App {
@@ -52,6 +52,21 @@ impl App {
         self.pending_keys.clear();
     }
 
+    /// Changes the colours, or lets a theme be chosen. One that is not known may have come just now, to a folder that is not
+    /// followed because it was not there at the start.
+    pub(in crate::tui) fn ask_for_theme(&mut self, name: Option<&str>) -> Vec<Task> {
+        match name {
+            Some(name) if !self.wardrobe.themes.has(name) => {
+                self.wardrobe.sought = Some(name.to_owned());
+                vec![Task::ReadThemes]
+            }
+            _ => {
+                self.change_theme(name);
+                Vec::new()
+            }
+        }
+    }
+
     /// Changes the colours, or lets a theme be chosen.
     pub(in crate::tui) fn change_theme(&mut self, name: Option<&str>) {
         let names = self.wardrobe.themes.names();
@@ -67,7 +82,11 @@ impl App {
             }
             Some(name) => {
                 let text = format!("There is no theme {name}.");
-                self.session.tell(Level::Error, text, format!("The themes are {}.", names.join(", ")));
+                let hint = format!(
+                    "The themes are {}. `rhumb config --path` names the folder for your own.",
+                    names.join(", ")
+                );
+                self.session.tell(Level::Error, text, hint);
             }
         }
     }
