@@ -191,7 +191,11 @@ fn draw(
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
     let drawn = runtime.block_on(tui::portrait(start, picture.scene, picture.size, make_runner));
     runtime.shutdown_background();
-    drawn.and_then(|svg| std::fs::write(file, svg)).map_err(machine)?;
+    let write = |svg: String| match file.as_os_str() == "-" {
+        true => std::io::Write::write_all(&mut std::io::stdout(), svg.as_bytes()),
+        false => std::fs::write(file, svg),
+    };
+    drawn.and_then(write).map_err(machine)?;
     Ok(0)
 }
 

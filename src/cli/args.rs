@@ -78,7 +78,7 @@ pub struct ProviderArgs {
 /// Drawing a screen of the demo to a file.
 #[derive(Debug, Clone, ClapArgs)]
 pub struct PictureArgs {
-    /// Draw a screen to this SVG file instead of opening the app
+    /// Draw a screen to this SVG file (- for standard output) instead of opening the app
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
     /// Which screen: start, chat, review, map, context or help
