@@ -28,6 +28,9 @@ pub use rows::{ContextOrder, ContextRow, rows};
 /// Columns of the gauge of one part.
 const PART_GAUGE: usize = 6;
 
+/// In fewer columns than this a chunk has no gauge: its name and its tokens say more.
+const LEAST_WITH_GAUGE: usize = 28;
+
 /// The line about what would be saved is left out in a pane of so many rows or fewer, and what to do when it is too much in one of
 /// fewer than so many: the title says that it is.
 const LEAST_WITH_SAVING: u16 = 5;
@@ -211,16 +214,20 @@ fn part_line(app: &App, part: &Chunk, prompt: &Prompt, to_go: bool, columns: u16
     let dot = if part.cached { '•' } else { ' ' };
     let tokens = format!("{dot}{:>5}", meter::tokens(part.tokens as u64));
     let share = part.tokens as f64 / prompt.tokens.max(1) as f64;
-    let filled = ((share * PART_GAUGE as f64).round() as usize).min(PART_GAUGE);
+    let gauge = if usize::from(columns) < LEAST_WITH_GAUGE { 0 } else { PART_GAUGE };
+    let filled = ((share * gauge as f64).round() as usize).min(gauge);
     let level = if to_go { Role::MeterHigh } else { Role::MeterLow };
-    let room = usize::from(columns).saturating_sub(PART_GAUGE + width::columns(&tokens) + 4);
+    let room = usize::from(columns).saturating_sub(gauge + width::columns(&tokens) + 4);
     let most = match part.kind {
         ChunkKind::RepoMap => Some(prompt.plan.map),
         ChunkKind::History => Some(prompt.plan.history),
         _ => None,
     };
     let title = match most {
-        Some(most) => format!("{} ≤ {}", part.title, meter::tokens(most as u64)),
+        Some(most) => {
+            let whole = format!("{} ≤ {}", part.title, meter::tokens(most as u64));
+            if width::columns(&whole) <= room { whole } else { width::clip(&part.title, room).into_owned() }
+        }
         None => width::clip_start(&sanitize::visible_line(&part.title), room).into_owned(),
     };
     let pad = room.saturating_sub(width::columns(&title));
@@ -229,7 +236,7 @@ fn part_line(app: &App, part: &Chunk, prompt: &Prompt, to_go: bool, columns: u16
         Span::styled(title, theme.style(role)),
         Span::raw(" ".repeat(pad + 1)),
         Span::styled("▮".repeat(filled), theme.style(level)),
-        Span::styled("▯".repeat(PART_GAUGE - filled), theme.style(Role::MeterEmpty)),
+        Span::styled("▯".repeat(gauge - filled), theme.style(Role::MeterEmpty)),
         Span::styled(tokens, theme.style(Role::Muted)),
     ])
 }
