@@ -11,7 +11,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::theme::{Role, Theme};
 use super::vi::{Buffer, Mode, Outcome, Vi};
-use crate::text::{lines, sanitize};
+use crate::text::{lines, sanitize, width};
 
 /// A pasted text longer than this many lines slows typing down in a wrapped text area; it is folded into a chip.
 const CHIP_LINES: usize = 30;
@@ -383,18 +383,23 @@ impl Composer {
     pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, focused: bool) {
         let selection =
             self.vi.as_ref().and_then(|vi| vi.selection(&self.buffer()).map(|range| (range, self.buffer())));
-        if focused && selection.is_none() {
+        let (invitation, room) = (self.area.placeholder_text(), usize::from(area.width).saturating_sub(1));
+        let is_cut = self.is_empty() && width::columns(invitation) > room;
+        if focused && selection.is_none() && !is_cut {
             frame.render_widget(&self.area, area);
             return;
         }
         let mut shown = self.area.clone();
+        if is_cut {
+            shown.set_placeholder_text(width::clip(invitation, room));
+        }
         if let Some((range, buffer)) = selection.filter(|_| focused) {
             let characters =
                 |cells: usize| buffer.cells.iter().take(cells).map(|cell| cell.chars().count()).sum::<usize>();
             jump(&mut shown, characters(range.start));
             shown.start_selection();
             jump(&mut shown, characters(range.end));
-        } else {
+        } else if !focused {
             shown.set_cursor_style(self.style);
         }
         frame.render_widget(&shown, area);
@@ -441,6 +446,16 @@ mod tests {
 
     fn composer() -> Composer {
         Composer::new(&Theme::plain(ColorDepth::None))
+    }
+
+    #[test]
+    fn an_invitation_without_room_is_cut_with_a_mark() {
+        for (columns, end) in [(20, "Ask or say what to…"), (60, "F1 help")] {
+            let mut screen = ratatui::Terminal::new(ratatui::backend::TestBackend::new(columns, 1)).unwrap();
+            screen.draw(|frame| composer().draw(frame, frame.area(), true)).unwrap();
+            let line: String = screen.backend().buffer().content().iter().map(|cell| cell.symbol()).collect();
+            assert!(line.trim_end().ends_with(end), "{line:?}");
+        }
     }
 
     fn press(composer: &mut Composer, keys: &str) {
