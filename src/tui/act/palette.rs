@@ -122,7 +122,7 @@ impl App {
             Action::GrowPane | Action::ShrinkPane if self.desk.places.borders.is_empty() => Some("there is no border"),
             Action::ResetBorders if self.desk.borders.is_empty() => Some("no border was moved"),
             _ => match info.scope {
-                Scope::Pane(Pane::Review) if !self.reviewing() => Some("nothing is under review"),
+                Scope::Pane(Pane::Review) if !self.reviewing() => self.review_why_not(Action::Accept),
                 Scope::Pane(Pane::Map) => self.why_not_map(info.action),
                 Scope::Reading if session.transcript.is_empty() => Some("nothing was said yet"),
                 Scope::Lists if self.focus == Pane::Chat && !self.reading.on => Some("only in map, context and review"),

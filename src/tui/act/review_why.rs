@@ -60,7 +60,9 @@ impl App {
             return None;
         }
         if review.is_empty() && (action != Action::SendReview || !self.session.has_feedback()) {
-            return Some("nothing is under review");
+            // What arrives can be seen already, and looks as if it could be decided.
+            let arrives = self.session.turn.as_ref().is_some_and(|turn| !turn.edits.is_empty());
+            return Some(if arrives { "the answer is still coming" } else { "nothing is under review" });
         }
         if self.session.writing {
             return Some("a write is under way");
