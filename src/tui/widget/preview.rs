@@ -63,8 +63,9 @@ pub fn draw_from(
     frame.render_widget(Paragraph::new(shown), area);
 }
 
-/// A line of code in its colours, cut at the edge.
+/// A line of code in its colours, cut at the edge with a mark.
 fn code(body: &str, spans: &[Colored], columns: usize, theme: &Theme) -> Vec<Span<'static>> {
+    let whole = body.len();
     let body = &body[..body.floor_char_boundary(LONGEST)];
     let mut text = StyledText::new();
     let mut column = 0;
@@ -73,7 +74,13 @@ fn code(body: &str, spans: &[Colored], columns: usize, theme: &Theme) -> Vec<Spa
         column += width::columns(&shown);
         text.push(&shown, style);
     }
-    text.hard_wrap(columns.max(1)).into_iter().next().map(|line| line.spans).unwrap_or_default()
+    let is_cut = column > columns || body.len() < whole;
+    let room = columns.saturating_sub(usize::from(is_cut)).max(1);
+    let mut spans = text.hard_wrap(room).into_iter().next().map(|line| line.spans).unwrap_or_default();
+    if is_cut {
+        spans.push(Span::styled(width::ELLIPSIS, theme.style(Role::Muted)));
+    }
+    spans
 }
 
 #[cfg(test)]
@@ -100,6 +107,12 @@ mod tests {
         assert_eq!(shown(&text, Some(7)), "\"  6 line 6  \"\n\"▸ 7 line 7  \"\n\"  8 line 8  \"\n");
         assert!(shown(&text, None).starts_with("\"  1 line 1"));
         assert!(shown(&text, Some(99)).ends_with("\"▸20 line 20 \"\n"));
+    }
+
+    #[test]
+    fn a_line_that_is_cut_says_so() {
+        assert!(shown("123456789\n", None).contains("123456789"));
+        assert!(shown("1234567890\n", None).contains("12345678…"));
     }
 
     #[test]
