@@ -33,9 +33,15 @@ impl Review {
         if kept == 0 {
             self.files.remove(index);
         }
-        self.refused.extend(lost.iter().map(|item| before.conflict(item, now)));
+        // Nothing more of the file is written before these are settled: they come first.
+        self.refused.splice(0..0, lost.iter().map(|item| before.conflict(item, now)));
         self.forget_steps();
         (kept, lost.len())
+    }
+
+    /// How many hunks lost their place to a change on disk. They stand before all other edits without a place.
+    pub fn conflicts(&self) -> usize {
+        self.refused.iter().filter(|outcome| outcome.is_conflict()).count()
     }
 
     /// Whether a hunk of that file lost its place to a change on disk, and nobody has said yet what shall stand there.

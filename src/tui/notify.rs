@@ -2,8 +2,10 @@
 
 use std::io::{self, Write as _};
 
+use super::action::Pane;
 use super::app::App;
 use crate::config::Notify;
+use crate::session::{Entry, Level};
 use crate::text::sanitize;
 
 /// What is known of whether anybody looks, and whether there was work under way.
@@ -14,9 +16,31 @@ pub(super) struct Attention {
     busy: bool,
     /// Whether something came to its end that nobody has looked at yet.
     pub(super) unseen: bool,
+    /// Entries of the transcript that were there when it was last looked at.
+    told: usize,
 }
 
 impl App {
+    /// A warning that went into the chat while the chat is not on the screen is told in the status line.
+    pub(super) fn tell_unseen(&mut self) {
+        let transcript = &self.session.transcript;
+        let before = std::mem::replace(&mut self.attention.told, transcript.len());
+        let new = transcript.get(before..).unwrap_or_default();
+        let panes = &self.desk.places.panes;
+        // Many at once are a session that was loaded, and old.
+        if new.len() > 3 || panes.is_empty() || panes.iter().any(|(pane, _)| *pane == Pane::Chat) || !self.hint.is_empty()
+        {
+            return;
+        }
+        let warns = |entry: &Entry| match entry {
+            Entry::Notice(notice) if notice.level != Level::Info => Some(notice.text.clone()),
+            _ => None,
+        };
+        if let Some(text) = new.iter().rev().find_map(warns) {
+            self.hint = sanitize::visible_line(&text).into_owned();
+        }
+    }
+
     /// What to tell somebody who looks elsewhere, now that the work that was under way has come to an end.
     pub(super) fn news(&mut self) -> Option<String> {
         let busy = self.session.is_busy();

@@ -206,6 +206,9 @@ fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
         // It says itself which keys it takes.
         return Vec::new();
     }
+    if let Some(typing) = typing(app) {
+        return vec![Span::styled(width::clip(typing, room).into_owned(), app.theme.style(Role::Key))];
+    }
     if let Some(commands) = commands(app, room) {
         return vec![Span::styled(commands, app.theme.style(Role::Key))];
     }
@@ -237,8 +240,33 @@ fn is_reading(app: &App) -> bool {
     matches!(app.session.survey, SurveyState::Reading(..)) && !app.session.stopping && !app.session.is_busy()
 }
 
-/// What is most likely wanted now: to see a proposal that waits, to write what is accepted.
-fn first_keys(app: &App) -> Option<(&str, &'static str)> {
+/// The keys of a line that is typed in a list: all others are letters of it.
+fn typing(app: &App) -> Option<&'static str> {
+    match app.focus {
+        Pane::Review if app.review.search.prompt.is_some() => Some("Enter stays · ↑↓ other matches · Esc goes back"),
+        Pane::Map if app.map.is_typing() => Some("Enter keeps it · ↑↓ move · Esc shows all again"),
+        _ => None,
+    }
+}
+
+/// What is most likely wanted now: to see a proposal that waits, to write what is accepted, to find a place for an edit.
+fn first_keys(app: &App) -> Vec<(&str, &'static str)> {
+    let key = |action| app.keys.first(action);
+    if app.focus == Pane::Review
+        && let Some(index) = app.refused_here()
+    {
+        let conflict = app.session.review.refused.get(index).is_some_and(crate::edit::Outcome::is_conflict);
+        let open = (key(Action::OpenHere), if conflict { "settle" } else { "put in by hand" });
+        let other = [Action::Reask, Action::Dismiss].into_iter().filter_map(Action::info);
+        let other = other.filter(|info| app.why_not(info).is_none());
+        let write = app.enabled(Action::Write).then(|| (key(Action::Write), "write"));
+        let other = other.map(|info| (key(info.action), info.title));
+        return std::iter::once(open).chain(other).chain(write).collect();
+    }
+    first_key(app).into_iter().collect()
+}
+
+fn first_key(app: &App) -> Option<(&str, &'static str)> {
     let key = |action| app.keys.first(action);
     match app.focus {
         Pane::Chat if app.reading.on => None,
@@ -265,6 +293,14 @@ fn table_keys(app: &App) -> impl Iterator<Item = &'static ActionInfo> + '_ {
         move |action: Action| told_elsewhere.contains(&action) || (action == Action::Escape && is_reading(app));
     let has_key = |action: Action| !app.keys.first(action).is_empty();
     in_order.filter(move |info| has_key(info.action) && app.enabled(info.action) && !is_told(info.action))
+    let refused = app.focus == Pane::Review && app.refused_here().is_some();
+    let is_first = move |action: Action| {
+        refused && matches!(action, Action::OpenHere | Action::Reask | Action::Dismiss)
+    };
+    // What the row under the cursor has no use for is not offered.
+    let does = move |info: &ActionInfo| info.scope == Scope::Global || app.why_not(info).is_none();
+    let is_told = move |action: Action| is_told(action) || is_first(action);
+    in_order.filter(move |info| app.enabled(info.action) && !is_told(info.action) && does(info))
 }
 
 /// What is being typed as a command: how what is offered is taken, how the command is used, or that there is none.
@@ -326,6 +362,30 @@ mod tests {
             let line = line(&mut app, columns);
             assert!(line.contains("claude-sonnet") && line.contains("F1 help"), "{columns}: {line}");
         }
+    }
+
+    #[test]
+    fn a_warning_that_goes_into_a_chat_nobody_sees_is_told_here() {
+        let mut app = app();
+        app.focus = crate::tui::action::Pane::Map;
+        app.desk.zoomed = true;
+        line(&mut app, 100);
+        app.session.tell(crate::session::Level::Warning, "Nothing was written.", "");
+        app.report(Report::Head("main".into()));
+        assert!(line(&mut app, 100).contains("Nothing was written."));
+        app.hint.clear();
+        app.report(Report::Head("main".into()));
+        assert!(!line(&mut app, 100).contains("Nothing was written."), "once");
+    }
+
+    #[test]
+    fn while_a_line_is_typed_in_a_list_its_own_keys_are_told() {
+        let mut app = app();
+        app.focus = crate::tui::action::Pane::Map;
+        assert!(!line(&mut app, 120).contains("Esc shows all again"));
+        let _ = app.act(Action::MapFilter);
+        let told = line(&mut app, 120);
+        assert!(told.contains("Esc shows all again") && !told.contains("close"), "{told}");
     }
 
     #[test]

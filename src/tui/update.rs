@@ -28,6 +28,7 @@ impl App {
         self.show_known();
         self.offer_sessions();
         self.settle();
+        self.tell_unseen();
         tasks.extend(self.sift_anew());
         tasks.extend(self.want_look());
         tasks.extend(self.complete_anew());
@@ -45,9 +46,11 @@ impl App {
         self.note_for_map(&report);
         self.reading.note(&report, &self.session.review);
         self.note_shelf(&report);
+        let lost = matches!(report, Report::Reread { .. }).then(|| self.session.review.refused.len());
         let effects = self.session.handle(report);
         self.hold_context(held.0.as_deref());
         self.hold_review(held.1.as_deref());
+        lost.into_iter().for_each(|before| self.show_lost(before));
         if let Some(overlay) = &mut self.overlay {
             overlay.refresh(&self.session.paths);
             overlay.refresh_logs(&self.session.processes.logs);
@@ -63,6 +66,7 @@ impl App {
         self.show_known();
         self.offer_sessions();
         self.settle();
+        self.tell_unseen();
         tasks.extend(self.sift_anew());
         tasks.extend(self.want_look());
         if by_itself {

@@ -94,8 +94,10 @@ impl App {
         let here = self.hunk_here();
         let Some(at) = here.filter(|id| self.review.shows(*id)) else {
             // Nobody decides on what is not on the screen.
-            let after = self.review.rows.from(self.review.number()).find_map(|(_, row)| row.hunk());
-            self.go_to(here.or(after).unwrap_or(self.review.cursor));
+            let after = || self.review.rows.from(self.review.number()).filter_map(|(_, row)| row.hunk());
+            let pending = || after().find(|id| self.session.review.decision(*id) == Decision::Pending);
+            let next = here.or_else(pending).or_else(|| after().next()).unwrap_or(self.review.cursor);
+            self.go_to(next);
             self.hint = "this is the hunk; decide now".into();
             return;
         };
@@ -214,10 +216,22 @@ impl App {
 
     fn take_back(&mut self, action: Action) {
         let review = &mut self.session.review;
-        match if action == Action::Undo { review.undo() } else { review.redo() } {
-            Some(id) => self.go_to(id),
-            None => self.hint = "nothing to take back".into(),
+        let refused = review.refused.clone();
+        let undo = action == Action::Undo;
+        let Some(id) = (if undo { review.undo() } else { review.redo() }) else {
+            self.hint = if undo { "nothing to take back" } else { "nothing was taken back" }.into();
+            return;
+        };
+        let back = review.refused.iter().zip(refused.iter().map(Some).chain(std::iter::repeat(None)));
+        let back = back.enumerate().find(|(_, (now, before))| Some(*now) != *before).map(|(index, _)| index);
+        // An edit that was put in or away is without its place again: that is what came back, and no hunk.
+        match back.filter(|_| review.refused.len() > refused.len()) {
+            Some(index) => self.go_to_refused(index),
+            None => self.go_to(id),
         }
+        let (key, does) = if undo { (Action::Redo, "does it again") } else { (Action::Undo, "takes it back") };
+        let did = if undo { "taken back" } else { "done again" };
+        self.hint = format!("{did}; {} {does}", self.keys.first(key));
     }
 }
 

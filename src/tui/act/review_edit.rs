@@ -264,7 +264,7 @@ impl App {
     }
 
     /// The refused edit under the cursor.
-    pub(super) fn refused_here(&self) -> Option<usize> {
+    pub(in crate::tui) fn refused_here(&self) -> Option<usize> {
         match self.review_item()? {
             ReviewItem::Refused(index) => Some(index),
             ReviewItem::Hunk(_) | ReviewItem::Line(..) | ReviewItem::File(_) => None,

@@ -7,9 +7,10 @@ use crate::edit::Outcome;
 use crate::review::PlaceError;
 use crate::session::Effect;
 use crate::text::lines;
-use crate::tui::action::Action;
+use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{Overlay, PlaceBox, PlaceDeed, Placing, ReviewBox};
+use crate::tui::pane::review::Row;
 use crate::tui::preview::Preview;
 
 impl App {
@@ -29,6 +30,23 @@ impl App {
         });
         self.overlay = Some(Overlay::Review(ReviewBox::Place(Box::new(PlaceBox::new(outcome, now)))));
         task.into_iter().collect()
+    }
+
+    /// Goes to what has just lost its place, where so many edits were without one `before`: that has to be settled before its file is written.
+    pub(in crate::tui) fn show_lost(&mut self, before: usize) {
+        let new = self.session.review.refused.len().saturating_sub(before);
+        if new == 0 {
+            return;
+        }
+        if self.focus == Pane::Review && self.overlay.is_none() {
+            self.go_to_refused(0);
+            let hunks = if new == 1 { "a hunk" } else { "hunks" };
+            let key = self.keys.first(Action::OpenHere);
+            self.hint = format!("the file changed on disk: {hunks} lost the place; {key} settles it");
+        } else if let Row::Refused(index) | Row::RefusedText(index, _) = &mut self.review.at {
+            // They came before what is under the cursor.
+            *index += new;
+        }
     }
 
     /// Sends the refused edit under the cursor back to the model, or all of them.

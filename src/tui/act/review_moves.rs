@@ -160,6 +160,13 @@ impl App {
         self.review.follow = Follow::Hunk;
     }
 
+    /// Puts the cursor on an edit without a place.
+    pub(in crate::tui) fn go_to_refused(&mut self, index: usize) {
+        self.review.anchor = None;
+        self.review.at = Row::Refused(index);
+        self.review.follow = Follow::Row;
+    }
+
     /// The file that the cursor is in.
     pub(in crate::tui) fn review_path(&self) -> Option<String> {
         Some(self.session.review.files.get(self.review.cursor.file)?.path.clone())

@@ -231,6 +231,50 @@ fn edits_without_a_place_are_asked_for_again_or_put_away() {
 }
 
 #[test]
+fn an_edit_without_a_place_is_not_decided_and_comes_back_under_the_cursor() {
+    let mut app = with(Proposal {
+        files: vec![file("a.rs")],
+        outcomes: vec![refused("fn x()\n", "fn y() {}\n"), refused("x\n", "y\n")],
+        ..Proposal::default()
+    });
+    press(&mut app, "g g");
+    app.lay_out_review(None);
+    for key in ["y", "n", "Space", "Y"] {
+        press(&mut app, key);
+        assert!(app.hint.contains("cannot be decided"), "{key}: {}", app.hint);
+        assert_eq!((app.refused_here(), app.session.review.counts().pending), (Some(0), 3), "{key}");
+    }
+    press(&mut app, "d ]");
+    assert_eq!(app.refused_here(), None);
+    press(&mut app, "u");
+    app.lay_out_review(None);
+    assert_eq!(app.refused_here(), Some(0), "what was put away is back, and there");
+    assert!(app.hint.starts_with("taken back"), "{}", app.hint);
+}
+
+#[test]
+fn what_loses_its_place_comes_first_and_under_the_cursor() {
+    let mut app = with(Proposal {
+        files: vec![file("a.rs")],
+        outcomes: vec![refused("fn x()\n", "fn y() {}\n")],
+        ..Proposal::default()
+    });
+    app.focus = Pane::Chat;
+    app.go_to_refused(0);
+    let changed = |name: &str, text: &str| Some(Arc::from(text.replace(name, "fn mine()").as_str()));
+    app.report(Report::Reread { path: "a.rs".into(), text: changed("fn a()", BASE) });
+    app.lay_out_review(None);
+    assert_eq!(app.refused_here(), Some(1), "who looks elsewhere finds the cursor where it was");
+    app.focus = Pane::Review;
+    app.report(Report::Reread { path: "a.rs".into(), text: changed("fn c()", &BASE.replace("fn a()", "fn mine()")) });
+    app.lay_out_review(None);
+    assert_eq!(app.refused_here(), Some(0));
+    let conflicts: Vec<bool> = app.session.review.refused.iter().map(Outcome::is_conflict).collect();
+    assert_eq!((conflicts, app.session.review.conflicts()), (vec![true, true, false], 2));
+    assert!(app.hint.contains("changed on disk"), "{}", app.hint);
+}
+
+#[test]
 fn a_conflict_holds_its_file_back_and_no_other() {
     let mut app = with(Proposal { files: vec![file("a.rs"), file("b.rs")], ..Proposal::default() });
     press(&mut app, "g y");

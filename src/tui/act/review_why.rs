@@ -82,6 +82,9 @@ impl App {
                 self.cannot_open(action)
             }
             action if is_decision(action) && review.files.is_empty() => Some("there is no hunk to decide"),
+            action if is_decision(action) && !is_for_all(action) && self.refused_here().is_some() => {
+                Some("an edit without a place cannot be decided; put it in by hand, or put it away")
+            }
             _ => None,
         }
     }
@@ -111,6 +114,10 @@ fn is_to_go(file: &FileReview) -> bool {
 fn is_decision(action: Action) -> bool {
     use Action::{Accept, AcceptAll, AcceptFile, Pend, Reject, RejectAll, RejectFile, Toggle};
     matches!(action, Accept | Reject | Toggle | Pend | AcceptFile | RejectFile | AcceptAll | RejectAll)
+}
+
+fn is_for_all(action: Action) -> bool {
+    matches!(action, Action::AcceptAll | Action::RejectAll)
 }
 
 fn is_beyond(action: Action) -> bool {

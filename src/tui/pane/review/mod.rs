@@ -151,13 +151,25 @@ fn draw_place(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let pane = &app.review;
     let room = usize::from(area.width.saturating_sub(6));
     let mut parts = Vec::new();
-    if let Some(file) = review.files.get(pane.cursor.file) {
-        let counts = review.counts();
-        let number = review.ids().take_while(|id| *id <= pane.cursor).count();
-        parts.push(format!("file {}/{}", pane.cursor.file + 1, review.files.len()));
-        parts.push(format!("hunk {number}/{}", counts.total()));
-        let (accepted, rejected) = (counts.accepted, counts.rejected);
-        parts.push(format!("✓{accepted} ✗{rejected} ·{}", counts.pending));
+    let counts = review.counts();
+    let refused = pane.at.refused().and_then(|index| Some((index, review.refused.get(index)?)));
+    let path = match refused {
+        Some((index, outcome)) => {
+            let what = if outcome.is_conflict() { "conflict" } else { "edit without a place" };
+            parts.push(format!("{what} {}/{}", index + 1, review.refused.len()));
+            Some(outcome.path.as_str())
+        }
+        None => review.files.get(pane.cursor.file).map(|file| {
+            let number = review.ids().take_while(|id| *id <= pane.cursor).count();
+            parts.push(format!("file {}/{}", pane.cursor.file + 1, review.files.len()));
+            parts.push(format!("hunk {number}/{}", counts.total()));
+            file.path.as_str()
+        }),
+    };
+    if let Some(path) = path {
+        if counts.total() > 0 {
+            parts.push(format!("✓{} ✗{} ·{}", counts.accepted, counts.rejected, counts.pending));
+        }
         if let Some((_, lines)) = app.selected_lines() {
             parts.insert(0, format!("{} selected", lines.len()));
         }
@@ -167,8 +179,8 @@ fn draw_place(app: &App, frame: &mut Frame<'_>, area: Rect) {
         }
         let used = width::columns(&parts.join(" · "));
         let left = room.saturating_sub(used + 3);
-        if left >= 8 {
-            parts.insert(0, width::clip_start(&sanitize::visible_line(&file.path), left).into_owned());
+        if left >= 8 && !path.is_empty() {
+            parts.insert(0, width::clip_start(&sanitize::visible_line(path), left).into_owned());
         }
         while parts.len() > 1 && width::columns(&parts.join(" · ")) > room {
             parts.remove(0);
@@ -186,8 +198,12 @@ fn draw_place(app: &App, frame: &mut Frame<'_>, area: Rect) {
 
 fn note(app: &App) -> String {
     let counts = app.session.review.counts();
-    let refused = app.session.review.refused.len();
+    let conflicts = app.session.review.conflicts();
+    let refused = app.session.review.refused.len() - conflicts;
     let mut parts = Vec::new();
+    if conflicts > 0 {
+        parts.push(if conflicts == 1 { "1 conflict".to_owned() } else { format!("{conflicts} conflicts") });
+    }
     if counts.total() > 0 {
         parts.push(format!("{} pending", counts.pending));
         parts.push(format!("✓ {}", counts.accepted));

@@ -239,7 +239,8 @@ impl<'a> Painter<'a> {
     fn refused(&self, index: usize) -> Line<'static> {
         let Some(outcome) = self.app.session.review.refused.get(index) else { return Line::default() };
         let path = if outcome.path.is_empty() { "(no file name)" } else { &outcome.path };
-        let text = format!("✗ not placed: {}", sanitize::visible_line(path));
+        let what = if outcome.is_conflict() { "conflict" } else { "not placed" };
+        let text = format!("✗ {what}: {}", sanitize::visible_line(path));
         Line::styled(width::clip(&text, self.room()).into_owned(), self.style(Role::Warning))
     }
 

@@ -9,7 +9,7 @@ use ratatui::widgets::Paragraph;
 
 use super::paint::fit;
 use super::rows::Row;
-use crate::edit::FileChange;
+use crate::edit::{FileChange, Outcome};
 use crate::review::{Counts, FileReview, Review};
 use crate::text::{sanitize, width};
 use crate::tui::action::Pane;
@@ -132,10 +132,11 @@ fn line(app: &App, item: &Item, columns: usize, here: bool) -> Line<'static> {
             let outcome = review.refused.get(*index);
             let own = outcome.is_some_and(|outcome| review.files.iter().any(|file| file.path == outcome.path));
             let path = outcome.map(|outcome| sanitize::visible_line(&outcome.path).into_owned()).unwrap_or_default();
+            let what = if outcome.is_some_and(Outcome::is_conflict) { "conflict" } else { "not placed" };
             let text = if own {
-                "    ✗ not placed".to_owned()
+                format!("    ✗ {what}")
             } else {
-                format!("✗ {} not placed", width::clip_start(&path, columns.saturating_sub(15)))
+                format!("✗ {} {what}", width::clip_start(&path, columns.saturating_sub(what.len() + 5)))
             };
             spans.push(Span::styled(text, theme.style(Role::Warning)));
         }
