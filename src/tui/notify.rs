@@ -28,7 +28,10 @@ impl App {
         let new = transcript.get(before..).unwrap_or_default();
         let panes = &self.desk.places.panes;
         // Many at once are a session that was loaded, and old.
-        if new.len() > 3 || panes.is_empty() || panes.iter().any(|(pane, _)| *pane == Pane::Chat) || !self.hint.is_empty()
+        if new.len() > 3
+            || panes.is_empty()
+            || panes.iter().any(|(pane, _)| *pane == Pane::Chat)
+            || !self.hint.is_empty()
         {
             return;
         }

@@ -294,9 +294,8 @@ fn table_keys(app: &App) -> impl Iterator<Item = &'static ActionInfo> + '_ {
     let has_key = |action: Action| !app.keys.first(action).is_empty();
     in_order.filter(move |info| has_key(info.action) && app.enabled(info.action) && !is_told(info.action))
     let refused = app.focus == Pane::Review && app.refused_here().is_some();
-    let is_first = move |action: Action| {
-        refused && matches!(action, Action::OpenHere | Action::Reask | Action::Dismiss)
-    };
+    let is_first =
+        move |action: Action| refused && matches!(action, Action::OpenHere | Action::Reask | Action::Dismiss);
     // What the row under the cursor has no use for is not offered.
     let does = move |info: &ActionInfo| info.scope == Scope::Global || app.why_not(info).is_none();
     let is_told = move |action: Action| is_told(action) || is_first(action);
@@ -383,7 +382,7 @@ mod tests {
         let mut app = app();
         app.focus = crate::tui::action::Pane::Map;
         assert!(!line(&mut app, 120).contains("Esc shows all again"));
-        let _ = app.act(Action::MapFilter);
+        app.map.open_filter();
         let told = line(&mut app, 120);
         assert!(told.contains("Esc shows all again") && !told.contains("close"), "{told}");
     }
