@@ -46,6 +46,7 @@ impl App {
         self.note_for_map(&report);
         self.reading.note(&report, &self.session.review);
         self.note_shelf(&report);
+        let under = matches!(report, Report::Proposed { .. }).then(|| self.under_cursor()).flatten();
         let lost = matches!(report, Report::Reread { .. }).then(|| self.session.review.refused.len());
         let effects = self.session.handle(report);
         self.hold_context(held.0.as_deref());
@@ -67,6 +68,7 @@ impl App {
         self.offer_sessions();
         self.settle();
         self.tell_unseen();
+        under.into_iter().for_each(|item| self.find_again(&item));
         tasks.extend(self.sift_anew());
         tasks.extend(self.want_look());
         if by_itself {

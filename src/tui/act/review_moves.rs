@@ -160,6 +160,35 @@ impl App {
         self.review.follow = Follow::Hunk;
     }
 
+    /// What the cursor of whoever works in the review is on, by what it says: its path, and the removed and the added lines.
+    pub(in crate::tui) fn under_cursor(&self) -> Option<(bool, String, (String, String))> {
+        if self.focus != Pane::Review {
+            return None;
+        }
+        let review = &self.session.review;
+        if let Some(index) = self.review.at.refused() {
+            let edit = review.refused.get(index)?;
+            return Some((true, edit.path.clone(), (edit.quote.clone(), edit.replacement.clone())));
+        }
+        let file = review.files.get(self.review.cursor.file)?;
+        Some((false, file.path.clone(), file.texts_of(self.review.cursor.hunk)?))
+    }
+
+    /// Puts the cursor on what it was on before more was proposed, if that is still there.
+    pub(in crate::tui) fn find_again(&mut self, item: &(bool, String, (String, String))) {
+        let (refused, path, (removed, added)) = item;
+        let review = &self.session.review;
+        if *refused {
+            let mut edits = review.refused.iter();
+            let is_it =
+                |edit: &crate::edit::Outcome| (&edit.path, &edit.quote, &edit.replacement) == (path, removed, added);
+            edits.position(is_it).into_iter().for_each(|index| self.go_to_refused(index));
+        } else if let Some(id) = review.find(path, removed, added, self.review.cursor.hunk) {
+            self.go_to(id);
+        }
+        self.lay_out_review(None);
+    }
+
     /// Puts the cursor on an edit without a place.
     pub(in crate::tui) fn go_to_refused(&mut self, index: usize) {
         self.review.anchor = None;

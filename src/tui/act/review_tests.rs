@@ -253,6 +253,23 @@ fn an_edit_without_a_place_is_not_decided_and_comes_back_under_the_cursor() {
 }
 
 #[test]
+fn more_that_is_proposed_leaves_the_cursor_where_it_is() {
+    let mut app = with(Proposal { files: vec![file("a.rs"), file("c.rs")], ..Proposal::default() });
+    press(&mut app, "} ]");
+    let more = |outcomes| Proposal { files: vec![file("b.rs")], outcomes, ..Proposal::default() };
+    app.report(Report::Proposed { request: "do it".into(), proposal: more(vec![refused("x\n", "y\n")]) });
+    let at = app.hunk_here().unwrap();
+    assert_eq!((app.session.review.files[at.file].path.as_str(), at.hunk), ("c.rs", 1));
+    press(&mut app, "g g");
+    assert_eq!(app.refused_here(), Some(0));
+    app.report(Report::Proposed {
+        request: "do it".into(),
+        proposal: more(vec![refused("v\n", "w\n"), refused("x\n", "y\n")]),
+    });
+    assert_eq!(app.refused_here(), Some(1));
+}
+
+#[test]
 fn what_loses_its_place_comes_first_and_under_the_cursor() {
     let mut app = with(Proposal {
         files: vec![file("a.rs")],
