@@ -59,7 +59,14 @@ fn keys_page() -> String {
          ```toml\n[keys]\naccept = [\"a\", \"F9\"]\nquit = []  # no key at all\n```\n\n\
          `Ctrl-c` and `Esc` always lead out. In the chat a key without Ctrl or Alt is text, so what counts there or everywhere needs one of\n\
          them, or a function key. What a key of yours takes away from another action, hides, or cannot mean, is told at the start, by\n\
-         `rhumb config` and by `rhumb doctor`.\n",
+         `rhumb config` and by `rhumb doctor`.\n\
+         \nThe mouse, while it counts (`mouse`): a click gives a pane the focus and chooses the row under it, a second one opens what is\n\
+         there; in the composer it puts the cursor. The wheel scrolls what is under the pointer, wherever the focus is. A border that is\n\
+         dragged stays where it is put, also the next time; `reset-borders` puts all back. A click beside an overlay does nothing.\n\
+         With Shift held, terminals select text as ever.\n\
+         \n\
+         Shift-Enter and Ctrl-Enter need a terminal that speaks the kitty keyboard protocol (kitty, foot, ghostty, WezTerm, Alacritty,\n\
+         iTerm2 …); Alt-Enter and Ctrl-j do everywhere. If Alt types letters instead, have the terminal send Escape for it (Option as Meta).\n",
     );
     let scopes = [Scope::Global, Scope::Lists].into_iter().chain(Pane::ALL.into_iter().map(Scope::Pane));
     let scopes = scopes.chain([Scope::Reading]);

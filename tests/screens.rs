@@ -331,7 +331,7 @@ fn a_hunk_that_is_not_on_the_screen_is_not_decided() {
     harness.keys("type \"let equal lengths fit\" <Enter>").settle();
     harness.keys("<Enter> g g y");
     assert_eq!(harness.app.session.review.counts().pending, 1, "{}", harness.screen());
-    harness.keys("y");
+    harness.keys("] y");
     assert_eq!(harness.app.session.review.counts().accepted, 1, "{}", harness.screen());
 }
 

@@ -199,13 +199,21 @@ fn draw(
     Ok(0)
 }
 
+/// What a terminal that is gone answers to a write.
+const EIO: i32 = 5;
+
 fn run(start: Start, root: Root, outfit: Outfit, line: Option<Line>) -> Result<u8, UserError> {
     let machine = |error: std::io::Error| {
         let hint = "The app needs a terminal; `rhumb map`, `apply` and `edit` do not.";
         UserError::new(ErrorKind::Machine, error, hint)
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
-    let code = runtime.block_on(tui::run(start, |reports| Runner::new(root, outfit, line, reports))).map_err(machine);
+    let code = runtime.block_on(tui::run(start, |reports| Runner::new(root, outfit, line, reports)));
+    let code = match code {
+        // The window was closed; there is nobody left to tell.
+        Err(error) if error.raw_os_error() == Some(EIO) => Ok(128 + 1),
+        code => code.map_err(machine),
+    };
     // Whatever still reads or ranks in the background must not hold up leaving.
     runtime.shutdown_background();
     code

@@ -355,7 +355,7 @@ pub const SETTINGS: &[Setting] = &[
         Kind::Text,
         Trust::Inert,
         "\"rhumb-dark\"",
-        "Colours: rhumb-dark, rhumb-light, rhumb-16 or high-contrast.",
+        "Colours: a theme by its name, of the program or of yours; by the ground of the terminal if unset.",
     )
     .flag("--theme"),
     unset(

@@ -217,7 +217,7 @@ fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
     let help = help.info().map(entry).filter(|(key, _)| !key.is_empty());
     let size = |(key, title): &(&str, &'static str)| width::columns(key) + width::columns(title) + 3;
     let mut left = room.saturating_sub(help.as_ref().map_or(0, size));
-    let first = first_keys(app).filter(|(key, _)| !key.is_empty());
+    let first = first_keys(app).into_iter().filter(|(key, _)| !key.is_empty());
     let wanted = first.into_iter().chain(table_keys(app).map(entry));
     let fitting = wanted.take_while(|entry| {
         let fits = size(entry) <= left;
@@ -292,14 +292,13 @@ fn table_keys(app: &App) -> impl Iterator<Item = &'static ActionInfo> + '_ {
     let is_told =
         move |action: Action| told_elsewhere.contains(&action) || (action == Action::Escape && is_reading(app));
     let has_key = |action: Action| !app.keys.first(action).is_empty();
-    in_order.filter(move |info| has_key(info.action) && app.enabled(info.action) && !is_told(info.action))
     let refused = app.focus == Pane::Review && app.refused_here().is_some();
     let is_first =
         move |action: Action| refused && matches!(action, Action::OpenHere | Action::Reask | Action::Dismiss);
     // What the row under the cursor has no use for is not offered.
     let does = move |info: &ActionInfo| info.scope == Scope::Global || app.why_not(info).is_none();
     let is_told = move |action: Action| is_told(action) || is_first(action);
-    in_order.filter(move |info| app.enabled(info.action) && !is_told(info.action) && does(info))
+    in_order.filter(move |info| has_key(info.action) && app.enabled(info.action) && !is_told(info.action) && does(info))
 }
 
 /// What is being typed as a command: how what is offered is taken, how the command is used, or that there is none.

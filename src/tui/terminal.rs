@@ -5,6 +5,7 @@
 //! terminal does not know it ignores.
 
 use std::io::{self, IsTerminal as _, Stdout, Write as _};
+use std::mem::ManuallyDrop;
 use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -26,8 +27,9 @@ use ratatui::layout::Rect;
 
 use super::theme::ColorDepth;
 
-/// The terminal with the app on it.
-pub type Screen = Terminal<CrosstermBackend<Stdout>>;
+/// The terminal with the app on it. It is never dropped: that would write to the terminal once more, and to standard error where
+/// that fails, which is the same terminal and ends in a panic. [`Guard`] gives back what there is to give back.
+pub type Screen = ManuallyDrop<Terminal<CrosstermBackend<Stdout>>>;
 
 /// Gives the terminal back when dropped.
 pub struct Guard;
@@ -52,7 +54,7 @@ impl Guard {
         }));
         let guard = Self;
         enter()?;
-        Ok((guard, Terminal::new(CrosstermBackend::new(io::stdout()))?))
+        Ok((guard, ManuallyDrop::new(Terminal::new(CrosstermBackend::new(io::stdout()))?)))
     }
 }
 

@@ -64,13 +64,7 @@ impl StreamingMarkdown {
 
     /// The lines with `tail` behind all that has arrived, which is not taken in: a line that is still being written stands where
     /// it will stand. What is written inside of code shows once its line is whole.
-    pub fn lines_with(
-        &mut self,
-        tail: &str,
-        width: u16,
-        theme: &Theme,
-        code: &Highlighter<'_>,
-    ) -> Vec<Line<'static>> {
+    pub fn lines_with(&mut self, tail: &str, width: u16, theme: &Theme, code: &Highlighter<'_>) -> Vec<Line<'static>> {
         self.lines(width, theme, code);
         let open = self.source.get(self.finished..).unwrap_or("");
         let begins_code = open.trim_start().starts_with("```") || open.trim_start().starts_with("~~~");
