@@ -25,7 +25,7 @@ fn is_ours(sequence: &Sequence) -> bool {
         Sequence::Text(body) => {
             let state = body.strip_prefix("]0;").and_then(|title| Some(title.split_once("rhumb")?.0));
             let is_title = state.is_some_and(|state| state.chars().all(|c| "…✓?() 0123456789".contains(c)));
-            (is_title || body == "]11;?") && !body.contains("OWNED")
+            (is_title || ["]11;?", "]0;"].contains(&body.as_str())) && !body.contains("OWNED")
         }
     }
 }

@@ -148,7 +148,7 @@ fn a_hunk_that_was_accepted_is_not_written_over_what_somebody_wrote_meanwhile() 
     let mut pty = stage.open(&server, &["--continue"]);
     pty.wait_for("harbour.py was read again.");
     pty.wait_for("✓ 1");
-    pty.wait_for("1 without a place");
+    pty.wait_for("review · 1 conflict");
     pty.key("Enter");
     pty.key("w");
     pty.wait_for("Not written, because 1 conflict in it is open: harbour.py");
