@@ -42,6 +42,7 @@ pub mod llm;
 pub mod models;
 pub mod process;
 pub mod repo_map;
+pub mod retrieval;
 pub mod review;
 pub mod session;
 pub mod speech;

@@ -4,7 +4,10 @@ mod context;
 pub mod edits;
 mod figure;
 mod map;
+mod mean;
+mod questions;
 
 pub use context::{Case, CaseError, ContextBench, ContextError, Means, Task, TaskRecall, Variant, cases};
 pub use figure::{Figure, Unit, median};
 pub use map::map;
+pub use questions::{QuestionBench, QuestionCase, QuestionError, QuestionScore, questions};

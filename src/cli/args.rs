@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
 use crate::headless::{
-    ApplyArgs, AskArgs, BenchArgs, ConfigArgs, DoctorArgs, EditArgs, MapArgs, ModelsArgs, SessionsArgs, TrustArgs,
+    ApplyArgs, AskArgs, BenchArgs, ConfigArgs, DoctorArgs, EditArgs, MapArgs, ModelsArgs, SearchArgs, SessionsArgs,
+    TrustArgs,
 };
 use crate::session::WhichSession;
 use crate::tui::Scene;
@@ -121,6 +122,8 @@ pub enum Command {
     },
     /// Print the ranked repo map
     Map(MapArgs),
+    /// Find the passages of code that answer a question
+    Search(SearchArgs),
     /// Apply a model's reply to files
     Apply(ApplyArgs),
     /// A question without the app: the answer is printed, and nothing changed
@@ -151,6 +154,7 @@ impl Command {
         match self {
             Self::Demo { .. } => "demo",
             Self::Map(_) => "map",
+            Self::Search(_) => "search",
             Self::Apply(_) => "apply",
             Self::Ask(_) => "ask",
             Self::Edit(_) => "edit",

@@ -51,6 +51,7 @@ fn start(args: Args) -> Result<u8, UserError> {
             map.model = settings.model.unwrap_or_default();
             headless::map(&root, &map)
         }
+        Some(Command::Search(search)) => headless::search(&root(&args.root)?, &search),
         Some(Command::Models(models)) => {
             headless::models(&load(overrides(&args.provider), Some(&root(&args.root)?))?, &models)
         }

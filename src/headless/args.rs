@@ -69,6 +69,23 @@ pub struct MapArgs {
     pub model: String,
 }
 
+/// `rhumb search`
+#[derive(Debug, Clone, ClapArgs)]
+pub struct SearchArgs {
+    /// A question, a name, or a path
+    #[arg(long, value_name = "TEXT")]
+    pub query: String,
+    /// Most passages
+    #[arg(long, default_value = "10", value_name = "K")]
+    pub limit: NonZeroUsize,
+    /// For people or for programs
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: FormatArg,
+    /// Read and parse everything anew, and keep nothing
+    #[arg(long)]
+    pub no_cache: bool,
+}
+
 /// `rhumb bench`
 #[derive(Debug, Clone, ClapArgs)]
 pub struct BenchArgs {
@@ -84,6 +101,8 @@ pub enum BenchCommand {
     Map(MapBenchArgs),
     /// How much of what real commits changed the map shows, and what each signal is worth
     Context(ContextBenchArgs),
+    /// How well the search answers questions about a repository
+    Questions(QuestionBenchArgs),
     /// How well replies are applied: real changes, clean and with the defects that models produce
     Edits(EditsBenchArgs),
 }
@@ -117,6 +136,26 @@ pub struct ContextBenchArgs {
     /// Measure once more without this signal; may be given more than once
     #[arg(long, value_name = "SIGNAL")]
     pub without: Vec<String>,
+    /// For people or for programs
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: FormatArg,
+}
+
+/// `rhumb bench questions`
+#[derive(Debug, Clone, ClapArgs)]
+pub struct QuestionBenchArgs {
+    /// The repository that is asked, with its history; nothing is written to it
+    #[arg(long, value_name = "DIR")]
+    pub git_dir: PathBuf,
+    /// The commit that is asked
+    #[arg(long, default_value = "HEAD", value_name = "REV")]
+    pub revision: String,
+    /// Ask this folder of it alone; the questions name paths from the root of the repository all the same
+    #[arg(long, default_value = "", value_name = "DIR")]
+    pub folder: String,
+    /// The questions, one JSON object a line: query, relevant, secondary, category
+    #[arg(long, value_name = "FILE")]
+    pub cases: PathBuf,
     /// For people or for programs
     #[arg(long, value_enum, default_value = "text")]
     pub format: FormatArg,

@@ -5,6 +5,7 @@ use serde_json::json;
 use super::args::{BenchArgs, BenchCommand, FormatArg, MapBenchArgs};
 use super::bench_context::context;
 use super::bench_edits::edits;
+use super::bench_questions::questions;
 use super::{print, print_json};
 use crate::bench::{self, Figure, Unit};
 use crate::error::{ErrorKind, UserError};
@@ -18,6 +19,7 @@ pub fn bench(root: &Root, args: &BenchArgs) -> Result<u8, UserError> {
     match &args.command {
         BenchCommand::Map(args) => map(root, args),
         BenchCommand::Context(args) => context(args),
+        BenchCommand::Questions(args) => questions(args),
         BenchCommand::Edits(args) => edits(args),
     }
 }

@@ -51,7 +51,7 @@ fn usage(message: impl std::fmt::Display, hint: &str) -> UserError {
 }
 
 /// What git refused: asked for something that is not there, or failed.
-fn refused(error: &dyn std::fmt::Display, source: &GitError) -> UserError {
+pub(super) fn refused(error: &dyn std::fmt::Display, source: &GitError) -> UserError {
     let kind = match source {
         GitError::NoRepository { .. } | GitError::NoCommit { .. } => ErrorKind::Usage,
         _ => ErrorKind::Machine,

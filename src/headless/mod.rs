@@ -7,6 +7,7 @@ mod ask;
 mod bench;
 mod bench_context;
 mod bench_edits;
+mod bench_questions;
 mod commit;
 mod config;
 mod doctor;
@@ -19,6 +20,7 @@ mod names;
 mod out;
 mod plain;
 mod report;
+mod search;
 mod sessions;
 mod show_prompt;
 mod survey;
@@ -32,7 +34,7 @@ use std::io::{IsTerminal as _, Write as _};
 pub use apply::apply;
 pub use args::{
     ApplyArgs, AskArgs, AskMode, BenchArgs, ConfigArgs, DoctorArgs, EditArgs, FormatArg, MapArgs, ModelsArgs,
-    SessionsArgs, SessionsCommand, StyleArg, TrustArgs,
+    SearchArgs, SessionsArgs, SessionsCommand, StyleArg, TrustArgs,
 };
 pub use ask::ask;
 pub use bench::bench;
@@ -43,6 +45,7 @@ pub use map::map;
 pub use models::models;
 pub use names::path_under;
 pub use plain::{PlainStart, plain};
+pub use search::search;
 pub use sessions::sessions;
 pub use trust::trust;
 pub use undo::undo;

@@ -9,6 +9,7 @@ use super::map_choices::ThisMap;
 use super::state::Session;
 use super::transcript::Level;
 use crate::repo_map::{Sifted, Whence};
+use crate::retrieval::{Hit, Question};
 
 /// Which part of the work a model does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -94,6 +95,8 @@ pub enum LookOrder {
         /// The symbol, by its index.
         symbol: Option<usize>,
     },
+    /// The passages that answer a question. A newer one of these puts an end to it.
+    Search(Question),
 }
 
 /// A model that can be chosen.
@@ -205,6 +208,13 @@ pub enum LookReport {
         /// Why.
         whence: Whence,
     },
+    /// The passages that answer a question. For the face alone.
+    Found {
+        /// The question, as in the order.
+        question: Question,
+        /// The passages, best first; `None` while nothing is known of the repository.
+        hits: Option<Vec<Hit>>,
+    },
 }
 
 /// What was looked up, as far as completion and lists need it.
@@ -256,7 +266,10 @@ impl Session {
             }
             LookReport::Folder { folder, names } => self.known.folder = Some((folder, names)),
             LookReport::Commands(commands) => self.take_commands(commands),
-            LookReport::File { .. } | LookReport::Sifted { .. } | LookReport::Whence { .. } => {}
+            LookReport::File { .. }
+            | LookReport::Sifted { .. }
+            | LookReport::Whence { .. }
+            | LookReport::Found { .. } => {}
         }
         Vec::new()
     }

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::case::Case;
-use super::score::{Mean, Means, ndcg_at_ten, recall_at_ten};
+use super::score::{Means, ndcg_at_ten, recall_at_ten};
 use super::shown::Shown;
+use crate::bench::mean::Mean;
 use crate::git::{Checkout, GitError};
 use crate::repo_map::{MapRequest, Ranking, RepoMap, TagGraph, Weights};
 use crate::session::runner::{Survey, SurveyStart, survey};

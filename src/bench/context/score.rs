@@ -2,28 +2,10 @@
 
 use super::case::GoldSymbol;
 use super::shown::Shown;
+use crate::bench::mean::Mean;
 
 /// Places of a ranking that count.
 const PLACES: usize = 10;
-
-/// The mean of the values that there are.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Mean {
-    sum: f64,
-    count: usize,
-}
-
-impl Mean {
-    pub(super) fn add(&mut self, value: Option<f64>) {
-        self.sum += value.unwrap_or(0.0);
-        self.count += usize::from(value.is_some());
-    }
-
-    /// 0 where there was no value.
-    pub(super) fn value(self) -> f64 {
-        self.sum / self.count.max(1) as f64
-    }
-}
 
 /// Recall, as means over cases.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -82,13 +64,6 @@ pub(super) fn ndcg_at_ten(ranked: &[&str], gold: &[&str]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_mean_leaves_out_what_has_no_value() {
-        let mut mean = Mean::default();
-        [Some(1.0), None, Some(0.5)].into_iter().for_each(|value| mean.add(value));
-        assert_eq!((mean.value(), Mean::default().value()), (0.75, 0.0));
-    }
 
     #[test]
     fn recall_counts_the_first_ten_places() {

@@ -84,6 +84,15 @@ impl Runner {
                 let whence = map.0.whence(place, symbol);
                 LookReport::Whence { map, place, symbol, whence }
             }),
+            LookOrder::Search(question) => {
+                let number = self.shared.newest_search.fetch_add(1, Ordering::SeqCst) + 1;
+                self.blocking(Report::Failed, move |runner| {
+                    // Whoever types on has asked again meanwhile; the answer says which question it is for.
+                    let is_newest = runner.shared.newest_search.load(Ordering::SeqCst) == number;
+                    let hits = if is_newest { runner.found(&question) } else { Some(Vec::new()) };
+                    Report::Looked(LookReport::Found { question, hits })
+                });
+            }
             LookOrder::Commands => self.looking(|runner| {
                 let (commands, problems) =
                     command_files(runner.shared.outfit.commands.as_deref(), runner.shared.root.path());

@@ -27,6 +27,7 @@ mod pings;
 mod processes;
 mod prompts;
 mod propose;
+mod searching;
 mod setting_rows;
 mod store;
 mod survey;
@@ -57,6 +58,7 @@ pub use output::{SharedOutput, shared_output};
 pub use pending::{Messages, Pending};
 pub use processes::output_budget;
 pub use propose::{propose, propose_alone};
+pub use searching::found;
 pub use store::map_store;
 pub use write::{NotWritten, WriteOutcome, recovered, unwrite, write, write_files};
 
@@ -93,6 +95,8 @@ struct Shared {
     newest_measure: AtomicU64,
     /// The newest question of the map's filter.
     newest_sift: AtomicU64,
+    /// The newest question of the search as it is typed.
+    newest_search: AtomicU64,
     measuring: Mutex<()>,
     surveying: Mutex<Arc<AtomicBool>>,
     /// Whether what is read of the repository so far is enough.
@@ -127,6 +131,7 @@ impl Runner {
             survey: watch::Sender::new(None),
             newest_measure: AtomicU64::new(0),
             newest_sift: AtomicU64::new(0),
+            newest_search: AtomicU64::new(0),
             measuring: Mutex::default(),
             surveying: Mutex::default(),
             enough: AtomicBool::new(false),

@@ -1,0 +1,66 @@
+//! `rhumb bench questions`: how well the search answers questions, as one table.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::args::{FormatArg, QuestionBenchArgs};
+use super::bench::scratch;
+use super::bench_context::refused;
+use super::{print, print_json};
+use crate::bench::{self, QuestionBench, QuestionScore, median};
+use crate::error::{ErrorKind, UserError};
+use crate::git::Checkout;
+use crate::retrieval::SearchWeights;
+use crate::workspace::Root;
+
+/// Asks the questions.
+///
+/// # Errors
+/// Questions that are none, a repository or a commit that is not there, no space.
+pub(super) fn questions(args: &QuestionBenchArgs) -> Result<u8, UserError> {
+    let usage = |message: String| UserError::new(ErrorKind::Usage, message, "each line is one JSON object, a question");
+    let name = args.cases.display();
+    let text = fs::read_to_string(&args.cases).map_err(|error| usage(format!("cannot read {name}: {error}")))?;
+    let cases = bench::questions(&text).map_err(|error| usage(format!("{name}: {error}")))?;
+    let folder = scratch()?;
+    let checkout = Checkout::new(&args.git_dir, folder.path()).map_err(|error| refused(&error, &error))?;
+    checkout.to(&args.revision).map_err(|error| refused(&error, &error))?;
+    let inner = args.folder.trim_matches('/').trim_start_matches("./");
+    let inner = if inner == "." { "" } else { inner };
+    let root = Root::at(&checkout.folder().join(inner))
+        .map_err(|error| UserError::new(ErrorKind::Usage, format!("cannot read {}: {error}", args.folder), ""))?;
+    let prefix = if inner.is_empty() { String::new() } else { format!("{inner}/") };
+    let bench = QuestionBench::new(&root, &prefix);
+    let score = bench.run(&cases, &SearchWeights::default());
+    match args.format {
+        FormatArg::Text => print(&table(&bench, &score))?,
+        FormatArg::Json => print_json(&as_json(&bench, &score))?,
+    }
+    Ok(0)
+}
+
+fn table(bench: &QuestionBench, score: &QuestionScore) -> String {
+    let categories: String = score.categories().map(|(name, value)| format!("{name:<14}{value:>8.3}\n")).collect();
+    format!(
+        "{:<14}{:>8}\n{:<14}{:>8.3}\n{categories}\n{} questions over {} passages, {:.1} ms each (median).\n",
+        "",
+        "nDCG@10",
+        "all",
+        score.ndcg_at_ten(),
+        score.each.len(),
+        bench.passages,
+        median(score.ms.clone()),
+    )
+}
+
+fn as_json(bench: &QuestionBench, score: &QuestionScore) -> Value {
+    json!({
+        "questions": score.each.len(),
+        "passages": bench.passages,
+        "ndcg_at_10": score.ndcg_at_ten(),
+        "categories": score.categories().map(|(name, value)| (name.to_owned(), json!(value))).collect::<serde_json::Map<_, _>>(),
+        "median_ms": median(score.ms.clone()),
+        "each": score.each.iter().map(|(query, gain)| json!({"query": query, "ndcg_at_10": gain})).collect::<Vec<_>>(),
+    })
+}

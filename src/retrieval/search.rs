@@ -1,0 +1,111 @@
+//! Searching: the files as the map would rank them for the question, and the passages of each that speak of it.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use super::hit::Hit;
+use super::question::{Question, Shape};
+use super::weights::SearchWeights;
+use crate::lexical::Passage;
+use crate::repo_map::{MapRequest, Ranking, TagGraph};
+
+/// Files whose passages are looked at, for each hit that is asked for: few of them have nothing better than another's third.
+const FILES_PER_HIT: usize = 3;
+/// Passages that one file puts forward.
+const MOST_OF_A_FILE: usize = 8;
+/// What the next passage of a file is worth beside the one before: an answer is seldom all in one file.
+const NEXT_OF_A_FILE: f64 = 0.25;
+/// What a passage counts for that has none of the words, beside the best of its file.
+const SILENT: f64 = 0.1;
+/// What being the definition of the name that was asked for is worth, in best passages of the file.
+const DEFINES: f64 = 2.0;
+
+/// The best passages for a question, best first; none where nothing speaks of it.
+pub fn search(graph: &Arc<TagGraph>, question: &Question, weights: &SearchWeights) -> Vec<Hit> {
+    let request = request(question);
+    let ranking = Ranking::new(graph, &request, &weights.map);
+    if !ranking.is_requested() {
+        return Vec::new();
+    }
+    let mut files: Vec<(u32, f64)> = (0u32..).zip(ranking.scores.files.iter().copied()).collect();
+    files.retain(|(_, share)| *share > 0.0);
+    files.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    files.truncate(question.limit.saturating_mul(FILES_PER_HIT).max(1));
+    let named = asked_names(question);
+    let mut hits: Vec<Hit> = files.iter().flat_map(|&file| of_file(&ranking, file, &named)).collect();
+    hits.sort_by(best_first);
+    hits.truncate(question.limit);
+    hits
+}
+
+/// The request of the map that a question is.
+fn request(question: &Question) -> MapRequest {
+    MapRequest {
+        message: question.text.clone(),
+        mentioned_idents: asked_names(question).into_iter().chain(question.hints.iter().cloned()).collect(),
+        ..MapRequest::default()
+    }
+}
+
+/// The name that the question is; none where it is a sentence.
+fn asked_names(question: &Question) -> Vec<String> {
+    if question.shape() != Shape::Symbol {
+        return Vec::new();
+    }
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
+    question.text.split(|c| !is_part(c)).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+/// What a file puts forward, best first.
+fn of_file(ranking: &Ranking, (file, share): (u32, f64), named: &[String]) -> Vec<Hit> {
+    let Some(terms) = ranking.index().record(file).map(|record| record.terms()) else { return Vec::new() };
+    let scored = ranking.relevance.files.get(file as usize).map_or(&[][..], |relevance| &relevance.passages);
+    let best = scored.iter().map(|passage| passage.1).fold(f64::MIN_POSITIVE, f64::max);
+    let mut score = vec![SILENT; terms.passages()];
+    for &(passage, points) in scored {
+        if let Some(cell) = score.get_mut(passage as usize) {
+            *cell = SILENT + (1.0 - SILENT) * points / best;
+        }
+    }
+    let mut passages: Vec<(Passage, f64)> = Vec::new();
+    let mut seen = None;
+    for (at, score) in score.into_iter().enumerate() {
+        let Some(passage) = terms.passage(at) else { continue };
+        let entry = passage.definition.and_then(|definition| ranking.index().definition(file, definition));
+        let is_first = passage.definition != seen;
+        seen = passage.definition;
+        let defines = is_first && entry.is_some_and(|entry| named.last().is_some_and(|name| entry.name() == name));
+        passages.push((passage, score + if defines { DEFINES } else { 0.0 }));
+    }
+    passages.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.line.cmp(&b.0.line)));
+    passages.truncate(MOST_OF_A_FILE);
+    let top = passages.first().map_or(1.0, |passage| passage.1);
+    let mut worth = share;
+    let mut hits = Vec::new();
+    for (passage, score) in passages {
+        hits.push(hit(ranking, file, passage, worth * score / top));
+        worth *= NEXT_OF_A_FILE;
+    }
+    hits
+}
+
+fn hit(ranking: &Ranking, file: u32, passage: Passage, score: f64) -> Hit {
+    let index = ranking.index();
+    let entry = passage.definition.and_then(|definition| index.definition(file, definition));
+    Hit {
+        path: index.files().get(file as usize).map_or_else(|| "".into(), |file| Arc::clone(&file.path)),
+        file,
+        definition: passage.definition,
+        line: passage.line,
+        end_line: passage.end_line.max(passage.line),
+        symbol: entry.map(|entry| entry.name().to_owned()),
+        kind: entry.map(|entry| entry.kind()),
+        container: entry.and_then(|entry| entry.container()).map(str::to_owned),
+        signature: entry.map(|entry| entry.signature().to_owned()).unwrap_or_default(),
+        score,
+    }
+}
+
+fn best_first(a: &Hit, b: &Hit) -> Ordering {
+    b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)).then(a.line.cmp(&b.line))
+}
