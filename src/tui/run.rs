@@ -272,8 +272,10 @@ impl Stage {
 
     /// Takes in one event, unless it is the terminal's answer to a question.
     fn take_event(&mut self, event: Event, screen: &mut Screen) -> io::Result<Option<u8>> {
-        if event == Event::FocusGained {
-            self.ask_for_the_ground();
+        match event {
+            Event::FocusGained => self.ask_for_the_ground(),
+            Event::Resize(..) => terminal::announce_keys(),
+            _ => {}
         }
         let heard = self.ground.take(event);
         self.hear(heard, screen)
