@@ -166,7 +166,8 @@ pub fn mouse(on: bool) -> io::Result<()> {
 /// # Errors
 /// The terminal refuses.
 pub fn at_once(draw: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
-    queue!(io::stdout(), BeginSynchronizedUpdate)?;
+    // A terminal that does not wait must not show the cursor running about; the frame shows it again where it belongs.
+    queue!(io::stdout(), BeginSynchronizedUpdate, cursor::Hide)?;
     let drawn = draw();
     // Whatever became of it: a terminal that waits for the end shows nothing more.
     execute!(io::stdout(), EndSynchronizedUpdate)?;
