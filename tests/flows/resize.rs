@@ -45,6 +45,8 @@ fn a_key_that_comes_with_a_new_size_does_not_wait_for_the_next_key() {
     // Each time they have to meet; often enough that they do.
     for round in 0..60 {
         typed.push(char::from(b'a' + round % 26));
+        // They meet only where the program waits for both.
+        std::thread::sleep(std::time::Duration::from_millis(150));
         pty.resize(160 + u16::from(round % 2), 48);
         pty.type_text(&typed[typed.len() - 1..]);
         wait_for_draft(&pty, &typed);
