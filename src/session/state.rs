@@ -170,6 +170,8 @@ pub struct Session {
     /// The request behind the review, for the commit message.
     pub(super) request: String,
     pub(super) draft: String,
+    /// What is being written as a command: no part of the next request, but not to be lost either.
+    pub(super) command_draft: String,
     /// How it stands with what is kept of it.
     pub keeping: Keeping,
     /// Measurements asked for so far: only the newest counts.
@@ -239,6 +241,7 @@ impl Session {
             said: Vec::new(),
             request: String::new(),
             draft: String::new(),
+            command_draft: String::new(),
             keeping: Keeping::default(),
             generation: 0,
             turns: 0,
@@ -300,6 +303,18 @@ impl Session {
             self.put_plan_back();
         }
         self.measure()
+    }
+
+    /// What is being written is a command with something to say, or is none (an empty text).
+    pub fn command_drafted(&mut self, text: &str) {
+        if self.command_draft != text {
+            text.clone_into(&mut self.command_draft);
+        }
+    }
+
+    /// What is in the composer, to be kept.
+    pub(super) fn in_composer(&self) -> &str {
+        if self.command_draft.is_empty() { &self.draft } else { &self.command_draft }
     }
 
     pub(super) fn draft_is_empty(&self) -> bool {

@@ -1,5 +1,5 @@
-//! The event loop: waits for a key, a report, a signal or colours; updates; draws when something changed, at most 60 times
-//! a second; and never otherwise.
+//! The event loop: waits for a key, a report, a signal or colours; updates; draws when something changed, and never
+//! otherwise.
 
 use std::io;
 use std::path::PathBuf;
@@ -16,6 +16,7 @@ use super::coloring::Colored;
 use super::editor::{Draft, editor};
 use super::ground::{self, Ground, Heard};
 use super::notify;
+use super::pace::Pace;
 use super::signals::{Signal, Signals};
 use super::start::{Start, begin};
 use super::status;
@@ -44,9 +45,6 @@ const KEEP_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Events taken in before the next frame: one notch of the wheel sends several, and a held key even more.
 const EVENTS_AT_ONCE: usize = 64;
-
-/// The shortest time between two frames.
-const FRAME: Duration = Duration::from_millis(16);
 
 /// Runs the app until the user leaves. The exit code is 0, or 128 + n after signal n.
 ///
@@ -89,7 +87,7 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
     let _watch = start.themes_folder.clone().map(|folder| theme_watch::follow(folder, stage.themes.0.clone()));
     stage.ask_for_the_ground();
     let mut events = EventStream::new();
-    let (mut dirty, mut next_frame) = (true, Instant::now());
+    let mut pace = Pace::new(Instant::now());
     // When to keep what has changed: some time after the first change, however many follow.
     let mut keep_at: Option<Instant> = None;
     while code.is_none() {
@@ -105,13 +103,13 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
             // The one before may leave a wake-up behind; found together with a key later, that key would wait for the next one.
             // Not before now: its thread may only have begun to wait, and without the wake-up it would hold the keyboard for ever.
             let _ = crossterm::event::poll(Duration::ZERO);
-            dirty = true;
+            pace.changed();
             continue;
         }
         // First of all: a stream that never pauses must not keep the screen from being drawn.
-        if dirty && Instant::now() >= next_frame {
+        if pace.is_due(Instant::now()) {
             stage.draw(&mut screen)?;
-            (dirty, next_frame) = (false, Instant::now() + FRAME);
+            pace.drawn(Instant::now());
             keep_at = keep_at.or(Some(Instant::now() + KEEP));
         }
         if keep_at.is_some_and(|at| Instant::now() >= at) {
@@ -119,19 +117,20 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
             keep_at = None;
         }
         // The spinner is all that moves by itself, and only while there is something to wait for.
-        let next_turn = next_frame + Duration::from_millis(status::TICK);
+        let next_turn = pace.next() + Duration::from_millis(status::TICK);
         tokio::select! {
             biased;
             signal = signals.next() => match signal {
                 Signal::Fatal(number) => code = Some(128 + number),
-                Signal::Stop => { suspend(&mut screen)?; dirty = true; }
-                Signal::Continued => { terminal::enter()?; terminal::clear(&mut screen)?; dirty = true; }
+                Signal::Stop => { suspend(&mut screen)?; pace.changed(); }
+                Signal::Continued => { terminal::enter()?; terminal::clear(&mut screen)?; pace.changed(); }
             },
             event = events.next() => match event {
                 Some(Ok(event)) => {
                     stage.app.desk.now = began.elapsed();
+                    let by_user = matches!(event, Event::Key(_) | Event::Mouse(_) | Event::Paste(_));
                     code = stage.take_events(event, &mut screen)?;
-                    dirty = true;
+                    if by_user { pace.answer(Instant::now()) } else { pace.changed() }
                 }
                 // The terminal is gone: there is nobody left to ask.
                 Some(Err(_)) | None => code = Some(128 + 1),
@@ -144,33 +143,33 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
                     tasks.extend(stage.app.report(report));
                 }
                 code = stage.perform(tasks, &mut screen)?;
-                dirty = true;
+                pace.changed();
             }
             Some(colored) = stage.colored.1.recv() => {
                 stage.cache.coloring.put(colored);
-                dirty = true;
+                pace.changed();
             }
             Some(ranked) = stage.ranked.1.recv() => {
                 let tasks = stage.app.ranked(ranked);
                 code = stage.perform(tasks, &mut screen)?;
-                dirty = true;
+                pace.changed();
             }
             Some((native, clip)) = stage.copied.1.recv() => {
                 stage.app.copied(native, &clip);
-                dirty = true;
+                pace.changed();
             }
             Some(themes) = stage.themes.1.recv() => {
                 stage.app.themes_changed(themes);
-                dirty = true;
+                pace.changed();
             }
-            () = sleep_until(stage.ground.until().unwrap_or(next_frame)), if stage.ground.until().is_some() => {
+            () = sleep_until(stage.ground.until().unwrap_or(pace.next())), if stage.ground.until().is_some() => {
                 let heard = Heard { events: stage.ground.give_up(), light: None };
                 code = stage.hear(heard, &mut screen)?;
-                dirty = true;
+                pace.answer(Instant::now());
             }
-            () = sleep_until(next_frame), if dirty => {}
-            () = sleep_until(next_turn), if stage.app.spins() => dirty = true,
-            () = sleep_until(keep_at.unwrap_or(next_frame)), if keep_at.is_some() => {}
+            () = sleep_until(pace.next()), if pace.is_waiting() => {}
+            () = sleep_until(next_turn), if stage.app.spins() => pace.changed(),
+            () = sleep_until(keep_at.unwrap_or(pace.next())), if keep_at.is_some() => {}
         }
     }
     // What was typed for the app meanwhile comes too late for it.
@@ -273,8 +272,10 @@ impl Stage {
 
     /// Takes in one event, unless it is the terminal's answer to a question.
     fn take_event(&mut self, event: Event, screen: &mut Screen) -> io::Result<Option<u8>> {
-        if event == Event::FocusGained {
-            self.ask_for_the_ground();
+        match event {
+            Event::FocusGained => self.ask_for_the_ground(),
+            Event::Resize(..) => terminal::announce_keys(),
+            _ => {}
         }
         let heard = self.ground.take(event);
         self.hear(heard, screen)

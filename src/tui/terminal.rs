@@ -166,7 +166,8 @@ pub fn mouse(on: bool) -> io::Result<()> {
 /// # Errors
 /// The terminal refuses.
 pub fn at_once(draw: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
-    queue!(io::stdout(), BeginSynchronizedUpdate)?;
+    // A terminal that does not wait must not show the cursor running about; the frame shows it again where it belongs.
+    queue!(io::stdout(), BeginSynchronizedUpdate, cursor::Hide)?;
     let drawn = draw();
     // Whatever became of it: a terminal that waits for the end shows nothing more.
     execute!(io::stdout(), EndSynchronizedUpdate)?;
@@ -184,6 +185,22 @@ pub fn clear(screen: &mut Screen) -> io::Result<()> {
     let size = screen.size()?;
     screen.resize(Rect::new(0, 0, size.width, size.height))
 }
+
+/// Has keys that wait in the terminal announced once more.
+///
+/// crossterm waits for changes only. A key that is announced together with a new size is not read with it, and would wait
+/// for the next key. Setting the terminal to what it is set to wakes whoever waits for it. Where that fails, the next
+/// key brings both.
+#[cfg(unix)]
+pub fn announce_keys() {
+    use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+    let input = io::stdin();
+    let _ = tcgetattr(&input).and_then(|now| tcsetattr(&input, OptionalActions::Now, &now));
+}
+
+/// Keys are never announced together with anything else here.
+#[cfg(not(unix))]
+pub fn announce_keys() {}
 
 /// Names the window, if that is not its name already.
 pub fn title(text: &str) {

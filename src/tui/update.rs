@@ -245,7 +245,7 @@ impl App {
             return vec![Task::Quit];
         }
         self.interrupted_once = true;
-        self.hint = "Ctrl-C again leaves".into();
+        self.hint = format!("{} again leaves", self.keys.first(Action::Interrupt));
         Vec::new()
     }
 
@@ -440,7 +440,7 @@ mod tests {
     use super::*;
     use crate::llm::LocalServer;
     use crate::models::Api;
-    use crate::session::{Connection, Session};
+    use crate::session::{Connection, KeepOrder, KeepReport, Session};
     use crate::tui::theme::{ColorDepth, Theme};
 
     fn app() -> App {
@@ -482,6 +482,23 @@ mod tests {
         assert!(matches!(app.overlay, Some(Overlay::Servers(..))));
         press(&mut app, "Esc");
         assert!(app.overlay.is_none() && app.session.servers.is_empty(), "they are offered once");
+    }
+
+    #[test]
+    fn a_command_with_a_message_is_kept_as_a_draft_until_it_is_gone() {
+        let mut app = app();
+        app.report(Report::Kept(KeepReport::Opened(Vec::new())));
+        let mut drafted = |keys: &str| {
+            press(&mut app, keys);
+            match app.session.kept_changes() {
+                Some(KeepOrder::Change(change)) => change.draft,
+                _ => None,
+            }
+        };
+        assert_eq!(drafted("/ a s k"), None, "a name alone is not worth it");
+        assert_eq!(drafted("Space w h y").as_deref(), Some("/ask why"));
+        assert_eq!(drafted("Backspace").as_deref(), Some("/ask wh"));
+        assert_eq!(drafted("Ctrl-u").as_deref(), Some(""));
     }
 
     #[test]

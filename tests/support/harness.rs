@@ -579,6 +579,12 @@ impl Harness {
         self.terminal.backend().buffer()[(x, y)].symbol()
     }
 
+    /// Where the cursor of the terminal stands; `None` while it is hidden.
+    pub fn cursor(&self) -> Option<(u16, u16)> {
+        let backend = self.terminal.backend();
+        backend.cursor_visible().then(|| (backend.cursor_position().x, backend.cursor_position().y))
+    }
+
     /// The style of a cell.
     pub fn style_at(&self, x: u16, y: u16) -> Style {
         self.terminal.backend().buffer()[(x, y)].style()

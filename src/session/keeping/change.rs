@@ -134,7 +134,7 @@ impl Session {
     fn is_worth_keeping(&self) -> bool {
         self.was_spoken_in()
             || !self.keeping.name.is_empty()
-            || !self.draft.trim().is_empty()
+            || !self.in_composer().trim().is_empty()
             || !self.review.is_empty()
     }
 
@@ -155,6 +155,7 @@ impl Session {
         (kept.marks, kept.is_worth) = (marks, true);
         let choices = self.choices();
         let opening = self.opening();
+        let unsent = self.in_composer().to_owned();
         let kept = &mut self.keeping.kept;
         change.name = newer(&mut kept.name, &self.keeping.name);
         change.opening = newer(&mut kept.opening, &opening);
@@ -162,7 +163,7 @@ impl Session {
         change.choices = newer(&mut kept.choices, &choices);
         change.ledger = newer(&mut kept.ledger, &self.ledger);
         change.folded = newer(&mut kept.folded, &self.folded);
-        change.draft = newer(&mut kept.draft, &self.draft);
+        change.draft = newer(&mut kept.draft, &unsent);
         let sign = (!self.review.is_empty()).then(|| (self.review.sign(), self.request.clone()));
         if kept.review != sign {
             let (sign, request) = sign.unwrap_or_default();

@@ -92,6 +92,9 @@ impl App {
         if waiting > 0 {
             lines.push(format!("{} not sent yet: lost.", count(waiting, "message")));
         }
+        if !is_kept && !self.composer.text().trim().is_empty() {
+            lines.push("What you are writing: lost, as sessions are not kept.".to_owned());
+        }
         lines
     }
 

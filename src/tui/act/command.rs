@@ -15,6 +15,11 @@ pub(crate) fn is_command(text: &str) -> bool {
     is_mode || (one_line && (slash || bang))
 }
 
+/// Whether a text is a command with something behind its name: more than a few letters would be lost with it.
+pub(crate) fn is_long_command(text: &str) -> bool {
+    is_command(text) && text.trim().contains(char::is_whitespace)
+}
+
 impl App {
     /// Carries a command out.
     pub(in crate::tui) fn command(&mut self, command: Command) -> Vec<Task> {

@@ -1,5 +1,6 @@
 //! What was opened in the editor comes back.
 
+use super::is_long_command;
 use crate::context::Mode;
 use crate::session::Level;
 use crate::tui::action::Action;
@@ -24,6 +25,12 @@ impl App {
             let key = self.keys.first(Action::HistoryBack);
             self.hint = format!("a message came back; it is among the earlier inputs ({key})");
         }
+    }
+
+    /// Tells the session of a command that is being written: it is kept as a message is.
+    pub(in crate::tui) fn note_command(&mut self) {
+        let text = if self.composer.may_be_command() { self.composer.text() } else { String::new() };
+        self.session.command_drafted(if is_long_command(&text) { &text } else { "" });
     }
 
     /// Puts what is being written among the earlier inputs: it makes room for something else, and must not be lost. False for what

@@ -23,9 +23,10 @@ impl App {
         self.reading.rerun = Some(Rerun { turn, entry });
         self.completion.hush();
         let tasks = self.typed(|app| app.composer.open(&text));
-        let kept = if kept { "; what you were writing is among the earlier inputs" } else { "" };
-        let drops = self.keys.first(Action::Interrupt);
-        self.hint = format!("{}; {drops} leaves all as it is{kept}", self.rerun_words().unwrap_or_default());
+        // What sending leaves out stands above the composer.
+        let [drops, back] = [Action::Interrupt, Action::HistoryBack].map(|action| self.keys.first(action));
+        let kept = if kept { format!(" · {back} your draft") } else { String::new() };
+        self.hint = format!("{drops} leaves all as it is{kept}");
         tasks
     }
 
