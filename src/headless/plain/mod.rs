@@ -5,7 +5,6 @@
 
 mod answer;
 mod asking;
-mod back;
 mod commands;
 mod deciding;
 mod desk;
