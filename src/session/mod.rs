@@ -4,8 +4,8 @@
 //! go back into the session. Turns and measurements carry a number, so that a late answer to an old question is dropped.
 //!
 //! ```text
-//! state transcript effect         what is known, what was said, what is to be done and what came of it
-//! command commands custom         the table of slash commands, what each does, commands from the user's files
+//! start state transcript effect   what it starts with, what is known, what was said, what is to be done and what came of it
+//! command commands custom line    the table of slash commands, what each does, commands from the user's files, a line as typed
 //! sending turn asking going_on    a message from the composer to the end of its answer
 //! queue doubt question            what waits: for the model, for a second Enter, for an answer of the developer
 //! modes architect finding who     how a message is meant, and which model it goes to
@@ -34,6 +34,7 @@ mod finding;
 mod folding;
 mod going_on;
 mod keeping;
+mod line;
 mod looking;
 mod map_choices;
 mod mentions;
@@ -47,6 +48,7 @@ mod rounds;
 pub mod runner;
 mod sending;
 mod spending;
+mod start;
 mod state;
 mod suggesting;
 mod telling;
@@ -78,6 +80,7 @@ pub use keeping::{
     ExportFormat, Exported, KeepOrder, KeepQuestion, KeepReport, Keeping, KeptChange, KeptSession, Speaker, TextOrder,
     WhichSession, export, last_said,
 };
+pub use line::{Meant, is_command};
 pub use looking::{Known, LookOrder, LookReport, ModelRow, ModelUse, Page, SettingRow};
 pub use map_choices::{MAP_BUDGET_STEP, ThisMap};
 pub use mentions::{Attachment, LookedUp, MentionOrder, MentionReport, Wanted};
@@ -89,6 +92,7 @@ pub use question::{Choice, Question, Subject};
 pub use queue::{Queue, Queued};
 pub use reviewing::{WritePlan, WritePreview};
 pub use spending::uncounted;
+pub use start::SessionStart;
 pub use state::{Connection, Session, SurveyState};
 pub use suggesting::suggested;
 pub use transcript::{Answer, AnswerState, Entry, Level, Notice};

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::app::{App, Editing, Task};
 use super::coloring::Colored;
-use super::editor::{Draft, editor};
+use super::editor::sheet;
 use super::ground::{self, Ground, Heard};
 use super::notify;
 use super::pace::Pace;
@@ -26,6 +26,7 @@ use super::theme_watch;
 use super::view::{self, ViewCache};
 use super::widget::picker::Ranked;
 use crate::config::Notify;
+use crate::process::named_editor;
 use crate::session::runner::Runner;
 use crate::session::{Clip, Effect, GitOrder, Report};
 use crate::store::BorderFile;
@@ -377,9 +378,9 @@ impl Stage {
         incoming: &mut mpsc::Receiver<Report>,
         screen: &mut Screen,
     ) -> io::Result<Option<u8>> {
-        let line = editor(start.editor.as_deref(), |name| std::env::var(name).ok());
-        let draft = match Draft::new(what, line) {
-            Ok(draft) => draft,
+        let editor = named_editor(start.session.editor.as_deref(), |name| std::env::var(name).ok());
+        let sheet = match sheet(what, editor) {
+            Ok(sheet) => sheet,
             Err(error) => {
                 let tasks = self.app.edited(what, Err(format!("There is no place for the text: {error}.")));
                 return self.perform(tasks, screen);
@@ -387,13 +388,13 @@ impl Stage {
         };
         terminal::give_back();
         let mut later = Vec::new();
-        let (status, code) = match tokio::process::Command::from(draft.command(&start.folder)).spawn() {
+        let (status, code) = match tokio::process::Command::from(sheet.command(&start.session.folder)).spawn() {
             Ok(child) => self.wait_for_editor(child, signals, incoming, &mut later).await,
             Err(error) => (Err(error), None),
         };
         terminal::enter()?;
         terminal::clear(screen)?;
-        later.extend(self.app.edited(what, draft.result(status)));
+        later.extend(self.app.edited(what, sheet.result(status)));
         Ok(code.or(self.perform(later, screen)?))
     }
 

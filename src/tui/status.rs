@@ -8,14 +8,13 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::act::is_command;
 use super::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use super::app::App;
 use super::theme::Role;
 use super::widget::meter;
 use crate::context::Mode;
 use crate::models::Dollars;
-use crate::session::{Connection, SurveyState, find_command};
+use crate::session::{Connection, SurveyState, find_command, is_command};
 use crate::text::{sanitize, width};
 
 /// What turns while something is under way, a step with each tick.

@@ -306,7 +306,9 @@ pub fn facts(env: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
     }
     let desktop =
         var("WAYLAND_DISPLAY").or_else(|| var("DISPLAY")).is_some() || cfg!(any(windows, target_os = "macos"));
-    let clipboard = if cfg!(feature = "clipboard") && desktop {
+    let clipboard = if var("TERM").is_some_and(|term| term == "dumb") {
+        "none: a dumb terminal takes no escape sequence, so that texts are printed to be copied"
+    } else if cfg!(feature = "clipboard") && desktop {
         "the system's, and through the terminal (OSC 52)"
     } else {
         "through the terminal (OSC 52), where it allows that"
@@ -365,6 +367,16 @@ mod tests {
         let of = |name: &str| facts.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
         assert_eq!((of("terminal"), of("within")), (Some("xterm-256color"), Some("tmux")));
         assert_eq!((of("colours"), of("locale")), (Some("256"), Some("C.UTF-8")));
+    }
+
+    #[test]
+    fn a_dumb_terminal_is_promised_no_clipboard() {
+        let clipboard = |term: &str| {
+            let facts = facts(|name| (name == "TERM").then(|| term.to_owned()));
+            facts.into_iter().find_map(|(name, value)| (name == "clipboard").then_some(value)).unwrap()
+        };
+        assert!(clipboard("dumb").starts_with("none") && !clipboard("dumb").contains("OSC"));
+        assert!(clipboard("xterm").contains("OSC 52"));
     }
 
     #[test]

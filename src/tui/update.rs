@@ -2,12 +2,11 @@
 
 use crossterm::event::{Event, KeyEvent};
 
-use super::act::is_command;
 use super::action::{Action, Binding, Pane};
 use super::app::{App, Editing, Task, run};
 use super::key;
 use super::overlay::{Overlay, Reply};
-use crate::session::{Clip, Command, Effect, Level, Report};
+use crate::session::{Clip, Command, Effect, Level, Report, is_command};
 
 impl App {
     /// Takes in a terminal event.

@@ -53,8 +53,10 @@ impl App {
             (Editing::Message(_), Ok(text)) => {
                 self.focus = crate::tui::action::Pane::Chat;
                 // Somebody has just worked on it: all of it shows, unless it is too long to be wrapped at each key.
+                // Line ends at the end of a message mean nothing; at the end of a file they do.
+                let text = text.trim_end_matches(['\n', '\r']);
                 let opens = text.lines().count() <= OPENED_LINES;
-                self.typed(|app| if opens { app.composer.open(&text) } else { app.composer.set(&text) })
+                self.typed(|app| if opens { app.composer.open(text) } else { app.composer.set(text) })
             }
             (_, Err(reason)) => {
                 let hint = "The setting editor names another one; so do VISUAL and EDITOR.";

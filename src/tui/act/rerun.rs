@@ -1,7 +1,6 @@
 //! An earlier message that is changed and sent again: the conversation goes on from there.
 
-use super::is_command;
-use crate::session::{Command, Connection, Effect, Entry, parse_command};
+use crate::session::{Command, Connection, Effect, Entry, is_command, parse_command};
 use crate::tui::action::Action;
 use crate::tui::app::{App, Task};
 use crate::tui::reading::Rerun;
