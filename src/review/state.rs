@@ -92,6 +92,11 @@ impl Review {
         counts
     }
 
+    /// How many things wait for the user: pending hunks, and edits without a place, conflicts among them.
+    pub fn waiting(&self) -> usize {
+        self.counts().pending + self.refused.len()
+    }
+
     /// The first pending hunk after `id`, wrapping round; `None` when nothing is pending.
     pub fn next_pending(&self, id: HunkId) -> Option<HunkId> {
         let pending = |other: &HunkId| self.decision(*other) == Decision::Pending;
