@@ -105,6 +105,15 @@ impl FileReview {
         counts
     }
 
+    /// The lines that a hunk of it adds and then those that it takes away, without their ends.
+    pub fn changed_lines<'a>(&'a self, item: &ReviewHunk) -> impl Iterator<Item = &'a str> {
+        let of = |text: &'a Option<Arc<str>>, range: Range<usize>| {
+            let all = lines::split(text.as_deref().unwrap_or_default());
+            all.into_iter().skip(range.start).take(range.len()).map(lines::body)
+        };
+        of(&self.proposed, item.hunk.proposed.clone()).chain(of(&self.base, item.hunk.base.clone()))
+    }
+
     /// Whether hunks of it can be taken apart: it is neither new nor gone nor moved.
     pub(super) fn is_divisible(&self) -> bool {
         self.change == FileChange::Modify

@@ -44,7 +44,6 @@ impl App {
         self.completion.note(&report);
         self.previews.note(&report);
         self.note_for_map(&report);
-        self.reading.note(&report, &self.session.review);
         self.note_shelf(&report);
         let under = matches!(report, Report::Proposed { .. }).then(|| self.under_cursor()).flatten();
         let lost = matches!(report, Report::Reread { .. }).then(|| self.session.review.refused.len());
