@@ -13,7 +13,7 @@ use crate::headless::{complain, path_under};
 use crate::llm::{Provider, Scripted, ScriptedReply};
 use crate::session::runner::{Line, Outfit, Runner, connect, recovered};
 use crate::session::{Connection, ModeRules};
-use crate::store::BorderFile;
+use crate::store::DeskFile;
 use crate::tui::action::key_notes;
 use crate::tui::theme::{ColorDepth, Theme, Themes};
 use crate::tui::wardrobe::Wish;
@@ -55,7 +55,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
         wish,
         themes_folder,
         face: settings.face.clone(),
-        borders: settings.state_folder.as_deref().map(BorderFile::new),
+        desk: settings.state_folder.as_deref().map(DeskFile::new),
         root: display_name(root),
         draft: String::new(),
         files: args.files.iter().map(|name| path_under(root, name)).collect(),
@@ -135,7 +135,7 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &Pictur
         wish,
         themes_folder,
         face: settings.face.clone(),
-        borders: None,
+        desk: None,
         root: "demo".to_owned(),
         draft: demo::FIRST_MESSAGE.to_owned(),
         files: demo::FIRST_FILES.iter().map(|path| (*path).to_owned()).collect(),
