@@ -69,6 +69,7 @@ impl App {
         self.tell_unseen();
         under.into_iter().for_each(|item| self.find_again(&item));
         tasks.extend(self.sift_anew());
+        tasks.extend(self.ask_why_anew());
         tasks.extend(self.want_look());
         if by_itself {
             self.guard(guarded.as_ref());
