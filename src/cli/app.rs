@@ -13,7 +13,7 @@ use crate::headless::{complain, path_under};
 use crate::llm::{Provider, Scripted, ScriptedReply};
 use crate::session::runner::{Line, Outfit, Runner, connect, recovered};
 use crate::session::{Connection, ModeRules, SessionStart};
-use crate::store::BorderFile;
+use crate::store::DeskFile;
 use crate::tui::action::key_notes;
 use crate::tui::theme::{ColorDepth, Theme, Themes};
 use crate::tui::wardrobe::Wish;
@@ -54,7 +54,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
         wish,
         themes_folder,
         face: settings.face.clone(),
-        borders: settings.state_folder.as_deref().map(BorderFile::new),
+        desk: settings.state_folder.as_deref().map(DeskFile::new),
         notify: settings.notify,
         notify_by_command: settings.notify_cmd.is_some(),
         is_first: args.wanted().is_none() && settings.state_folder.as_deref().is_some_and(is_first_start),
@@ -136,7 +136,7 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &Pictur
         wish,
         themes_folder,
         face: settings.face.clone(),
-        borders: None,
+        desk: None,
         notify: settings.notify,
         notify_by_command: false,
         is_first: false,

@@ -10,7 +10,7 @@
 //! queue doubt question            what waits: for the model, for a second Enter, for an answer of the developer
 //! modes architect finding who     how a message is meant, and which model it goes to
 //! chat_files mentions fetching    what goes along: files, what is named, pages and pictures
-//! rounds writing commits          from a proposal to files and commits
+//! rounds writing decided commits  from a proposal to files and commits
 //! processes verifying suggesting  commands, checks of what was written, commands that the model suggests
 //! watching                        comments for the model in files
 //! keeping                         sessions on disk: resuming, branching, exporting
@@ -26,6 +26,7 @@ mod command;
 mod commands;
 mod commits;
 mod custom;
+mod decided;
 mod doubt;
 mod effect;
 mod elsewhere;
@@ -72,6 +73,7 @@ pub use command::{
 };
 pub use commits::{CommitOrder, Commits, Committed, GitOrder, GitReport};
 pub use custom::{CustomCommands, CustomUse, origin};
+pub use decided::Decided;
 pub use effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report, WriteOrder, Written};
 pub use fetching::{
     Clipboard, FetchOrder, FetchReport, NewPicture, Outside, PageFetch, Recording, SharedPage, Stage, is_picture_path,

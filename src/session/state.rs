@@ -7,6 +7,7 @@ use super::asking::Spent;
 use super::chat_files::ChatFile;
 use super::choosing::Choices;
 use super::commits::Commits;
+use super::decided::Decided;
 use super::effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report};
 use super::fetching::Outside;
 use super::folding::{Folded, Folding};
@@ -167,6 +168,8 @@ pub struct Session {
     pub(super) undoubted: usize,
     /// What was said of hunks that were written or rejected since, for the next message about the review.
     pub(super) said: Vec<Said>,
+    /// What became of hunks that are no longer under review, the newest last.
+    pub decided: Arc<Vec<Decided>>,
     /// The request behind the review, for the commit message.
     pub(super) request: String,
     pub(super) draft: String,
@@ -239,6 +242,7 @@ impl Session {
             doubted: None,
             undoubted: 0,
             said: Vec::new(),
+            decided: Arc::default(),
             request: String::new(),
             draft: String::new(),
             command_draft: String::new(),

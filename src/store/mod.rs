@@ -6,12 +6,12 @@
 //! the past (`history_file`). Every file is written beside its place and moved there whole, and carries a checksum: a damaged or
 //! foreign one counts as absent, and what it held is made anew. Beside those folders lie the lists of models that the user had
 //! fetched (`model_lists`), as text; what was learnt of how providers count (`calibration_file`) is state of the user's,
-//! and so are the borders of the panes (`border_file`), long outputs (`outputs`) and
+//! and so are how the panes are arranged (`desk_file`), long outputs (`outputs`) and
 //! sessions ([`sessions`]), which cannot be made again.
 
-mod border_file;
 mod calibration_file;
 mod counts_file;
+mod desk_file;
 mod error;
 mod history_file;
 mod map_store;
@@ -22,8 +22,8 @@ mod segment_file;
 pub mod sessions;
 mod tree_file;
 
-pub use border_file::BorderFile;
 pub use calibration_file::CalibrationFile;
+pub use desk_file::{Arrangement, ChosenLayout, DeskFile};
 pub use error::StoreError;
 pub use map_store::{Loaded, MapStore};
 pub use model_lists::{keep_model_list, model_lists};

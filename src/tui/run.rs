@@ -29,7 +29,7 @@ use crate::config::Notify;
 use crate::process::named_editor;
 use crate::session::runner::Runner;
 use crate::session::{Clip, Effect, GitOrder, Report};
-use crate::store::BorderFile;
+use crate::store::DeskFile;
 
 /// Reports taken in before the next look at the keyboard.
 const REPORTS_AT_ONCE: usize = 64;
@@ -81,7 +81,7 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
         ground: Ground::default(),
         notify: start.notify,
         by_command: start.notify_by_command,
-        borders: start.borders.clone(),
+        desk: start.desk.clone(),
         to_edit: None,
     };
     let mut code = stage.perform(tasks, &mut screen)?;
@@ -177,7 +177,7 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
     let _ = stage.ground.settle(&mut events).await;
     stage.finish_write(&mut incoming, &mut screen).await?;
     drop(guard);
-    stage.keep_borders();
+    stage.keep_arrangement();
     stage.finish_keeping(&mut incoming).await;
     Ok(code.unwrap_or(0))
 }
@@ -200,7 +200,7 @@ struct Stage {
     ground: Ground,
     notify: Notify,
     by_command: bool,
-    borders: Option<BorderFile>,
+    desk: Option<DeskFile>,
     /// What is to be opened in the editor.
     to_edit: Option<Editing>,
 }
@@ -311,18 +311,18 @@ impl Stage {
 }
 
 impl Stage {
-    /// Writes down where the borders are, if they were moved. They are no more than a convenience: where they cannot be kept,
+    /// Writes down how the panes are arranged, if that has changed. It is no more than a convenience: where it cannot be kept,
     /// nothing is lost that is worth a word.
-    fn keep_borders(&mut self) {
-        if let (Some(borders), Some(file)) = (self.app.desk.take_moved(), &self.borders) {
-            let _ = file.write(&borders);
+    fn keep_arrangement(&mut self) {
+        if let (Some(arrangement), Some(file)) = (self.app.desk.take_moved(), &self.desk) {
+            let _ = file.write(&arrangement);
         }
     }
 
     /// Hands over what has changed since it was last kept.
     fn keep(&mut self) {
-        if let (Some(borders), Some(file)) = (self.app.desk.take_moved(), self.borders.clone()) {
-            tokio::task::spawn_blocking(move || file.write(&borders));
+        if let (Some(arrangement), Some(file)) = (self.app.desk.take_moved(), self.desk.clone()) {
+            tokio::task::spawn_blocking(move || file.write(&arrangement));
         }
         let order = self.app.session.kept_changes();
         order.into_iter().for_each(|order| self.runner.execute(Effect::Keep(order)));

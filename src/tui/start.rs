@@ -9,7 +9,7 @@ use super::theme::{Theme, Themes};
 use super::wardrobe::Wish;
 use crate::config::{Face, Notify};
 use crate::session::SessionStart;
-use crate::store::BorderFile;
+use crate::store::DeskFile;
 
 /// What the app starts with.
 pub struct Start {
@@ -25,8 +25,8 @@ pub struct Start {
     pub themes_folder: Option<PathBuf>,
     /// How it looks and feels otherwise.
     pub face: Face,
-    /// Where the places of the borders are kept; `None` where nothing is.
-    pub borders: Option<BorderFile>,
+    /// Where it is kept how the panes are arranged; `None` where nothing is.
+    pub desk: Option<DeskFile>,
     /// How to tell that a turn has ended.
     pub notify: Notify,
     /// Whether a command tells it instead.
@@ -43,7 +43,8 @@ pub(super) fn begin(start: &Start) -> (App, Vec<Task>) {
     let (mut app, mut tasks) = App::start(session, effects, start.theme.clone(), start.session.root.clone());
     app.face.clone_from(&start.face);
     app.face.animations &= !reduced_motion(|name| std::env::var(name).ok());
-    app.desk.borders = start.borders.as_ref().map(BorderFile::read).unwrap_or_default();
+    let kept = start.desk.as_ref().map(DeskFile::read).unwrap_or_default();
+    app.face.layout = app.desk.arrange(kept, start.face.layout);
     let light = terminal::light_ground(|name| std::env::var(name).ok());
     app.furnish(start.themes.clone(), start.wish.clone(), light);
     app.welcome = start.is_first;

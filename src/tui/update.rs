@@ -43,7 +43,6 @@ impl App {
         self.completion.note(&report);
         self.previews.note(&report);
         self.note_for_map(&report);
-        self.reading.note(&report, &self.session.review);
         self.note_shelf(&report);
         let under = matches!(report, Report::Proposed { .. }).then(|| self.under_cursor()).flatten();
         let lost = matches!(report, Report::Reread { .. }).then(|| self.session.review.refused.len());
@@ -69,6 +68,7 @@ impl App {
         self.tell_unseen();
         under.into_iter().for_each(|item| self.find_again(&item));
         tasks.extend(self.sift_anew());
+        tasks.extend(self.ask_why_anew());
         tasks.extend(self.want_look());
         if by_itself {
             self.guard(guarded.as_ref());
