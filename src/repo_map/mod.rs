@@ -46,6 +46,7 @@ pub use plan::Gains;
 pub use rank::{Arcs, PageRank, pagerank};
 pub use refresh::Refresh;
 pub use request::{MapFile, MapRequest, MapStyle};
+pub(crate) use score::is_test;
 pub use sieve::{Sieve, Sifted, SiftedFile};
 pub use standing::Ranking;
 pub use weights::{SIGNALS, Weights};
