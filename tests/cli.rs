@@ -10,6 +10,8 @@ mod edit;
 mod modes;
 #[path = "cli/plain.rs"]
 mod plain;
+#[path = "cli/search.rs"]
+mod search;
 #[path = "cli/settings.rs"]
 mod settings;
 mod support;

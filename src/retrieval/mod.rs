@@ -19,6 +19,7 @@ mod references;
 mod references_paths;
 mod search;
 mod weights;
+mod why;
 
 pub use chunk::{CodeChunk, LONGEST_CHUNK, Outlined, chunks};
 pub use chunk_source::{Place, SourceFile, Sources};
@@ -28,3 +29,4 @@ pub use question::{Question, Shape};
 pub use references::{Around, DefinitionAt, References, Related, Relation, Use};
 pub use search::search;
 pub use weights::SearchWeights;
+pub use why::{Reasons, question_words};
