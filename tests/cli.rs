@@ -16,6 +16,8 @@ mod map;
 mod modes;
 #[path = "cli/plain.rs"]
 mod plain;
+#[path = "cli/search.rs"]
+mod search;
 #[path = "cli/settings.rs"]
 mod settings;
 mod support;

@@ -21,6 +21,7 @@ mod out;
 mod plain;
 mod report;
 mod search;
+mod search_context;
 mod sessions;
 mod show_prompt;
 mod survey;

@@ -37,7 +37,7 @@ pub fn search(graph: &Arc<TagGraph>, question: &Question, weights: &SearchWeight
 }
 
 /// The request of the map that a question is.
-fn request(question: &Question) -> MapRequest {
+pub(super) fn request(question: &Question) -> MapRequest {
     MapRequest {
         message: question.text.clone(),
         mentioned_idents: asked_names(question).into_iter().chain(question.hints.iter().cloned()).collect(),
