@@ -6,6 +6,8 @@
 mod doctor;
 #[path = "cli/edit.rs"]
 mod edit;
+#[path = "cli/index.rs"]
+mod index;
 #[path = "cli/modes.rs"]
 mod modes;
 #[path = "cli/plain.rs"]

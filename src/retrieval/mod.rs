@@ -4,12 +4,18 @@
 //! each file puts forward the passages that its words speak for (`search`). All of it reads the index that the map has:
 //! one parse, one list of words, one store.
 
+mod embedding;
+mod fusion;
 mod hit;
 mod question;
 mod search;
+mod vectors;
 mod weights;
 
+pub use embedding::{EmbeddingText, embedding_texts};
+pub use fusion::{OVERFETCH, fused, spread};
 pub use hit::Hit;
 pub use question::{Question, Shape};
 pub use search::search;
+pub use vectors::{Near, Row, Vectors};
 pub use weights::SearchWeights;
