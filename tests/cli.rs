@@ -10,6 +10,8 @@ mod bench;
 mod doctor;
 #[path = "cli/edit.rs"]
 mod edit;
+#[path = "cli/index.rs"]
+mod index;
 #[path = "cli/map.rs"]
 mod map;
 #[path = "cli/modes.rs"]

@@ -78,6 +78,9 @@ pub struct SearchArgs {
     /// Most passages
     #[arg(long, default_value = "10", value_name = "K")]
     pub limit: NonZeroUsize,
+    /// How to search [default: hybrid where there is a model for it, else lexical]
+    #[arg(long, value_enum)]
+    pub mode: Option<ModeArg>,
     /// For people or for programs
     #[arg(long, value_enum, default_value = "text")]
     pub format: FormatArg,
@@ -93,6 +96,52 @@ pub struct SearchArgs {
     /// Read and parse everything anew, and keep nothing
     #[arg(long)]
     pub no_cache: bool,
+}
+
+/// How passages are searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ModeArg {
+    /// By words
+    Lexical,
+    /// By meaning
+    Semantic,
+    /// By both
+    Hybrid,
+}
+
+/// `rhumb index`
+#[derive(Debug, Clone, ClapArgs)]
+pub struct IndexArgs {
+    /// Print one JSON object
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// What to do with it; show it when absent
+    #[command(subcommand)]
+    pub command: Option<IndexCommandArg>,
+}
+
+/// What can be done with the index of meanings.
+#[derive(Debug, Clone, clap::Subcommand)]
+pub enum IndexCommandArg {
+    /// Show files, passages, the model, and where the vectors are
+    Status,
+    /// Embed what has no vector yet; a server is sent texts only after you agreed
+    Build {
+        /// Agree that texts are sent to the server of the settings
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Delete the vectors of this repository, and what you agreed to
+    Delete,
+    /// Download a model for this machine, after its size was told
+    Download {
+        /// Its name at the hub, MAKER/MODEL [default: embeddings_model, else minishlab/potion-code-16M]
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
 }
 
 /// `rhumb bench`

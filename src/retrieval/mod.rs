@@ -11,6 +11,8 @@
 mod chunk;
 mod chunk_cut;
 mod chunk_source;
+mod embedding;
+mod fusion;
 mod hit;
 mod passages;
 mod passages_round;
@@ -18,15 +20,19 @@ mod question;
 mod references;
 mod references_paths;
 mod search;
+mod vectors;
 mod weights;
 mod why;
 
 pub use chunk::{CodeChunk, LONGEST_CHUNK, Outlined, chunks};
 pub use chunk_source::{Place, SourceFile, Sources};
+pub use embedding::{EmbeddingText, embedding_texts};
+pub use fusion::{OVERFETCH, fused, spread};
 pub use hit::Hit;
 pub use passages::{Passage, Passages};
 pub use question::{Question, Shape};
 pub use references::{Around, DefinitionAt, References, Related, Relation, Use};
 pub use search::search;
+pub use vectors::{Near, Row, Vectors};
 pub use weights::SearchWeights;
 pub use why::{Reasons, question_words};

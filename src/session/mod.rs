@@ -34,6 +34,7 @@ mod fetching;
 mod finding;
 mod folding;
 mod going_on;
+mod indexing;
 mod keeping;
 mod line;
 mod looking;
@@ -78,6 +79,7 @@ pub use effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report, Write
 pub use fetching::{
     Clipboard, FetchOrder, FetchReport, NewPicture, Outside, PageFetch, Recording, SharedPage, Stage, is_picture_path,
 };
+pub use indexing::{IndexCommand, IndexReport, IndexState, consent_text};
 pub use keeping::{
     ExportFormat, Exported, KeepOrder, KeepQuestion, KeepReport, Keeping, KeptChange, KeptSession, Speaker, TextOrder,
     WhichSession, export, last_said,

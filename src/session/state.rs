@@ -11,6 +11,7 @@ use super::decided::Decided;
 use super::effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report};
 use super::fetching::Outside;
 use super::folding::{Folded, Folding};
+use super::indexing::IndexState;
 use super::keeping::Keeping;
 use super::looking::Known;
 use super::map_choices::MapPast;
@@ -103,6 +104,10 @@ pub struct Session {
     pub stopping: bool,
     /// Files that the survey left out, of so many.
     pub(super) left_out: (usize, usize),
+    /// How the index of meanings is.
+    pub index: IndexState,
+    /// Whether the user was told that it is there.
+    pub(super) index_told: bool,
     /// Every file of the repository, sorted.
     pub paths: Arc<Vec<String>>,
     /// Files that every chat begins with: conventions, and those of the setting `read`.
@@ -207,6 +212,8 @@ impl Session {
             proposals: 0,
             survey: SurveyState::Reading(0, 0),
             stopping: false,
+            index: IndexState::default(),
+            index_told: false,
             left_out: (0, 0),
             paths: Arc::default(),
             standing: Vec::new(),
@@ -435,6 +442,7 @@ impl Session {
             Report::Symbols(graph) => self.symbols = Some(graph),
             Report::Mention(report) => return self.mention_found(report),
             Report::Looked(report) => return self.looked(report),
+            Report::Indexing(report) => self.indexed(report),
             Report::Ran(report) => return self.ran(report),
             Report::Kept(report) => return self.kept(report),
             Report::Fetched(report) => return self.fetched(report),

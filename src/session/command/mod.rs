@@ -9,6 +9,7 @@ pub use candidates::{Candidate, Candidates, Word, folder_of};
 pub use place::{Place, Slot, place};
 pub use table::{Argument, COMMANDS, Group};
 
+use super::indexing::IndexCommand;
 use crate::config::EFFORTS;
 use crate::context::Mode;
 use crate::edit::EditFormat;
@@ -88,6 +89,8 @@ pub enum Command {
     Pin(Vec<String>),
     /// Keep files out of the map, or no more; all back in without a name.
     Ban(Vec<String>),
+    /// Show or make the index of meanings.
+    Index(IndexCommand),
     /// Copy the last answer.
     Copy,
     /// Copy the prompt.
@@ -304,6 +307,7 @@ fn parse(info: &'static CommandInfo, rest: &str) -> Result<Command, CommandError
         )),
         "pin" => Command::Pin(some_words()?),
         "ban" => Command::Ban(words()?),
+        "index" => Command::Index(index_command(rest).ok_or_else(|| wrong(&none_of(rest, INDEX_WORDS)))?),
         "copy" => Command::Copy,
         "copy-context" => Command::CopyContext,
         "paste" => Command::Paste(perhaps(rest)),
@@ -343,6 +347,21 @@ fn parse(info: &'static CommandInfo, rest: &str) -> Result<Command, CommandError
         "report" => Command::Report(rest.to_owned()),
         "servers" => Command::Servers,
         _ => Command::Quit,
+    })
+}
+
+/// What `/index` takes.
+const INDEX_WORDS: [&str; 6] = ["status", "build", "pause", "resume", "cancel", "delete"];
+
+fn index_command(word: &str) -> Option<IndexCommand> {
+    Some(match word {
+        "" | "status" => IndexCommand::Status,
+        "build" => IndexCommand::Build { agreed: false },
+        "pause" => IndexCommand::Pause(true),
+        "resume" => IndexCommand::Pause(false),
+        "cancel" => IndexCommand::Cancel,
+        "delete" => IndexCommand::Delete,
+        _ => return None,
     })
 }
 
