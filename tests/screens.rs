@@ -8,6 +8,8 @@
 mod attacks;
 #[path = "screens/chat.rs"]
 mod chat;
+#[path = "screens/cursor.rs"]
+mod cursor;
 #[path = "support/harness.rs"]
 mod harness;
 #[path = "screens/hostile.rs"]

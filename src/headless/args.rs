@@ -84,6 +84,15 @@ pub struct SearchArgs {
     /// For people or for programs
     #[arg(long, value_enum, default_value = "text")]
     pub format: FormatArg,
+    /// Say for each passage what speaks for its file, and which words it has
+    #[arg(long)]
+    pub explain: bool,
+    /// Print the passages as a model would read them
+    #[arg(long)]
+    pub context: bool,
+    /// Most tokens of them
+    #[arg(long, default_value_t = 8192, requires = "context", value_name = "N")]
+    pub tokens: usize,
     /// Read and parse everything anew, and keep nothing
     #[arg(long)]
     pub no_cache: bool,

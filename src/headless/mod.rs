@@ -22,6 +22,8 @@ mod out;
 mod plain;
 mod report;
 mod search;
+mod search_context;
+mod search_modes;
 mod sessions;
 mod show_prompt;
 mod survey;

@@ -7,6 +7,7 @@ use super::asking::Spent;
 use super::chat_files::ChatFile;
 use super::choosing::Choices;
 use super::commits::Commits;
+use super::decided::Decided;
 use super::effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report};
 use super::fetching::Outside;
 use super::folding::{Folded, Folding};
@@ -172,9 +173,13 @@ pub struct Session {
     pub(super) undoubted: usize,
     /// What was said of hunks that were written or rejected since, for the next message about the review.
     pub(super) said: Vec<Said>,
+    /// What became of hunks that are no longer under review, the newest last.
+    pub decided: Arc<Vec<Decided>>,
     /// The request behind the review, for the commit message.
     pub(super) request: String,
     pub(super) draft: String,
+    /// What is being written as a command: no part of the next request, but not to be lost either.
+    pub(super) command_draft: String,
     /// How it stands with what is kept of it.
     pub keeping: Keeping,
     /// Measurements asked for so far: only the newest counts.
@@ -244,8 +249,10 @@ impl Session {
             doubted: None,
             undoubted: 0,
             said: Vec::new(),
+            decided: Arc::default(),
             request: String::new(),
             draft: String::new(),
+            command_draft: String::new(),
             keeping: Keeping::default(),
             generation: 0,
             turns: 0,
@@ -307,6 +314,18 @@ impl Session {
             self.put_plan_back();
         }
         self.measure()
+    }
+
+    /// What is being written is a command with something to say, or is none (an empty text).
+    pub fn command_drafted(&mut self, text: &str) {
+        if self.command_draft != text {
+            text.clone_into(&mut self.command_draft);
+        }
+    }
+
+    /// What is in the composer, to be kept.
+    pub(super) fn in_composer(&self) -> &str {
+        if self.command_draft.is_empty() { &self.draft } else { &self.command_draft }
     }
 
     pub(super) fn draft_is_empty(&self) -> bool {

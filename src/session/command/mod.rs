@@ -221,6 +221,7 @@ impl CommandError {
 /// # Errors
 /// There is none, or more than one.
 pub fn find_command(name: &str) -> Result<&'static CommandInfo, CommandError> {
+    let name = OTHER_NAMES.iter().find(|(other, _)| *other == name).map_or(name, |(_, own)| own);
     if let Some(info) = COMMANDS.iter().find(|info| info.name == name) {
         return Ok(info);
     }
@@ -234,6 +235,9 @@ pub fn find_command(name: &str) -> Result<&'static CommandInfo, CommandError> {
         }),
     }
 }
+
+/// What commands are called by mistake, and the command that is meant.
+const OTHER_NAMES: [(&str, &str); 1] = [("themes", "theme")];
 
 /// Reads a line that begins with a slash, or with `!` and a command line. Names with spaces are quoted as in a shell.
 ///

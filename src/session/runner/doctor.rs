@@ -10,6 +10,7 @@ use super::{IndexError, Line, Outfit, embedder};
 use crate::config::{EmbeddingsSource, PRESETS, Paths, Settings};
 use crate::llm::LlmError;
 use crate::models::Api;
+use crate::process::named_editor;
 use crate::text::byte_size;
 use crate::workspace::{Root, RootKind, has_ctags};
 
@@ -175,8 +176,7 @@ fn ctags() -> Check {
 }
 
 fn editor(settings: &Settings) -> Check {
-    let var = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-    let Some(line) = settings.editor.clone().or_else(|| var("VISUAL")).or_else(|| var("EDITOR")) else {
+    let Some(line) = named_editor(settings.editor.as_deref(), |name| std::env::var(name).ok()) else {
         let hint = "Set $EDITOR, or editor in rhumb.toml, for /editor.";
         return Check::new("editor", Health::Lacking, "no editor is named", hint);
     };
