@@ -23,6 +23,7 @@ mod plain;
 mod report;
 mod search;
 mod search_context;
+mod search_modes;
 mod sessions;
 mod show_prompt;
 mod survey;

@@ -5,17 +5,15 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::args::{FormatArg, ModeArg, SearchArgs};
-use super::index::{blocked, failed};
+use super::args::{FormatArg, SearchArgs};
 use super::search_context::{as_context, context_json};
+use super::search_modes::hits;
 use super::survey::surveyed;
-use super::{advise, complain, print, print_json};
-use crate::config::{EmbeddingsSource, Settings};
+use super::{complain, print, print_json};
+use crate::config::Settings;
 use crate::error::UserError;
 use crate::retrieval::{Hit, Place, Question, Reasons, SearchWeights, Sources, question_words};
-use crate::session::runner::{
-    IndexError, SearchMode, Survey, embedder, found, found_near, known_meaning, map_store, question_vector,
-};
+use crate::session::runner::map_store;
 use crate::workspace::{self, Root};
 
 /// Lines of a passage that are shown to a person.
@@ -69,46 +67,6 @@ fn nothing_found(query: &str) -> &'static str {
     } else {
         "nothing speaks of that"
     }
-}
-
-/// The hits in the mode that was asked for. Where none was, meaning counts if it can be had, and words alone do with a word why.
-fn hits(
-    root: &Root,
-    settings: &Settings,
-    mode: Option<ModeArg>,
-    survey: &Survey,
-    question: &Question,
-) -> Result<Vec<Hit>, UserError> {
-    let is_off = settings.embeddings.source == EmbeddingsSource::Off;
-    let wanted = match mode {
-        Some(ModeArg::Lexical) => return Ok(found(survey, question)),
-        None if is_off => return Ok(found(survey, question)),
-        Some(ModeArg::Semantic) => SearchMode::Semantic,
-        Some(ModeArg::Hybrid) | None => SearchMode::Hybrid,
-    };
-    match by_meaning(root, settings, wanted, survey, question)? {
-        Ok(hits) => Ok(hits),
-        Err(error) if mode.is_none() => {
-            advise(&format!("searched by words alone: {error}"), &error.hint());
-            Ok(found(survey, question))
-        }
-        Err(error) => Err(failed(&error)),
-    }
-}
-
-fn by_meaning(
-    root: &Root,
-    settings: &Settings,
-    mode: SearchMode,
-    survey: &Survey,
-    question: &Question,
-) -> Result<Result<Vec<Hit>, IndexError>, UserError> {
-    blocked(async {
-        let embedder = embedder(settings)?.ok_or(IndexError::Off)?;
-        let meaning = known_meaning(root, survey, settings, embedder.as_ref()).await?;
-        let vector = question_vector(embedder.as_ref(), question).await?;
-        Ok(found_near(survey, question, (&meaning, &vector), mode))
-    })
 }
 
 /// A hit with the lines of its chunk.

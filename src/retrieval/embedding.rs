@@ -1,8 +1,11 @@
-//! The texts of a file that are embedded: each passage of the lexical index with the place that it stands in.
+//! The texts of a file that are embedded: each chunk with the place that it stands in.
 
+use std::sync::Arc;
+
+use super::chunk::{CodeChunk, Outlined, chunks};
 use super::hit::Hit;
-use crate::lexical::Passage;
 use crate::repo_map::MapIndex;
+use crate::syntax::Language;
 
 /// Bytes of a text that are embedded: some 2,000 tokens, which most models take. What follows seldom changes what it is about.
 const MOST_BYTES: usize = 6_000;
@@ -20,55 +23,36 @@ pub struct EmbeddingText {
 
 /// The texts of a file of the index, in the order of their lines. `text` is the one that its record was made of.
 pub fn embedding_texts(index: &MapIndex, file: u32, text: &str) -> Vec<EmbeddingText> {
-    let Some(terms) = index.record(file).map(|record| record.terms()) else { return Vec::new() };
-    let passages: Vec<Passage> = (0..terms.passages()).filter_map(|at| terms.passage(at)).collect();
-    let lines: Vec<&str> = text.lines().collect();
-    let mut owned: Vec<Vec<&str>> = vec![Vec::new(); passages.len()];
-    for (line, owner) in lines.iter().zip(owners(&passages, lines.len())) {
-        if let Some(own) = owner.and_then(|owner| owned.get_mut(owner)) {
-            own.push(line);
-        }
-    }
-    let cut = |(passage, own): (&Passage, &Vec<&str>)| {
-        let said = own.iter().flat_map(|line| line.chars()).filter(|c| c.is_alphanumeric());
-        (said.take(LEAST_SAID).count() == LEAST_SAID).then(|| {
-            let hit = Hit::of_passage(index, file, *passage, 0.0);
-            EmbeddingText { text: written(&hit, own), hit }
-        })
+    let Some(path) = index.record(file).and(index.files().get(file as usize)).map(|file| Arc::clone(&file.path)) else {
+        return Vec::new();
     };
-    passages.iter().zip(&owned).filter_map(cut).collect()
-}
-
-/// The passage that each line belongs to: the innermost one around it.
-fn owners(passages: &[Passage], lines: usize) -> Vec<Option<usize>> {
-    let mut order: Vec<usize> = (0..passages.len()).collect();
-    let span = |at: &usize| passages.get(*at).map_or(0, |passage| passage.end_line.saturating_sub(passage.line));
-    order.sort_by_key(|at| (std::cmp::Reverse(span(at)), *at));
-    let mut owners = vec![None; lines];
-    for at in order {
-        let Some(passage) = passages.get(at) else { continue };
-        let first = (passage.line.max(1) as usize - 1).min(lines);
-        let last = (passage.end_line as usize).clamp(first, lines);
-        owners.get_mut(first..last).unwrap_or_default().fill(Some(at));
-    }
-    owners
-}
-
-fn written(hit: &Hit, lines: &[&str]) -> String {
-    let mut text = hit.path.to_string();
-    if let Some(container) = &hit.container {
-        text.push_str(" > ");
-        text.push_str(container);
-    }
-    for line in lines {
-        text.push('\n');
-        text.push_str(line);
-        if text.len() > MOST_BYTES {
-            text.truncate(text.floor_char_boundary(MOST_BYTES));
-            break;
+    let lines: Vec<&str> = text.lines().collect();
+    let outline = index.definitions(file).map(Outlined::from);
+    let cut = |chunk: CodeChunk| {
+        let mut text = chunk.text(&path, &lines);
+        let said = text.split_once('\n').map_or("", |(_, lines)| lines).chars().filter(|c| c.is_alphanumeric());
+        if said.take(LEAST_SAID).count() < LEAST_SAID {
+            return None;
         }
+        text.truncate(text.floor_char_boundary(MOST_BYTES));
+        Some(EmbeddingText { text, hit: hit(&path, file, chunk) })
+    };
+    chunks(text, outline, Language::detect(&path, text)).into_iter().filter_map(cut).collect()
+}
+
+fn hit(path: &Arc<str>, file: u32, chunk: CodeChunk) -> Hit {
+    Hit {
+        path: Arc::clone(path),
+        file,
+        definition: chunk.definition,
+        line: chunk.line,
+        end_line: chunk.end_line,
+        symbol: chunk.symbol,
+        kind: chunk.kind,
+        container: chunk.container,
+        signature: chunk.signature,
+        score: 0.0,
     }
-    text
 }
 
 #[cfg(test)]
@@ -76,7 +60,7 @@ mod tests {
     use super::*;
     use crate::lexical::Depth;
     use crate::repo_map::{Digest, MapFile};
-    use crate::syntax::{Language, tags};
+    use crate::syntax::tags;
 
     fn index(path: &str, text: &str) -> MapIndex {
         let tags = tags(Language::for_path(path).unwrap(), text);
@@ -111,6 +95,6 @@ mod tests {
     fn a_long_line_is_cut_between_characters() {
         let text = format!("fn long() {{\n    let x = \"{}\";\n}}\n", "ü".repeat(MOST_BYTES));
         let texts = embedding_texts(&index("a.rs", &text), 0, &text);
-        assert!(texts[0].text.len() <= MOST_BYTES && texts[0].text.ends_with('ü'));
+        assert!(texts[0].text.len() <= MOST_BYTES && texts[0].text.contains("üüü"));
     }
 }

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::lexical::Passage;
-use crate::repo_map::MapIndex;
 use crate::syntax::tag::SymbolKind;
 
 /// A passage that answers a question.
@@ -32,23 +30,6 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// A passage of a file of the index.
-    pub fn of_passage(index: &MapIndex, file: u32, passage: Passage, score: f64) -> Self {
-        let entry = passage.definition.and_then(|definition| index.definition(file, definition));
-        Self {
-            path: index.files().get(file as usize).map_or_else(|| "".into(), |file| Arc::clone(&file.path)),
-            file,
-            definition: passage.definition,
-            line: passage.line,
-            end_line: passage.end_line.max(passage.line),
-            symbol: entry.map(|entry| entry.name().to_owned()),
-            kind: entry.map(|entry| entry.kind()),
-            container: entry.and_then(|entry| entry.container()).map(str::to_owned),
-            signature: entry.map(|entry| entry.signature().to_owned()).unwrap_or_default(),
-            score,
-        }
-    }
-
     /// Whether both are about the same lines of the same definition.
     pub fn is_about(&self, other: &Self) -> bool {
         let overlaps = self.line <= other.end_line && other.line <= self.end_line;

@@ -148,6 +148,7 @@ impl Session {
             },
             IndexReport::Asks { host, estimate, price } => {
                 self.index = IndexState::Asking;
+                self.questions.retain(|question| question.subject != Subject::Index);
                 self.question(consent(&host, estimate, price));
             }
             IndexReport::Ready { texts, embedded, note } => {
@@ -245,7 +246,10 @@ mod tests {
         for part in ["12 files", "3,400 passages", "560,000 tokens", "$0.0112", "api.example.com"] {
             assert!(question.text.contains(part), "{part}: {}", question.text);
         }
+        // Asked again while it waits, it is still one question.
+        session.indexed(asks());
         assert_eq!(session.answer('y'), [Effect::Index(IndexCommand::Build { agreed: true })]);
+        assert!(session.questions.is_empty());
         session.indexed(asks());
         assert_eq!(session.answer('n'), [Effect::Index(IndexCommand::Decline)]);
         assert_eq!(session.index, IndexState::Idle);

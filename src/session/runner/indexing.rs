@@ -174,6 +174,8 @@ impl Runner {
             Err(IndexError::NotAgreed { host }) => {
                 let estimate = estimate(order, control)?;
                 let price = self.embedding_price(estimate.tokens);
+                // Once asked is enough: what changes meanwhile waits for the answer.
+                indexing.declined.store(true, Ordering::SeqCst);
                 return Ok(Some(IndexReport::Asks { host, estimate, price }));
             }
             allowed => allowed?,

@@ -130,7 +130,10 @@ async fn pass(
     let mut indexed = Indexed { meaning: Meaning::new(identity), embedded: 0, missing: 0, aside: None };
     let total = order.survey.files.len();
     for (at, slice) in order.survey.files.chunks(SLICE).enumerate() {
-        progress(IndexStep::Files(at * SLICE, total));
+        // Bringing it up to date after an edit is over before anybody could read how far it is.
+        if order.before.is_none() || indexed.embedded > 0 {
+            progress(IndexStep::Files(at * SLICE, total));
+        }
         control.point().await?;
         let files = cut(order, slice);
         let texts: Vec<&EmbeddingText> = files.iter().flat_map(FileTexts::cut).collect();
@@ -151,7 +154,6 @@ async fn pass(
         }
     }
     store.sweep()?;
-    progress(IndexStep::Files(total, total));
     Ok(indexed)
 }
 
