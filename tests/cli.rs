@@ -16,6 +16,8 @@ mod index;
 mod map;
 #[path = "cli/modes.rs"]
 mod modes;
+#[path = "cli/papers.rs"]
+mod papers;
 #[path = "cli/plain.rs"]
 mod plain;
 #[path = "cli/search.rs"]
@@ -25,6 +27,8 @@ mod settings;
 mod support;
 #[path = "cli/undo.rs"]
 mod undo;
+#[path = "cli/version.rs"]
+mod version;
 
 use std::fs;
 use std::path::Path;

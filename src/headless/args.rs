@@ -8,8 +8,10 @@ use clap::{Args as ClapArgs, ValueEnum};
 use crate::context::Mode;
 
 mod bench;
+mod papers;
 
 pub use bench::{BenchArgs, BenchCommand, ContextBenchArgs, EditsBenchArgs, MapBenchArgs, QuestionBenchArgs};
+pub use papers::{CompletionsArgs, ManArgs, VersionArgs};
 
 /// How a map is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
