@@ -8,6 +8,8 @@
 mod attacks;
 #[path = "screens/chat.rs"]
 mod chat;
+#[path = "screens/citations.rs"]
+mod citations;
 #[path = "support/harness.rs"]
 mod harness;
 #[path = "screens/hostile.rs"]
@@ -30,6 +32,8 @@ mod reading;
 mod review_acts;
 #[path = "screens/review_view.rs"]
 mod review_view;
+#[path = "screens/search.rs"]
+mod search;
 #[path = "screens/sessions.rs"]
 mod sessions;
 #[path = "screens/sizes.rs"]

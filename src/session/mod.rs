@@ -14,6 +14,7 @@
 //! processes verifying suggesting  commands, checks of what was written, commands that the model suggests
 //! watching                        comments for the model in files
 //! keeping                         sessions on disk: resuming, branching, exporting
+//! citing                          which places of the repository answers name, and whether they are there
 //! folding spending choosing …     summaries, money, models and other choices
 //! runner                          carries the effects out: the one place that joins the rooms of the world
 //! ```
@@ -22,6 +23,7 @@ mod architect;
 mod asking;
 mod chat_files;
 mod choosing;
+mod citing;
 mod command;
 mod commands;
 mod commits;
@@ -64,6 +66,7 @@ pub use architect::Plan;
 pub use asking::{AskEvent, Spent};
 pub use chat_files::ChatFile;
 pub use choosing::{Choices, Chosen};
+pub use citing::Citing;
 pub use command::{
     Argument, COMMANDS, Candidate, Candidates, Command, CommandError, CommandInfo, Group, Place, Slot, Word,
     find_command, folder_of, parse_command, place,

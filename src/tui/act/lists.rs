@@ -104,6 +104,10 @@ impl App {
                 Vec::new()
             }
             Reply::Line(what, text) => self.line_typed(what, text),
+            Reply::Show(places) => self.peek_at(places),
+            Reply::AddFound(path, read_only) => self.add_found(path, read_only),
+            Reply::Visit(path, line) => vec![Task::Edit(Editing::File { path, line })],
+            Reply::AskCodebase(text) => self.ask_codebase(&text),
             _ => Vec::new(),
         }
     }

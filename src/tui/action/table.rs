@@ -73,7 +73,11 @@ actions! {
     CopyBlock: "copy-block", READING, ["y"], "copy";
     /// Copy the whole message.
     CopyMessage: "copy-message", READING, ["Y"], "copy message";
-    /// Do what is nearest: open thoughts, go to the hunks of an edit, copy a link.
+    /// Go to the next place in the code that an answer names.
+    NextLink: "next-link", READING, ["l", "Right"], "next link";
+    /// Go to the place before that an answer names.
+    PreviousLink: "previous-link", READING, ["h", "Left"], "link before";
+    /// Do what is nearest: show the place that is named, open thoughts, go to the hunks of an edit, copy a link.
     Follow: "follow", READING, ["Enter", "Space"], "open";
     /// Open the file that the block names, at its line, in the editor.
     OpenPlace: "open-place", READING, ["o"], "editor";
@@ -96,6 +100,8 @@ actions! {
     PickFile: "pick-file", Scope::Global, ["Ctrl-p"], "add files";
     /// Pick a symbol of the repository to name in the message, add its file, or open it in the editor.
     PickSymbol: "pick-symbol", Scope::Global, ["Ctrl-t"], "symbols";
+    /// Search the code by a question or a name, with a look at what is found.
+    SearchCode: "search-code", Scope::Global, ["Ctrl-s", "F8"], "search code";
     /// Stop the running turn, else the running command; otherwise go back to the chat.
     Escape: "escape", Scope::Global, ["Esc"], "cancel";
     /// Stop the running turn, else the running command, else empty the composer, else leave when pressed twice.
