@@ -14,6 +14,7 @@ use super::chat_files::ChatFile;
 use super::choosing::Choices;
 use super::commits::{CommitOrder, GitOrder, GitReport};
 use super::fetching::{FetchOrder, FetchReport};
+use super::indexing::{IndexCommand, IndexReport};
 use super::keeping::{KeepOrder, KeepReport};
 use super::looking::{LookOrder, LookReport};
 use super::mentions::{MentionOrder, MentionReport};
@@ -147,6 +148,8 @@ pub enum Effect {
     Mention(MentionOrder),
     /// Look something up.
     Look(LookOrder),
+    /// Do something with the index of meanings.
+    Index(IndexCommand),
     /// Do something with git.
     Git(GitOrder),
     /// Run a command, or stop one.
@@ -319,6 +322,8 @@ pub enum Report {
     Mention(MentionReport),
     /// What was looked up.
     Looked(LookReport),
+    /// Of the index of meanings.
+    Indexing(IndexReport),
     /// Of git.
     Git(GitReport),
     /// Of a command that runs.

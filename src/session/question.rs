@@ -62,6 +62,8 @@ pub enum Subject {
     Plan(Plan),
     /// Sessions that are kept, and files that are written of them.
     Keeping(KeepQuestion),
+    /// Whether texts of the repository may be sent to a server of embeddings.
+    Index,
     /// Whether the user's own changes to files are committed before accepted hunks go into them.
     OwnChanges,
 }
@@ -131,6 +133,7 @@ impl Session {
             Subject::Needed { files, message } => self.answer_needed(key, question, &files, &message),
             Subject::Plan(plan) => self.answer_plan(key, question, plan),
             Subject::Keeping(question) => self.answer_on_keeping(question, key),
+            Subject::Index => self.answer_on_index(key),
             Subject::OwnChanges => self.decide_own_changes(key),
         }
     }

@@ -2,12 +2,11 @@
 
 use crossterm::event::{Event, KeyEvent};
 
-use super::act::is_command;
 use super::action::{Action, Binding, Pane};
 use super::app::{App, Editing, Task, run};
 use super::key;
 use super::overlay::{Overlay, Reply};
-use crate::session::{Clip, Command, Effect, Level, Report};
+use crate::session::{Clip, Command, Effect, Level, Report, is_command};
 
 impl App {
     /// Takes in a terminal event.
@@ -46,7 +45,6 @@ impl App {
         self.previews.note(&report);
         self.citing.note(&report);
         self.note_for_map(&report);
-        self.reading.note(&report, &self.session.review);
         self.note_shelf(&report);
         self.note_search(&report);
         let under = matches!(report, Report::Proposed { .. }).then(|| self.under_cursor()).flatten();
@@ -75,6 +73,7 @@ impl App {
         under.into_iter().for_each(|item| self.find_again(&item));
         tasks.extend(self.sift_anew());
         tasks.extend(self.search_code_anew());
+        tasks.extend(self.ask_why_anew());
         tasks.extend(self.want_look());
         if by_itself {
             self.guard(guarded.as_ref());
@@ -250,7 +249,7 @@ impl App {
             return vec![Task::Quit];
         }
         self.interrupted_once = true;
-        self.hint = "Ctrl-C again leaves".into();
+        self.hint = format!("{} again leaves", self.keys.first(Action::Interrupt));
         Vec::new()
     }
 
@@ -446,7 +445,7 @@ mod tests {
     use super::*;
     use crate::llm::LocalServer;
     use crate::models::Api;
-    use crate::session::{Connection, Session};
+    use crate::session::{Connection, KeepOrder, KeepReport, Session};
     use crate::tui::theme::{ColorDepth, Theme};
 
     fn app() -> App {
@@ -488,6 +487,23 @@ mod tests {
         assert!(matches!(app.overlay, Some(Overlay::Servers(..))));
         press(&mut app, "Esc");
         assert!(app.overlay.is_none() && app.session.servers.is_empty(), "they are offered once");
+    }
+
+    #[test]
+    fn a_command_with_a_message_is_kept_as_a_draft_until_it_is_gone() {
+        let mut app = app();
+        app.report(Report::Kept(KeepReport::Opened(Vec::new())));
+        let mut drafted = |keys: &str| {
+            press(&mut app, keys);
+            match app.session.kept_changes() {
+                Some(KeepOrder::Change(change)) => change.draft,
+                _ => None,
+            }
+        };
+        assert_eq!(drafted("/ a s k"), None, "a name alone is not worth it");
+        assert_eq!(drafted("Space w h y").as_deref(), Some("/ask why"));
+        assert_eq!(drafted("Backspace").as_deref(), Some("/ask wh"));
+        assert_eq!(drafted("Ctrl-u").as_deref(), Some(""));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::place::{Place, Slot};
 use super::sieve::{begins, best, file_name, sift};
-use super::{Argument, COMMANDS};
+use super::{Argument, COMMANDS, INDEX_WORDS};
 use crate::config::{EFFORTS, SETTINGS};
 use crate::edit::EditFormat;
 use crate::repo_map::Refresh;
@@ -242,6 +242,7 @@ fn arguments(takes: Argument, command: &str, session: &Session) -> Vec<Pair> {
         Argument::Turn => turns(session),
         Argument::Session => sessions(session),
         Argument::Text if command == "watch" => words(&["on", "off"]),
+        Argument::Text if command == "index" => words(&INDEX_WORDS),
         Argument::Text if command == "settings" => {
             SETTINGS.iter().map(|setting| (setting.name.to_owned(), setting.help.to_owned())).collect()
         }

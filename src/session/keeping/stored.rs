@@ -7,9 +7,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::super::chat_files::ChatFile;
+use super::super::decided::Decided;
 use super::super::folding::Folded;
 use super::super::transcript::{Entry, Level};
 use super::change::{Choices, KeptChange};
+use crate::context::Said;
 use crate::models::Ledger;
 use crate::review::Review;
 use crate::store::sessions::{SessionChange, StoredSession};
@@ -21,6 +23,8 @@ const LEDGER: &str = "ledger";
 const REVIEW: &str = "review";
 const FOLDED: &str = "folded";
 const DRAFT: &str = "draft";
+const SAID: &str = "comments";
+const DECIDED: &str = "decisions";
 
 /// A session as it was kept.
 #[derive(Debug, Clone, Default)]
@@ -41,6 +45,10 @@ pub struct KeptSession {
     pub review: Review,
     /// The request behind it.
     pub request: String,
+    /// What was said of hunks that left the review since the last message about it.
+    pub said: Vec<Said>,
+    /// What became of hunks that left the review.
+    pub decided: Vec<Decided>,
     pub(in crate::session) folded: Folded,
     /// The message being written.
     pub draft: String,
@@ -79,6 +87,8 @@ impl KeptChange {
         part(CHOICES, self.choices.as_ref().map(|choices| safe(choices)));
         part(LEDGER, self.ledger.as_ref().map(|ledger| safe(ledger)));
         part(FOLDED, self.folded.as_ref().map(|folded| if folded.is_none() { String::new() } else { safe(folded) }));
+        part(SAID, self.said.as_ref().map(|said| if said.is_empty() { String::new() } else { safe(said) }));
+        part(DECIDED, self.decided.as_deref().map(|decided| safe(decided)));
         part(DRAFT, self.draft.as_ref().map(|draft| masked(draft)));
         part(
             REVIEW,
@@ -117,6 +127,8 @@ impl From<StoredSession> for KeptSession {
             choices: read(&stored, CHOICES, &mut lost),
             ledger: read(&stored, LEDGER, &mut lost),
             folded: read(&stored, FOLDED, &mut lost),
+            said: read(&stored, SAID, &mut lost),
+            decided: read(&stored, DECIDED, &mut lost),
             draft: stored.parts.get(DRAFT).cloned().unwrap_or_default(),
             ..Self::default()
         };

@@ -83,7 +83,6 @@ impl App {
                 self.typed(|app| app.composer.insert_words(&format!("@{name}")))
             }
             Reply::Copy(clip) => vec![Task::Copy(clip)],
-            Reply::Open(path, line) => vec![Task::Edit(Editing::File { path, line })],
             Reply::Fork(number) => run(self.session.fork_session(number)),
             Reply::AskFirst(question) => {
                 self.open_over(Overlay::Confirm(*question));

@@ -46,12 +46,10 @@ pub enum Reply {
     Recall(String),
     /// Look at these places.
     Peek(Vec<Place>),
-    /// Open this file in the editor, at the line.
+    /// Open this file of the repository in the editor, at the line (1-based).
     Edit(String, usize),
     /// Name this symbol in the message.
     Mention(String),
-    /// Open this file at this line in the editor.
-    Open(String, usize),
     /// Look at these places; the overlay comes back.
     Show(Vec<Place>),
     /// Add this file to the chat, for reference only or not; the overlay stays.
