@@ -16,6 +16,8 @@ mod cursor;
 mod harness;
 #[path = "screens/hostile.rs"]
 mod hostile;
+#[path = "screens/indexing.rs"]
+mod indexing;
 #[path = "screens/marks.rs"]
 mod marks;
 #[path = "screens/offers.rs"]

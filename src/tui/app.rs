@@ -271,7 +271,7 @@ impl App {
     /// Whether an action would do something now; the command bar leaves the others out.
     pub fn enabled(&self, action: Action) -> bool {
         match action {
-            Action::StopReading => false,
+            Action::StopReading | Action::BuildIndex | Action::PauseIndex | Action::CancelIndex => false,
             Action::ReadOn => matches!(self.session.survey, SurveyState::Partial(..)),
             Action::Escape => {
                 let session = &self.session;

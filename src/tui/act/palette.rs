@@ -126,6 +126,8 @@ impl App {
             Action::StopReading if session.stopping => Some("it stops already"),
             Action::ReadOn if matches!(session.survey, SurveyState::Reading(..)) => Some("it is still being read"),
             Action::ReadOn if !matches!(session.survey, SurveyState::Partial(..)) => Some("no file was left out"),
+            Action::BuildIndex if session.index.is_made() => Some("it is being made already"),
+            Action::PauseIndex | Action::CancelIndex if !session.index.is_made() => Some("no index is being made"),
             Action::Zoom | Action::ZoomHere if self.is_alone() => Some("the pane has the whole screen already"),
             Action::GrowPane | Action::ShrinkPane if self.desk.places.borders.is_empty() => Some("there is no border"),
             Action::ResetBorders if self.desk.borders.is_empty() => Some("no border was moved"),

@@ -1,7 +1,7 @@
-//! The search of the code: what it asks, what comes back, and what is done with what was found.
+//! The search of the code: what it asks, what comes back, and what is done with what was found; and the index that it reads.
 
-use crate::session::{Effect, LookOrder, LookReport, Report};
-use crate::tui::action::Pane;
+use crate::session::{Command, Effect, IndexCommand, IndexReport, IndexState, LookOrder, LookReport, Report};
+use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{CodeSearch, Overlay};
 
@@ -32,10 +32,21 @@ impl App {
         let Some(search) = self.code_search() else { return };
         match report {
             Report::Looked(LookReport::Found { question, hits }) => search.found(question, hits.as_deref()),
-            Report::Sketched | Report::Symbols(_) => search.again(),
+            Report::Sketched | Report::Symbols(_) | Report::Indexing(IndexReport::Ready { .. }) => search.again(),
             Report::Failed(_) => search.failed(),
             _ => {}
         }
+    }
+
+    /// Does what an action wants of the index of meanings. One that rests goes on where it would be paused.
+    pub(in crate::tui) fn command_index(&mut self, action: Action) -> Vec<Task> {
+        let rests = matches!(self.session.index, IndexState::Paused(..));
+        let wanted = match action {
+            Action::PauseIndex => IndexCommand::Pause(!rests),
+            Action::CancelIndex => IndexCommand::Cancel,
+            _ => IndexCommand::Build { agreed: false },
+        };
+        self.command(Command::Index(wanted))
     }
 
     /// Adds the file of a passage to the chat.
