@@ -21,7 +21,9 @@ use rhumb::config::Settings;
 use rhumb::demo;
 use rhumb::llm::{Scripted, ScriptedReply, StreamEvent};
 use rhumb::session::runner::{Line, Outfit, Runner};
-use rhumb::session::{AskEvent, Connection, Effect, Failure, FetchOrder, IndexCommand, Level, Report, RunOrder, RunReport, Session};
+use rhumb::session::{
+    AskEvent, Connection, Effect, Failure, FetchOrder, IndexCommand, Level, Report, RunOrder, RunReport, Session,
+};
 use rhumb::text::width;
 use rhumb::tui::app::{App, Task};
 use rhumb::tui::key;
