@@ -95,6 +95,11 @@ impl Citing {
         effects
     }
 
+    /// Whether any answer cites anything.
+    pub fn any(&self) -> bool {
+        self.answers.values().any(|cited| !cited.all.is_empty())
+    }
+
     /// Takes note of a file that was read.
     pub fn note(&mut self, report: &Report) {
         let Report::Looked(LookReport::File { path, text }) = report else { return };
@@ -209,7 +214,13 @@ mod tests {
         let told = "2 of 4 citations point nowhere: a.rs:9-12 (the file has 10 lines), gone.rs:1 (no such file)";
         assert_eq!(citing.remarks().get(&0).map(String::as_str), Some(told));
         assert_eq!(citing.aim(0, &citing.of(0)[0]), Aim::Lines(vec!["a.rs".into()]));
-        assert!(citing.update(&[], &paths).is_empty() && citing.remarks().is_empty() && citing.of(0).is_empty());
+        assert!(citing.any());
+        assert!(
+            citing.update(&[], &paths).is_empty()
+                && !citing.any()
+                && citing.remarks().is_empty()
+                && citing.of(0).is_empty()
+        );
     }
 
     #[test]

@@ -291,6 +291,7 @@ impl App {
             Action::ScrollToEnd => self.chat.from_bottom > 0,
             Action::ScrollToStart | Action::SearchTranscript => false,
             Action::NextMatch | Action::PreviousMatch => self.reading.search.is_some(),
+            Action::NextLink | Action::PreviousLink => self.citing.any(),
             Action::SendQueued => self.session.turn.is_none() && !self.session.queue.waiting().is_empty(),
             Action::TakeBackQueued => !self.session.queue.waiting().is_empty(),
             // The bar is for what is wanted next; the help tells of these.

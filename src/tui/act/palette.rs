@@ -119,6 +119,9 @@ impl App {
             Action::NextMatch | Action::PreviousMatch if self.reading.search.is_none() => {
                 Some("nothing is searched for")
             }
+            Action::NextLink | Action::PreviousLink if !self.citing.any() => {
+                Some("no answer names a place in the code")
+            }
             Action::ReadTranscript | Action::SearchTranscript if session.transcript.is_empty() => {
                 Some("nothing was said yet")
             }
