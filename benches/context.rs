@@ -71,6 +71,7 @@ fn assembled(files: &[ContextFile], model: &Model, counter: &dyn TokenCounter, d
         surroundings: &Surroundings::default(),
         files,
         images: &[],
+        passages: &[],
         history: &history,
         exchange: &[],
         draft,

@@ -2,6 +2,8 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic)] // the checks for tests do not know helper functions
 
+#[path = "cli/codebase.rs"]
+mod codebase;
 #[path = "cli/doctor.rs"]
 mod doctor;
 #[path = "cli/edit.rs"]

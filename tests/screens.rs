@@ -8,6 +8,8 @@
 mod attacks;
 #[path = "screens/chat.rs"]
 mod chat;
+#[path = "screens/codebase.rs"]
+mod codebase;
 #[path = "support/harness.rs"]
 mod harness;
 #[path = "screens/hostile.rs"]

@@ -67,7 +67,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
         auto_commit: settings.auto_commit,
         editor: settings.editor.clone(),
         folder: root.path().to_owned(),
-        rules: ModeRules { add_mentions: settings.add_mentions, accept_plan: settings.accept_plan },
+        rules: mode_rules(settings),
         spending_cap: settings.spending_cap,
         facts: line.as_ref().map(|line| Arc::clone(&line.facts)),
         notify: settings.notify,
@@ -81,6 +81,16 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
     match Plain::wanted(args.plain, |name| std::env::var(name).ok()) {
         Some(plain) => plain.run(start, root.clone(), outfit, line),
         None => run(start, root.clone(), outfit, line),
+    }
+}
+
+/// What the settings say of modes and of what somebody names.
+fn mode_rules(settings: &Settings) -> ModeRules {
+    ModeRules {
+        add_mentions: settings.add_mentions,
+        accept_plan: settings.accept_plan,
+        more: settings.codebase.more,
+        more_rounds: settings.codebase.rounds,
     }
 }
 

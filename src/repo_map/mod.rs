@@ -40,7 +40,7 @@ pub use graph::{MapStats, Symbol, TagGraph};
 pub use growth::Growth;
 pub use history::{History, Past, PastCommit};
 pub use imports::Modules;
-pub use index::{IndexFile, MapIndex, RecordAt, Segment, SegmentBuilder};
+pub use index::{Entry, IndexFile, MapIndex, RecordAt, Segment, SegmentBuilder};
 pub use neighbourhood::{FileUses, Neighbourhood};
 pub use plan::Gains;
 pub use rank::{Arcs, PageRank, pagerank};

@@ -5,11 +5,19 @@
 //! one parse, one list of words, one store.
 
 mod hit;
+mod hyde;
+mod plan;
 mod question;
+mod rerank;
 mod search;
+mod wants;
 mod weights;
 
 pub use hit::Hit;
+pub use hyde::hypothesis;
+pub use plan::SearchPlan;
 pub use question::{Question, Shape};
+pub use rerank::{cards, reordered};
 pub use search::search;
+pub use wants::{WANTS_FENCE, Want, wants};
 pub use weights::SearchWeights;

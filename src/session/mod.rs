@@ -12,6 +12,7 @@
 //! chat_files mentions fetching    what goes along: files, what is named, pages and pictures
 //! rounds writing commits          from a proposal to files and commits
 //! processes verifying suggesting  commands, checks of what was written, commands that the model suggests
+//! codebase                        questions about the whole repository, and the passages that stay
 //! watching                        comments for the model in files
 //! keeping                         sessions on disk: resuming, branching, exporting
 //! folding spending choosing …     summaries, money, models and other choices
@@ -22,6 +23,7 @@ mod architect;
 mod asking;
 mod chat_files;
 mod choosing;
+mod codebase;
 mod command;
 mod commands;
 mod commits;
@@ -64,6 +66,9 @@ pub use architect::Plan;
 pub use asking::{AskEvent, Spent};
 pub use chat_files::ChatFile;
 pub use choosing::{Choices, Chosen};
+pub use codebase::{
+    Codebase, CodebaseOrder, CodebaseReport, FoundPassages, PassageChoice, Sought, WantsMore, found_message,
+};
 pub use command::{
     Argument, COMMANDS, Candidate, Candidates, Command, CommandError, CommandInfo, Group, Place, Slot, Word,
     find_command, folder_of, parse_command, place,

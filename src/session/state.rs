@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::asking::Spent;
 use super::chat_files::ChatFile;
 use super::choosing::Choices;
+use super::codebase::Codebase;
 use super::commits::Commits;
 use super::effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report};
 use super::fetching::Outside;
@@ -90,6 +91,8 @@ pub struct Session {
     pub to_read: Option<(String, String)>,
     /// Commits under way, and how they are made.
     pub commits: Commits,
+    /// What was found of the repository for this conversation.
+    pub codebase: Codebase,
     /// The turn that runs, if one does.
     pub turn: Option<Turn>,
     /// The proposals under review.
@@ -197,6 +200,7 @@ impl Session {
             asks_now: false,
             to_read: None,
             commits: Commits::default(),
+            codebase: Codebase::default(),
             turn: None,
             review: Review::default(),
             proposals: 0,
@@ -271,6 +275,8 @@ impl Session {
             who: Who::Main,
             history,
             exchange,
+            passages: self.codebase.places.clone(),
+            codebase: None,
             draft: self.draft.clone(),
             partial: String::new(),
             allowance: self.allowance(),
@@ -357,6 +363,7 @@ impl Session {
     /// Leaves the conversation so far out of later requests.
     pub fn clear_history(&mut self) -> Vec<Effect> {
         self.transcript.push(Entry::Cleared);
+        self.codebase.clear();
         self.withdraw_offers();
         self.unfold();
         self.measure()
@@ -380,7 +387,10 @@ impl Session {
         match report {
             // What is passed over now would count as read.
             Report::SurveyProgress { .. } if self.stopping => {}
-            Report::SurveyProgress { done, total } => self.survey = SurveyState::Reading(done, total),
+            Report::SurveyProgress { done, total } => {
+                self.survey = SurveyState::Reading(done, total);
+                self.seeking_goes_on();
+            }
             Report::LeftOut { unread, total } => self.left_out = (unread, total),
             Report::Listed(paths) => return self.list(paths),
             Report::Surveyed { note } => {
@@ -414,6 +424,7 @@ impl Session {
             Report::Reread { path, text } => self.reread(&path, text.as_deref()),
             Report::PromptText(text) => self.clipboard = Some(self.prompt_clip(text)),
             Report::Symbols(graph) => self.symbols = Some(graph),
+            Report::Codebase(report) => return self.sought(report),
             Report::Mention(report) => return self.mention_found(report),
             Report::Looked(report) => return self.looked(report),
             Report::Ran(report) => return self.ran(report),

@@ -18,7 +18,9 @@ use rhumb::config::Settings;
 use rhumb::demo;
 use rhumb::llm::{Scripted, ScriptedReply, StreamEvent};
 use rhumb::session::runner::{Line, Outfit, Runner};
-use rhumb::session::{AskEvent, Connection, Effect, Failure, FetchOrder, Level, Report, RunOrder, RunReport, Session};
+use rhumb::session::{
+    AskEvent, CodebaseReport, Connection, Effect, Failure, FetchOrder, Level, Report, RunOrder, RunReport, Session,
+};
 use rhumb::text::width;
 use rhumb::tui::app::{App, Task};
 use rhumb::tui::key;
@@ -275,7 +277,8 @@ impl Due {
             | Report::LeftOut { .. }
             | Report::Listed(_)
             | Report::Head(_)
-            | Report::Symbols(_) => {}
+            | Report::Symbols(_)
+            | Report::Codebase(CodebaseReport::Status { .. }) => {}
             Report::Measured { .. } | Report::Asked { .. } => {}
             Report::Ran(report) if !matches!(report, RunReport::Done { .. }) => {}
             Report::Ended { turn, .. } | Report::Unsent { turn, .. } => self.turn = self.turn.filter(|due| due != turn),

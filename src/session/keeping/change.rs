@@ -10,7 +10,7 @@ use super::super::folding::Folded;
 use super::super::state::{Connection, Session};
 use super::super::transcript::{Entry, Notice};
 use super::KeepOrder;
-use crate::context::Mode;
+use crate::context::{Mode, PassagePlace};
 use crate::models::Ledger;
 use crate::review::Review;
 
@@ -78,6 +78,8 @@ pub struct KeptChange {
     pub review: Option<KeptReview>,
     /// What stands for the beginning of the conversation.
     pub(in crate::session) folded: Option<Folded>,
+    /// The passages of the repository, by place.
+    pub passages: Option<Vec<PassagePlace>>,
     /// The message being written.
     pub draft: Option<String>,
     /// What was typed, the oldest first.
@@ -98,6 +100,7 @@ pub(super) struct Kept {
     /// The sign of the review, and its request.
     review: Option<(u64, String)>,
     folded: Folded,
+    passages: Vec<PassagePlace>,
     draft: String,
 }
 
@@ -162,6 +165,7 @@ impl Session {
         change.choices = newer(&mut kept.choices, &choices);
         change.ledger = newer(&mut kept.ledger, &self.ledger);
         change.folded = newer(&mut kept.folded, &self.folded);
+        change.passages = newer(&mut kept.passages, &self.codebase.places);
         change.draft = newer(&mut kept.draft, &self.draft);
         let sign = (!self.review.is_empty()).then(|| (self.review.sign(), self.request.clone()));
         if kept.review != sign {
@@ -171,7 +175,7 @@ impl Session {
         }
         anything |= change.name.is_some() || change.opening.is_some() || change.files.is_some();
         anything |= change.choices.is_some() || change.ledger.is_some() || change.folded.is_some();
-        anything || change.draft.is_some() || change.review.is_some()
+        anything || change.draft.is_some() || change.passages.is_some() || change.review.is_some()
     }
 
     fn choices(&self) -> Choices {

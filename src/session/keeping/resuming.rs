@@ -62,6 +62,7 @@ impl Session {
         (self.keeping.name, self.ledger, self.last_spent) = (session.name, session.ledger, None);
         self.unfold();
         (self.folded, self.draft) = (session.folded, session.draft);
+        self.codebase.resume(session.passages);
         (self.review, self.request, self.rounds) = (session.review, session.request, Rounds::default());
         self.proposals += usize::from(!self.review.is_empty());
         self.leave_what_waits();

@@ -10,6 +10,7 @@ use super::super::chat_files::ChatFile;
 use super::super::folding::Folded;
 use super::super::transcript::{Entry, Level};
 use super::change::{Choices, KeptChange};
+use crate::context::PassagePlace;
 use crate::models::Ledger;
 use crate::review::Review;
 use crate::store::sessions::{SessionChange, StoredSession};
@@ -21,6 +22,7 @@ const LEDGER: &str = "ledger";
 const REVIEW: &str = "review";
 const FOLDED: &str = "folded";
 const DRAFT: &str = "draft";
+const PASSAGES: &str = "passages";
 
 /// A session as it was kept.
 #[derive(Debug, Clone, Default)]
@@ -42,6 +44,8 @@ pub struct KeptSession {
     /// The request behind it.
     pub request: String,
     pub(in crate::session) folded: Folded,
+    /// The passages of the repository, by place.
+    pub passages: Vec<PassagePlace>,
     /// The message being written.
     pub draft: String,
     /// What there was that could not be read, in words.
@@ -79,6 +83,8 @@ impl KeptChange {
         part(CHOICES, self.choices.as_ref().map(|choices| safe(choices)));
         part(LEDGER, self.ledger.as_ref().map(|ledger| safe(ledger)));
         part(FOLDED, self.folded.as_ref().map(|folded| if folded.is_none() { String::new() } else { safe(folded) }));
+        let list = |places: &Vec<PassagePlace>| if places.is_empty() { String::new() } else { safe(places) };
+        part(PASSAGES, self.passages.as_ref().map(list));
         part(DRAFT, self.draft.as_ref().map(|draft| masked(draft)));
         part(
             REVIEW,
@@ -117,6 +123,7 @@ impl From<StoredSession> for KeptSession {
             choices: read(&stored, CHOICES, &mut lost),
             ledger: read(&stored, LEDGER, &mut lost),
             folded: read(&stored, FOLDED, &mut lost),
+            passages: read(&stored, PASSAGES, &mut lost),
             draft: stored.parts.get(DRAFT).cloned().unwrap_or_default(),
             ..Self::default()
         };

@@ -6,6 +6,7 @@
 mod ask;
 mod attachments;
 mod checking;
+mod codebase;
 mod comments;
 mod committing;
 mod compose;
@@ -46,11 +47,13 @@ pub use self::survey::{Survey, SurveyStart, SurveyStep, SurveyTimes, survey};
 pub use ask::{AskError, Asked, Compose, Question, ask, llm_request};
 pub use attachments::LookUp;
 pub use checking::{Bench, CommandEvent, check};
+pub use codebase::{Assistant, Gathering, Ground, gathered, is_wanted};
 pub use compose::{MapSource, Means, compose};
 pub use connect::{ConnectError, Line, connect, connect_model, facts};
 pub use counter::CachedCounter;
 pub use doctor::{Check, Health, KEYS, checks_text, checkup, server_check};
 pub use editor::editor_line;
+pub use folding::weak_line;
 pub use kept::KeptMap;
 pub use message::{message_line, messages};
 pub use outfit::{Machine, Outfit, catalog};
@@ -201,6 +204,7 @@ impl Runner {
             Effect::Connect { api, base_url, model } => self.connect(api, &base_url, model),
             Effect::UseModel(model) => runner.use_model(model),
             Effect::Notify(text) => runner.notify(text),
+            Effect::Codebase(order) => runner.search_codebase(order),
             Effect::Mention(order) => runner.mention(order),
             Effect::Look(order) => runner.look(order),
             Effect::Run(order) => runner.run_order(order),
