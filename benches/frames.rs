@@ -31,6 +31,9 @@ const MESSAGES: usize = 5_000;
 const FILES: usize = 50;
 const HUNKS: usize = 10;
 
+/// Definitions in the long list.
+const SYMBOLS: usize = 100_000;
+
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let runs = |name: &str| wanted.is_empty() || wanted.iter().any(|word| name.contains(word.as_str()));
@@ -48,11 +51,44 @@ fn main() {
     if runs("streaming") {
         streaming();
     }
+    if runs("symbols") {
+        symbols();
+    }
     for (name, files) in [("10k", 10_000), ("70k", 70_000)] {
         if runs(name) {
             repository(files);
         }
     }
+}
+
+/// A list of 100,000 definitions that is narrowed letter by letter: what the keyboard waits for, and what ranks meanwhile.
+fn symbols() {
+    let mut scene = Scene::harbour();
+    for file in 0..SYMBOLS / 100 {
+        let line = |at: usize| format!("fn berth_{file}_{at}(tide: u64) -> u64 {{ tide + {at} }}\n");
+        scene = scene.file(&format!("src/quay_{file}.rs"), &(0..100).map(line).collect::<String>());
+    }
+    let mut harness = scene.without_git().open(SCREEN.0, SCREEN.1);
+    harness.settle().keys("<Ctrl-t>");
+    let (mut drawn, mut ranked) = (Vec::new(), Vec::new());
+    for name in repeated("b e r t h _ 4 Down Backspace Backspace Backspace Backspace Backspace Backspace Backspace") {
+        let Some(key) = key::parse(name) else { continue };
+        let watch = ThreadWatch::start();
+        harness.take_event(Event::Key(key));
+        harness.frame();
+        drawn.push(watch.ms());
+        // Many threads share the ranking, so the clock on the wall counts.
+        let watch = Stopwatch::start();
+        if let Some(found) = harness.app.take_rank_job().and_then(|job| job.run()) {
+            harness.app.ranked(found);
+            harness.frame();
+            ranked.push(watch.ms());
+        }
+        harness.color();
+    }
+    assert!(!ranked.is_empty(), "the list has opened, and ranks");
+    told("100,000 symbols: a letter in the picker", 16.0, drawn);
+    told("100,000 symbols: until the list is ranked (wall clock)", 100.0, ranked);
 }
 
 /// Presses keys in turn, a frame after each.

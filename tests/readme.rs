@@ -15,21 +15,36 @@ fn section(readme: &str, name: &str) -> Option<std::ops::Range<usize>> {
     Some(readme.find(&open)? + open.len()..readme.find(&close)?)
 }
 
+/// The actions that a newcomer needs, in the order of a first turn; `docs/keys.md` has them all.
+const FIRST_KEYS: [&str; 12] = [
+    "send",
+    "newline",
+    "pick-file",
+    "escape",
+    "focus-next",
+    "accept",
+    "reject",
+    "accept-file",
+    "undo",
+    "write",
+    "help",
+    "quit",
+];
+
 fn keys() -> String {
-    let scopes = [
-        ("everywhere", Scope::Global),
-        ("chat", Scope::Pane(Pane::Chat)),
-        ("map, context, review", Scope::Lists),
-        ("repo map", Scope::Pane(Pane::Map)),
-        ("context", Scope::Pane(Pane::Context)),
-        ("review", Scope::Pane(Pane::Review)),
-    ];
     let mut table = String::from("| where | keys | what |\n|---|---|---|\n");
-    for (name, scope) in scopes {
-        for info in ACTIONS.iter().filter(|info| info.scope == scope) {
-            let keys: Vec<String> = info.keys.iter().map(|key| format!("`{key}`")).collect();
-            let _ = writeln!(table, "| {name} | {} | {} |", keys.join(" "), info.help.trim());
-        }
+    for info in FIRST_KEYS.iter().filter_map(|name| ACTIONS.iter().find(|info| info.name == *name)) {
+        let place = match info.scope {
+            Scope::Global => "everywhere",
+            Scope::Lists => "map, context, review",
+            Scope::Reading => "transcript",
+            Scope::Pane(Pane::Chat) => "chat",
+            Scope::Pane(Pane::Map) => "repo map",
+            Scope::Pane(Pane::Context) => "context",
+            Scope::Pane(Pane::Review) => "review",
+        };
+        let keys: Vec<String> = info.keys.iter().map(|key| format!("`{key}`")).collect();
+        let _ = writeln!(table, "| {place} | {} | {} |", keys.join(" "), info.help.trim());
     }
     table
 }
@@ -95,6 +110,12 @@ fn languages() -> String {
         let _ = writeln!(table, "| {name} | {files} | {definitions} | {references} | {imports} |");
     }
     table
+}
+
+#[test]
+fn the_first_keys_are_those_of_actions() {
+    let lacking: Vec<_> = FIRST_KEYS.iter().filter(|name| ACTIONS.iter().all(|info| info.name != **name)).collect();
+    assert!(lacking.is_empty(), "{lacking:?}");
 }
 
 #[test]

@@ -12,8 +12,8 @@ use crate::error::{ErrorKind, UserError};
 use crate::headless::{complain, path_under};
 use crate::llm::{Provider, Scripted, ScriptedReply};
 use crate::session::runner::{Line, Outfit, Runner, connect, recovered};
-use crate::session::{Connection, ModeRules};
-use crate::store::BorderFile;
+use crate::session::{Connection, ModeRules, SessionStart};
+use crate::store::DeskFile;
 use crate::tui::action::key_notes;
 use crate::tui::theme::{ColorDepth, Theme, Themes};
 use crate::tui::wardrobe::Wish;
@@ -49,34 +49,36 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
     let theme = chosen_theme(settings, &themes, &wish, &mut notices)?;
     notices.extend(key_notes(settings));
     let start = Start {
-        connection,
         theme,
         themes,
         wish,
         themes_folder,
         face: settings.face.clone(),
-        borders: settings.state_folder.as_deref().map(BorderFile::new),
-        root: display_name(root),
-        draft: String::new(),
-        files: args.files.iter().map(|name| path_under(root, name)).collect(),
-        read: settings.reference_files(),
-        map_refresh: settings.map_refresh,
-        edit_rounds: settings.edit_rounds,
-        verify_rounds: settings.verify_rounds,
-        suggest_commands: settings.suggest_commands,
-        auto_commit: settings.auto_commit,
-        editor: settings.editor.clone(),
-        folder: root.path().to_owned(),
-        rules: mode_rules(settings),
-        spending_cap: settings.spending_cap,
-        facts: line.as_ref().map(|line| Arc::clone(&line.facts)),
+        desk: settings.state_folder.as_deref().map(DeskFile::new),
         notify: settings.notify,
         notify_by_command: settings.notify_cmd.is_some(),
-        watch: settings.watch || args.provider.watch,
         is_first: args.wanted().is_none() && settings.state_folder.as_deref().is_some_and(is_first_start),
-        resume: args.wanted(),
-        notices,
         test_panic: args.test_panic,
+        session: SessionStart {
+            connection,
+            root: display_name(root),
+            folder: root.path().to_owned(),
+            editor: settings.editor.clone(),
+            draft: String::new(),
+            files: args.files.iter().map(|name| path_under(root, name)).collect(),
+            read: settings.reference_files(),
+            map_refresh: settings.map_refresh,
+            edit_rounds: settings.edit_rounds,
+            verify_rounds: settings.verify_rounds,
+            suggest_commands: settings.suggest_commands,
+            auto_commit: settings.auto_commit,
+            rules: mode_rules(settings),
+            spending_cap: settings.spending_cap,
+            facts: line.as_ref().map(|line| Arc::clone(&line.facts)),
+            resume: args.wanted(),
+            notices,
+            watch: settings.watch || args.provider.watch,
+        },
     };
     match Plain::wanted(args.plain, |name| std::env::var(name).ok()) {
         Some(plain) => plain.run(start, root.clone(), outfit, line),
@@ -135,7 +137,6 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &Pictur
     let (themes, themes_folder) = themes();
     let wish = wish(&settings);
     let start = Start {
-        connection: Connection::Demo,
         theme: match picture.svg {
             // A file has all colours, whatever the terminal has.
             Some(_) => themed(&themes, &wish, false, ColorDepth::True)?,
@@ -145,30 +146,25 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &Pictur
         wish,
         themes_folder,
         face: settings.face.clone(),
-        borders: None,
-        root: "demo".to_owned(),
-        draft: demo::FIRST_MESSAGE.to_owned(),
-        files: demo::FIRST_FILES.iter().map(|path| (*path).to_owned()).collect(),
-        read: settings.reference_files(),
-        map_refresh: settings.map_refresh,
-        // Recorded replies do not learn.
-        edit_rounds: 0,
-        verify_rounds: 0,
-        suggest_commands: false,
-        auto_commit: settings.auto_commit,
-        editor: settings.editor.clone(),
-        folder: sample,
-        // Nor do they wait for files.
-        rules: ModeRules { add_mentions: Some(false), ..ModeRules::default() },
-        spending_cap: None,
-        facts: None,
+        desk: None,
         notify: settings.notify,
         notify_by_command: false,
-        watch: false,
-        resume: None,
-        notices: Vec::new(),
         is_first: false,
         test_panic: false,
+        // Recorded replies do not learn, nor do they wait for files: no rounds, no additions.
+        session: SessionStart {
+            connection: Connection::Demo,
+            root: "demo".to_owned(),
+            folder: sample,
+            editor: settings.editor.clone(),
+            draft: demo::FIRST_MESSAGE.to_owned(),
+            files: demo::FIRST_FILES.iter().map(|path| (*path).to_owned()).collect(),
+            read: settings.reference_files(),
+            map_refresh: settings.map_refresh,
+            auto_commit: settings.auto_commit,
+            rules: ModeRules { add_mentions: Some(false), ..ModeRules::default() },
+            ..SessionStart::default()
+        },
     };
     let settings = Settings {
         context_window: Some(32_768),

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
 use crate::headless::{
-    ApplyArgs, AskArgs, BenchArgs, ConfigArgs, DoctorArgs, EditArgs, MapArgs, ModelsArgs, SearchArgs, SessionsArgs,
-    TrustArgs,
+    ApplyArgs, AskArgs, BenchArgs, ConfigArgs, DoctorArgs, EditArgs, IndexArgs, MapArgs, ModelsArgs, SearchArgs,
+    SessionsArgs, TrustArgs,
 };
 use crate::session::WhichSession;
 use crate::tui::Scene;
@@ -124,6 +124,8 @@ pub enum Command {
     Map(MapArgs),
     /// Find the passages of code that answer a question
     Search(SearchArgs),
+    /// Show, make and delete the index of meanings; download a model for it
+    Index(IndexArgs),
     /// Apply a model's reply to files
     Apply(ApplyArgs),
     /// A question without the app: the answer is printed, and nothing changed
@@ -155,6 +157,7 @@ impl Command {
             Self::Demo { .. } => "demo",
             Self::Map(_) => "map",
             Self::Search(_) => "search",
+            Self::Index(_) => "index",
             Self::Apply(_) => "apply",
             Self::Ask(_) => "ask",
             Self::Edit(_) => "edit",

@@ -51,7 +51,14 @@ fn start(args: Args) -> Result<u8, UserError> {
             map.model = settings.model.unwrap_or_default();
             headless::map(&root, &map)
         }
-        Some(Command::Search(search)) => headless::search(&root(&args.root)?, &search),
+        Some(Command::Search(search)) => {
+            let (root, settings) = with_settings(root(&args.root)?, overrides(&args.provider))?;
+            headless::search(&root, &settings, &search)
+        }
+        Some(Command::Index(index)) => {
+            let (root, settings) = with_settings(root(&args.root)?, overrides(&args.provider))?;
+            headless::index_command(&root, &settings, &index)
+        }
         Some(Command::Models(models)) => {
             headless::models(&load(overrides(&args.provider), Some(&root(&args.root)?))?, &models)
         }

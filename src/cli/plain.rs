@@ -26,24 +26,8 @@ impl Plain {
     pub(super) fn run(self, start: Start, root: Root, outfit: Outfit, line: Option<Line>) -> Result<u8, UserError> {
         let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
         let start = PlainStart {
-            connection: start.connection,
-            root: start.root,
-            folder: start.folder,
+            session: start.session,
             reason: (self == Self::Dumb).then(|| "The terminal is dumb (TERM=dumb)".to_owned()),
-            draft: start.draft,
-            files: start.files,
-            read: start.read,
-            map_refresh: start.map_refresh,
-            edit_rounds: start.edit_rounds,
-            verify_rounds: start.verify_rounds,
-            suggest_commands: start.suggest_commands,
-            editor: start.editor,
-            rules: start.rules,
-            spending_cap: start.spending_cap,
-            facts: start.facts,
-            resume: start.resume,
-            notices: start.notices,
-            watch: start.watch,
             commits: outfit.settings.auto_commit && root.kind() != RootKind::Plain,
             terminal: tui::facts(|name| std::env::var(name).ok()),
         };

@@ -42,6 +42,26 @@ pub enum LayoutChoice {
     Single,
 }
 
+impl LayoutChoice {
+    /// All of them, in the order in which they are gone through.
+    pub const ALL: [Self; 4] = [Self::Auto, Self::Columns, Self::Rows, Self::Single];
+
+    /// What the settings call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Columns => "columns",
+            Self::Rows => "rows",
+            Self::Single => "single",
+        }
+    }
+
+    /// The one of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|layout| layout.name() == name)
+    }
+}
+
 /// The settings of the app's face.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Face {
@@ -92,12 +112,7 @@ impl Face {
         Self {
             theme_light: text("theme_light"),
             theme_dark: text("theme_dark"),
-            layout: match text("layout").as_deref() {
-                Some("columns") => LayoutChoice::Columns,
-                Some("rows") => LayoutChoice::Rows,
-                Some("single") => LayoutChoice::Single,
-                _ => LayoutChoice::Auto,
-            },
+            layout: text("layout").and_then(|name| LayoutChoice::named(&name)).unwrap_or_default(),
             mouse: layers.switch("mouse").unwrap_or(defaults.mouse),
             animations: layers.switch("animations").unwrap_or(defaults.animations),
             composer_keys: match text("composer_keys").as_deref() {

@@ -2,64 +2,7 @@
 //! commented default file and the table of the README all come from here.
 
 use super::codebase::More;
-
-/// What a setting takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Any text.
-    Text,
-    /// An address.
-    Url,
-    /// A whole number between these two, both included.
-    Whole(u32, u32),
-    /// A number that is not negative.
-    Number,
-    /// true or false.
-    Switch,
-    /// One of these words.
-    OneOf(&'static [&'static str]),
-    /// A word for an effort, or a number of tokens.
-    Thinking,
-    /// Several texts. What files nearer to where one works say is added to what others say.
-    List,
-    /// A command line, run without a shell.
-    Command,
-    /// Tables of the user's own, by name: `[providers.NAME]`.
-    Tables,
-}
-
-impl Kind {
-    /// What it takes, in words.
-    pub fn expected(self) -> String {
-        match self {
-            Self::Text => "a text in quotes".into(),
-            Self::Url => "an address in quotes, https://… or http://…".into(),
-            Self::Whole(least, u32::MAX) => format!("a whole number from {least}"),
-            Self::Whole(least, most) => format!("a whole number from {least} to {most}"),
-            Self::Number => "a number from 0".into(),
-            Self::Switch => "true or false".into(),
-            Self::OneOf(words) => format!("one of {}", words.join(", ")),
-            Self::Thinking => format!("one of {}, or a number of tokens", EFFORTS.join(", ")),
-            Self::List => "a list of texts: [\"…\", \"…\"]".into(),
-            Self::Command => "a command line in quotes".into(),
-            Self::Tables => "a table".into(),
-        }
-    }
-}
-
-/// Words for how long a model thinks.
-pub const EFFORTS: &[&str] = &["none", "minimal", "low", "medium", "high", "xhigh"];
-
-/// What a repository's own file may do with a setting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trust {
-    /// Set it: the value is inert.
-    Inert,
-    /// Propose it: it costs, sends, runs, or chooses who reads the code, so it counts once the user has approved exactly this value.
-    Asks,
-    /// Nothing: it is the user's alone.
-    User,
-}
+pub use super::kind::{EFFORTS, Kind, Trust};
 
 /// One setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -367,6 +310,55 @@ pub const SETTINGS: &[Setting] = &[
         Trust::Inert,
         "\"diff\"",
         "How the editor model writes edits; what suits it if unset.",
+    ),
+    set(
+        "embeddings",
+        Kind::OneOf(&["off", "local", "remote"]),
+        Trust::Asks,
+        "\"off\"",
+        "Search by meaning too: with a model on this machine, or at a server; see rhumb index.",
+    ),
+    unset(
+        "embeddings_model",
+        Kind::Text,
+        Trust::Asks,
+        "\"openai/text-embedding-3-small\"",
+        "The model for that: a folder or a name that rhumb index download knows, or PROVIDER/NAME at a server.",
+    ),
+    unset(
+        "embeddings_url",
+        Kind::Url,
+        Trust::Asks,
+        "\"http://127.0.0.1:11434\"",
+        "Root of the API of that server, if it is not the provider's own.",
+    ),
+    unset(
+        "embeddings_api",
+        Kind::OneOf(&["openai", "ollama", "voyage"]),
+        Trust::Asks,
+        "\"openai\"",
+        "What that server speaks, where its address does not tell.",
+    ),
+    unset(
+        "embeddings_dims",
+        Kind::Whole(8, 8192),
+        Trust::Asks,
+        "512",
+        "Numbers of a vector, for models that can make shorter ones; as many as the model makes if unset.",
+    ),
+    set(
+        "embeddings_consent",
+        Kind::OneOf(&["ask", "always", "never"]),
+        Trust::User,
+        "\"ask\"",
+        "Whether texts of a repository may be sent to a server of embeddings; ask does so once for each repository.",
+    ),
+    set(
+        "embeddings_hub",
+        Kind::Url,
+        Trust::User,
+        "\"https://huggingface.co\"",
+        "Where rhumb index download fetches models from.",
     ),
     set("watch", Kind::Switch, Trust::Asks, "false", "Follow AI! and AI? comments in files as they are saved."),
     set("sessions", Kind::Switch, Trust::User, "true", "Keep sessions, to resume them."),

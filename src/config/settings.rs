@@ -8,7 +8,7 @@ use toml::Value;
 
 use super::layers::{Layers, Sources};
 use super::provider::entries;
-use super::{CodebaseSettings, ConfigError, Face, Keys, Providers, keyring_of_system};
+use super::{CodebaseSettings, ConfigError, Embeddings, Face, Keys, Providers, keyring_of_system};
 use crate::edit::EditFormat;
 use crate::models::{Api, Catalog, Dollars, ModelOverride};
 use crate::repo_map::Refresh;
@@ -161,6 +161,8 @@ pub struct Settings {
     pub accept_plan: bool,
     /// The format that the editor model writes edits in, if one is set.
     pub editor_edit_format: Option<EditFormat>,
+    /// Whether and how passages are searched by meaning.
+    pub embeddings: Embeddings,
     /// Whether comments for the model are followed.
     pub watch: bool,
     /// Whether sessions are kept.
@@ -271,6 +273,7 @@ impl Default for Settings {
             add_mentions: None,
             accept_plan: false,
             editor_edit_format: None,
+            embeddings: Embeddings::default(),
             watch: false,
             sessions: true,
             notify: Notify::None,
@@ -360,6 +363,7 @@ impl Settings {
             add_mentions: decided(&layers, "mentions", "add", "ignore"),
             accept_plan: layers.switch("accept_plan").unwrap_or(defaults.accept_plan),
             editor_edit_format: layers.text("editor_edit_format").and_then(|name| name.parse().ok()),
+            embeddings: Embeddings::of(&layers),
             watch: layers.switch("watch").unwrap_or(defaults.watch),
             sessions: layers.switch("sessions").unwrap_or(defaults.sessions),
             notify: layers.text("notify").map(|name| Notify::named(&name)).unwrap_or_default(),

@@ -4,6 +4,8 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::fence::fence_for;
 use super::refusals;
 use crate::edit::Outcome;
@@ -14,7 +16,8 @@ use crate::text::lines;
 const QUOTED: usize = 40;
 
 /// What was said of a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Accepted, and in the file.
     Written,
@@ -27,7 +30,7 @@ pub enum Verdict {
 }
 
 /// A hunk with what was said of it, or the comment on a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Said {
     /// The file.
     pub path: String,

@@ -118,7 +118,6 @@ fn part_that_differs(old: &[Token<'_>], new: &[Token<'_>], ops: &[DiffOp]) -> f6
     if all == 0 { 0.0 } else { ratio(differing, all) }
 }
 
-#[allow(clippy::cast_precision_loss)]
 fn ratio(part: usize, all: usize) -> f64 {
     part as f64 / all as f64
 }

@@ -13,6 +13,7 @@ mod commit;
 mod config;
 mod doctor;
 mod edit;
+mod index;
 mod map;
 mod models;
 mod models_refresh;
@@ -22,6 +23,8 @@ mod out;
 mod plain;
 mod report;
 mod search;
+mod search_context;
+mod search_modes;
 mod sessions;
 mod show_prompt;
 mod survey;
@@ -34,14 +37,15 @@ use std::io::{IsTerminal as _, Write as _};
 
 pub use apply::apply;
 pub use args::{
-    ApplyArgs, AskArgs, AskMode, BenchArgs, ConfigArgs, DoctorArgs, EditArgs, FormatArg, MapArgs, ModelsArgs,
-    SearchArgs, SessionsArgs, SessionsCommand, StyleArg, TrustArgs,
+    ApplyArgs, AskArgs, AskMode, BenchArgs, ConfigArgs, DoctorArgs, EditArgs, FormatArg, IndexArgs, MapArgs,
+    ModelsArgs, SearchArgs, SessionsArgs, SessionsCommand, StyleArg, TrustArgs,
 };
 pub use ask::ask;
 pub use bench::bench;
 pub use config::{config, config_files};
 pub use doctor::doctor;
 pub use edit::edit;
+pub use index::index_command;
 pub use map::map;
 pub use models::models;
 pub use names::path_under;

@@ -1,45 +1,145 @@
 //! `rhumb search`: ranked passages for a question on standard output.
 
+use std::io::{IsTerminal as _, stdout};
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::args::{FormatArg, SearchArgs};
+use super::search_context::{as_context, context_json};
+use super::search_modes::hits;
 use super::survey::surveyed;
-use super::{print, print_json};
+use super::{complain, print, print_json};
+use crate::config::Settings;
 use crate::error::UserError;
-use crate::retrieval::{Hit, Question};
-use crate::session::runner::{found, map_store};
-use crate::workspace::Root;
+use crate::retrieval::{Hit, Place, Question, Reasons, SearchWeights, Sources, question_words};
+use crate::session::runner::map_store;
+use crate::workspace::{self, Root};
 
-/// Prints the passages, best first. The exit code is 1 when nothing was found.
+/// Lines of a passage that are shown to a person.
+const FIRST_LINES: usize = 4;
+
+/// Prints the passages, best first, or all of them as a model reads them. The exit code is 1 when nothing was found.
 ///
 /// # Errors
-/// Standard output cannot be written.
-pub fn search(root: &Root, args: &SearchArgs) -> Result<u8, UserError> {
+/// Meaning was asked for and cannot be had, or standard output cannot be written.
+pub fn search(root: &Root, settings: &Settings, args: &SearchArgs) -> Result<u8, UserError> {
+    if args.query.trim().is_empty() {
+        complain("there is nothing to search for: the query is empty");
+        return Ok(1);
+    }
     let store = (!args.no_cache).then(|| map_store(root)).flatten();
     let survey = surveyed(root, true, store.as_ref());
-    let hits = found(&survey, &Question::new(&args.query, args.limit.get()));
-    for hit in &hits {
+    let question = Question::new(&args.query, args.limit.get());
+    let hits = hits(root, settings, args.mode, &survey, &question)?;
+    if hits.is_empty() {
+        complain(nothing_found(&args.query));
+        return Ok(1);
+    }
+    let read = |path: &str| workspace::read(root, path).ok().map(|snapshot| snapshot.text);
+    let sources = Sources::new(&read);
+    if args.context {
+        let passages = as_context(&survey.graph, (&args.query, hits), &sources, args.tokens);
         match args.format {
-            FormatArg::Text => print(&line(hit))?,
-            FormatArg::Json => print_json(&as_json(hit))?,
+            FormatArg::Text => print(&passages.render())?,
+            FormatArg::Json => print_json(&context_json(&passages, args.tokens))?,
+        }
+        if passages.is_empty() {
+            complain("no passage fits so few tokens");
+        }
+        return Ok(u8::from(passages.is_empty()));
+    }
+    let reasons = args.explain.then(|| Reasons::new(&survey.graph, &question, &SearchWeights::default()));
+    for row in rows(hits, &sources) {
+        let why = reasons.as_ref().map(|reasons| row.why(reasons));
+        match args.format {
+            FormatArg::Text => print(&row.text(why.as_ref(), stdout().is_terminal()))?,
+            FormatArg::Json => print_json(&row.json(why.as_ref()))?,
         }
     }
-    Ok(u8::from(hits.is_empty()))
+    Ok(0)
 }
 
-fn line(hit: &Hit) -> String {
-    let what = if hit.signature.is_empty() { String::new() } else { format!("  {}", hit.signature) };
-    format!("{}:{}-{}{what}\n", hit.path, hit.line, hit.end_line)
+/// Why there is no passage.
+fn nothing_found(query: &str) -> &'static str {
+    if question_words(query).is_empty() {
+        "the query has only words that every text has: name something that the code may speak of"
+    } else {
+        "nothing speaks of that"
+    }
 }
 
-fn as_json(hit: &Hit) -> Value {
-    json!({
-        "path": &*hit.path,
-        "start_line": hit.line,
-        "end_line": hit.end_line,
-        "symbol": hit.symbol,
-        "kind": hit.kind.map(|kind| kind.as_str()),
-        "container": hit.container,
-        "score": hit.score,
-    })
+/// A hit with the lines of its chunk.
+struct Row {
+    hit: Hit,
+    /// What is shown of it, with the numbers of the lines.
+    lines: Vec<(u32, String)>,
+}
+
+/// What speaks for a hit.
+struct Why<'r> {
+    grounds: Vec<(&'static str, f64)>,
+    words: Vec<&'r str>,
+}
+
+/// The hits, each widened to its chunk; of two in one chunk the better. Those whose file cannot be read any more stay as they are.
+fn rows(hits: Vec<Hit>, sources: &Sources<'_>) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for mut hit in hits {
+        let file = sources.file(&hit.path);
+        let chunk = file.as_ref().and_then(|file| Some((file, file.chunk_at(&Place::from(&hit))?)));
+        let mut lines = Vec::new();
+        if let Some((file, chunk)) = chunk {
+            (hit.line, hit.end_line) = (chunk.line, chunk.end_line);
+            lines = chunk.shown.iter().cloned().flatten().map(|line| (line, file.line(line).to_owned())).collect();
+        }
+        let same = |row: &Row| Arc::ptr_eq(&row.hit.path, &hit.path) && row.hit.line == hit.line;
+        if !rows.iter().any(same) {
+            rows.push(Row { hit, lines });
+        }
+    }
+    rows
+}
+
+impl Row {
+    fn why<'r>(&self, reasons: &'r Reasons) -> Why<'r> {
+        let text: Vec<&str> = self.lines.iter().map(|(_, text)| text.as_str()).collect();
+        Why { grounds: reasons.grounds(self.hit.file), words: reasons.words_in(&text.join("\n")) }
+    }
+
+    /// A line for it; for a person its first lines too.
+    fn text(&self, why: Option<&Why<'_>>, for_person: bool) -> String {
+        let hit = &self.hit;
+        let what = if hit.signature.is_empty() { String::new() } else { format!("  {}", hit.signature) };
+        let mut text = format!("{}:{}-{}{what}\n", hit.path, hit.line, hit.end_line);
+        if let Some(why) = why {
+            let grounds: Vec<String> =
+                why.grounds.iter().map(|(what, weight)| format!("{what} {weight:+.2}")).collect();
+            text += &format!("    words: {}\n    file: {}\n", why.words.join(" "), grounds.join("; "));
+        }
+        if for_person {
+            let width = hit.end_line.max(1).ilog10() as usize + 5;
+            let lines = self.lines.iter().take(FIRST_LINES);
+            text.extend(lines.map(|(number, line)| format!("{number:>width$}  {line}").trim_end().to_owned() + "\n"));
+        }
+        text
+    }
+
+    fn json(&self, why: Option<&Why<'_>>) -> Value {
+        let hit = &self.hit;
+        let mut value = json!({
+            "path": &*hit.path,
+            "start_line": hit.line,
+            "end_line": hit.end_line,
+            "symbol": hit.symbol,
+            "kind": hit.kind.map(|kind| kind.as_str()),
+            "container": hit.container,
+            "score": hit.score,
+        });
+        if let Some(why) = why {
+            value["why"] = why.grounds.iter().map(|(what, weight)| json!({"ground": what, "weight": weight})).collect();
+            value["words"] = json!(why.words);
+        }
+        value
+    }
 }

@@ -84,7 +84,6 @@ impl<'v> Verifier<'v> {
 
     /// The exit code where checks were stopped.
     #[cfg(not(unix))]
-    #[allow(clippy::unused_self)]
     pub(super) fn stopped(&self) -> u8 {
         INTERRUPTED
     }
@@ -143,7 +142,6 @@ impl<'v> Verifier<'v> {
     }
 
     #[cfg(not(unix))]
-    #[allow(clippy::unused_self)]
     fn set_idle(&self, _: bool) {}
 
     fn tell(&self, event: &CommandEvent<'_>, command: &mut String) -> Result<(), UserError> {

@@ -14,7 +14,7 @@ mod terms;
 mod word;
 
 pub use packed::PackedTerms;
-pub use passage::Passage;
+pub use passage::{Extent, LONGEST, Passage, is_remark, owners};
 pub use query::{FileRelevance, Query, Relevance};
 pub use stem::stemmed;
 pub use stop::is_stop_word;

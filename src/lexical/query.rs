@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::packed::PackedTerms;
 use super::stop::is_stop_word;
-use super::word::{Term, each_term};
+use super::word::{Term, each_term, each_word, term_of};
 
 /// How soon repetition stops to count, and how much length counts against a text.
 const K1: f64 = 1.2;
@@ -21,30 +21,43 @@ const BEST: usize = 3;
 /// Worth of a word in the file name and in the folders of a path.
 const IN_FILE_NAME: f64 = 1.5;
 const IN_FOLDER: f64 = 0.7;
+/// Fewest bytes of a word that another can begin with.
+const SHORTEST_OPENING: usize = 3;
 
 /// The terms of a message.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Query {
     /// Sorted by term, each once, with its count.
     terms: Vec<(Term, f64)>,
+    /// The words, in lower case and without endings, each once, with their terms as indices.
+    words: Vec<(Box<str>, u16)>,
 }
 
 impl Query {
     /// Reads a message; stop words and words of one letter are left out.
     pub fn new(message: &str) -> Self {
         let mut all: Vec<Term> = Vec::new();
+        let mut words: Vec<Box<str>> = Vec::new();
         for word in message.split(|c: char| !(c == '_' || c.is_alphanumeric())) {
             if all.len() >= MOST_TERMS {
                 break;
             }
             if !is_stop_word(&word.to_lowercase()) {
                 each_term(word, |term| all.push(term));
+                each_word(word, |word| words.push(word.into()));
             }
         }
         all.sort_unstable();
         let counted = all.chunk_by(|a, b| a == b);
-        let terms = counted.map(|same| (same[0], f64::from((same.len() as u32).min(REPEATED)))).collect();
-        Self { terms }
+        let terms: Vec<(Term, f64)> =
+            counted.map(|same| (same[0], f64::from((same.len() as u32).min(REPEATED)))).collect();
+        words.sort_unstable();
+        words.dedup();
+        let with_term = |word: Box<str>| {
+            let at = terms.binary_search_by_key(&term_of(&word), |entry| entry.0).ok()?;
+            Some((word, u16::try_from(at).ok()?))
+        };
+        Self { words: words.into_iter().filter_map(with_term).collect(), terms }
     }
 
     /// Its terms in order, each once, with how often it counts as asked for.
@@ -69,6 +82,8 @@ pub struct FileRelevance {
     pub whole: f64,
     /// What the words of the path say.
     pub path: f64,
+    /// The part of the query, by how rare its words are, that begins like the words of the file name or of its folder.
+    pub opening: f64,
     /// Passages with a score, by their index in the file.
     pub passages: Vec<(u16, f64)>,
 }
@@ -118,6 +133,8 @@ struct Hits {
     found: Vec<(u16, u16, u16)>,
     /// Terms in the path, with whether the file name has them.
     path: Vec<(u16, bool)>,
+    /// Words of the query that begin like a word of the file name or of its folder, by their terms.
+    opening: Vec<u16>,
 }
 
 impl Hits {
@@ -133,7 +150,7 @@ impl Hits {
                 Err(at) => from = at,
             }
         }
-        Self { found, path: path_hits(query, path) }
+        Self { found, path: path_hits(query, path), opening: opening_hits(query, path) }
     }
 
     /// The query terms that the content has, each once.
@@ -159,6 +176,21 @@ fn path_hits(query: &Query, path: &str) -> Vec<(u16, bool)> {
     hits
 }
 
+/// The words of a query that begin like a word of the file name or of its folder, or that one of these begins like:
+/// `routing` and `router`, `dependencies` and `depend`.
+fn opening_hits(query: &Query, path: &str) -> Vec<u16> {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
+    let folder = folders.rsplit_once('/').map_or(folders, |(_, folder)| folder);
+    let mut words: Vec<Box<str>> = Vec::new();
+    for text in [folder, stem] {
+        each_word(text, |word| words.push(word.into()));
+    }
+    let begins = |long: &str, short: &str| short.len() >= SHORTEST_OPENING && long.starts_with(short);
+    let hit = |asked: &str| words.iter().any(|word| begins(word, asked) || begins(asked, word));
+    query.words.iter().filter(|(asked, _)| hit(asked)).map(|&(_, term)| term).collect()
+}
+
 /// The numbers of a repository that a score needs.
 struct Statistics<'q> {
     query: &'q Query,
@@ -166,6 +198,8 @@ struct Statistics<'q> {
     rarity: Vec<f64>,
     file_rarity: Vec<f64>,
     path_rarity: Vec<f64>,
+    /// How rare the words of the query are among files, together.
+    of_words: f64,
     /// Mean lengths, in terms.
     passage_length: f64,
     file_length: f64,
@@ -184,14 +218,18 @@ impl<'q> Statistics<'q> {
         let texts = files.iter().filter(|(_, terms)| terms.length() > 0).count();
         let length: f64 = files.iter().map(|(_, terms)| f64::from(terms.length())).sum();
         let rarities = |with: &[usize], all: usize| with.iter().map(|&with| rarity(with, all)).collect();
-        Self {
+        let mut statistics = Self {
             query,
+            of_words: 0.0,
             rarity: rarities(&passages_with, passages),
             file_rarity: rarities(&files_with, texts),
             path_rarity: rarities(&paths_with, files.len()),
             passage_length: length / passages.max(1) as f64,
             file_length: length / texts.max(1) as f64,
-        }
+        };
+        let of_words = statistics.rarity_of(query.words.iter().map(|word| word.1));
+        statistics.of_words = of_words.max(f64::MIN_POSITIVE);
+        statistics
     }
 
     fn score(&self, hits: &Hits, terms: &PackedTerms<'_>) -> FileRelevance {
@@ -204,6 +242,7 @@ impl<'q> Statistics<'q> {
             three: best.iter().sum(),
             whole: self.whole(hits, terms),
             path: hits.path.iter().map(|&(term, in_name)| self.of_path(term, in_name)).sum(),
+            opening: self.rarity_of(hits.opening.iter().copied()) / self.of_words,
             passages,
         }
     }
@@ -234,6 +273,11 @@ impl<'q> Statistics<'q> {
     fn of_path(&self, term: u16, in_name: bool) -> f64 {
         let place = if in_name { IN_FILE_NAME } else { IN_FOLDER };
         place * self.path_rarity[term as usize]
+    }
+
+    /// How rare some terms are among files, together.
+    fn rarity_of(&self, terms: impl Iterator<Item = u16>) -> f64 {
+        terms.map(|term| self.file_rarity[term as usize]).sum()
     }
 
     fn asked(&self, term: u16) -> f64 {

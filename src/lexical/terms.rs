@@ -1,6 +1,6 @@
 //! The posting list of one file: which term occurs how often in which passage.
 
-use super::passage::{LONGEST, Passage, is_remark, owners};
+use super::passage::{Extent, LONGEST, Passage, is_remark, owners};
 use super::recent::Recent;
 use super::word::Term;
 use crate::syntax::tag::{Definition, FileTags};
@@ -58,7 +58,7 @@ impl FileTerms {
         let lines: Vec<&str> = text.lines().collect();
         let mut counted = Counted::default();
         Recent::with(|recent| {
-            let owners = owners(&lines, tags);
+            let owners = owners(&lines, &extents(tags));
             let owned = (1u32..).zip(lines.iter().copied()).zip(owners);
             let definition = |owner: Option<u32>| tags.definitions.get(owner? as usize);
             let counted_lines = owned.filter(|&((line, text), owner)| depth.counts(line, text, definition(owner)));
@@ -82,6 +82,13 @@ impl FileTerms {
     pub(super) fn lists(&self) -> (&[Term], &[u32], &[Posting]) {
         (&self.terms, &self.ends, &self.postings)
     }
+}
+
+fn extents(tags: &FileTags) -> Vec<Extent> {
+    let extent = |definition: &Definition| {
+        Extent::new(definition.kind, (definition.line, definition.end_line), definition.container.is_some())
+    };
+    tags.definitions.iter().map(extent).collect()
 }
 
 /// Term, passage and weight of an occurrence, from the upper bits to the lower: numbers sort faster than tuples.

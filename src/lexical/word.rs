@@ -53,7 +53,7 @@ pub(super) fn each_term_of(identifier: &str, scratch: &mut Scratch, each: &mut i
 }
 
 /// The term of a word that is in lower case and stemmed.
-fn term_of(word: &str) -> Term {
+pub(super) fn term_of(word: &str) -> Term {
     // The upper half of the hash is as good as the lower.
     (xxh3_64(word.as_bytes()) >> 32) as Term
 }

@@ -10,7 +10,7 @@ use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -168,7 +168,11 @@ impl HttpProvider {
     }
 
     async fn send(&self, url: Url, request: &Request, by: Instant) -> Result<reqwest::Response, LlmError> {
-        let post = self.client()?.post(url.clone()).headers(self.headers()?).json(&self.body(request));
+        self.posted(url, &self.body(request), by).await
+    }
+
+    async fn posted(&self, url: Url, body: &Value, by: Instant) -> Result<reqwest::Response, LlmError> {
+        let post = self.client()?.post(url.clone()).headers(self.headers()?).json(body);
         match timeout_at(by, post.send()).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) if error.is_connect() => {
@@ -241,6 +245,38 @@ impl HttpProvider {
 }
 
 impl HttpProvider {
+    /// The root of its API.
+    pub(super) fn base(&self) -> &Url {
+        &self.base
+    }
+
+    /// Posts one body and reads the whole answer, of `most` bytes at most; with the user's headers and key, to this server alone.
+    pub(super) async fn post(&self, url: Url, body: &Value, most: usize) -> Result<Value, LlmError> {
+        let by = Instant::now() + self.timeouts.first_byte;
+        let mut response = self.posted(url.clone(), body, by).await?;
+        if response.status() != reqwest::StatusCode::OK {
+            return Err(self.refused(response, &shown(&url)).await);
+        }
+        let broken = |error: reqwest::Error| LlmError::Interrupted { cause: cause(&error, &self.mask) };
+        let late = |_| LlmError::Idle { seconds: seconds(self.timeouts.idle) };
+        let mut bytes = Vec::new();
+        while let Some(piece) = timeout(self.timeouts.idle, response.chunk()).await.map_err(late)?.map_err(broken)? {
+            bytes.extend_from_slice(&piece);
+            if bytes.len() > most {
+                return Err(LlmError::TooMuch { limit: most });
+            }
+        }
+        serde_json::from_slice(&bytes).map_err(|_| {
+            let snippet = self.mask.clean(&String::from_utf8_lossy(&bytes));
+            LlmError::NotAnApi { url: shown(&url), snippet }
+        })
+    }
+
+    /// An answer that is not of the API that was expected.
+    pub(super) fn not_an_api(&self, url: &Url, answer: &Value) -> LlmError {
+        LlmError::NotAnApi { url: shown(url), snippet: self.mask.clean(&answer.to_string()) }
+    }
+
     /// The server's own list of its models. Asked once, with the key, and not again if that fails.
     async fn served(&self) -> Result<Vec<String>, LlmError> {
         let mut url = self.base.clone();

@@ -14,6 +14,7 @@ mod clean;
 mod client;
 mod dialect;
 mod discover;
+pub mod embed;
 mod error;
 mod event;
 mod format;

@@ -9,6 +9,7 @@
 
 mod capture;
 mod command;
+mod editor;
 mod error;
 mod group;
 mod mask;
@@ -21,6 +22,7 @@ mod tests;
 
 pub use capture::{KEPT_BYTES, Live, Output};
 pub use command::{CommandLine, Environment, quoted};
+pub use editor::{Sheet, named_editor};
 pub use error::ProcessError;
 pub use mask::Masks;
 pub use plain::Plain;

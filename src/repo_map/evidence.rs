@@ -20,6 +20,11 @@ pub struct FileWeights {
     pub whole: f64,
     /// The words of its path: what people name a file after is what they say when they change it.
     pub path: f64,
+    /// Its name, or that of its folder, beginning as words of the request do. People who ask say `routing` where the file is
+    /// called `router`; whoever changes it says the word itself.
+    pub opening: f64,
+    /// The logarithm of its PageRank: what much else stands on is what questions are about.
+    pub prominence: f64,
     /// Being named, or defining a name that is, for each vote.
     pub named: f64,
     /// Past commits whose subjects resemble the request.
@@ -48,6 +53,8 @@ impl Default for FileWeights {
             three: 1.0,
             whole: 1.6,
             path: 1.4,
+            opening: 0.0,
+            prominence: 0.0,
             named: 0.8,
             resembling: 1.8,
             with_leaders: 1.0,

@@ -32,11 +32,13 @@ impl Reasons {
     /// Looks at every vote once.
     pub(crate) fn new(ranking: &Ranking, files: &[u32]) -> Self {
         let graph = &ranking.graph;
+        let mut by_file: HashMap<u32, Vec<Reason>> = files.iter().map(|&file| (file, Vec::new())).collect();
         let mut by_symbol: HashMap<u32, Vec<Reason>> =
             files.iter().flat_map(|&file| graph.symbols_of(file)).map(|&symbol| (symbol, Vec::new())).collect();
         let symbols = graph.symbols().len() as u32;
         for (from, &rank) in (0u32..).zip(&ranking.flow().files) {
             for (target, part) in graph.votes_of(from) {
+                let is_own = target < symbols;
                 let (definers, mass) = match target.checked_sub(symbols) {
                     // A name that nobody references keeps a little of its file's rank; that is no reason to show.
                     None if !graph.is_referenced(graph.symbols()[target as usize].name) => continue,
@@ -44,23 +46,20 @@ impl Reasons {
                     Some(name) => (graph.definers(name), rank * part / graph.definers(name).len() as f64),
                 };
                 for symbol in definers {
-                    if let Some(reasons) = by_symbol.get_mut(symbol) {
-                        keep(reasons, (from, *symbol, mass));
-                    }
+                    let Some(reasons) = by_symbol.get_mut(symbol) else { continue };
+                    keep(reasons, (from, *symbol, mass));
+                    // A file's votes for its own symbols tell them apart; they lift the file only as far as it may keep them.
+                    let mass = if is_own { mass * ranking.weights.home } else { mass };
+                    let file = graph.symbols()[*symbol as usize].file;
+                    by_file
+                        .get_mut(&file)
+                        .filter(|_| mass > 0.0)
+                        .into_iter()
+                        .for_each(|of| keep(of, (from, *symbol, mass)));
                 }
             }
         }
-        let of_file = |&file: &u32| {
-            let mut symbols = graph.symbols_of(file).to_vec();
-            symbols.sort_unstable();
-            symbols.dedup();
-            let mut reasons = Vec::new();
-            for reason in symbols.iter().filter_map(|symbol| by_symbol.get(symbol)).flatten() {
-                keep(&mut reasons, *reason);
-            }
-            (file, reasons)
-        };
-        Self { by_file: files.iter().map(of_file).collect(), by_symbol }
+        Self { by_symbol, by_file }
     }
 
     /// The reasons of a file, heaviest first.

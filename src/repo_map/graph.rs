@@ -61,6 +61,8 @@ pub struct TagGraph {
     past: Past,
     /// Made when a request first asks.
     neighbourhood: OnceLock<Neighbourhood>,
+    /// Made when a request first asks.
+    prominence: OnceLock<Vec<f64>>,
 }
 
 /// For each name, its symbols in file order.
@@ -137,6 +139,11 @@ impl TagGraph {
             };
             Neighbourhood::new(self.index.len(), uses, |name| self.defining_files(name), compound)
         })
+    }
+
+    /// By file, from 0 to 1: how much it stands out before anybody asks. `make` tells, once.
+    pub(super) fn prominence(&self, make: impl FnOnce() -> Vec<f64>) -> &[f64] {
+        self.prominence.get_or_init(make)
     }
 
     /// The index that it was made from.

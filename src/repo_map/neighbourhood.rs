@@ -85,7 +85,7 @@ impl Neighbourhood {
 
 /// The files that a reference may mean, none if its own file defines the name: those that the file imports, or else all of
 /// a few.
-fn meant(definers: &[u32], from: u32, imports: &[u32]) -> Vec<u32> {
+pub(crate) fn meant(definers: &[u32], from: u32, imports: &[u32]) -> Vec<u32> {
     if definers.binary_search(&from).is_ok() {
         return Vec::new();
     }

@@ -24,7 +24,7 @@ pub(crate) struct Scores {
     pub(crate) files: Vec<f64>,
     /// Score of the best passage of the repository.
     best_passage: f64,
-    asks_for_tests: bool,
+    pub(crate) asks_for_tests: bool,
     /// Names that the files of the chat reference.
     from_chat: BTreeSet<u32>,
     /// By file: one where it was edited and not committed, else zero.
@@ -96,7 +96,13 @@ fn requested_odds(
     evidence::add(&mut odds, weights.whole, &whole);
     tell("words of the message in its text", &odds);
     evidence::add(&mut odds, weights.path, &path);
+    let opening: Vec<f64> = ranking.relevance.files.iter().map(|file| file.opening).collect();
+    evidence::add(&mut odds, weights.opening, &opening);
     tell("words of the message in its path", &odds);
+    if weights.prominence != 0.0 {
+        evidence::add(&mut odds, weights.prominence, ranking.prominence());
+    }
+    tell("references to it", &odds);
     evidence::add(&mut odds, weights.named, &named(ranking));
     tell("named in the message", &odds);
     evidence::add(&mut odds, weights.edited, edited);
@@ -274,7 +280,7 @@ impl Ranking {
 }
 
 /// True for a test among other code, by the usual names of tests and of what holds them.
-fn is_test(entry: Entry<'_>) -> bool {
+pub(crate) fn is_test(entry: Entry<'_>) -> bool {
     let holds_tests = |name: &str| matches!(name, "tests" | "test");
     holds_tests(entry.name()) || entry.container().is_some_and(holds_tests) || entry.name().starts_with("test_")
 }

@@ -14,6 +14,9 @@ use super::seed::Seeds;
 use super::weights::Weights;
 use crate::lexical::{PackedTerms, Query, Relevance};
 
+/// Below this part of the highest PageRank, as a logarithm, all files are alike.
+const LEAST_PROMINENT: f64 = 14.0;
+
 /// Rank of files and symbols.
 #[derive(Debug)]
 pub struct Ranking {
@@ -97,6 +100,16 @@ impl Ranking {
     /// What the references bring to files and symbols.
     pub(crate) fn flow(&self) -> &Flow {
         self.flow.get_or_init(|| flow(&self.graph, &self.seeds.teleport, &self.weights))
+    }
+
+    /// By file, from 0 to 1: the logarithm of its PageRank where nobody asks for anything, as a part of the range that is
+    /// told apart.
+    pub(crate) fn prominence(&self) -> &[f64] {
+        self.graph.prominence(|| {
+            let ranks = flow(&self.graph, &vec![1.0; self.index().len()], &self.weights).files;
+            let highest = ranks.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+            ranks.iter().map(|rank| 1.0 + (rank / highest).ln().max(-LEAST_PROMINENT) / LEAST_PROMINENT).collect()
+        })
     }
 
     /// Files with their PageRank, highest first, equal ones in path order.

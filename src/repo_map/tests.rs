@@ -365,6 +365,18 @@ fn reasons_are_the_references_that_bring_the_rank() {
 }
 
 #[test]
+fn what_a_file_says_of_itself_is_a_reason_for_its_symbols_and_not_for_the_file() {
+    let files = vec![
+        file("inward.rs", vec![function("turn", 1), function("spin", 5)], &["turn", "turn"]),
+        file("caller.rs", Vec::new(), &["spin"]),
+    ];
+    let map = build(&files, &with_budget(10_000));
+    let from = |symbol| why(&map, "inward.rs", symbol).into_iter().map(|why| why.from).collect::<Vec<_>>();
+    assert_eq!(from(None), ["caller.rs"]);
+    assert_eq!(from(Some("turn")), ["inward.rs"]);
+}
+
+#[test]
 fn what_a_body_says_counts_and_the_map_answers_with_paths_names_and_lines() {
     let mut files = many();
     let source =

@@ -3,6 +3,7 @@
 use super::build::RepoMap;
 use super::explain::{Reasons, Why};
 use super::score::{grounds, symbol_grounds};
+use super::standing::Ranking;
 
 /// Why something stands where it does.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -23,6 +24,14 @@ pub struct Reference {
     pub why: Why,
     /// The first line of the referencing file that has it, 1-based; 0 if that is not known.
     pub line: u32,
+}
+
+impl Ranking {
+    /// What speaks for a file of the index, and against it, strongest first: in log-odds where the request says something of the
+    /// files, else in parts of the highest rank.
+    pub fn grounds(&self, file: u32) -> Vec<(&'static str, f64)> {
+        grounds(self, file)
+    }
 }
 
 impl RepoMap {

@@ -28,3 +28,11 @@ pub struct Hit {
     /// The higher the better; comparable among the hits of one search only.
     pub score: f64,
 }
+
+impl Hit {
+    /// Whether both are about the same lines of the same definition.
+    pub fn is_about(&self, other: &Self) -> bool {
+        let overlaps = self.line <= other.end_line && other.line <= self.end_line;
+        self.path == other.path && self.definition == other.definition && overlaps
+    }
+}

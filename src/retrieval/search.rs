@@ -7,14 +7,12 @@ use super::hit::Hit;
 use super::question::{Question, Shape};
 use super::weights::SearchWeights;
 use crate::lexical::Passage;
-use crate::repo_map::{MapRequest, Ranking, TagGraph};
+use crate::repo_map::{MapRequest, Ranking, TagGraph, is_test};
 
 /// Files whose passages are looked at, for each hit that is asked for: few of them have nothing better than another's third.
 const FILES_PER_HIT: usize = 3;
 /// Passages that one file puts forward.
 const MOST_OF_A_FILE: usize = 8;
-/// What the next passage of a file is worth beside the one before: an answer is seldom all in one file.
-const NEXT_OF_A_FILE: f64 = 0.25;
 /// What a passage counts for that has none of the words, beside the best of its file.
 const SILENT: f64 = 0.1;
 /// What being the definition of the name that was asked for is worth, in best passages of the file.
@@ -32,14 +30,14 @@ pub fn search(graph: &Arc<TagGraph>, question: &Question, weights: &SearchWeight
     files.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     files.truncate(question.limit.saturating_mul(FILES_PER_HIT).max(1));
     let named = asked_names(question);
-    let mut hits: Vec<Hit> = files.iter().flat_map(|&file| of_file(&ranking, file, &named)).collect();
+    let mut hits: Vec<Hit> = files.iter().flat_map(|&file| of_file(&ranking, file, &named, weights)).collect();
     hits.sort_by(best_first);
     hits.truncate(question.limit);
     hits
 }
 
 /// The request of the map that a question is.
-fn request(question: &Question) -> MapRequest {
+pub(super) fn request(question: &Question) -> MapRequest {
     MapRequest {
         message: question.text.clone(),
         mentioned_idents: asked_names(question).into_iter().chain(question.hints.iter().cloned()).collect(),
@@ -57,7 +55,7 @@ fn asked_names(question: &Question) -> Vec<String> {
 }
 
 /// What a file puts forward, best first.
-fn of_file(ranking: &Ranking, (file, share): (u32, f64), named: &[String]) -> Vec<Hit> {
+fn of_file(ranking: &Ranking, (file, share): (u32, f64), named: &[String], weights: &SearchWeights) -> Vec<Hit> {
     let Some(terms) = ranking.index().record(file).map(|record| record.terms()) else { return Vec::new() };
     let scored = ranking.relevance.files.get(file as usize).map_or(&[][..], |relevance| &relevance.passages);
     let best = scored.iter().map(|passage| passage.1).fold(f64::MIN_POSITIVE, f64::max);
@@ -75,7 +73,9 @@ fn of_file(ranking: &Ranking, (file, share): (u32, f64), named: &[String]) -> Ve
         let is_first = passage.definition != seen;
         seen = passage.definition;
         let defines = is_first && entry.is_some_and(|entry| named.last().is_some_and(|name| entry.name() == name));
-        passages.push((passage, score + if defines { DEFINES } else { 0.0 }));
+        let is_test = !ranking.scores.asks_for_tests && entry.is_some_and(is_test);
+        let score = score + if defines { DEFINES } else { 0.0 };
+        passages.push((passage, if is_test { score * weights.test } else { score }));
     }
     passages.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.line.cmp(&b.0.line)));
     passages.truncate(MOST_OF_A_FILE);
@@ -84,7 +84,7 @@ fn of_file(ranking: &Ranking, (file, share): (u32, f64), named: &[String]) -> Ve
     let mut hits = Vec::new();
     for (passage, score) in passages {
         hits.push(hit(ranking, file, passage, worth * score / top));
-        worth *= NEXT_OF_A_FILE;
+        worth *= weights.next_of_a_file;
     }
     hits
 }

@@ -105,6 +105,15 @@ impl FileReview {
         counts
     }
 
+    /// The lines that a hunk of it adds and then those that it takes away, without their ends.
+    pub fn changed_lines<'a>(&'a self, item: &ReviewHunk) -> impl Iterator<Item = &'a str> {
+        let of = |text: &'a Option<Arc<str>>, range: Range<usize>| {
+            let all = lines::split(text.as_deref().unwrap_or_default());
+            all.into_iter().skip(range.start).take(range.len()).map(lines::body)
+        };
+        of(&self.proposed, item.hunk.proposed.clone()).chain(of(&self.base, item.hunk.base.clone()))
+    }
+
     /// Whether hunks of it can be taken apart: it is neither new nor gone nor moved.
     pub(super) fn is_divisible(&self) -> bool {
         self.change == FileChange::Modify
@@ -116,30 +125,58 @@ impl FileReview {
         (lines::split(base.unwrap_or_default()), lines::split(proposed.unwrap_or_default()))
     }
 
-    /// Takes a hunk apart at its line number `at`, or without one into its smallest parts. Into how many; 1 if it has no parts.
-    pub(super) fn split(&mut self, hunk: usize, at: Option<usize>) -> usize {
+    /// Takes a hunk apart into its smallest parts. Into how many; 1 if it has no parts.
+    pub(super) fn split(&mut self, hunk: usize) -> usize {
+        self.split_by(hunk, |item, removed, added| {
+            let mut parts = parts::parts(removed, added);
+            let last = parts.len().saturating_sub(1);
+            let mut number = 0;
+            // Lines that hunks were joined over are no change.
+            parts.retain(|(old, new)| {
+                number += 1;
+                let inner = number > 1 && number <= last && !item.is_divided();
+                !inner || removed.get(old.clone()) != added.get(new.clone())
+            });
+            parts
+        })
+    }
+
+    /// Takes a hunk apart before its line number `line`; false at its ends.
+    pub(super) fn split_at(&mut self, hunk: usize, line: usize) -> bool {
+        let halves = |removed: &[&str], added: &[&str]| {
+            let (i, j) = parts::cut(removed, added, line)?;
+            Some(vec![(0..i, 0..j), (i..removed.len(), j..added.len())])
+        };
+        self.split_by(hunk, |_, removed, added| halves(removed, added).unwrap_or_default()) > 1
+    }
+
+    /// Makes some lines of a hunk, with their versions, a hunk of its own; its index. `None` if nothing is left beside it.
+    pub(super) fn split_out(&mut self, hunk: usize, runs: &[Range<usize>]) -> Option<usize> {
+        let mut before = 0;
+        let count = self.split_by(hunk, |_, removed, added| {
+            let Some((old, new)) = parts::chosen(removed, added, runs) else { return Vec::new() };
+            before = usize::from(old.start + new.start > 0);
+            let first = (0..old.start, 0..new.start);
+            let last = (old.end..removed.len(), new.end..added.len());
+            let parts = [first, (old, new), last].into_iter();
+            parts.filter(|(old, new)| !old.is_empty() || !new.is_empty()).collect()
+        });
+        (count > 1).then_some(hunk + before)
+    }
+
+    /// Takes a hunk apart into what `parts` makes of its removed and its added lines. Into how many; 1 if that is no parts.
+    fn split_by(
+        &mut self,
+        hunk: usize,
+        parts: impl FnOnce(&ReviewHunk, &[&str], &[&str]) -> Vec<parts::Part>,
+    ) -> usize {
         let Some(item) = self.hunks.get(hunk).filter(|_| self.is_divisible()) else {
             return 1;
         };
         let (old, new) = self.split_texts();
         let removed = old.get(item.hunk.base.clone()).unwrap_or_default();
         let added = new.get(item.hunk.proposed.clone()).unwrap_or_default();
-        let parts: Vec<_> = match at {
-            Some(line) => parts::cut(removed, added, line)
-                .map_or_else(Vec::new, |(i, j)| vec![(0..i, 0..j), (i..removed.len(), j..added.len())]),
-            None => {
-                let mut parts = parts::parts(removed, added);
-                let last = parts.len().saturating_sub(1);
-                let mut number = 0;
-                // Lines that hunks were joined over are no change.
-                parts.retain(|(old, new)| {
-                    number += 1;
-                    let inner = number > 1 && number <= last && !item.is_divided();
-                    !inner || removed.get(old.clone()) != added.get(new.clone())
-                });
-                parts
-            }
-        };
+        let parts = parts(item, removed, added);
         if parts.len() < 2 {
             return 1;
         }

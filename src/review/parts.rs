@@ -49,6 +49,37 @@ pub(super) fn cut(removed: &[&str], added: &[&str], line: usize) -> Option<(usiz
     Some((after.map_or(removed.len(), |(old, _)| old), own))
 }
 
+/// The part that chosen lines make (runs of them, 0-based, removed lines first). Lines of one side alone have their versions with them,
+/// as nobody can choose those without what stands between. `None` for no lines.
+pub(super) fn chosen(removed: &[&str], added: &[&str], runs: &[Range<usize>]) -> Option<Part> {
+    let count = removed.len();
+    let lines = || runs.iter().cloned().flatten().filter(|line| *line < count + added.len());
+    let old = hull(lines().filter(|line| *line < count));
+    let new = hull(lines().filter_map(|line| line.checked_sub(count)));
+    match (old, new) {
+        (Some(old), Some(new)) => Some((old, new)),
+        (Some(old), None) => {
+            let pairs = counterparts(removed, added);
+            let own = hull(pairs.iter().filter(|(line, _)| old.contains(line)).map(|(_, version)| *version));
+            let before = pairs.iter().take_while(|(line, _)| *line < old.start).last().map_or(0, |(_, new)| new + 1);
+            Some((old, own.unwrap_or(before..before)))
+        }
+        (None, Some(new)) => {
+            let pairs = counterparts(removed, added);
+            let own = hull(pairs.iter().filter(|(_, line)| new.contains(line)).map(|(version, _)| *version));
+            let after = pairs.iter().find(|(_, line)| *line >= new.end).map_or(count, |(old, _)| *old);
+            Some((own.unwrap_or(after..after), new))
+        }
+        (None, None) => None,
+    }
+}
+
+/// From the first to the last of some lines.
+fn hull(mut lines: impl Iterator<Item = usize>) -> Option<Range<usize>> {
+    let first = lines.next()?;
+    Some(lines.fold(first..first + 1, |hull, line| hull.start.min(line)..hull.end.max(line + 1)))
+}
+
 /// Adds a run of lines without counterparts.
 fn push_run(parts: &mut Vec<Part>, (old, new): Part, removed: &[&str], added: &[&str]) {
     match (old.is_empty(), new.is_empty()) {
@@ -142,6 +173,18 @@ mod tests {
         let removed = ["alpha = 1\n", "return 77\n"];
         let added = ["alpha = 2\n", "yield from every_thing\n"];
         assert_eq!(parts(&removed, &added), [(0..1, 0..1), (1..2, 1..2)]);
+    }
+
+    #[test]
+    fn lines_of_one_side_are_chosen_with_their_versions_and_those_of_both_as_they_are() {
+        let removed = ["let a = one();\n", "let b = two();\n", "let c = three();\n"];
+        let added = ["let a = one(1);\n", "let b = two(2);\n", "let c = three(3);\n", "# nothing like it\n"];
+        let of_one = |run: Range<usize>| chosen(&removed, &added, &[run]);
+        assert_eq!(of_one(1..2), Some((1..2, 1..2)));
+        assert_eq!(of_one(4..5), Some((1..2, 1..2)));
+        assert_eq!(of_one(6..7), Some((3..3, 3..4)));
+        assert_eq!(chosen(&removed, &added, &[1..3, 3..4]), Some((1..3, 0..1)));
+        assert_eq!(of_one(7..9), None);
     }
 
     proptest! {

@@ -92,6 +92,11 @@ impl Review {
         counts
     }
 
+    /// How many things wait for the user: pending hunks, and edits without a place, conflicts among them.
+    pub fn waiting(&self) -> usize {
+        self.counts().pending + self.refused.len()
+    }
+
     /// The first pending hunk after `id`, wrapping round; `None` when nothing is pending.
     pub fn next_pending(&self, id: HunkId) -> Option<HunkId> {
         let pending = |other: &HunkId| self.decision(*other) == Decision::Pending;
@@ -147,13 +152,20 @@ impl Review {
 
     /// Takes a hunk apart into the smallest parts that mean something; into how many. Each keeps what was said of its lines.
     pub fn split(&mut self, id: HunkId) -> usize {
-        self.change_file(id, |file| file.split(id.hunk, None), |count| *count > 1).unwrap_or(1)
+        self.change_file(id, |file| file.split(id.hunk), |count| *count > 1).unwrap_or(1)
     }
 
     /// Takes a hunk apart before one of its lines (0-based, its removed lines first). Lines of the other side go with those
     /// that they are versions of. False at its ends.
     pub fn split_at(&mut self, id: HunkId, line: usize) -> bool {
-        self.change_file(id, |file| file.split(id.hunk, Some(line)), |count| *count > 1).is_some()
+        self.change_file(id, |file| file.split_at(id.hunk, line), |split| *split).is_some()
+    }
+
+    /// Makes runs of lines of a hunk (0-based, its removed lines first) a hunk of its own; its name. Lines of one side alone take their
+    /// versions on the other along. `None` if that is all of the hunk.
+    pub fn split_out(&mut self, id: HunkId, runs: &[Range<usize>]) -> Option<HunkId> {
+        let hunk = self.change_file(id, |file| file.split_out(id.hunk, runs), Option::is_some)??;
+        Some(HunkId { hunk, ..id })
     }
 
     /// Makes a hunk and the next one of its file one hunk; unchanged lines between them become part of it. It is pending

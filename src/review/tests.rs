@@ -264,6 +264,7 @@ enum Act {
     All(Decision),
     Split(usize),
     SplitAt(usize, usize),
+    SplitOut(usize, usize, usize),
     Join(usize),
     Edit(usize, String),
     Comment(usize, Option<usize>, String),
@@ -280,6 +281,10 @@ impl Act {
             Self::All(decision) => review.decide_all(*decision) > 0,
             Self::Split(hunk) => review.split(id(*hunk)) > 1,
             Self::SplitAt(hunk, line) => review.split_at(id(*hunk), *line),
+            Self::SplitOut(hunk, start, count) => {
+                let lines = *start..start + count;
+                review.split_out(id(*hunk), &[lines]).is_some()
+            }
             Self::Join(hunk) => review.join(id(*hunk)),
             Self::Edit(hunk, text) => review.edit(id(*hunk), text),
             Self::Comment(hunk, line, text) => {
@@ -308,6 +313,7 @@ fn act() -> impl Strategy<Value = Act> {
         decision().prop_map(Act::All),
         hunk.clone().prop_map(Act::Split),
         (hunk.clone(), 0usize..8).prop_map(|(hunk, line)| Act::SplitAt(hunk, line)),
+        (hunk.clone(), 0usize..8, 0usize..4).prop_map(|(hunk, at, n)| Act::SplitOut(hunk, at, n)),
         hunk.clone().prop_map(Act::Join),
         (hunk.clone(), "([xyz]{0,2}\n){0,3}[x]{0,1}").prop_map(|(hunk, text)| Act::Edit(hunk, text)),
         (hunk, prop::option::of(0usize..6), "[uvw]{0,2}").prop_map(|(hunk, line, text)| Act::Comment(hunk, line, text)),

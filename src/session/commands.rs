@@ -37,6 +37,7 @@ impl Session {
             Command::Pin(names) => return self.pin(&names),
             Command::Ban(names) => return self.ban(&names),
             Command::MapRefresh(mode) => return self.refresh_map(mode),
+            Command::Index(command) => return self.index_command(command),
             Command::CopyContext => return self.copy_prompt(),
             Command::Review => return self.review_last_answer(),
             Command::Cost => self.tell_cost(),

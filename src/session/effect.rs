@@ -15,6 +15,7 @@ use super::choosing::Choices;
 use super::codebase::{CodebaseOrder, CodebaseReport};
 use super::commits::{CommitOrder, GitOrder, GitReport};
 use super::fetching::{FetchOrder, FetchReport};
+use super::indexing::{IndexCommand, IndexReport};
 use super::keeping::{KeepOrder, KeepReport};
 use super::looking::{LookOrder, LookReport};
 use super::mentions::{MentionOrder, MentionReport};
@@ -154,6 +155,8 @@ pub enum Effect {
     Mention(MentionOrder),
     /// Look something up.
     Look(LookOrder),
+    /// Do something with the index of meanings.
+    Index(IndexCommand),
     /// Do something with git.
     Git(GitOrder),
     /// Run a command, or stop one.
@@ -328,6 +331,8 @@ pub enum Report {
     Mention(MentionReport),
     /// What was looked up.
     Looked(LookReport),
+    /// Of the index of meanings.
+    Indexing(IndexReport),
     /// Of git.
     Git(GitReport),
     /// Of a command that runs.

@@ -4,13 +4,13 @@
 //! go back into the session. Turns and measurements carry a number, so that a late answer to an old question is dropped.
 //!
 //! ```text
-//! state transcript effect         what is known, what was said, what is to be done and what came of it
-//! command commands custom         the table of slash commands, what each does, commands from the user's files
+//! start state transcript effect   what it starts with, what is known, what was said, what is to be done and what came of it
+//! command commands custom line    the table of slash commands, what each does, commands from the user's files, a line as typed
 //! sending turn asking going_on    a message from the composer to the end of its answer
 //! queue doubt question            what waits: for the model, for a second Enter, for an answer of the developer
 //! modes architect finding who     how a message is meant, and which model it goes to
 //! chat_files mentions fetching    what goes along: files, what is named, pages and pictures
-//! rounds writing commits          from a proposal to files and commits
+//! rounds writing decided commits  from a proposal to files and commits
 //! processes verifying suggesting  commands, checks of what was written, commands that the model suggests
 //! codebase                        questions about the whole repository, and the passages that stay
 //! watching                        comments for the model in files
@@ -28,6 +28,7 @@ mod command;
 mod commands;
 mod commits;
 mod custom;
+mod decided;
 mod doubt;
 mod effect;
 mod elsewhere;
@@ -35,7 +36,9 @@ mod fetching;
 mod finding;
 mod folding;
 mod going_on;
+mod indexing;
 mod keeping;
+mod line;
 mod looking;
 mod map_choices;
 mod mentions;
@@ -49,6 +52,7 @@ mod rounds;
 pub mod runner;
 mod sending;
 mod spending;
+mod start;
 mod state;
 mod suggesting;
 mod telling;
@@ -75,14 +79,17 @@ pub use command::{
 };
 pub use commits::{CommitOrder, Commits, Committed, GitOrder, GitReport};
 pub use custom::{CustomCommands, CustomUse, origin};
+pub use decided::Decided;
 pub use effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report, WriteOrder, Written};
 pub use fetching::{
     Clipboard, FetchOrder, FetchReport, NewPicture, Outside, PageFetch, Recording, SharedPage, Stage, is_picture_path,
 };
+pub use indexing::{IndexCommand, IndexReport, IndexState, consent_text};
 pub use keeping::{
     ExportFormat, Exported, KeepOrder, KeepQuestion, KeepReport, Keeping, KeptChange, KeptSession, Speaker, TextOrder,
     WhichSession, export, last_said,
 };
+pub use line::{Meant, is_command};
 pub use looking::{Known, LookOrder, LookReport, ModelRow, ModelUse, Page, SettingRow};
 pub use map_choices::{MAP_BUDGET_STEP, ThisMap};
 pub use mentions::{Attachment, LookedUp, MentionOrder, MentionReport, Wanted};
@@ -94,6 +101,7 @@ pub use question::{Choice, Question, Subject};
 pub use queue::{Queue, Queued};
 pub use reviewing::{WritePlan, WritePreview};
 pub use spending::uncounted;
+pub use start::SessionStart;
 pub use state::{Connection, Session, SurveyState};
 pub use suggesting::suggested;
 pub use transcript::{Answer, AnswerState, Entry, Level, Notice};

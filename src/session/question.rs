@@ -65,6 +65,8 @@ pub enum Subject {
     Plan(Plan),
     /// Sessions that are kept, and files that are written of them.
     Keeping(KeepQuestion),
+    /// Whether texts of the repository may be sent to a server of embeddings.
+    Index,
     /// Whether the user's own changes to files are committed before accepted hunks go into them.
     OwnChanges,
 }
@@ -135,6 +137,7 @@ impl Session {
             Subject::More(more) => self.answer_more(key, question, more),
             Subject::Plan(plan) => self.answer_plan(key, question, plan),
             Subject::Keeping(question) => self.answer_on_keeping(question, key),
+            Subject::Index => self.answer_on_index(key),
             Subject::OwnChanges => self.decide_own_changes(key),
         }
     }

@@ -8,9 +8,11 @@ use super::chat_files::ChatFile;
 use super::choosing::Choices;
 use super::codebase::Codebase;
 use super::commits::Commits;
+use super::decided::Decided;
 use super::effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report};
 use super::fetching::Outside;
 use super::folding::{Folded, Folding};
+use super::indexing::IndexState;
 use super::keeping::Keeping;
 use super::looking::Known;
 use super::map_choices::MapPast;
@@ -105,6 +107,10 @@ pub struct Session {
     pub stopping: bool,
     /// Files that the survey left out, of so many.
     pub(super) left_out: (usize, usize),
+    /// How the index of meanings is.
+    pub index: IndexState,
+    /// Whether the user was told that it is there.
+    pub(super) index_told: bool,
     /// Every file of the repository, sorted.
     pub paths: Arc<Vec<String>>,
     /// Files that every chat begins with: conventions, and those of the setting `read`.
@@ -170,9 +176,13 @@ pub struct Session {
     pub(super) undoubted: usize,
     /// What was said of hunks that were written or rejected since, for the next message about the review.
     pub(super) said: Vec<Said>,
+    /// What became of hunks that are no longer under review, the newest last.
+    pub decided: Arc<Vec<Decided>>,
     /// The request behind the review, for the commit message.
     pub(super) request: String,
     pub(super) draft: String,
+    /// What is being written as a command: no part of the next request, but not to be lost either.
+    pub(super) command_draft: String,
     /// How it stands with what is kept of it.
     pub keeping: Keeping,
     /// Measurements asked for so far: only the newest counts.
@@ -206,6 +216,8 @@ impl Session {
             proposals: 0,
             survey: SurveyState::Reading(0, 0),
             stopping: false,
+            index: IndexState::default(),
+            index_told: false,
             left_out: (0, 0),
             paths: Arc::default(),
             standing: Vec::new(),
@@ -241,8 +253,10 @@ impl Session {
             doubted: None,
             undoubted: 0,
             said: Vec::new(),
+            decided: Arc::default(),
             request: String::new(),
             draft: String::new(),
+            command_draft: String::new(),
             keeping: Keeping::default(),
             generation: 0,
             turns: 0,
@@ -306,6 +320,18 @@ impl Session {
             self.put_plan_back();
         }
         self.measure()
+    }
+
+    /// What is being written is a command with something to say, or is none (an empty text).
+    pub fn command_drafted(&mut self, text: &str) {
+        if self.command_draft != text {
+            text.clone_into(&mut self.command_draft);
+        }
+    }
+
+    /// What is in the composer, to be kept.
+    pub(super) fn in_composer(&self) -> &str {
+        if self.command_draft.is_empty() { &self.draft } else { &self.command_draft }
     }
 
     pub(super) fn draft_is_empty(&self) -> bool {
@@ -427,6 +453,7 @@ impl Session {
             Report::Codebase(report) => return self.sought(report),
             Report::Mention(report) => return self.mention_found(report),
             Report::Looked(report) => return self.looked(report),
+            Report::Indexing(report) => self.indexed(report),
             Report::Ran(report) => return self.ran(report),
             Report::Kept(report) => return self.kept(report),
             Report::Fetched(report) => return self.fetched(report),

@@ -54,6 +54,7 @@ impl Session {
         self.writing = false;
         self.commits.wanted = None;
         self.remember_said(&written.paths);
+        self.remember_decided(&written.paths);
         // What they proposed is decided: a later answer is about the files as they are now.
         self.rounds.replies.clear();
         let is_written = |file: &&FileReview| written.paths.contains(&file.path);
@@ -121,6 +122,7 @@ impl Session {
             Direction::Redo => ("Did the write again", "do again", "/undo takes it back."),
         };
         self.tell_notes(written.notes, None);
+        self.forget_decided(&written.paths);
         if written.paths.is_empty() {
             self.tell(Level::Info, format!("There is no write to {to_do}."), "");
             return Vec::new();

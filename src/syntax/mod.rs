@@ -21,6 +21,7 @@ mod reader;
 mod registry;
 mod shared;
 mod signature;
+mod statements;
 pub mod tag;
 pub mod tags;
 mod unfit;
@@ -32,6 +33,7 @@ pub use generated::is_generated;
 pub use highlight::{Highlight, Span, highlight, highlight_lang};
 pub use language::Language;
 pub use lexicon::lexical_tags;
+pub use statements::statements;
 pub use tag::{Definition, FileTags, Reference, SymbolKind};
 pub use tags::tags;
 

@@ -241,6 +241,7 @@ impl App {
         self.context.set_len(self.context_rows());
         self.settle_map();
         self.take_returned_draft();
+        self.note_command();
     }
 }
 

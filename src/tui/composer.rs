@@ -6,7 +6,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
-use ratatui_textarea::{CursorMove, DataCursor, TextArea, WrapMode};
+use ratatui_textarea::{CursorMove, DataCursor, ScreenCursor, TextArea, WrapMode};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::theme::{Role, Theme};
@@ -73,7 +73,8 @@ impl Composer {
         self.area.set_style(self.style);
         self.area.set_cursor_line_style(Style::default());
         self.area.set_selection_style(self.selected);
-        self.area.set_cursor_style(Style::default().add_modifier(Modifier::REVERSED));
+        // The terminal's own cursor stands there: both at once would cancel each other out.
+        self.area.set_cursor_style(Style::default());
         self.area.set_placeholder_text(self.invitation.as_str());
         if let Some(style) = placeholder {
             self.area.set_placeholder_style(style);
@@ -102,6 +103,11 @@ impl Composer {
     /// Whether there is no message.
     pub fn is_empty(&self) -> bool {
         self.area.is_empty()
+    }
+
+    /// Whether it may hold a command, by its first letter.
+    pub fn may_be_command(&self) -> bool {
+        self.area.lines().first().is_some_and(|line| line.starts_with(['/', '!']))
     }
 
     /// Whether a paste is folded in it.
@@ -379,30 +385,47 @@ impl Composer {
         u16::try_from(rows).unwrap_or(most).clamp(1, most)
     }
 
-    /// Draws it; the cursor shows only with the focus.
-    pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, focused: bool) {
+    /// Draws it; how many rows of it are hidden above. With the focus the cursor of the terminal stands where the next letter
+    /// goes: input methods and screen readers follow it.
+    pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, focused: bool) -> u16 {
+        let (cursor, (top, left)) = self.draw_text(frame, area, focused);
+        if focused && !area.is_empty() {
+            let within = |start: u16, at: usize, first: u16, length: u16| {
+                let at = u16::try_from(at.saturating_sub(usize::from(first))).unwrap_or(u16::MAX);
+                start.saturating_add(at.min(length - 1))
+            };
+            let x = within(area.x, cursor.col, left, area.width);
+            frame.set_cursor_position((x, within(area.y, cursor.row, top, area.height)));
+        }
+        top
+    }
+
+    /// Draws the text; where the cursor is in it, and the row and the column that it is drawn from.
+    fn draw_text(&self, frame: &mut Frame<'_>, area: Rect, focused: bool) -> (ScreenCursor, (u16, u16)) {
         let selection =
             self.vi.as_ref().and_then(|vi| vi.selection(&self.buffer()).map(|range| (range, self.buffer())));
+        let selection = selection.filter(|_| focused);
         let (invitation, room) = (self.area.placeholder_text(), usize::from(area.width).saturating_sub(1));
         let is_cut = self.is_empty() && width::columns(invitation) > room;
-        if focused && selection.is_none() && !is_cut {
+        if selection.is_none() && !is_cut {
             frame.render_widget(&self.area, area);
-            return;
+            return (self.area.screen_cursor(), self.area.scroll_offset());
         }
         let mut shown = self.area.clone();
         if is_cut {
             shown.set_placeholder_text(width::clip(invitation, room));
         }
-        if let Some((range, buffer)) = selection.filter(|_| focused) {
+        if let Some((range, buffer)) = selection {
             let characters =
                 |cells: usize| buffer.cells.iter().take(cells).map(|cell| cell.chars().count()).sum::<usize>();
             jump(&mut shown, characters(range.start));
             shown.start_selection();
             jump(&mut shown, characters(range.end));
-        } else if !focused {
-            shown.set_cursor_style(self.style);
         }
         frame.render_widget(&shown, area);
+        let offset = shown.scroll_offset();
+        jump(&mut shown, self.position());
+        (shown.screen_cursor(), offset)
     }
 }
 
@@ -452,10 +475,40 @@ mod tests {
     fn an_invitation_without_room_is_cut_with_a_mark() {
         for (columns, end) in [(20, "Ask or say what to…"), (60, "F1 help")] {
             let mut screen = ratatui::Terminal::new(ratatui::backend::TestBackend::new(columns, 1)).unwrap();
-            screen.draw(|frame| composer().draw(frame, frame.area(), true)).unwrap();
+            screen.draw(|frame| _ = composer().draw(frame, frame.area(), true)).unwrap();
             let line: String = screen.backend().buffer().content().iter().map(|cell| cell.symbol()).collect();
             assert!(line.trim_end().ends_with(end), "{line:?}");
         }
+    }
+
+    #[test]
+    fn the_cursor_of_the_terminal_stands_where_the_next_letter_goes() {
+        let at = |composer: &Composer, columns, rows, focused| {
+            let mut screen = ratatui::Terminal::new(ratatui::backend::TestBackend::new(columns, rows)).unwrap();
+            screen.draw(|frame| _ = composer.draw(frame, frame.area(), focused)).unwrap();
+            let backend = screen.backend();
+            backend.cursor_visible().then(|| (backend.cursor_position().x, backend.cursor_position().y))
+        };
+        let mut composer = composer();
+        assert_eq!(at(&composer, 20, 3, true), Some((0, 0)));
+        composer.paste("berth 日\nsea");
+        assert_eq!(at(&composer, 20, 3, true), Some((3, 1)));
+        assert_eq!(at(&composer, 20, 3, false), None, "not without the focus");
+        assert_eq!(at(&composer, 20, 1, true), Some((3, 0)), "the first line is scrolled away");
+        press(&mut composer, "Up End");
+        assert_eq!(at(&composer, 20, 3, true), Some((8, 0)), "a wide letter has two columns");
+        composer.set("one two three");
+        assert_eq!(at(&composer, 8, 3, true), Some((5, 1)), "behind what is wrapped");
+    }
+
+    #[test]
+    fn rows_that_are_hidden_above_are_counted() {
+        let mut screen = ratatui::Terminal::new(ratatui::backend::TestBackend::new(20, 2)).unwrap();
+        let mut composer = composer();
+        composer.paste("a\nb\nc\nd");
+        let mut above = 0;
+        screen.draw(|frame| above = composer.draw(frame, frame.area(), true)).unwrap();
+        assert_eq!(above, 2);
     }
 
     fn press(composer: &mut Composer, keys: &str) {

@@ -7,6 +7,8 @@ use ratatui::layout::Rect;
 use super::action::Pane;
 use super::app::App;
 use super::layout::{Borders, Places, Wish};
+use crate::config::LayoutChoice;
+use crate::store::{Arrangement, ChosenLayout};
 
 /// Two clicks on one place within this time are a double click.
 const DOUBLE: Duration = Duration::from_millis(400);
@@ -25,7 +27,11 @@ pub struct Desk {
     pub(super) zoomed: bool,
     /// Where the borders were moved to.
     pub(super) borders: Borders,
-    /// Whether they were moved since they were last kept.
+    /// What the settings say of the layout.
+    set: LayoutChoice,
+    /// What the user has chosen instead.
+    chosen: Option<LayoutChoice>,
+    /// Whether borders were moved or a layout chosen since they were last kept.
     pub(super) moved: bool,
     /// The border that the pointer holds.
     pub(super) held: Option<Held>,
@@ -80,9 +86,25 @@ impl Desk {
         self.busy_since = busy.then(|| self.busy_since.unwrap_or(self.now));
     }
 
-    /// The borders, if they have to be kept.
-    pub(super) fn take_moved(&mut self) -> Option<Borders> {
-        std::mem::take(&mut self.moved).then(|| self.borders.clone())
+    /// Puts everything where it was kept; the layout to begin with, where the settings say `set`.
+    pub(super) fn arrange(&mut self, kept: Arrangement, set: LayoutChoice) -> LayoutChoice {
+        let own = kept.layout.filter(|layout| LayoutChoice::named(&layout.instead_of) == Some(set));
+        (self.borders, self.set) = (kept.borders, set);
+        self.chosen = own.and_then(|layout| LayoutChoice::named(&layout.chosen));
+        self.chosen.unwrap_or(set)
+    }
+
+    /// The user has chosen a layout.
+    pub(super) fn choose_layout(&mut self, layout: LayoutChoice) {
+        self.chosen = Some(layout).filter(|layout| *layout != self.set);
+        self.moved = true;
+    }
+
+    /// How the panes are arranged, if that has to be kept.
+    pub(super) fn take_moved(&mut self) -> Option<Arrangement> {
+        let name = |layout: LayoutChoice| layout.name().to_owned();
+        let layout = self.chosen.map(|chosen| ChosenLayout { chosen: name(chosen), instead_of: name(self.set) });
+        std::mem::take(&mut self.moved).then(|| Arrangement { borders: self.borders.clone(), layout })
     }
 }
 

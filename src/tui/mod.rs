@@ -15,6 +15,7 @@ pub mod key;
 mod layout;
 mod notify;
 mod overlay;
+mod pace;
 mod pane;
 pub mod picture;
 mod portrait;

@@ -1,17 +1,14 @@
 //! Reading in the transcript: where the reader's cursor stands, what is searched for, which thoughts are open.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::Arc;
 
 use ratatui::text::Line;
 use regex::{Regex, RegexBuilder};
 
 use super::pane::stops::{Stop, stops, text_of};
 use super::widget::input::LineInput;
-use crate::review::{Decision, FileReview, Review, ReviewHunk};
-use crate::session::{Entry, Report};
-use crate::text::lines;
+use crate::session::Entry;
 
 /// A place in the transcript where the cursor can stand.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,9 +21,6 @@ pub struct Spot {
 
 /// The bits of a row's number that tell the stop.
 const STOP_BITS: u32 = 12;
-
-/// Hunks that are remembered after their review is over.
-const REMEMBERED: usize = 1_000;
 
 /// The row of the mark that tells of lines below.
 pub const NEWS: usize = usize::MAX;
@@ -177,36 +171,10 @@ pub struct Rerun {
     pub entry: usize,
 }
 
-/// A hunk that was decided when its review was written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Decided {
-    path: String,
-    /// Whether it was written; else it was rejected.
-    pub(super) written: bool,
-    /// The lines that it adds and takes away.
-    lines: HashSet<String>,
-}
-
-impl Decided {
-    /// Whether it is in that file, as a model may write its name, and changes that line.
-    pub(super) fn is_about(&self, path: &str, line: &str) -> bool {
-        is_path(&self.path, path) && self.lines.contains(line)
-    }
-}
-
 /// Whether a model that writes `named` may mean the file of that path.
 pub(super) fn is_path(path: &str, named: &str) -> bool {
     let named = named.trim_start_matches("./");
     path == named || path.strip_suffix(named).is_some_and(|before| before.ends_with('/') && !named.is_empty())
-}
-
-/// The lines that a hunk of a file adds and takes away.
-pub(super) fn changed_lines<'a>(file: &'a FileReview, hunk: &ReviewHunk) -> impl Iterator<Item = &'a str> {
-    let of = |text: &'a Option<Arc<str>>, range: Range<usize>| {
-        let all = lines::split(text.as_deref().unwrap_or_default());
-        all.into_iter().skip(range.start).take(range.len()).map(lines::body)
-    };
-    of(&file.proposed, hunk.hunk.proposed.clone()).chain(of(&file.base, hunk.hunk.base.clone()))
 }
 
 /// The state of reading.
@@ -227,8 +195,6 @@ pub struct Reading {
     pub typing: Option<LineInput>,
     /// The message that is asked again when the composer is sent.
     pub rerun: Option<Rerun>,
-    /// What became of hunks that are no longer under review.
-    pub(super) decided: Vec<Decided>,
     /// The stops that the last frame showed.
     pub(super) seen: Vec<super::pane::chat::Seen>,
 }
@@ -251,31 +217,6 @@ impl Reading {
             self.spot = nearest.map_or(self.spot, |nearest| nearest.spot);
         }
         self.seen = seen;
-    }
-
-    /// Remembers what becomes of the hunks of a review that was written, before it is forgotten there.
-    pub(super) fn note(&mut self, report: &Report, review: &Review) {
-        match report {
-            Report::Wrote(written) => {
-                for file in &review.files {
-                    let is_written = written.paths.contains(&file.path);
-                    for hunk in &file.hunks {
-                        let written = match hunk.decision() {
-                            Decision::Accepted if is_written => true,
-                            Decision::Rejected => false,
-                            _ => continue,
-                        };
-                        let lines = changed_lines(file, hunk).map(str::to_owned).collect();
-                        self.decided.push(Decided { path: file.path.clone(), written, lines });
-                    }
-                }
-                self.decided.drain(..self.decided.len().saturating_sub(REMEMBERED));
-            }
-            Report::Unwrote { result: Ok(written), .. } => {
-                self.decided.retain(|decided| !written.paths.contains(&decided.path));
-            }
-            _ => {}
-        }
     }
 
     /// How many lines of the stop under the cursor were out of view: above, and below.

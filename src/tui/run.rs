@@ -1,5 +1,5 @@
-//! The event loop: waits for a key, a report, a signal or colours; updates; draws when something changed, at most 60 times
-//! a second; and never otherwise.
+//! The event loop: waits for a key, a report, a signal or colours; updates; draws when something changed, and never
+//! otherwise.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,9 +13,10 @@ use tokio::time::{Instant, sleep_until};
 
 use super::app::{App, Editing, Task};
 use super::coloring::Colored;
-use super::editor::{Draft, editor};
+use super::editor::sheet;
 use super::ground::{self, Ground, Heard};
 use super::notify;
+use super::pace::Pace;
 use super::signals::{Signal, Signals};
 use super::start::{Start, begin};
 use super::status;
@@ -25,9 +26,10 @@ use super::theme_watch;
 use super::view::{self, ViewCache};
 use super::widget::picker::Ranked;
 use crate::config::Notify;
+use crate::process::named_editor;
 use crate::session::runner::Runner;
 use crate::session::{Clip, Effect, GitOrder, Report};
-use crate::store::BorderFile;
+use crate::store::DeskFile;
 
 /// Reports taken in before the next look at the keyboard.
 const REPORTS_AT_ONCE: usize = 64;
@@ -44,9 +46,6 @@ const KEEP_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Events taken in before the next frame: one notch of the wheel sends several, and a held key even more.
 const EVENTS_AT_ONCE: usize = 64;
-
-/// The shortest time between two frames.
-const FRAME: Duration = Duration::from_millis(16);
 
 /// Runs the app until the user leaves. The exit code is 0, or 128 + n after signal n.
 ///
@@ -82,14 +81,14 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
         ground: Ground::default(),
         notify: start.notify,
         by_command: start.notify_by_command,
-        borders: start.borders.clone(),
+        desk: start.desk.clone(),
         to_edit: None,
     };
     let mut code = stage.perform(tasks, &mut screen)?;
     let _watch = start.themes_folder.clone().map(|folder| theme_watch::follow(folder, stage.themes.0.clone()));
     stage.ask_for_the_ground();
     let mut events = EventStream::new();
-    let (mut dirty, mut next_frame) = (true, Instant::now());
+    let mut pace = Pace::new(Instant::now());
     // When to keep what has changed: some time after the first change, however many follow.
     let mut keep_at: Option<Instant> = None;
     while code.is_none() {
@@ -105,13 +104,13 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
             // The one before may leave a wake-up behind; found together with a key later, that key would wait for the next one.
             // Not before now: its thread may only have begun to wait, and without the wake-up it would hold the keyboard for ever.
             let _ = crossterm::event::poll(Duration::ZERO);
-            dirty = true;
+            pace.changed();
             continue;
         }
         // First of all: a stream that never pauses must not keep the screen from being drawn.
-        if dirty && Instant::now() >= next_frame {
+        if pace.is_due(Instant::now()) {
             stage.draw(&mut screen)?;
-            (dirty, next_frame) = (false, Instant::now() + FRAME);
+            pace.drawn(Instant::now());
             keep_at = keep_at.or(Some(Instant::now() + KEEP));
         }
         if keep_at.is_some_and(|at| Instant::now() >= at) {
@@ -119,19 +118,20 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
             keep_at = None;
         }
         // The spinner is all that moves by itself, and only while there is something to wait for.
-        let next_turn = next_frame + Duration::from_millis(status::TICK);
+        let next_turn = pace.next() + Duration::from_millis(status::TICK);
         tokio::select! {
             biased;
             signal = signals.next() => match signal {
                 Signal::Fatal(number) => code = Some(128 + number),
-                Signal::Stop => { suspend(&mut screen)?; dirty = true; }
-                Signal::Continued => { terminal::enter()?; terminal::clear(&mut screen)?; dirty = true; }
+                Signal::Stop => { suspend(&mut screen)?; pace.changed(); }
+                Signal::Continued => { terminal::enter()?; terminal::clear(&mut screen)?; pace.changed(); }
             },
             event = events.next() => match event {
                 Some(Ok(event)) => {
                     stage.app.desk.now = began.elapsed();
+                    let by_user = matches!(event, Event::Key(_) | Event::Mouse(_) | Event::Paste(_));
                     code = stage.take_events(event, &mut screen)?;
-                    dirty = true;
+                    if by_user { pace.answer(Instant::now()) } else { pace.changed() }
                 }
                 // The terminal is gone: there is nobody left to ask.
                 Some(Err(_)) | None => code = Some(128 + 1),
@@ -144,40 +144,40 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
                     tasks.extend(stage.app.report(report));
                 }
                 code = stage.perform(tasks, &mut screen)?;
-                dirty = true;
+                pace.changed();
             }
             Some(colored) = stage.colored.1.recv() => {
                 stage.cache.coloring.put(colored);
-                dirty = true;
+                pace.changed();
             }
             Some(ranked) = stage.ranked.1.recv() => {
                 let tasks = stage.app.ranked(ranked);
                 code = stage.perform(tasks, &mut screen)?;
-                dirty = true;
+                pace.changed();
             }
             Some((native, clip)) = stage.copied.1.recv() => {
                 stage.app.copied(native, &clip);
-                dirty = true;
+                pace.changed();
             }
             Some(themes) = stage.themes.1.recv() => {
                 stage.app.themes_changed(themes);
-                dirty = true;
+                pace.changed();
             }
-            () = sleep_until(stage.ground.until().unwrap_or(next_frame)), if stage.ground.until().is_some() => {
+            () = sleep_until(stage.ground.until().unwrap_or(pace.next())), if stage.ground.until().is_some() => {
                 let heard = Heard { events: stage.ground.give_up(), light: None };
                 code = stage.hear(heard, &mut screen)?;
-                dirty = true;
+                pace.answer(Instant::now());
             }
-            () = sleep_until(next_frame), if dirty => {}
-            () = sleep_until(next_turn), if stage.app.spins() => dirty = true,
-            () = sleep_until(keep_at.unwrap_or(next_frame)), if keep_at.is_some() => {}
+            () = sleep_until(pace.next()), if pace.is_waiting() => {}
+            () = sleep_until(next_turn), if stage.app.spins() => pace.changed(),
+            () = sleep_until(keep_at.unwrap_or(pace.next())), if keep_at.is_some() => {}
         }
     }
     // What was typed for the app meanwhile comes too late for it.
     let _ = stage.ground.settle(&mut events).await;
     stage.finish_write(&mut incoming, &mut screen).await?;
     drop(guard);
-    stage.keep_borders();
+    stage.keep_arrangement();
     stage.finish_keeping(&mut incoming).await;
     Ok(code.unwrap_or(0))
 }
@@ -200,7 +200,7 @@ struct Stage {
     ground: Ground,
     notify: Notify,
     by_command: bool,
-    borders: Option<BorderFile>,
+    desk: Option<DeskFile>,
     /// What is to be opened in the editor.
     to_edit: Option<Editing>,
 }
@@ -273,8 +273,10 @@ impl Stage {
 
     /// Takes in one event, unless it is the terminal's answer to a question.
     fn take_event(&mut self, event: Event, screen: &mut Screen) -> io::Result<Option<u8>> {
-        if event == Event::FocusGained {
-            self.ask_for_the_ground();
+        match event {
+            Event::FocusGained => self.ask_for_the_ground(),
+            Event::Resize(..) => terminal::announce_keys(),
+            _ => {}
         }
         let heard = self.ground.take(event);
         self.hear(heard, screen)
@@ -309,18 +311,18 @@ impl Stage {
 }
 
 impl Stage {
-    /// Writes down where the borders are, if they were moved. They are no more than a convenience: where they cannot be kept,
+    /// Writes down how the panes are arranged, if that has changed. It is no more than a convenience: where it cannot be kept,
     /// nothing is lost that is worth a word.
-    fn keep_borders(&mut self) {
-        if let (Some(borders), Some(file)) = (self.app.desk.take_moved(), &self.borders) {
-            let _ = file.write(&borders);
+    fn keep_arrangement(&mut self) {
+        if let (Some(arrangement), Some(file)) = (self.app.desk.take_moved(), &self.desk) {
+            let _ = file.write(&arrangement);
         }
     }
 
     /// Hands over what has changed since it was last kept.
     fn keep(&mut self) {
-        if let (Some(borders), Some(file)) = (self.app.desk.take_moved(), self.borders.clone()) {
-            tokio::task::spawn_blocking(move || file.write(&borders));
+        if let (Some(arrangement), Some(file)) = (self.app.desk.take_moved(), self.desk.clone()) {
+            tokio::task::spawn_blocking(move || file.write(&arrangement));
         }
         let order = self.app.session.kept_changes();
         order.into_iter().for_each(|order| self.runner.execute(Effect::Keep(order)));
@@ -376,9 +378,9 @@ impl Stage {
         incoming: &mut mpsc::Receiver<Report>,
         screen: &mut Screen,
     ) -> io::Result<Option<u8>> {
-        let line = editor(start.editor.as_deref(), |name| std::env::var(name).ok());
-        let draft = match Draft::new(what, line) {
-            Ok(draft) => draft,
+        let editor = named_editor(start.session.editor.as_deref(), |name| std::env::var(name).ok());
+        let sheet = match sheet(what, editor) {
+            Ok(sheet) => sheet,
             Err(error) => {
                 let tasks = self.app.edited(what, Err(format!("There is no place for the text: {error}.")));
                 return self.perform(tasks, screen);
@@ -386,13 +388,13 @@ impl Stage {
         };
         terminal::give_back();
         let mut later = Vec::new();
-        let (status, code) = match tokio::process::Command::from(draft.command(&start.folder)).spawn() {
+        let (status, code) = match tokio::process::Command::from(sheet.command(&start.session.folder)).spawn() {
             Ok(child) => self.wait_for_editor(child, signals, incoming, &mut later).await,
             Err(error) => (Err(error), None),
         };
         terminal::enter()?;
         terminal::clear(screen)?;
-        later.extend(self.app.edited(what, draft.result(status)));
+        later.extend(self.app.edited(what, sheet.result(status)));
         Ok(code.or(self.perform(later, screen)?))
     }
 

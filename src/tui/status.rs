@@ -8,14 +8,13 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::act::is_command;
 use super::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use super::app::App;
 use super::theme::Role;
 use super::widget::meter;
 use crate::context::Mode;
 use crate::models::Dollars;
-use crate::session::{Connection, SurveyState};
+use crate::session::{Connection, SurveyState, find_command, is_command};
 use crate::text::{sanitize, width};
 
 /// What turns while something is under way, a step with each tick.
@@ -263,7 +262,13 @@ fn first_keys(app: &App) -> Vec<(&str, &'static str)> {
         let other = other.map(|info| (key(info.action), info.title));
         return std::iter::once(open).chain(other).chain(write).collect();
     }
-    first_key(app).into_iter().collect()
+    let stop = stops_work(app).then(|| Action::Escape.info()).flatten().map(|info| (key(info.action), info.title));
+    stop.into_iter().chain(first_key(app)).collect()
+}
+
+/// Whether Esc stops something here: that is wanted in a hurry, and comes before all else.
+fn stops_work(app: &App) -> bool {
+    app.focus == Pane::Chat && !app.reading.on && !is_reading(app) && app.enabled(Action::Escape)
 }
 
 fn first_key(app: &App) -> Option<(&str, &'static str)> {
@@ -289,8 +294,9 @@ fn table_keys(app: &App) -> impl Iterator<Item = &'static ActionInfo> + '_ {
     // Scrolling is guessed by everybody, and the places in a list by those who use them.
     let told_elsewhere =
         [Action::Write, Action::Help, Action::FocusReview, Action::ScrollUp, Action::ScrollDown, Action::Newline];
-    let is_told =
-        move |action: Action| told_elsewhere.contains(&action) || (action == Action::Escape && is_reading(app));
+    let is_told = move |action: Action| {
+        told_elsewhere.contains(&action) || (action == Action::Escape && (is_reading(app) || stops_work(app)))
+    };
     let has_key = |action: Action| !app.keys.first(action).is_empty();
     let refused = app.focus == Pane::Review && app.refused_here().is_some();
     let is_first =
@@ -315,7 +321,7 @@ fn commands(app: &App, room: usize) -> Option<String> {
     let typed = app.composer.text();
     let is_name = app.completion.is_empty()
         && is_command(&typed)
-        && typed.starts_with('/')
+        && typed.strip_prefix('/').is_some_and(|name| find_command(name).is_err())
         && !typed.contains(char::is_whitespace);
     is_name.then(|| width::clip("no such command; /help lists them", room).into_owned())
 }
@@ -417,6 +423,20 @@ mod tests {
         app.face.animations = true;
         line(&mut app, 39);
         assert!(!app.spins(), "not where nobody sees it");
+    }
+
+    #[test]
+    fn what_stops_work_comes_before_all_other_keys() {
+        let mut app = app();
+        app.session.survey = SurveyState::Done;
+        app.session.send("go");
+        app.news();
+        for columns in [60, 80, 120] {
+            let line = line(&mut app, columns);
+            let first = line.find("Esc cancel").unwrap_or_else(|| panic!("{columns}: {line}"));
+            assert!(["Alt-r", "Tab", "F1"].iter().all(|key| line.find(key).is_none_or(|at| first < at)), "{line}");
+        }
+        assert_eq!(line(&mut app, 160).matches("Esc").count(), 1, "once");
     }
 
     #[test]

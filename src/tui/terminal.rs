@@ -166,7 +166,8 @@ pub fn mouse(on: bool) -> io::Result<()> {
 /// # Errors
 /// The terminal refuses.
 pub fn at_once(draw: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
-    queue!(io::stdout(), BeginSynchronizedUpdate)?;
+    // A terminal that does not wait must not show the cursor running about; the frame shows it again where it belongs.
+    queue!(io::stdout(), BeginSynchronizedUpdate, cursor::Hide)?;
     let drawn = draw();
     // Whatever became of it: a terminal that waits for the end shows nothing more.
     execute!(io::stdout(), EndSynchronizedUpdate)?;
@@ -184,6 +185,22 @@ pub fn clear(screen: &mut Screen) -> io::Result<()> {
     let size = screen.size()?;
     screen.resize(Rect::new(0, 0, size.width, size.height))
 }
+
+/// Has keys that wait in the terminal announced once more.
+///
+/// crossterm waits for changes only. A key that is announced together with a new size is not read with it, and would wait
+/// for the next key. Setting the terminal to what it is set to wakes whoever waits for it. Where that fails, the next
+/// key brings both.
+#[cfg(unix)]
+pub fn announce_keys() {
+    use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+    let input = io::stdin();
+    let _ = tcgetattr(&input).and_then(|now| tcsetattr(&input, OptionalActions::Now, &now));
+}
+
+/// Keys are never announced together with anything else here.
+#[cfg(not(unix))]
+pub fn announce_keys() {}
 
 /// Names the window, if that is not its name already.
 pub fn title(text: &str) {
@@ -289,7 +306,9 @@ pub fn facts(env: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
     }
     let desktop =
         var("WAYLAND_DISPLAY").or_else(|| var("DISPLAY")).is_some() || cfg!(any(windows, target_os = "macos"));
-    let clipboard = if cfg!(feature = "clipboard") && desktop {
+    let clipboard = if var("TERM").is_some_and(|term| term == "dumb") {
+        "none: a dumb terminal takes no escape sequence, so that texts are printed to be copied"
+    } else if cfg!(feature = "clipboard") && desktop {
         "the system's, and through the terminal (OSC 52)"
     } else {
         "through the terminal (OSC 52), where it allows that"
@@ -348,6 +367,16 @@ mod tests {
         let of = |name: &str| facts.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
         assert_eq!((of("terminal"), of("within")), (Some("xterm-256color"), Some("tmux")));
         assert_eq!((of("colours"), of("locale")), (Some("256"), Some("C.UTF-8")));
+    }
+
+    #[test]
+    fn a_dumb_terminal_is_promised_no_clipboard() {
+        let clipboard = |term: &str| {
+            let facts = facts(|name| (name == "TERM").then(|| term.to_owned()));
+            facts.into_iter().find_map(|(name, value)| (name == "clipboard").then_some(value)).unwrap()
+        };
+        assert!(clipboard("dumb").starts_with("none") && !clipboard("dumb").contains("OSC"));
+        assert!(clipboard("xterm").contains("OSC 52"));
     }
 
     #[test]

@@ -2,12 +2,11 @@
 
 use crossterm::event::{Event, KeyEvent};
 
-use super::act::is_command;
 use super::action::{Action, Binding, Pane};
 use super::app::{App, Editing, Task, run};
 use super::key;
 use super::overlay::{Overlay, Reply};
-use crate::session::{Clip, Command, Effect, Level, Report};
+use crate::session::{Clip, Command, Effect, Level, Report, is_command};
 
 impl App {
     /// Takes in a terminal event.
@@ -44,7 +43,6 @@ impl App {
         self.completion.note(&report);
         self.previews.note(&report);
         self.note_for_map(&report);
-        self.reading.note(&report, &self.session.review);
         self.note_shelf(&report);
         let under = matches!(report, Report::Proposed { .. }).then(|| self.under_cursor()).flatten();
         let lost = matches!(report, Report::Reread { .. }).then(|| self.session.review.refused.len());
@@ -70,6 +68,7 @@ impl App {
         self.tell_unseen();
         under.into_iter().for_each(|item| self.find_again(&item));
         tasks.extend(self.sift_anew());
+        tasks.extend(self.ask_why_anew());
         tasks.extend(self.want_look());
         if by_itself {
             self.guard(guarded.as_ref());
@@ -245,7 +244,7 @@ impl App {
             return vec![Task::Quit];
         }
         self.interrupted_once = true;
-        self.hint = "Ctrl-C again leaves".into();
+        self.hint = format!("{} again leaves", self.keys.first(Action::Interrupt));
         Vec::new()
     }
 
@@ -440,7 +439,7 @@ mod tests {
     use super::*;
     use crate::llm::LocalServer;
     use crate::models::Api;
-    use crate::session::{Connection, Session};
+    use crate::session::{Connection, KeepOrder, KeepReport, Session};
     use crate::tui::theme::{ColorDepth, Theme};
 
     fn app() -> App {
@@ -482,6 +481,23 @@ mod tests {
         assert!(matches!(app.overlay, Some(Overlay::Servers(..))));
         press(&mut app, "Esc");
         assert!(app.overlay.is_none() && app.session.servers.is_empty(), "they are offered once");
+    }
+
+    #[test]
+    fn a_command_with_a_message_is_kept_as_a_draft_until_it_is_gone() {
+        let mut app = app();
+        app.report(Report::Kept(KeepReport::Opened(Vec::new())));
+        let mut drafted = |keys: &str| {
+            press(&mut app, keys);
+            match app.session.kept_changes() {
+                Some(KeepOrder::Change(change)) => change.draft,
+                _ => None,
+            }
+        };
+        assert_eq!(drafted("/ a s k"), None, "a name alone is not worth it");
+        assert_eq!(drafted("Space w h y").as_deref(), Some("/ask why"));
+        assert_eq!(drafted("Backspace").as_deref(), Some("/ask wh"));
+        assert_eq!(drafted("Ctrl-u").as_deref(), Some(""));
     }
 
     #[test]

@@ -124,9 +124,9 @@ fn tabs(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
     let narrow = area.width < NARROW;
     let mut column = area.x;
     for (index, pane) in Pane::ALL.into_iter().enumerate() {
-        let counts = app.session.review.counts();
+        let review = &app.session.review;
         let note =
-            if pane == Pane::Review && counts.total() > 0 { format!(" {}", counts.pending) } else { String::new() };
+            if pane == Pane::Review && !review.is_empty() { format!(" {}", review.waiting()) } else { String::new() };
         let style = if pane == app.focus {
             app.theme.style(Role::Accent).add_modifier(Modifier::BOLD | Modifier::REVERSED)
         } else {

@@ -96,7 +96,7 @@ fn edits_without_a_place_are_read_with_the_reason_and_the_nearest_lines() {
             "1 edit without a place; refused tells of it.",
             "review> refused\nrefused edit 1 of 1, harbour.py: no match",
             "quoted:     return lookup(ports, name, strict=True)\nwanted:     return None\n",
-            "This goes to the model:\n1 edit of your answer found no place",
+            "This goes to the model:\nThis is what became of your changes.\n\nThese edits found no place and were left out:",
             "yes or no> yes",
             "1 hunk in 1 file.",
             "Wrote 1 hunk",
@@ -190,7 +190,11 @@ fn hunks_are_changed_noted_on_taken_apart_and_taken_back() {
             "Wrote 1 hunk",
         ],
     );
-    assert!(server.requests()[1].last_message().contains("> +def depth(port):\ncall it harbour"));
+    assert!(
+        server.requests()[1]
+            .last_message()
+            .contains("harbour.py:1 (not decided):\n```diff\n+def depth(port):\n```\ncall it harbour")
+    );
     assert!(repo.read("harbour.py").starts_with("def depth(harbour):\n    return TABLE[harbour]\n"));
 }
 

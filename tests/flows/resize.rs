@@ -1,6 +1,6 @@
 //! The screen changes its size while an answer streams in, and the answer is cancelled.
 
-use super::{REQUEST, answers_keys, harbour_repo, open, quit, search_replace, send, untouched};
+use super::{REQUEST, answers_keys, harbour_repo, open, quit, search_replace, send, untouched, wait_for_draft};
 use crate::support::server::{ModelServer, Step};
 
 const SEEN: &str = "Unknown names get a depth of zero";
@@ -35,6 +35,24 @@ fn a_turn_survives_every_size_of_the_screen() {
     answers_keys(&pty);
     quit(&mut pty);
     untouched(&repo, &["Start the harbour"]);
+}
+
+#[test]
+fn a_key_that_comes_with_a_new_size_does_not_wait_for_the_next_key() {
+    let repo = harbour_repo();
+    let mut pty = open(&repo.path(), None, &[]);
+    let mut typed = String::new();
+    // Each time they have to meet; often enough that they do.
+    for round in 0..60 {
+        typed.push(char::from(b'a' + round % 26));
+        // They meet only where the program waits for both.
+        std::thread::sleep(std::time::Duration::from_millis(150));
+        pty.resize(160 + u16::from(round % 2), 48);
+        pty.type_text(&typed[typed.len() - 1..]);
+        wait_for_draft(&pty, &typed);
+    }
+    pty.key("Ctrl-u");
+    quit(&mut pty);
 }
 
 #[test]

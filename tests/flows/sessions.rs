@@ -104,6 +104,32 @@ fn a_killed_program_loses_no_answer_and_the_answer_can_be_gone_on_with() {
 }
 
 #[test]
+fn what_is_being_written_survives_leaving_and_a_kill_be_it_a_command() {
+    let stage = Stage::new();
+    let server = ModelServer::start(Vec::new());
+    let is_kept = |text: &str| stage.wait_kept(1, |kept| kept.parts.get("draft").is_some_and(|draft| draft == text));
+    let texts = ["Hoist the sails", "/ask why do they fall", "/ask and who hoists them"];
+    let mut pty = stage.open(&server, &[]);
+    for (at, text) in texts.iter().enumerate() {
+        pty.type_text(text);
+        wait_for_draft(&pty, text);
+        if at == 1 {
+            quit(&mut pty);
+        } else {
+            is_kept(text);
+            pty.signal("KILL");
+            pty.wait_exit();
+        }
+        is_kept(text);
+        pty = stage.open(&server, &["--continue"]);
+        wait_for_draft(&pty, text);
+        pty.key("Ctrl-c");
+        pty.wait_until(|screen| !screen.contains(text), "an empty composer");
+    }
+    quit(&mut pty);
+}
+
+#[test]
 fn files_transcript_and_review_are_there_again_and_can_be_written() {
     let stage = Stage::new();
     let server = ModelServer::start(vec![Step::reply(&search_replace())]);

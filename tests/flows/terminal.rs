@@ -70,13 +70,13 @@ fn ctrl_c_empties_the_draft_and_leaves_only_when_pressed_twice() {
     pty.key("Ctrl-c");
     pty.wait_for("Ask or say what to change");
     pty.key("Ctrl-c");
-    pty.wait_for("Ctrl-C again leaves");
+    pty.wait_for("Ctrl-c again leaves");
     pty.type_text("x");
     wait_for_draft(&pty, "x");
     pty.key("Backspace");
     pty.wait_for("Ask or say what to change");
     pty.key("Ctrl-c");
-    pty.wait_for("Ctrl-C again leaves");
+    pty.wait_for("Ctrl-c again leaves");
     pty.key("Ctrl-c");
     assert_eq!(pty.wait_exit().exit_code(), 0);
     assert_eq!(pty.modes_restored(), Ok(()));

@@ -2,7 +2,8 @@
 
 use rhumb::session::Report;
 
-use super::harness::{HARBOUR, Harness, Scene};
+use super::harness::scene::HARBOUR;
+use super::harness::{Harness, Scene};
 use super::snapshot;
 
 const SIZES: [(u16, u16); 2] = [(80, 24), (120, 35)];

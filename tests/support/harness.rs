@@ -5,6 +5,9 @@
 #![allow(dead_code, unreachable_pub, missing_docs)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod due;
+pub mod scene;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,9 +21,7 @@ use rhumb::config::Settings;
 use rhumb::demo;
 use rhumb::llm::{Scripted, ScriptedReply, StreamEvent};
 use rhumb::session::runner::{Line, Outfit, Runner};
-use rhumb::session::{
-    AskEvent, CodebaseReport, Connection, Effect, Failure, FetchOrder, Level, Report, RunOrder, RunReport, Session,
-};
+use rhumb::session::{AskEvent, Connection, Effect, Failure, FetchOrder, Level, Report, RunOrder, RunReport, Session};
 use rhumb::text::width;
 use rhumb::tui::app::{App, Task};
 use rhumb::tui::key;
@@ -30,266 +31,14 @@ use rhumb::workspace::Root;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
+use due::Due;
+pub use scene::Scene;
+
 /// How long the runner may take for something that must come. Far more than it needs; a test that passes never waits.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The pace of a provider that never answers.
-const NEVER: Duration = Duration::from_secs(86_400);
-
 /// What stands in a screen instead of the id of a commit, which depends on the time.
 const COMMIT: &str = "c0ffee0";
-
-/// The files of the small repository.
-pub const HARBOUR: &[(&str, &str)] = &[
-    ("README.md", "# harbour\n\nWho lies where, and for how long.\n"),
-    (
-        "harbour/berth.py",
-        "\"\"\"Berths and the ships in them.\"\"\"\n\nfrom .ship import Ship\n\n\nclass Berth:\n    \"\"\"One place at the quay.\"\"\"\n\n    \
-         def __init__(self, length):\n        self.length = length\n        self.ship = None\n\n    \
-         def fits(self, ship: Ship) -> bool:\n        return ship.length < self.length\n\n    \
-         def moor(self, ship: Ship):\n        if not self.fits(ship):\n            raise ValueError(\"too long\")\n        \
-         self.ship = ship\n\n    def leave(self):\n        self.ship = None\n",
-    ),
-    (
-        "harbour/ship.py",
-        "\"\"\"Ships.\"\"\"\n\n\nclass Ship:\n    def __init__(self, name, length):\n        self.name = name\n        \
-         self.length = length\n",
-    ),
-    (
-        "tests/test_berth.py",
-        "from harbour.berth import Berth\nfrom harbour.ship import Ship\n\n\ndef test_a_ship_moors():\n    \
-         berth = Berth(30)\n    berth.moor(Ship(\"Anna\", 20))\n    assert berth.ship.name == \"Anna\"\n",
-    ),
-];
-
-/// What a harness starts with.
-pub struct Scene {
-    files: Vec<(String, String)>,
-    git: bool,
-    root: String,
-    connection: Connection,
-    /// Recorded replies; `None` is a provider that never answers, so that a test can stream by hand.
-    replies: Option<Vec<ScriptedReply>>,
-    chat_files: Vec<String>,
-    draft: String,
-    settings: Settings,
-    depth: ColorDepth,
-    sealed: bool,
-}
-
-impl Scene {
-    /// The small repository and nobody to ask.
-    pub fn harbour() -> Self {
-        Self {
-            files: owned(HARBOUR),
-            git: true,
-            root: "harbour".into(),
-            connection: Connection::None,
-            replies: None,
-            chat_files: Vec::new(),
-            draft: String::new(),
-            settings: Settings::default(),
-            depth: ColorDepth::True,
-            sealed: false,
-        }
-    }
-
-    /// What `rhumb demo` shows.
-    pub fn demo() -> Self {
-        let replies = demo::replies().into_iter().map(|(words, reply)| ScriptedReply {
-            match_words: words.into_iter().map(str::to_owned).collect(),
-            reply: reply.to_owned(),
-        });
-        Self {
-            files: owned(demo::files()),
-            root: "demo".into(),
-            connection: Connection::Demo,
-            replies: Some(replies.collect()),
-            chat_files: demo::FIRST_FILES.iter().map(|path| (*path).to_owned()).collect(),
-            draft: demo::FIRST_MESSAGE.into(),
-            settings: Settings { context_window: Some(32_768), ..Settings::default() },
-            ..Self::harbour()
-        }
-    }
-
-    /// A model that gives this reply to everything.
-    #[must_use]
-    pub fn replying(mut self, reply: &str) -> Self {
-        self.replies = Some(vec![ScriptedReply { match_words: Vec::new(), reply: reply.into() }]);
-        self.named()
-    }
-
-    /// A model that is asked and never answers: the test does, with [`Harness::stream`].
-    #[must_use]
-    pub fn silent(mut self) -> Self {
-        self.replies = None;
-        self.named()
-    }
-
-    fn named(mut self) -> Self {
-        self.connection = Connection::Remote { model: "gpt-4o".into(), host: "api.example.org".into() };
-        self
-    }
-
-    /// One more file in the repository.
-    #[must_use]
-    pub fn file(mut self, path: &str, text: &str) -> Self {
-        self.files.retain(|(known, _)| known != path);
-        self.files.push((path.into(), text.into()));
-        self
-    }
-
-    /// Files in the chat from the start.
-    #[must_use]
-    pub fn chat(mut self, paths: &[&str]) -> Self {
-        self.chat_files = paths.iter().map(|path| (*path).to_owned()).collect();
-        self
-    }
-
-    /// Commands that it would run are not run.
-    #[must_use]
-    pub fn sealed(mut self) -> Self {
-        self.sealed = true;
-        self
-    }
-
-    /// A plain folder, which is faster to make.
-    #[must_use]
-    pub fn without_git(mut self) -> Self {
-        self.git = false;
-        self
-    }
-
-    /// The window of the model in tokens.
-    #[must_use]
-    pub fn window(mut self, tokens: usize) -> Self {
-        self.settings.context_window = Some(tokens);
-        self
-    }
-
-    /// Colours that the terminal has.
-    #[must_use]
-    pub fn depth(mut self, depth: ColorDepth) -> Self {
-        self.depth = depth;
-        self
-    }
-
-    /// Opens the app and waits until the repository is read and the next request measured.
-    pub fn open(self, width: u16, height: u16) -> Harness {
-        let folder = tempfile::tempdir().expect("a folder for the repository");
-        for (path, text) in &self.files {
-            let path = folder.path().join(path);
-            std::fs::create_dir_all(path.parent().expect("a folder")).expect("make folders");
-            std::fs::write(&path, text).unwrap_or_else(|error| panic!("write {}: {error}", path.display()));
-        }
-        if self.git {
-            rhumb::git::init(folder.path(), "Mira Keel", "mira@example.org", "Start").expect("a repository");
-        }
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
-        let answers = self.replies.is_some();
-        let model = match &self.connection {
-            Connection::None => None,
-            Connection::Demo => Some("demo".to_owned()),
-            Connection::Remote { model, .. } => Some(model.clone()),
-        };
-        let pace = if answers { Duration::ZERO } else { NEVER };
-        let provider = Arc::new(Scripted::new(self.replies.unwrap_or_default(), pace));
-        let line = model.map(|model| Line::new(provider, model));
-        let root = Root::at(folder.path()).expect("a root");
-        let (sender, reports) = mpsc::channel(256);
-        let runner = Runner::new(root, Outfit::new(self.settings), line, sender);
-        let theme = Theme::builtin("rhumb-dark", self.depth).expect("the theme");
-        let (session, effects) = Session::start(self.connection);
-        let (app, tasks) = App::start(session, effects, theme, self.root);
-        let mut harness = Harness {
-            app,
-            cache: ViewCache::default(),
-            wanted: Vec::new(),
-            terminal: Terminal::new(TestBackend::new(width, height)).expect("a test terminal"),
-            runner,
-            reports,
-            due: Due { answers, ..Due::default() },
-            commits: Vec::new(),
-            copied: Vec::new(),
-            fetches: Vec::new(),
-            quit: false,
-            written: BTreeSet::new(),
-            sealed: self.sealed,
-            runtime,
-            folder,
-        };
-        harness.perform(tasks);
-        if !self.chat_files.is_empty() {
-            let effects = harness.app.session.add_files(&self.chat_files, false);
-            harness.run(effects);
-        }
-        if !self.draft.is_empty() {
-            harness.app.composer.set(&self.draft);
-            let effects = harness.app.session.draft_changed(&self.draft);
-            harness.run(effects);
-        }
-        harness.settle();
-        harness
-    }
-}
-
-fn owned(files: &[(&str, &str)]) -> Vec<(String, String)> {
-    files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
-}
-
-/// What the runner still owes.
-#[derive(Default)]
-struct Due {
-    /// Whether there is a provider that ends its answers.
-    answers: bool,
-    survey: bool,
-    /// The newest measurement asked for.
-    measure: Option<u64>,
-    /// The turn that will end by itself.
-    turn: Option<u64>,
-    /// Reports that come once for each order.
-    others: usize,
-}
-
-impl Due {
-    fn add(&mut self, effect: &Effect) {
-        match effect {
-            Effect::Survey | Effect::ReadOn => self.survey = true,
-            Effect::StopReading => {}
-            Effect::Measure(order) => self.measure = Some(order.generation),
-            Effect::Ask(order) => self.turn = self.answers.then_some(order.generation),
-            Effect::Reread(paths) => self.others += paths.len(),
-            // The job says so itself when it is done.
-            Effect::Run(RunOrder::Stop(_)) => {}
-            // A turn that is stopped may end without a word.
-            Effect::Cancel => self.turn = None,
-            Effect::Fetch(_) => {}
-            _ => self.others += 1,
-        }
-    }
-
-    fn settle(&mut self, report: &Report) {
-        match report {
-            Report::Surveyed { .. } => self.survey = false,
-            Report::Measured { generation, .. } if self.measure == Some(*generation) => self.measure = None,
-            Report::SurveyProgress { .. }
-            | Report::LeftOut { .. }
-            | Report::Listed(_)
-            | Report::Head(_)
-            | Report::Symbols(_)
-            | Report::Codebase(CodebaseReport::Status { .. }) => {}
-            Report::Measured { .. } | Report::Asked { .. } => {}
-            Report::Ran(report) if !matches!(report, RunReport::Done { .. }) => {}
-            Report::Ended { turn, .. } | Report::Unsent { turn, .. } => self.turn = self.turn.filter(|due| due != turn),
-            _ => self.others = self.others.saturating_sub(1),
-        }
-    }
-
-    fn anything(&self) -> bool {
-        self.survey || self.measure.is_some() || self.turn.is_some() || self.others > 0
-    }
-}
 
 /// The app on a screen that only the test sees.
 pub struct Harness {
@@ -580,6 +329,12 @@ impl Harness {
     /// What stands in a cell.
     pub fn cell(&self, x: u16, y: u16) -> &str {
         self.terminal.backend().buffer()[(x, y)].symbol()
+    }
+
+    /// Where the cursor of the terminal stands; `None` while it is hidden.
+    pub fn cursor(&self) -> Option<(u16, u16)> {
+        let backend = self.terminal.backend();
+        backend.cursor_visible().then(|| (backend.cursor_position().x, backend.cursor_position().y))
     }
 
     /// The style of a cell.

@@ -5,11 +5,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod attacks;
+pub mod embedding_server;
 pub mod escapes;
 #[cfg(unix)]
 pub mod pty;
 pub mod repo;
 pub mod server;
+pub mod tiny_model;
 
 use std::time::Duration;
 

@@ -12,6 +12,7 @@ use super::shown::Shown;
 use crate::bench::mean::Mean;
 use crate::git::{Checkout, GitError};
 use crate::repo_map::{MapRequest, Ranking, RepoMap, TagGraph, Weights};
+use crate::retrieval::{Question, SearchWeights, search};
 use crate::session::runner::{Survey, SurveyStart, survey};
 use crate::store::MapStore;
 use crate::tokens::{LineMemo, TokenCounter, counter_for_model};
@@ -19,6 +20,9 @@ use crate::workspace::{Root, WorkspaceError};
 
 /// The model whose tokens are counted.
 const MODEL: &str = "gpt-4";
+
+/// Passages that are searched for: enough for ten files.
+const PASSAGES: usize = 50;
 
 /// A case cannot be run.
 #[derive(Debug, thiserror::Error)]
@@ -102,6 +106,21 @@ impl Variant {
     /// How early they stand there.
     pub fn ndcg_at_ten(&self) -> f64 {
         self.gain.value()
+    }
+
+    /// The files of the passages that the search finds for a case, best first, each once.
+    fn searched(&self, case: &Case, graph: &Arc<TagGraph>) -> Vec<Arc<str>> {
+        let weights = match &self.without {
+            Some(signal) => SearchWeights::default().without(signal),
+            None => SearchWeights::default(),
+        };
+        let mut files: Vec<Arc<str>> = Vec::new();
+        for hit in search(graph, &Question::new(&case.query, PASSAGES), &weights) {
+            if !files.contains(&hit.path) {
+                files.push(hit.path);
+            }
+        }
+        files
     }
 
     fn weights(&self) -> Weights {
@@ -195,8 +214,10 @@ impl<'b> ContextBench<'b> {
                 variant.recall.entry((task, budget)).or_default().add(&shown, &gold, &symbols);
                 variant.over += usize::from(self.exact.count(&map.text) > budget);
                 if task == Task::All && nth == 0 {
-                    variant.found.add(recall_at_ten(&ranked, &gold));
-                    variant.gain.add(ndcg_at_ten(&ranked, &gold));
+                    let files = variant.searched(case, &graph);
+                    let files: Vec<&str> = files.iter().map(|path| &**path).collect();
+                    variant.found.add(recall_at_ten(&files, &gold));
+                    variant.gain.add(ndcg_at_ten(&files, &gold));
                 }
             }
         }

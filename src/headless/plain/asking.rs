@@ -196,7 +196,7 @@ impl Desk {
         match what {
             Confirm::Write => self.write_now(),
             Confirm::Abandon => self.session.abandon_review(),
-            Confirm::SendBack(text) => self.send_for_changes(&text),
+            Confirm::SendBack(text) => self.send_feedback(&text),
         }
     }
 

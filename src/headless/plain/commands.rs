@@ -5,9 +5,8 @@ use super::desk::{Desk, Editing};
 use super::hunks;
 use super::input::QUOTES;
 use super::words::is_no_message;
-use crate::context::Mode;
 use crate::error::ErrorKind;
-use crate::session::{Command, CommandError, Connection, CustomUse, Effect, LookOrder, parse_command};
+use crate::session::{Command, Effect, Level, LookOrder, Meant, is_command};
 
 /// A command of this mode.
 pub(super) struct OwnCommand {
@@ -39,17 +38,6 @@ pub(super) const OWN: &[OwnCommand] = &[
 
 /// Files that are listed at most.
 const MOST_FILES: usize = 200;
-
-/// Whether a message is meant as a command, as in the app: one line that begins with a slash or with `!`, and neither a comment of a
-/// programming language nor the path of a file. What a mode takes is a message, so it may have more lines.
-fn is_command(text: &str) -> bool {
-    let one_line = !text.trim_end().contains('\n');
-    let name = text.strip_prefix('/').and_then(|line| line.split(char::is_whitespace).next());
-    let slash = name.is_some_and(|name| !name.contains('/') && !name.starts_with('*'));
-    let bang = text.starts_with('!') && !text.starts_with("![");
-    let is_mode = name.is_some_and(|name| Mode::CHOICES.iter().any(|mode| mode.name() == name));
-    is_mode || (one_line && (slash || bang))
-}
 
 impl Desk {
     /// Takes a line for what it answers.
@@ -126,67 +114,30 @@ impl Desk {
         self.perform(effects);
     }
 
-    /// Carries a line out that begins with a slash or `!`.
+    /// Carries a line out that begins with a slash or `!`. The commands of this mode come before those of files.
     fn run_line(&mut self, line: &str) {
-        let line = line.trim();
-        if line.starts_with('!') {
-            return self.run_parsed(parse_command(line));
-        }
-        let typed = line.trim_start_matches('/');
-        let (name, rest) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
-        if OWN.iter().any(|own| own.name == name) {
-            return self.own_command(name, rest.trim());
-        }
-        let others: Vec<&str> = OWN.iter().map(|own| own.name).collect();
-        let found = match self.session.find_any_command(name, &others) {
-            Ok(found) => found,
-            Err(error) => return self.run_parsed(Err(error)),
-        };
-        match self.session.use_custom(&found, rest.trim()) {
-            Some(Ok(what)) => self.run_custom(what),
-            Some(Err(error)) => self.run_parsed(Err(error)),
-            None => self.run_parsed(parse_command(&format!("/{found} {rest}"))),
-        }
-    }
-
-    fn run_parsed(&mut self, command: Result<Command, CommandError>) {
-        match command {
-            Ok(command) if self.must_wait(&command) => self.held = Some(command),
-            Ok(command) => self.command(command),
-            Err(error) => {
-                self.session.tell(crate::session::Level::Error, error.to_string(), error.hint());
-                self.failed = Some(ErrorKind::Usage);
-            }
-        }
-    }
-
-    /// Does what the command of a file comes to.
-    fn run_custom(&mut self, what: CustomUse) {
-        match what {
-            CustomUse::Show(message) => {
+        let own: Vec<&'static str> = OWN.iter().map(|own| own.name).collect();
+        match self.session.understand(line, &own) {
+            Ok(Meant::Own(name, rest)) => self.own_command(name, &rest),
+            Ok(Meant::Command(command)) if self.must_wait(&command) => self.held = Some(command),
+            Ok(Meant::Command(command)) => self.command(command),
+            Ok(Meant::Show(message)) => {
                 self.tell();
                 self.read("The message", &message);
                 self.session.returned_draft = Some(message);
             }
-            CustomUse::Send { mode, model, message } => {
-                if let Some(model) = model.filter(|model| !self.is_asking(model)) {
-                    // The connection may take its time: the message waits for it.
-                    let effects = self.session.use_model(model);
-                    self.perform(effects);
-                    self.session.returned_draft = Some(message);
-                    return;
-                }
-                match mode {
-                    Some(mode) => self.command(Command::Mode { mode, message }),
-                    None => self.send(&message),
-                }
+            Ok(Meant::Switch { model, message }) => {
+                // The connection may take its time: the message waits for it.
+                let effects = self.session.use_model(model);
+                self.perform(effects);
+                self.session.returned_draft = Some(message);
+            }
+            Ok(Meant::Send(message)) => self.send(&message),
+            Err(error) => {
+                self.session.tell(Level::Error, error.to_string(), error.hint());
+                self.failed = Some(ErrorKind::Usage);
             }
         }
-    }
-
-    fn is_asking(&self, name: &str) -> bool {
-        let is_it = |model: &str| model == name || name.ends_with(&format!("/{model}"));
-        matches!(&self.session.connection, Connection::Remote { model, .. } if is_it(model))
     }
 
     /// Carries a command out. What is about the screen has its answer here.
@@ -337,11 +288,5 @@ mod tests {
         for own in OWN {
             assert!(COMMANDS.iter().all(|info| info.name != own.name), "{}", own.name);
         }
-    }
-
-    #[test]
-    fn a_path_or_a_comment_is_a_message() {
-        assert!(is_command("/add x") && is_command("!ls") && is_command("/ask a\nb"));
-        assert!(!is_command("/etc/hosts is odd") && !is_command("// why?") && !is_command("/add x\ny"));
     }
 }

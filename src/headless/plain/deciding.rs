@@ -1,14 +1,12 @@
 //! The review in lines: hunks are read out, decided by number, changed, noted on, and written.
 
 use super::asking::Confirm;
-use super::back;
 use super::desk::{Desk, Editing};
 use super::hunks::{self, body, heading, standing, summary};
 use super::words::{Word, parse};
-use crate::context::Mode;
 use crate::edit::FileChange;
+use crate::error::ErrorKind;
 use crate::review::{Composed, Decision, FileReview, HunkId, Place};
-use crate::session::Command;
 use crate::text::lines;
 
 /// Lines of a proposal that are read out by themselves; of the hunks after them the headings are.
@@ -238,7 +236,7 @@ impl Desk {
     }
 
     fn send_back(&mut self) {
-        let Some(text) = back::message(&self.session.review) else {
+        let Some(text) = self.session.feedback() else {
             self.voice.line("Nothing was noted, rejected or refused, so there is nothing to send.");
             return;
         };
@@ -249,10 +247,14 @@ impl Desk {
         self.confirm = Some(Confirm::SendBack(text));
     }
 
-    /// Sends a message that asks for changes, whatever the mode is.
-    pub(super) fn send_for_changes(&mut self, text: &str) {
+    /// Sends what was said of the review, in whatever mode the conversation is.
+    pub(super) fn send_feedback(&mut self, text: &str) {
         self.told.typed = Some(text.to_owned());
-        let effects = self.session.command(Command::Mode { mode: Mode::Code, message: text.to_owned() });
+        let (sent, effects) = self.session.send_feedback(text);
+        if !sent {
+            self.told.typed = None;
+            self.failed = Some(ErrorKind::Usage);
+        }
         self.perform(effects);
     }
 

@@ -16,6 +16,7 @@ use crate::error::ErrorKind;
 use crate::review::HunkId;
 use crate::session::runner::Runner;
 use crate::session::{AskEvent, Command, Effect, KeepReport, Question, Report, RunReport, Session, Stage, SurveyState};
+use crate::text::thousands;
 
 /// What is to be opened in the editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -465,28 +466,5 @@ impl Desk {
             None => " Sessions are not kept, so it is gone.".to_owned(),
         };
         self.voice.line(&(text + &kept));
-    }
-}
-
-/// `12,345`
-pub(super) fn thousands(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn large_numbers_are_read_in_groups() {
-        assert_eq!([0, 999, 1_000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
     }
 }

@@ -5,7 +5,6 @@
 
 mod answer;
 mod asking;
-mod back;
 mod commands;
 mod deciding;
 mod desk;
@@ -22,21 +21,16 @@ mod voice;
 mod words;
 
 use std::io::{self, IsTerminal as _};
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-use crate::models::{Dollars, Model};
-use crate::repo_map::Refresh;
+use crate::process::{Sheet, named_editor};
 use crate::session::runner::Runner;
-use crate::session::{
-    Command, Connection, Effect, GitOrder, Level, LookOrder, ModeRules, Report, Session, WhichSession,
-};
+use crate::session::{Connection, Effect, GitOrder, Level, Report, SessionStart};
 use desk::{Desk, Editing};
-use editor::{Sheet, editor, sheet_name};
+use editor::{open, sheet_name};
 use input::Keyboard;
 use signals::{Signal, Signals};
 use voice::Voice;
@@ -55,42 +49,10 @@ const KEEP_PATIENCE: Duration = Duration::from_secs(5);
 
 /// What it starts with.
 pub struct PlainStart {
-    /// Who answers.
-    pub connection: Connection,
-    /// The name of the root.
-    pub root: String,
-    /// The root, for the editor to start in.
-    pub folder: PathBuf,
+    /// The conversation.
+    pub session: SessionStart,
     /// Why there is no screen, where nobody asked for that.
     pub reason: Option<String>,
-    /// A first draft.
-    pub draft: String,
-    /// Files in the chat from the start.
-    pub files: Vec<String>,
-    /// Files to read and not to change from the start.
-    pub read: Vec<String>,
-    /// When the repo map is made anew.
-    pub map_refresh: Refresh,
-    /// How often edits that found no place go back to the model by themselves.
-    pub edit_rounds: usize,
-    /// How often what checks found goes back by itself.
-    pub verify_rounds: usize,
-    /// Whether commands that the model suggests are offered.
-    pub suggest_commands: bool,
-    /// The editor, if the settings name one.
-    pub editor: Option<String>,
-    /// What the settings say of modes, and of files that somebody names.
-    pub rules: ModeRules,
-    /// The most that may be spent in this session.
-    pub spending_cap: Option<Dollars>,
-    /// What is known of the model that answers.
-    pub facts: Option<Arc<Model>>,
-    /// An earlier session to go on with.
-    pub resume: Option<WhichSession>,
-    /// Notices to begin with: text and hint.
-    pub notices: Vec<(String, String)>,
-    /// Whether comments for the model in files are followed from the start.
-    pub watch: bool,
     /// Whether a write is committed.
     pub commits: bool,
     /// What is known of the terminal: what, and how it is.
@@ -153,50 +115,29 @@ impl Drop for Commands {
 }
 
 fn begin(start: &PlainStart, runner: Runner) -> Desk {
-    let (mut session, effects) = Session::start(start.connection.clone());
-    session.edit_rounds = start.edit_rounds;
-    session.processes.rounds = start.verify_rounds;
-    session.processes.suggestions = start.suggest_commands;
-    session.rules = start.rules;
-    session.spending_cap = start.spending_cap;
-    session.standing.clone_from(&start.read);
-    session.facts.clone_from(&start.facts);
+    let (session, effects) = start.session.begin();
     let is_typed = io::stdin().is_terminal();
     let mut desk = Desk::new(session, runner, Voice::new(Box::new(io::stdout()), !is_typed), is_typed);
     desk.terminal.clone_from(&start.terminal);
-    desk.folder.clone_from(&start.folder);
+    desk.folder.clone_from(&start.session.folder);
     desk.commits = start.commits;
     greet(&mut desk.voice, start);
-    for (text, hint) in &start.notices {
-        desk.session.tell(Level::Warning, text, hint);
-    }
-    let mut all = effects;
-    all.push(Effect::Look(LookOrder::Commands));
-    all.extend(desk.session.keep(start.resume.clone()));
-    all.extend(desk.session.set_map_refresh(start.map_refresh));
-    if start.watch {
-        all.extend(desk.session.command(Command::Watch(Some(true))));
-    }
-    for (files, read_only) in [(&start.files, false), (&start.read, true)] {
-        if !files.is_empty() {
-            all.extend(desk.session.add_files(files, read_only));
-        }
-    }
-    desk.session.outside.inserts.extend(Some(start.draft.clone()).filter(|draft| !draft.is_empty()));
-    desk.perform(all);
+    let draft = &start.session.draft;
+    desk.session.outside.inserts.extend((!draft.is_empty()).then(|| draft.clone()));
+    desk.perform(effects);
     desk
 }
 
 fn greet(voice: &mut Voice, start: &PlainStart) {
     let reason = start.reason.iter().map(|reason| format!("{reason}, so this is the line mode (rhumb --plain)."));
     voice.lines(reason);
-    let who = match &start.connection {
+    let who = match &start.session.connection {
         Connection::None => "no model is connected".to_owned(),
         Connection::Demo => "the demo answers".to_owned(),
         Connection::Remote { model, host } if model.is_empty() => format!("no model is named at {host}"),
         Connection::Remote { model, host } => format!("{model} at {host} answers"),
     };
-    voice.line(&format!("rhumb {} in lines. {}: {who}.", env!("CARGO_PKG_VERSION"), start.root));
+    voice.line(&format!("rhumb {} in lines. {}: {who}.", env!("CARGO_PKG_VERSION"), start.session.root));
     voice.line("hint: /help lists what can be typed, Ctrl-C stops, /quit leaves.");
 }
 
@@ -266,7 +207,7 @@ impl Desk {
         incoming: &mut mpsc::Receiver<Report>,
         signals: &mut Signals,
     ) {
-        let line = editor(start.editor.as_deref(), |name| std::env::var(name).ok());
+        let editor = named_editor(start.session.editor.as_deref(), |name| std::env::var(name).ok());
         let (name, text) = match &what {
             Editing::Draft(text) => ("message.md".to_owned(), text.clone()),
             Editing::Hunk(id) => match self.hunk_text(*id) {
@@ -275,14 +216,14 @@ impl Desk {
             },
         };
         let mut later = Vec::new();
-        let result = match Sheet::new(&name, &text) {
+        let result = match Sheet::of_text(&name, &text, 1, editor) {
             Err(error) => Err(format!("There is no place for the text: {error}.")),
             Ok(sheet) => {
-                let status = match sheet.open(&line, &self.folder) {
+                let status = match open(&sheet, &self.folder) {
                     Ok(child) => wait(child, incoming, signals, &mut later, &mut self.leaving).await,
                     Err(error) => Err(error),
                 };
-                sheet.result(&line, status)
+                sheet.result(status)
             }
         };
         match (what, result) {

@@ -5,18 +5,8 @@ use crate::session::SettingRow;
 /// What names a key or a place on the screen, and what is typed here instead. The longer ones come first.
 #[rustfmt::skip] // a table
 const PHRASES: &[(&str, &str)] = &[
-    ("F3 copies the whole prompt for a chat window, F4 takes the pasted reply into review; F2 looks for a model server on this machine",
-     "/copy-context prints the whole prompt for a chat window, /paste takes the reply into review; /servers looks for a model server on this machine"),
-    ("copy the prompt with F3", "print the prompt with /copy-context"),
-    ("then paste again with F4", "then /paste again"),
-    ("then press F4 here", "then type /paste here and put it in"),
     ("the prompt can be copied and a reply pasted", "the prompt can be printed and a reply put in"),
-    ("F2 looks for", "/servers looks for"),
-    ("look again with F2", "look again with /servers"),
-    ("F5 shows it as it will be sent", "/prompt prints it as it will be sent"),
-    ("F5 shows what is sent", "/prompt prints what is sent"),
     ("the context pane shows what is left of it", "/tokens says what is left of it"),
-    ("Ctrl-P opens the file picker", "/files WORD lists the files with that word in their path"),
     ("Esc cancels the turn", "Ctrl-C stops the turn"),
     ("Esc stops that", "Ctrl-C stops that"),
     ("It is in the composer again; Enter sends it", "It is the draft again; /send sends it"),
@@ -29,10 +19,11 @@ const PHRASES: &[(&str, &str)] = &[
     ("back into the composer, to change it and send it again", "back as the draft: /editor changes it, /send sends it"),
     ("Enter sends it", "/send sends it"),
     ("y accepts a hunk, Y a file, gy everything", "1 accepts hunk 1, all accepts everything"),
-    ("then write again with w", "then write again"),
     ("The review says why, with the nearest places where there are any", "In the review, refused says why, with the nearest places where there are any"),
-    ("; it is shown at the top of the review", "; refused tells of it"),
-    ("; they are shown at the top of the review", "; refused tells of them"),
+    ("; the conflict is shown at the top of the review", "; refused tells of it"),
+    ("; the conflicts are shown at the top of the review", "; refused tells of them"),
+    ("; the top of the review shows what was lost", "; refused tells what was lost"),
+    ("The conflicts stand at the top of the review", "In the review, refused reads the conflicts"),
     (" Tab completes it.", ""),
     ("Type more of its name;", "Type more of its name."),
     ("copy the last answer", "print the last answer as it came, to be copied"),
@@ -83,23 +74,49 @@ pub(super) fn detail(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
-    #[test]
-    fn hints_name_no_key_of_the_screen() {
-        for hint in [
-            "Esc cancels the turn; then send again.",
-            "F3 copies the whole prompt for a chat window, F4 takes the pasted reply into review; F2 looks for a model \
-             server on this machine; or start with --base-url and --model.",
-            "It is in the composer again; Enter sends it.",
-            "Type more of its name; Tab completes it.",
-            "Try 1 of 3; the context pane shows what is left of it.",
-        ] {
-            let said = in_words(hint);
-            for word in ["Esc", "F2", "F3", "F4", "Enter", "Tab", "pane", "composer"] {
-                assert!(!said.contains(word), "{said}");
+    /// The texts in the sources of the session, tests and comments aside.
+    fn said() -> Vec<String> {
+        let mut files = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src/session")];
+        let mut said = Vec::new();
+        while let Some(path) = files.pop() {
+            if let Ok(folder) = path.read_dir() {
+                files.extend(folder.map(|entry| entry.unwrap().path()));
+                continue;
             }
+            if path.to_string_lossy().contains("tests") {
+                continue;
+            }
+            let source = std::fs::read_to_string(&path).unwrap();
+            let source = source.split("#[cfg(test)]").next().unwrap_or_default();
+            let code: Vec<&str> = source.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+            // The line of a text that goes on ends with a backslash.
+            let code = code.join("\n").replace("\\\"", "'");
+            let code = code.split("\\\n").map(str::trim_start).collect::<String>();
+            said.extend(code.split('"').skip(1).step_by(2).map(str::to_owned));
         }
+        assert!(said.len() > 1_000, "the sources are read");
+        said
+    }
+
+    #[test]
+    fn nothing_that_the_session_says_names_a_key_or_a_place_of_the_screen() {
+        let keys = ["Esc ", "Enter ", "Tab ", "Alt-", "Ctrl-P", "F1 ", "F2", "F3", "F4", "F5", "F6"];
+        let places = ["composer", "context pane", "review pane", "top of the review"];
+        let is_of_screen = |text: &String| keys.iter().chain(&places).any(|word| text.contains(word));
+        let left: Vec<String> = said().iter().map(|text| in_words(text)).filter(is_of_screen).collect();
+        assert_eq!(left, [""; 0]);
+    }
+
+    #[test]
+    fn every_phrase_that_has_other_words_here_is_still_said() {
+        let said = said();
+        let is_dead = |phrase: &&str| said.iter().all(|text| !text.contains(phrase));
+        let dead: Vec<&str> = PHRASES.iter().map(|(phrase, _)| *phrase).filter(is_dead).collect();
+        assert_eq!(dead, [""; 0]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::place::{Place, Slot};
 use super::sieve::{begins, best, file_name, sift};
-use super::{Argument, COMMANDS};
+use super::{Argument, COMMANDS, INDEX_WORDS};
 use crate::config::{EFFORTS, SETTINGS};
 use crate::context::{CODEBASE, PassagePlace};
 use crate::edit::EditFormat;
@@ -252,6 +252,7 @@ fn arguments(takes: Argument, command: &str, session: &Session) -> Vec<Pair> {
             std::iter::once(all).chain(session.codebase.places.iter().map(place)).collect()
         }
         Argument::Text if command == "watch" => words(&["on", "off"]),
+        Argument::Text if command == "index" => words(&INDEX_WORDS),
         Argument::Text if command == "settings" => {
             SETTINGS.iter().map(|setting| (setting.name.to_owned(), setting.help.to_owned())).collect()
         }

@@ -10,6 +10,7 @@ pub use place::{Place, Slot, place};
 pub use table::{Argument, COMMANDS, Group};
 
 use super::codebase::PassageChoice;
+use super::indexing::IndexCommand;
 use crate::config::EFFORTS;
 use crate::context::Mode;
 use crate::edit::EditFormat;
@@ -93,6 +94,8 @@ pub enum Command {
     Pin(Vec<String>),
     /// Keep files out of the map, or no more; all back in without a name.
     Ban(Vec<String>),
+    /// Show or make the index of meanings.
+    Index(IndexCommand),
     /// Copy the last answer.
     Copy,
     /// Copy the prompt.
@@ -223,6 +226,7 @@ impl CommandError {
 /// # Errors
 /// There is none, or more than one.
 pub fn find_command(name: &str) -> Result<&'static CommandInfo, CommandError> {
+    let name = OTHER_NAMES.iter().find(|(other, _)| *other == name).map_or(name, |(_, own)| own);
     if let Some(info) = COMMANDS.iter().find(|info| info.name == name) {
         return Ok(info);
     }
@@ -236,6 +240,9 @@ pub fn find_command(name: &str) -> Result<&'static CommandInfo, CommandError> {
         }),
     }
 }
+
+/// What commands are called by mistake, and the command that is meant.
+const OTHER_NAMES: [(&str, &str); 1] = [("themes", "theme")];
 
 /// Reads a line that begins with a slash, or with `!` and a command line. Names with spaces are quoted as in a shell.
 ///
@@ -307,6 +314,7 @@ fn parse(info: &'static CommandInfo, rest: &str) -> Result<Command, CommandError
         )),
         "pin" => Command::Pin(some_words()?),
         "ban" => Command::Ban(words()?),
+        "index" => Command::Index(index_command(rest).ok_or_else(|| wrong(&none_of(rest, INDEX_WORDS)))?),
         "copy" => Command::Copy,
         "copy-context" => Command::CopyContext,
         "paste" => Command::Paste(perhaps(rest)),
@@ -346,6 +354,21 @@ fn parse(info: &'static CommandInfo, rest: &str) -> Result<Command, CommandError
         "report" => Command::Report(rest.to_owned()),
         "servers" => Command::Servers,
         _ => Command::Quit,
+    })
+}
+
+/// What `/index` takes.
+const INDEX_WORDS: [&str; 6] = ["status", "build", "pause", "resume", "cancel", "delete"];
+
+fn index_command(word: &str) -> Option<IndexCommand> {
+    Some(match word {
+        "" | "status" => IndexCommand::Status,
+        "build" => IndexCommand::Build { agreed: false },
+        "pause" => IndexCommand::Pause(true),
+        "resume" => IndexCommand::Pause(false),
+        "cancel" => IndexCommand::Cancel,
+        "delete" => IndexCommand::Delete,
+        _ => return None,
     })
 }
 

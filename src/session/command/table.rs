@@ -138,6 +138,7 @@ pub const COMMANDS: &[CommandInfo] = &[
     row(G::Map, "map-refresh", "[MODE]", A::Refresh, "read the repository again; from now on auto, always, files or manual", "/map-refresh"),
     row(G::Map, "pin", "FILE…", A::Files, "put files first in the map, or no more", "/pin src/lib.rs"),
     row(G::Map, "ban", "[FILE…]", A::Files, "keep files out of the map, or no more; without a name, let all back in", "/ban vendor/big.js"),
+    row(G::Map, "index", "[WORD]", A::Text, "show the index of meanings; build, pause, resume, cancel or delete it", "/index build"),
     row(G::Git, "undo", "", A::None, "take the last write back", "/undo"),
     row(G::Git, "redo", "", A::None, "do the write again that was undone last", "/redo"),
     row(G::Git, "diff", "", A::None, "show what was written since the last message", "/diff"),

@@ -2,15 +2,17 @@
 //! small values: a long transcript is not read for it.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::super::chat_files::ChatFile;
+use super::super::decided::Decided;
 use super::super::folding::Folded;
 use super::super::state::{Connection, Session};
 use super::super::transcript::{Entry, Notice};
 use super::KeepOrder;
-use crate::context::{Mode, PassagePlace};
+use crate::context::{Mode, PassagePlace, Said};
 use crate::models::Ledger;
 use crate::review::Review;
 
@@ -76,6 +78,10 @@ pub struct KeptChange {
     pub ledger: Option<Ledger>,
     /// What is under review.
     pub review: Option<KeptReview>,
+    /// What was said of hunks that left the review since the last message about it.
+    pub said: Option<Vec<Said>>,
+    /// What became of hunks that left the review.
+    pub decided: Option<Arc<Vec<Decided>>>,
     /// What stands for the beginning of the conversation.
     pub(in crate::session) folded: Option<Folded>,
     /// The passages of the repository, by place.
@@ -99,6 +105,8 @@ pub(super) struct Kept {
     ledger: Ledger,
     /// The sign of the review, and its request.
     review: Option<(u64, String)>,
+    said: Vec<Said>,
+    decided: Arc<Vec<Decided>>,
     folded: Folded,
     passages: Vec<PassagePlace>,
     draft: String,
@@ -137,7 +145,7 @@ impl Session {
     fn is_worth_keeping(&self) -> bool {
         self.was_spoken_in()
             || !self.keeping.name.is_empty()
-            || !self.draft.trim().is_empty()
+            || !self.in_composer().trim().is_empty()
             || !self.review.is_empty()
     }
 
@@ -158,6 +166,7 @@ impl Session {
         (kept.marks, kept.is_worth) = (marks, true);
         let choices = self.choices();
         let opening = self.opening();
+        let unsent = self.in_composer().to_owned();
         let kept = &mut self.keeping.kept;
         change.name = newer(&mut kept.name, &self.keeping.name);
         change.opening = newer(&mut kept.opening, &opening);
@@ -166,7 +175,9 @@ impl Session {
         change.ledger = newer(&mut kept.ledger, &self.ledger);
         change.folded = newer(&mut kept.folded, &self.folded);
         change.passages = newer(&mut kept.passages, &self.codebase.places);
-        change.draft = newer(&mut kept.draft, &self.draft);
+        change.draft = newer(&mut kept.draft, &unsent);
+        change.said = newer(&mut kept.said, &self.said);
+        change.decided = newer(&mut kept.decided, &self.decided);
         let sign = (!self.review.is_empty()).then(|| (self.review.sign(), self.request.clone()));
         if kept.review != sign {
             let (sign, request) = sign.unwrap_or_default();
@@ -175,7 +186,8 @@ impl Session {
         }
         anything |= change.name.is_some() || change.opening.is_some() || change.files.is_some();
         anything |= change.choices.is_some() || change.ledger.is_some() || change.folded.is_some();
-        anything || change.draft.is_some() || change.passages.is_some() || change.review.is_some()
+        anything |= change.passages.is_some() || change.said.is_some() || change.decided.is_some();
+        anything || change.draft.is_some() || change.review.is_some()
     }
 
     fn choices(&self) -> Choices {

@@ -1,5 +1,7 @@
 //! Going on with an earlier session.
 
+use std::sync::Arc;
+
 use super::super::asking::is_streaming;
 use super::super::effect::Effect;
 use super::super::going_on::OFFER;
@@ -63,7 +65,9 @@ impl Session {
         self.unfold();
         (self.folded, self.draft) = (session.folded, session.draft);
         self.codebase.resume(session.passages);
+        self.command_draft.clear();
         (self.review, self.request, self.rounds) = (session.review, session.request, Rounds::default());
+        (self.said, self.decided) = (session.said, Arc::new(session.decided));
         self.proposals += usize::from(!self.review.is_empty());
         self.leave_what_waits();
         effects.push(self.enter(session.number, fork));

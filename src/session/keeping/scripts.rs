@@ -72,6 +72,7 @@ fn is_harmless(command: &Command) -> bool {
             | Command::Git(_)
             | Command::Commit(_)
             | Command::Web(_)
+            | Command::Index(_)
             | Command::Watch(_)
             | Command::Voice
             | Command::Editor(_)

@@ -7,10 +7,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::super::chat_files::ChatFile;
+use super::super::decided::Decided;
 use super::super::folding::Folded;
 use super::super::transcript::{Entry, Level};
 use super::change::{Choices, KeptChange};
-use crate::context::PassagePlace;
+use crate::context::{PassagePlace, Said};
 use crate::models::Ledger;
 use crate::review::Review;
 use crate::store::sessions::{SessionChange, StoredSession};
@@ -23,6 +24,8 @@ const REVIEW: &str = "review";
 const FOLDED: &str = "folded";
 const DRAFT: &str = "draft";
 const PASSAGES: &str = "passages";
+const SAID: &str = "comments";
+const DECIDED: &str = "decisions";
 
 /// A session as it was kept.
 #[derive(Debug, Clone, Default)]
@@ -43,6 +46,10 @@ pub struct KeptSession {
     pub review: Review,
     /// The request behind it.
     pub request: String,
+    /// What was said of hunks that left the review since the last message about it.
+    pub said: Vec<Said>,
+    /// What became of hunks that left the review.
+    pub decided: Vec<Decided>,
     pub(in crate::session) folded: Folded,
     /// The passages of the repository, by place.
     pub passages: Vec<PassagePlace>,
@@ -85,6 +92,8 @@ impl KeptChange {
         part(FOLDED, self.folded.as_ref().map(|folded| if folded.is_none() { String::new() } else { safe(folded) }));
         let list = |places: &Vec<PassagePlace>| if places.is_empty() { String::new() } else { safe(places) };
         part(PASSAGES, self.passages.as_ref().map(list));
+        part(SAID, self.said.as_ref().map(|said| if said.is_empty() { String::new() } else { safe(said) }));
+        part(DECIDED, self.decided.as_deref().map(|decided| safe(decided)));
         part(DRAFT, self.draft.as_ref().map(|draft| masked(draft)));
         part(
             REVIEW,
@@ -124,6 +133,8 @@ impl From<StoredSession> for KeptSession {
             ledger: read(&stored, LEDGER, &mut lost),
             folded: read(&stored, FOLDED, &mut lost),
             passages: read(&stored, PASSAGES, &mut lost),
+            said: read(&stored, SAID, &mut lost),
+            decided: read(&stored, DECIDED, &mut lost),
             draft: stored.parts.get(DRAFT).cloned().unwrap_or_default(),
             ..Self::default()
         };

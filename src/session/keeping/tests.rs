@@ -187,6 +187,28 @@ fn what_was_chosen_and_decided_comes_back() {
 }
 
 #[test]
+fn what_was_said_of_hunks_that_are_written_and_what_became_of_them_comes_back() {
+    let (mut first, mut disk) = (session(), Disk::default());
+    talk(&mut first, "ask");
+    propose(&mut first);
+    let id = crate::review::HunkId::default();
+    first.review.decide_all(Decision::Accepted);
+    first.review.comment(crate::review::Place::Hunk(id), "mind the docs");
+    disk.keep(&mut first);
+    first.handle(Report::Wrote(Written { paths: vec!["x".into()], ..Written::default() }));
+    assert!(disk.keep(&mut first) && !disk.keep(&mut first));
+    let mut second = disk.resumed();
+    let told = second.feedback().expect("the comment is to be told");
+    assert!(told.contains("mind the docs") && told.contains("written"), "{told}");
+    let decided = second.decided.first().expect("a hunk that was written");
+    assert!(decided.written && decided.path == "x" && decided.lines.contains("B"));
+    let written = Written { paths: vec!["x".into()], ..Written::default() };
+    let direction = crate::workspace::Direction::Undo;
+    second.handle(Report::Unwrote { direction, result: Ok(written) });
+    assert!(second.decided.is_empty(), "the write was taken back");
+}
+
+#[test]
 fn a_review_of_a_file_that_has_changed_is_not_applied_blindly() {
     let (mut first, mut disk) = (session(), Disk::default());
     talk(&mut first, "one");

@@ -6,10 +6,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use super::{Line, Outfit};
-use crate::config::{PRESETS, Paths, Settings};
+use super::{IndexError, Line, Outfit, embedder};
+use crate::config::{EmbeddingsSource, PRESETS, Paths, Settings};
 use crate::llm::LlmError;
 use crate::models::Api;
+use crate::process::named_editor;
+use crate::text::byte_size;
 use crate::workspace::{Root, RootKind, has_ctags};
 
 /// How long a model server may take to say which models it has.
@@ -90,6 +92,7 @@ pub fn checkup(root: &Root, outfit: &Outfit, terminal: &[(String, String)]) -> V
     checks.push(ctags());
     checks.push(editor(&outfit.settings));
     checks.extend(keys(&outfit.settings));
+    checks.push(embeddings(&outfit.settings));
     checks.extend(folders());
     for (note, hint) in outfit.settings.notes() {
         checks.push(Check::new("settings", Health::Lacking, note, hint));
@@ -105,6 +108,24 @@ fn fact((name, text): &(String, String)) -> Check {
         return Check::new(name, Health::Lacking, text, "/keys shows the names of actions and the keys in force.");
     }
     Check::good(name, text)
+}
+
+/// Who makes embeddings. A model on this machine is opened; a server is not asked, nor a key looked for.
+fn embeddings(settings: &Settings) -> Check {
+    const NAME: &str = "embeddings";
+    let lacking = |error: &IndexError| Check::new(NAME, Health::Lacking, format!("{error}."), error.hint());
+    match (settings.embeddings.source, &settings.embeddings.model) {
+        (EmbeddingsSource::Off, _) => Check::good(NAME, "off: passages are searched by words alone"),
+        (EmbeddingsSource::Remote, None) => lacking(&IndexError::NoServer),
+        (EmbeddingsSource::Remote, Some(model)) => {
+            Check::good(NAME, format!("{model} at its server; rhumb index shows more"))
+        }
+        (EmbeddingsSource::Local, _) => match embedder(settings) {
+            Ok(Some(embedder)) => Check::good(NAME, embedder.identity()),
+            Ok(None) => lacking(&IndexError::Off),
+            Err(error) => Check::new(NAME, Health::Bad, format!("{error}."), error.hint()),
+        },
+    }
 }
 
 /// The version and the machine.
@@ -155,8 +176,7 @@ fn ctags() -> Check {
 }
 
 fn editor(settings: &Settings) -> Check {
-    let var = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-    let Some(line) = settings.editor.clone().or_else(|| var("VISUAL")).or_else(|| var("EDITOR")) else {
+    let Some(line) = named_editor(settings.editor.as_deref(), |name| std::env::var(name).ok()) else {
         let hint = "Set $EDITOR, or editor in rhumb.toml, for /editor.";
         return Check::new("editor", Health::Lacking, "no editor is named", hint);
     };
@@ -239,7 +259,7 @@ fn writable(name: &str, folder: &Path) -> Check {
     let place = folder.display();
     let there = folder.ancestors().find(|folder| folder.exists()).unwrap_or(folder);
     match tempfile::tempfile_in(there) {
-        Ok(_) if there == folder => Check::good(name, format!("{place}, {}", bytes(size(folder, 0)))),
+        Ok(_) if there == folder => Check::good(name, format!("{place}, {}", byte_size(size(folder, 0)))),
         Ok(_) => Check::good(name, format!("{place} (not there yet)")),
         Err(error) => {
             let text = format!("{place} cannot be written to: {error}");
@@ -264,14 +284,6 @@ fn size(folder: &Path, depth: usize) -> u64 {
         meta => Some(if meta.is_file() { meta.len() } else { 0 }),
     });
     sizes.sum()
-}
-
-fn bytes(count: u64) -> String {
-    match count {
-        0..10_000 => format!("{count} bytes"),
-        10_000..10_000_000 => format!("{} kB", count / 1_000),
-        _ => format!("{} MB", count / 1_000_000),
-    }
 }
 
 /// Asks the model's server which models it has: that it answers, and takes the key. `None` stands for no connection.

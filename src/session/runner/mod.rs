@@ -16,6 +16,7 @@ mod doctor;
 mod editor;
 mod fetching;
 mod folding;
+mod indexing;
 mod keeping;
 mod kept;
 mod looking;
@@ -54,6 +55,10 @@ pub use counter::CachedCounter;
 pub use doctor::{Check, Health, KEYS, checks_text, checkup, server_check};
 pub use editor::editor_line;
 pub use folding::weak_line;
+pub use indexing::{
+    Estimate, IndexControl, IndexError, IndexOrder, IndexStatus, IndexStep, Indexed, Meaning, embedder,
+    embedding_price, estimate, index, known_meaning, may_send, model_folder,
+};
 pub use kept::KeptMap;
 pub use message::{message_line, messages};
 pub use outfit::{Machine, Outfit, catalog};
@@ -61,7 +66,7 @@ pub use output::{SharedOutput, shared_output};
 pub use pending::{Messages, Pending};
 pub use processes::output_budget;
 pub use propose::{propose, propose_alone};
-pub use searching::found;
+pub use searching::{SearchMode, found, found_near, question_vector};
 pub use store::map_store;
 pub use write::{NotWritten, WriteOutcome, recovered, unwrite, write, write_files};
 
@@ -121,6 +126,7 @@ struct Shared {
     jobs: processes::Jobs,
     keeper: keeping::Keeper,
     commits: Commits,
+    indexing: indexing::Indexing,
 }
 
 impl Runner {
@@ -149,6 +155,7 @@ impl Runner {
             jobs: processes::Jobs::default(),
             keeper: keeping::Keeper::default(),
             commits: Commits::default(),
+            indexing: indexing::Indexing::default(),
             root,
             outfit,
         };
@@ -207,6 +214,7 @@ impl Runner {
             Effect::Codebase(order) => runner.search_codebase(order),
             Effect::Mention(order) => runner.mention(order),
             Effect::Look(order) => runner.look(order),
+            Effect::Index(command) => runner.index_command(command),
             Effect::Run(order) => runner.run_order(order),
             Effect::Keep(order) => self.keep(order),
             Effect::Fetch(order) => runner.fetch(order),

@@ -72,6 +72,7 @@ impl Runner {
         self.report_now(Report::LeftOut { unread: survey.unread, total: survey.files.len() });
         self.shared.survey.send_replace(Some(Arc::clone(&survey)));
         *lock(&self.shared.sketch) = None;
+        self.index_again();
         self.report_now(Report::Symbols(Arc::clone(&survey.graph)));
         let watched = self.follow_files(&survey);
         if let Some(store) = store {

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use rusqlite::ErrorCode;
 
+use crate::store::database::{code, is_damage};
+
 /// Why sessions cannot be kept or found.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionsError {
@@ -45,12 +47,13 @@ pub enum SessionsError {
 impl SessionsError {
     /// Whether the database is damaged, or no database at all.
     pub fn is_damage(&self) -> bool {
-        matches!(self.code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+        matches!(self, Self::Database { source, .. } if is_damage(source))
     }
 
     /// Whether another process holds the database and trying again is all that is needed.
     pub fn is_busy(&self) -> bool {
-        matches!(self.code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+        let Self::Database { source, .. } = self else { return false };
+        matches!(code(source), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
     }
 
     /// What to do about it.
@@ -61,13 +64,6 @@ impl SessionsError {
             Self::Folder { .. } | Self::Database { .. } => {
                 "Check the space and the permissions there; sessions = false in rhumb.toml keeps nothing."
             }
-        }
-    }
-
-    fn code(&self) -> Option<ErrorCode> {
-        match self {
-            Self::Database { source: rusqlite::Error::SqliteFailure(error, _), .. } => Some(error.code),
-            _ => None,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::SessionsError;
-use super::open::private_file;
+use crate::store::database::private_file;
 
 /// A session that this process has open. It is let go when this is dropped, or by the end of the process.
 #[derive(Debug)]

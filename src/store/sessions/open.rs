@@ -1,27 +1,21 @@
 //! Opening the database: making it where there is none, moving a damaged one aside, and leaving one of the future alone.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::TransactionBehavior;
 
 use super::error::SessionsError;
 use super::{SessionStore, now};
+use crate::store::database::{check, connection, form, make_folder, move_aside, private_file};
 
 /// The form of the database that this program writes; SQLite keeps the number for us.
 const FORM: i64 = 1;
 
-/// How long to wait for another process that writes.
-const PATIENCE: Duration = Duration::from_secs(5);
-
 /// A larger database is not read through for damage when it is opened; damage then shows where it is met. In bytes.
 const CHECKED: u64 = 64 * 1024 * 1024;
 
-/// Its file, and those that SQLite lays beside it.
+/// Its file.
 const NAME: &str = "sessions.db";
-const BESIDE: [&str; 3] = ["", "-wal", "-shm"];
 
 /// The tables of form 1.
 const TABLES: &str = "
@@ -71,7 +65,8 @@ impl SessionStore {
     }
 
     fn open_checked(folder: &Path, checked: u64) -> Result<(Self, Option<PathBuf>), SessionsError> {
-        make_folder(folder)?;
+        let unusable = |(path, source)| SessionsError::Folder { path, source };
+        make_folder(folder).map_err(|source| unusable((folder.to_owned(), source)))?;
         // Two that find the same damage must not both move it: the second would take what the first has begun.
         let gate = folder.join("opening.lock");
         let at_gate = |source| SessionsError::Folder { path: gate.clone(), source };
@@ -79,7 +74,7 @@ impl SessionStore {
         lock.lock().map_err(at_gate)?;
         match Self::connect(folder, checked) {
             Err(error) if error.is_damage() => {
-                let aside = move_aside(folder)?;
+                let aside = move_aside(folder, NAME, now()).map_err(unusable)?;
                 Ok((Self::connect(folder, checked)?, Some(aside)))
             }
             opened => Ok((opened?, None)),
@@ -100,9 +95,7 @@ impl SessionStore {
         // SQLite gives the files beside it the same permissions.
         let size = private_file(&path).and_then(|file| file.metadata()).map_err(io)?.len();
         let sql = |source| SessionsError::Database { path: path.clone(), source };
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let database = Connection::open_with_flags(&path, flags).map_err(sql)?;
-        database.busy_timeout(PATIENCE).map_err(sql)?;
+        let database = connection(&path).map_err(sql)?;
         let found = form(&database).map_err(sql)?;
         if found > FORM {
             return Err(SessionsError::Newer { path, found, known: FORM });
@@ -110,7 +103,7 @@ impl SessionStore {
         let mut store = Self { folder: folder.to_owned(), path, database };
         store.prepare().map_err(|source| store.failed(source))?;
         if size < checked {
-            store.check()?;
+            check(&store.database).map_err(|source| store.failed(source))?;
         }
         Ok(store)
     }
@@ -132,63 +125,4 @@ impl SessionStore {
         }
         transaction.commit()
     }
-
-    fn check(&self) -> Result<(), SessionsError> {
-        let verdict: String =
-            self.database.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(|e| self.failed(e))?;
-        if verdict == "ok" {
-            return Ok(());
-        }
-        let damage = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
-        Err(self.failed(rusqlite::Error::SqliteFailure(damage, Some(verdict))))
-    }
-}
-
-fn form(database: &Connection) -> rusqlite::Result<i64> {
-    database.query_row("PRAGMA user_version", [], |row| row.get(0))
-}
-
-fn make_folder(folder: &Path) -> Result<(), SessionsError> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(|source| SessionsError::Folder { path: folder.to_owned(), source })
-}
-
-/// Opens a file that only the user can read, and makes it where there is none. What stands in it stays.
-pub(super) fn private_file(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(path)?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        if file.metadata()?.permissions().mode() & 0o077 != 0 {
-            file.set_permissions(fs::Permissions::from_mode(0o600))?;
-        }
-    }
-    Ok(file)
-}
-
-/// Gives the damaged database a name of its own, with all that belongs to it. Nothing is deleted: some of it may be saved.
-fn move_aside(folder: &Path) -> Result<PathBuf, SessionsError> {
-    // The date as a person reads it, and the moment so that no name is given twice.
-    let today =
-        Connection::open_in_memory().and_then(|clock| clock.query_row("SELECT date('now')", [], |row| row.get(0)));
-    let stamp = format!("{}-{}", today.unwrap_or_else(|_| "undated".to_owned()), now());
-    let aside = folder.join(format!("{NAME}.damaged-{stamp}"));
-    for ending in BESIDE {
-        let from = folder.join(format!("{NAME}{ending}"));
-        let to = folder.join(format!("{NAME}.damaged-{stamp}{ending}"));
-        match fs::rename(&from, &to) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                return Err(SessionsError::Folder { path: from, source });
-            }
-            _ => {}
-        }
-    }
-    Ok(aside)
 }

@@ -35,15 +35,21 @@ impl App {
 
     /// Asks before the review is abandoned.
     pub(in crate::tui) fn ask_to_abandon(&mut self) {
-        let counts = self.session.review.counts();
-        let files = self.session.review.files.len();
-        let what = format!("{} of {}", count(counts.total(), "hunk"), count(files, "file"));
+        let review = &self.session.review;
+        let counts = review.counts();
+        let what = format!("{} of {}", count(counts.total(), "hunk"), count(review.files.len(), "file"));
         let decided = format!(
             "{} accepted and not written, {} rejected, {} pending.",
             counts.accepted, counts.rejected, counts.pending
         );
+        let conflicts = review.conflicts();
+        let homeless = review.refused.len() - conflicts;
+        let without = [(conflicts, "conflict", ""), (homeless, "edit", " without a place")];
+        let without = without.into_iter().filter(|(number, ..)| *number > 0);
+        let without: Vec<String> = without.map(|(number, what, how)| count(number, what) + how).collect();
+        let also = if without.is_empty() { String::new() } else { format!(" So do {}.", without.join(" and ")) };
         let text = [
-            format!("The review of {what} ends: {decided}"),
+            format!("The review of {what} ends: {decided}{also}"),
             "Nothing of it will be written. The answer stays in the chat, where /review finds its edits again; the decisions are lost.".to_owned(),
         ];
         let question = Confirm::new("abandon the review?", text)
@@ -91,6 +97,9 @@ impl App {
         let waiting = session.queue.waiting().len();
         if waiting > 0 {
             lines.push(format!("{} not sent yet: lost.", count(waiting, "message")));
+        }
+        if !is_kept && !self.composer.text().trim().is_empty() {
+            lines.push("What you are writing: lost, as sessions are not kept.".to_owned());
         }
         lines
     }

@@ -1,18 +1,11 @@
 //! What a slash command does to the app. What is about the conversation, its files or the world goes on to the session.
 
-use crate::context::Mode;
-use crate::session::{Command, Effect, Level, LookOrder};
+use crate::session::{Command, Effect, Level, LookOrder, is_command};
 use crate::tui::app::{App, Editing, Task, run};
 
-/// Whether a message is meant as a command: one line that begins with a slash or with `!`, and neither a comment of a
-/// programming language nor the path of a file. What a mode takes is a message, so it may have more lines.
-pub(crate) fn is_command(text: &str) -> bool {
-    let one_line = !text.trim_end().contains('\n');
-    let name = text.strip_prefix('/').and_then(|line| line.split(char::is_whitespace).next());
-    let slash = name.is_some_and(|name| !name.contains('/') && !name.starts_with('*'));
-    let bang = text.starts_with('!') && !text.starts_with("![");
-    let is_mode = name.is_some_and(|name| Mode::CHOICES.iter().any(|mode| mode.name() == name));
-    is_mode || (one_line && (slash || bang))
+/// Whether a text is a command with something behind its name: more than a few letters would be lost with it.
+pub(crate) fn is_long_command(text: &str) -> bool {
+    is_command(text) && text.trim().contains(char::is_whitespace)
 }
 
 impl App {
@@ -53,27 +46,5 @@ impl App {
             Some(clip) => self.session.clipboard = Some(clip),
             None => self.session.tell(Level::Warning, "There is no answer to copy yet.", ""),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_comment_or_a_longer_text_is_no_command() {
-        for command in ["/add x", "/help", "!ls", "/add x\n"] {
-            assert!(is_command(command), "{command}");
-        }
-        for text in ["// why?", "/* why? */", "/add x\nand more", "add", "![picture](x)", " /add"] {
-            assert!(!is_command(text), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_path_at_the_beginning_is_no_command_and_a_message_of_a_mode_may_have_lines() {
-        assert!(!is_command("/etc/hosts has a line too many") && !is_command("/src/"));
-        assert!(is_command("/ask why does this happen?\n\nTraceback:\n  …"));
-        assert!(is_command("/architect\nsplit it") && !is_command("/asks\nwhy"));
     }
 }

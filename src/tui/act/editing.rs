@@ -1,5 +1,6 @@
 //! What was opened in the editor comes back.
 
+use super::is_long_command;
 use crate::context::Mode;
 use crate::session::Level;
 use crate::tui::action::Action;
@@ -26,6 +27,12 @@ impl App {
         }
     }
 
+    /// Tells the session of a command that is being written: it is kept as a message is.
+    pub(in crate::tui) fn note_command(&mut self) {
+        let text = if self.composer.may_be_command() { self.composer.text() } else { String::new() };
+        self.session.command_drafted(if is_long_command(&text) { &text } else { "" });
+    }
+
     /// Puts what is being written among the earlier inputs: it makes room for something else, and must not be lost. False for what
     /// is there already.
     pub(in crate::tui) fn keep_draft(&mut self) -> bool {
@@ -46,8 +53,10 @@ impl App {
             (Editing::Message(_), Ok(text)) => {
                 self.focus = crate::tui::action::Pane::Chat;
                 // Somebody has just worked on it: all of it shows, unless it is too long to be wrapped at each key.
+                // Line ends at the end of a message mean nothing; at the end of a file they do.
+                let text = text.trim_end_matches(['\n', '\r']);
                 let opens = text.lines().count() <= OPENED_LINES;
-                self.typed(|app| if opens { app.composer.open(&text) } else { app.composer.set(&text) })
+                self.typed(|app| if opens { app.composer.open(text) } else { app.composer.set(text) })
             }
             (_, Err(reason)) => {
                 let hint = "The setting editor names another one; so do VISUAL and EDITOR.";

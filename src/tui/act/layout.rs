@@ -33,18 +33,15 @@ impl App {
 
     /// Arranges the panes in the next way that there is.
     pub(in crate::tui) fn next_layout(&mut self) {
-        let (next, name) = match self.face.layout {
-            LayoutChoice::Auto => (LayoutChoice::Columns, "columns"),
-            LayoutChoice::Columns => (LayoutChoice::Rows, "rows"),
-            LayoutChoice::Rows => (LayoutChoice::Single, "single"),
-            LayoutChoice::Single => (LayoutChoice::Auto, "auto"),
-        };
+        let mut round = LayoutChoice::ALL.into_iter().cycle().skip_while(|layout| *layout != self.face.layout);
+        let next = round.nth(1).unwrap_or_default();
         self.face.layout = next;
+        self.desk.choose_layout(next);
         self.desk.zoomed = false;
         let (columns, rows) = self.screen;
         let small = matches!(next, LayoutChoice::Columns | LayoutChoice::Rows) && (columns < 80 || rows < 24);
-        let why = if small { ": one pane at a time, the screen is small" } else { " (layout in rhumb.toml keeps it)" };
-        self.hint = format!("layout: {name}{why}");
+        let why = if small { ": one pane at a time, the screen is small" } else { "" };
+        self.hint = format!("layout: {}{why}", next.name());
     }
 
     /// Moves the nearest border of the pane with the focus that can still go further, so that it gets larger or smaller.
@@ -109,6 +106,7 @@ mod tests {
     use super::*;
     use crate::session::{Connection, Session};
     use crate::tui::action::Pane;
+    use crate::tui::desk::Desk;
     use crate::tui::key;
     use crate::tui::layout::places;
     use crate::tui::theme::{ColorDepth, Theme};
@@ -164,6 +162,21 @@ mod tests {
     }
 
     #[test]
+    fn a_layout_that_was_chosen_is_kept_until_the_settings_say_something_else() {
+        let mut app = app();
+        press(&mut app, "Alt-l Alt-l");
+        let kept = app.desk.take_moved().expect("it is to be kept");
+        let starts_with = |set| {
+            let mut desk = Desk::default();
+            desk.arrange(kept.clone(), set)
+        };
+        assert_eq!(starts_with(LayoutChoice::Auto), LayoutChoice::Rows);
+        assert_eq!(starts_with(LayoutChoice::Columns), LayoutChoice::Columns);
+        press(&mut app, "Alt-l Alt-l");
+        assert_eq!(app.desk.take_moved().map(|kept| kept.layout), Some(None), "what the settings say need not be kept");
+    }
+
+    #[test]
     fn every_pane_can_grow_and_shrink_by_keys_up_to_an_end_that_is_told() {
         for pane in Pane::ALL {
             let mut app = app();
@@ -180,7 +193,8 @@ mod tests {
             assert!(app.hint.contains("cannot be smaller"), "{pane:?} {}", app.hint);
             press(&mut app, "Alt-0");
             assert_eq!(size(&app), first);
-            assert_eq!(app.desk.take_moved(), Some(crate::tui::layout::Borders::new()));
+            let kept = app.desk.take_moved().map(|arrangement| arrangement.borders);
+            assert_eq!(kept, Some(crate::tui::layout::Borders::new()));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What the lists that lie over the panes ask for: a look at something, a line, a ranking; and what is chosen in them.
 
 use crate::session::{KeepReport, Report};
-use crate::tui::app::{App, Editing, Task, run};
+use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{LineBox, LineFor, Look, Overlay, Reply};
 use crate::tui::widget::picker::{RankJob, Ranked};
 
@@ -83,7 +83,6 @@ impl App {
                 self.typed(|app| app.composer.insert_words(&format!("@{name}")))
             }
             Reply::Copy(clip) => vec![Task::Copy(clip)],
-            Reply::Open(path, line) => vec![Task::Edit(Editing::File { path, line })],
             Reply::Fork(number) => run(self.session.fork_session(number)),
             Reply::AskFirst(question) => {
                 self.open_over(Overlay::Confirm(*question));

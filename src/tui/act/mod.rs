@@ -30,7 +30,7 @@ mod showing;
 mod typing;
 mod waiting;
 
-pub(crate) use command::is_command;
+pub(crate) use command::is_long_command;
 pub use past::Recall;
 pub use review_edit::{DraftPart, ReviewDraft};
 pub use review_why::Guard;

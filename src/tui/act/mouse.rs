@@ -253,12 +253,12 @@ mod tests {
                 edge - 20,
                 "after the button was released nothing moves"
             );
-            assert!(stage.app.desk.take_moved().is_some_and(|borders| borders.contains_key("columns-chat")));
+            assert!(stage.app.desk.take_moved().is_some_and(|kept| kept.borders.contains_key("columns-chat")));
             assert_eq!(stage.app.focus, Pane::Chat, "a drag leaves the focus alone");
             stage.click(edge - 20, row);
             stage.click(edge - 20, row);
             assert_eq!(stage.place(Pane::Chat), chat);
-            assert!(stage.app.desk.take_moved().is_some_and(|borders| borders.is_empty()));
+            assert!(stage.app.desk.take_moved().is_some_and(|kept| kept.borders.is_empty()));
         }
     }
 

@@ -9,6 +9,9 @@ use crate::tui::overlay::{LineBox, LineFor, Overlay};
 /// The columns that names get; what they do stands beside them.
 const NAMES: usize = 24;
 
+/// Below this many columns of the screen there is no room for a column of names, nor for keys: what each row does is worth more.
+const NARROW: u16 = 50;
+
 /// As many of what was run lately stand first.
 const RECENT: usize = 8;
 
@@ -16,9 +19,14 @@ impl App {
     /// Opens the palette.
     pub(in crate::tui) fn open_palette(&mut self) {
         let mut rows = Vec::new();
+        let is_narrow = (1..NARROW).contains(&self.screen.0);
         let row = |name: &str, usage: &str, help: &str, detail: String, enabled: bool| {
             let shown = format!("{name} {usage}");
-            (name.to_owned(), format!("{:<NAMES$} {}", shown.trim(), help.trim()), detail, enabled)
+            let (shown, help) = (shown.trim(), help.trim());
+            match is_narrow {
+                true => (name.to_owned(), format!("{name} · {help}"), String::new(), enabled),
+                false => (name.to_owned(), format!("{shown:<NAMES$} {help}"), detail, enabled),
+            }
         };
         for info in COMMANDS {
             rows.push(row(&format!("/{}", info.name), info.arguments, info.help, String::new(), true));

@@ -8,7 +8,7 @@ use crate::tui::action::{Action, Binding, Pane};
 use crate::tui::app::{App, Editing, Task};
 use crate::tui::overlay::Overlay;
 use crate::tui::pane::stops::{EditCard, Stop, stops};
-use crate::tui::reading::{NEWS, Search, Spot, changed_lines, is_path};
+use crate::tui::reading::{NEWS, Search, Spot, is_path};
 use crate::tui::widget::input::LineInput;
 use crate::tui::widget::markdown::links_of;
 
@@ -289,7 +289,7 @@ impl App {
             return;
         };
         let telling = card.telling_line().map(|(_, line)| line);
-        let holds = |line| file.hunks.iter().position(|hunk| changed_lines(file, hunk).any(|other| other == line));
+        let holds = |line| file.hunks.iter().position(|hunk| file.changed_lines(hunk).any(|other| other == line));
         let hunk = telling.and_then(holds).unwrap_or(0);
         self.stop_reading();
         self.focus = Pane::Review;
@@ -321,7 +321,7 @@ impl App {
         let path = card.path.as_deref()?;
         let (_, telling) = card.telling_line()?;
         let file = self.session.review.files.iter().find(|file| is_path(&file.path, path))?;
-        let hunk = file.hunks.iter().find(|hunk| changed_lines(file, hunk).any(|line| line == telling))?;
+        let hunk = file.hunks.iter().find(|hunk| file.changed_lines(hunk).any(|line| line == telling))?;
         Some(hunk.hunk.base.start + 1)
     }
 

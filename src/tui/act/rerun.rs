@@ -1,7 +1,6 @@
 //! An earlier message that is changed and sent again: the conversation goes on from there.
 
-use super::is_command;
-use crate::session::{Command, Connection, Effect, Entry, parse_command};
+use crate::session::{Command, Connection, Effect, Entry, is_command, parse_command};
 use crate::tui::action::Action;
 use crate::tui::app::{App, Task};
 use crate::tui::reading::Rerun;
@@ -23,9 +22,10 @@ impl App {
         self.reading.rerun = Some(Rerun { turn, entry });
         self.completion.hush();
         let tasks = self.typed(|app| app.composer.open(&text));
-        let kept = if kept { "; what you were writing is among the earlier inputs" } else { "" };
-        let drops = self.keys.first(Action::Interrupt);
-        self.hint = format!("{}; {drops} leaves all as it is{kept}", self.rerun_words().unwrap_or_default());
+        // What sending leaves out stands above the composer.
+        let [drops, back] = [Action::Interrupt, Action::HistoryBack].map(|action| self.keys.first(action));
+        let kept = if kept { format!(" · {back} your draft") } else { String::new() };
+        self.hint = format!("{drops} leaves all as it is{kept}");
         tasks
     }
 

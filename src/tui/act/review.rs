@@ -163,8 +163,11 @@ impl App {
         }
     }
 
-    /// Takes the hunk apart at the line under the cursor, or into its smallest parts.
+    /// Takes the hunk apart around the lines that are selected, at the line under the cursor, or into its smallest parts.
     fn split_here(&mut self) {
+        if let Some((id, runs)) = self.selected_runs() {
+            return self.split_selected(id, &runs);
+        }
         let Some(id) = self.hunk_here() else {
             self.hint = "there is no hunk here to split".into();
             return;
@@ -178,7 +181,6 @@ impl App {
             Some(line) if review.split_at(id, line) => 2,
             _ => review.split(id),
         };
-        self.review.anchor = None;
         if parts > 1 {
             self.hint = format!("{parts} hunks now; {} joins them again", self.keys.first(Action::Join));
             if line.is_none() {
@@ -192,6 +194,21 @@ impl App {
             (true, _) => "a file that is new, gone or moved is one hunk".into(),
             (false, 0..=1) => "a single line cannot be split".into(),
             (false, _) => "it has no parts; put the cursor on the line where the second part begins".into(),
+        };
+    }
+
+    fn split_selected(&mut self, id: HunkId, runs: &[Range<usize>]) {
+        let review = &mut self.session.review;
+        self.hint = match review.split_out(id, runs) {
+            Some(own) => {
+                self.go_to(own);
+                let undo = self.keys.first(Action::Undo);
+                format!("the lines are a hunk of their own; {undo} takes it back")
+            }
+            None if review.files.get(id.file).is_some_and(|file| file.change != FileChange::Modify) => {
+                "a file that is new, gone or moved is one hunk".into()
+            }
+            None => "these lines are the whole hunk".into(),
         };
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crossterm::event::Event;
 
 use crate::clock::Clock;
-use crate::edit::{EditFormat, FileChange, FileProposal, Outcome, Proposal, Status};
+use crate::edit::{EditFormat, FileChange, FileProposal, Flag, Outcome, Proposal, Status};
 use crate::session::{Connection, Effect, Entry, LookReport, Report, Session, Written};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Editing, Task};
@@ -357,6 +357,27 @@ fn every_action_says_why_it_would_do_nothing() {
     }
     app.session.connection = Connection::None;
     assert_eq!(app.review_why_not(Action::Reask), Some("no model is connected"));
+}
+
+#[test]
+fn edits_without_a_place_and_conflicts_are_counted_and_named_before_they_are_lost() {
+    let conflict = Outcome { flags: vec![Flag::Conflict], ..refused("x", "y") };
+    let outcomes = vec![conflict, refused("p", "q")];
+    let mut app = with(Proposal { files: vec![file("a.rs")], outcomes, ..Proposal::default() });
+    assert_eq!(app.session.review.waiting(), 5);
+    app.go_to_refused(0);
+    app.lay_out_review(None);
+    assert_eq!(app.review_why_not(Action::Accept), Some("a conflict cannot be decided; settle it, or put it away"));
+    app.go_to_refused(1);
+    app.lay_out_review(None);
+    assert_eq!(
+        app.review_why_not(Action::Accept),
+        Some("an edit without a place cannot be decided; put it in by hand, or put it away")
+    );
+    press(&mut app, "x");
+    let Some(Overlay::Confirm(question)) = &app.overlay else { panic!("nothing is asked") };
+    let asked = format!("{question:?}");
+    assert!(asked.contains("So do 1 conflict and 1 edit without a place."), "{asked}");
 }
 
 #[test]

@@ -82,9 +82,14 @@ impl App {
                 self.cannot_open(action)
             }
             action if is_decision(action) && review.files.is_empty() => Some("there is no hunk to decide"),
-            action if is_decision(action) && !is_for_all(action) && self.refused_here().is_some() => {
-                Some("an edit without a place cannot be decided; put it in by hand, or put it away")
-            }
+            action if is_decision(action) && !is_for_all(action) => self.refused_here().map(|index| {
+                let conflict = review.refused.get(index).is_some_and(crate::edit::Outcome::is_conflict);
+                if conflict {
+                    "a conflict cannot be decided; settle it, or put it away"
+                } else {
+                    "an edit without a place cannot be decided; put it in by hand, or put it away"
+                }
+            }),
             _ => None,
         }
     }

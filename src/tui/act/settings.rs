@@ -145,14 +145,7 @@ impl App {
         let (word, on) = (value.as_str().unwrap_or_default(), value.as_bool().unwrap_or_default());
         let count = value.as_integer().and_then(|count| usize::try_from(count).ok());
         match name {
-            "layout" => {
-                self.face.layout = match word {
-                    "columns" => LayoutChoice::Columns,
-                    "rows" => LayoutChoice::Rows,
-                    "single" => LayoutChoice::Single,
-                    _ => LayoutChoice::Auto,
-                }
-            }
+            "layout" => self.face.layout = LayoutChoice::named(word).unwrap_or_default(),
             "diff_view" => {
                 self.face.diff_view = match word {
                     "unified" => DiffView::Unified,

@@ -2,9 +2,8 @@
 
 use crossterm::event::{KeyCode, KeyEvent};
 
-use super::is_command;
 use crate::config::ComposerKeys;
-use crate::session::{Effect, FetchOrder};
+use crate::session::{Effect, FetchOrder, is_command};
 use crate::tui::app::{App, Task, run};
 use crate::tui::dropped::{Dropped, dropped, named};
 use crate::tui::vi::{Mode, Outcome};

@@ -240,7 +240,7 @@ actions! {
     PreviousFile: "previous-file", REVIEW, ["{"], "previous file";
     /// Select lines of the hunk, to decide on those alone; again ends it.
     SelectLines: "select-lines", REVIEW, ["v"], "select lines";
-    /// Take the hunk apart at the line under the cursor, or into its smallest parts.
+    /// Make the selected lines a hunk of their own, or take the hunk apart at the line under the cursor, or into its smallest parts.
     Split: "split", REVIEW, ["s"], "split";
     /// Make this hunk and the next one of the file one hunk.
     Join: "join", REVIEW, ["S"], "join";

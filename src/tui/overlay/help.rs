@@ -165,7 +165,12 @@ impl HelpView {
                 let line = |range: std::ops::Range<usize>| vec![(format!("  {}", &section.intro[range]), Role::Text)];
                 self.lines.extend(intro.into_iter().map(line));
             }
-            found.iter().for_each(|row| self.lines.extend(row.lines(columns, &words)));
+            let shared = section.why();
+            if let Some(why) = shared {
+                let why = format!("  not now: {why}");
+                self.lines.push(vec![(width::clip(&why, columns).into_owned(), Role::Muted)]);
+            }
+            found.iter().for_each(|row| self.lines.extend(row.lines(columns, &words, shared.is_none())));
         }
         if self.lines.is_empty() {
             self.lines.push(vec![("  nothing matches".to_owned(), Role::Muted)]);
@@ -178,9 +183,17 @@ impl HelpView {
     }
 }
 
+impl HelpSection {
+    /// Why nothing of it would do anything now, where that is one reason for several rows.
+    fn why(&self) -> Option<&'static str> {
+        let why = self.rows.first()?.why?;
+        (self.rows.len() > 1 && self.rows.iter().all(|row| row.why == Some(why))).then_some(why)
+    }
+}
+
 impl HelpRow {
-    /// The row as lines: its keys at the left, what it does beside them or below.
-    fn lines(&self, columns: usize, words: &[String]) -> Vec<Vec<Piece>> {
+    /// The row as lines: its keys at the left, what it does beside them or below, and why not now if that is `told` here.
+    fn lines(&self, columns: usize, words: &[String], told: bool) -> Vec<Vec<Piece>> {
         let safe = |text: &str| sanitize::visible_line(text).into_owned();
         let (key_role, text_role) =
             if self.why.is_some() { (Role::Muted, Role::Muted) } else { (Role::Key, Role::Text) };
@@ -214,7 +227,7 @@ impl HelpRow {
             line
         };
         lines.extend(pieces.map(below));
-        if let Some(why) = self.why {
+        if let Some(why) = self.why.filter(|_| told) {
             let why = format!("not now: {why}");
             let why = width::clip(&why, columns.saturating_sub(left).max(8)).into_owned();
             let last = lines.last_mut().filter(|last| {
@@ -296,6 +309,19 @@ mod tests {
         let screen = shown(&mut view(), 90, 14);
         assert!(screen.contains("Accept the hunk.  not now: nothing is under review"), "{screen}");
         assert!(screen.contains("Nothing is written yet."));
+    }
+
+    #[test]
+    fn a_reason_that_a_section_shares_is_told_once() {
+        let row =
+            |text: &str| HelpRow { text: text.into(), why: Some("nothing is under review"), ..HelpRow::default() };
+        let rows = ["Accept the hunk.", "Reject the hunk."].map(row).to_vec();
+        let review = HelpSection { title: "review".into(), rows, ..HelpSection::default() };
+        let mut view = HelpView::new("help", vec![review], Vec::new());
+        let screen = shown(&mut view, 90, 14);
+        assert_eq!(screen.matches("not now: nothing is under review").count(), 1, "{screen}");
+        press(&mut view, "r e j e c t");
+        assert!(shown(&mut view, 90, 14).contains("not now"), "what is found has the reason too");
     }
 
     #[test]

@@ -42,7 +42,9 @@ pub(super) fn session(frame: &mut Frame<'_>, area: Rect, said: Option<&[(Speaker
     };
     let columns = usize::from(area.width.saturating_sub(2)).max(1);
     let mut lines: Vec<Line<'_>> = Vec::new();
+    let mut last = 0;
     for (who, text) in said {
+        last = lines.len();
         let (name, role) = match who {
             Speaker::You => ("you", Role::User),
             Speaker::Model => ("model", Role::Assistant),
@@ -55,8 +57,8 @@ pub(super) fn session(frame: &mut Frame<'_>, area: Rect, said: Option<&[(Speaker
         lines.push(Line::default());
     }
     lines.pop();
-    // The end is what one remembers a conversation by.
-    let first = lines.len().saturating_sub(usize::from(area.height));
+    // The end is what one remembers a conversation by; but what was said last is known by how it begins.
+    let first = lines.len().saturating_sub(usize::from(area.height)).min(last);
     frame.render_widget(Paragraph::new(lines.split_off(first)), area);
 }
 

@@ -7,7 +7,7 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
 use super::{Reply, centred, window};
-use crate::text::{sanitize, wrap};
+use crate::text::{sanitize, width, wrap};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
 
@@ -80,8 +80,22 @@ impl PasteBox {
         }
         lines.resize_with(rows + 1, Line::default);
         let from = if self.filled { " of the clipboard; or paste" } else { "" };
-        let hint = format!("Ctrl-D review · Esc discard · {count} lines{from}");
+        let hint = format!("Ctrl-d review · Esc discard · {count} lines{from}");
         lines.push(Line::styled(hint, theme.style(Role::Muted)));
         frame.render_widget(Paragraph::new(lines), inner);
+        self.put_cursor(frame, inner, count.min(rows));
+    }
+
+    /// The cursor stands behind the end of the text, of which so many lines show.
+    fn put_cursor(&self, frame: &mut Frame<'_>, inner: Rect, shown: usize) {
+        if inner.is_empty() {
+            return;
+        }
+        let last = self.text.rsplit('\n').next().unwrap_or_default();
+        let row = if self.text.is_empty() || self.text.ends_with('\n') { shown } else { shown.saturating_sub(1) };
+        let column = width::columns(&sanitize::visible_line(last));
+        let [x, y] = [(inner.x, column, inner.width), (inner.y, row, inner.height)]
+            .map(|(start, at, length)| start + u16::try_from(at).unwrap_or(u16::MAX).min(length - 1));
+        frame.set_cursor_position((x, y));
     }
 }

@@ -46,12 +46,10 @@ pub enum Reply {
     Recall(String),
     /// Look at these places.
     Peek(Vec<Place>),
-    /// Open this file in the editor, at the line.
+    /// Open this file of the repository in the editor, at the line (1-based).
     Edit(String, usize),
     /// Name this symbol in the message.
     Mention(String),
-    /// Open this file at this line in the editor.
-    Open(String, usize),
     /// Begin a new session with what is in the one of this number.
     Fork(i64),
     /// Ask this before it is done; the overlay comes back.

@@ -38,7 +38,7 @@ impl SymbolList {
         let here = self.picker.selected().and_then(|at| self.symbols.get(at));
         match (key::name(key).as_str(), here) {
             ("Alt-a", Some(symbol)) => return Reply::Add(vec![symbol.path.to_owned()]),
-            ("Alt-e", Some(symbol)) => return Reply::Open(symbol.path.to_owned(), symbol.line),
+            ("Alt-e", Some(symbol)) => return Reply::Edit(symbol.path.to_owned(), symbol.line),
             _ => {}
         }
         match self.picker.key(key) {

@@ -25,18 +25,50 @@ pub struct WhyView {
     of: (usize, Option<usize>),
     whence: Option<Whence>,
     window: ListWindow,
+    /// The newest map that was looked through for it.
+    newest: ThisMap,
 }
 
 impl WhyView {
     /// The question; the answer follows.
     pub fn new(map: &ThisMap, place: usize, symbol: Option<usize>) -> Self {
-        Self { map: map.clone(), of: (place, symbol), whence: None, window: ListWindow::default() }
+        let of = (place, symbol);
+        Self { map: map.clone(), of, whence: None, window: ListWindow::default(), newest: map.clone() }
+    }
+
+    /// Goes on to a newer map: its place there, to be asked about. What is known stays until the answer comes, and for good where the
+    /// newer map does not have it.
+    pub fn follow(&mut self, newer: &ThisMap) -> Option<(usize, Option<usize>)> {
+        if self.newest == *newer {
+            return None;
+        }
+        self.newest = newer.clone();
+        let (place, symbol) = self.of;
+        let path = &self.map.0.files.get(place)?.path;
+        let there = newer.0.files.iter().position(|file| file.path == *path)?;
+        let symbol = match symbol {
+            None => None,
+            Some(at) => {
+                let known = self.map.0.symbols(place);
+                let known = known.get(at)?;
+                let symbols = newer.0.symbols(there);
+                let same = |exact: bool| {
+                    let is_it = |line: u32| !exact || line == known.line;
+                    symbols.iter().position(|other| other.name == known.name && is_it(other.line))
+                };
+                Some(same(true).or_else(|| same(false))?)
+            }
+        };
+        (self.map, self.of) = (newer.clone(), (there, symbol));
+        Some(self.of)
     }
 
     /// Takes the answer, if it is to this question.
     pub fn answer(&mut self, map: &ThisMap, of: (usize, Option<usize>), whence: &Whence) {
         if (&self.map, self.of) == (map, of) {
+            let at = self.window.selected();
             self.window = ListWindow::new(whence.references.len());
+            at.into_iter().for_each(|at| self.window.select(at));
             self.whence = Some(whence.clone());
         }
     }
@@ -121,7 +153,8 @@ impl WhyView {
             }
         };
         let state = if shown { "in the map" } else { "not in the map" };
-        vec![Line::styled(format!("{what} · {state}"), theme.style(Role::Text)), Line::default()]
+        let when = if self.map == self.newest { "" } else { " when this was opened" };
+        vec![Line::styled(format!("{what} · {state}{when}"), theme.style(Role::Text)), Line::default()]
     }
 
     fn references(&self, whence: &Whence, columns: usize, theme: &Theme) -> Vec<Line<'static>> {

@@ -68,6 +68,9 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     let readable = Rect { width: transcript.width.min(WIDEST_TEXT), ..transcript };
     draw_transcript(app, cache, frame, readable);
     frame.render_widget(Paragraph::new(status), turn);
+    if let Some(column) = search_cursor(app, turn.width).filter(|_| !turn.is_empty()) {
+        frame.set_cursor_position((turn.x + column.min(turn.width - 1), turn.y));
+    }
     let news = news_line(app, cache);
     if news.is_some() {
         cache.hits.add(Rect { height: 1, ..composer }, Hit::Row(Pane::Chat, NEWS));
@@ -143,10 +146,13 @@ fn draw_composer(app: &App, news: Option<Line<'_>>, frame: &mut Frame<'_>, area:
         rule = rule.title(news.right_aligned());
     }
     let inner = rule.inner(area);
-    frame.render_widget(rule, area);
     let [mark, text] = Layout::horizontal([Constraint::Length(2), Constraint::Fill(1)]).areas(inner);
     frame.render_widget(Line::styled("❯", app.theme.style(Role::Accent)), mark);
-    app.composer.draw(frame, text, focused);
+    let above = app.composer.draw(frame, text, focused);
+    if above > 0 {
+        rule = rule.title(Line::styled(format!(" ↑{above} "), app.theme.style(Role::Accent)));
+    }
+    frame.render_widget(rule, area);
     text
 }
 
@@ -191,6 +197,24 @@ fn draw_transcript(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area
     }
 }
 
+/// Where what is searched for stands, in words.
+fn search_standing(app: &App) -> String {
+    let Some(search) = app.reading.search.as_ref().filter(|_| app.reading.on) else { return String::new() };
+    match search.count(app.reading.spot.entry) {
+        (_, 0) => " · nowhere".to_owned(),
+        (Some(at), count) => format!(" · message {at} of {count}"),
+        (None, count) => format!(" · in {count} messages"),
+    }
+}
+
+/// The column of the cursor in the line where a search is typed; `None` if none is typed here.
+fn search_cursor(app: &App, width: u16) -> Option<u16> {
+    let typed = app.reading.typing.as_ref().filter(|_| app.focus == Pane::Chat && app.overlay.is_none())?;
+    let room = usize::from(width).saturating_sub(width::columns(&search_standing(app)) + 2);
+    let hidden = width::columns(&sanitize::visible_line(typed.text())).saturating_sub(room);
+    u16::try_from(1 + typed.cursor_column().saturating_sub(hidden)).ok()
+}
+
 /// What is searched for in the transcript, and where that stands.
 fn search_line(app: &App, width: u16) -> Option<Line<'static>> {
     let typed = app.reading.typing.as_ref();
@@ -200,11 +224,7 @@ fn search_line(app: &App, width: u16) -> Option<Line<'static>> {
     }
     let query = typed.map_or_else(|| search.map_or("", |search| &search.query), |typed| typed.text());
     let query = sanitize::visible_line(query).into_owned();
-    let found = search.map_or_else(String::new, |search| match search.count(app.reading.spot.entry) {
-        (_, 0) => " · nowhere".to_owned(),
-        (Some(at), count) => format!(" · message {at} of {count}"),
-        (None, count) => format!(" · in {count} messages"),
-    });
+    let found = search_standing(app);
     let key = |action| app.keys.first(action);
     let keys = match typed {
         Some(_) => " · ↑↓ others · Enter keeps · Esc ends".to_owned(),
@@ -219,11 +239,11 @@ fn search_line(app: &App, width: u16) -> Option<Line<'static>> {
         ),
     };
     let columns = usize::from(width);
-    let room = columns.saturating_sub(width::columns(&found) + 2);
-    let query = width::clip_start(&query, room).into_owned();
+    let query = width::clip_start(&query, columns.saturating_sub(width::columns(&found) + 2)).into_owned();
     let keys_room = columns.saturating_sub(width::columns(&query) + width::columns(&found) + 2);
     let keys = if width::columns(&keys) <= keys_room { keys } else { String::new() };
-    let cursor = if typed.is_some() { "▏" } else { "" };
+    // Room for the cursor of the terminal.
+    let cursor = if typed.is_some() { " " } else { "" };
     Some(Line::from(vec![
         Span::styled("/", app.theme.style(Role::Accent)),
         Span::styled(query, app.theme.style(Role::Text)),

@@ -8,7 +8,7 @@ use super::transcript::ChatCache;
 use crate::review::{Counts, Decision};
 use crate::text::width;
 use crate::tui::app::App;
-use crate::tui::reading::{changed_lines, is_path};
+use crate::tui::reading::is_path;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::view::under_cursor;
 
@@ -86,14 +86,19 @@ fn fate(app: &App, card: &CardLine, alone: bool) -> Option<Span<'static>> {
     let review = &app.session.review;
     let mut files = review.files.iter().filter(|file| is_path(&file.path, &card.path));
     let under_review = files.find_map(|file| {
-        let hunk = file.hunks.iter().find(|hunk| changed_lines(file, hunk).any(|line| line == telling))?;
+        let hunk = file.hunks.iter().find(|hunk| file.changed_lines(hunk).any(|line| line == telling))?;
         Some((file.counts(), hunk.decision()))
     });
     match under_review {
         Some((counts, _)) if alone && counts.total() > 1 => Some(counted(counts, theme)),
         Some((_, decision)) => Some(decided(decision, theme)),
         None => {
-            let known = app.reading.decided.iter().rev().find(|decided| decided.is_about(&card.path, telling))?;
+            let known = app
+                .session
+                .decided
+                .iter()
+                .rev()
+                .find(|decided| is_path(&decided.path, &card.path) && decided.lines.contains(telling))?;
             let (text, role) = if known.written {
                 ("  ✓ written", Role::HunkAccepted)
             } else {

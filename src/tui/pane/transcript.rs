@@ -104,6 +104,9 @@ impl ChatCache {
         }
         if let Some(focus) = scene.focus.as_ref().filter(|focus| focus.follow) {
             first = desk.bring(first, focus).min(end);
+        } else if let Some(focus) = scene.focus.as_ref().filter(|_| wanted == 0 && desk.cache.from_bottom == 0) {
+            // What streams in pushes the text up, but not what is being read out of the view.
+            first = first.min(desk.holding(focus, rewrapped));
         }
         if rewrapped {
             let height = desk.height(desk.cache.known_end.message);
@@ -235,6 +238,19 @@ impl Desk<'_> {
             return first;
         }
         self.up(end, height.saturating_sub(margin)).min(self.up(start, margin))
+    }
+
+    /// The furthest down that the view may go by itself while somebody reads: what is read stays in it. Where that began
+    /// above the view already, nothing moves.
+    fn holding(&mut self, focus: &Focus<'_>, rewrapped: bool) -> Place {
+        let at = focus.spot.entry + 1;
+        let drawn = self.cache.first;
+        self.render(at, true);
+        let Some(message) = self.cache.messages.get(at) else { return drawn };
+        let start = Place { message: at, line: message.stop_lines(focus.spot.stop).start };
+        let margin = usize::from(self.scene.height > 6);
+        let topmost = self.up(start, margin);
+        if rewrapped { topmost } else { topmost.max(drawn) }
     }
 
     /// Where the view starts that shows the end.
@@ -454,6 +470,28 @@ mod tests {
             stage.app.reading.seen.iter().any(|seen| seen.spot == spot),
             "a cursor that is scrolled away comes along"
         );
+    }
+
+    #[test]
+    fn what_is_read_stays_in_view_while_an_answer_streams() {
+        let streaming = |lines: usize| {
+            let text = (0..lines).map(|number| format!("Paragraph {number}.\n\n")).collect();
+            Entry::Answer(Answer { text, reasoning: String::new(), state: AnswerState::Streaming })
+        };
+        let mut stage = Stage::new([user("what now?"), streaming(3)]);
+        stage.frame();
+        let spot = Spot { entry: 1, stop: 1 };
+        (stage.app.reading.on, stage.app.reading.spot, stage.app.reading.follow) = (true, spot, true);
+        for lines in 4..60 {
+            *stage.app.session.transcript.last_mut().unwrap() = streaming(lines);
+            stage.frame();
+            assert_eq!(stage.app.reading.spot, spot, "nobody moved it");
+            assert!(stage.seen().contains("Paragraph 1."), "{lines}: {}", stage.seen());
+        }
+        assert!(stage.cache.chat.news > 0 && !stage.seen().contains("Paragraph 58."));
+        stage.app.chat.from_bottom = 0;
+        stage.frame();
+        assert!(stage.seen().contains("Paragraph 58."), "who goes to the end gets there");
     }
 
     #[test]

@@ -233,6 +233,17 @@ fn of_sixteen_colours_none_is_lost_on_its_ground() {
 }
 
 #[test]
+fn the_theme_of_the_terminals_palette_can_be_read_on_black_and_in_its_status_line() {
+    let theme = Theme::builtin("rhumb-16", ColorDepth::Ansi16).unwrap();
+    let roles = Role::ALL.iter().map(|role| (role.name(), theme.style(*role)));
+    for (what, style) in roles.chain(SYNTAX.map(|class| (class, theme.syntax(class)))) {
+        assert!(style.fg != Some(Color::Blue), "{what}: blue on black is hardly seen");
+    }
+    // Parts of the line have colours of their own, which would be grounds in a line that is reversed.
+    assert!(!theme.style(Role::Status).add_modifier.contains(Modifier::REVERSED));
+}
+
+#[test]
 fn every_palette_entry_is_used() {
     // Misspelt, it would leave the colour of another theme in place.
     let known: Vec<String> = entries("rhumb-dark").collect();

@@ -39,18 +39,7 @@ pub fn tokens(count: u64) -> String {
     format!("{}G", count / 1_000_000_000)
 }
 
-/// A number with its thousands apart: `1,234`.
-pub fn grouped(count: usize) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
+pub use crate::text::thousands as grouped;
 
 /// The gauge on one line: a bar of `cells` columns and `12.3k / 128k` behind it. The bar is a heavy line over a
 /// light one in steps of half a column, or `#` and `.` with `ascii`. Any use shows at least the smallest fill; only a spent budget shows a full bar, and use

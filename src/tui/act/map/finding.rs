@@ -77,6 +77,14 @@ impl App {
         vec![Task::Run(Effect::Look(LookOrder::Whence { map, place, symbol }))]
     }
 
+    /// Asks so again, if the map is a newer one.
+    pub(in crate::tui) fn ask_why_anew(&mut self) -> Option<Task> {
+        let map = ThisMap(self.ranked_map()?.clone());
+        let Some(Overlay::Why(why)) = &mut self.overlay else { return None };
+        let (place, symbol) = why.follow(&map)?;
+        Some(Task::Run(Effect::Look(LookOrder::Whence { map, place, symbol })))
+    }
+
     /// Shows the file or the definition that the cursor is on.
     pub(super) fn peek(&mut self) -> Vec<Task> {
         let Some(MapTarget::There(place, symbol)) = self.map_target() else { return Vec::new() };

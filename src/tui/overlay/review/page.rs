@@ -12,6 +12,9 @@ use crate::tui::theme::{Role, Theme};
 /// A line of such a text, in the style of its role.
 pub(super) type Styled = (Role, String);
 
+/// A screen of fewer rows than this is low.
+const LOW: u16 = 16;
+
 /// How far a text is scrolled.
 #[derive(Debug, Default)]
 pub(super) struct Page {
@@ -50,12 +53,16 @@ impl Page {
         let inner_columns = usize::from(columns.saturating_sub(4)).max(8);
         let rows: Vec<Line<'_>> = text.iter().flat_map(|line| wrapped(line, inner_columns, theme)).collect();
         let feet = feet(choices, inner_columns, theme);
-        let height = u16::try_from(rows.len() + feet.len() + 3).unwrap_or(u16::MAX).min(screen.height);
-        let inner = window(frame, centred(screen, columns, height), &format!(" {title} "), theme);
+        // On a low screen the text has the line that keeps the keys apart.
+        let apart = u16::from(screen.height >= LOW);
+        let height =
+            u16::try_from(rows.len() + feet.len() + 2 + usize::from(apart)).unwrap_or(u16::MAX).min(screen.height);
+        let area = centred(screen, columns, height);
+        let inner = window(frame, area, &format!(" {title} "), theme);
         let inner = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
         let foot = u16::try_from(feet.len()).unwrap_or(1);
         let [body, _, keys] =
-            Layout::vertical([Constraint::Fill(1), Constraint::Length(1), Constraint::Length(foot)]).areas(inner);
+            Layout::vertical([Constraint::Fill(1), Constraint::Length(apart), Constraint::Length(foot)]).areas(inner);
         self.height = usize::from(body.height);
         self.offset = self.offset.min(rows.len().saturating_sub(self.height));
         let left = rows.len().saturating_sub(self.offset + self.height);
@@ -65,7 +72,8 @@ impl Page {
         if left > 0 {
             let more = format!("↓ {left} more");
             let columns = u16::try_from(width::columns(&more)).unwrap_or(0).min(body.width);
-            let place = Rect::new(body.right() - columns, body.bottom(), columns, 1).intersection(inner);
+            let row = if apart > 0 { body.bottom() } else { area.bottom().saturating_sub(1) };
+            let place = Rect::new(body.right() - columns, row, columns, 1).intersection(area);
             frame.render_widget(Line::styled(more, theme.style(Role::Muted)), place);
         }
     }

@@ -9,6 +9,9 @@ use super::{Reply, ReviewReply};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
 
+/// In fewer columns than this the keys say less, so that they take one row.
+const NARROW: u16 = 60;
+
 /// The message.
 #[derive(Debug)]
 pub struct SendBox {
@@ -45,7 +48,8 @@ impl SendBox {
             Some(why) => choice("y", format!("cannot send it: {why}")),
             None => choice("y", "send"),
         };
-        let choices = [first, choice("e", "change it in the composer"), choice("Esc", "back")];
+        let change = if screen.width < NARROW { "change it" } else { "change it in the composer" };
+        let choices = [first, choice("e", change), choice("Esc", "back")];
         self.page.draw(frame, screen, theme, ("to the model", 100), &text, &choices);
     }
 }

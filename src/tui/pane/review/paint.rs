@@ -191,10 +191,11 @@ impl<'a> Painter<'a> {
             Span::styled(format!("  +{}", item.hunk.proposed.len()), self.style(Role::Success)),
             Span::styled(format!(" −{}", item.hunk.base.len()), self.style(Role::Error)),
         ];
-        let edited = item.original().is_some().then(|| "edited".to_owned());
-        for mark in item.marks.iter().cloned().chain(edited) {
-            spans.push(Span::raw(" "));
-            spans.push(Span::styled(format!("[{}]", sanitize::visible_line(&mark)), self.style(Role::Badge)));
+        let edited = item.original().is_some().then_some("edited");
+        let marks: Vec<&str> = item.marks.iter().map(String::as_str).chain(edited).collect();
+        let used: usize = spans.iter().map(Span::width).sum();
+        for mark in shortened(&marks, self.room().saturating_sub(used)) {
+            spans.push(Span::styled(format!(" [{}]", sanitize::visible_line(&mark)), self.style(Role::Badge)));
         }
         let comments = item.comments().count();
         if folded && comments > 0 {
@@ -340,6 +341,16 @@ impl<'a> Painter<'a> {
     }
 }
 
+/// What is noted on a hunk, so that it takes that many columns at most: in full, else the first word of each, else a sign that there
+/// is something.
+fn shortened(marks: &[&str], room: usize) -> Vec<String> {
+    let fits = |marks: &Vec<String>| marks.iter().map(|mark| width::columns(mark) + 3).sum::<usize>() <= room;
+    let first = |mark: &str| mark.split(['-', ' ']).next().unwrap_or_default().to_owned();
+    let full: Vec<String> = marks.iter().map(|mark| (*mark).to_owned()).collect();
+    let short = || marks.iter().map(|mark| first(mark)).collect();
+    Some(full).filter(fits).or_else(|| Some(short()).filter(fits)).unwrap_or_else(|| vec!["!".to_owned()])
+}
+
 /// A decision as a mark with its role.
 pub(super) fn mark_of(decision: Decision) -> (char, Role) {
     let role = match decision {
@@ -392,4 +403,18 @@ pub(super) fn fit(spans: Vec<Span<'static>>, columns: usize) -> Line<'static> {
         break;
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_shortened_by_words_and_never_cut() {
+        let marks = ["fuzzy 93 %", "outside-chat"];
+        assert_eq!(shortened(&marks, 28), marks);
+        assert_eq!(shortened(&marks, 27), ["fuzzy", "outside"]);
+        assert_eq!(shortened(&marks, 17), ["!"]);
+        assert!(shortened(&[], 0).is_empty());
+    }
 }

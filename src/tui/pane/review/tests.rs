@@ -138,6 +138,23 @@ fn lines_that_are_selected_are_decided_alone() {
 }
 
 #[test]
+fn lines_that_are_selected_become_a_hunk_of_their_own() {
+    let base = "x\none = 1\ntwo = 2\nthree = 3\ny\n";
+    let mut desk = Desk::new(vec![file("a", base, "x\none = 10\ntwo = 20\nthree = 30\ny\n")], 80, 24);
+    desk.keys("v j k j Esc j v s");
+    let lines =
+        |desk: &Desk| desk.app.session.review.files[0].hunks.iter().map(|item| item.hunk.clone()).collect::<Vec<_>>();
+    let of = |base, proposed| crate::diff::Hunk { base, proposed };
+    assert_eq!(lines(&desk), [of(1..3, 1..3), of(3..4, 3..4)], "{}", desk.app.hint);
+    assert_eq!(desk.app.review.cursor, hunk(0, 1));
+    assert_eq!((desk.app.selected_lines(), desk.decisions().as_str()), (None, "··"));
+    desk.keys("u g g ] v j s");
+    assert_eq!(lines(&desk), [of(1..3, 1..3), of(3..4, 3..4)]);
+    desk.keys("u v j j j j j s");
+    assert_eq!((lines(&desk).len(), desk.app.hint.as_str()), (1, "these lines are the whole hunk"));
+}
+
+#[test]
 fn side_by_side_a_row_of_two_lines_is_decided_in_one_step() {
     let mut desk = Desk::new(vec![file("a", "x\none = 1\ntwo = 2\ny\n", "x\none = 10\ntwo = 20\ny\n")], 100, 24);
     desk.keys("t v y");

@@ -1,0 +1,194 @@
+//! Whether passages are also searched by meaning, with which model, and what may leave the machine for it.
+
+use std::path::PathBuf;
+
+use url::Url;
+
+use super::layers::Layers;
+use super::{ConfigError, Endpoint, Settings};
+
+/// The model that is meant where none is named: small, made for code, and of a licence that lets anybody use it.
+const LOCAL_MODEL: &str = "minishlab/potion-code-16M";
+/// Where models are published.
+const HUB: &str = "https://huggingface.co";
+
+/// Where texts become vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EmbeddingsSource {
+    /// Nowhere: the search goes by words alone.
+    #[default]
+    Off,
+    /// On this machine, by a model in a folder.
+    Local,
+    /// At a server.
+    Remote,
+}
+
+/// What a server of embeddings speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EmbeddingsApi {
+    /// `/embeddings` as OpenAI and most others have it.
+    OpenAi,
+    /// `/api/embed` of Ollama.
+    Ollama,
+    /// `/embeddings` of Voyage, which wants to know what a text is for.
+    Voyage,
+}
+
+/// Whether texts may be sent to a server that is not asked for anything else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Consent {
+    /// When the user has agreed, once for each repository and server.
+    #[default]
+    Ask,
+    /// Without asking.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The settings of embeddings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Embeddings {
+    /// Where texts become vectors.
+    pub source: EmbeddingsSource,
+    /// The model, if one is named: a folder or a name of the hub, or at a server its name there.
+    pub model: Option<String>,
+    /// Root of the server's API, if it is another than the one that is asked for answers.
+    pub url: Option<String>,
+    /// What the server speaks, if it is not to be told from its address.
+    pub api: Option<EmbeddingsApi>,
+    /// Numbers of a vector, if the model shall be asked for fewer than it makes by itself.
+    pub dims: Option<usize>,
+    /// Whether texts may be sent.
+    pub consent: Consent,
+    /// Where models are downloaded from, when the user asks for it.
+    pub hub: String,
+}
+
+impl Default for Embeddings {
+    fn default() -> Self {
+        Self {
+            source: EmbeddingsSource::Off,
+            model: None,
+            url: None,
+            api: None,
+            dims: None,
+            consent: Consent::Ask,
+            hub: HUB.to_owned(),
+        }
+    }
+}
+
+impl Embeddings {
+    /// What the layers say.
+    pub(super) fn of(layers: &Layers) -> Self {
+        let source = match layers.text("embeddings").as_deref() {
+            Some("local") => EmbeddingsSource::Local,
+            Some("remote") => EmbeddingsSource::Remote,
+            _ => EmbeddingsSource::Off,
+        };
+        let api = match layers.text("embeddings_api").as_deref() {
+            Some("openai") => Some(EmbeddingsApi::OpenAi),
+            Some("ollama") => Some(EmbeddingsApi::Ollama),
+            Some("voyage") => Some(EmbeddingsApi::Voyage),
+            _ => None,
+        };
+        let consent = match layers.text("embeddings_consent").as_deref() {
+            Some("always") => Consent::Always,
+            Some("never") => Consent::Never,
+            _ => Consent::Ask,
+        };
+        let text = |name: &str| layers.text(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+        Self {
+            source,
+            model: text("embeddings_model"),
+            url: text("embeddings_url"),
+            api,
+            dims: layers.whole("embeddings_dims"),
+            consent,
+            hub: text("embeddings_hub").unwrap_or_else(|| HUB.to_owned()),
+        }
+    }
+
+    /// The name of the model on this machine: the one that is named, else the one that suits code.
+    pub fn local_model(&self) -> &str {
+        self.model.as_deref().unwrap_or(LOCAL_MODEL)
+    }
+
+    /// The folder of a model on this machine, whether it is there or not: the one that `name` is a path of, else where a download
+    /// of that name is kept below the user's `cache` folder.
+    pub fn folder_of(name: &str, cache: Option<&std::path::Path>) -> Option<PathBuf> {
+        if let Some((below, home)) = name.strip_prefix("~/").zip(std::env::home_dir()) {
+            return Some(home.join(below));
+        }
+        let path = PathBuf::from(name);
+        let is_path = path.is_absolute() || name.starts_with("./") || name.starts_with("../");
+        if is_path {
+            return Some(path);
+        }
+        let plain: String =
+            name.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '.' }).collect();
+        Some(cache?.join("embedding-models").join(plain.trim_matches('.')))
+    }
+}
+
+impl Settings {
+    /// The server of embeddings with its key; `None` where no model is named or nobody is configured. May run the user's key
+    /// command, so it may take its time.
+    ///
+    /// # Errors
+    /// The name is ambiguous, or the key cannot be had.
+    pub fn embeddings_endpoint(&self) -> Result<Option<Endpoint>, ConfigError> {
+        let Some(model) = &self.embeddings.model else { return Ok(None) };
+        let Some(url) = &self.embeddings.url else { return self.endpoint(model) };
+        // The keys without a host, and the command, are for the address that answers: another machine must not get them.
+        let is_same = self.base_url.as_deref().is_some_and(|base| same_origin(base, url));
+        let there = Self {
+            base_url: Some(url.clone()),
+            address_is_own: is_same && self.address_is_own && !self.layers.is_foreign("embeddings_url"),
+            key_command: self.key_command.clone().filter(|_| is_same),
+            api: None,
+            ..self.clone()
+        };
+        there.endpoint(model)
+    }
+}
+
+fn same_origin(a: &str, b: &str) -> bool {
+    let origin = |text: &str| Url::parse(text.trim()).map(|url| url.origin());
+    origin(a).is_ok_and(|origin_of_a| origin(b).is_ok_and(|origin_of_b| origin_of_a == origin_of_b))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn the_key_of_the_address_that_answers_stays_with_it() {
+        let key = |url: &str| {
+            let vars = [
+                ("RHUMB_BASE_URL", "https://chat.example/v1"),
+                ("RHUMB_API_KEY", "sk-canary"),
+                ("RHUMB_EMBEDDINGS_MODEL", "m"),
+                ("RHUMB_EMBEDDINGS_URL", url),
+            ];
+            let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+            let sources = crate::config::Sources { flags: Default::default(), env: &env, paths: None, place: None };
+            Settings::load(&sources).unwrap().embeddings_endpoint().unwrap().unwrap().key.is_some()
+        };
+        assert!(key("https://chat.example/v2") && !key("https://vectors.example/v1"));
+    }
+
+    #[test]
+    fn a_model_is_a_path_or_a_name_that_stays_below_the_cache() {
+        let folder = |name| Embeddings::folder_of(name, Some(Path::new("/c"))).unwrap();
+        assert_eq!(folder("/models/a"), Path::new("/models/a"));
+        assert_eq!(folder("./a"), Path::new("./a"));
+        assert_eq!(folder("maker/model-2M"), Path::new("/c/embedding-models/maker.model-2M"));
+        assert_eq!(folder("a/../../b"), Path::new("/c/embedding-models/a.......b"));
+        assert_eq!(Embeddings::folder_of("a/b", None), None);
+    }
+}

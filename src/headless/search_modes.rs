@@ -1,0 +1,52 @@
+//! What `rhumb search` finds in each of its modes.
+
+use super::advise;
+use super::args::ModeArg;
+use super::index::{blocked, failed};
+use crate::config::{EmbeddingsSource, Settings};
+use crate::error::UserError;
+use crate::retrieval::{Hit, Question};
+use crate::session::runner::{
+    IndexError, SearchMode, Survey, embedder, found, found_near, known_meaning, question_vector,
+};
+use crate::workspace::Root;
+
+/// The hits in the mode that was asked for. Where none was, meaning counts if it can be had, and words alone do with a word why.
+pub(super) fn hits(
+    root: &Root,
+    settings: &Settings,
+    mode: Option<ModeArg>,
+    survey: &Survey,
+    question: &Question,
+) -> Result<Vec<Hit>, UserError> {
+    let is_off = settings.embeddings.source == EmbeddingsSource::Off;
+    let wanted = match mode {
+        Some(ModeArg::Lexical) => return Ok(found(survey, question)),
+        None if is_off => return Ok(found(survey, question)),
+        Some(ModeArg::Semantic) => SearchMode::Semantic,
+        Some(ModeArg::Hybrid) | None => SearchMode::Hybrid,
+    };
+    match by_meaning(root, settings, wanted, survey, question)? {
+        Ok(hits) => Ok(hits),
+        Err(error) if mode.is_none() => {
+            advise(&format!("searched by words alone: {error}"), &error.hint());
+            Ok(found(survey, question))
+        }
+        Err(error) => Err(failed(&error)),
+    }
+}
+
+fn by_meaning(
+    root: &Root,
+    settings: &Settings,
+    mode: SearchMode,
+    survey: &Survey,
+    question: &Question,
+) -> Result<Result<Vec<Hit>, IndexError>, UserError> {
+    blocked(async {
+        let embedder = embedder(settings)?.ok_or(IndexError::Off)?;
+        let meaning = known_meaning(root, survey, settings, embedder.as_ref()).await?;
+        let vector = question_vector(embedder.as_ref(), question).await?;
+        Ok(found_near(survey, question, (&meaning, &vector), mode))
+    })
+}

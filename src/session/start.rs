@@ -1,0 +1,107 @@
+//! What a conversation starts with, whichever face it has, and its first state.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::command::Command;
+use super::effect::Effect;
+use super::keeping::WhichSession;
+use super::looking::LookOrder;
+use super::modes::ModeRules;
+use super::state::{Connection, Session};
+use super::transcript::Level;
+use crate::models::{Dollars, Model};
+use crate::repo_map::Refresh;
+
+/// What a conversation starts with.
+#[derive(Debug, Default)]
+pub struct SessionStart {
+    /// Who answers.
+    pub connection: Connection,
+    /// The name of the root, as the face tells it.
+    pub root: String,
+    /// The root, for the editor to start in.
+    pub folder: PathBuf,
+    /// The editor, if the settings name one.
+    pub editor: Option<String>,
+    /// A first draft, for the face to put where drafts are.
+    pub draft: String,
+    /// Files in the chat from the start.
+    pub files: Vec<String>,
+    /// Files to read and not to change from the start.
+    pub read: Vec<String>,
+    /// When the repo map is made anew.
+    pub map_refresh: Refresh,
+    /// How often edits that found no place go back to the model by themselves.
+    pub edit_rounds: usize,
+    /// How often what checks found goes back by itself.
+    pub verify_rounds: usize,
+    /// Whether commands that the model suggests are offered.
+    pub suggest_commands: bool,
+    /// Whether what is written is committed by itself.
+    pub auto_commit: bool,
+    /// What the settings say of modes, and of files that somebody names.
+    pub rules: ModeRules,
+    /// The most that may be spent in this session.
+    pub spending_cap: Option<Dollars>,
+    /// What is known of the model that answers.
+    pub facts: Option<Arc<Model>>,
+    /// An earlier session to go on with.
+    pub resume: Option<WhichSession>,
+    /// Notices to begin with: text and hint.
+    pub notices: Vec<(String, String)>,
+    /// Whether comments for the model in files are followed from the start.
+    pub watch: bool,
+}
+
+impl SessionStart {
+    /// The conversation before anybody said anything, and what it asks for.
+    pub fn begin(&self) -> (Session, Vec<Effect>) {
+        let (mut session, mut effects) = Session::start(self.connection.clone());
+        session.edit_rounds = self.edit_rounds;
+        session.processes.rounds = self.verify_rounds;
+        session.processes.suggestions = self.suggest_commands;
+        session.commits.off = !self.auto_commit;
+        session.rules = self.rules;
+        session.spending_cap = self.spending_cap;
+        session.standing.clone_from(&self.read);
+        session.facts.clone_from(&self.facts);
+        for (text, hint) in &self.notices {
+            session.tell(Level::Warning, text, hint);
+        }
+        effects.push(Effect::Look(LookOrder::Commands));
+        effects.extend(session.keep(self.resume.clone()));
+        effects.extend(session.set_map_refresh(self.map_refresh));
+        if self.watch {
+            effects.extend(session.command(Command::Watch(Some(true))));
+        }
+        for (files, read_only) in [(&self.files, false), (&self.read, true)] {
+            if !files.is_empty() {
+                effects.extend(session.add_files(files, read_only));
+            }
+        }
+        (session, effects)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notices_come_first_and_an_earlier_session_is_opened_before_anything_is_kept() {
+        let start = SessionStart {
+            notices: vec![("The theme is gone.".into(), "Choose another.".into())],
+            resume: Some(WhichSession::Newest),
+            watch: true,
+            ..SessionStart::default()
+        };
+        let (session, effects) = start.begin();
+        let first = format!("{:?}", session.transcript.first());
+        assert!(first.contains("The theme is gone."), "{first}");
+        let names: Vec<String> = effects.iter().map(|effect| format!("{effect:?}")).collect();
+        let at = |what: &str| names.iter().position(|name| name.starts_with(what));
+        assert!(at("Survey") < at("Keep(Open(Some(Newest)))"), "{names:?}");
+        assert!(session.commits.off, "nothing is committed unless the start says so");
+    }
+}

@@ -1,0 +1,90 @@
+//! `rhumb bench`: the map and the edits, measured on commits.
+
+use super::*;
+
+/// A repository with a change to `depth`, and a file outside of it with the case that the change makes.
+fn harbour_case() -> (TestRepo, tempfile::TempDir, String) {
+    let repo = harbour_repo();
+    let parent = repo.git(&["rev-parse", "HEAD"]);
+    repo.file("harbour.py", &changed()).commit("Be lenient with unknown harbours");
+    let folder = tempfile::tempdir().unwrap();
+    let case = serde_json::json!({
+        "id": "lenient", "parent": parent.trim(), "query": "depth of unknown harbours",
+        "gold": [{"path": "harbour.py"}, {"path": "charts/compass.py"}], "chat": "charts/compass.py",
+        "symbols": [{"path": "harbour.py", "name": "depth", "line": 1}],
+    });
+    let file = folder.path().join("cases.jsonl");
+    fs::write(&file, format!("{case}\n")).unwrap();
+    let file = file.to_str().unwrap().to_owned();
+    (repo, folder, file)
+}
+
+#[test]
+fn the_map_is_measured_on_commits() {
+    let (repo, folder, file) = harbour_case();
+    let (here, git_dir) = (folder.path(), repo.path().join(".git"));
+    let args = ["bench", "context", "--git-dir", git_dir.to_str().unwrap(), "--cases", &file, "--without", "request"];
+    let (code, out, err) = run(rhumb(here, &args));
+    assert_eq!((code, err.as_str()), (0, ""));
+    for part in ["M1 1024", "M2 4096", "R@10", "nDCG@10", "\nall ", "\nwithout request ", "1.000/1.000/1.000"] {
+        assert!(out.contains(part), "no {part:?} in {out}");
+    }
+    let (_, out, _) = run(rhumb(here, &[&args[..], &["--budget", "256", "--format", "json"]].concat()));
+    let report = json(&out);
+    assert_eq!((report["cases"].as_u64(), report["variants"].as_array().map(Vec::len)), (Some(1), Some(2)), "{out}");
+    let first = &report["variants"][0];
+    assert_eq!((&first["without"], &first["over_budget"]), (&Value::Null, &Value::from(0)));
+    assert_eq!(first["recall"].as_array().map(Vec::len), Some(2), "one budget, two tasks: {out}");
+    assert!(repo.git(&["status", "--porcelain"]).is_empty());
+}
+
+#[test]
+fn edits_are_measured_on_commits_and_on_a_corpus() {
+    let (repo, folder, _) = harbour_case();
+    let (here, git_dir) = (folder.path(), repo.path().join(".git"));
+    let failures = folder.path().join("failures");
+    let args = ["bench", "edits", "--git-dir", git_dir.to_str().unwrap(), "--cases", "20"];
+    let more = ["--inflexible", "--failures", failures.to_str().unwrap()];
+    let (_, out, err) = run(rhumb(here, &[&args[..], &more].concat()));
+    assert!(err.contains("1 change of use instead of 240"), "{err}");
+    for part in ["WRONG", "\nudiff       clean", "\nall         all", "99th percentile", "to the letter:"] {
+        assert!(out.contains(part), "no {part:?} in {out}");
+    }
+    let (_, out, _) = run(rhumb(here, &[&args[..], &["--json", "--format", "udiff"]].concat()));
+    let report = json(&out);
+    let clean = report["groups"].as_array().unwrap().iter().find(|group| group["kind"] == "clean").unwrap();
+    assert_eq!((&clean["format"], &clean["cases"], &clean["right"]), (&"all".into(), &4.into(), &4.into()), "{out}");
+    assert!(repo.git(&["status", "--porcelain"]).is_empty());
+
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/edit_formats");
+    let (code, out, err) = run(rhumb(here, &["bench", "edits", "--corpus", corpus.to_str().unwrap(), "--json"]));
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    let (code, _, err) = run(rhumb(here, &["bench", "edits", "--corpus", here.to_str().unwrap()]));
+    assert!(code == 2 && err.contains("there is no case"), "{err}");
+    let (code, _, err) = run(rhumb(here, &[&args[..], &["--format", "xml"]].concat()));
+    assert!(code == 2 && err.contains("there is no format \"xml\""), "{err}");
+}
+
+#[test]
+fn cases_that_cannot_be_run_are_a_usage_error() {
+    let (repo, folder, file) = harbour_case();
+    let path = repo.path();
+    let bench = |cases: &str, more: &[&str]| {
+        let args = ["bench", "context", "--git-dir", path.to_str().unwrap(), "--cases", cases];
+        let (code, out, err) = run(rhumb(folder.path(), &[&args[..], more].concat()));
+        assert_eq!((code, out.as_str()), (2, ""), "{err}");
+        err
+    };
+    let err = bench(&file, &["--without", "luck"]);
+    assert!(err.contains("no signal \"luck\"") && err.contains("request, history, graph, imports"), "{err}");
+    let broken = folder.path().join("broken.jsonl");
+    let case = fs::read_to_string(&file).unwrap();
+    fs::write(&broken, format!("{case}not a case\n")).unwrap();
+    let err = bench(broken.to_str().unwrap(), &[]);
+    assert!(err.contains("line 2 is not a case"), "{err}");
+    let parent = repo.git(&["rev-parse", "HEAD~1"]);
+    fs::write(&broken, case.replace(parent.trim(), &"0123".repeat(10))).unwrap();
+    let err = bench(broken.to_str().unwrap(), &[]);
+    assert!(err.contains("case lenient: the repository has no commit 0123"), "{err}");
+    assert!(bench(folder.path().join("none").to_str().unwrap(), &[]).contains("cannot read"));
+}

@@ -1,0 +1,70 @@
+//! `rhumb search`: the lines of whole chunks, why they were found, and the passages as a model reads them.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::support::pty::Pty;
+use super::{harbour_repo, json, rhumb, run};
+
+fn rows(args: &[&str]) -> Vec<Value> {
+    let repo = harbour_repo();
+    let args = [&["search", "--format", "json", "--no-cache"], args].concat();
+    let (code, out, err) = run(rhumb(&repo.path(), &args));
+    assert_eq!(code, 0, "{err}");
+    out.lines().map(json).collect()
+}
+
+#[test]
+fn a_hit_has_the_lines_of_its_chunk() {
+    let rows = rows(&["--query", "report of the depth in metres"]);
+    assert_eq!((&rows[0]["path"], &rows[0]["symbol"]), (&"harbour.py".into(), &"report".into()), "{rows:?}");
+    assert_eq!((&rows[0]["start_line"], &rows[0]["end_line"]), (&5.into(), &7.into()));
+    assert!(rows.iter().all(|row| row.get("why").is_none()));
+}
+
+#[test]
+fn it_is_explained_what_speaks_for_a_hit() {
+    let rows = rows(&["--query", "report of the depth in metres", "--explain"]);
+    let why = rows[0]["why"].as_array().unwrap();
+    assert!(why.iter().any(|why| why["ground"] == "words of the message in its text"), "{why:?}");
+    assert!(why[0]["weight"].as_f64().unwrap().abs() >= why[why.len() - 1]["weight"].as_f64().unwrap().abs());
+    assert!(rows[0]["words"].as_array().unwrap().contains(&"depth".into()), "{rows:?}");
+}
+
+#[test]
+fn a_query_without_a_word_to_search_for_is_told_so() {
+    let repo = harbour_repo();
+    for (query, told) in [("", "empty"), ("  ", "empty"), ("how is the", "every text has"), ("zzyzx", "nothing speaks")]
+    {
+        let (code, out, err) = run(rhumb(&repo.path(), &["search", "--query", query]));
+        assert_eq!((code, out.as_str()), (1, ""), "{query}");
+        assert!(err.contains(told), "{query}: {err}");
+    }
+}
+
+#[test]
+fn the_context_is_what_a_model_reads_within_its_budget() {
+    let repo = harbour_repo();
+    let context = |args: &[&str]| {
+        let args = [&["search", "--context", "--query", "how is the depth reported"], args].concat();
+        run(rhumb(&repo.path(), &args))
+    };
+    let (_, text, _) = context(&[]);
+    assert!(text.contains("harbour.py:1-7\n") && text.contains("\n6      metres = depth(name)\n"), "{text}");
+    let within = json(&context(&["--tokens", "60", "--format", "json"]).1);
+    assert!(within["tokens"].as_u64().unwrap() <= 60, "{within}");
+    assert_eq!(within["passages"][0]["path"], "harbour.py");
+    let (code, _, err) = context(&["--tokens", "3"]);
+    assert!(code == 1 && err.contains("so few tokens"), "{err}");
+}
+
+#[test]
+fn the_first_lines_are_shown_on_a_terminal_alone() {
+    let repo = harbour_repo();
+    let args = ["search", "--query", "report", "--no-cache"];
+    assert!(!run(rhumb(&repo.path(), &args)).1.contains("metres"));
+    let mut pty = Pty::spawn(Path::new(env!("CARGO_BIN_EXE_rhumb")), &args, &repo.path(), &[], 120, 40);
+    assert_eq!(pty.wait_exit().exit_code(), 0, "{}", pty.screen());
+    assert!(pty.screen().contains("6      metres = depth(name)"), "{}", pty.screen());
+}

@@ -1,0 +1,174 @@
+//! `rhumb undo` and `redo`, the journal behind them, and what files keep when they are written.
+
+use super::*;
+
+/// A plain folder with a journal of its own.
+struct Folder {
+    dir: tempfile::TempDir,
+}
+
+impl Folder {
+    fn new(files: &[(&str, &[u8])]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("root")).unwrap();
+        files.iter().for_each(|(path, bytes)| fs::write(dir.path().join("root").join(path), bytes).unwrap());
+        Self { dir }
+    }
+
+    fn rhumb(&self, args: &[&str], input: &str) -> (i32, String, String) {
+        let mut command = rhumb(&self.dir.path().join("root"), args);
+        command.env("XDG_STATE_HOME", self.dir.path().join("state")).write_stdin(input);
+        run(command)
+    }
+
+    fn read(&self, path: &str) -> Vec<u8> {
+        fs::read(self.dir.path().join("root").join(path)).unwrap()
+    }
+
+    fn write(&self, path: &str, bytes: &[u8]) {
+        fs::write(self.dir.path().join("root").join(path), bytes).unwrap();
+    }
+
+    /// The one record of the journal.
+    fn record(&self) -> std::path::PathBuf {
+        let repo = fs::read_dir(self.dir.path().join("state/rhumb/journal")).unwrap();
+        let repo = repo.map(|entry| entry.unwrap().path()).find(|path| path.is_dir()).unwrap();
+        let mut records = fs::read_dir(repo).unwrap().map(|entry| entry.unwrap().path());
+        records.find(|path| path.extension().is_some()).unwrap()
+    }
+}
+
+#[test]
+fn a_write_is_undone_and_done_again_without_git() {
+    let folder = Folder::new(&[("a.py", b"one\r\ntwo\r\n"), ("b.py", b"1\n")]);
+    let reply = block("a.py", "two\n", "2\n") + &block("n/new.py", "", "new\n");
+    let (code, _, err) = folder.rhumb(&["apply", "--yes", "-"], &reply);
+    assert_eq!((code, folder.read("a.py")), (0, b"one\r\n2\r\n".to_vec()), "{err}");
+    let (code, out, err) = folder.rhumb(&["undo"], "");
+    assert_eq!((code, &*out, &*err), (0, "", "rhumb: undid a.py, n/new.py\n"));
+    assert_eq!(folder.read("a.py"), b"one\r\ntwo\r\n");
+    assert!(!folder.dir.path().join("root/n").exists());
+    assert_eq!(folder.rhumb(&["undo"], "").0, 1, "there is nothing left to undo");
+    let (code, _, err) = folder.rhumb(&["redo"], "");
+    assert!(code == 0 && err.contains("did again a.py, n/new.py"), "{err}");
+    assert_eq!(folder.read("n/new.py"), b"new\n");
+    folder.write("a.py", b"mine");
+    let (code, _, err) = folder.rhumb(&["undo"], "");
+    assert!(code == 3 && err.contains("changed since") && err.contains("a.py"), "{code} {err}");
+    assert_eq!((folder.read("a.py"), folder.read("n/new.py")), (b"mine".to_vec(), b"new\n".to_vec()));
+}
+
+#[test]
+fn a_committed_write_is_undone_by_a_commit_of_its_own() {
+    let repo = harbour_repo();
+    let state = tempfile::tempdir().unwrap();
+    let server = ModelServer::start(vec![Step::reply(&good())]);
+    let with_state = |mut command: Command| {
+        command.env("XDG_STATE_HOME", state.path());
+        run(command)
+    };
+    let url = server.base_url();
+    let args = ["edit", "-m", "Be lenient", "--yes", "--file", "harbour.py", "--base-url", &url, "--model", MODEL];
+    let (code, _, err) = with_state(rhumb(&repo.path(), &args));
+    assert_eq!(code, 0, "{err}");
+    let (code, _, err) = with_state(rhumb(&repo.path(), &["undo"]));
+    assert!(code == 0 && err.contains("undid harbour.py, committed as"), "{code} {err}");
+    assert_eq!(repo.read("harbour.py"), HARBOUR);
+    assert_eq!(repo.subjects(), ["Undo: Be lenient", "Be lenient", "Start the harbour"]);
+    assert_eq!(repo.git(&["status", "--porcelain"]), "");
+    let (code, _, err) = with_state(rhumb(&repo.path(), &["--no-commit", "redo"]));
+    assert_eq!((code, &*err), (0, "rhumb: did again harbour.py\n"));
+    assert_eq!((repo.read("harbour.py"), repo.subjects().len()), (changed(), 3));
+}
+
+#[test]
+fn a_write_that_was_killed_is_finished_by_the_next_command_and_told() {
+    let folder = Folder::new(&[("a.py", b"1\n"), ("b.py", b"1\n")]);
+    let reply = block("a.py", "1\n", "2\n") + &block("b.py", "1\n", "2\n");
+    assert_eq!(folder.rhumb(&["apply", "--yes", "-"], &reply).0, 0);
+    // As it is when the process dies after the first file.
+    let record = folder.record();
+    fs::rename(&record, record.with_extension("doing")).unwrap();
+    folder.write("b.py", b"1\n");
+    let (code, _, err) = folder.rhumb(&["apply", "--yes", "-"], &block("a.py", "2\n", "3\n"));
+    assert!(code == 0 && err.contains("An earlier write was interrupted and is finished now: a.py, b.py"), "{err}");
+    assert_eq!((folder.read("a.py"), folder.read("b.py")), (b"3\n".to_vec(), b"2\n".to_vec()));
+}
+
+#[test]
+fn without_a_journal_files_are_written_and_it_is_told() {
+    let folder = Folder::new(&[("a.py", b"1\n")]);
+    fs::write(folder.dir.path().join("state"), "no folder").unwrap();
+    let (code, _, err) = folder.rhumb(&["apply", "--yes", "-"], &block("a.py", "1\n", "2\n"));
+    assert!(code == 0 && err.contains("cannot be undone"), "{code} {err}");
+    assert_eq!(folder.read("a.py"), b"2\n");
+}
+
+#[test]
+fn files_keep_their_encoding_and_what_does_not_fit_is_named() {
+    let latin = b"# Gr\xf6\xdfe der Stra\xdfe\nx = 1\n";
+    let folder = Folder::new(&[("latin.py", latin), ("wide.py", b"\xff\xfex\0=\x001\0\r\0\n\0")]);
+    let reply = block("latin.py", "x = 1\n", "x = 'ä'\n") + &block("wide.py", "x=1\n", "x=2\n");
+    let (code, _, err) = folder.rhumb(&["apply", "--yes", "-"], &reply);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(folder.read("latin.py"), b"# Gr\xf6\xdfe der Stra\xdfe\nx = '\xe4'\n");
+    assert_eq!(folder.read("wide.py"), b"\xff\xfex\0=\x002\0\r\0\n\0");
+    let (code, _, err) = folder.rhumb(&["apply", "--yes", "-"], &block("latin.py", "x = 'ä'\n", "x = '→'\n"));
+    assert!(code == 3 && err.contains("latin.py is in windows-1252, which does not have '→'"), "{code} {err}");
+    assert!(err.contains("convert latin.py to UTF-8"), "{err}");
+}
+
+/// A line that retitles the window of a terminal, unless it is made visible.
+const TITLE: &str = "    return '\x1b]0;owned\x07'\n";
+
+fn retitling() -> String {
+    block("harbour.py", "    return TABLE[name]\n", TITLE)
+}
+
+#[test]
+fn escapes_in_a_diff_reach_a_pipe_as_they_are() {
+    let reply = retitling();
+    let patched = HARBOUR.replace("    return TABLE[name]\n", TITLE);
+    let server = ModelServer::start(vec![Step::reply(&reply)]);
+    let (repo, url) = (harbour_repo(), server.base_url());
+    fs::write(repo.path().join("reply.md"), &reply).unwrap();
+    let edit = ["edit", "-m", "x", "--dry-run", "--base-url", &url, "--model", MODEL];
+    for args in [&["apply", "--dry-run", "reply.md"][..], &edit] {
+        let output = rhumb(&repo.path(), args).output().unwrap();
+        let out = String::from_utf8(output.stdout).unwrap();
+        // In the diff, and before that in the answer as it streamed.
+        assert_eq!(out.matches(TITLE).count(), if args[0] == "edit" { 2 } else { 1 }, "{args:?}: {out:?}");
+        let patch = tempfile::NamedTempFile::new().unwrap();
+        fs::write(patch.path(), &out[out.find("diff --git").unwrap()..]).unwrap();
+        repo.git(&["apply", patch.path().to_str().unwrap()]);
+        assert_eq!(repo.read("harbour.py"), patched, "{args:?}");
+        repo.git(&["checkout", "harbour.py"]);
+        // Messages are for the eye and never hold escapes.
+        assert!(!output.stderr.contains(&0x1b), "{args:?}");
+    }
+}
+
+#[test]
+fn escapes_are_shown_on_a_terminal_and_not_sent() {
+    let server = ModelServer::start(vec![Step::reply(&retitling()), Step::reply(&retitling())]);
+    let (repo, url) = (harbour_repo(), server.base_url());
+    let odd = "od\u{202e}d.md";
+    repo.file(odd, "one\n").file("reply.md", &retitling()).file("odd.md", &block(odd, "one\n", "two\n"));
+    let model = ["-m", "x", "--base-url", &url, "--model", MODEL];
+    let with_model = |flags: &[&'static str]| [&["edit"][..], flags, &model].concat();
+    for (args, answer) in [
+        (vec!["apply", "--dry-run", "reply.md"], ""),
+        (with_model(&["--dry-run"]), ""),
+        (with_model(&["--json", "--dry-run"]), ""),
+        (vec!["apply", "odd.md"], "y\r"),
+        (vec!["map"], ""),
+    ] {
+        let mut pty = Pty::spawn(Path::new(env!("CARGO_BIN_EXE_rhumb")), &args, &repo.path(), &[], 120, 60);
+        pty.type_text(answer);
+        assert_eq!(pty.wait_exit().exit_code(), 0, "{args:?}:\n{}", pty.screen());
+        let sent = String::from_utf8_lossy(&pty.raw()).into_owned();
+        assert!(!sent.contains("\x1b]0;") && !sent.contains('\u{202e}'), "{args:?}: {sent:?}");
+        assert!(sent.contains("owned") || sent.contains("<U+202E>"), "{args:?}: {sent:?}");
+    }
+    assert_eq!(repo.read(odd), "two\n");
+}

@@ -1,0 +1,56 @@
+//! What a runner behind a harness still owes: a test waits for exactly that.
+
+use super::*;
+
+/// What the runner still owes.
+#[derive(Default)]
+pub(super) struct Due {
+    /// Whether there is a provider that ends its answers.
+    pub(super) answers: bool,
+    pub(super) survey: bool,
+    /// The newest measurement asked for.
+    pub(super) measure: Option<u64>,
+    /// The turn that will end by itself.
+    pub(super) turn: Option<u64>,
+    /// Reports that come once for each order.
+    pub(super) others: usize,
+}
+
+impl Due {
+    pub(super) fn add(&mut self, effect: &Effect) {
+        match effect {
+            Effect::Survey | Effect::ReadOn => self.survey = true,
+            Effect::StopReading => {}
+            Effect::Measure(order) => self.measure = Some(order.generation),
+            Effect::Ask(order) => self.turn = self.answers.then_some(order.generation),
+            Effect::Reread(paths) => self.others += paths.len(),
+            // The job says so itself when it is done.
+            Effect::Run(RunOrder::Stop(_)) => {}
+            // A turn that is stopped may end without a word.
+            Effect::Cancel => self.turn = None,
+            Effect::Fetch(_) => {}
+            _ => self.others += 1,
+        }
+    }
+
+    pub(super) fn settle(&mut self, report: &Report) {
+        match report {
+            Report::Surveyed { .. } => self.survey = false,
+            Report::Measured { generation, .. } if self.measure == Some(*generation) => self.measure = None,
+            Report::SurveyProgress { .. }
+            | Report::LeftOut { .. }
+            | Report::Listed(_)
+            | Report::Head(_)
+            | Report::Symbols(_)
+            | Report::Codebase(CodebaseReport::Status { .. }) => {}
+            Report::Measured { .. } | Report::Asked { .. } => {}
+            Report::Ran(report) if !matches!(report, RunReport::Done { .. }) => {}
+            Report::Ended { turn, .. } | Report::Unsent { turn, .. } => self.turn = self.turn.filter(|due| due != turn),
+            _ => self.others = self.others.saturating_sub(1),
+        }
+    }
+
+    pub(super) fn anything(&self) -> bool {
+        self.survey || self.measure.is_some() || self.turn.is_some() || self.others > 0
+    }
+}

@@ -1,0 +1,205 @@
+//! What a harness starts with: a throw-away repository, and who answers.
+
+use super::*;
+
+/// The pace of a provider that never answers.
+const NEVER: Duration = Duration::from_secs(86_400);
+
+/// The files of the small repository.
+pub const HARBOUR: &[(&str, &str)] = &[
+    ("README.md", "# harbour\n\nWho lies where, and for how long.\n"),
+    (
+        "harbour/berth.py",
+        "\"\"\"Berths and the ships in them.\"\"\"\n\nfrom .ship import Ship\n\n\nclass Berth:\n    \"\"\"One place at the quay.\"\"\"\n\n    \
+         def __init__(self, length):\n        self.length = length\n        self.ship = None\n\n    \
+         def fits(self, ship: Ship) -> bool:\n        return ship.length < self.length\n\n    \
+         def moor(self, ship: Ship):\n        if not self.fits(ship):\n            raise ValueError(\"too long\")\n        \
+         self.ship = ship\n\n    def leave(self):\n        self.ship = None\n",
+    ),
+    (
+        "harbour/ship.py",
+        "\"\"\"Ships.\"\"\"\n\n\nclass Ship:\n    def __init__(self, name, length):\n        self.name = name\n        \
+         self.length = length\n",
+    ),
+    (
+        "tests/test_berth.py",
+        "from harbour.berth import Berth\nfrom harbour.ship import Ship\n\n\ndef test_a_ship_moors():\n    \
+         berth = Berth(30)\n    berth.moor(Ship(\"Anna\", 20))\n    assert berth.ship.name == \"Anna\"\n",
+    ),
+];
+
+/// What a harness starts with.
+pub struct Scene {
+    files: Vec<(String, String)>,
+    git: bool,
+    root: String,
+    connection: Connection,
+    /// Recorded replies; `None` is a provider that never answers, so that a test can stream by hand.
+    replies: Option<Vec<ScriptedReply>>,
+    chat_files: Vec<String>,
+    draft: String,
+    settings: Settings,
+    depth: ColorDepth,
+    sealed: bool,
+}
+
+impl Scene {
+    /// The small repository and nobody to ask.
+    pub fn harbour() -> Self {
+        Self {
+            files: owned(HARBOUR),
+            git: true,
+            root: "harbour".into(),
+            connection: Connection::None,
+            replies: None,
+            chat_files: Vec::new(),
+            draft: String::new(),
+            settings: Settings::default(),
+            depth: ColorDepth::True,
+            sealed: false,
+        }
+    }
+
+    /// What `rhumb demo` shows.
+    pub fn demo() -> Self {
+        let replies = demo::replies().into_iter().map(|(words, reply)| ScriptedReply {
+            match_words: words.into_iter().map(str::to_owned).collect(),
+            reply: reply.to_owned(),
+        });
+        Self {
+            files: owned(demo::files()),
+            root: "demo".into(),
+            connection: Connection::Demo,
+            replies: Some(replies.collect()),
+            chat_files: demo::FIRST_FILES.iter().map(|path| (*path).to_owned()).collect(),
+            draft: demo::FIRST_MESSAGE.into(),
+            settings: Settings { context_window: Some(32_768), ..Settings::default() },
+            ..Self::harbour()
+        }
+    }
+
+    /// A model that gives this reply to everything.
+    #[must_use]
+    pub fn replying(mut self, reply: &str) -> Self {
+        self.replies = Some(vec![ScriptedReply { match_words: Vec::new(), reply: reply.into() }]);
+        self.named()
+    }
+
+    /// A model that is asked and never answers: the test does, with [`Harness::stream`].
+    #[must_use]
+    pub fn silent(mut self) -> Self {
+        self.replies = None;
+        self.named()
+    }
+
+    fn named(mut self) -> Self {
+        self.connection = Connection::Remote { model: "gpt-4o".into(), host: "api.example.org".into() };
+        self
+    }
+
+    /// One more file in the repository.
+    #[must_use]
+    pub fn file(mut self, path: &str, text: &str) -> Self {
+        self.files.retain(|(known, _)| known != path);
+        self.files.push((path.into(), text.into()));
+        self
+    }
+
+    /// Files in the chat from the start.
+    #[must_use]
+    pub fn chat(mut self, paths: &[&str]) -> Self {
+        self.chat_files = paths.iter().map(|path| (*path).to_owned()).collect();
+        self
+    }
+
+    /// Commands that it would run are not run.
+    #[must_use]
+    pub fn sealed(mut self) -> Self {
+        self.sealed = true;
+        self
+    }
+
+    /// A plain folder, which is faster to make.
+    #[must_use]
+    pub fn without_git(mut self) -> Self {
+        self.git = false;
+        self
+    }
+
+    /// The window of the model in tokens.
+    #[must_use]
+    pub fn window(mut self, tokens: usize) -> Self {
+        self.settings.context_window = Some(tokens);
+        self
+    }
+
+    /// Colours that the terminal has.
+    #[must_use]
+    pub fn depth(mut self, depth: ColorDepth) -> Self {
+        self.depth = depth;
+        self
+    }
+
+    /// Opens the app and waits until the repository is read and the next request measured.
+    pub fn open(self, width: u16, height: u16) -> Harness {
+        let folder = tempfile::tempdir().expect("a folder for the repository");
+        for (path, text) in &self.files {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("make folders");
+            std::fs::write(&path, text).unwrap_or_else(|error| panic!("write {}: {error}", path.display()));
+        }
+        if self.git {
+            rhumb::git::init(folder.path(), "Mira Keel", "mira@example.org", "Start").expect("a repository");
+        }
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+        let answers = self.replies.is_some();
+        let model = match &self.connection {
+            Connection::None => None,
+            Connection::Demo => Some("demo".to_owned()),
+            Connection::Remote { model, .. } => Some(model.clone()),
+        };
+        let pace = if answers { Duration::ZERO } else { NEVER };
+        let provider = Arc::new(Scripted::new(self.replies.unwrap_or_default(), pace));
+        let line = model.map(|model| Line::new(provider, model));
+        let root = Root::at(folder.path()).expect("a root");
+        let (sender, reports) = mpsc::channel(256);
+        let runner = Runner::new(root, Outfit::new(self.settings), line, sender);
+        let theme = Theme::builtin("rhumb-dark", self.depth).expect("the theme");
+        let (session, effects) = Session::start(self.connection);
+        let (app, tasks) = App::start(session, effects, theme, self.root);
+        let mut harness = Harness {
+            app,
+            cache: ViewCache::default(),
+            wanted: Vec::new(),
+            terminal: Terminal::new(TestBackend::new(width, height)).expect("a test terminal"),
+            runner,
+            reports,
+            due: Due { answers, ..Due::default() },
+            commits: Vec::new(),
+            copied: Vec::new(),
+            fetches: Vec::new(),
+            quit: false,
+            written: BTreeSet::new(),
+            sealed: self.sealed,
+            runtime,
+            folder,
+        };
+        harness.perform(tasks);
+        if !self.chat_files.is_empty() {
+            let effects = harness.app.session.add_files(&self.chat_files, false);
+            harness.run(effects);
+        }
+        if !self.draft.is_empty() {
+            harness.app.composer.set(&self.draft);
+            let effects = harness.app.session.draft_changed(&self.draft);
+            harness.run(effects);
+        }
+        harness.settle();
+        harness
+    }
+}
+
+fn owned(files: &[(&str, &str)]) -> Vec<(String, String)> {
+    files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
+}
