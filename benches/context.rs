@@ -72,6 +72,7 @@ fn assembled(files: &[ContextFile], model: &Model, counter: &dyn TokenCounter, d
         files,
         images: &[],
         passages: &[],
+        related: &[],
         history: &history,
         exchange: &[],
         draft,

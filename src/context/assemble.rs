@@ -31,6 +31,7 @@ use super::passages::{ContextPassage, all_written};
 use super::prompt::Prompt;
 use super::prompts::Prompts;
 use crate::models::{Caching, Model, Reminder};
+use crate::retrieval::{Related, related_text};
 use crate::tokens::{ImageCost, TokenCounter};
 
 /// Tokens that a chat API adds to every message for its role and borders (OpenAI's published figure for its models; for
@@ -72,6 +73,8 @@ pub struct ContextInputs<'a> {
     pub images: &'a [Image],
     /// Passages of the repository, those that are worth most first.
     pub passages: &'a [ContextPassage],
+    /// What is one reference away from those of the message.
+    pub related: &'a [Related],
     /// Earlier turns, oldest first.
     pub history: &'a [Message],
     /// What was said of this request before, oldest first: the request and the answers that had to be mended.
@@ -89,6 +92,8 @@ pub(super) struct Cuts {
     pub(super) reminder: bool,
     /// All passages but so many; `None` for none of them.
     pub(super) passages: Option<usize>,
+    /// What is related to the passages. It goes with the first of them that goes.
+    pub(super) related: bool,
     /// So many messages at the beginning of the history.
     pub(super) head: usize,
 }
@@ -113,7 +118,7 @@ pub(super) fn assemble_cut(inputs: &ContextInputs<'_>, map: &str, cuts: Cuts, co
         let text = format!("{}\n\n{map}", inputs.prompts.text("map"));
         desk.shown(vec![(ChunkKind::RepoMap, "repo map", text)]);
     }
-    desk.passages(cuts.passages);
+    desk.passages(cuts);
     desk.mark_cached_since(before);
     let before = desk.messages.len();
     desk.history(inputs.history.get(cuts.head..).unwrap_or_default());
@@ -231,12 +236,15 @@ impl Desk<'_> {
         self.said(ChunkKind::History, "history", history);
     }
 
-    /// So many of the passages, or all.
-    fn passages(&mut self, most: Option<usize>) {
-        let passages = self.inputs.passages;
-        let shown = passages.get(..most.unwrap_or(passages.len()).min(passages.len())).unwrap_or_default();
+    /// So many of the passages, or all with what is related to them. That stands last: it belongs to one message alone.
+    fn passages(&mut self, cuts: Cuts) {
+        let (passages, related) = (self.inputs.passages, self.inputs.related);
+        let shown = passages.get(..cuts.passages.unwrap_or(passages.len()).min(passages.len())).unwrap_or_default();
         if !shown.is_empty() {
-            let text = format!("{}\n\n{}", self.inputs.prompts.text("passages"), all_written(shown));
+            let mut text = format!("{}\n\n{}", self.inputs.prompts.text("passages"), all_written(shown));
+            if shown.len() == passages.len() && !related.is_empty() && !cuts.related {
+                text.push_str(&related_text(related));
+            }
             self.shown(vec![(ChunkKind::Passages, "passages", text)]);
         }
     }

@@ -1,8 +1,9 @@
 //! Makes a request fit its window, by leaving things out in a stated order, and says what it left out.
 //!
 //! The order: the repo map gives way first, in steps down to nothing, because the user put nothing of it there; then the
-//! reminder; then passages of the repository, those first that are worth least; then the oldest turns, if the caller lets them go. What does not fit even so is not decided here: the request
-//! comes back whole, with the choices that there are ([`Overfull`]).
+//! reminder; then passages of the repository, what is related to them first and then those that are worth least; then the oldest
+//! turns, if the caller lets them go. What does not fit even so is not decided here: the request comes back whole, with the choices
+//! that there are ([`Overfull`]).
 //!
 //! With shares that stand, a larger window never sends less: each stage begins only when the one before is spent, and none gives back what another
 //! has freed.
@@ -11,9 +12,10 @@ use super::assemble::{ContextInputs, Cuts, TOKENS_PER_MESSAGE, assemble_cut};
 use super::budget::MAP_STEP;
 use super::chunk::ChunkKind;
 use super::message::{Message, Role};
-use super::passages::within;
+use super::passages::{all_written, within};
 use super::prompt::Prompt;
 use super::trim::{Candidate, Overfull, Trimmed};
+use crate::retrieval::related_text;
 use crate::tokens::TokenCounter;
 
 /// Puts a request together so that it fits. `map` makes the repo map for a budget in tokens, 0 included, and should keep
@@ -23,7 +25,8 @@ use crate::tokens::TokenCounter;
 pub fn fit(inputs: &ContextInputs<'_>, counter: &dyn TokenCounter, map: &mut dyn FnMut(usize) -> String) -> Prompt {
     // What is beyond their share of the window is not there at all.
     let planned = within(inputs.passages, inputs.plan.passages, counter);
-    let mut cuts = Cuts { passages: Some(planned), ..Cuts::default() };
+    let related = !has_room_for_related(inputs, planned, counter);
+    let mut cuts = Cuts { passages: Some(planned), related, ..Cuts::default() };
     let bare = assemble_cut(inputs, "", cuts, counter);
     if bare.excess() == 0 {
         let mut prompt = with_map(inputs, counter, &bare, cuts, map);
@@ -43,6 +46,7 @@ pub fn fit(inputs: &ContextInputs<'_>, counter: &dyn TokenCounter, map: &mut dyn
         prompt = assemble_cut(inputs, "", cuts, counter);
     }
     if prompt.excess() > 0 && planned > 0 {
+        cuts.related = true;
         let fitting = most_passages(inputs, cuts, planned, counter);
         cuts.passages = Some(fitting);
         prompt = assemble_cut(inputs, "", cuts, counter);
@@ -67,10 +71,16 @@ pub fn fit(inputs: &ContextInputs<'_>, counter: &dyn TokenCounter, map: &mut dyn
     prompt
 }
 
+/// Whether what is related to the passages has room beside them, all of which are sent.
+fn has_room_for_related(inputs: &ContextInputs<'_>, planned: usize, counter: &dyn TokenCounter) -> bool {
+    let related = counter.count(&related_text(inputs.related));
+    planned == inputs.passages.len() && counter.count(&all_written(inputs.passages)) + related <= inputs.plan.passages
+}
+
 /// The largest number of passages, of `planned` at most, with which the request fits; 0 if it does not fit even without.
 fn most_passages(inputs: &ContextInputs<'_>, cuts: Cuts, planned: usize, counter: &dyn TokenCounter) -> usize {
     let fits = |most| assemble_cut(inputs, "", Cuts { passages: Some(most), ..cuts }, counter).excess() == 0;
-    let (mut low, mut high) = (0, planned);
+    let (mut low, mut high) = (0, planned + 1);
     while high - low > 1 {
         let middle = low + (high - low) / 2;
         if fits(middle) { low = middle } else { high = middle }
@@ -121,7 +131,7 @@ fn head_to_go(inputs: &ContextInputs<'_>, prompt: &Prompt, counter: &dyn TokenCo
     let ends = (1..=history.len()).filter(begins_turn);
     for head in ends {
         if tokens_of(&history[..head], counter) >= prompt.excess() {
-            let cuts = Cuts { reminder: true, passages: Some(0), head };
+            let cuts = Cuts { reminder: true, passages: Some(0), related: true, head };
             if assemble_cut(inputs, "", cuts, counter).excess() == 0 {
                 return (head, true);
             }

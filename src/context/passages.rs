@@ -1,12 +1,13 @@
 //! Passages of the repository in a conversation: kept by place, cut from what the files say now, and written with the number of
-//! every line, so that an answer can cite them.
+//! every line as `rhumb search --context` shows them, so that an answer can cite them.
 
 use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
 
-use super::fence::fence_for;
 use super::mention::ats;
+use crate::retrieval::numbered;
 use crate::tokens::TokenCounter;
 
 /// The name behind an `@` that asks for passages of the whole repository.
@@ -20,6 +21,9 @@ const NEAR: u32 = 3;
 pub struct Anchor {
     /// Its name.
     pub symbol: String,
+    /// The definition around it.
+    #[serde(default)]
+    pub container: Option<String>,
     /// Its first line when the passage was found, 1-based.
     pub line: u32,
     /// Its last line then, inclusive.
@@ -41,6 +45,9 @@ pub struct PassagePlace {
     pub turn: u64,
     /// How many passages of that turn are worth more.
     pub rank: u32,
+    /// Hash of its lines when it was found; 0 where that is not known. Lines of another hash may have moved.
+    #[serde(default)]
+    pub hash: u64,
 }
 
 impl PassagePlace {
@@ -49,13 +56,16 @@ impl PassagePlace {
         label(&self.path, self.line, self.end_line)
     }
 
-    /// The same lines of the definition where that is now: the nearest of its name. `definitions` are first and last lines.
+    /// The same lines of the definition where that is now: the nearest of its name, within the same one if there is such.
+    /// `definitions` are names, containers, first and last lines.
     #[must_use]
-    pub fn moved(&self, definitions: impl Iterator<Item = (u32, u32)>) -> Self {
+    pub fn moved<'d>(&self, definitions: impl Iterator<Item = (&'d str, Option<&'d str>, u32, u32)>) -> Self {
         let Some(anchor) = &self.anchor else { return self.clone() };
-        let Some((first, last)) = definitions.min_by_key(|(first, _)| first.abs_diff(anchor.line)) else {
-            return self.clone();
-        };
+        let named = definitions.filter(|(name, ..)| *name == anchor.symbol);
+        let nearest = named.min_by_key(|(_, container, first, _)| {
+            (*container != anchor.container.as_deref(), first.abs_diff(anchor.line))
+        });
+        let Some((_, _, first, last)) = nearest else { return self.clone() };
         let shifted = |line: u32, from: u32, to: u32| line.saturating_add(to).saturating_sub(from).max(1);
         let line = shifted(self.line, anchor.line, first);
         // What reached to its end still does.
@@ -86,7 +96,7 @@ pub fn extended(mut places: Vec<PassagePlace>, found: impl IntoIterator<Item = P
             // The definition that begins first: what lies behind it moves with it.
             let anchor = [old.anchor, new.anchor].into_iter().flatten().min_by_key(|anchor| anchor.line);
             let (line, end_line) = (new.line.min(old.line), new.end_line.max(old.end_line));
-            new = PassagePlace { line, end_line, anchor, turn, rank, ..new };
+            new = PassagePlace { line, end_line, anchor, turn, rank, hash: 0, ..new };
         }
         places.push(new);
     }
@@ -119,20 +129,23 @@ impl ContextPassage {
             return None;
         }
         let end_line = place.end_line.min((first + lines.len() - 1) as u32);
-        let place = PassagePlace { line: first as u32, end_line, ..place.clone() };
-        Some(Self { place, text: lines.join("\n") })
+        let text = lines.join("\n");
+        let place = PassagePlace { line: first as u32, end_line, hash: xxh3_64(text.as_bytes()), ..place.clone() };
+        Some(Self { place, text })
     }
 
     /// The passage as it is written into a request: where it is, and its lines with their numbers.
     pub fn written(&self) -> String {
         let PassagePlace { end_line, line, anchor, .. } = &self.place;
         let inside = anchor.as_ref().filter(|anchor| anchor.line <= *line && *end_line <= anchor.end_line);
-        let inside = inside.map_or_else(String::new, |anchor| format!(" (in {})", anchor.symbol));
-        let digits = end_line.to_string().len();
-        let numbered = (*line..).zip(self.text.split('\n'));
-        let lines: String = numbered.map(|(number, line)| format!("{number:>digits$}| {line}\n")).collect();
-        let fence = fence_for([lines.as_str()]);
-        format!("{}{inside}\n{fence}\n{lines}{fence}\n\n", self.place.label())
+        // What begins within a definition does not show its header.
+        let around = |anchor: &Anchor| {
+            if anchor.line < *line { Some(anchor.symbol.clone()) } else { anchor.container.clone() }
+        };
+        let around = inside.and_then(around).map_or_else(String::new, |name| format!(" in {name}"));
+        let lines: String =
+            (*line..).zip(self.text.split('\n')).map(|(number, line)| numbered(number, line, *end_line)).collect();
+        format!("{}{around}\n{lines}\n", self.place.label())
     }
 }
 
@@ -189,7 +202,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn place(path: &str, line: u32, end_line: u32, turn: u64, rank: u32) -> PassagePlace {
-        PassagePlace { path: path.into(), line, end_line, anchor: None, turn, rank }
+        PassagePlace { path: path.into(), line, end_line, anchor: None, turn, rank, hash: 0 }
     }
 
     #[test]
@@ -211,7 +224,7 @@ mod tests {
     fn a_passage_is_written_with_the_number_of_every_line() {
         let text = (1..=12).map(|n| format!("line {n}\n")).collect::<String>();
         let passage = ContextPassage::cut(&place("a.py", 9, 11, 1, 0), &text).unwrap();
-        assert_eq!(passage.written(), "a.py:9-11\n```\n 9| line 9\n10| line 10\n11| line 11\n```\n\n");
+        assert_eq!(passage.written(), "a.py:9-11\n 9  line 9\n10  line 10\n11  line 11\n\n");
         let last = ContextPassage::cut(&place("a.py", 12, 40, 1, 0), &text).unwrap();
         assert_eq!((last.place.label().as_str(), last.text.as_str()), ("a.py:12", "line 12"));
         assert_eq!(ContextPassage::cut(&place("a.py", 13, 40, 1, 0), &text), None);
@@ -219,10 +232,10 @@ mod tests {
 
     #[test]
     fn a_passage_goes_with_its_definition() {
-        let anchor = |symbol: &str| Some(Anchor { symbol: symbol.into(), line: 10, end_line: 20 });
+        let anchor = |symbol: &str| Some(Anchor { symbol: symbol.into(), container: None, line: 10, end_line: 20 });
         let whole = PassagePlace { anchor: anchor("moor"), ..place("a.py", 10, 20, 1, 0) };
         let part = PassagePlace { anchor: anchor("moor"), ..place("a.py", 12, 15, 1, 0) };
-        let now = || [(50, 60), (13, 25)].into_iter();
+        let now = || [("moor", None, 50, 60), ("moor", None, 13, 25), ("moor", Some("Buoy"), 10, 12)].into_iter();
         assert_eq!((whole.moved(now()).line, whole.moved(now()).end_line), (13, 25));
         assert_eq!((part.moved(now()).line, part.moved(now()).end_line), (15, 18));
         let more = extended(vec![whole.clone()], [place("a.py", 21, 30, 1, 1)]);

@@ -8,6 +8,7 @@ use super::assemble::{Cuts, assemble_cut};
 use super::*;
 use crate::edit::EditFormat;
 use crate::models::{Caching, Capabilities, Model, Reminder};
+use crate::retrieval::{Related, Relation};
 use crate::tokens::{TokenCounter, counter_for_model};
 
 /// One token a word.
@@ -45,6 +46,7 @@ struct Setting {
     shares: Shares,
     files: Vec<ContextFile>,
     passages: Vec<ContextPassage>,
+    related: Vec<Related>,
     history: Vec<Message>,
     exchange: Vec<Message>,
     images: Vec<Image>,
@@ -63,6 +65,7 @@ impl Default for Setting {
             model,
             files: Vec::new(),
             passages: Vec::new(),
+            related: Vec::new(),
             history: Vec::new(),
             exchange: Vec::new(),
             images: Vec::new(),
@@ -86,6 +89,7 @@ impl Setting {
             files: &self.files,
             images: &self.images,
             passages: &self.passages,
+            related: &self.related,
             history: &self.history,
             exchange: &self.exchange,
             draft: &self.draft,
@@ -114,7 +118,7 @@ fn file(path: &str, text: &str, read_only: bool) -> ContextFile {
 
 fn passage(path: &str, line: u32, text: &str) -> ContextPassage {
     let end_line = line + text.lines().count().saturating_sub(1) as u32;
-    let place = PassagePlace { path: path.into(), line, end_line, anchor: None, turn: 1, rank: line };
+    let place = PassagePlace { path: path.into(), line, end_line, anchor: None, turn: 1, rank: line, hash: 0 };
     ContextPassage { place, text: text.into() }
 }
 
@@ -294,12 +298,40 @@ fn passages_give_way_before_the_history_and_those_first_that_are_worth_least() {
     let expected = Trimmed::Passages { left_out: 6, of: 10 };
     assert_eq!(prompt.trimmed.last(), Some(&expected), "{:?}", prompt.trimmed);
     let text = prompt.as_text();
-    assert!(text.contains("400| p4 ") && !text.contains("p5 ") && text.contains("hello"), "{text}");
+    assert!(text.contains("400  p4 ") && !text.contains("p5 ") && text.contains("hello"), "{text}");
     setting.shares.passages = Some(120);
     setting.window = window(whole + 2_000);
     let prompt = setting.fitted(&Words);
     assert_eq!(prompt.trimmed, [Trimmed::Passages { left_out: 8, of: 10 }], "their share is theirs in any window");
     assert!(prompt.as_text().contains("p2 ") && !prompt.as_text().contains("p3 "));
+}
+
+#[test]
+fn what_is_related_goes_before_any_passage_does() {
+    let related = |of: &str| Related {
+        path: "c.rs".into(),
+        line: 3,
+        signature: format!("fn caller() {}", "w ".repeat(20)),
+        relation: Relation::Uses,
+        of: of.into(),
+    };
+    let shares = |most| Shares { passages: Some(most), ..Shares::default() };
+    let mut setting = Setting { related: vec![related("b")], shares: shares(10_000), ..full() };
+    let text = setting.fitted(&Words).as_text();
+    assert!(text.contains("7  fn b() {}") && text.contains("c.rs:3  fn caller()"), "{text}");
+    setting.shares = shares(20);
+    let text = setting.fitted(&Words).as_text();
+    assert!(text.contains("7  fn b() {}") && !text.contains("c.rs:3"), "their share is that of both: {text}");
+    setting.shares = shares(10_000);
+    let whole = setting.assembled("").tokens;
+    let cuts = Cuts { reminder: true, ..Cuts::default() };
+    let without_reminder = setting.with(|inputs| assemble_cut(inputs, "", cuts, &Words)).tokens;
+    assert!(without_reminder <= whole);
+    setting.window = Window { tokens: (without_reminder - 10) * 8 / 7 + 1, known: true };
+    let prompt = setting.fitted(&Words);
+    let text = prompt.as_text();
+    assert!(text.contains("7  fn b() {}") && !text.contains("c.rs:3"), "{text}");
+    assert!(!prompt.trimmed.iter().any(|trimmed| matches!(trimmed, Trimmed::Passages { .. })), "{:?}", prompt.trimmed);
 }
 
 #[test]

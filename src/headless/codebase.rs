@@ -1,21 +1,25 @@
 //! Questions about the whole repository without the app: passages are looked up before the request goes out, and more of them where
 //! the model asks for it and nobody need be asked.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::index::blocked;
 use super::out::Out;
 use super::{advise, complain};
-use crate::config::More;
+use crate::config::{EmbeddingsSource, More};
 use crate::context::{Message, Mode, PassagePlace, Role, codebase_question, extended};
 use crate::error::{ErrorKind, UserError};
 use crate::models::{Ledger, Model};
-use crate::retrieval::wants;
-use crate::session::runner::{Assistant, Gathering, Ground, Line, Outfit, Survey, gathered, is_wanted, weak_line};
+use crate::retrieval::{Related, wants};
+use crate::session::runner::{
+    Assistant, Gathering, Ground, IndexError, Known, Line, Outfit, Survey, embedder, gathered, is_wanted,
+    known_meaning, weak_line,
+};
 use crate::session::{AskEvent, ContextOrder, FoundPassages, Sought, found_message};
 use crate::workspace::Root;
 
@@ -30,6 +34,9 @@ pub(super) struct Codebase<'a> {
     /// What a flag says of more, if anything.
     pub(super) more: Option<More>,
     places: RefCell<Vec<PassagePlace>>,
+    related: RefCell<Vec<Related>>,
+    /// What passages mean, once that was looked for.
+    meaning: OnceCell<Option<Known>>,
     /// What the help of models cost.
     pub(super) ledger: RefCell<Ledger>,
     /// Searches so far; 0 where nothing was asked of the repository.
@@ -38,8 +45,19 @@ pub(super) struct Codebase<'a> {
 
 impl<'a> Codebase<'a> {
     pub(super) fn new(root: &'a Root, outfit: &'a Outfit, survey: &Arc<Survey>, model: &'a Model) -> Self {
-        let (places, ledger, searches) = (RefCell::default(), RefCell::default(), Cell::new(0));
-        Self { root, outfit, survey: Arc::clone(survey), model, line: None, more: None, places, ledger, searches }
+        Self {
+            root,
+            outfit,
+            survey: Arc::clone(survey),
+            model,
+            line: None,
+            more: None,
+            places: RefCell::default(),
+            related: RefCell::default(),
+            meaning: OnceCell::new(),
+            ledger: RefCell::default(),
+            searches: Cell::new(0),
+        }
     }
 
     /// Looks up what a message asks of the whole repository, if it asks anything.
@@ -66,7 +84,8 @@ impl<'a> Codebase<'a> {
     /// The order with the passages, as they are now.
     pub(super) fn with(&self, order: ContextOrder) -> ContextOrder {
         let codebase = (self.searches.get() > 0).then(|| self.may_search());
-        ContextOrder { passages: self.places.borrow().clone(), codebase, ..order }
+        let (passages, related) = (self.places.borrow().clone(), self.related.borrow().clone());
+        ContextOrder { passages, related, codebase, ..order }
     }
 
     /// What the model asks for at the end of a reply is looked up; the message to go on with, or none if it asks for nothing, or may
@@ -94,25 +113,49 @@ impl<'a> Codebase<'a> {
     }
 
     fn search(&self, sought: &Sought, chat: &[String], out: &Out) -> Result<FoundPassages, UserError> {
-        let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
         self.searches.set(self.searches.get() + 1);
         let ground = Ground {
             root: self.root.clone(),
             survey: Arc::clone(&self.survey),
             counter: Arc::new(self.outfit.counter(self.model)),
+            meaning: self.meaning()?,
             chat: chat.to_vec(),
+            kept: self.places.borrow().clone(),
             turn: self.searches.get() as u64,
             budget: self.outfit.passage_budget(self.model),
         };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(machine)?;
         let helps = self.line.filter(|_| is_wanted(&self.outfit.settings.codebase));
         let weak = helps.map(|line| weak_line(self.outfit, None, line));
-        let found = runtime.block_on(self.gather(ground, sought, weak.as_ref(), out))?;
+        let found = blocked(self.gather(ground, sought, weak.as_ref(), out))??;
         found.told.iter().for_each(|told| complain(told));
         found.notes.iter().for_each(|note| advise(&note.message, &note.hint));
         out.event("passages", json!({"passages": found.places.iter().map(as_json).collect::<Vec<_>>()}))?;
+        if matches!(sought, Sought::Question(_)) {
+            self.related.replace(found.related.clone());
+        }
         self.places.replace_with(|places| extended(std::mem::take(places), found.places.clone()));
         Ok(found)
+    }
+
+    /// What is known of the meaning of passages, where the settings name a model for it and it may be asked.
+    fn meaning(&self) -> Result<Option<Known>, UserError> {
+        let settings = &self.outfit.settings;
+        // Where nothing is sent, no server of embeddings is asked either.
+        let may = match settings.embeddings.source {
+            EmbeddingsSource::Off => false,
+            EmbeddingsSource::Local => true,
+            EmbeddingsSource::Remote => self.line.is_some(),
+        };
+        if let Some(known) = self.meaning.get().or(if may { None } else { Some(&None) }) {
+            return Ok(known.clone());
+        }
+        let known = blocked(async {
+            let embedder = embedder(settings)?.ok_or(IndexError::Off)?;
+            let meaning = known_meaning(self.root, &self.survey, settings, embedder.as_ref()).await?;
+            Ok::<Known, IndexError>((embedder, Arc::new(meaning)))
+        })?;
+        let known = known.map_err(|error| advise(&format!("searched by words alone: {error}"), &error.hint())).ok();
+        Ok(self.meaning.get_or_init(|| known).clone())
     }
 }
 

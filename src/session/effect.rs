@@ -7,6 +7,7 @@ use crate::edit::Proposal;
 use crate::llm::{Completion, LocalServer};
 use crate::models::{Api, Dollars, Model};
 use crate::repo_map::{Refresh, RepoMap, TagGraph};
+use crate::retrieval::Related;
 use crate::workspace::Direction;
 
 use super::asking::AskEvent;
@@ -43,6 +44,8 @@ pub struct ContextOrder {
     pub exchange: Vec<Message>,
     /// Passages of the repository that belong to the conversation.
     pub passages: Vec<PassagePlace>,
+    /// What is one reference away from those of the message.
+    pub related: Vec<Related>,
     /// Whether the message asks the whole repository; then, whether the model may ask for more.
     pub codebase: Option<bool>,
     /// The message being written or sent.

@@ -165,7 +165,7 @@ impl Session {
             draft.push_str(&attachment.text);
         }
         let order = ContextOrder { draft, ..self.order(turn.number) };
-        let order = ContextOrder { codebase: self.asked_of_codebase(turn), ..order };
+        let order = self.with_codebase(order, turn);
         vec![Effect::Ask(Box::new(self.in_mode(order, turn.mode)))]
     }
 

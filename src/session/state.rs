@@ -290,6 +290,7 @@ impl Session {
             history,
             exchange,
             passages: self.codebase.places.clone(),
+            related: Vec::new(),
             codebase: None,
             draft: self.draft.clone(),
             partial: String::new(),

@@ -24,7 +24,7 @@ fn the_context_pane_shows_the_passages_against_their_share() {
     assert!(!harness.lines_with("∷ passages").is_empty(), "{}", harness.screen());
     let view = harness.app.session.view.as_ref().expect("a view");
     let text = view.prompt.as_text();
-    assert!(text.contains("def moor(self, ship: Ship):") && text.contains("| "), "{text}");
+    assert!(text.contains("16      def moor(self, ship: Ship):"), "{text}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What a runner behind a harness still owes: a test waits for exactly that.
 
+use rhumb::session::CodebaseReport;
+
 use super::*;
 
 /// What the runner still owes.

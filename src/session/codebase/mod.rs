@@ -9,7 +9,7 @@ use super::state::{Session, SurveyState};
 use super::transcript::Level;
 use crate::context::{CODEBASE, Mode, PassagePlace, codebase_question, extended};
 use crate::models::Dollars;
-use crate::retrieval::Want;
+use crate::retrieval::{Related, Want};
 
 pub use more::{WantsMore, found_message};
 pub use passages::PassageChoice;
@@ -22,6 +22,8 @@ const MOST_KEPT: usize = 256;
 pub struct Codebase {
     /// The passages, in the order in which they were found.
     pub places: Vec<PassagePlace>,
+    /// What is one reference away from what the latest question found. It goes along with that question alone.
+    related: Vec<Related>,
     /// How often the model asked for more, for the question that is being answered.
     rounds: usize,
 }
@@ -34,7 +36,7 @@ impl Codebase {
 
     /// An earlier conversation is gone on with, with these passages.
     pub(super) fn resume(&mut self, places: Vec<PassagePlace>) {
-        *self = Self { places, rounds: 0 };
+        *self = Self { places, ..Self::default() };
     }
 
     /// Another conversation begins.
@@ -61,6 +63,8 @@ pub struct CodebaseOrder {
     pub sought: Sought,
     /// Files in the chat: they are sent whole.
     pub chat: Vec<String>,
+    /// The passages that are there already.
+    pub kept: Vec<PassagePlace>,
     /// What may still be spent on it; `None` for as much as it takes.
     pub allowance: Option<Dollars>,
     /// The model to help, if one was chosen since the app was started.
@@ -91,6 +95,8 @@ pub enum CodebaseReport {
 pub struct FoundPassages {
     /// The passages, best first.
     pub places: Vec<PassagePlace>,
+    /// What is one reference away from them, where a question was searched for.
+    pub related: Vec<Related>,
     /// What was done, a sentence each.
     pub told: Vec<String>,
     /// What could not be done.
@@ -140,6 +146,7 @@ impl Session {
             turn: number,
             sought,
             chat: self.files.iter().map(|file| file.path.clone()).collect(),
+            kept: self.codebase.places.clone(),
             allowance: self.allowance(),
             weak_model: self.choices.weak_model.clone(),
         }))
@@ -185,6 +192,9 @@ impl Session {
             self.tell(Level::Warning, "No passage of the repository speaks of it.", hint);
         }
         self.codebase.places = extended(std::mem::take(&mut self.codebase.places), found.places.clone());
+        if !is_round {
+            self.codebase.related.clone_from(&found.related);
+        }
         let too_many = self.codebase.places.len().saturating_sub(MOST_KEPT);
         self.codebase.places.drain(..too_many);
         if is_round { self.ask_with_more(&found) } else { self.launch() }

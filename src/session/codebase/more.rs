@@ -28,10 +28,13 @@ pub struct WantsMore {
 }
 
 impl Session {
-    /// Whether a turn asks the whole repository; then, whether the model is told how to ask for more.
-    pub(in crate::session) fn asked_of_codebase(&self, turn: &Turn) -> Option<bool> {
+    /// The order of a turn with what belongs to a question about the whole repository, if it asks one.
+    pub(in crate::session) fn with_codebase(&self, order: ContextOrder, turn: &Turn) -> ContextOrder {
+        if !turn.asks_codebase {
+            return order;
+        }
         let may = self.rules.more != More::Never && self.codebase.rounds < self.rules.more_rounds;
-        turn.asks_codebase.then_some(may)
+        ContextOrder { codebase: Some(may), related: self.codebase.related.clone(), ..order }
     }
 
     /// What comes of an answer that asks for more; `None` if it does not.
@@ -95,9 +98,8 @@ impl Session {
     pub(super) fn ask_with_more(&mut self, found: &FoundPassages) -> Vec<Effect> {
         let Some(turn) = &self.turn else { return Vec::new() };
         let (round, of) = (self.codebase.rounds, self.rules.more_rounds.max(self.codebase.rounds));
-        let codebase = self.asked_of_codebase(turn);
         let text = found_message(found);
-        let order = ContextOrder { codebase, ..self.round_order(turn.number, text.clone()) };
+        let order = self.with_codebase(self.round_order(turn.number, text.clone()), turn);
         let at = self.transcript.iter().rposition(is_streaming).unwrap_or(self.transcript.len());
         self.transcript.insert(at, Entry::Again { text: text.clone(), round, of, answered: false });
         if let Some(turn) = &mut self.turn {

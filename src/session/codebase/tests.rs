@@ -20,7 +20,7 @@ fn session() -> Session {
 }
 
 fn place(path: &str, line: u32, turn: u64) -> PassagePlace {
-    PassagePlace { path: path.into(), line, end_line: line + 9, anchor: None, turn, rank: 0 }
+    PassagePlace { path: path.into(), line, end_line: line + 9, anchor: None, turn, rank: 0, hash: 0 }
 }
 
 #[track_caller]
@@ -36,7 +36,7 @@ fn asked(effects: &[Effect]) -> ContextOrder {
 }
 
 fn found(session: &mut Session, turn: u64, places: Vec<PassagePlace>) -> Vec<Effect> {
-    let found = FoundPassages { places, told: vec!["Searched.".into()], notes: Vec::new() };
+    let found = FoundPassages { places, told: vec!["Searched.".into()], ..FoundPassages::default() };
     session.handle(Report::Codebase(CodebaseReport::Found { turn, found }))
 }
 

@@ -48,7 +48,7 @@ pub use self::survey::{Survey, SurveyStart, SurveyStep, SurveyTimes, survey};
 pub use ask::{AskError, Asked, Compose, Question, ask, llm_request};
 pub use attachments::LookUp;
 pub use checking::{Bench, CommandEvent, check};
-pub use codebase::{Assistant, Gathering, Ground, gathered, is_wanted};
+pub use codebase::{Assistant, Gathering, Ground, Known, gathered, is_wanted};
 pub use compose::{MapSource, Means, compose};
 pub use connect::{ConnectError, Line, connect, connect_model, facts};
 pub use counter::CachedCounter;

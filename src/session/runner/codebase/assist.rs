@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::folding::answer;
 use super::super::{Line, Outfit, failure_of};
-use super::{Gathering, Ground, searched};
+use super::{Gathering, Ground, apart, searched};
 use crate::config::CodebaseSettings;
 use crate::context::{Message, Role};
 use crate::llm::Request;
@@ -83,12 +83,18 @@ impl Helping<'_> {
             return self.note("The guess at the code is empty, so it was searched without one.");
         };
         let guessed = Question { text: format!("{}\n{first}", question.text), ..question.clone() };
-        let shown = match searched(ground, &guessed).await {
-            Ok(hits) => ground.answering(&question.text, hits.get(..SHOWN.min(hits.len())).unwrap_or_default()),
+        let hits = searched(ground, &guessed, &mut self.notes).await;
+        let (ground, asked) = (Arc::clone(ground), question.text.clone());
+        let shown = apart(move || {
+            let best = hits.get(..SHOWN.min(hits.len())).unwrap_or_default();
+            ground.written(&ground.answering(&asked, best).places)
+        });
+        let shown = match shown.await {
+            Ok(shown) => shown,
             Err(failure) => return self.notes.push(failure),
         };
         said.push(Message::new(Role::Assistant, reply));
-        said.push(self.told("search-guess-again", &ground.written(&shown.places)));
+        said.push(self.told("search-guess-again", &shown));
         let second = self.ask("guessing at the code once more", said).await.and_then(|reply| hypothesis(&reply));
         question.text = format!("{}\n{}", question.text, second.unwrap_or(first));
     }

@@ -1,24 +1,30 @@
 //! Where passages come from: hits of a search, definitions and lines of files, fitted to their budget; and what they say now.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::super::{CachedCounter, Survey, found};
+use super::super::indexing::Meaning;
+use super::super::searching::{SearchMode, found, found_near};
+use super::super::{CachedCounter, Survey};
 use crate::context::{Anchor, ContextPassage, PassagePlace, by_worth, extended};
+use crate::llm::embed::Embedder;
 use crate::repo_map::{Entry, TagGraph};
-use crate::retrieval::{Hit, Question, Want};
+use crate::retrieval::{Hit, Passage, Passages, Question, References, SourceFile, Sources, Want};
 use crate::session::{Failure, FoundPassages, count};
 use crate::tokens::TokenCounter as _;
 use crate::workspace::{self, Root, is_secret_name};
 
-/// Passages that one wish of a model searches for.
-const HITS_OF_WISH: usize = 8;
 /// Definitions of one name that are shown.
 const MOST_DEFINITIONS: usize = 4;
-/// What a round may add, in parts of the budget: what the question itself found is not pushed out by it.
-const SHARE_OF_ROUND: usize = 2;
+/// What another question, or a round, may have at least, in parts of the budget: it pushes out no more than the rest of what is
+/// there.
+const SHARE_OF_NEW: usize = 2;
 /// Characters of a question in a notice.
 const IN_NOTICE: usize = 60;
+
+/// A model of meanings, and what is known by it.
+pub type Known = (Arc<dyn Embedder>, Arc<Meaning>);
 
 /// What passages are looked for in.
 pub struct Ground {
@@ -28,8 +34,12 @@ pub struct Ground {
     pub survey: Arc<Survey>,
     /// Counts for the model.
     pub counter: Arc<CachedCounter>,
+    /// Who knows what passages mean, and what is known of that; `None` to search by words alone.
+    pub meaning: Option<Known>,
     /// Files in the chat, which are sent whole.
     pub chat: Vec<String>,
+    /// The passages that are there already.
+    pub kept: Vec<PassagePlace>,
     /// The number of the turn.
     pub turn: u64,
     /// Most tokens of the passages together.
@@ -37,21 +47,58 @@ pub struct Ground {
 }
 
 impl Ground {
-    /// What a search finds, best first.
-    pub(super) fn hits(&self, question: &Question) -> Vec<Hit> {
-        found(&self.survey, question)
+    /// What a search finds, best first; by meaning too where the question has a `vector`.
+    pub(super) fn hits(&self, question: &Question, vector: Option<&[f32]>) -> Vec<Hit> {
+        match self.meaning.as_ref().zip(vector) {
+            Some(((_, meaning), vector)) => found_near(&self.survey, question, (meaning, vector), SearchMode::Hybrid),
+            None => found(&self.survey, question),
+        }
     }
 
-    /// The best hits for a question, as many as have room.
+    /// The text of a file of which passages may be sent. Those in the chat are sent whole.
+    fn text(&self, path: &str) -> Option<Arc<str>> {
+        let may = !self.chat.iter().any(|known| known == path) && !is_secret_name(path);
+        may.then(|| workspace::read(&self.root, path).ok()).flatten().map(|snapshot| snapshot.text)
+    }
+
+    /// Tokens for another question: what those that are there leave, and half of all at least.
+    fn room(&self) -> usize {
+        let kept = self.counter.count(&self.written(&self.kept));
+        self.budget.saturating_sub(kept).max(self.budget / SHARE_OF_NEW)
+    }
+
+    /// The best hits for a question with what is around them, as much as has room.
     pub(super) fn answering(&self, question: &str, hits: &[Hit]) -> FoundPassages {
-        let mut batch = Batch::new(self, self.budget);
-        hits.iter().for_each(|hit| batch.add_hit(hit));
-        let places = batch.finish();
+        let read = |path: &str| self.text(path);
+        let sources = Sources::new(&read);
+        let mut passages = Passages::default();
+        let graph = &self.survey.graph;
+        passages.gather(graph, (question, hits.to_vec()), &sources, self.room(), self.counter.as_ref());
+        let references = References::new(graph, &sources);
+        let places_of = |passage: &Passage| {
+            passage.lines.iter().map(|lines| self.place_in(passage, lines, &references)).collect::<Vec<_>>()
+        };
+        let mut places: Vec<PassagePlace> = passages.list().iter().flat_map(places_of).collect();
+        places.sort_by_key(|place| place.rank);
         let files: BTreeSet<&str> = places.iter().map(|place| place.path.as_str()).collect();
-        let (passages, files) = (count(places.len(), "passage"), count(files.len(), "file"));
-        let told = vec![format!("Searched for “{}”: {passages} in {files}.", in_notice(question))];
+        let (count_of, files) = (count(places.len(), "passage"), count(files.len(), "file"));
+        let told = vec![format!("Searched for “{}”: {count_of} in {files}.", in_notice(question))];
         let told = if places.is_empty() { Vec::new() } else { told };
-        FoundPassages { places, told, notes: Vec::new() }
+        FoundPassages { places, told, related: passages.related().to_vec(), notes: Vec::new() }
+    }
+
+    /// Lines of a passage as they are kept, with the definition among those that it was cut for which begins first.
+    fn place_in(&self, passage: &Passage, lines: &RangeInclusive<u32>, references: &References<'_>) -> PassagePlace {
+        let (line, end_line) = (*lines.start(), *lines.end());
+        let here = passage.places.iter().filter(|place| place.line <= end_line && line <= place.end_line);
+        let index = self.survey.graph.index();
+        let found = here.min_by_key(|place| place.line).and_then(|place| references.definition_of(place));
+        let entry = found.and_then(|at| index.definition(at.file, at.definition));
+        let (path, rank) = (passage.path.to_string(), u32::try_from(passage.rank).unwrap_or(u32::MAX));
+        let anchor = entry.map(|entry| anchor(&entry));
+        let place = PassagePlace { path, line, end_line, anchor, turn: self.turn, rank, hash: 0 };
+        let cut = self.text(&place.path).and_then(|text| ContextPassage::cut(&place, &text));
+        cut.map_or(place, |passage| passage.place)
     }
 
     /// Passages as they are written into a request.
@@ -60,15 +107,16 @@ impl Ground {
         passages.iter().map(ContextPassage::written).collect()
     }
 
-    /// What a model asked for. Only what the survey lists is read, and nothing whose name tells of secrets.
-    pub(super) fn wanted(&self, wants: &[Want]) -> FoundPassages {
-        let mut batch = Batch::new(self, self.budget / SHARE_OF_ROUND);
+    /// What a model asked for, with what was found by the words of each wish that has some. Only what the survey lists is read, and
+    /// nothing whose name tells of secrets.
+    pub(super) fn wanted(&self, wants: &[(Want, Vec<Hit>)]) -> FoundPassages {
+        let mut batch = Batch::new(self, self.budget / SHARE_OF_NEW);
         let mut result = FoundPassages::default();
-        for want in wants {
+        for (want, hits) in wants {
             let before = batch.added;
             match want {
                 Want::Search(words) => {
-                    self.hits(&Question::new(words, HITS_OF_WISH)).iter().for_each(|hit| batch.add_hit(hit));
+                    hits.iter().for_each(|hit| batch.add_hit(hit));
                     let found = count(batch.added - before, "new passage");
                     result.told.push(format!("Searched for “{}”: {found}.", in_notice(words)));
                 }
@@ -119,7 +167,7 @@ impl Ground {
         if self.chat.iter().any(|known| known == path) {
             return Err(refused(format!("{path} is in the chat whole.")));
         }
-        let place = PassagePlace { path: path.to_owned(), line, end_line, anchor: None, turn: 0, rank: 0 };
+        let place = PassagePlace { path: path.to_owned(), line, end_line, anchor: None, turn: 0, rank: 0, hash: 0 };
         let text = workspace::read(&self.root, path).map_err(|error| refused(format!("{error}.")))?.text;
         let cut = ContextPassage::cut(&place, &text);
         cut.map(|passage| passage.place).ok_or_else(|| refused(format!("{} is beyond its end.", place.label())))
@@ -145,7 +193,7 @@ impl<'g> Batch<'g> {
         let entry = hit.definition.and_then(|definition| index.definition(hit.file, definition));
         let anchor = entry.map(|entry| anchor(&entry));
         let (path, line, end_line) = (hit.path.to_string(), hit.line, hit.end_line);
-        self.add(&PassagePlace { path, line, end_line, anchor, turn: 0, rank: 0 });
+        self.add(&PassagePlace { path, line, end_line, anchor, turn: 0, rank: 0, hash: 0 });
     }
 
     /// Adds a place if there is room for it: a smaller one that is worth less may still fit behind one that does not.
@@ -153,12 +201,10 @@ impl<'g> Batch<'g> {
         let is_known = |known: &PassagePlace| {
             known.path == place.path && known.line <= place.line && place.end_line <= known.end_line
         };
-        let is_sent = self.ground.chat.contains(&place.path) || is_secret_name(&place.path);
-        if is_sent || self.places.iter().any(is_known) {
+        if self.places.iter().any(is_known) {
             return;
         }
-        let root = &self.ground.root;
-        let read = || workspace::read(root, &place.path).ok().map(|snapshot| snapshot.text);
+        let read = || self.ground.text(&place.path);
         let text = self.texts.entry(place.path.clone()).or_insert_with(read);
         let Some(passage) = text.as_ref().and_then(|text| ContextPassage::cut(place, text)) else { return };
         let tokens = self.ground.counter.count(&passage.written());
@@ -185,29 +231,54 @@ pub(in crate::session::runner) fn passages_now(
     places: &[PassagePlace],
     chat: &dyn Fn(&str) -> bool,
 ) -> Vec<ContextPassage> {
-    let index = graph.index();
-    let mut texts: HashMap<&str, Option<Arc<str>>> = HashMap::new();
+    let is_listed = |place: &PassagePlace| graph.index().file_at(&place.path).is_some();
+    let may = |place: &&PassagePlace| is_listed(place) && !chat(&place.path) && !is_secret_name(&place.path);
+    let mut files: HashMap<&str, Option<FileNow>> = HashMap::new();
     let mut passages = Vec::new();
-    for place in places.iter().filter(|place| !chat(&place.path) && !is_secret_name(&place.path)) {
-        let Some(file) = index.file_at(&place.path) else { continue };
-        let symbol = place.anchor.as_ref().map_or("", |anchor| anchor.symbol.as_str());
-        let named = index.definitions(file).filter(|entry| entry.name() == symbol);
-        let moved = place.moved(named.map(|entry| (entry.line(), entry.end_line().max(entry.line()))));
-        let read = || workspace::read(root, &place.path).ok().map(|snapshot| snapshot.text);
-        let text = texts.entry(&place.path).or_insert_with(read);
-        passages.extend(text.as_ref().and_then(|text| ContextPassage::cut(&moved, text)));
+    for place in places.iter().filter(may) {
+        let read = || workspace::read(root, &place.path).ok().map(|snapshot| FileNow::new(snapshot.text));
+        let file = files.entry(&place.path).or_insert_with(read);
+        passages.extend(file.as_mut().and_then(|file| file.cut(place)));
     }
     by_worth(passages)
 }
 
+/// A file, parsed when something in it has changed.
+struct FileNow {
+    text: Arc<str>,
+    parsed: Option<SourceFile>,
+}
+
+impl FileNow {
+    fn new(text: Arc<str>) -> Self {
+        Self { text, parsed: None }
+    }
+
+    /// The lines of a place; those of its definition, wherever that is, if they are not what they were.
+    fn cut(&mut self, place: &PassagePlace) -> Option<ContextPassage> {
+        let there = ContextPassage::cut(place, &self.text);
+        let is_same = |passage: &ContextPassage| passage.place.hash == place.hash;
+        if place.anchor.is_none() || there.as_ref().is_some_and(is_same) {
+            return there;
+        }
+        let parsed = self.parsed.get_or_insert_with(|| SourceFile::new(&place.path, Arc::clone(&self.text)));
+        let definitions = parsed.tags().definitions.iter().map(|definition| {
+            let last = definition.end_line.max(definition.line);
+            (definition.name.as_str(), definition.container.as_deref(), definition.line, last)
+        });
+        ContextPassage::cut(&place.moved(definitions), &self.text)
+    }
+}
+
 fn place_of(path: &str, entry: &Entry<'_>) -> PassagePlace {
     let Anchor { line, end_line, .. } = anchor(entry);
-    PassagePlace { path: path.to_owned(), line, end_line, anchor: Some(anchor(entry)), turn: 0, rank: 0 }
+    PassagePlace { path: path.to_owned(), line, end_line, anchor: Some(anchor(entry)), turn: 0, rank: 0, hash: 0 }
 }
 
 fn anchor(entry: &Entry<'_>) -> Anchor {
     let line = entry.line().max(1);
-    Anchor { symbol: entry.name().to_owned(), line, end_line: entry.end_line().max(line) }
+    let container = entry.container().map(str::to_owned);
+    Anchor { symbol: entry.name().to_owned(), container, line, end_line: entry.end_line().max(line) }
 }
 
 /// A question on one short line.

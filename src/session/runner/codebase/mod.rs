@@ -12,16 +12,19 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::folding::weak_line;
+use super::searching::question_vector;
 use super::{Runner, Survey, lock};
 use crate::models::Model;
-use crate::retrieval::{Hit, Question};
+use crate::retrieval::{Hit, Question, Want};
 use crate::session::{AskEvent, CodebaseOrder, CodebaseReport, Failure, FoundPassages, Report, Sought, Spent};
 pub use assist::{Assistant, is_wanted};
-pub use ground::Ground;
 pub(super) use ground::passages_now;
+pub use ground::{Ground, Known};
 
 /// Passages that a search looks at before they are fitted to their budget.
 const HITS: usize = 40;
+/// Passages that one wish of a model searches for.
+const HITS_OF_WISH: usize = 8;
 /// How often is looked whether the reading of the repository has come to an end without a result.
 const LOOK: Duration = Duration::from_millis(200);
 
@@ -44,10 +47,7 @@ pub async fn gathered(
     events: &mpsc::Sender<Gathering>,
 ) -> FoundPassages {
     let text = match sought {
-        Sought::Wants(wants) => {
-            let wants = wants.clone();
-            return apart(move || ground.wanted(&wants)).await.unwrap_or_else(failed);
-        }
+        Sought::Wants(wants) => return granted(ground, wants).await,
         Sought::Question(text) => text.clone(),
     };
     let mut question = Question { near: ground.chat.clone(), ..Question::new(&text, HITS) };
@@ -58,23 +58,55 @@ pub async fn gathered(
     }
     // Nobody waits any more when this fails.
     events.send(Gathering::Status("searching the repository".into())).await.ok();
-    let mut hits = match searched(&ground, &question).await {
-        Ok(hits) => hits,
-        Err(failure) => return failed(failure),
-    };
     let mut notes = Vec::new();
+    let mut hits = searched(&ground, &question, &mut notes).await;
     if let Some(mut helping) = helping {
         helping.rerank(&text, &mut hits).await;
-        notes = helping.notes;
+        notes.splice(0..0, helping.notes);
     }
     let found = apart(move || ground.answering(&text, &hits)).await.unwrap_or_else(failed);
-    FoundPassages { notes: [notes, found.notes].concat(), ..found }
+    FoundPassages { notes: told_once([notes, found.notes].concat()), ..found }
 }
 
-/// What a search finds, on a thread that may block.
-async fn searched(ground: &Arc<Ground>, question: &Question) -> Result<Vec<Hit>, Failure> {
+/// What a model asked for, as far as it may have it.
+async fn granted(ground: Arc<Ground>, wants: &[Want]) -> FoundPassages {
+    let (mut notes, mut found) = (Vec::new(), Vec::new());
+    for want in wants {
+        let hits = match want {
+            Want::Search(words) => searched(&ground, &Question::new(words, HITS_OF_WISH), &mut notes).await,
+            Want::Symbol(_) | Want::Read { .. } => Vec::new(),
+        };
+        found.push((want.clone(), hits));
+    }
+    let found = apart(move || ground.wanted(&found)).await.unwrap_or_else(failed);
+    FoundPassages { notes: told_once([notes, found.notes].concat()), ..found }
+}
+
+/// What a search finds, by meaning too where that is known. What fails is told in the notes, and then words alone count.
+async fn searched(ground: &Arc<Ground>, question: &Question, notes: &mut Vec<Failure>) -> Vec<Hit> {
+    let vector = match &ground.meaning {
+        Some((embedder, _)) => question_vector(embedder.as_ref(), question).await.map_err(|error| {
+            let message = format!("Searched by words alone: {error}");
+            notes.push(Failure { message, hint: error.hint() });
+        }),
+        None => Err(()),
+    };
     let (ground, question) = (Arc::clone(ground), question.clone());
-    apart(move || ground.hits(&question)).await
+    let hits = apart(move || ground.hits(&question, vector.ok().as_deref())).await;
+    hits.unwrap_or_else(|failure| {
+        notes.push(failure);
+        Vec::new()
+    })
+}
+
+fn told_once(notes: Vec<Failure>) -> Vec<Failure> {
+    let mut once: Vec<Failure> = Vec::new();
+    for note in notes {
+        if !once.contains(&note) {
+            once.push(note);
+        }
+    }
+    once
 }
 
 /// Runs `work` on a thread that may block.
@@ -112,7 +144,9 @@ impl Runner {
             root: self.shared.root.clone(),
             survey,
             counter: self.counter(),
+            meaning: self.shared.indexing.ready(),
             chat: order.chat,
+            kept: order.kept,
             turn,
             budget: outfit.passage_budget(&model),
         };
