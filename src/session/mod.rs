@@ -6,7 +6,7 @@
 //! ```text
 //! start state transcript effect   what it starts with, what is known, what was said, what is to be done and what came of it
 //! command commands custom line    the table of slash commands, what each does, commands from the user's files, a line as typed
-//! sending turn asking going_on    a message from the composer to the end of its answer
+//! sending ordering turn asking …  a message from the composer to the end of its answer
 //! queue doubt question            what waits: for the model, for a second Enter, for an answer of the developer
 //! modes architect finding who     how a message is meant, and which model it goes to
 //! chat_files mentions fetching    what goes along: files, what is named, pages and pictures
@@ -43,6 +43,7 @@ mod looking;
 mod map_choices;
 mod mentions;
 mod modes;
+mod ordering;
 mod processes;
 mod question;
 mod queue;

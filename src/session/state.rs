@@ -9,7 +9,7 @@ use super::choosing::Choices;
 use super::codebase::Codebase;
 use super::commits::Commits;
 use super::decided::Decided;
-use super::effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report};
+use super::effect::{Clip, ContextView, Effect, Failure, Report};
 use super::fetching::Outside;
 use super::folding::{Folded, Folding};
 use super::indexing::IndexState;
@@ -24,7 +24,6 @@ use super::rounds::Rounds;
 use super::transcript::{Answer, AnswerState, Entry, Level};
 use super::turn::Turn;
 use super::watching::Watching;
-use super::who::Who;
 use crate::context::{Mode, Said};
 use crate::llm::LocalServer;
 use crate::models::{Dollars, Ledger, Model};
@@ -277,40 +276,6 @@ impl Session {
         self.tell(level, failure.message, failure.hint);
     }
 
-    /// The order for the next request as things stand, under that number.
-    pub(super) fn order(&self, generation: u64) -> ContextOrder {
-        let (history, exchange) = self.history_and_shared();
-        ContextOrder {
-            generation,
-            files: self.files.clone(),
-            pictures: self.outside.pictures.clone(),
-            mode: self.mode,
-            suggest: self.processes.suggestions,
-            who: Who::Main,
-            history,
-            exchange,
-            passages: self.codebase.places.clone(),
-            related: Vec::new(),
-            codebase: None,
-            draft: self.draft.clone(),
-            partial: String::new(),
-            allowance: self.allowance(),
-            may_forget: false,
-            map_tokens: self.map_tokens,
-            map_refresh: self.map_refresh,
-            map_refreshes: self.map_refreshes,
-            pinned: self.pinned.iter().cloned().collect(),
-            banned: self.banned.iter().cloned().collect(),
-            choices: self.choices.clone(),
-        }
-    }
-
-    /// Asks for the panes to be brought up to date.
-    pub fn measure(&mut self) -> Vec<Effect> {
-        self.generation += 1;
-        vec![Effect::Measure(Box::new(self.order(self.generation)))]
-    }
-
     /// The draft changed: the map is ranked for it and its meter moves.
     pub fn draft_changed(&mut self, draft: &str) -> Vec<Effect> {
         if self.draft == draft {
@@ -337,12 +302,6 @@ impl Session {
 
     pub(super) fn draft_is_empty(&self) -> bool {
         self.draft.trim().is_empty()
-    }
-
-    /// The order for the next turn.
-    pub(super) fn next_order(&mut self) -> ContextOrder {
-        let number = self.next_turn();
-        self.order(number)
     }
 
     /// A number for the next turn.
