@@ -10,6 +10,8 @@ mod attacks;
 mod chat;
 #[path = "screens/citations.rs"]
 mod citations;
+#[path = "screens/codebase.rs"]
+mod codebase;
 #[path = "screens/cursor.rs"]
 mod cursor;
 #[path = "support/harness.rs"]
