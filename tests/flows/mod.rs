@@ -3,6 +3,7 @@
 mod asking;
 mod canary;
 mod choosing;
+mod citing;
 mod commits;
 mod copy_mode;
 mod demo;

@@ -207,6 +207,7 @@ fn part_line(app: &App, part: &Chunk, prompt: &Prompt, to_go: bool, columns: u16
         ChunkKind::ReadOnlyFile(_) => ("= ", Role::Text),
         ChunkKind::Image(_) => ("▣ ", Role::Text),
         ChunkKind::RepoMap => ("◇ ", Role::Text),
+        ChunkKind::Passages => ("∷ ", Role::Text),
         ChunkKind::History => ("↑ ", Role::Text),
         ChunkKind::System | ChunkKind::Examples => ("§ ", Role::Muted),
         ChunkKind::Current | ChunkKind::Reminder => ("❯ ", Role::Accent),
@@ -220,6 +221,7 @@ fn part_line(app: &App, part: &Chunk, prompt: &Prompt, to_go: bool, columns: u16
     let room = usize::from(columns).saturating_sub(gauge + width::columns(&tokens) + 4);
     let most = match part.kind {
         ChunkKind::RepoMap => Some(prompt.plan.map),
+        ChunkKind::Passages => Some(prompt.plan.passages),
         ChunkKind::History => Some(prompt.plan.history),
         _ => None,
     };

@@ -81,6 +81,7 @@ fn kind(kind: &ChunkKind) -> &'static str {
         ChunkKind::System | ChunkKind::Examples | ChunkKind::Reminder => "instructions",
         ChunkKind::ReadOnlyFile(_) => "files for reference",
         ChunkKind::RepoMap => "repo map",
+        ChunkKind::Passages => "passages",
         ChunkKind::History => "history",
         ChunkKind::ChatFile(_) => "files to edit",
         ChunkKind::Image(_) => "pictures",

@@ -17,6 +17,7 @@ pub fn line(app: &App, prompt: &Prompt) -> Option<String> {
             format!("{} drops it: {saves}{}", key(Action::ContextDrop), uncached(prompt, place))
         }
         ChunkKind::RepoMap => format!("{} in the map gives it fewer tokens; all of it: {saves}", key(Action::MapLess)),
+        ChunkKind::Passages => format!("/passages drop leaves them out: {saves}{}", uncached(prompt, place)),
         ChunkKind::History => format!("/clear leaves it out: {saves}{}", uncached(prompt, place)),
         ChunkKind::System | ChunkKind::Examples => format!("always sent: {}", weighs(app, prompt, chunk)),
         ChunkKind::Current | ChunkKind::Reminder => format!("the request itself: {}", weighs(app, prompt, chunk)),
