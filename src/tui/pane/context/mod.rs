@@ -281,10 +281,10 @@ fn weight(app: &App, (tokens, dot, level): (usize, char, Role), prompt: &Prompt,
     ]
 }
 
-/// The columns of a title between its mark and what stands at the right.
+/// The columns of a title between its mark and what stands at the right; one stays free beside each.
 fn room_beside(weight: &[Span<'_>], columns: u16) -> usize {
     let used: usize = weight.iter().map(Span::width).sum();
-    usize::from(columns).saturating_sub(used + 3)
+    usize::from(columns).saturating_sub(used + 4)
 }
 
 fn trimmed_line(app: &App, trimmed: &Trimmed, columns: u16) -> Line<'static> {
