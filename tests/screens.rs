@@ -30,6 +30,8 @@ mod outside;
 mod overlays;
 #[path = "screens/panes.rs"]
 mod panes;
+#[path = "screens/passages.rs"]
+mod passages;
 #[path = "screens/pictures.rs"]
 mod pictures;
 #[path = "screens/reading.rs"]

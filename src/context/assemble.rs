@@ -27,7 +27,7 @@ use super::fence::fence_for;
 use super::instructions::{Instructions, as_turns, instructions};
 use super::message::{Image, Message, Role};
 use super::mode::{Surroundings, Task};
-use super::passages::{ContextPassage, all_written};
+use super::passages::{ContextPassage, SentPassage, all_written, sent};
 use super::prompt::Prompt;
 use super::prompts::Prompts;
 use crate::models::{Caching, Model, Reminder};
@@ -106,7 +106,7 @@ pub fn assemble(inputs: &ContextInputs<'_>, map: &str, counter: &dyn TokenCounte
 
 /// Puts the request together without what `cuts` names.
 pub(super) fn assemble_cut(inputs: &ContextInputs<'_>, map: &str, cuts: Cuts, counter: &dyn TokenCounter) -> Prompt {
-    let mut desk = Desk { inputs, counter, chunks: Vec::new(), messages: Vec::new(), error: 0 };
+    let mut desk = Desk { inputs, counter, chunks: Vec::new(), messages: Vec::new(), passages: Vec::new(), error: 0 };
     let fence = fence_for(inputs.files.iter().filter(|file| !file.read_only).map(|file| &*file.text));
     let mut told = instructions(&inputs.task, inputs.model, inputs.prompts, inputs.surroundings, &fence);
     let reminder = told.reminder.take().filter(|_| !cuts.reminder);
@@ -132,6 +132,7 @@ pub(super) fn assemble_cut(inputs: &ContextInputs<'_>, map: &str, cuts: Cuts, co
         tokens,
         chunks: desk.chunks,
         messages: desk.messages,
+        passages: desk.passages,
         error: desk.error,
         exact: counter.exact(),
         window: inputs.window,
@@ -149,6 +150,7 @@ struct Desk<'a> {
     counter: &'a dyn TokenCounter,
     chunks: Vec<Chunk>,
     messages: Vec<Message>,
+    passages: Vec<SentPassage>,
     error: usize,
 }
 
@@ -246,6 +248,7 @@ impl Desk<'_> {
                 text.push_str(&related_text(related));
             }
             self.shown(vec![(ChunkKind::Passages, "passages", text)]);
+            self.passages = sent(shown, self.counter);
         }
     }
 

@@ -43,7 +43,9 @@ pub use manual::manual;
 pub use mention::{At, AtMeaning, KnownFiles, Mention, NamedBy, at_meaning, ats, mentioned_paths, mentions, prose};
 pub use message::{Image, Message, Role};
 pub use mode::{Mode, Surroundings, Task, UnknownMode};
-pub use passages::{Anchor, CODEBASE, ContextPassage, PassagePlace, by_worth, codebase_question, extended};
+pub use passages::{
+    Anchor, CODEBASE, ContextPassage, PassagePlace, SentPassage, by_worth, codebase_question, extended,
+};
 pub use prompt::Prompt;
 pub use prompts::{BundledPrompt, PLACEHOLDERS, PromptNote, Prompts};
 pub use refusals::refusals;

@@ -79,6 +79,12 @@ impl PassagePlace {
         Self { line, end_line: end.max(line), anchor: Some(anchor), ..self.clone() }
     }
 
+    /// Whether both are what one search found, though its lines may have moved since.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let symbol = |place: &Self| place.anchor.as_ref().map(|anchor| anchor.symbol.clone());
+        (&self.path, self.turn, self.rank) == (&other.path, other.turn, other.rank) && symbol(self) == symbol(other)
+    }
+
     fn touches(&self, other: &Self) -> bool {
         self.path == other.path
             && self.line <= other.end_line.saturating_add(NEAR)
@@ -117,6 +123,15 @@ pub struct ContextPassage {
     pub place: PassagePlace,
     /// Its lines.
     pub text: String,
+}
+
+/// A passage of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SentPassage {
+    /// Where it is now.
+    pub place: PassagePlace,
+    /// Its tokens, with its heading.
+    pub tokens: usize,
 }
 
 impl ContextPassage {
@@ -169,12 +184,25 @@ pub(super) fn within(passages: &[ContextPassage], budget: usize, counter: &dyn T
 /// The passages one after the other: what was found first stays first, so that more of them change nothing before; within a turn
 /// by file and line.
 pub(super) fn all_written(passages: &[ContextPassage]) -> String {
+    as_written(passages).into_iter().map(ContextPassage::written).collect()
+}
+
+/// The passages of a request, in the order in which they are written.
+pub(super) fn sent(passages: &[ContextPassage], counter: &dyn TokenCounter) -> Vec<SentPassage> {
+    let sent = |passage: &ContextPassage| SentPassage {
+        place: passage.place.clone(),
+        tokens: counter.count(&passage.written()),
+    };
+    as_written(passages).into_iter().map(sent).collect()
+}
+
+fn as_written(passages: &[ContextPassage]) -> Vec<&ContextPassage> {
     let mut sorted: Vec<&ContextPassage> = passages.iter().collect();
     sorted.sort_by(|a, b| {
         let (a, b) = (&a.place, &b.place);
         (a.turn, &a.path, a.line).cmp(&(b.turn, &b.path, b.line))
     });
-    sorted.into_iter().map(ContextPassage::written).collect()
+    sorted
 }
 
 /// The question of a message that asks the whole repository: the message without `@codebase`. `None` if it asks nothing of that

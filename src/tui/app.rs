@@ -117,6 +117,8 @@ pub struct App {
     pub context: ListWindow,
     /// How it lists the chunks.
     pub context_order: ContextOrder,
+    /// Whether the passages of the repository are listed in the context pane one by one.
+    pub passages_open: bool,
     /// What answers cite.
     pub(super) citing: Citing,
     /// The review pane.
@@ -188,6 +190,7 @@ impl App {
             map: MapPane::default(),
             context: ListWindow::default(),
             context_order: ContextOrder::default(),
+            passages_open: false,
             citing: Citing::default(),
             review: ReviewPane::default(),
             review_inner: Rect::new(0, 0, 80, 24),

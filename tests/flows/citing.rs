@@ -22,7 +22,12 @@ fn an_answer_with_two_good_citations_and_a_bad_one_opens_the_good_ones() {
     let server = ModelServer::start(vec![Step::reply(ANSWER)]);
     let mut pty = open_sized(&repo.path(), Some(&server), &[], 120, 35);
     pty.wait_for("test-model @ 127.0.0.1");
-    send(&pty, "Where is the depth looked up?");
+    send(&pty, "@codebase where is the depth looked up?");
+    let request = server.wait_for_requests(1).remove(0);
+    let passage = "5      return TABLE[name]";
+    let body = request.body.to_string();
+    assert!(body.contains(passage), "the lines go along with their numbers: {body}");
+    pty.wait_for("∷ passages");
     pty.wait_for("1 of 3 citations points nowhere: charts/tide.py:40 (no such");
     pty.wait_for("charts/tide.py:40⚠");
     click(&pty, "harbour.py:5");

@@ -213,17 +213,17 @@ actions! {
     /// Make the choice about the map again that was taken back.
     MapRedo: "map-redo", MAP, ["Ctrl-r"], "redo";
 
-    /// Take the file under the cursor out of the chat.
+    /// Take the file, the passage or all passages under the cursor out of the chat.
     ContextDrop: "context-drop", CONTEXT, ["d", "Delete"], "drop";
     /// Switch the file under the cursor between editable and read-only.
     ContextReadOnly: "context-read-only", CONTEXT, ["r"], "read-only";
     /// Pick files to add to the chat.
     ContextAdd: "context-add", CONTEXT, ["a"], "add";
-    /// Show the request from the part under the cursor on, as it will be sent.
+    /// Show the request from the part under the cursor on, as it will be sent; list the passages, or show the lines of one.
     ContextView: "context-view", CONTEXT, ["Enter"], "view";
     /// List the parts of the request as they are sent, by size, or by kind.
     ContextSort: "context-sort", CONTEXT, ["s"], "sort";
-    /// Open the file under the cursor in the editor.
+    /// Open the file under the cursor in the editor, or the passage at its first line.
     ContextEdit: "context-edit", CONTEXT, ["o"], "editor";
 
     /// Accept the hunk under the cursor and go to the next pending one.
