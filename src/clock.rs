@@ -103,8 +103,18 @@ impl ThreadWatch {
 
 /// Today in UTC as people write it to sort it: `2026-11-20`.
 pub fn today() -> String {
+    days_ago(0)
+}
+
+/// The day so many days before today, in UTC.
+pub fn days_ago(days: u64) -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    day_of(since.as_secs() / 86_400)
+    day_of((since.as_secs() / 86_400).saturating_sub(days))
+}
+
+/// The day, in UTC, of a moment in seconds since the first of January 1970.
+pub fn day(seconds: u64) -> String {
+    day_of(seconds / 86_400)
 }
 
 /// The day so many days after the first of January 1970.

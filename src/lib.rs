@@ -52,5 +52,6 @@ pub mod syntax;
 pub mod text;
 pub mod tokens;
 pub mod tui;
+pub mod version;
 pub mod web;
 pub mod workspace;

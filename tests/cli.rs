@@ -18,6 +18,8 @@ mod index;
 mod map;
 #[path = "cli/modes.rs"]
 mod modes;
+#[path = "cli/papers.rs"]
+mod papers;
 #[path = "cli/plain.rs"]
 mod plain;
 #[path = "cli/search.rs"]
@@ -27,6 +29,8 @@ mod settings;
 mod support;
 #[path = "cli/undo.rs"]
 mod undo;
+#[path = "cli/version.rs"]
+mod version;
 
 use std::fs;
 use std::path::Path;

@@ -9,7 +9,7 @@ use super::plain::Plain;
 use crate::config::{KeySource, Paths, Settings};
 use crate::demo;
 use crate::error::{ErrorKind, UserError};
-use crate::headless::{complain, path_under};
+use crate::headless::{complain, path_under, print};
 use crate::llm::{Provider, Scripted, ScriptedReply};
 use crate::session::runner::{Line, Outfit, Runner, connect, recovered};
 use crate::session::{Connection, ModeRules, SessionStart};
@@ -197,11 +197,11 @@ fn draw(
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
     let drawn = runtime.block_on(tui::portrait(start, picture.scene, picture.size, make_runner));
     runtime.shutdown_background();
-    let write = |svg: String| match file.as_os_str() == "-" {
-        true => std::io::Write::write_all(&mut std::io::stdout(), svg.as_bytes()),
-        false => std::fs::write(file, svg),
-    };
-    drawn.and_then(write).map_err(machine)?;
+    let svg = drawn.map_err(machine)?;
+    match file.as_os_str() == "-" {
+        true => print(&svg)?,
+        false => std::fs::write(file, svg).map_err(machine)?,
+    }
     Ok(0)
 }
 

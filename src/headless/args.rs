@@ -9,8 +9,10 @@ use crate::config::More;
 use crate::context::Mode;
 
 mod bench;
+mod papers;
 
 pub use bench::{BenchArgs, BenchCommand, ContextBenchArgs, EditsBenchArgs, MapBenchArgs, QuestionBenchArgs};
+pub use papers::{CompletionsArgs, ManArgs, VersionArgs};
 
 /// How a map is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
