@@ -8,6 +8,8 @@
 mod attacks;
 #[path = "screens/chat.rs"]
 mod chat;
+#[path = "screens/citations.rs"]
+mod citations;
 #[path = "screens/codebase.rs"]
 mod codebase;
 #[path = "screens/cursor.rs"]
@@ -16,6 +18,8 @@ mod cursor;
 mod harness;
 #[path = "screens/hostile.rs"]
 mod hostile;
+#[path = "screens/indexing.rs"]
+mod indexing;
 #[path = "screens/marks.rs"]
 mod marks;
 #[path = "screens/offers.rs"]
@@ -34,6 +38,8 @@ mod reading;
 mod review_acts;
 #[path = "screens/review_view.rs"]
 mod review_view;
+#[path = "screens/search.rs"]
+mod search;
 #[path = "screens/sessions.rs"]
 mod sessions;
 #[path = "screens/sizes.rs"]

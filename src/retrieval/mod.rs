@@ -2,7 +2,7 @@
 //!
 //! A question is looked at for its shape (`question`), the files are ranked as for the map with weights of their own, and
 //! each file puts forward the passages that its words speak for (`search`). All of it reads the index that the map has:
-//! one parse, one list of words, one store.
+//! one parse, one list of words, one store. What an answer says of it in return is checked (`citation`).
 //!
 //! Files are cut into chunks along their syntax (`chunk`, `chunk_cut`), which are what an embedder reads and what a hit is widened to;
 //! `chunk_source` has the files of one question as they are now. `passages` writes the best of them within a budget for a model
@@ -11,6 +11,7 @@
 mod chunk;
 mod chunk_cut;
 mod chunk_source;
+mod citation;
 mod embedding;
 mod fusion;
 mod hit;
@@ -30,6 +31,7 @@ mod why;
 
 pub use chunk::{CodeChunk, LONGEST_CHUNK, Outlined, chunks};
 pub use chunk_source::{Place, SourceFile, Sources};
+pub use citation::{Aim, Citation, FileNames, citations};
 pub use embedding::{EmbeddingText, embedding_texts};
 pub use fusion::{OVERFETCH, fused, spread};
 pub use hit::Hit;

@@ -72,6 +72,7 @@ impl Session {
             // The face's own: they are about the screen, the terminal or the program itself.
             Command::Help
             | Command::Map
+            | Command::Search(_)
             | Command::Copy
             | Command::Editor(_)
             | Command::Theme(_)

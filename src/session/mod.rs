@@ -15,6 +15,7 @@
 //! codebase                        questions about the whole repository, and the passages that stay
 //! watching                        comments for the model in files
 //! keeping                         sessions on disk: resuming, branching, exporting
+//! citing                          which places of the repository answers name, and whether they are there
 //! folding spending choosing …     summaries, money, models and other choices
 //! runner                          carries the effects out: the one place that joins the rooms of the world
 //! ```
@@ -23,6 +24,7 @@ mod architect;
 mod asking;
 mod chat_files;
 mod choosing;
+mod citing;
 mod codebase;
 mod command;
 mod commands;
@@ -71,6 +73,7 @@ pub use architect::Plan;
 pub use asking::{AskEvent, Spent};
 pub use chat_files::ChatFile;
 pub use choosing::{Choices, Chosen};
+pub use citing::Citing;
 pub use codebase::{
     Codebase, CodebaseOrder, CodebaseReport, FoundPassages, PassageChoice, Sought, WantsMore, found_message,
 };

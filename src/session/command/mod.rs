@@ -84,6 +84,8 @@ pub enum Command {
     EditFormat(Option<EditFormat>),
     /// Say what was spent.
     Cost,
+    /// Search the code.
+    Search(String),
     /// Show the map.
     Map,
     /// Set the map budget in tokens; `None` for automatic.
@@ -302,6 +304,7 @@ fn parse(info: &'static CommandInfo, rest: &str) -> Result<Command, CommandError
         "edit-format" if rest.is_empty() => Command::EditFormat(None),
         "edit-format" => Command::EditFormat(Some(rest.parse().map_err(|_| wrong(&none_of(rest, EditFormat::ALL)))?)),
         "cost" => Command::Cost,
+        "search" => Command::Search(rest.to_owned()),
         "map" => Command::Map,
         "map-tokens" if rest == "auto" => Command::MapTokens(None),
         "map-tokens" => match number(rest).map_err(|text| wrong(&text))? {

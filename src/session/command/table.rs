@@ -133,6 +133,7 @@ pub const COMMANDS: &[CommandInfo] = &[
     row(G::Models, "edit-format", "[FORMAT]", A::EditFormat, "how the model writes edits; without a word, what suits it", "/edit-format udiff"),
     row(G::Models, "servers", "", A::None, "look for a model server on this machine", "/servers"),
     row(G::Models, "cost", "", A::None, "say what was spent", "/cost"),
+    row(G::Files, "search", "[WORDS]", A::Text, "search the code by a question or a name", "/search where are retries decided"),
     row(G::Map, "map", "", A::None, "show the repo map as it will be sent", "/map"),
     row(G::Map, "map-tokens", "N|auto", A::Tokens, "set the budget of the repo map", "/map-tokens 2048"),
     row(G::Map, "map-refresh", "[MODE]", A::Refresh, "read the repository again; from now on auto, always, files or manual", "/map-refresh"),

@@ -73,8 +73,12 @@ actions! {
     CopyBlock: "copy-block", READING, ["y"], "copy";
     /// Copy the whole message.
     CopyMessage: "copy-message", READING, ["Y"], "copy message";
-    /// Do what is nearest: open thoughts, go to the hunks of an edit, copy a link.
+    /// Do what is nearest: show the place that is named, open thoughts, go to the hunks of an edit, copy a link.
     Follow: "follow", READING, ["Enter", "Space"], "open";
+    /// Go to the next place in the code that an answer names.
+    NextLink: "next-link", READING, ["l", "Right"], "next link";
+    /// Go to the place before that an answer names.
+    PreviousLink: "previous-link", READING, ["h", "Left"], "link before";
     /// Open the file that the block names, at its line, in the editor.
     OpenPlace: "open-place", READING, ["o"], "editor";
     /// Change a message of yours and send it again; what came after it is left out then.
@@ -96,6 +100,8 @@ actions! {
     PickFile: "pick-file", Scope::Global, ["Ctrl-p"], "add files";
     /// Pick a symbol of the repository to name in the message, add its file, or open it in the editor.
     PickSymbol: "pick-symbol", Scope::Global, ["Ctrl-t"], "symbols";
+    /// Search the code by a question or a name, with a look at what is found.
+    SearchCode: "search-code", Scope::Global, ["Ctrl-s", "F8"], "search code";
     /// Stop the running turn, else the running command; otherwise go back to the chat.
     Escape: "escape", Scope::Global, ["Esc"], "cancel";
     /// Stop the running turn, else the running command, else empty the composer, else leave when pressed twice.
@@ -146,6 +152,12 @@ actions! {
     StopReading: "stop-reading", Scope::Global, [], "stop reading";
     /// Read the files that were left out when reading was stopped.
     ReadOn: "read-on", Scope::Global, [], "read on";
+    /// Make the index that searches by meaning, or bring it up to date.
+    BuildIndex: "build-index", Scope::Global, [], "build index";
+    /// Let the index that is being made rest, or go on with it.
+    PauseIndex: "pause-index", Scope::Global, [], "pause index";
+    /// Stop the index that is being made; what is done of it is kept.
+    CancelIndex: "cancel-index", Scope::Global, [], "stop index";
     /// Draw the screen anew.
     Redraw: "redraw", Scope::Global, ["Ctrl-l"], "redraw";
     /// Suspend to the shell.
