@@ -287,3 +287,31 @@ fn in_notice(question: &str) -> String {
     let short: String = line.chars().take(IN_NOTICE).collect();
     if short.len() < line.len() { short + "…" } else { short }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "def a():\n    return 1\n\n\ndef b():\n    return 2\n";
+
+    fn place_of_b() -> PassagePlace {
+        let anchor = Some(Anchor { symbol: "b".into(), container: None, line: 5, end_line: 6 });
+        let place = PassagePlace { path: "x.py".into(), line: 5, end_line: 6, anchor, turn: 1, rank: 0, hash: 0 };
+        ContextPassage::cut(&place, TEXT).unwrap().place
+    }
+
+    #[test]
+    fn lines_that_are_as_they_were_are_not_looked_for() {
+        let (place, mut file) = (place_of_b(), FileNow::new(TEXT.into()));
+        assert_eq!(file.cut(&place).unwrap().place, place);
+        assert!(file.parsed.is_none());
+    }
+
+    #[test]
+    fn lines_that_moved_are_found_with_their_definition_before_the_map_knows() {
+        let mut file = FileNow::new(format!("import os\n\n{}", TEXT.replace("2", "20")).into());
+        let now = file.cut(&place_of_b()).unwrap();
+        assert_eq!((now.place.label().as_str(), now.text.as_str()), ("x.py:7-8", "def b():\n    return 20"));
+        assert_eq!(FileNow::new("pass\n".into()).cut(&place_of_b()), None, "what is gone is left out");
+    }
+}
