@@ -6,6 +6,8 @@
 mod apply;
 #[path = "cli/bench.rs"]
 mod bench;
+#[path = "cli/codebase.rs"]
+mod codebase;
 #[path = "cli/doctor.rs"]
 mod doctor;
 #[path = "cli/edit.rs"]

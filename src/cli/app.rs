@@ -72,7 +72,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
             verify_rounds: settings.verify_rounds,
             suggest_commands: settings.suggest_commands,
             auto_commit: settings.auto_commit,
-            rules: ModeRules { add_mentions: settings.add_mentions, accept_plan: settings.accept_plan },
+            rules: mode_rules(settings),
             spending_cap: settings.spending_cap,
             facts: line.as_ref().map(|line| Arc::clone(&line.facts)),
             resume: args.wanted(),
@@ -83,6 +83,16 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
     match Plain::wanted(args.plain, |name| std::env::var(name).ok()) {
         Some(plain) => plain.run(start, root.clone(), outfit, line),
         None => run(start, root.clone(), outfit, line),
+    }
+}
+
+/// What the settings say of modes and of what somebody names.
+fn mode_rules(settings: &Settings) -> ModeRules {
+    ModeRules {
+        add_mentions: settings.add_mentions,
+        accept_plan: settings.accept_plan,
+        more: settings.codebase.more,
+        more_rounds: settings.codebase.rounds,
     }
 }
 

@@ -8,6 +8,7 @@ mod bench;
 mod bench_context;
 mod bench_edits;
 mod bench_questions;
+mod codebase;
 mod commit;
 mod completions;
 mod config;
