@@ -1,5 +1,6 @@
 //! The tables of the README are made from the program's own tables. `RHUMB_BLESS=1 cargo test --test readme` writes them anew. What
 //! the papers refer to (pages, headings, files, tests) is there.
+#![allow(clippy::expect_used, clippy::panic)] // the checks for tests do not know helper functions
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
