@@ -6,6 +6,7 @@ mod figure;
 mod map;
 mod mean;
 mod questions;
+pub mod refactor;
 
 pub use context::{Case, CaseError, ContextBench, ContextError, Means, Task, TaskRecall, Variant, cases};
 pub use figure::{Figure, Unit, median};
