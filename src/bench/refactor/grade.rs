@@ -1,7 +1,5 @@
 //! What became of a task. Each check looks at one thing, and one that cannot look says so instead of failing too.
 
-use serde::{Deserialize, Serialize};
-
 use super::outline::{Function, Outline};
 use super::scan::Reading;
 use super::task::Task;
@@ -15,8 +13,7 @@ const TOLERANCE: f64 = 0.10;
 const PART: f64 = 0.5;
 
 /// What is looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Check {
     /// The file parses; in Python its indentation is sound as well.
     Parses,
@@ -34,6 +31,17 @@ impl Check {
     /// All of them, in the order in which they are told.
     pub const ALL: [Self; 5] = [Self::Parses, Self::AtTop, Self::Whole, Self::ClassStays, Self::ClassShrank];
 
+    /// Its stable name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Parses => "parses",
+            Self::AtTop => "at-top",
+            Self::Whole => "whole",
+            Self::ClassStays => "class-stays",
+            Self::ClassShrank => "class-shrank",
+        }
+    }
+
     /// What it demands, in words.
     pub fn text(self) -> &'static str {
         match self {
@@ -47,8 +55,7 @@ impl Check {
 }
 
 /// What a check found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// It is as it should be.
     Passed,
@@ -59,7 +66,7 @@ pub enum Verdict {
 }
 
 /// What became of a task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grade {
     /// Each check with what it found.
     pub checks: Vec<(Check, Verdict)>,

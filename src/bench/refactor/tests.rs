@@ -220,7 +220,7 @@ fn a_method_that_is_tied_to_its_class_makes_no_task() {
             "a.py",
             "class A:\n    def other(self):\n        return 1\n    def last(self):\n        return 2\n    DECO\n    def m(self, x):\n        BODY\n        return x\n",
             &["self.y", "super().m()", "f(lambda: self)", "__class__"],
-            "y = 'self'",
+            "y = x.__class__('self')",
         ),
         (
             "a.rs",

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::super::tree::{child, first_of, name_in, named, says, steps, text};
+use super::super::tree::{child, first_of, name_in, named, steps, text};
 use super::{Class, Function, Method, Outline, Tie};
 
 pub(super) fn outline<'t>(root: Node<'t>, source: &str) -> Outline<'t> {
@@ -10,7 +10,8 @@ pub(super) fn outline<'t>(root: Node<'t>, source: &str) -> Outline<'t> {
     let functions = functions.map(|node| Function { name: name_in(node, "name", source).to_owned(), home: None, node });
     let classes = steps(root).filter(|step| step.node.kind() == "class_definition").map(|step| Class {
         name: name_in(step.node, "name", source).to_owned(),
-        parts: vec![step.node],
+        // Decorators are part of what they decorate, as they are to `ast`.
+        parts: vec![step.parent.filter(|parent| parent.kind() == "decorated_definition").unwrap_or(step.node)],
         methods: methods(step.node, source),
     });
     Outline { classes: classes.collect(), functions: functions.collect() }
@@ -45,11 +46,17 @@ fn tie(statement: Node<'_>, node: Node<'_>, name: &str, instance: Option<Node<'_
     let body = child(node, "body");
     if instance.is_none() || body.is_none() {
         Some(Tie::NoInstance)
-    } else if body.is_some_and(|body| says(body, source, &["self", "super", "__class__"])) {
+    } else if body.is_some_and(|body| uses(body, source)) {
         Some(Tie::Uses)
     } else {
         (special || statement != node).then_some(Tie::Wanted)
     }
+}
+
+/// Whether a body says its instance, or asks for the class that it is in. An attribute of these names is another thing.
+fn uses(body: Node<'_>, source: &str) -> bool {
+    let names = steps(body).filter(|step| step.node.kind() == "identifier" && step.field != Some("attribute"));
+    names.into_iter().any(|step| matches!(text(step.node, source), "self" | "super" | "__class__"))
 }
 
 /// Whether the statements of each block begin in one column, further in than what they belong to. The grammar takes any
