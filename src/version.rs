@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::clock;
+use crate::text::day_of;
 
 /// As it is written in Cargo.toml.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -30,13 +30,15 @@ const UNKNOWN: &str = "unknown";
 /// Letters of a hash that are enough to find a commit.
 const SHORT_HASH: usize = 10;
 
+const SECONDS_OF_A_DAY: u64 = 86_400;
+
 impl Build {
     /// This one.
     pub fn this() -> Self {
         let known = |text: &'static str| (text != UNKNOWN).then_some(text);
         Self {
             commit: known(env!("RHUMB_BUILD_COMMIT")),
-            date: env!("RHUMB_BUILD_EPOCH").parse().ok().map(clock::day),
+            date: env!("RHUMB_BUILD_EPOCH").parse::<u64>().ok().map(|seconds| day_of(seconds / SECONDS_OF_A_DAY)),
             compiler: env!("RHUMB_BUILD_COMPILER"),
             target: env!("RHUMB_BUILD_TARGET"),
             profile: env!("RHUMB_BUILD_PROFILE"),
@@ -77,7 +79,7 @@ mod tests {
 
     fn build() -> Build {
         let commit = Some("0123456789abcdef0123456789abcdef01234567");
-        Build { profile: "release", commit, date: Some(clock::day(1_795_305_600)), ..Build::this() }
+        Build { profile: "release", commit, date: Some(day_of(20_779)), ..Build::this() }
     }
 
     #[test]
