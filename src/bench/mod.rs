@@ -2,10 +2,14 @@
 
 mod context;
 pub mod edits;
+pub mod exercises;
 mod figure;
 mod map;
 mod mean;
 mod questions;
+pub mod refactor;
+pub mod report;
+pub mod results;
 
 pub use context::{Case, CaseError, ContextBench, ContextError, Means, Task, TaskRecall, Variant, cases};
 pub use figure::{Figure, Unit, median};

@@ -77,6 +77,22 @@ pub struct ProviderArgs {
     pub no_commit: bool,
 }
 
+impl ProviderArgs {
+    /// The flags about the model as they would be typed, for a turn in another process.
+    pub(super) fn as_typed(&self) -> Vec<String> {
+        let map_tokens = self.map_tokens.map(|tokens| tokens.to_string());
+        let flags = [
+            ("--base-url", &self.base_url),
+            ("--api", &self.api),
+            ("--model", &self.model),
+            ("--edit-format", &self.edit_format),
+            ("--map-tokens", &map_tokens),
+        ];
+        let given = flags.into_iter().filter_map(|(flag, value)| Some([flag.to_owned(), value.clone()?]));
+        given.flatten().collect()
+    }
+}
+
 /// Drawing a screen of the demo to a file.
 #[derive(Debug, Clone, ClapArgs)]
 pub struct PictureArgs {

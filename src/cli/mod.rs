@@ -66,7 +66,10 @@ fn start(args: Args) -> Result<u8, UserError> {
             let root = root(&args.root)?;
             headless::sessions(&root, &load(overrides(&args.provider), Some(&root))?, &sessions)
         }
-        Some(Command::Bench(bench)) => headless::bench(&root(&args.root)?, &bench),
+        Some(Command::Bench(mut bench)) => {
+            bench.flags = args.provider.as_typed();
+            headless::bench(&root(&args.root)?, &bench)
+        }
         Some(Command::Apply(mut apply)) => {
             apply.files.splice(..0, args.files);
             apply.format = args.provider.edit_format;

@@ -53,6 +53,7 @@ pub use explain::likely_lines;
 pub use flags::{HunkFlags, flag};
 pub use format::{EditFormat, FormatChoice};
 pub use heading::{Heading, Shape};
+pub use omission::is_placeholder;
 pub use outcome::{Candidate, Excerpt, Flag, Outcome, Status, Strategy};
 pub use proposal::{FileChange, FileProposal, Files, Flexibility, Proposal, propose, propose_all, propose_with};
 pub use reply::{Change, Edit, EditAction, Hunk, LineKind, ParsedReply, QuotedLine};

@@ -42,8 +42,8 @@ pub(super) fn leaves_out(removed: &Lines<'_>, added: &Lines<'_>, is_known: impl 
         || is_shrunk(removed, added)
 }
 
-/// A line that stands for code which is not shown.
-fn is_placeholder(line: &str) -> bool {
+/// Whether a line stands for code which is not shown, such as `# ... existing code ...` or `// TODO: implement`.
+pub fn is_placeholder(line: &str) -> bool {
     marker::mentions_elision(line) || marker::gives_homework(line)
 }
 

@@ -5,7 +5,10 @@ use serde_json::json;
 use super::args::{BenchArgs, BenchCommand, FormatArg, MapBenchArgs};
 use super::bench_context::context;
 use super::bench_edits::edits;
+use super::bench_exercises::exercises;
 use super::bench_questions::questions;
+use super::bench_refactor::refactor;
+use super::bench_report::compare;
 use super::{print, print_json};
 use crate::bench::{self, Figure, Unit};
 use crate::error::{ErrorKind, UserError};
@@ -21,6 +24,9 @@ pub fn bench(root: &Root, args: &BenchArgs) -> Result<u8, UserError> {
         BenchCommand::Context(args) => context(args),
         BenchCommand::Questions(args) => questions(args),
         BenchCommand::Edits(args) => edits(args),
+        BenchCommand::Refactor(command) => refactor(&command.command, &args.flags),
+        BenchCommand::Exercises(exercises) => self::exercises(exercises, &args.flags),
+        BenchCommand::Compare(args) => compare(args),
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::cell::{Cell, RefCell};
 use std::io::IsTerminal as _;
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, ready};
@@ -26,8 +28,9 @@ use crate::config::{More, Settings};
 use crate::context::{self, Message, Mode, Role};
 use crate::edit::{self, FormatChoice, Proposal, Status};
 use crate::error::{ErrorKind, UserError};
-use crate::llm::{LlmError, StreamEvent};
+use crate::llm::{Finish, LlmError, Scripted, ScriptedReply, StreamEvent};
 use crate::models::{Dollars, Ledger};
+use crate::process;
 use crate::review::{Decision, Review};
 use crate::session::runner::{
     AskError, Asked, Line, Outfit, Question, Survey, ask, connect, editor_line, map_store, propose,
@@ -43,13 +46,19 @@ use crate::workspace::Root;
 /// No provider, a request that does not fit, an error of the provider, an incomplete reply, or a disk that refuses.
 pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, UserError> {
     let message = request(args)?;
-    let (outfit, notes) = Outfit::of_user(with_flags(settings, args));
+    if args.keep_nothing {
+        process::end_with_parent();
+    }
+    let (outfit, notes) = Outfit::of_user(for_bench(with_flags(settings, args), args));
     notes.iter().for_each(|note| advise(&note.message, &note.hint));
     let asked = with_output(&message, args, &outfit)?;
     if args.show_prompt {
         return show_prompt(root, &outfit, args, (&message, asked));
     }
-    let line = provider(&outfit)?;
+    let line = match &args.recite {
+        Some(file) => reciting(file)?,
+        None => provider(&outfit)?,
+    };
     if outfit.settings.spending_cap.is_some() && line.facts.prices.is_none() {
         let Failure { message, hint } = uncounted(&line.facts.name);
         advise(&message, &hint);
@@ -57,7 +66,8 @@ pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, User
     if !args.dry_run {
         tell_recovered(root, journal_of(root, &outfit.settings).as_ref());
     }
-    let survey = Arc::new(surveyed(root, true, map_store(root).as_ref()));
+    let store = if args.keep_nothing { None } else { map_store(root) };
+    let survey = Arc::new(surveyed(root, true, store.as_ref()));
     let mut files = chat_files(root, args, &outfit.settings.reference_files());
     let asked = with_named(root, &outfit, (&survey, &line.facts), &mut files, asked);
     let out = Out { json: args.json, prompts: args.dry_run };
@@ -143,6 +153,22 @@ fn provider(outfit: &Outfit) -> Result<Line, UserError> {
     }
     outfit.settings.notes().iter().chain(&line.notes).for_each(|(note, hint)| advise(note, hint));
     Ok(line)
+}
+
+/// More tokens than any file has that a benchmark gives to a model that is made up.
+const BOUNDLESS: usize = 1 << 24;
+
+/// The settings, without what a benchmark must not use or leave.
+fn for_bench(settings: Settings, args: &EditArgs) -> Settings {
+    let context_window = if args.recite.is_some() { Some(BOUNDLESS) } else { settings.context_window };
+    let state_folder = settings.state_folder.filter(|_| !args.keep_nothing);
+    Settings { context_window, state_folder, ..settings }
+}
+
+/// A line to a model that says what stands in a file.
+fn reciting(file: &Path) -> Result<Line, UserError> {
+    let reply = ScriptedReply { match_words: Vec::new(), reply: read_input(file)? };
+    Ok(Line::new(Arc::new(Scripted::new(vec![reply], Duration::ZERO)), "recital".to_owned()))
 }
 
 pub(super) fn chat_files(root: &Root, args: &EditArgs, reference: &[String]) -> Vec<ChatFile> {
@@ -240,8 +266,16 @@ impl Desk<'_> {
         if !out.json && !reply.is_empty() {
             print("\n")?;
         }
-        let completion = result.map_err(|error| ask_error(&error))?.completion;
+        let completion = match result {
+            Ok(asked) => asked.completion,
+            Err(error) => {
+                self.out.event("failed", json!({"why": why(&error)}))?;
+                return Err(ask_error(&error));
+            }
+        };
         if let Some(reason) = completion.finish.shortfall() {
+            let why = if completion.finish == Finish::Length { "output" } else { "provider" };
+            self.out.event("failed", json!({"why": why}))?;
             let text = format!("the reply is incomplete, so nothing was applied: {reason}");
             return Err(UserError::new(ErrorKind::Incomplete, text, "ask for less at once, or raise the output limit"));
         }
@@ -289,11 +323,21 @@ type Streamed = (String, Result<Asked, AskError>);
 /// What to do about a file of the chat that cannot be read, where there is no chat to take it out of.
 pub(super) const UNREADABLE: &str = "Correct or leave out that --file or --read (or read in rhumb.toml).";
 
+/// What there was not enough of, or who failed, for programs.
+fn why(error: &AskError) -> &'static str {
+    match error {
+        AskError::TooLong(_) | AskError::Provider(LlmError::Overflow { .. }) => "window",
+        AskError::Unsent(_) => "money",
+        AskError::Unreadable(_) => "file",
+        AskError::Provider(_) | AskError::Unfinished(_) => "provider",
+    }
+}
+
 fn ask_error(error: &AskError) -> UserError {
     let kind = match error {
         AskError::Provider(LlmError::Interrupted { .. }) | AskError::Unfinished(_) => ErrorKind::Incomplete,
         AskError::Unreadable(_) => ErrorKind::Usage,
-        AskError::Provider(_) | AskError::Unsent(_) => ErrorKind::Provider,
+        AskError::Provider(_) | AskError::Unsent(_) | AskError::TooLong(_) => ErrorKind::Provider,
     };
     let failure = error.failure();
     let hint = if matches!(error, AskError::Unreadable(_)) { UNREADABLE.to_owned() } else { failure.hint };

@@ -2,6 +2,13 @@
 
 use std::process::{Child, Command};
 
+/// Has this process ended when the one that started it ends, however that comes to pass. Elsewhere than on Linux it goes on.
+pub fn end_with_parent() {
+    // Where the system refuses, we go on as everywhere else.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM));
+}
+
 /// How the leader of a group is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Leader {

@@ -24,6 +24,7 @@ pub use capture::{KEPT_BYTES, Live, Output};
 pub use command::{CommandLine, Environment, quoted};
 pub use editor::{Sheet, named_editor};
 pub use error::ProcessError;
+pub use group::end_with_parent;
 pub use mask::Masks;
 pub use plain::Plain;
 pub use run::{End, Ended, Keep, Order, Stop, run};

@@ -59,7 +59,7 @@ thread_local! {
 
 /// Parses `source`. `None` when it is over [`MAX_SOURCE_BYTES`], takes more than [`MAX_PARSE_STEPS`] or is read too often,
 /// and for a language without a grammar.
-pub(super) fn parse(language: &'static Language, source: &str) -> Option<Tree> {
+pub fn parse(language: &'static Language, source: &str) -> Option<Tree> {
     parse_part(language, source, None)
 }
 

@@ -2,10 +2,12 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args as ClapArgs;
 
 use super::FormatArg;
+use crate::bench::refactor::Recital;
 
 /// `rhumb bench`
 #[derive(Debug, Clone, ClapArgs)]
@@ -13,6 +15,9 @@ pub struct BenchArgs {
     /// What is measured
     #[command(subcommand)]
     pub command: BenchCommand,
+    /// The flags that say which model is asked, and how, as they were typed (set by the global flags)
+    #[arg(skip)]
+    pub flags: Vec<String>,
 }
 
 /// The benchmarks.
@@ -26,6 +31,12 @@ pub enum BenchCommand {
     Questions(QuestionBenchArgs),
     /// How well replies are applied: real changes, clean and with the defects that models produce
     Edits(EditsBenchArgs),
+    /// How lazy a model is: methods that it is to move out of their class, whole
+    Refactor(RefactorBenchArgs),
+    /// How well a model programs: exercises with tests
+    Exercises(ExercisesBenchArgs),
+    /// Two runs of refactor or of exercises, side by side
+    Compare(CompareBenchArgs),
 }
 
 /// `rhumb bench map`
@@ -115,4 +126,155 @@ pub struct EditsBenchArgs {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+/// `rhumb bench refactor`
+#[derive(Debug, Clone, ClapArgs)]
+pub struct RefactorBenchArgs {
+    /// What to do
+    #[command(subcommand)]
+    pub command: RefactorCommand,
+}
+
+/// The steps of the refactoring benchmark.
+#[derive(Debug, Clone, clap::Subcommand)]
+pub enum RefactorCommand {
+    /// Find methods that need nothing of their instance, in Python, Rust, TypeScript, Java, Go and C++, and make a task of each
+    Build(BuildRefactorArgs),
+    /// Have the model do the tasks, with `rhumb edit`; one that was stopped goes on where it was
+    Run(RunRefactorArgs),
+    /// Grade the files of a run once more
+    Grade(GradeRefactorArgs),
+}
+
+/// `rhumb bench refactor build`
+#[derive(Debug, Clone, ClapArgs)]
+pub struct BuildRefactorArgs {
+    /// The folder whose source files are looked through; nothing is written to it
+    #[arg(long, value_name = "DIR")]
+    pub from: PathBuf,
+    /// Write the tasks here: tasks.jsonl, and the source of each below files/
+    #[arg(long, value_name = "DIR", default_value = "refactor-tasks")]
+    pub out: PathBuf,
+    /// Fewest syntax nodes of a method: in Python those of its own ast, elsewhere named nodes of tree-sitter without comments
+    #[arg(long, default_value_t = 100, value_name = "N")]
+    pub min_nodes: usize,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `rhumb bench refactor run`
+#[derive(Debug, Clone, ClapArgs)]
+pub struct RunRefactorArgs {
+    /// The tasks that `build` wrote
+    #[arg(long, value_name = "DIR")]
+    pub tasks: PathBuf,
+    /// Most tries for a task; from the second on the model is told what is not as it should be
+    #[arg(long, default_value = "1", value_name = "N")]
+    pub tries: NonZeroUsize,
+    /// Ask no model, but one that is made up: perfect, lazy, copy, broken or malformed. Proves the benchmark itself
+    #[arg(long, value_name = "NAME", value_parser = recital)]
+    pub recite: Option<Recital>,
+    #[command(flatten)]
+    /// How it runs.
+    pub run: RunBenchArgs,
+}
+
+/// `rhumb bench refactor grade`
+#[derive(Debug, Clone, ClapArgs)]
+pub struct GradeRefactorArgs {
+    /// The folder of the run
+    #[arg(value_name = "RUN")]
+    pub run: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `rhumb bench exercises`
+#[derive(Debug, Clone, ClapArgs)]
+pub struct ExercisesBenchArgs {
+    /// A folder with exercises, each with its tests and a .meta/config.json, as in LANG/exercises/practice/NAME
+    #[arg(long, value_name = "DIR")]
+    pub from: PathBuf,
+    /// Only exercises in this language, by the name of its folder; may be given more than once
+    #[arg(long = "language", value_name = "LANG")]
+    pub languages: Vec<String>,
+    /// Run the tests of a language with this command, as LANG=COMMAND; may be given more than once
+    #[arg(long = "test", value_name = "LANG=COMMAND")]
+    pub tests: Vec<String>,
+    /// Most tries for an exercise; from the second on the model is shown what the tests say
+    #[arg(long, default_value = "2", value_name = "N")]
+    pub tries: NonZeroUsize,
+    /// Longest time that the tests may take, in seconds
+    #[arg(long, default_value = "180", value_name = "SECONDS", value_parser = seconds)]
+    pub test_time_limit: Duration,
+    /// Ask no model, but give the example solution that comes with each exercise. Proves that the tests run here
+    #[arg(long)]
+    pub recite: bool,
+    #[command(flatten)]
+    /// How it runs.
+    pub run: RunBenchArgs,
+}
+
+/// How a benchmark with a model runs.
+#[derive(Debug, Clone, ClapArgs)]
+pub struct RunBenchArgs {
+    /// The folder of the run: what was run, results, files and events. A run that is there already goes on
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Do so many tasks at a time
+    #[arg(long, default_value = "1", value_name = "N")]
+    pub jobs: NonZeroUsize,
+    /// Longest time that a turn of the model may take, in seconds
+    #[arg(long, default_value = "600", value_name = "SECONDS", value_parser = seconds)]
+    pub time_limit: Duration,
+    /// Begin no task when the run has cost so many dollars; one that is being done may cost what is left
+    #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
+    pub budget: Option<f64>,
+    /// Only tasks with this in their name; may be given more than once
+    #[arg(long = "only", value_name = "TEXT")]
+    pub only: Vec<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl RunBenchArgs {
+    /// Whether a task of that name is to be done.
+    pub fn wants(&self, id: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|part| id.contains(part))
+    }
+}
+
+/// `rhumb bench compare`
+#[derive(Debug, Clone, ClapArgs)]
+pub struct CompareBenchArgs {
+    /// The folder of a run
+    #[arg(value_name = "A")]
+    pub a: PathBuf,
+    /// The folder of another run over the same tasks
+    #[arg(value_name = "B")]
+    pub b: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn recital(name: &str) -> Result<Recital, String> {
+    let found = Recital::ALL.into_iter().find(|recital| recital.name() == name);
+    found.ok_or_else(|| format!("one of {}", Recital::ALL.map(Recital::name).join(", ")))
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
+    seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).ok_or_else(|| "seconds above 0".to_owned())
+}
+
+fn dollars(text: &str) -> Result<f64, String> {
+    text.parse::<f64>()
+        .ok()
+        .filter(|dollars| *dollars > 0.0 && dollars.is_finite())
+        .ok_or_else(|| "dollars above 0".to_owned())
 }

@@ -52,6 +52,8 @@ pub struct Question<'a> {
 pub enum AskError {
     /// Nothing was sent.
     Unsent(Failure),
+    /// Nothing was sent, because it does not fit the window of the model.
+    TooLong(Failure),
     /// A file of the chat cannot be read, so nothing was sent.
     Unreadable(Failure),
     /// The provider failed.
@@ -64,7 +66,7 @@ impl AskError {
     /// In words.
     pub fn failure(&self) -> Failure {
         match self {
-            Self::Unsent(failure) | Self::Unreadable(failure) => failure.clone(),
+            Self::Unsent(failure) | Self::TooLong(failure) | Self::Unreadable(failure) => failure.clone(),
             Self::Provider(error) => failure_of(error),
             Self::Unfinished(error) => {
                 let Failure { message, hint } = failure_of(error);
@@ -108,7 +110,7 @@ pub async fn ask(
                 _ if !view.unreadable.is_empty() => AskError::Unreadable(failure),
                 // Nothing more can be left out: the server's own words say best why.
                 Some((refusal, _)) => AskError::Provider(refusal),
-                None => AskError::Unsent(failure),
+                None => AskError::TooLong(failure),
             });
         }
         let asking = Asking {

@@ -67,7 +67,7 @@ impl Runner {
                 tokio::spawn(self.clone().keep_warm(turn, line.clone(), asked.prompt, cancel));
                 Report::Ended { turn, result: Ok(asked.completion) }
             }
-            Err(error @ (AskError::Unsent(_) | AskError::Unreadable(_))) => {
+            Err(error @ (AskError::Unsent(_) | AskError::TooLong(_) | AskError::Unreadable(_))) => {
                 Report::Unsent { turn, failure: error.failure() }
             }
             Err(error) => Report::Ended { turn, result: Err(error.failure()) },

@@ -1,0 +1,52 @@
+//! Go: types with their methods.
+
+use tree_sitter::Node;
+
+use super::super::tree::{child, first_of, name_in, named, says_beside, steps, text};
+use super::{Function, Method, Outline, Tie};
+
+pub(super) fn outline<'t>(root: Node<'t>, source: &str) -> Outline<'t> {
+    let mut outline = Outline::default();
+    for node in named(root) {
+        match node.kind() {
+            "type_declaration" => {
+                for spec in named(node).into_iter().filter(|spec| spec.kind() == "type_spec") {
+                    outline.class(name_in(spec, "name", source)).parts.push(spec);
+                }
+            }
+            "method_declaration" => {
+                let of = child(node, "receiver").and_then(|receiver| first_of(receiver, &["type_identifier"]));
+                let class = outline.class(of.map_or("", |name| text(name, source)));
+                class.parts.push(node);
+                class.methods.push(method(node, source));
+            }
+            "function_declaration" => {
+                let name = name_in(node, "name", source).to_owned();
+                outline.functions.push(Function { name, home: None, node });
+            }
+            _ => {}
+        }
+    }
+    outline
+}
+
+fn method<'t>(node: Node<'t>, source: &str) -> Method<'t> {
+    let instance = child(node, "receiver");
+    let names: Vec<&str> = instance.map(|receiver| receiver_names(receiver, source)).unwrap_or_default();
+    let Some(body) = child(node, "body") else {
+        return Method { name: name_in(node, "name", source).to_owned(), node, instance, tie: Some(Tie::NoInstance) };
+    };
+    // A field of the same name is another thing.
+    let uses = [child(node, "parameters"), child(node, "result"), Some(body)];
+    let uses = uses.into_iter().flatten().any(|part| says_beside(part, source, &names, &["field_identifier"]));
+    Method { name: name_in(node, "name", source).to_owned(), node, instance, tie: uses.then_some(Tie::Uses) }
+}
+
+/// The name of the receiver, and those of the parameters of its type.
+fn receiver_names<'s>(receiver: Node<'_>, source: &'s str) -> Vec<&'s str> {
+    let named = steps(receiver).filter(|step| {
+        let own = step.node.kind() == "identifier" && step.field == Some("name");
+        own || (step.node.kind() == "type_identifier" && step.parent_kind() == "type_elem")
+    });
+    named.map(|step| text(step.node, source)).filter(|name| *name != "_").collect()
+}

@@ -1,0 +1,129 @@
+//! What of a file matters here: its classes, their methods, and the functions at its top level, by language.
+//!
+//! What counts as a class, and which methods need nothing of their instance:
+//!
+//! | language | class | a method is tied to its instance by |
+//! |---|---|---|
+//! | Python | `class` | `self`, `super`; a decorator, a name with two underscores on both sides |
+//! | Rust | the type and all its `impl` blocks in the file | `self`, `Self`, a parameter of the block; an `impl` of a trait |
+//! | TypeScript | `class` | `this`, `super`, `#private` and private names, a parameter of the class; a decorator, `override` |
+//! | Java | `class`, `record` or `enum` at the top level | `this`, `super`, any name that the class declares or could inherit; `@Override` |
+//! | Go | the type and all its methods in the file | its receiver, a parameter of the type |
+//! | C++ | `class` or `struct` with its body | `this`, any name that the class declares or could inherit; `virtual`, `override` |
+//!
+//! Where names are found without `this` (Java, C++), a name that could be the class's counts as used: a method is left out rather
+//! than made a task that cannot be done. So does, below a base class, every name that the method does not declare itself.
+//!
+//! Java has no functions outside of classes: there a function is a static method of another class at the top level.
+
+mod cpp;
+mod go;
+mod implied;
+mod java;
+mod python;
+mod rust;
+mod typescript;
+
+use tree_sitter::Node;
+
+use super::count;
+
+/// Why a method cannot stand alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tie {
+    /// It belongs to no instance to begin with, or has no body: static methods, constructors, declarations.
+    NoInstance,
+    /// It uses its instance, or what only its class has.
+    Uses,
+    /// Something else wants it where it is: a decorator, a trait, a base class, the language itself.
+    Wanted,
+}
+
+/// A method of a class.
+#[derive(Debug, Clone)]
+pub struct Method<'t> {
+    /// Its name.
+    pub name: String,
+    /// All of it.
+    pub node: Node<'t>,
+    /// The parameter that its instance comes in, where the language has one.
+    pub instance: Option<Node<'t>>,
+    /// Why it cannot stand alone, if it cannot.
+    pub tie: Option<Tie>,
+}
+
+/// A class.
+#[derive(Debug, Clone)]
+pub struct Class<'t> {
+    /// Its name.
+    pub name: String,
+    /// What it consists of.
+    pub parts: Vec<Node<'t>>,
+    /// Its methods.
+    pub methods: Vec<Method<'t>>,
+}
+
+/// A function at the top level.
+#[derive(Debug, Clone)]
+pub struct Function<'t> {
+    /// Its name.
+    pub name: String,
+    /// The class that it is a static method of, where there are no other functions.
+    pub home: Option<String>,
+    /// All of it.
+    pub node: Node<'t>,
+}
+
+/// What of a file matters here.
+#[derive(Debug, Clone, Default)]
+pub struct Outline<'t> {
+    /// Its classes.
+    pub classes: Vec<Class<'t>>,
+    /// The functions at its top level.
+    pub functions: Vec<Function<'t>>,
+}
+
+impl<'t> Outline<'t> {
+    /// The class of a name that is to be added to: types can be written in several parts.
+    fn class(&mut self, name: &str) -> &mut Class<'t> {
+        let at = self.classes.iter().position(|class| class.name == name).unwrap_or_else(|| {
+            self.classes.push(Class { name: name.to_owned(), parts: Vec::new(), methods: Vec::new() });
+            self.classes.len() - 1
+        });
+        &mut self.classes[at]
+    }
+}
+
+/// A language of the benchmark.
+pub struct Dialect {
+    /// The id of its grammar.
+    pub id: &'static str,
+    /// What of a file matters.
+    pub outline: for<'t> fn(Node<'t>, &str) -> Outline<'t>,
+    /// Counts syntax nodes; see [`count`].
+    pub count: fn(Node<'_>, &str) -> usize,
+    /// Whether there are no functions outside of classes.
+    pub needs_home: bool,
+    /// Whether the layout of a file is that of the language, where its grammar is too lenient to say.
+    pub laid_out: fn(Node<'_>) -> bool,
+}
+
+const PLAIN: Dialect =
+    Dialect { id: "", outline: go::outline, count: count::plain, needs_home: false, laid_out: |_| true };
+
+static DIALECTS: [Dialect; 7] = [
+    Dialect { id: "python", outline: python::outline, count: count::python, laid_out: python::is_laid_out, ..PLAIN },
+    Dialect { id: "rust", outline: rust::outline, ..PLAIN },
+    Dialect { id: "typescript", outline: typescript::outline, ..PLAIN },
+    Dialect { id: "tsx", outline: typescript::outline, ..PLAIN },
+    Dialect { id: "java", outline: java::outline, needs_home: true, ..PLAIN },
+    Dialect { id: "go", outline: go::outline, ..PLAIN },
+    Dialect { id: "cpp", outline: cpp::outline, ..PLAIN },
+];
+
+impl Dialect {
+    /// The one of a language, by the id of its grammar.
+    pub fn of(id: &str) -> Option<&'static Self> {
+        DIALECTS.iter().find(|dialect| dialect.id == id)
+    }
+}

@@ -1,0 +1,66 @@
+//! Rust: types with their `impl` blocks, at the top level of the file.
+
+use tree_sitter::Node;
+
+use super::super::tree::{beside_name, child, first_of, name_in, named, says, steps, text};
+use super::{Function, Method, Outline, Tie};
+
+pub(super) fn outline<'t>(root: Node<'t>, source: &str) -> Outline<'t> {
+    let mut outline = Outline::default();
+    for node in named(root) {
+        match node.kind() {
+            "struct_item" | "enum_item" | "union_item" => {
+                outline.class(name_in(node, "name", source)).parts.push(node);
+            }
+            "impl_item" => {
+                let methods = methods(node, source);
+                let class = outline.class(type_name(node, source));
+                class.parts.push(node);
+                class.methods.extend(methods);
+            }
+            "function_item" => {
+                let name = name_in(node, "name", source).to_owned();
+                outline.functions.push(Function { name, home: None, node });
+            }
+            _ => {}
+        }
+    }
+    outline
+}
+
+/// The type that a block is of, without its arguments.
+fn type_name<'s>(block: Node<'_>, source: &'s str) -> &'s str {
+    let of = child(block, "type").and_then(|of| first_of(of, &["type_identifier"]));
+    of.map_or("", |name| text(name, source))
+}
+
+fn methods<'t>(block: Node<'t>, source: &str) -> Vec<Method<'t>> {
+    let of_trait = child(block, "trait").is_some();
+    let parameters = parameters(block, source);
+    let items = child(block, "body").map(named).unwrap_or_default();
+    let method = |node: Node<'t>| {
+        let instance = child(node, "parameters").and_then(|parameters| named(parameters).first().copied());
+        let instance = instance.filter(|first| first.kind() == "self_parameter" || says(*first, source, &["self"]));
+        // `self` as a parameter is no use of it.
+        let parts =
+            beside_name(node).flat_map(|part| if part.kind() == "parameters" { named(part) } else { vec![part] });
+        let mut parts = parts.filter(|part| Some(*part) != instance);
+        let uses = parts.any(|part| says(part, source, &["self", "Self"]) || says(part, source, &parameters));
+        let tie = if instance.is_none() {
+            Some(Tie::NoInstance)
+        } else if of_trait {
+            Some(Tie::Wanted)
+        } else {
+            uses.then_some(Tie::Uses)
+        };
+        Method { name: name_in(node, "name", source).to_owned(), node, instance, tie }
+    };
+    items.into_iter().filter(|node| node.kind() == "function_item").map(method).collect()
+}
+
+/// The names of the parameters of a block: types, constants and lifetimes.
+fn parameters<'s>(block: Node<'_>, source: &'s str) -> Vec<&'s str> {
+    let parameters = child(block, "type_parameters").map(steps).into_iter().flatten();
+    let names = parameters.filter(|step| step.field == Some("name") || step.parent_kind() == "lifetime");
+    names.map(|step| text(step.node, source)).collect()
+}

@@ -1,0 +1,93 @@
+//! TypeScript: classes at the top level or elsewhere, and functions of the module, however they are written.
+
+use tree_sitter::Node;
+
+use super::super::tree::{beside_name, child, has_child, name_in, named, says, steps, text};
+use super::{Class, Function, Method, Outline, Tie};
+
+pub(super) fn outline<'t>(root: Node<'t>, source: &str) -> Outline<'t> {
+    let classes = steps(root).filter(|step| CLASSES.contains(&step.node.kind())).map(|step| Class {
+        name: name_in(step.node, "name", source).to_owned(),
+        parts: vec![step.node],
+        methods: methods(step.node, source),
+    });
+    let functions = named(root).into_iter().flat_map(|statement| functions(statement, source));
+    Outline { classes: classes.collect(), functions: functions.collect() }
+}
+
+const CLASSES: [&str; 2] = ["class_declaration", "abstract_class_declaration"];
+
+/// The functions that a statement declares: as such, or as constants.
+fn functions<'t>(statement: Node<'t>, source: &str) -> Vec<Function<'t>> {
+    let declared = match statement.kind() {
+        "export_statement" => child(statement, "declaration"),
+        _ => Some(statement),
+    };
+    let Some(declared) = declared else { return Vec::new() };
+    let function = |node: Node<'t>| Function { name: name_in(node, "name", source).to_owned(), home: None, node };
+    match declared.kind() {
+        "function_declaration" | "generator_function_declaration" => vec![function(declared)],
+        "lexical_declaration" => {
+            let is_function = |node: &Node<'_>| {
+                let value = child(*node, "value").map(|value| value.kind());
+                matches!(value, Some("arrow_function" | "function_expression" | "generator_function"))
+            };
+            named(declared).into_iter().filter(is_function).map(function).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn methods<'t>(class: Node<'t>, source: &str) -> Vec<Method<'t>> {
+    let members = child(class, "body").map(named).unwrap_or_default();
+    let own = own_names(class, &members, source);
+    let mut decorated = false;
+    let mut methods = Vec::new();
+    for member in members {
+        match member.kind() {
+            "decorator" => decorated = true,
+            "comment" => {}
+            kind => {
+                if METHODS.contains(&kind) {
+                    methods.push(method(member, decorated, &own, source));
+                }
+                decorated = false;
+            }
+        }
+    }
+    methods
+}
+
+const METHODS: [&str; 3] = ["method_definition", "method_signature", "abstract_method_signature"];
+
+fn method<'t>(node: Node<'t>, decorated: bool, own: &[&str], source: &str) -> Method<'t> {
+    let name = name_in(node, "name", source).to_owned();
+    let plain = child(node, "name").is_some_and(|name| name.kind() == "property_identifier");
+    let tie =
+        if node.kind() != METHODS[0] || name == "constructor" || has_child(node, &["static", "get", "set"]) || !plain {
+            Some(Tie::NoInstance)
+        } else if says_private(node)
+            || beside_name(node).any(|part| says(part, source, &["this", "super"]) || says(part, source, own))
+        {
+            Some(Tie::Uses)
+        } else {
+            (decorated || has_child(node, &["override_modifier"])).then_some(Tie::Wanted)
+        };
+    Method { name, node, instance: None, tie }
+}
+
+/// What only the class may say: its private and protected names, and the names of its parameters.
+fn own_names<'s>(class: Node<'_>, members: &[Node<'_>], source: &'s str) -> Vec<&'s str> {
+    let parameters = child(class, "type_parameters").map(steps).into_iter().flatten();
+    let parameters = parameters.filter(|step| step.field == Some("name")).map(|step| step.node);
+    let hidden = members.iter().filter(|member| {
+        let modifiers = named(**member).into_iter().filter(|part| part.kind() == "accessibility_modifier");
+        modifiers.into_iter().any(|modifier| text(modifier, source) != "public")
+    });
+    let hidden = hidden.filter_map(|member| child(*member, "name"));
+    parameters.chain(hidden).map(|name| text(name, source)).filter(|name| !name.is_empty()).collect()
+}
+
+fn says_private(node: Node<'_>) -> bool {
+    steps(node).any(|step| step.node.kind() == "private_property_identifier")
+}

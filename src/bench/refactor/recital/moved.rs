@@ -1,0 +1,203 @@
+//! The method moved by rule, well or badly.
+
+use std::ops::Range;
+
+use tree_sitter::Node;
+
+use super::super::outline::{Class, Method};
+use super::super::scan::Reading;
+use super::super::task::Task;
+use super::super::tree::{child, first_of, has_child, named, steps, text};
+use super::Recital;
+
+/// A part of the source and what takes its place.
+type Swap = (Range<usize>, String);
+
+/// What the file of a task becomes.
+pub(super) fn moved(how: Recital, task: &Task, source: &str) -> Option<String> {
+    let reading = Reading::of(&task.language, source)?;
+    let outline = reading.outline();
+    let class = outline.classes.iter().find(|class| class.name == task.class)?;
+    let method = class.methods.iter().find(|method| method.name == task.method)?;
+    let cut = lines_of(method.node, source)?;
+    let lines = source.get(cut.clone())?;
+    let indent = lines.len() - lines.trim_start_matches([' ', '\t']).len();
+    let mut swaps = header(task, method, source);
+    if how == Recital::Lazy {
+        swaps.push(elided(task, method.node, source)?);
+    }
+    let function = placed(task, &dedented(&swapped(source, cut.clone(), swaps), indent));
+    let mut swaps = Vec::new();
+    let at = if task.language == "cpp" { line_start(source, outermost(class).start_byte()) } else { source.len() };
+    let gap = if source.ends_with('\n') || at < source.len() { "" } else { "\n" };
+    let blank = if task.language == "python" { "\n\n" } else { "\n" };
+    swaps.push((
+        at..at,
+        if at < source.len() { format!("{function}{blank}") } else { format!("{gap}{blank}{function}") },
+    ));
+    if how != Recital::Copy {
+        swaps.push((with_blank(source, cut), String::new()));
+        swaps.extend(calls(task, class, method, source));
+    }
+    let text = swapped(source, 0..source.len(), swaps);
+    Some(if how == Recital::Broken { text + ")\n" } else { text })
+}
+
+/// The lines of a definition, the comments and attributes right above it with them; nothing if they hold more than that.
+fn lines_of(node: Node<'_>, source: &str) -> Option<Range<usize>> {
+    let mut first = node;
+    while let Some(above) = first.prev_sibling() {
+        let leads = above.is_extra() || above.kind() == "attribute_item";
+        let alone = source.get(line_start(source, above.start_byte())..above.start_byte())?.trim().is_empty();
+        if !leads || !alone || above.end_position().row + 1 < first.start_position().row {
+            break;
+        }
+        first = above;
+    }
+    let start = line_start(source, first.start_byte());
+    let line_end = source.get(node.end_byte()..)?.find('\n').map_or(source.len(), |at| node.end_byte() + at + 1);
+    let rest = source.get(node.end_byte()..line_end)?;
+    let alone = source.get(start..first.start_byte())?.trim().is_empty() && rest.trim().is_empty();
+    alone.then_some(start..line_end)
+}
+
+fn line_start(source: &str, at: usize) -> usize {
+    source.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1)
+}
+
+/// A range of lines with the blank lines below it.
+fn with_blank(source: &str, lines: Range<usize>) -> Range<usize> {
+    let mut end = lines.end;
+    for line in source.get(end..).unwrap_or_default().split_inclusive('\n').take_while(|line| line.trim().is_empty()) {
+        end += line.len();
+    }
+    lines.start..end
+}
+
+/// How the head of a method becomes that of a function.
+fn header(task: &Task, method: &Method<'_>, source: &str) -> Vec<Swap> {
+    let node = method.node;
+    let name = child(node, "name").map_or(node.start_byte(), |name| name.start_byte());
+    match task.language.as_str() {
+        "python" | "rust" => {
+            method.instance.map(|instance| (parameter(instance, source), String::new())).into_iter().collect()
+        }
+        "go" => method.instance.map(|receiver| (receiver.start_byte()..name, String::new())).into_iter().collect(),
+        "java" => {
+            let modifiers = named(node).into_iter().find(|part| part.kind() == "modifiers");
+            let (at, text) = modifiers.map_or((node.start_byte(), "static "), |it| (it.end_byte(), " static"));
+            vec![(at..at, text.to_owned())]
+        }
+        "cpp" => {
+            let declarator = first_of(node, &["function_declarator"]);
+            let parts = declarator.map(named).unwrap_or_default();
+            let constant = parts.into_iter().filter(|part| part.kind() == "type_qualifier");
+            constant.map(|part| (part.byte_range(), String::new())).collect()
+        }
+        _ => {
+            let waits = if has_child(node, &["async"]) { "async " } else { "" };
+            let star = if has_child(node, &["*"]) { "*" } else { "" };
+            vec![(node.start_byte()..name, format!("{waits}function{star} "))]
+        }
+    }
+}
+
+/// A parameter with the comma after it.
+fn parameter(node: Node<'_>, source: &str) -> Range<usize> {
+    let rest = source.get(node.end_byte()..).unwrap_or_default();
+    let after = rest.trim_start();
+    let Some(next) = after.strip_prefix(',') else { return node.byte_range() };
+    node.start_byte()..source.len() - next.trim_start().len()
+}
+
+/// A comment in the place of the body.
+fn elided(task: &Task, node: Node<'_>, source: &str) -> Option<Swap> {
+    let body = child(node, "body")?;
+    let start = line_start(source, body.start_byte());
+    let line = source.get(start..body.start_byte())?;
+    let indent = line.get(..line.len() - line.trim_start().len())?;
+    let text = match task.language.as_str() {
+        "python" => format!("# ... existing code ...\n{indent}pass"),
+        _ => format!("{{\n{indent}    // ... existing code ...\n{indent}}}"),
+    };
+    Some((body.byte_range(), text))
+}
+
+/// The function as it stands in the file, within the class that it needs.
+fn placed(task: &Task, function: &str) -> String {
+    let Some(home) = &task.home else { return function.to_owned() };
+    let lines = function.split_inclusive('\n');
+    let inner: String =
+        lines.map(|line| if line.trim().is_empty() { line.to_owned() } else { format!("    {line}") }).collect();
+    format!("final class {home} {{\n{inner}}}\n")
+}
+
+/// Lines without so many blanks before them; a line that has fewer stays as it is.
+fn dedented(lines: &str, indent: usize) -> String {
+    let cut = |line: &str| {
+        let blanks = line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        line.get(blanks.min(indent)..).unwrap_or_default().to_owned()
+    };
+    let mut text: String = lines.split_inclusive('\n').map(cut).collect();
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+/// The class with the template that it may be in.
+fn outermost<'t>(class: &Class<'t>) -> Node<'t> {
+    let node = class.parts[0];
+    node.parent().filter(|parent| parent.kind() == "template_declaration").unwrap_or(node)
+}
+
+/// Calls through an instance, made calls of the function.
+fn calls(task: &Task, class: &Class<'_>, method: &Method<'_>, source: &str) -> Vec<Swap> {
+    let prefix = task.home.as_ref().map(|home| format!("{home}.")).unwrap_or_default();
+    let receivers: Vec<&str> = class.methods.iter().filter_map(|other| receiver(other, source)).collect();
+    let through = |node: Node<'_>| {
+        let text = text(node, source);
+        matches!(text, "self" | "this") || receivers.contains(&text)
+    };
+    let outside = class
+        .parts
+        .iter()
+        .flat_map(|part| steps(*part))
+        .map(|step| step.node)
+        .filter(|node| node.start_byte() < method.node.start_byte() || node.start_byte() >= method.node.end_byte());
+    let call = |node: Node<'_>| {
+        if !ACCESS.contains(&node.kind()) {
+            return None;
+        }
+        let name = ["attribute", "field", "property", "name"].into_iter().find_map(|field| child(node, field))?;
+        let first = node.named_child(0)?;
+        let meant = text(name, source) == task.method && (first == name || through(first));
+        meant.then(|| (node.start_byte()..name.start_byte(), prefix.clone()))
+    };
+    outside.filter_map(call).collect()
+}
+
+/// Kinds of nodes by which something of an instance is named.
+const ACCESS: [&str; 5] =
+    ["attribute", "field_expression", "member_expression", "selector_expression", "method_invocation"];
+
+/// The name of the receiver of a method, where it has one of its own.
+fn receiver<'s>(method: &Method<'_>, source: &'s str) -> Option<&'s str> {
+    let name = steps(method.instance?).find(|step| step.node.kind() == "identifier" && step.field == Some("name"))?;
+    Some(text(name.node, source))
+}
+
+/// A part of the source with swaps in it.
+fn swapped(source: &str, part: Range<usize>, mut swaps: Vec<Swap>) -> String {
+    swaps.sort_by_key(|(range, _)| (range.start, range.end));
+    let (mut text, mut at) = (String::new(), part.start);
+    for (range, new) in swaps {
+        if range.start >= at {
+            text.push_str(source.get(at..range.start).unwrap_or_default());
+            text.push_str(&new);
+            at = range.end;
+        }
+    }
+    text.push_str(source.get(at..part.end).unwrap_or_default());
+    text
+}

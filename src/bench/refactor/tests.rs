@@ -1,0 +1,376 @@
+//! One file in each language with one task in it, moved well and badly in every way.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use super::outline::Dialect;
+use super::scan::Reading;
+use super::tree::steps;
+use super::*;
+use crate::edit::{EditFormat, Files, FormatChoice, parse, propose};
+
+/// Every language of the benchmark: a file with one method that makes a task, and its name.
+const FILES: [(&str, &str, &str); 6] = [
+    ("harbour.py", include_str!("../../../tests/fixtures/refactor/harbour.py"), "summarize"),
+    ("harbour.rs", include_str!("../../../tests/fixtures/refactor/harbour.rs"), "summarize"),
+    ("harbour.ts", include_str!("../../../tests/fixtures/refactor/harbour.ts"), "summarize"),
+    ("Harbour.java", include_str!("../../../tests/fixtures/refactor/Harbour.java"), "summarize"),
+    ("harbour.go", include_str!("../../../tests/fixtures/refactor/harbour.go"), "Summarize"),
+    ("harbour.cpp", include_str!("../../../tests/fixtures/refactor/harbour.cpp"), "summarize"),
+];
+
+fn only_task(path: &str, source: &str) -> Task {
+    let mut scan = scan(path, source, 100).unwrap();
+    assert_eq!(scan.tasks.len(), 1, "{path}: {scan:?}");
+    scan.tasks.remove(0)
+}
+
+fn each_task() -> impl Iterator<Item = (Task, &'static str)> {
+    FILES.into_iter().map(|(path, source, _)| (only_task(path, source), source))
+}
+
+/// The checks that fail.
+fn failing(grade: &Grade) -> Vec<Check> {
+    Check::ALL.into_iter().filter(|check| grade.failed(*check)).collect()
+}
+
+#[test]
+fn the_one_method_that_needs_nothing_of_its_instance_makes_a_task() {
+    for (path, source, method) in FILES {
+        let task = only_task(path, source);
+        assert_eq!((task.class.as_str(), task.method.as_str()), ("Harbour", method), "{path}");
+        assert!(task.nodes.method >= 100 && 2 * task.nodes.method < task.nodes.class, "{path}: {:?}", task.nodes);
+        assert!(task.instruction.contains(method) && task.instruction.contains(path), "{}", task.instruction);
+        assert!(scan(path, source, task.nodes.method + 1).unwrap().tasks.is_empty(), "{path}");
+    }
+    assert_eq!(scan("notes.md", "# Notes\n", 100), None);
+}
+
+#[test]
+fn a_method_moved_as_asked_passes_in_every_language() {
+    for (task, source) in each_task() {
+        let text = Recital::Perfect.text(&task, source).unwrap();
+        let grade = grade(&task, source, &text);
+        assert!(grade.passed() && !grade.elided(), "{}: {grade:?}\n{text}", task.language);
+        for call in ["self.summarize", "this.summarize", "h.Summarize", "this->summarize", "harbour.Summarize"] {
+            assert!(!text.contains(call), "{text}");
+        }
+    }
+}
+
+#[test]
+fn every_way_to_cheat_is_caught_by_one_check_alone() {
+    for (task, source) in each_task() {
+        let fails = |how: Recital, check: Check| {
+            let text = how.text(&task, source).unwrap();
+            let grade = grade(&task, source, &text);
+            assert_eq!(failing(&grade), [check], "{} {}: {grade:?}\n{text}", task.language, how.name());
+            grade
+        };
+        let lazy = fails(Recital::Lazy, Check::Whole);
+        assert!(lazy.elided() && lazy.placeholders == 1 && lazy.shortened, "{lazy:?}");
+        fails(Recital::Copy, Check::ClassShrank);
+        assert!(!fails(Recital::Broken, Check::Parses).elided());
+    }
+}
+
+#[test]
+fn a_function_that_is_not_at_the_top_level_is_not_there() {
+    for (task, source) in each_task() {
+        let perfect = Recital::Perfect.text(&task, source).unwrap();
+        let function = function_of(&task, &perfect);
+        let hidden = perfect.replace(&function, &within(&task.language, &function));
+        let grade = grade(&task, source, &hidden);
+        assert_eq!(failing(&grade), [Check::AtTop], "{}: {grade:?}\n{hidden}", task.language);
+    }
+}
+
+#[test]
+fn a_class_that_is_gone_is_missed() {
+    for (task, source) in each_task() {
+        let perfect = Recital::Perfect.text(&task, source).unwrap();
+        // The home of the function in Java keeps its name.
+        let renamed = perfect.replace("Harbour", "Port").replace("PortFunctions", "HarbourFunctions");
+        let grade = grade(&task, source, &renamed);
+        assert_eq!(failing(&grade), [Check::ClassStays], "{}: {grade:?}", task.language);
+    }
+}
+
+#[test]
+fn a_class_that_loses_more_than_the_method_is_missed_too() {
+    for (task, source) in each_task() {
+        let perfect = Recital::Perfect.text(&task, source).unwrap();
+        let shift = if task.language == "go" { "Shift" } else { "shift" };
+        let reading = Reading::of(&task.language, &perfect).unwrap();
+        let outline = reading.outline();
+        let class = outline.classes.iter().find(|class| class.name == task.class).unwrap();
+        let other = class.methods.iter().find(|method| method.name == shift).unwrap();
+        let less = format!("{}{}", &perfect[..other.node.start_byte()], &perfect[other.node.end_byte()..]);
+        let grade = grade(&task, source, &less);
+        assert_eq!(failing(&grade), [Check::ClassShrank], "{}: {grade:?}", task.language);
+    }
+}
+
+/// The text of the function that was made.
+fn function_of(task: &Task, text: &str) -> String {
+    let reading = Reading::of(&task.language, text).unwrap();
+    let outline = reading.outline();
+    let function = outline.functions.iter().find(|it| it.name == task.method && it.home == task.home).unwrap();
+    text[function.node.byte_range()].to_owned()
+}
+
+/// A function where it is no function of the top level.
+fn within(language: &str, function: &str) -> String {
+    let inner: String = function.lines().map(|line| format!("    {line}\n")).collect();
+    match language {
+        "python" => format!("def outer():\n{inner}"),
+        "rust" => format!("mod inner {{\n{inner}}}"),
+        "typescript" => format!("function outer() {{\n{inner}}}"),
+        "java" => function.replace("static ", ""),
+        "go" => format!("func outer() {{\n{}}}", inner.replace("func Summarize(", "_ = func(")),
+        _ => format!("struct Outer {{\n{inner}}};"),
+    }
+}
+
+#[test]
+fn a_thin_method_that_calls_the_function_may_stay() {
+    let (task, source) = each_task().next().unwrap();
+    let text = Recital::Perfect.text(&task, source).unwrap();
+    let thin =
+        "    def summarize(self, rows, unit=\"m\"):\n        return summarize(rows, unit)\n\n    def report(self):\n";
+    let text = text.replace("    def report(self):\n", thin);
+    assert!(grade(&task, source, &text).passed());
+}
+
+#[test]
+fn python_that_is_badly_indented_does_not_parse() {
+    let (task, source) = each_task().next().unwrap();
+    let good = Recital::Perfect.text(&task, source).unwrap();
+    for (old, new) in [
+        ("        self.offset = 0.0\n", "          self.offset = 0.0\n"),
+        ("        self.offset = 0.0\n", "      self.offset = 0.0\n"),
+        ("            return \"no water\"\n", ""),
+        ("        return \"no water\"\n", "    return \"no water\"\n"),
+        ("    harbour = Harbour(\"Vik\", [])\n", "harbour = Harbour(\"Vik\", [])\n"),
+    ] {
+        let text = good.replacen(old, new, 1);
+        if text == good {
+            continue;
+        }
+        assert!(grade(&task, source, &text).failed(Check::Parses), "{new:?}");
+    }
+    for fine in
+        ["if True: a = 1; b = 2\n", "class A: pass\n", "x = (\n1,\n  2)\n", "if a:\n  b\nelse:\n      c\n      d\n"]
+    {
+        assert!(Reading::of("python", fine).unwrap().is_sound(), "{fine}");
+    }
+}
+
+/// One file.
+struct Shelf<'s>(&'s str, &'s str);
+
+impl Files for Shelf<'_> {
+    fn paths(&self) -> Vec<String> {
+        vec![self.0.to_owned()]
+    }
+
+    fn read(&self, path: &str) -> Result<Option<String>, String> {
+        Ok((path == self.0).then(|| self.1.to_owned()))
+    }
+
+    fn in_chat(&self, _: &str) -> bool {
+        true
+    }
+
+    fn root(&self) -> Option<String> {
+        None
+    }
+}
+
+#[test]
+fn what_is_recited_is_applied_or_refused_as_it_should_be_in_every_format() {
+    let formats = [EditFormat::Diff, EditFormat::DiffFenced, EditFormat::Udiff, EditFormat::Whole, EditFormat::Patch];
+    for (task, source) in each_task() {
+        for (format, how) in formats.iter().flat_map(|format| Recital::ALL.map(|how| (*format, how))) {
+            let reply = how.reply(&task, source, format).unwrap();
+            let proposal = propose(&parse(&reply, FormatChoice::Auto), &Shelf(&task.file, source));
+            let text = proposal.files.first().and_then(|file| file.proposed.clone());
+            let graded = text.as_deref().map(|text| grade(&task, source, text));
+            match how {
+                // What leaves code out may be refused already.
+                Recital::Lazy => assert!(graded.is_none_or(|grade| !grade.passed()), "{} {format}", task.language),
+                Recital::Malformed => assert_eq!(text, None, "{} {format}:\n{reply}", task.language),
+                _ => assert_eq!(
+                    text.as_deref(),
+                    how.text(&task, source).as_deref(),
+                    "{} {format} {}:\n{reply}",
+                    task.language,
+                    how.name()
+                ),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_method_that_is_tied_to_its_class_makes_no_task() {
+    let body = |line: &str, of: &str| of.replace("BODY", line);
+    let cases: &[(&str, &str, &[&str], &str)] = &[
+        (
+            "a.py",
+            "class A:\n    def other(self):\n        return 1\n    def last(self):\n        return 2\n    DECO\n    def m(self, x):\n        BODY\n        return x\n",
+            &["self.y", "super().m()", "f(lambda: self)", "__class__"],
+            "y = x.__class__('self')",
+        ),
+        (
+            "a.rs",
+            "struct A<T>(T);\nimpl<T> A<T> {\n    fn other(&self) -> u8 { 1 }\n    fn last(&self) -> u8 { 2 }\n    fn m(&self, x: u8) -> u8 { BODY; x }\n}\n",
+            &["self.y()", "Self::f()", "dbg!(self)", "f::<T>()"],
+            "\"self\"",
+        ),
+        (
+            "a.ts",
+            "class A<T> {\n  private y = 1;\n  other() { return 1 }\n  last() { return 2 }\n  m(x: number) { BODY; return x }\n}\n",
+            &["this.y", "super.m()", "x.y", "let a: T"],
+            "x.m",
+        ),
+        (
+            "A.java",
+            "class A<T> {\n  int y; enum E { P }\n  int other() { return 1; }\n  int last() { return 2; }\n  int m(int x) { BODY; return x; }\n}\n",
+            &["y++", "other()", "this.y++", "T a", "E a = E.P", "hashCode()"],
+            "Math.abs(x)",
+        ),
+        (
+            "B.java",
+            "class B extends A {\n  int other() { return 1; }\n  int last() { return 2; }\n  int m(int x) { BODY; return x; }\n}\n",
+            &["z++", "other()", "int a = MAX"],
+            "int a = Math.abs(x); for (int i : List.of(a)) { a += i; } java.util.function.IntUnaryOperator f = p -> p",
+        ),
+        (
+            "a.go",
+            "package a\ntype A struct { y int }\nfunc (a *A) Other() int { return 1 }\nfunc (a *A) Last() int { return 2 }\nfunc (a *A) M(x int) int { BODY; return x }\n",
+            &["a.y++", "f(a)", "go func() { _ = a }()"],
+            "x = b.a",
+        ),
+        (
+            "a.cpp",
+            "template<class T> class A {\n  int y; enum E { P };\n  int other() { return 1; }\n  int last() { return 2; }\n  int m(int x) { BODY; return x; }\n};\n",
+            &["y++", "other()", "this->y++", "T a", "E a", "int a = P", "m(1)"],
+            "std::abs(x); g(x)",
+        ),
+        (
+            "b.cpp",
+            "class B : public A {\n  int other() { return 1; }\n  int last() { return 2; }\n  int m(int x) { BODY; return x; }\n};\n",
+            &["z++", "g(x)"],
+            "int a = std::abs(x); for (auto& b : std::list(a)) { a += b; } auto [c, d] = f::g(a)",
+        ),
+    ];
+    for (path, class, uses, free) in cases {
+        let plain = class.replace("    DECO\n", "");
+        for line in *uses {
+            let scan = scan(path, &body(line, &plain), 1).unwrap();
+            assert!(scan.tasks.iter().all(|task| !task.method.eq_ignore_ascii_case("m")), "{path}: {line}");
+            assert!(!scan.left_out.contains_key(&LeftOut::BrokenFile), "{path}: {line}");
+        }
+        let scan = scan(path, &body(free, &plain), 1).unwrap();
+        let methods: BTreeSet<String> = scan.tasks.iter().map(|task| task.method.to_lowercase()).collect();
+        let large = scan.left_out.get(&LeftOut::LargePart).copied().unwrap_or_default();
+        assert!(methods.contains("m") || large == 1, "{path}: {scan:?}");
+    }
+}
+
+#[test]
+fn what_else_wants_a_method_keeps_it() {
+    let rest = "    def a(self):\n        self.x = [1, 2, 3, 4, 5, 6, 7]\n";
+    let class = |method: &str| format!("class A:\n{rest}{method}");
+    let left_out = |path: &str, source: &str| scan(path, source, 3).unwrap().left_out;
+    let python = |method: &str| left_out("a.py", &class(method)).into_keys().collect::<Vec<_>>();
+    assert_eq!(python("    @property\n    def m(self):\n        return 1\n"), [LeftOut::Uses, LeftOut::Wanted]);
+    assert_eq!(python("    def __len__(self):\n        return 1\n"), [LeftOut::Uses, LeftOut::Wanted]);
+    assert_eq!(python("    @staticmethod\n    def m(x):\n        return 1\n"), [LeftOut::NoInstance, LeftOut::Uses]);
+    let twice = "    def m(self):\n        return 1\n    def m(self):\n        return 2\n";
+    assert_eq!(python(twice), [LeftOut::Uses, LeftOut::Ambiguous]);
+    assert_eq!(left_out("a.py", "class A:\n  def (\n").into_keys().collect::<Vec<_>>(), [LeftOut::BrokenFile]);
+    let rust = "struct A { x: u8, y: u8 }\nimpl D for A {\n    fn m(&self) -> u8 { 1 + 2 }\n}\n";
+    assert_eq!(left_out("a.rs", rust).into_keys().collect::<Vec<_>>(), [LeftOut::Wanted]);
+    let java = "class A { int x = 1 + 2 + 3 + 4; @Override public int m() { return 1 + 2; } }\n";
+    assert_eq!(left_out("A.java", java).into_keys().collect::<Vec<_>>(), [LeftOut::Wanted]);
+    let cpp = "class A { int x = 1 + 2 + 3; virtual int m() { return 1; } int n() override { return 2; } };\n";
+    assert_eq!(left_out("a.cpp", cpp), [(LeftOut::Wanted, 2)].into());
+}
+
+#[test]
+fn tasks_come_back_from_their_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut tasks = Tasks::default();
+    for (path, source, _) in FILES {
+        tasks.add(scan(path, source, 100).unwrap().tasks, source);
+    }
+    assert_eq!(tasks.all.iter().map(|(task, _)| &task.id).collect::<BTreeSet<_>>().len(), FILES.len());
+    tasks.write(folder.path()).unwrap();
+    assert_eq!(Tasks::read(folder.path()).unwrap(), tasks);
+    let list = folder.path().join("tasks.jsonl");
+    let text = std::fs::read_to_string(&list).unwrap();
+    std::fs::write(&list, text.replacen("\"file\":\"harbour.py\"", "\"file\":\"../harbour.py\"", 1)).unwrap();
+    assert!(matches!(Tasks::read(folder.path()), Err(TaskError::Name { .. })));
+    std::fs::write(&list, format!("{text}{{}}\n")).unwrap();
+    assert!(Tasks::read(folder.path()).unwrap_err().to_string().contains("line 7"));
+}
+
+/// Counts the nodes of every function of the files that it is given, as `path line nodes`.
+const ORACLE: &str = "import ast, sys
+for path in sys.argv[1:]:
+    try:
+        tree = ast.parse(open(path, encoding='utf-8').read())
+    except Exception:
+        continue
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            nodes = sum(1 for _ in ast.walk(node)) - sum(1 for d in node.decorator_list for _ in ast.walk(d))
+            print(path, node.lineno, nodes)
+";
+
+#[test]
+fn python_nodes_are_counted_as_python_counts_them() {
+    let library =
+        Command::new("python3").args(["-c", "import sysconfig; print(sysconfig.get_path('stdlib'))"]).output();
+    let Some(library) = library.ok().filter(|output| output.status.success()) else {
+        eprintln!("skipped: there is no python3");
+        return;
+    };
+    let library = String::from_utf8(library.stdout).unwrap();
+    let names = "argparse ast cgi calendar configparser csv dataclasses datetime difflib doctest enum fractions ftplib functools \
+                 gettext inspect ipaddress locale mailbox optparse pathlib pdb pickle plistlib random shutil statistics \
+                 subprocess tarfile textwrap threading tokenize traceback typing unittest/mock urllib/parse uuid zipfile";
+    let paths = names.split_whitespace().map(|name| format!("{}/{name}.py", library.trim()));
+    let paths: Vec<String> = paths.filter(|path| std::path::Path::new(path).is_file()).collect();
+    let told = Command::new("python3").args(["-c", ORACLE]).args(&paths).output().unwrap();
+    let told = String::from_utf8(told.stdout).unwrap();
+    let (mut right, mut wrong) = (0usize, Vec::new());
+    for path in &paths {
+        let source = std::fs::read_to_string(path).unwrap();
+        let Some(reading) = Reading::of("python", &source) else { continue };
+        let mut lines = std::collections::BTreeMap::new();
+        let prefix = format!("{path} ");
+        for line in told.lines().filter_map(|line| line.strip_prefix(&prefix)) {
+            let (line, nodes) = line.split_once(' ').unwrap();
+            lines.insert(line.parse::<usize>().unwrap(), nodes.parse::<usize>().unwrap());
+        }
+        for step in steps(reading.tree_root()).filter(|step| step.node.kind() == "function_definition") {
+            let (line, nodes) = (step.node.start_position().row + 1, reading.count(step.node));
+            match lines.get(&line) {
+                Some(wanted) if *wanted == nodes => right += 1,
+                wanted => wrong.push(format!("{path}:{line}: {nodes} instead of {wanted:?}")),
+            }
+        }
+    }
+    let share = right as f64 / (right + wrong.len()) as f64;
+    assert!(right > 1_000 && share > 0.999, "{right} right, {} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn every_dialect_has_a_grammar() {
+    for id in ["python", "rust", "typescript", "tsx", "java", "go", "cpp"] {
+        assert!(Dialect::of(id).is_some() && Reading::of(id, "\n").is_some(), "{id}");
+    }
+}

@@ -1,0 +1,270 @@
+//! What runs of a benchmark with a model come to: figures of one run, and two runs side by side. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+/// The number of standard deviations within which 95 % of a normal distribution lie.
+const Z: f64 = 1.959_963_985;
+
+/// What became of one task.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The task.
+    pub id: String,
+    /// The id of its language.
+    pub language: String,
+    /// The models that were asked.
+    #[serde(default)]
+    pub models: BTreeSet<String>,
+    /// The try that passed, counted from 1.
+    pub passed: Option<usize>,
+    /// How many tries there were.
+    pub tries: usize,
+    /// The names of the checks that the last try failed.
+    #[serde(default)]
+    pub failed: BTreeSet<String>,
+    /// Code was left out: a comment stands for it, or the function is too small.
+    #[serde(default)]
+    pub elided: bool,
+    /// Answers with an edit that could not be applied, or with none at all.
+    #[serde(default)]
+    pub malformed: usize,
+    /// A file has syntax errors at the end that it did not have.
+    #[serde(default)]
+    pub syntax_errors: bool,
+    /// The request did not fit the context window, or the answer the output limit.
+    #[serde(default)]
+    pub exhausted: bool,
+    /// The model took too long.
+    #[serde(default)]
+    pub timed_out: bool,
+    /// The tests took too long.
+    #[serde(default)]
+    pub tests_timed_out: bool,
+    /// Tokens of all requests.
+    pub input: u64,
+    /// Tokens of all answers.
+    pub output: u64,
+    /// What it cost in dollars; nothing where prices are not known.
+    pub cost: Option<f64>,
+    /// How long it took, in seconds, waiting for the model and running tests.
+    pub seconds: f64,
+}
+
+/// A share with the interval in which the true one lies, 19 times in 20.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Share {
+    /// How many.
+    pub count: usize,
+    /// Of how many.
+    pub of: usize,
+    /// The share, from 0 to 1.
+    pub share: f64,
+    /// The ends of the interval.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Share {
+    /// A share with its Wilson score interval, which is of use at 0 and 1 and for few cases too (E. B. Wilson, 1927).
+    pub fn new(count: usize, of: usize) -> Self {
+        if of == 0 {
+            return Self { count, of, share: 0.0, low: 0.0, high: 1.0 };
+        }
+        let (n, share) = (of as f64, count as f64 / of as f64);
+        let scale = 1.0 + Z * Z / n;
+        let middle = (share + Z * Z / (2.0 * n)) / scale;
+        let half = Z / scale * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
+        Self { count, of, share, low: (middle - half).max(0.0), high: (middle + half).min(1.0) }
+    }
+}
+
+/// The figures of a run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// The models that were asked.
+    pub models: BTreeSet<String>,
+    /// Tasks that were done.
+    pub done: usize,
+    /// The share that passed at the first try, at the second at the latest, and so on.
+    pub passed: Vec<Share>,
+    /// Tasks with code left out.
+    pub elided: Share,
+    /// Tasks with an answer that could not be applied.
+    pub malformed: Share,
+    /// Answers that could not be applied.
+    pub malformed_answers: usize,
+    /// Tasks that end with syntax errors.
+    pub syntax_errors: Share,
+    /// Tasks that did not fit.
+    pub exhausted: Share,
+    /// Tasks for which the model took too long.
+    pub timed_out: Share,
+    /// Tasks whose tests took too long.
+    pub tests_timed_out: Share,
+    /// Tasks that failed each check.
+    pub failed: BTreeMap<String, usize>,
+    /// Tokens of all requests.
+    pub input_tokens: u64,
+    /// Tokens of all answers.
+    pub output_tokens: u64,
+    /// What all tasks with a known price cost, in dollars.
+    pub cost: f64,
+    /// Tasks whose price is not known.
+    pub unpriced: usize,
+    /// All time together, in seconds, as if one task came after the other.
+    pub seconds: f64,
+    /// The share that passed in the end, by language.
+    pub languages: BTreeMap<String, Share>,
+}
+
+impl Summary {
+    /// The figures of the tasks that were done.
+    pub fn of(entries: &[Entry]) -> Self {
+        let done = entries.len();
+        let share = |is: &dyn Fn(&Entry) -> bool| Share::new(entries.iter().filter(|entry| is(entry)).count(), done);
+        let tries = entries.iter().map(|entry| entry.tries).max().unwrap_or(1).max(1);
+        let by = |last: usize| share(&|entry| entry.passed.is_some_and(|nth| nth <= last));
+        let mut failed = BTreeMap::new();
+        for check in entries.iter().flat_map(|entry| &entry.failed) {
+            *failed.entry(check.clone()).or_default() += 1;
+        }
+        Self {
+            models: entries.iter().flat_map(|entry| entry.models.iter().cloned()).collect(),
+            done,
+            passed: (1..=tries).map(by).collect(),
+            elided: share(&|entry| entry.elided),
+            malformed: share(&|entry| entry.malformed > 0),
+            malformed_answers: entries.iter().map(|entry| entry.malformed).sum(),
+            syntax_errors: share(&|entry| entry.syntax_errors),
+            exhausted: share(&|entry| entry.exhausted),
+            timed_out: share(&|entry| entry.timed_out),
+            tests_timed_out: share(&|entry| entry.tests_timed_out),
+            failed,
+            input_tokens: entries.iter().map(|entry| entry.input).sum(),
+            output_tokens: entries.iter().map(|entry| entry.output).sum(),
+            cost: entries.iter().filter_map(|entry| entry.cost).sum(),
+            unpriced: entries.iter().filter(|entry| entry.cost.is_none()).count(),
+            seconds: entries.iter().map(|entry| entry.seconds).sum(),
+            languages: languages(entries),
+        }
+    }
+
+    /// The share that passed in the end.
+    pub fn passed_in_the_end(&self) -> Share {
+        self.passed.last().copied().unwrap_or_else(|| Share::new(0, 0))
+    }
+}
+
+fn languages(entries: &[Entry]) -> BTreeMap<String, Share> {
+    let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    for entry in entries {
+        let (passed, all) = counts.entry(entry.language.clone()).or_default();
+        *passed += usize::from(entry.passed.is_some());
+        *all += 1;
+    }
+    counts.into_iter().map(|(language, (passed, all))| (language, Share::new(passed, all))).collect()
+}
+
+/// Two runs over the same tasks.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The first run, over the tasks that both did.
+    pub a: Summary,
+    /// The second.
+    pub b: Summary,
+    /// Tasks that both did.
+    pub common: usize,
+    /// Tasks that only the first passed.
+    pub only_a: Vec<String>,
+    /// Tasks that only the second passed.
+    pub only_b: Vec<String>,
+    /// How often chance alone would part the runs as far or further (exact McNemar test, two-sided).
+    pub p: f64,
+}
+
+impl Comparison {
+    /// Compares two runs, task by task.
+    pub fn of(a: &[Entry], b: &[Entry]) -> Self {
+        let of_b: BTreeMap<&str, &Entry> = b.iter().map(|entry| (entry.id.as_str(), entry)).collect();
+        let pairs: Vec<(&Entry, &Entry)> =
+            a.iter().filter_map(|entry| Some((entry, *of_b.get(entry.id.as_str())?))).collect();
+        let only = |in_a: bool| {
+            let differs = move |(a, b): &&(&Entry, &Entry)| a.passed.is_some() == in_a && b.passed.is_some() != in_a;
+            pairs.iter().filter(differs).map(|(a, _)| a.id.clone()).collect::<Vec<_>>()
+        };
+        let (only_a, only_b) = (only(true), only(false));
+        let side = |entries: Vec<Entry>| Summary::of(&entries);
+        Self {
+            a: side(pairs.iter().map(|(a, _)| (*a).clone()).collect()),
+            b: side(pairs.iter().map(|(_, b)| (*b).clone()).collect()),
+            common: pairs.len(),
+            p: sign_test(only_a.len(), only_b.len()),
+            only_a,
+            only_b,
+        }
+    }
+}
+
+/// How often so many fair coins fall at least as unevenly as these.
+fn sign_test(heads: usize, tails: usize) -> f64 {
+    let (n, few) = (heads + tails, heads.min(tails));
+    let mut term = 0.5f64.powi(i32::try_from(n).unwrap_or(i32::MAX));
+    let mut sum = 0.0;
+    for k in 0..=few {
+        sum += term;
+        term *= (n - k) as f64 / (k + 1) as f64;
+    }
+    (2.0 * sum).min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(id: &str, passed: Option<usize>) -> Entry {
+        Entry { id: id.into(), language: "python".into(), passed, tries: passed.unwrap_or(2), ..Entry::default() }
+    }
+
+    #[test]
+    fn the_interval_is_that_of_wilson() {
+        // Values of R's prop.test(..., correct = FALSE).
+        for (count, of, low, high) in [
+            (0, 10, 0.0, 0.277_53),
+            (10, 10, 0.722_47, 1.0),
+            (5, 10, 0.236_59, 0.763_41),
+            (81, 263, 0.255_29, 0.366_21),
+        ] {
+            let share = Share::new(count, of);
+            assert!((share.low - low).abs() < 1e-4 && (share.high - high).abs() < 1e-4, "{share:?}");
+        }
+        assert_eq!((Share::new(0, 0).low, Share::new(0, 0).high), (0.0, 1.0));
+    }
+
+    #[test]
+    fn tries_add_up_and_every_failure_counts() {
+        let mut third = entry("c", None);
+        (third.elided, third.malformed, third.cost) = (true, 3, Some(0.5));
+        third.failed = ["whole".to_owned()].into();
+        let summary = Summary::of(&[entry("a", Some(1)), entry("b", Some(2)), third]);
+        let counts: Vec<usize> = summary.passed.iter().map(|share| share.count).collect();
+        assert_eq!((counts, summary.done), (vec![1, 2], 3));
+        assert_eq!((summary.elided.count, summary.malformed.count, summary.malformed_answers), (1, 1, 3));
+        assert_eq!((summary.cost, summary.unpriced, summary.failed["whole"]), (0.5, 2, 1));
+        assert_eq!(summary.languages["python"].count, 2);
+    }
+
+    #[test]
+    fn runs_are_compared_over_the_tasks_that_both_did() {
+        let a = [entry("a", Some(1)), entry("b", Some(1)), entry("c", None), entry("x", Some(1))];
+        let b = [entry("c", Some(2)), entry("b", None), entry("a", Some(1))];
+        let comparison = Comparison::of(&a, &b);
+        assert_eq!((comparison.common, comparison.a.done), (3, 3));
+        assert_eq!((comparison.only_a, comparison.only_b), (vec!["b".to_owned()], vec!["c".to_owned()]));
+        assert_eq!(comparison.p, 1.0);
+        // 0.0390625 is what R's binom.test(1, 9) gives.
+        assert!((sign_test(1, 8) - 0.039_062_5).abs() < 1e-9 && sign_test(0, 0) == 1.0);
+    }
+}

@@ -1,0 +1,212 @@
+//! The folder of a run: `run.json` says what was run, `results.jsonl` has a line for each task that was done. A run that was
+//! killed goes on where it was: a line is written whole or it is not there.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use super::report::Entry;
+
+/// What was run: runs with another header are not the same run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// The benchmark.
+    pub bench: String,
+    /// The folder of its tasks.
+    pub tasks: PathBuf,
+    /// A number that changes with the tasks.
+    pub fingerprint: String,
+    /// The settings that the flags gave for the model, as they were typed.
+    pub flags: Vec<String>,
+    /// Tries for each task.
+    pub tries: usize,
+    /// The made-up model, if it is one.
+    pub recital: Option<String>,
+}
+
+/// A folder cannot hold a run.
+#[derive(Debug, thiserror::Error)]
+pub enum ResultsError {
+    /// The disk says no.
+    #[error("cannot use {}: {source}", .path.display())]
+    File {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file is not what it should be.
+    #[error("{} is not of a run: {source}", .path.display())]
+    Json {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// Another run is in the folder.
+    #[error("{} holds another run: {what}", .path.display())]
+    Other {
+        /// The folder.
+        path: PathBuf,
+        /// What differs.
+        what: String,
+    },
+}
+
+/// A run that is being written.
+#[derive(Debug)]
+pub struct Results {
+    path: PathBuf,
+    file: Mutex<File>,
+}
+
+impl Results {
+    /// Opens the folder of a run, which is made if it is missing; with it what was done before.
+    ///
+    /// # Errors
+    /// The folder holds another run, or the disk refuses.
+    pub fn open(folder: &Path, header: &Header) -> Result<(Self, Vec<Entry>), ResultsError> {
+        fs::create_dir_all(folder).map_err(failed(folder))?;
+        let head = folder.join(HEAD);
+        match read_header(folder) {
+            Ok(old) if old == *header => {}
+            Ok(old) => return Err(ResultsError::Other { path: folder.to_owned(), what: difference(&old, header) }),
+            Err(ResultsError::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                let text = serde_json::to_string_pretty(header).map_err(io::Error::from).map_err(failed(&head))?;
+                // Under another name first: a header that is cut short would keep everybody out.
+                let new = folder.join("run.json.new");
+                fs::write(&new, text + "\n").and_then(|()| fs::rename(&new, &head)).map_err(failed(&head))?;
+            }
+            Err(error) => return Err(error),
+        }
+        let path = folder.join(LINES);
+        let entries = mended(&path)?;
+        let file = OpenOptions::new().create(true).append(true).open(&path).map_err(failed(&path))?;
+        Ok((Self { path, file: Mutex::new(file) }, entries))
+    }
+
+    /// Adds what became of a task; when this returns it is on the disk.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn add(&self, entry: &Entry) -> Result<(), ResultsError> {
+        let line = serde_json::to_string(entry).map_err(io::Error::from).map_err(failed(&self.path))? + "\n";
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.write_all(line.as_bytes()).and_then(|()| file.sync_data()).map_err(failed(&self.path))
+    }
+}
+
+/// Reads a run: what was run, and what was done.
+///
+/// # Errors
+/// It cannot be read, or is none.
+pub fn read(folder: &Path) -> Result<(Header, Vec<Entry>), ResultsError> {
+    let header = read_header(folder)?;
+    let path = folder.join(LINES);
+    let text = fs::read_to_string(&path).map_err(failed(&path))?;
+    Ok((header, whole_lines(&path, &text)?))
+}
+
+const HEAD: &str = "run.json";
+const LINES: &str = "results.jsonl";
+
+fn read_header(folder: &Path) -> Result<Header, ResultsError> {
+    let path = folder.join(HEAD);
+    let text = fs::read_to_string(&path).map_err(failed(&path))?;
+    serde_json::from_str(&text).map_err(|source| ResultsError::Json { path, source })
+}
+
+/// The entries of a file whose last line may be cut short; it is cut off.
+fn mended(path: &Path) -> Result<Vec<Entry>, ResultsError> {
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(path)(error)),
+    };
+    let whole = text.rfind('\n').map_or(0, |end| end + 1);
+    if whole < text.len() {
+        let file = OpenOptions::new().write(true).open(path).map_err(failed(path))?;
+        file.set_len(whole as u64).map_err(failed(path))?;
+    }
+    whole_lines(path, &text)
+}
+
+/// The entries of the lines that end. Of a task that was done twice the later one counts.
+fn whole_lines(path: &Path, text: &str) -> Result<Vec<Entry>, ResultsError> {
+    let mut entries: Vec<Entry> = Vec::new();
+    for line in text.split_inclusive('\n').filter(|line| line.ends_with('\n') && !line.trim().is_empty()) {
+        let entry: Entry =
+            serde_json::from_str(line).map_err(|source| ResultsError::Json { path: path.to_owned(), source })?;
+        entries.retain(|other| other.id != entry.id);
+        entries.push(entry);
+    }
+    Ok(entries)
+}
+
+fn difference(old: &Header, new: &Header) -> String {
+    let parts = [
+        ("benchmark", old.bench == new.bench),
+        ("tasks", old.tasks == new.tasks && old.fingerprint == new.fingerprint),
+        ("flags of the model", old.flags == new.flags),
+        ("number of tries", old.tries == new.tries),
+        ("made-up model", old.recital == new.recital),
+    ];
+    let names: Vec<&str> = parts.into_iter().filter(|(_, same)| !same).map(|(name, _)| name).collect();
+    format!("its {} differ", names.join(", "))
+}
+
+fn failed(path: &Path) -> impl FnOnce(io::Error) -> ResultsError {
+    let path = path.to_owned();
+    |source| ResultsError::File { path, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header() -> Header {
+        Header {
+            bench: "refactor".into(),
+            tasks: "t".into(),
+            fingerprint: "1".into(),
+            flags: vec!["--model".into(), "m".into()],
+            tries: 1,
+            recital: None,
+        }
+    }
+
+    fn entry(id: &str) -> Entry {
+        Entry { id: id.into(), cost: Some(0.25), ..Entry::default() }
+    }
+
+    #[test]
+    fn a_run_that_was_cut_short_goes_on_where_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let (results, before) = Results::open(folder.path(), &header()).unwrap();
+        assert_eq!(before, []);
+        results.add(&entry("a")).unwrap();
+        results.add(&entry("b")).unwrap();
+        let path = folder.path().join(LINES);
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, &text[..text.len() - 9]).unwrap();
+        assert_eq!(read(folder.path()).unwrap().1, [entry("a")]);
+        let (results, before) = Results::open(folder.path(), &header()).unwrap();
+        assert_eq!(before, [entry("a")]);
+        results.add(&entry("b")).unwrap();
+        assert_eq!(read(folder.path()).unwrap(), (header(), vec![entry("a"), entry("b")]));
+    }
+
+    #[test]
+    fn another_run_is_not_mixed_in() {
+        let folder = tempfile::tempdir().unwrap();
+        Results::open(folder.path(), &header()).unwrap();
+        let other = Header { tries: 2, ..header() };
+        let error = Results::open(folder.path(), &other).unwrap_err();
+        assert!(error.to_string().contains("its number of tries differ"), "{error}");
+        fs::write(folder.path().join(HEAD), "{").unwrap();
+        assert!(matches!(Results::open(folder.path(), &header()), Err(ResultsError::Json { .. })));
+    }
+}

@@ -1,0 +1,227 @@
+//! `rhumb bench exercises`: programmed by a model, tested in a folder apart, and mended by what the tests say.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use super::args::ExercisesBenchArgs;
+use super::bench_refactor::{finish, keep, new_entry, take_turn, whole_path};
+use super::bench_report::report;
+use super::bench_run::{Course, Done, results_error, run_all, stop_on_signals};
+use super::bench_turn::{TurnOrder, refused, turn};
+use super::complain;
+use crate::bench::exercises::{Exercise, ExerciseError, command, enabled, exercises as find};
+use crate::bench::report::Entry;
+use crate::bench::results::{Header, Results};
+use crate::context::fence_for;
+use crate::edit::is_placeholder;
+use crate::error::{ErrorKind, UserError};
+use crate::process::{CommandLine, End, Ended, Environment, Masks, Order, Stop};
+use crate::syntax;
+
+/// What every exercise of a run is done with.
+struct Desk<'d> {
+    args: &'d ExercisesBenchArgs,
+    flags: &'d [String],
+    /// Commands of the user for tests, by language.
+    tests: BTreeMap<String, String>,
+    stop: &'d Stop,
+}
+
+/// Runs the exercises; `flags` are those of the model.
+///
+/// # Errors
+/// Exercises that cannot be read, a language whose tests nobody knows how to run, wrong settings, nobody who answers, or no money.
+pub(super) fn exercises(args: &ExercisesBenchArgs, flags: &[String]) -> Result<u8, UserError> {
+    let stop = stop_on_signals();
+    let desk = Desk { args, flags, tests: commands(&args.tests)?, stop: &stop };
+    let mut all = find(&args.from).map_err(|error| exercise_error(&error))?;
+    all.retain(|exercise| args.languages.is_empty() || args.languages.contains(&exercise.language));
+    if let Some(unknown) = all.iter().find(|exercise| desk.test_line(exercise).is_none()) {
+        let text = format!("nobody knows how to run the tests of {}", unknown.id);
+        let hint = format!("give --test {}=COMMAND, or --language for others alone", unknown.language);
+        return Err(UserError::new(ErrorKind::Usage, text, hint));
+    }
+    let header = Header {
+        bench: "exercises".to_owned(),
+        tasks: whole_path(&args.from)?,
+        fingerprint: fingerprint(&all)?,
+        flags: flags.to_vec(),
+        tries: args.tries.get(),
+        recital: args.recite.then(|| "example".to_owned()),
+    };
+    let (results, before) = Results::open(&args.run.out, &header).map_err(|error| results_error(&error))?;
+    let wanted: Vec<&Exercise> = all.iter().filter(|exercise| args.run.wants(&exercise.id)).collect();
+    let is_open = |exercise: &&Exercise| before.iter().all(|entry| entry.id != exercise.id);
+    let open: Vec<&Exercise> = wanted.iter().copied().filter(is_open).collect();
+    if !open.is_empty() && !args.recite {
+        complain("tests run what a model wrote, as you: a container or another machine keeps yours out of its reach");
+    }
+    let course = Course { results: &results, jobs: args.run.jobs.get(), budget: args.run.budget, stop: &stop };
+    let (entries, end) = run_all(&course, before, open, |exercise, left| desk.exercise(exercise, left));
+    report(&header, &entries, wanted.len(), args.run.json)?;
+    finish(&args.run, &stop, entries.len() < wanted.len(), end)
+}
+
+fn exercise_error(error: &ExerciseError) -> UserError {
+    let kind = if matches!(error, ExerciseError::File { .. }) { ErrorKind::Machine } else { ErrorKind::Usage };
+    UserError::new(kind, error, "an exercise is a folder with .meta/config.json, its solution and its tests")
+}
+
+/// `LANG=COMMAND` as a table.
+fn commands(flags: &[String]) -> Result<BTreeMap<String, String>, UserError> {
+    let split = |flag: &String| flag.split_once('=').map(|(name, line)| (name.to_owned(), line.to_owned()));
+    let wrong =
+        |flag: &String| UserError::new(ErrorKind::Usage, format!("--test {flag}: this is not LANG=COMMAND"), "");
+    flags.iter().map(|flag| split(flag).ok_or_else(|| wrong(flag))).collect()
+}
+
+fn fingerprint(all: &[Exercise]) -> Result<String, UserError> {
+    let mut hash = xxhash_rust::xxh3::Xxh3::new();
+    for exercise in all {
+        hash.update(exercise.id.as_bytes());
+        hash.update(exercise.text.as_bytes());
+        for file in exercise.solution.iter().chain(&exercise.tests) {
+            hash.update(exercise.file(file).map_err(|error| exercise_error(&error))?.as_bytes());
+        }
+    }
+    Ok(format!("{:016x}", hash.digest()))
+}
+
+impl Desk<'_> {
+    fn test_line(&self, exercise: &Exercise) -> Option<String> {
+        self.tests.get(&exercise.language).cloned().or_else(|| command(exercise))
+    }
+
+    /// Does an exercise in a folder of its own.
+    fn exercise(&self, exercise: &Exercise, left: Option<f64>) -> Result<Done, UserError> {
+        let folder = super::bench::scratch()?;
+        copy(&exercise.folder, folder.path(), &exercise.tests)?;
+        let recited = if self.args.recite { Some(recital(exercise)?) } else { None };
+        let mut entry = new_entry(&exercise.id, &exercise.language);
+        let (out, name) = (&self.args.run.out, exercise.id.replace('/', "_"));
+        let aside = super::bench::scratch()?;
+        let said = aside.path().join("output");
+        for nth in 1..=self.args.tries.get() {
+            let message = if nth == 1 { exercise.instruction() } else { exercise.again() };
+            let order = TurnOrder {
+                root: folder.path(),
+                message: &message,
+                output: (nth > 1).then_some(said.as_path()),
+                files: &exercise.solution,
+                flags: self.flags,
+                recite: recited.as_deref(),
+                cap: left.map(|left| left - entry.cost.unwrap_or_default()),
+                time_limit: self.args.run.time_limit,
+                log: &out.join("logs").join(format!("{name}-{nth}.jsonl")),
+            };
+            let Some(report) = turn(&order, self.stop)? else { return Ok(Done::Stopped) };
+            if let Some(end) = take_turn(&mut entry, report, nth) {
+                return Ok(end);
+            }
+            let Some(ended) = self.test(exercise, folder.path())? else { return Ok(Done::Stopped) };
+            entry.seconds += ended.took.as_secs_f64();
+            let text = told(&ended, self.args.test_time_limit);
+            keep(&out.join("logs").join(format!("{name}-{nth}.tests.txt")), &text)?;
+            fs::write(&said, &text).map_err(|error| refused(&said, &error))?;
+            take_tests(&mut entry, ended.end);
+            if entry.passed.is_some() {
+                break;
+            }
+        }
+        self.look(exercise, folder.path(), &mut entry)?;
+        Ok(Done::Entry(Box::new(entry)))
+    }
+
+    /// Runs the tests in a folder apart, with tests that the model never touched; nothing if it was stopped.
+    fn test(&self, exercise: &Exercise, folder: &Path) -> Result<Option<Ended>, UserError> {
+        let apart = super::bench::scratch()?;
+        copy(folder, apart.path(), &[])?;
+        for test in &exercise.tests {
+            let text = exercise.file(test).map_err(|error| exercise_error(&error))?;
+            keep(&apart.path().join(test), &enabled(&exercise.language, &text))?;
+        }
+        let line = CommandLine::Shell(self.test_line(exercise).unwrap_or_default());
+        let order = Order {
+            line: &line,
+            folder: apart.path(),
+            time_limit: Some(self.args.test_time_limit),
+            environment: &Environment { guarded: true, ..Environment::default() },
+            masks: &Masks::default(),
+        };
+        let ended = crate::process::run(&order, self.stop, &mut || Ok(None), &mut |_, _| {})
+            .map_err(|error| UserError::new(ErrorKind::Machine, &error, error.hint()))?;
+        Ok((ended.end != End::Stopped).then_some(ended))
+    }
+
+    /// Keeps the solution, and looks for what it leaves out and for what does not parse.
+    fn look(&self, exercise: &Exercise, folder: &Path, entry: &mut Entry) -> Result<(), UserError> {
+        for name in &exercise.solution {
+            let before = exercise.file(name).map_err(|error| exercise_error(&error))?;
+            let text = fs::read(folder.join(name)).unwrap_or_default();
+            let text = String::from_utf8_lossy(&text).into_owned();
+            keep(&self.args.run.out.join("files").join(&exercise.id).join(name), &text)?;
+            let known = |line: &str| before.lines().any(|old| old.trim() == line.trim());
+            entry.elided |= text.lines().any(|line| is_placeholder(line) && !known(line));
+            let broken = |text: &str| syntax::errors(name, text, &[]).is_some_and(|errors| errors.count() > 0);
+            entry.syntax_errors |= broken(&text) && !broken(&before);
+        }
+        Ok(())
+    }
+}
+
+fn take_tests(entry: &mut Entry, end: End) {
+    entry.passed = end.is_success().then_some(entry.tries);
+    entry.tests_timed_out |= end == End::TimeLimit;
+    entry.failed = if end.is_success() { [].into() } else { ["tests".to_owned()].into() };
+}
+
+/// What the tests said, and how they ended where that tells more.
+fn told(ended: &Ended, limit: Duration) -> String {
+    let end = match ended.end {
+        End::TimeLimit => format!("\nThe tests took longer than {} s and were stopped.\n", limit.as_secs()),
+        End::Signal(number) => format!("\nThe tests ended by signal {number}.\n"),
+        _ => String::new(),
+    };
+    format!("{}{end}", ended.output.text)
+}
+
+/// The example as an answer of whole files.
+fn recital(exercise: &Exercise) -> Result<String, UserError> {
+    let files = exercise.answer().map_err(|error| exercise_error(&error))?;
+    let block = |(name, text): (String, String)| {
+        let fence = fence_for(text.lines());
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        format!("{name}\n{fence}\n{text}{end}{fence}\n\n")
+    };
+    Ok(files.into_iter().map(block).collect())
+}
+
+/// Copies the files of a folder, `without` some. Hidden ones tell of solutions, and links lead elsewhere: both stay behind.
+fn copy(from: &Path, to: &Path, without: &[String]) -> Result<(), UserError> {
+    let failed = |error: std::io::Error| {
+        UserError::new(
+            ErrorKind::Machine,
+            format!("cannot copy {}: {error}", from.display()),
+            "check the space in TMPDIR",
+        )
+    };
+    for entry in fs::read_dir(from).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let kind = entry.file_type().map_err(failed)?;
+        if name.starts_with('.') || without.contains(&name) {
+            continue;
+        }
+        if kind.is_dir() {
+            let inner: Vec<String> =
+                without.iter().filter_map(|file| file.strip_prefix(&format!("{name}/")).map(str::to_owned)).collect();
+            fs::create_dir_all(to.join(&name)).map_err(failed)?;
+            copy(&entry.path(), &to.join(&name), &inner)?;
+        } else if kind.is_file() {
+            fs::copy(entry.path(), to.join(&name)).map_err(failed)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,290 @@
+//! `rhumb bench refactor`: tasks built, done by a model, and graded.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use serde_json::json;
+
+use super::args::{BuildRefactorArgs, GradeRefactorArgs, RefactorCommand, RunBenchArgs, RunRefactorArgs};
+use super::bench_report::report;
+use super::bench_run::{Course, Done, results_error, run_all, stop_on_signals};
+use super::bench_turn::{TurnOrder, TurnReport, refused, turn};
+use super::{complain, print, print_json};
+use crate::bench::refactor::{Check, Grade, LeftOut, Task, TaskError, Tasks, grade, scan};
+use crate::bench::report::Entry;
+use crate::bench::results::{Header, Results, read};
+use crate::edit::EditFormat;
+use crate::error::{ErrorKind, UserError};
+use crate::process::Stop;
+use crate::workspace::{self, Root};
+
+/// The exit code of a run that was stopped.
+const INTERRUPTED: u8 = 130;
+
+/// Does a step of the benchmark; `flags` are those of the model.
+///
+/// # Errors
+/// Tasks or runs that cannot be read or written, wrong settings, nobody who answers, or no money.
+pub(super) fn refactor(command: &RefactorCommand, flags: &[String]) -> Result<u8, UserError> {
+    match command {
+        RefactorCommand::Build(args) => build(args),
+        RefactorCommand::Run(args) => run(args, flags),
+        RefactorCommand::Grade(args) => grade_again(args),
+    }
+}
+
+fn task_error(error: &TaskError) -> UserError {
+    let hint = "rhumb bench refactor build --from DIR --out DIR makes tasks";
+    UserError::new(
+        if matches!(error, TaskError::File { .. }) { ErrorKind::Machine } else { ErrorKind::Usage },
+        error,
+        hint,
+    )
+}
+
+// ---------------------------------------------------------------------------------------------------------- build
+
+/// What a folder gave.
+#[derive(Default)]
+struct Found {
+    tasks: Tasks,
+    /// Files in a language of the benchmark.
+    files: usize,
+    left_out: BTreeMap<LeftOut, usize>,
+}
+
+fn build(args: &BuildRefactorArgs) -> Result<u8, UserError> {
+    let root = Root::at(&args.from).map_err(|error| UserError::new(ErrorKind::Usage, &error, error.hint()))?;
+    let mut found = Found::default();
+    for file in workspace::files(&root, &AtomicBool::new(false), &mut |_| {}).files {
+        // What is no text is no source either.
+        let Ok(source) = fs::read_to_string(root.path().join(&file.path)) else { continue };
+        let Some(scan) = scan(&file.path, &source, args.min_nodes) else { continue };
+        found.files += 1;
+        for (why, count) in scan.left_out {
+            *found.left_out.entry(why).or_default() += count;
+        }
+        found.tasks.add(scan.tasks, &source);
+    }
+    if found.tasks.all.is_empty() {
+        let text = format!("{} has no method that makes a task", args.from.display());
+        return Err(UserError::new(ErrorKind::Usage, text, "take another folder, or fewer --min-nodes"));
+    }
+    found.tasks.write(&args.out).map_err(|error| task_error(&error))?;
+    tell(args, &found)?;
+    Ok(0)
+}
+
+fn tell(args: &BuildRefactorArgs, found: &Found) -> Result<(), UserError> {
+    let mut languages: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut origins: Vec<&str> = Vec::new();
+    for (task, _) in &found.tasks.all {
+        *languages.entry(&task.language).or_default() += 1;
+        origins.push(&task.origin);
+    }
+    origins.sort_unstable();
+    origins.dedup();
+    let tasks = found.tasks.all.len();
+    if args.json {
+        let left_out: BTreeMap<_, _> = found.left_out.iter().map(|(why, count)| (why.text(), count)).collect();
+        return print_json(&json!({
+            "out": args.out, "tasks": tasks, "from_files": origins.len(), "files": found.files, "languages": languages,
+            "left_out": left_out,
+        }));
+    }
+    let mut text =
+        format!("{tasks} tasks from {} of {} files, in {}\n", origins.len(), found.files, args.out.display());
+    text.extend(languages.iter().map(|(language, count)| format!("  {count:>6} in {language}\n")));
+    text.push_str(&format!("Left out of {} syntax nodes or more:\n", args.min_nodes));
+    text.extend(found.left_out.iter().map(|(why, count)| format!("  {count:>6} {}\n", why.text())));
+    print(&text)
+}
+
+// ------------------------------------------------------------------------------------------------------------ run
+
+/// What every task of a run is done with.
+struct Desk<'d> {
+    args: &'d RunRefactorArgs,
+    flags: &'d [String],
+    /// The format that a made-up model writes.
+    format: EditFormat,
+    stop: &'d Stop,
+}
+
+fn run(args: &RunRefactorArgs, flags: &[String]) -> Result<u8, UserError> {
+    let tasks = Tasks::read(&args.tasks).map_err(|error| task_error(&error))?;
+    let header = Header {
+        bench: "refactor".to_owned(),
+        tasks: whole_path(&args.tasks)?,
+        fingerprint: fingerprint(&tasks),
+        flags: flags.to_vec(),
+        tries: args.tries.get(),
+        recital: args.recite.map(|recital| recital.name().to_owned()),
+    };
+    let format = format_of(flags)?;
+    let (results, before) = Results::open(&args.run.out, &header).map_err(|error| results_error(&error))?;
+    let wanted: Vec<&(Task, String)> = tasks.all.iter().filter(|(task, _)| args.run.wants(&task.id)).collect();
+    let is_open = |(task, _): &&(Task, String)| before.iter().all(|entry| entry.id != task.id);
+    let open: Vec<&(Task, String)> = wanted.iter().copied().filter(is_open).collect();
+    let stop = stop_on_signals();
+    let desk = Desk { args, flags, format, stop: &stop };
+    let course = Course { results: &results, jobs: args.run.jobs.get(), budget: args.run.budget, stop: &stop };
+    let (entries, end) = run_all(&course, before, open, |(task, source), left| desk.task(task, source, left));
+    report(&header, &entries, wanted.len(), args.run.json)?;
+    finish(&args.run, &stop, entries.len() < wanted.len(), end)
+}
+
+/// The exit code of a run that has told its figures.
+pub(super) fn finish(args: &RunBenchArgs, stop: &Stop, is_open: bool, end: Option<UserError>) -> Result<u8, UserError> {
+    if stop.is_asked() {
+        complain(&format!("stopped; the same command goes on from here, in {}", args.out.display()));
+        return Ok(INTERRUPTED);
+    }
+    end.map_or(Ok(u8::from(is_open)), Err)
+}
+
+/// The folder as it can be found from elsewhere.
+pub(super) fn whole_path(folder: &Path) -> Result<PathBuf, UserError> {
+    folder.canonicalize().map_err(|error| {
+        UserError::new(
+            ErrorKind::Usage,
+            format!("cannot use {}: {error}", folder.display()),
+            "give a folder that is there",
+        )
+    })
+}
+
+fn fingerprint(tasks: &Tasks) -> String {
+    let mut hash = xxhash_rust::xxh3::Xxh3::new();
+    for (task, source) in &tasks.all {
+        hash.update(task.id.as_bytes());
+        hash.update(task.instruction.as_bytes());
+        hash.update(source.as_bytes());
+    }
+    format!("{:016x}", hash.digest())
+}
+
+/// The edit format that the flags name.
+fn format_of(flags: &[String]) -> Result<EditFormat, UserError> {
+    let name = flags.iter().skip_while(|flag| *flag != "--edit-format").nth(1);
+    let named = name.map_or(Ok(EditFormat::Diff), |name| name.parse());
+    named.map_err(|error| UserError::new(ErrorKind::Usage, &error, "formats: diff, diff-fenced, udiff, whole, patch"))
+}
+
+impl Desk<'_> {
+    /// Does a task in a folder of its own.
+    fn task(&self, task: &Task, source: &str, left: Option<f64>) -> Result<Done, UserError> {
+        let folder = super::bench::scratch()?;
+        let file = folder.path().join(&task.file);
+        fs::write(&file, source).map_err(|error| refused(&file, &error))?;
+        let recited = self.args.recite.map(|recital| recital.reply(task, source, self.format));
+        if recited == Some(None) {
+            let failed = ["recital".to_owned()].into();
+            let entry =
+                Entry { id: task.id.clone(), language: task.language.clone(), tries: 1, failed, ..Entry::default() };
+            return Ok(Done::Entry(Box::new(entry)));
+        }
+        let mut entry = new_entry(&task.id, &task.language);
+        let mut graded = grade(task, source, source);
+        for nth in 1..=self.args.tries.get() {
+            let cap = left.map(|left| left - entry.cost.unwrap_or_default());
+            let order = TurnOrder {
+                root: folder.path(),
+                message: &message(task, &graded, nth),
+                output: None,
+                files: std::slice::from_ref(&task.file),
+                flags: self.flags,
+                recite: recited.as_ref().and_then(Option::as_deref),
+                cap,
+                time_limit: self.args.run.time_limit,
+                log: &self.args.run.out.join("logs").join(format!("{}-{nth}.jsonl", task.id)),
+            };
+            let Some(report) = turn(&order, self.stop)? else { return Ok(Done::Stopped) };
+            if let Some(end) = take_turn(&mut entry, report, nth) {
+                return Ok(end);
+            }
+            let text = fs::read(&file).map_or(String::new(), |bytes| String::from_utf8_lossy(&bytes).into_owned());
+            graded = grade(task, source, &text);
+            keep(&self.args.run.out.join("files").join(&task.id).join(&task.file), &text)?;
+            take_grade(&mut entry, &graded);
+            if entry.passed.is_some() {
+                break;
+            }
+        }
+        Ok(Done::Entry(Box::new(entry)))
+    }
+}
+
+/// Nothing has become of a task yet.
+pub(super) fn new_entry(id: &str, language: &str) -> Entry {
+    Entry { id: id.to_owned(), language: language.to_owned(), cost: Some(0.0), ..Entry::default() }
+}
+
+/// Enters what a turn came to. Gives an end where the turn says nothing of the model.
+pub(super) fn take_turn(entry: &mut Entry, report: TurnReport, nth: usize) -> Option<Done> {
+    entry.tries = nth;
+    entry.models.extend(report.models);
+    entry.malformed += report.malformed;
+    entry.exhausted |= report.exhausted;
+    entry.timed_out |= report.timed_out;
+    entry.input += report.input;
+    entry.output += report.output;
+    entry.cost = entry.cost.zip(report.cost).map(|(sum, cost)| sum + cost);
+    entry.seconds += report.seconds;
+    if report.no_money {
+        return Some(Done::NoMoney(entry.cost));
+    }
+    report.trouble.map(|why| Done::Trouble(format!("{}: {why}", entry.id), entry.cost))
+}
+
+fn take_grade(entry: &mut Entry, graded: &Grade) {
+    entry.passed = graded.passed().then_some(entry.tries);
+    entry.failed =
+        Check::ALL.into_iter().filter(|check| graded.failed(*check)).map(|check| check.name().to_owned()).collect();
+    entry.elided = graded.elided();
+    entry.syntax_errors = graded.failed(Check::Parses);
+}
+
+fn message(task: &Task, graded: &Grade, nth: usize) -> String {
+    if nth == 1 {
+        return task.instruction.clone();
+    }
+    let complaints: String = graded.complaints().iter().map(|complaint| format!("- {complaint}\n")).collect();
+    format!("{}\n\nThis was tried before, and is not done yet:\n{complaints}Finish it.", task.instruction)
+}
+
+/// Keeps what a file has become.
+pub(super) fn keep(path: &Path, text: &str) -> Result<(), UserError> {
+    let folder = path.parent().unwrap_or(path);
+    fs::create_dir_all(folder).and_then(|()| fs::write(path, text)).map_err(|error| refused(path, &error))
+}
+
+// ---------------------------------------------------------------------------------------------------------- grade
+
+fn grade_again(args: &GradeRefactorArgs) -> Result<u8, UserError> {
+    let (header, mut entries) = read(&args.run).map_err(|error| results_error(&error))?;
+    if header.bench != "refactor" {
+        let text = format!("{} is a run of {}", args.run.display(), header.bench);
+        return Err(UserError::new(ErrorKind::Usage, text, "give the folder of a refactoring run"));
+    }
+    let tasks = Tasks::read(&header.tasks).map_err(|error| task_error(&error))?;
+    let mut complaints = String::new();
+    for entry in &mut entries {
+        let Some((task, source)) = tasks.all.iter().find(|(task, _)| task.id == entry.id) else { continue };
+        let path = args.run.join("files").join(&task.id).join(&task.file);
+        // Without a file nothing was written: the source is as it was.
+        let text = fs::read_to_string(&path).unwrap_or_else(|_| source.clone());
+        let graded = grade(task, source, &text);
+        take_grade(entry, &graded);
+        for complaint in graded.complaints() {
+            complaints.push_str(&format!("{}: {complaint}\n", entry.id));
+        }
+    }
+    if !args.json {
+        print(&complaints)?;
+    }
+    report(&header, &entries, tasks.all.len(), args.json)?;
+    Ok(0)
+}

@@ -1,0 +1,224 @@
+//! One turn of a benchmark with a model: `rhumb edit --yes` as a process of its own, so that it is the product that is measured,
+//! that it can be stopped, and that several can go on at a time.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::error::{ErrorKind, UserError};
+use crate::process::{CommandLine, End, Environment, Masks, Order, Stop, run};
+
+/// A turn.
+pub(super) struct TurnOrder<'o> {
+    /// The folder that may be changed.
+    pub(super) root: &'o Path,
+    pub(super) message: &'o str,
+    /// A file with what tests said.
+    pub(super) output: Option<&'o Path>,
+    /// The files of the chat.
+    pub(super) files: &'o [String],
+    /// Flags that say which model is asked, and how.
+    pub(super) flags: &'o [String],
+    /// What is answered instead of asking a model.
+    pub(super) recite: Option<&'o str>,
+    /// Dollars that it may cost.
+    pub(super) cap: Option<f64>,
+    pub(super) time_limit: Duration,
+    /// Where to leave its events.
+    pub(super) log: &'o Path,
+}
+
+/// What became of a turn.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub(super) struct TurnReport {
+    pub(super) models: BTreeSet<String>,
+    /// Answers with an edit that could not be applied, or with none.
+    pub(super) malformed: usize,
+    pub(super) exhausted: bool,
+    pub(super) timed_out: bool,
+    /// The cap was reached.
+    pub(super) no_money: bool,
+    /// Nobody answered, or not to the end: nothing that the model could be blamed for.
+    pub(super) trouble: Option<String>,
+    pub(super) input: u64,
+    pub(super) output: u64,
+    /// Nothing where a price is not known.
+    pub(super) cost: Option<f64>,
+    pub(super) seconds: f64,
+}
+
+/// Performs a turn; nothing if it was stopped.
+///
+/// # Errors
+/// The program cannot be started, says that the settings are wrong, or this machine fails it.
+pub(super) fn turn(order: &TurnOrder<'_>, stop: &Stop) -> Result<Option<TurnReport>, UserError> {
+    let aside = super::bench::scratch()?;
+    let line = CommandLine::Program(words(order, aside.path())?);
+    let mut environment = Environment::default();
+    environment.with.extend(order.cap.map(|cap| ("RHUMB_SPENDING_CAP".to_owned(), cap.to_string())));
+    let what = Order {
+        line: &line,
+        folder: order.root,
+        time_limit: Some(order.time_limit),
+        environment: &environment,
+        masks: &Masks::default(),
+    };
+    let whole = aside.path().join("events");
+    let mut keep = || Ok(Some((whole.clone(), File::create(&whole)?)));
+    let ended = run(&what, stop, &mut keep, &mut |_, _| {})
+        .map_err(|error| UserError::new(ErrorKind::Machine, &error, error.hint()))?;
+    let text = match &ended.output.whole {
+        Some(path) => fs::read_to_string(path).unwrap_or(ended.output.text),
+        None => ended.output.text,
+    };
+    if let Some(folder) = order.log.parent() {
+        fs::create_dir_all(folder).map_err(|error| refused(folder, &error))?;
+    }
+    fs::write(order.log, &text).map_err(|error| refused(order.log, &error))?;
+    if ended.end == End::Stopped {
+        return Ok(None);
+    }
+    let mut report = read(&text, ended.end)?;
+    report.seconds = ended.took.as_secs_f64();
+    Ok(Some(report))
+}
+
+/// The disk does not take a file of a run.
+pub(super) fn refused(path: &Path, error: &std::io::Error) -> UserError {
+    UserError::new(
+        ErrorKind::Machine,
+        format!("cannot write {}: {error}", path.display()),
+        "check the space on the disk",
+    )
+}
+
+fn words(order: &TurnOrder<'_>, aside: &Path) -> Result<Vec<String>, UserError> {
+    let machine = |error: &std::io::Error| UserError::new(ErrorKind::Machine, error, "");
+    let program = std::env::current_exe().map_err(|error| machine(&error))?;
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let message = aside.join("message");
+    fs::write(&message, order.message).map_err(|error| refused(&message, &error))?;
+    let mut words = vec![text(&program), "--root".to_owned(), text(order.root)];
+    words.extend(order.flags.iter().cloned());
+    words.extend(["edit", "--yes", "--json", "--no-commit", "--no-test", "--keep-nothing"].map(str::to_owned));
+    words.extend(["--message-file".to_owned(), text(&message)]);
+    for file in order.files {
+        // Names count from the current folder, which is the root; one may begin with a dash.
+        words.push(format!("--file=./{file}"));
+    }
+    if let Some(output) = order.output {
+        words.extend(["--with-output".to_owned(), text(output)]);
+    }
+    if let Some(reply) = order.recite {
+        let path = aside.join("reply");
+        fs::write(&path, reply).map_err(|error| refused(&path, &error))?;
+        words.extend(["--recite".to_owned(), text(&path)]);
+    }
+    Ok(words)
+}
+
+/// Reads what the turn told: events, and messages between them.
+fn read(text: &str, end: End) -> Result<TurnReport, UserError> {
+    let mut report = TurnReport { cost: Some(0.0), ..TurnReport::default() };
+    let (mut hunks, mut refused, mut checked) = (0, 0, false);
+    let (mut why, mut said) = (String::new(), Vec::new());
+    for line in text.lines() {
+        let Some(event) = event_of(line) else {
+            said.push(line);
+            continue;
+        };
+        let kind = event["event"].as_str().unwrap_or_default();
+        match kind {
+            "request" => report.models.extend(event["model"].as_str().map(str::to_owned)),
+            "spent" => spent(&mut report, &event),
+            // After checks the model is asked about what they found, else about edits that found no place.
+            "again" if !checked => report.malformed += 1,
+            "hunk" => {
+                hunks += 1;
+                refused += usize::from(event["status"] == "refused");
+            }
+            "shrunk" => report.exhausted = true,
+            "failed" => event["why"].as_str().unwrap_or_default().clone_into(&mut why),
+            _ => {}
+        }
+        checked = kind == "checked" || (checked && kind != "again");
+    }
+    report.malformed += usize::from(refused > 0);
+    report.exhausted |= matches!(why.as_str(), "window" | "output");
+    report.no_money = why == "money";
+    match end {
+        End::Exit(0) => {}
+        End::Exit(1) => report.malformed += usize::from(hunks == 0),
+        End::TimeLimit => report.timed_out = true,
+        // What was cut off was cut off by a limit.
+        End::Exit(4 | 5) if report.exhausted || report.no_money => {}
+        End::Exit(5) if why.is_empty() => report.exhausted = true,
+        End::Exit(code @ (2 | 3)) => {
+            let kind = if code == 2 { ErrorKind::Usage } else { ErrorKind::Machine };
+            return Err(UserError::new(kind, message(&said), ""));
+        }
+        _ => report.trouble = Some(message(&said)),
+    }
+    Ok(report)
+}
+
+fn event_of(line: &str) -> Option<Value> {
+    serde_json::from_str::<Value>(line).ok().filter(|value| value["event"].is_string())
+}
+
+fn spent(report: &mut TurnReport, event: &Value) {
+    let count = |name: &str| event["tokens"][name].as_u64().unwrap_or_default();
+    report.input += count("fresh") + count("cache_read") + count("cache_write");
+    report.output += count("output");
+    report.cost = report.cost.zip(event["cost"].as_f64()).map(|(sum, cost)| sum + cost);
+}
+
+/// The last message with its hint, without the name of the program before it.
+fn message(said: &[&str]) -> String {
+    let last = said.iter().rposition(|line| line.starts_with("rhumb: ")).unwrap_or(0);
+    let lines: Vec<&str> = said.get(last..).unwrap_or_default().iter().map(|line| line.trim()).collect();
+    let text = lines.join(" ");
+    let text = text.strip_prefix("rhumb: ").unwrap_or(&text);
+    if text.is_empty() { "it ended without a word".to_owned() } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SPENT: &str = r#"{"event":"spent","tokens":{"fresh":10,"cache_read":5,"cache_write":0,"output":7},"estimated":false,"cost":0.5}"#;
+
+    #[test]
+    fn answers_that_could_not_be_applied_are_told_from_faults_that_checks_find() {
+        let again = r#"{"event":"again","round":1,"of":3,"text":"x"}"#;
+        let checked = r#"{"event":"checked","failed":true}"#;
+        let hunk = |status: &str| format!(r#"{{"event":"hunk","status":"{status}"}}"#);
+        let text = [r#"{"event":"request","model":"m"}"#, SPENT, again, SPENT, &hunk("applied"), checked, again, SPENT];
+        let report = read(&text.join("\n"), End::Exit(0)).unwrap();
+        assert_eq!((report.malformed, report.input, report.output, report.cost), (1, 45, 21, Some(1.5)));
+        assert!(report.models.contains("m") && !report.exhausted);
+        let report = read(&format!("{}\n{}", hunk("applied"), hunk("refused")), End::Exit(1)).unwrap();
+        assert_eq!(report.malformed, 1);
+        assert_eq!(read(SPENT, End::Exit(1)).unwrap().malformed, 1, "no edit at all");
+    }
+
+    #[test]
+    fn whoever_failed_is_told() {
+        let failed = |why: &str, code: i32| {
+            read(
+                &format!("rhumb: note\n{{\"event\":\"failed\",\"why\":\"{why}\"}}\nrhumb: no luck\n  → wait"),
+                End::Exit(code),
+            )
+        };
+        assert!(failed("window", 4).unwrap().exhausted && failed("output", 5).unwrap().exhausted);
+        assert!(failed("money", 4).unwrap().no_money);
+        assert_eq!(failed("provider", 4).unwrap().trouble.as_deref(), Some("no luck → wait"));
+        assert!(failed("provider", 4).unwrap().cost.is_some());
+        assert!(failed("", 2).unwrap_err().message.contains("no luck"));
+        assert!(read("", End::TimeLimit).unwrap().timed_out);
+        assert_eq!(read(&SPENT.replace("0.5", "null"), End::Exit(0)).unwrap().cost, None);
+    }
+}
