@@ -86,6 +86,9 @@ fn shells_complete_with_them() {
         assert!(well && err.is_empty(), "{err}");
         let words: Vec<&str> = out.lines().filter_map(|line| line.split('\t').next()).collect();
         assert_eq!(words, ["man", "map"]);
+        let line = "source $argv[1]; complete -C 'rhumb bench refactor build --min'";
+        let (well, out, err) = said(Program::new("fish").args(["--no-config", "-c", line]).arg(file("fish")));
+        assert!(well && err.is_empty() && out.starts_with("--min-nodes\t"), "{out}{err}");
     }
     if has("zsh") {
         // Completing needs a terminal there; that it is read without complaint is what can be seen here.
