@@ -10,6 +10,8 @@ mod bench;
 mod doctor;
 #[path = "cli/edit.rs"]
 mod edit;
+#[path = "cli/exercises.rs"]
+mod exercises;
 #[path = "cli/index.rs"]
 mod index;
 #[path = "cli/map.rs"]
@@ -18,6 +20,8 @@ mod map;
 mod modes;
 #[path = "cli/plain.rs"]
 mod plain;
+#[path = "cli/refactor.rs"]
+mod refactor;
 #[path = "cli/search.rs"]
 mod search;
 #[path = "cli/settings.rs"]
