@@ -71,6 +71,8 @@ fn assembled(files: &[ContextFile], model: &Model, counter: &dyn TokenCounter, d
         surroundings: &Surroundings::default(),
         files,
         images: &[],
+        passages: &[],
+        related: &[],
         history: &history,
         exchange: &[],
         draft,

@@ -8,6 +8,7 @@
 //! syntax                  languages, tags (definitions and references), highlighting
 //! lexical                 which files and symbols speak of the words of a message
 //! repo_map                the ranked outline of the code that the model was not given
+//! retrieval               passages that answer a question: chunks, references, meanings
 //! edit → review           a reply becomes a proposal; the user decides each hunk of it
 //! models                  what each language model takes, costs and can do; what was spent
 //! context                 what the next request holds, part by part, with its tokens; our prompts; what gives way
@@ -51,5 +52,6 @@ pub mod syntax;
 pub mod text;
 pub mod tokens;
 pub mod tui;
+pub mod version;
 pub mod web;
 pub mod workspace;

@@ -15,7 +15,7 @@ const LINE_CEILING: usize = 500;
 const LAYERS: [(&str, &[&str]); 5] = [
     ("text", &["text", "diff", "tokens", "error"]),
     ("meaning", &["syntax", "lexical", "repo_map", "edit", "models", "review", "context", "retrieval"]),
-    ("world", &["clock", "workspace", "git", "llm", "process", "store", "config", "web", "speech", "demo"]),
+    ("world", &["clock", "version", "workspace", "git", "llm", "process", "store", "config", "web", "speech", "demo"]),
     ("session", &["session", "bench"]),
     ("face", &["tui", "headless", "cli", "main"]),
 ];

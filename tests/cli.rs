@@ -6,6 +6,8 @@
 mod apply;
 #[path = "cli/bench.rs"]
 mod bench;
+#[path = "cli/codebase.rs"]
+mod codebase;
 #[path = "cli/doctor.rs"]
 mod doctor;
 #[path = "cli/edit.rs"]
@@ -18,6 +20,8 @@ mod index;
 mod map;
 #[path = "cli/modes.rs"]
 mod modes;
+#[path = "cli/papers.rs"]
+mod papers;
 #[path = "cli/plain.rs"]
 mod plain;
 #[path = "cli/refactor.rs"]
@@ -29,6 +33,8 @@ mod settings;
 mod support;
 #[path = "cli/undo.rs"]
 mod undo;
+#[path = "cli/version.rs"]
+mod version;
 
 use std::fs;
 use std::path::Path;

@@ -105,7 +105,7 @@ fn the_manual_names_every_command() {
     for word in manual.split('`').skip(1).step_by(2).filter_map(|code| code.strip_prefix('/')) {
         let name = word.split(' ').next().unwrap_or_default();
         let is_known = find_command(name).is_ok() || ACTIONS.iter().any(|info| info.name == name);
-        let is_of_lines = ["hunks", "questions", "thoughts", "verbosity"].contains(&name); // of `rhumb --plain` alone
+        let is_of_lines = ["hunks", "questions", "show", "thoughts", "verbosity"].contains(&name); // of `rhumb --plain` alone
         assert!(
             is_known || is_of_lines || name.contains(['/', ':']),
             "docs/manual.md tells of /{name}, which there is not"

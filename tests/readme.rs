@@ -1,8 +1,11 @@
-//! The tables of the README are made from the program's own tables. `RHUMB_BLESS=1 cargo test --test readme` writes them anew.
+//! The tables of the README are made from the program's own tables. `RHUMB_BLESS=1 cargo test --test readme` writes them anew. What
+//! the papers refer to (pages, headings, files, tests) is there.
+#![allow(clippy::expect_used, clippy::panic)] // the checks for tests do not know helper functions
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use rhumb::config::{PRESETS, settings_table};
 use rhumb::context::{PLACEHOLDERS, Prompts};
 use rhumb::session::{COMMANDS, Group};
@@ -143,4 +146,154 @@ fn the_tables_of_the_readme_say_what_there_is() {
     if bless {
         std::fs::write(&path, readme).expect("README.md");
     }
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every page for people: those beside the README and those of `docs`.
+fn papers() -> Vec<PathBuf> {
+    let pages =
+        |folder: PathBuf| std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let all = pages(root().to_owned()).chain(pages(root().join("docs")));
+    let mut papers: Vec<PathBuf> = all.filter(|path| path.extension().is_some_and(|ending| ending == "md")).collect();
+    papers.sort();
+    papers
+}
+
+fn text_of(paper: &Path) -> String {
+    std::fs::read_to_string(paper).unwrap_or_else(|error| panic!("{}: {error}", paper.display()))
+}
+
+/// The anchors of the headings of a page, as the places that show Markdown make them.
+fn anchors(text: &str) -> Vec<String> {
+    let mut anchors = Vec::new();
+    let mut heading: Option<String> = None;
+    for event in Parser::new(text) {
+        match event {
+            Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
+            Event::Text(words) | Event::Code(words) => heading.iter_mut().for_each(|heading| heading.push_str(&words)),
+            Event::End(TagEnd::Heading(_)) => anchors.extend(heading.take()),
+            _ => {}
+        }
+    }
+    let anchor = |heading: String| {
+        let kept = heading
+            .to_lowercase()
+            .chars()
+            .filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c))
+            .collect::<String>();
+        kept.replace(' ', "-")
+    };
+    anchors.into_iter().map(anchor).collect()
+}
+
+/// Why a link of `paper` leads nowhere; `None` where it leads somewhere, or to another machine.
+fn broken(paper: &Path, link: &str) -> Option<String> {
+    if link.contains("://") || link.starts_with("mailto:") {
+        return None;
+    }
+    let (file, anchor) = link.split_once('#').map_or((link, None), |(file, anchor)| (file, Some(anchor)));
+    let target = match file {
+        "" => paper.to_owned(),
+        file => paper.parent().expect("a folder").join(file),
+    };
+    if !target.exists() {
+        return Some(format!("{} is not there", target.display()));
+    }
+    let anchor = anchor?;
+    (!anchors(&text_of(&target)).iter().any(|own| own == anchor)).then(|| format!("no heading is #{anchor}"))
+}
+
+#[test]
+fn links_of_the_papers_lead_somewhere() {
+    let papers = papers();
+    for name in ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "docs/manual.md"] {
+        assert!(papers.contains(&root().join(name)), "{name}");
+    }
+    let mut wrong = Vec::new();
+    for paper in &papers {
+        let text = text_of(paper);
+        for event in Parser::new(&text) {
+            if let Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) = event
+                && let Some(why) = broken(paper, &dest_url)
+            {
+                wrong.push(format!("{}: [{dest_url}]: {why}", paper.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let (readme, missing) = (root().join("README.md"), ["gone.md", "docs/gone.svg", "#gone", "docs/manual.md#gone"]);
+    assert!(missing.iter().all(|link| broken(&readme, link).is_some()), "a link that leads nowhere is found");
+    assert!(
+        ["#limits", "docs/manual.md#start", "https://gone.example"].iter().all(|link| broken(&readme, link).is_none())
+    );
+}
+
+/// The pieces of code in a text, without blocks of it.
+fn code_in(text: &str) -> Vec<String> {
+    let codes = Parser::new(text)
+        .filter_map(|event| if let Event::Code(code) = event { Some(code.into_string()) } else { None });
+    codes.collect()
+}
+
+#[test]
+fn files_that_the_papers_name_are_there() {
+    let folders = ["src/", "tests/", "docs/", "themes/", "queries/", "scripts/", "benches/", ".ci/"];
+    for name in ["README.md", "CONTRIBUTING.md", "SECURITY.md"] {
+        let codes = code_in(&text_of(&root().join(name)));
+        // Capitals stand for what differs; a word behind the path is an argument.
+        let named = codes.iter().filter_map(|code| code.split(' ').next());
+        let named = named.filter(|code| folders.iter().any(|folder| code.starts_with(folder)));
+        for path in named
+            .filter(|path| !path.split(['/', '.']).any(|part| part.len() > 1 && part.chars().all(char::is_uppercase)))
+        {
+            // Paths with a line are examples.
+            assert!(path.contains([':', '#']) || root().join(path).exists(), "{name} names {path}, which is not there");
+        }
+    }
+}
+
+/// The names of the tests in a file.
+fn tests_in(file: &str) -> Vec<String> {
+    let text = text_of(&root().join(file));
+    let mut tests = Vec::new();
+    let mut lines = text.lines().map(str::trim);
+    while let Some(line) = lines.next() {
+        if !["#[test]", "#[tokio::test"].iter().any(|mark| line.starts_with(mark)) {
+            continue;
+        }
+        let head = lines.find(|line| !line.starts_with("#[") && !line.starts_with("//"));
+        let name = head.and_then(|head| head.split_once("fn ")).and_then(|(_, rest)| rest.split('(').next());
+        tests.extend(name.map(str::to_owned));
+    }
+    tests
+}
+
+#[test]
+fn every_promise_of_the_security_paper_names_tests_that_there_are() {
+    let text = text_of(&root().join("SECURITY.md"));
+    let promises =
+        text.split("\n## Promises\n").nth(1).and_then(|rest| rest.split("\n## ").next()).expect("its promises");
+    let is_row = |line: &&str| line.starts_with("| ") && !line.starts_with("| promise ");
+    let rows: Vec<&str> = promises.lines().filter(is_row).collect();
+    assert!(rows.len() > 30, "the promises are found: {}", rows.len());
+    for row in rows {
+        let held_by = row.trim_end_matches('|').rsplit(" | ").next().unwrap_or_default();
+        let mut tests: Option<(String, Vec<String>)> = None;
+        let mut count = 0;
+        for code in code_in(held_by) {
+            match (&tests, code.ends_with(".rs")) {
+                (_, true) => tests = Some((code.clone(), tests_in(&code))),
+                (Some((file, tests)), false) => {
+                    assert!(tests.contains(&code), "{file} has no test {code}");
+                    count += 1;
+                }
+                (None, false) => panic!("which file is {code} in? {row}"),
+            }
+        }
+        assert!(count > 0, "nothing holds: {row}");
+    }
+    assert!(!tests_in("tests/readme.rs").contains(&"tests_in".to_owned()), "what is no test is none");
 }

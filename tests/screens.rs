@@ -8,12 +8,18 @@
 mod attacks;
 #[path = "screens/chat.rs"]
 mod chat;
+#[path = "screens/citations.rs"]
+mod citations;
+#[path = "screens/codebase.rs"]
+mod codebase;
 #[path = "screens/cursor.rs"]
 mod cursor;
 #[path = "support/harness.rs"]
 mod harness;
 #[path = "screens/hostile.rs"]
 mod hostile;
+#[path = "screens/indexing.rs"]
+mod indexing;
 #[path = "screens/marks.rs"]
 mod marks;
 #[path = "screens/offers.rs"]
@@ -24,6 +30,8 @@ mod outside;
 mod overlays;
 #[path = "screens/panes.rs"]
 mod panes;
+#[path = "screens/passages.rs"]
+mod passages;
 #[path = "screens/pictures.rs"]
 mod pictures;
 #[path = "screens/reading.rs"]
@@ -32,6 +40,8 @@ mod reading;
 mod review_acts;
 #[path = "screens/review_view.rs"]
 mod review_view;
+#[path = "screens/search.rs"]
+mod search;
 #[path = "screens/sessions.rs"]
 mod sessions;
 #[path = "screens/sizes.rs"]

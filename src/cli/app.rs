@@ -9,7 +9,7 @@ use super::plain::Plain;
 use crate::config::{KeySource, Paths, Settings};
 use crate::demo;
 use crate::error::{ErrorKind, UserError};
-use crate::headless::{complain, path_under};
+use crate::headless::{complain, path_under, print};
 use crate::llm::{Provider, Scripted, ScriptedReply};
 use crate::session::runner::{Line, Outfit, Runner, connect, recovered};
 use crate::session::{Connection, ModeRules, SessionStart};
@@ -72,7 +72,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
             verify_rounds: settings.verify_rounds,
             suggest_commands: settings.suggest_commands,
             auto_commit: settings.auto_commit,
-            rules: ModeRules { add_mentions: settings.add_mentions, accept_plan: settings.accept_plan },
+            rules: mode_rules(settings),
             spending_cap: settings.spending_cap,
             facts: line.as_ref().map(|line| Arc::clone(&line.facts)),
             resume: args.wanted(),
@@ -83,6 +83,16 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
     match Plain::wanted(args.plain, |name| std::env::var(name).ok()) {
         Some(plain) => plain.run(start, root.clone(), outfit, line),
         None => run(start, root.clone(), outfit, line),
+    }
+}
+
+/// What the settings say of modes and of what somebody names.
+fn mode_rules(settings: &Settings) -> ModeRules {
+    ModeRules {
+        add_mentions: settings.add_mentions,
+        accept_plan: settings.accept_plan,
+        more: settings.codebase.more,
+        more_rounds: settings.codebase.rounds,
     }
 }
 
@@ -187,11 +197,11 @@ fn draw(
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
     let drawn = runtime.block_on(tui::portrait(start, picture.scene, picture.size, make_runner));
     runtime.shutdown_background();
-    let write = |svg: String| match file.as_os_str() == "-" {
-        true => std::io::Write::write_all(&mut std::io::stdout(), svg.as_bytes()),
-        false => std::fs::write(file, svg),
-    };
-    drawn.and_then(write).map_err(machine)?;
+    let svg = drawn.map_err(machine)?;
+    match file.as_os_str() == "-" {
+        true => print(&svg)?,
+        false => std::fs::write(file, svg).map_err(machine)?,
+    }
     Ok(0)
 }
 

@@ -5,16 +5,17 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
 use crate::headless::{
-    ApplyArgs, AskArgs, BenchArgs, ConfigArgs, DoctorArgs, EditArgs, IndexArgs, MapArgs, ModelsArgs, SearchArgs,
-    SessionsArgs, TrustArgs,
+    ApplyArgs, AskArgs, BenchArgs, CompletionsArgs, ConfigArgs, DoctorArgs, EditArgs, IndexArgs, ManArgs, MapArgs,
+    ModelsArgs, SearchArgs, SessionsArgs, TrustArgs, VersionArgs,
 };
 use crate::session::WhichSession;
 use crate::tui::Scene;
+use crate::version;
 
 /// A full-screen terminal pair programmer: ranked repo map, metered context, and a review of every hunk before a byte is
 /// written.
 #[derive(Debug, Parser)]
-#[command(name = "rhumb", version, about, max_term_width = 100)]
+#[command(name = "rhumb", version, long_version = version::long(), about, max_term_width = 100)]
 pub struct Args {
     /// Work in this folder instead of the repository of the current one
     #[arg(long, global = true, value_name = "DIR")]
@@ -164,6 +165,12 @@ pub enum Command {
     Doctor(DoctorArgs),
     /// Measure what the program costs and how good it is
     Bench(BenchArgs),
+    /// Print completions for a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write one for each command
+    Man(ManArgs),
+    /// Print which build this is: version, commit, compiler, target, features
+    Version(VersionArgs),
 }
 
 impl Command {
@@ -185,6 +192,9 @@ impl Command {
             Self::Trust(_) => "trust",
             Self::Doctor(_) => "doctor",
             Self::Bench(_) => "bench",
+            Self::Completions(_) => "completions",
+            Self::Man(_) => "man",
+            Self::Version(_) => "version",
         }
     }
 }

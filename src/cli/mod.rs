@@ -7,7 +7,7 @@ mod plain;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 
 pub use args::{Args, Command, ProviderArgs};
 
@@ -75,6 +75,9 @@ fn start(args: Args) -> Result<u8, UserError> {
             apply.format = args.provider.edit_format;
             headless::apply(&root(&args.root)?, &apply)
         }
+        Some(Command::Completions(completions)) => headless::completions(Args::command(), &completions),
+        Some(Command::Man(man)) => headless::man(Args::command(), &man),
+        Some(Command::Version(version)) => headless::version(&version),
         Some(Command::Undo) => undo(&root(&args.root)?, &args.provider, Direction::Undo),
         Some(Command::Redo) => undo(&root(&args.root)?, &args.provider, Direction::Redo),
         Some(Command::Config(config)) => {

@@ -9,6 +9,7 @@
 //! therefore runs, sends and writes nothing.
 
 mod aider;
+mod codebase;
 mod conventions;
 mod custom_commands;
 mod default_file;
@@ -30,6 +31,7 @@ mod trust;
 mod value;
 mod voice;
 
+pub use codebase::{CodebaseSettings, More};
 pub use custom_commands::{CommandFile, REPOSITORY_COMMANDS, command_files};
 pub use default_file::{default_file, settings_table};
 pub use embeddings::{Consent, Embeddings, EmbeddingsApi, EmbeddingsSource};

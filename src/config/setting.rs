@@ -1,6 +1,7 @@
 //! The table of settings: what there is, what it takes, and who may set it. The checks of files and variables, `rhumb config`, the
 //! commented default file and the table of the README all come from here.
 
+use super::codebase::More;
 pub use super::kind::{EFFORTS, Kind, Trust};
 
 /// One setting.
@@ -156,6 +157,48 @@ pub const SETTINGS: &[Setting] = &[
         Trust::Inert,
         "4096",
         "Tokens of history before it is summed up; a share of the window if unset.",
+    ),
+    unset(
+        "codebase_tokens",
+        Kind::Whole(0, ANY),
+        Trust::Inert,
+        "8192",
+        "Tokens of the passages that @codebase finds; a share of the window if unset.",
+    ),
+    set(
+        "codebase_more",
+        Kind::OneOf(More::WORDS),
+        Trust::Asks,
+        "\"ask\"",
+        "What happens when the model asks for more of the repository after @codebase.",
+    ),
+    set(
+        "codebase_rounds",
+        Kind::Whole(0, 20),
+        Trust::Asks,
+        "2",
+        "How often the model may ask for more for one question.",
+    ),
+    set(
+        "codebase_planning",
+        Kind::Switch,
+        Trust::Asks,
+        "false",
+        "Have the weak model say what to look for before @codebase searches.",
+    ),
+    set(
+        "codebase_hyde",
+        Kind::Switch,
+        Trust::Asks,
+        "false",
+        "Have the weak model guess twice at the code that answers, and search for that too.",
+    ),
+    set(
+        "codebase_rerank",
+        Kind::Switch,
+        Trust::Asks,
+        "false",
+        "Have the weak model put the files that @codebase found in order.",
     ),
     set(
         "cache_prompts",

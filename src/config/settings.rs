@@ -8,7 +8,7 @@ use toml::Value;
 
 use super::layers::{Layers, Sources};
 use super::provider::entries;
-use super::{ConfigError, Embeddings, Face, Keys, Providers, keyring_of_system};
+use super::{CodebaseSettings, ConfigError, Embeddings, Face, Keys, Providers, keyring_of_system};
 use crate::edit::EditFormat;
 use crate::models::{Api, Catalog, Dollars, ModelOverride};
 use crate::repo_map::Refresh;
@@ -105,6 +105,8 @@ pub struct Settings {
     pub edit_rounds: usize,
     /// Tokens of history before it is summed up, if fixed.
     pub history_tokens: Option<usize>,
+    /// How `@codebase` works.
+    pub codebase: CodebaseSettings,
     /// Whether the parts of a request that the provider shall keep are marked.
     pub cache_prompts: bool,
     /// How often the cache of a request is kept warm after its answer, while nothing else is asked.
@@ -243,6 +245,7 @@ impl Default for Settings {
             edit_format: None,
             edit_rounds: EDIT_ROUNDS,
             history_tokens: None,
+            codebase: CodebaseSettings::default(),
             cache_prompts: true,
             cache_pings: 0,
             spending_cap: None,
@@ -326,6 +329,7 @@ impl Settings {
             edit_format: layers.text("edit_format").and_then(|name| name.parse().ok()),
             edit_rounds: layers.whole("edit_rounds").unwrap_or(defaults.edit_rounds),
             history_tokens: layers.whole("history_tokens"),
+            codebase: CodebaseSettings::of(&layers),
             cache_prompts: layers.switch("cache_prompts").unwrap_or(defaults.cache_prompts),
             cache_pings: layers.whole("cache_pings").and_then(|pings| pings.try_into().ok()).unwrap_or(0),
             spending_cap: layers.number("spending_cap").map(Dollars::new),

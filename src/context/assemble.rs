@@ -9,6 +9,8 @@
 //!   follows each message; behind the history it would then cost the server's cache nothing, but in the other modes the
 //!   history, which grows with every turn, would push it out of the cache each time. The history is a few thousand tokens at
 //!   most, so the map stands before it, and whoever wants the cache lets it stand still;
+//! - **passages** of the repository that `@codebase` found: they stand still while questions follow each other, and more of them are
+//!   added behind. Behind the history, which grows with every turn, they would be read anew each time, and they are larger;
 //! - **history**: grows at its end, and its beginning is folded rarely;
 //! - **files that may be edited**: change with every answer that is written;
 //! - **what was said since**: the rounds about edits that found no place. The files have not changed meanwhile, so that a
@@ -25,9 +27,11 @@ use super::fence::fence_for;
 use super::instructions::{Instructions, as_turns, instructions};
 use super::message::{Image, Message, Role};
 use super::mode::{Surroundings, Task};
+use super::passages::{ContextPassage, SentPassage, all_written, sent};
 use super::prompt::Prompt;
 use super::prompts::Prompts;
 use crate::models::{Caching, Model, Reminder};
+use crate::retrieval::{Related, related_text};
 use crate::tokens::{ImageCost, TokenCounter};
 
 /// Tokens that a chat API adds to every message for its role and borders (OpenAI's published figure for its models; for
@@ -67,6 +71,10 @@ pub struct ContextInputs<'a> {
     pub files: &'a [ContextFile],
     /// Pictures in the chat.
     pub images: &'a [Image],
+    /// Passages of the repository, those that are worth most first.
+    pub passages: &'a [ContextPassage],
+    /// What is one reference away from those of the message.
+    pub related: &'a [Related],
     /// Earlier turns, oldest first.
     pub history: &'a [Message],
     /// What was said of this request before, oldest first: the request and the answers that had to be mended.
@@ -82,6 +90,10 @@ pub struct ContextInputs<'a> {
 pub(super) struct Cuts {
     /// The reminder.
     pub(super) reminder: bool,
+    /// All passages but so many; `None` for none of them.
+    pub(super) passages: Option<usize>,
+    /// What is related to the passages. It goes with the first of them that goes.
+    pub(super) related: bool,
     /// So many messages at the beginning of the history.
     pub(super) head: usize,
 }
@@ -94,7 +106,7 @@ pub fn assemble(inputs: &ContextInputs<'_>, map: &str, counter: &dyn TokenCounte
 
 /// Puts the request together without what `cuts` names.
 pub(super) fn assemble_cut(inputs: &ContextInputs<'_>, map: &str, cuts: Cuts, counter: &dyn TokenCounter) -> Prompt {
-    let mut desk = Desk { inputs, counter, chunks: Vec::new(), messages: Vec::new(), error: 0 };
+    let mut desk = Desk { inputs, counter, chunks: Vec::new(), messages: Vec::new(), passages: Vec::new(), error: 0 };
     let fence = fence_for(inputs.files.iter().filter(|file| !file.read_only).map(|file| &*file.text));
     let mut told = instructions(&inputs.task, inputs.model, inputs.prompts, inputs.surroundings, &fence);
     let reminder = told.reminder.take().filter(|_| !cuts.reminder);
@@ -106,6 +118,7 @@ pub(super) fn assemble_cut(inputs: &ContextInputs<'_>, map: &str, cuts: Cuts, co
         let text = format!("{}\n\n{map}", inputs.prompts.text("map"));
         desk.shown(vec![(ChunkKind::RepoMap, "repo map", text)]);
     }
+    desk.passages(cuts);
     desk.mark_cached_since(before);
     let before = desk.messages.len();
     desk.history(inputs.history.get(cuts.head..).unwrap_or_default());
@@ -119,6 +132,7 @@ pub(super) fn assemble_cut(inputs: &ContextInputs<'_>, map: &str, cuts: Cuts, co
         tokens,
         chunks: desk.chunks,
         messages: desk.messages,
+        passages: desk.passages,
         error: desk.error,
         exact: counter.exact(),
         window: inputs.window,
@@ -136,6 +150,7 @@ struct Desk<'a> {
     counter: &'a dyn TokenCounter,
     chunks: Vec<Chunk>,
     messages: Vec<Message>,
+    passages: Vec<SentPassage>,
     error: usize,
 }
 
@@ -221,6 +236,20 @@ impl Desk<'_> {
 
     fn history(&mut self, history: &[Message]) {
         self.said(ChunkKind::History, "history", history);
+    }
+
+    /// So many of the passages, or all with what is related to them. That stands last: it belongs to one message alone.
+    fn passages(&mut self, cuts: Cuts) {
+        let (passages, related) = (self.inputs.passages, self.inputs.related);
+        let shown = passages.get(..cuts.passages.unwrap_or(passages.len()).min(passages.len())).unwrap_or_default();
+        if !shown.is_empty() {
+            let mut text = format!("{}\n\n{}", self.inputs.prompts.text("passages"), all_written(shown));
+            if shown.len() == passages.len() && !related.is_empty() && !cuts.related {
+                text.push_str(&related_text(related));
+            }
+            self.shown(vec![(ChunkKind::Passages, "passages", text)]);
+            self.passages = sent(shown, self.counter);
+        }
     }
 
     fn read_only_files(&mut self) {

@@ -9,6 +9,10 @@ const MAX_RESERVED: usize = 16_384;
 /// move with every key.
 pub(super) const MAP_STEP: usize = 128;
 
+/// Passages of the repository may have this part of a request: about as much as the files that a question is about, and never so
+/// much that the conversation has no room beside them.
+const PASSAGES_SHARE: usize = 6;
+
 /// A model's context window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Window {
@@ -68,6 +72,8 @@ pub fn shorter(sent: usize, overflow: Option<Overflow>, attempt: usize) -> usize
 pub struct Shares {
     /// Tokens for the repo map.
     pub map: Option<usize>,
+    /// Tokens for the passages of `@codebase`.
+    pub passages: Option<usize>,
     /// Tokens of history above which it is summed up.
     pub history: Option<usize>,
 }
@@ -81,6 +87,8 @@ pub struct BudgetPlan {
     pub max_input: usize,
     /// The most that the repo map may have.
     pub map: usize,
+    /// The most that passages of the repository may have.
+    pub passages: usize,
     /// What the history may have before its beginning is summed up.
     pub history: usize,
 }
@@ -93,6 +101,7 @@ impl BudgetPlan {
             reserved_output: window.reserved_output(),
             max_input,
             map: shares.map.unwrap_or_else(|| map_budget(window, has_chat_files)),
+            passages: shares.passages.unwrap_or_else(|| (max_input / PASSAGES_SHARE).clamp(1_024, 16_384)),
             history: shares.history.unwrap_or_else(|| (max_input / 16).clamp(1_024, 8_192)),
         }
     }
@@ -149,7 +158,7 @@ mod tests {
         fn a_larger_window_plans_no_less(tokens in 0usize..300_000, more in 0usize..50_000, files: bool) {
             let plan = |tokens| BudgetPlan::of(Window { tokens, known: true }, files, Shares::default());
             let (small, large) = (plan(tokens), plan(tokens + more));
-            prop_assert!(small.map <= large.map && small.history <= large.history && small.max_input <= large.max_input);
+            prop_assert!(small.map <= large.map && small.passages <= large.passages && small.history <= large.history && small.max_input <= large.max_input);
         }
     }
 }

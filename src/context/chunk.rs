@@ -13,6 +13,8 @@ pub enum ChunkKind {
     ReadOnlyFile(String),
     /// The ranked repo map.
     RepoMap,
+    /// Passages of the repository that were found for questions.
+    Passages,
     /// Earlier turns.
     History,
     /// A file that may be edited, by its path.
@@ -33,6 +35,7 @@ impl ChunkKind {
             Self::Examples => "examples",
             Self::ReadOnlyFile(_) => "read-only-file",
             Self::RepoMap => "repo-map",
+            Self::Passages => "passages",
             Self::History => "history",
             Self::ChatFile(_) => "chat-file",
             Self::Image(_) => "image",

@@ -1,18 +1,21 @@
 //! Makes a request fit its window, by leaving things out in a stated order, and says what it left out.
 //!
 //! The order: the repo map gives way first, in steps down to nothing, because the user put nothing of it there; then the
-//! reminder; then the oldest turns, if the caller lets them go. What does not fit even so is not decided here: the request
-//! comes back whole, with the choices that there are ([`Overfull`]).
+//! reminder; then passages of the repository, what is related to them first and then those that are worth least; then the oldest
+//! turns, if the caller lets them go. What does not fit even so is not decided here: the request comes back whole, with the choices
+//! that there are ([`Overfull`]).
 //!
-//! A larger window never sends less: each stage begins only when the one before is spent, and none gives back what another
+//! With shares that stand, a larger window never sends less: each stage begins only when the one before is spent, and none gives back what another
 //! has freed.
 
 use super::assemble::{ContextInputs, Cuts, TOKENS_PER_MESSAGE, assemble_cut};
 use super::budget::MAP_STEP;
 use super::chunk::ChunkKind;
 use super::message::{Message, Role};
+use super::passages::{all_written, within};
 use super::prompt::Prompt;
 use super::trim::{Candidate, Overfull, Trimmed};
+use crate::retrieval::related_text;
 use crate::tokens::TokenCounter;
 
 /// Puts a request together so that it fits. `map` makes the repo map for a budget in tokens, 0 included, and should keep
@@ -20,9 +23,15 @@ use crate::tokens::TokenCounter;
 ///
 /// A window that is only assumed takes the map and the reminder away, but no turn and no file.
 pub fn fit(inputs: &ContextInputs<'_>, counter: &dyn TokenCounter, map: &mut dyn FnMut(usize) -> String) -> Prompt {
-    let bare = assemble_cut(inputs, "", Cuts::default(), counter);
+    // What is beyond their share of the window is not there at all.
+    let planned = within(inputs.passages, inputs.plan.passages, counter);
+    let related = !has_room_for_related(inputs, planned, counter);
+    let mut cuts = Cuts { passages: Some(planned), related, ..Cuts::default() };
+    let bare = assemble_cut(inputs, "", cuts, counter);
     if bare.excess() == 0 {
-        return with_map(inputs, counter, &bare, map);
+        let mut prompt = with_map(inputs, counter, &bare, cuts, map);
+        prompt.trimmed.extend(passages_left_out(inputs, planned));
+        return prompt;
     }
     map(0);
     let mut trimmed = Vec::new();
@@ -31,12 +40,18 @@ pub fn fit(inputs: &ContextInputs<'_>, counter: &dyn TokenCounter, map: &mut dyn
     }
     let reminded = bare.chunks.iter().any(|chunk| chunk.kind == ChunkKind::Reminder);
     let mut prompt = bare;
-    let mut cuts = Cuts::default();
     if reminded {
         cuts.reminder = true;
         trimmed.push(Trimmed::Reminder);
         prompt = assemble_cut(inputs, "", cuts, counter);
     }
+    if prompt.excess() > 0 && planned > 0 {
+        cuts.related = true;
+        let fitting = most_passages(inputs, cuts, planned, counter);
+        cuts.passages = Some(fitting);
+        prompt = assemble_cut(inputs, "", cuts, counter);
+    }
+    trimmed.extend(passages_left_out(inputs, cuts.passages.unwrap_or_default()));
     if prompt.excess() > 0 && inputs.window.known {
         let (head, suffices) = head_to_go(inputs, &prompt, counter);
         if head > 0 && inputs.may_forget && suffices {
@@ -56,25 +71,48 @@ pub fn fit(inputs: &ContextInputs<'_>, counter: &dyn TokenCounter, map: &mut dyn
     prompt
 }
 
+/// Whether what is related to the passages has room beside them, all of which are sent.
+fn has_room_for_related(inputs: &ContextInputs<'_>, planned: usize, counter: &dyn TokenCounter) -> bool {
+    let related = counter.count(&related_text(inputs.related));
+    planned == inputs.passages.len() && counter.count(&all_written(inputs.passages)) + related <= inputs.plan.passages
+}
+
+/// The largest number of passages, of `planned` at most, with which the request fits; 0 if it does not fit even without.
+fn most_passages(inputs: &ContextInputs<'_>, cuts: Cuts, planned: usize, counter: &dyn TokenCounter) -> usize {
+    let fits = |most| assemble_cut(inputs, "", Cuts { passages: Some(most), ..cuts }, counter).excess() == 0;
+    let (mut low, mut high) = (0, planned + 1);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if fits(middle) { low = middle } else { high = middle }
+    }
+    low
+}
+
+fn passages_left_out(inputs: &ContextInputs<'_>, shown: usize) -> Option<Trimmed> {
+    let of = inputs.passages.len();
+    (shown < of).then(|| Trimmed::Passages { left_out: of - shown, of })
+}
+
 /// The request with as much of the map as there is room for beside the rest.
 fn with_map(
     inputs: &ContextInputs<'_>,
     counter: &dyn TokenCounter,
     bare: &Prompt,
+    cuts: Cuts,
     map: &mut dyn FnMut(usize) -> String,
 ) -> Prompt {
     let planned = inputs.plan.map;
     // What stands around a map: the words before it, and the borders of its messages.
-    let frame = assemble_cut(inputs, "\n", Cuts::default(), counter).tokens.saturating_sub(bare.tokens);
+    let frame = assemble_cut(inputs, "\n", cuts, counter).tokens.saturating_sub(bare.tokens);
     let room = inputs.window.max_input().saturating_sub(bare.tokens + bare.error + frame);
     let mut given = if room >= planned { planned } else { room / MAP_STEP * MAP_STEP };
     loop {
         let text = map(given);
-        let mut prompt = assemble_cut(inputs, &text, Cuts::default(), counter);
+        let mut prompt = assemble_cut(inputs, &text, cuts, counter);
         if prompt.excess() == 0 || given == 0 {
             // A map made for nothing should be empty; what is not is left out.
             if prompt.excess() > 0 {
-                prompt = assemble_cut(inputs, "", Cuts::default(), counter);
+                prompt = assemble_cut(inputs, "", cuts, counter);
             }
             if given < planned {
                 prompt.trimmed.push(Trimmed::RepoMap { planned, given });
@@ -93,7 +131,7 @@ fn head_to_go(inputs: &ContextInputs<'_>, prompt: &Prompt, counter: &dyn TokenCo
     let ends = (1..=history.len()).filter(begins_turn);
     for head in ends {
         if tokens_of(&history[..head], counter) >= prompt.excess() {
-            let cuts = Cuts { reminder: true, head };
+            let cuts = Cuts { reminder: true, passages: Some(0), related: true, head };
             if assemble_cut(inputs, "", cuts, counter).excess() == 0 {
                 return (head, true);
             }

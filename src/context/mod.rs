@@ -20,6 +20,7 @@ mod manual;
 mod mention;
 mod message;
 mod mode;
+mod passages;
 mod prompt;
 mod prompts;
 mod refusals;
@@ -42,6 +43,9 @@ pub use manual::manual;
 pub use mention::{At, AtMeaning, KnownFiles, Mention, NamedBy, at_meaning, ats, mentioned_paths, mentions, prose};
 pub use message::{Image, Message, Role};
 pub use mode::{Mode, Surroundings, Task, UnknownMode};
+pub use passages::{
+    Anchor, CODEBASE, ContextPassage, PassagePlace, SentPassage, by_worth, codebase_question, extended,
+};
 pub use prompt::Prompt;
 pub use prompts::{BundledPrompt, PLACEHOLDERS, PromptNote, Prompts};
 pub use refusals::refusals;

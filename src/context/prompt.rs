@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::budget::{BudgetPlan, Window};
 use super::chunk::{Chunk, ChunkKind};
 use super::message::Message;
+use super::passages::SentPassage;
 use super::trim::{Overfull, Trimmed};
 
 /// A request as it will be sent, and what it is made of.
@@ -14,6 +15,8 @@ pub struct Prompt {
     pub chunks: Vec<Chunk>,
     /// The messages, in order.
     pub messages: Vec<Message>,
+    /// The passages of the repository among the chunks, in order.
+    pub passages: Vec<SentPassage>,
     /// Tokens of the whole.
     pub tokens: usize,
     /// By how many tokens [`Prompt::tokens`] may be off because large texts were counted by samples; 0 if none were.

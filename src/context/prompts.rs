@@ -25,7 +25,7 @@ macro_rules! bundled {
 }
 
 /// Every prompt, in the order in which lists show them.
-const BUNDLED: [BundledPrompt; 36] = [
+const BUNDLED: [BundledPrompt; 43] = [
     bundled!("code", "the standing instructions of code mode"),
     bundled!("ask", "the standing instructions of ask mode"),
     bundled!("architect", "the standing instructions of architect mode"),
@@ -55,6 +55,13 @@ const BUNDLED: [BundledPrompt; 36] = [
     bundled!("shell", "how to suggest commands, where that is wanted"),
     bundled!("surroundings", "what is known of the developer's machine and tools"),
     bundled!("map", "stands before the repo map"),
+    bundled!("passages", "stands before the passages that `@codebase` found"),
+    bundled!("passages-none", "stands after a question that `@codebase` found nothing for"),
+    bundled!("search-more", "how to ask for more of the repository, after a question with `@codebase`"),
+    bundled!("search-plan", "asks the weak model what to look for, before a search"),
+    bundled!("search-guess", "asks the weak model for code that may answer, before a search"),
+    bundled!("search-guess-again", "asks for that once more, with what was found"),
+    bundled!("search-order", "asks the weak model to put the files that were found in order"),
     bundled!("read-only", "stands before the files for reference"),
     bundled!("chat-files", "stands before the files that may be edited"),
     bundled!("shown-files", "stands before the same files in modes without edits"),

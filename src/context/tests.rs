@@ -8,6 +8,7 @@ use super::assemble::{Cuts, assemble_cut};
 use super::*;
 use crate::edit::EditFormat;
 use crate::models::{Caching, Capabilities, Model, Reminder};
+use crate::retrieval::{Related, Relation};
 use crate::tokens::{TokenCounter, counter_for_model};
 
 /// One token a word.
@@ -44,6 +45,8 @@ struct Setting {
     window: Window,
     shares: Shares,
     files: Vec<ContextFile>,
+    passages: Vec<ContextPassage>,
+    related: Vec<Related>,
     history: Vec<Message>,
     exchange: Vec<Message>,
     images: Vec<Image>,
@@ -61,6 +64,8 @@ impl Default for Setting {
             shares: Shares::default(),
             model,
             files: Vec::new(),
+            passages: Vec::new(),
+            related: Vec::new(),
             history: Vec::new(),
             exchange: Vec::new(),
             images: Vec::new(),
@@ -83,6 +88,8 @@ impl Setting {
             surroundings: &Surroundings::default(),
             files: &self.files,
             images: &self.images,
+            passages: &self.passages,
+            related: &self.related,
             history: &self.history,
             exchange: &self.exchange,
             draft: &self.draft,
@@ -109,6 +116,12 @@ fn file(path: &str, text: &str, read_only: bool) -> ContextFile {
     ContextFile { path: path.into(), text: Arc::from(text), read_only }
 }
 
+fn passage(path: &str, line: u32, text: &str) -> ContextPassage {
+    let end_line = line + text.lines().count().saturating_sub(1) as u32;
+    let place = PassagePlace { path: path.into(), line, end_line, anchor: None, turn: 1, rank: line, hash: 0 };
+    ContextPassage { place, text: text.into() }
+}
+
 fn turn(question: &str, answer: &str) -> [Message; 2] {
     [Message::new(Role::User, question), Message::new(Role::Assistant, answer)]
 }
@@ -116,6 +129,7 @@ fn turn(question: &str, answer: &str) -> [Message; 2] {
 fn full() -> Setting {
     Setting {
         files: vec![file("a.rs", "fn a() {}", false), file("doc.md", "words", true)],
+        passages: vec![passage("b.rs", 7, "fn b() {}")],
         history: turn("hi", "hello").to_vec(),
         exchange: turn("do it", "not quite").to_vec(),
         ..Setting::default()
@@ -129,8 +143,18 @@ fn titles(prompt: &Prompt) -> Vec<&str> {
 #[test]
 fn chunks_come_in_the_order_that_caches_best() {
     let prompt = full().assembled("a.rs:\n");
-    let expected =
-        ["system", "example", "doc.md", "repo map", "history", "a.rs", "this request so far", "draft", "reminder"];
+    let expected = [
+        "system",
+        "example",
+        "doc.md",
+        "repo map",
+        "passages",
+        "history",
+        "a.rs",
+        "this request so far",
+        "draft",
+        "reminder",
+    ];
     assert_eq!(titles(&prompt), expected);
 }
 
@@ -179,8 +203,10 @@ fn the_server_is_told_of_four_places_at_most_and_only_where_it_wants_to_be() {
     }
     setting.model.capabilities.caching = Caching::Marked;
     let prompt = setting.assembled("map");
-    assert_eq!(marks(&prompt), ["example", "repo map", "history", "a.rs"]);
+    assert_eq!(marks(&prompt), ["example", "passages", "history", "a.rs"]);
     assert_eq!(prompt.messages.iter().filter(|message| message.cached).count(), 4);
+    setting.passages.clear();
+    assert_eq!(marks(&setting.assembled("map")), ["example", "repo map", "history", "a.rs"]);
     assert_eq!(marks(&setting.assembled("")), ["example", "doc.md", "history", "a.rs"]);
     setting.task.mark_cache = false;
     assert!(marks(&setting.assembled("map")).is_empty());
@@ -238,7 +264,7 @@ fn what_is_told_of_a_request_is_all_of_it() {
 
 #[test]
 fn the_map_gives_way_first_then_the_reminder_and_then_somebody_is_asked() {
-    let mut setting = full();
+    let mut setting = Setting { passages: Vec::new(), ..full() };
     setting.history = (0..10).flat_map(|n| turn(&format!("q{n} "), &"w ".repeat(200))).collect();
     let whole = setting.assembled("").tokens;
     let trimmed = |setting: &Setting| setting.fitted(&Words).trimmed;
@@ -258,6 +284,54 @@ fn the_map_gives_way_first_then_the_reminder_and_then_somebody_is_asked() {
     assert!(!prompt.as_text().contains("q2 ") && prompt.as_text().contains("q3 "));
     setting.window = window(100);
     assert!(!setting.fitted(&Words).overfull.unwrap().head_suffices);
+}
+
+#[test]
+fn passages_give_way_before_the_history_and_those_first_that_are_worth_least() {
+    let passages = (1..=10).map(|n| passage("b.rs", n * 100, &format!("p{n} {}", "w ".repeat(48)))).collect();
+    let shares = Shares { passages: Some(10_000), ..Shares::default() };
+    let mut setting = Setting { passages, shares, may_forget: true, ..full() };
+    let whole = setting.assembled("").tokens;
+    let window = |max_input: usize| Window { tokens: max_input * 8 / 7 + 1, known: true };
+    setting.window = window(whole - 300);
+    let prompt = setting.fitted(&Words);
+    let expected = Trimmed::Passages { left_out: 6, of: 10 };
+    assert_eq!(prompt.trimmed.last(), Some(&expected), "{:?}", prompt.trimmed);
+    let text = prompt.as_text();
+    assert!(text.contains("400  p4 ") && !text.contains("p5 ") && text.contains("hello"), "{text}");
+    setting.shares.passages = Some(120);
+    setting.window = window(whole + 2_000);
+    let prompt = setting.fitted(&Words);
+    assert_eq!(prompt.trimmed, [Trimmed::Passages { left_out: 8, of: 10 }], "their share is theirs in any window");
+    assert!(prompt.as_text().contains("p2 ") && !prompt.as_text().contains("p3 "));
+}
+
+#[test]
+fn what_is_related_goes_before_any_passage_does() {
+    let related = |of: &str| Related {
+        path: "c.rs".into(),
+        line: 3,
+        signature: format!("fn caller() {}", "w ".repeat(20)),
+        relation: Relation::Uses,
+        of: of.into(),
+    };
+    let shares = |most| Shares { passages: Some(most), ..Shares::default() };
+    let mut setting = Setting { related: vec![related("b")], shares: shares(10_000), ..full() };
+    let text = setting.fitted(&Words).as_text();
+    assert!(text.contains("7  fn b() {}") && text.contains("c.rs:3  fn caller()"), "{text}");
+    setting.shares = shares(20);
+    let text = setting.fitted(&Words).as_text();
+    assert!(text.contains("7  fn b() {}") && !text.contains("c.rs:3"), "their share is that of both: {text}");
+    setting.shares = shares(10_000);
+    let whole = setting.assembled("").tokens;
+    let cuts = Cuts { reminder: true, ..Cuts::default() };
+    let without_reminder = setting.with(|inputs| assemble_cut(inputs, "", cuts, &Words)).tokens;
+    assert!(without_reminder <= whole);
+    setting.window = Window { tokens: (without_reminder - 10) * 8 / 7 + 1, known: true };
+    let prompt = setting.fitted(&Words);
+    let text = prompt.as_text();
+    assert!(text.contains("7  fn b() {}") && !text.contains("c.rs:3"), "{text}");
+    assert!(!prompt.trimmed.iter().any(|trimmed| matches!(trimmed, Trimmed::Passages { .. })), "{:?}", prompt.trimmed);
 }
 
 #[test]
@@ -285,6 +359,8 @@ prop_compose! {
         texts in prop::collection::vec((contents(), any::<bool>()), 0..5),
         history in messages(),
         exchange in messages(),
+        passages in prop::collection::vec((1u32..2_000, contents()), 0..6),
+        share in 0usize..2_000,
         draft in contents(),
         tokens in 1usize..6_000,
         known: bool,
@@ -296,6 +372,8 @@ prop_compose! {
         let files = texts.iter().enumerate().map(|(n, (text, read_only))| file(&format!("f{n}.md"), text, *read_only));
         let mut setting = Setting {
             files: files.collect(),
+            passages: passages.iter().map(|(line, text)| passage("p.md", *line, text)).collect(),
+            shares: Shares { passages: Some(share), ..Shares::default() },
             history,
             exchange,
             draft,
@@ -370,11 +448,12 @@ proptest! {
             ChunkKind::Examples => 1,
             ChunkKind::ReadOnlyFile(_) => 2,
             ChunkKind::RepoMap => 3,
-            ChunkKind::History => 4,
-            ChunkKind::ChatFile(_) => 5,
-            ChunkKind::Image(_) => 6,
-            ChunkKind::Current => 7,
-            ChunkKind::Reminder => 8,
+            ChunkKind::Passages => 4,
+            ChunkKind::History => 5,
+            ChunkKind::ChatFile(_) => 6,
+            ChunkKind::Image(_) => 7,
+            ChunkKind::Current => 8,
+            ChunkKind::Reminder => 9,
         };
         let prompt = setting.assembled(&map);
         prop_assert!(prompt.chunks.is_sorted_by_key(rank));
@@ -400,6 +479,7 @@ proptest! {
             match trimmed {
                 Trimmed::Reminder => told.reminder = true,
                 Trimmed::History { messages, .. } => told.head = *messages,
+                Trimmed::Passages { left_out, of } => told.passages = Some(of - left_out),
                 Trimmed::RepoMap { planned, given } => prop_assert!(given < planned),
             }
         }

@@ -12,6 +12,13 @@ pub enum Trimmed {
         /// Tokens that it was given.
         given: usize,
     },
+    /// Passages that were found for questions, those that are worth least.
+    Passages {
+        /// How many.
+        left_out: usize,
+        /// How many there are.
+        of: usize,
+    },
     /// The reminder of the edit format.
     Reminder,
     /// The oldest messages of the history.
@@ -28,6 +35,8 @@ impl fmt::Display for Trimmed {
         match self {
             Self::RepoMap { planned, given: 0 } => write!(f, "the repo map ({planned} tokens planned)"),
             Self::RepoMap { planned, given } => write!(f, "part of the repo map ({given} of {planned} tokens)"),
+            Self::Passages { left_out, of } if left_out == of => write!(f, "all {of} passages of the repository"),
+            Self::Passages { left_out, of } => write!(f, "{left_out} of {of} passages of the repository"),
             Self::Reminder => f.write_str("the reminder of the edit format"),
             Self::History { messages, tokens } => {
                 write!(f, "the oldest {messages} messages of the history ({tokens} tokens)")

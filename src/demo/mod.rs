@@ -60,6 +60,7 @@ fn write_new(path: &Path, text: &str) -> io::Result<()> {
 pub fn replies() -> Vec<(Vec<&'static str>, &'static str)> {
     vec![
         (vec!["cache", "off-by-one"], include_str!("replies/cache.md")),
+        (vec!["@codebase"], include_str!("replies/codebase.md")),
         (vec!["json"], include_str!("replies/json.md")),
         (vec!["how"], include_str!("replies/explain.md")),
     ]
@@ -131,6 +132,18 @@ mod tests {
         let message = FIRST_MESSAGE.to_lowercase();
         let found = replies().into_iter().position(|(words, _)| words.iter().all(|word| message.contains(word)));
         assert_eq!(found, Some(0));
+    }
+
+    #[test]
+    fn every_citation_of_a_reply_is_in_the_sample() {
+        let (_, reply) = replies().swap_remove(1);
+        let spans = reply.split('`').skip(1).step_by(2);
+        let cited: Vec<(&str, &str)> = spans.filter_map(|span| span.rsplit_once(':')).collect();
+        assert!(cited.len() >= 4);
+        for (path, lines) in cited {
+            let last: usize = lines.rsplit('-').next().unwrap().parse().unwrap();
+            assert!(text_of(path).is_some_and(|text| text.lines().count() >= last), "{path}:{lines}");
+        }
     }
 
     #[test]

@@ -5,14 +5,17 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
+use crate::config::More;
 use crate::context::Mode;
 
 mod bench;
+mod papers;
 
 pub use bench::{
     BenchArgs, BenchCommand, BuildRefactorArgs, CompareBenchArgs, ContextBenchArgs, EditsBenchArgs, ExercisesBenchArgs,
     GradeRefactorArgs, MapBenchArgs, QuestionBenchArgs, RefactorCommand, RunBenchArgs, RunRefactorArgs,
 };
+pub use papers::{CompletionsArgs, ManArgs, VersionArgs};
 
 /// How a map is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -278,12 +281,33 @@ pub struct AskArgs {
     /// How the question is meant [default: ask]
     #[arg(long, value_enum, value_name = "MODE")]
     pub mode: Option<AskMode>,
+    /// Whether the model may look up more of the repository after @codebase in the message; by the settings, where ask is a no
+    #[arg(long, value_enum, value_name = "WHEN")]
+    pub codebase_more: Option<MoreArg>,
     /// Print the request as it would be sent, and send nothing; needs no provider
     #[arg(long)]
     pub show_prompt: bool,
     /// Print events as JSON lines
     #[arg(long)]
     pub json: bool,
+}
+
+/// `--codebase-more`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MoreArg {
+    /// It may, as often as the settings say
+    Always,
+    /// It may not
+    Never,
+}
+
+impl From<MoreArg> for More {
+    fn from(arg: MoreArg) -> Self {
+        match arg {
+            MoreArg::Always => Self::Always,
+            MoreArg::Never => Self::Never,
+        }
+    }
 }
 
 /// `rhumb edit`
@@ -318,6 +342,9 @@ pub struct EditArgs {
     /// Have this model write what was planned [env: RHUMB_EDITOR_MODEL]
     #[arg(long, value_name = "NAME")]
     pub editor_model: Option<String>,
+    /// Whether the model may look up more of the repository after @codebase in the message; by the settings, where ask is a no
+    #[arg(long, value_enum, value_name = "WHEN")]
+    pub codebase_more: Option<MoreArg>,
     /// Write without asking
     #[arg(long)]
     pub yes: bool,

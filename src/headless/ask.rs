@@ -12,7 +12,7 @@ use crate::workspace::Root;
 /// # Errors
 /// No provider, a request that does not fit, an error of the provider, or an incomplete answer.
 pub fn ask(root: &Root, settings: Settings, args: AskArgs) -> Result<u8, UserError> {
-    let AskArgs { message, message_file, with_output, files, read, mode, show_prompt, json } = args;
+    let AskArgs { message, message_file, with_output, files, read, mode, codebase_more, show_prompt, json } = args;
     let asked = EditArgs {
         message,
         message_file,
@@ -20,6 +20,7 @@ pub fn ask(root: &Root, settings: Settings, args: AskArgs) -> Result<u8, UserErr
         files,
         read,
         mode: Some(mode.map_or(Mode::Ask, Mode::from)),
+        codebase_more,
         show_prompt,
         json,
         plan_only: true,

@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::args::EditArgs;
+use super::codebase::{Codebase, exchange};
 use super::commit::Writing;
 use super::named::with_named;
 use super::out::Out;
@@ -23,7 +24,7 @@ use super::undo::{journal_of, tell_recovered};
 use super::verify::{Verifier, with_flags};
 use super::with_output::with_output;
 use super::{advise, complain, path_under, print, read_input};
-use crate::config::Settings;
+use crate::config::{More, Settings};
 use crate::context::{self, Message, Mode, Role};
 use crate::edit::{self, FormatChoice, Proposal, Status};
 use crate::error::{ErrorKind, UserError};
@@ -52,7 +53,7 @@ pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, User
     notes.iter().for_each(|note| advise(&note.message, &note.hint));
     let asked = with_output(&message, args, &outfit)?;
     if args.show_prompt {
-        return show_prompt(root, &outfit, args, asked);
+        return show_prompt(root, &outfit, args, (&message, asked));
     }
     let line = match &args.recite {
         Some(file) => reciting(file)?,
@@ -66,7 +67,7 @@ pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, User
         tell_recovered(root, journal_of(root, &outfit.settings).as_ref());
     }
     let store = if args.keep_nothing { None } else { map_store(root) };
-    let survey = surveyed(root, true, store.as_ref());
+    let survey = Arc::new(surveyed(root, true, store.as_ref()));
     let mut files = chat_files(root, args, &outfit.settings.reference_files());
     let asked = with_named(root, &outfit, (&survey, &line.facts), &mut files, asked);
     let out = Out { json: args.json, prompts: args.dry_run };
@@ -75,8 +76,11 @@ pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, User
         Mode::Architect => editor_line(&outfit, &line, args.editor_model.as_deref()),
         _ => (line.clone(), None),
     };
+    let mut codebase = Codebase::new(root, &outfit, &survey, &line.facts);
+    (codebase.more, codebase.line) = (args.codebase_more.map(More::from), Some(&line));
     let mut desk = Desk {
         mode,
+        codebase,
         root,
         outfit: &outfit,
         line: &line,
@@ -87,7 +91,7 @@ pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, User
         ledger: RefCell::default(),
         doubtful: Cell::new(false),
     };
-    let reply = desk.ask(&[], &asked)?;
+    let reply = desk.answered(&message, &asked)?;
     let (asked, reply) = match mode {
         Mode::Architect if !args.plan_only => {
             (desk.line, desk.mode) = (&editor, Mode::Editor);
@@ -116,6 +120,7 @@ struct Desk<'a> {
     mode: Mode,
     survey: &'a Survey,
     files: RefCell<Vec<ChatFile>>,
+    codebase: Codebase<'a>,
     out: &'a Out,
     /// What was said of requests whose edits are written.
     history: RefCell<Vec<Message>>,
@@ -180,6 +185,19 @@ pub(super) fn chat_files(root: &Root, args: &EditArgs, reference: &[String]) -> 
 }
 
 impl Desk<'_> {
+    /// The answer to a message, with what that asks of the whole repository, and with more of it where the model may ask for that.
+    fn answered(&self, message: &str, asked: &str) -> Result<String, UserError> {
+        let chat: Vec<String> = self.files.borrow().iter().map(|file| file.path.clone()).collect();
+        self.codebase.look_up(message, self.mode, &chat, self.out)?;
+        let mut reply = self.ask(&[], asked)?;
+        let mut said = exchange(asked, &reply).to_vec();
+        while let Some(next) = self.codebase.more(&reply, &chat, self.out)? {
+            reply = self.ask(&said, &next)?;
+            said.extend(exchange(&next, &reply));
+        }
+        Ok(reply)
+    }
+
     /// The proposal of a reply to `message`, after the model was asked again about what found no place, as often as the settings
     /// allow. A round that fails is told; what was found before it stands.
     fn mended(&self, message: &str, reply: String) -> Result<Proposal, UserError> {
@@ -225,6 +243,7 @@ impl Desk<'_> {
             draft: message.to_owned(),
             ..ContextOrder::default()
         };
+        let order = self.codebase.with(order);
         let sheet = Sheet::new(root, outfit, survey, &line.facts);
         let compose = |limit: Option<usize>| -> BoxFuture<'_, Result<ContextView, Failure>> {
             let view = sheet.composed(&order, limit);
@@ -293,7 +312,9 @@ impl Desk<'_> {
 
     /// What may still be spent.
     fn allowance(&self) -> Option<Dollars> {
-        self.outfit.settings.spending_cap.map(|cap| cap.over(self.ledger.borrow().session().known))
+        let spent = |ledger: &RefCell<Ledger>| ledger.borrow().session().known;
+        let cap = self.outfit.settings.spending_cap?;
+        Some(cap.over(spent(&self.ledger)).over(spent(&self.codebase.ledger)))
     }
 }
 

@@ -13,11 +13,14 @@ mod bench_refactor;
 mod bench_report;
 mod bench_run;
 mod bench_turn;
+mod codebase;
 mod commit;
+mod completions;
 mod config;
 mod doctor;
 mod edit;
 mod index;
+mod man;
 mod map;
 mod models;
 mod models_refresh;
@@ -35,21 +38,24 @@ mod survey;
 mod trust;
 mod undo;
 mod verify;
+mod version;
 mod with_output;
 
 use std::io::{IsTerminal as _, Write as _};
 
 pub use apply::apply;
 pub use args::{
-    ApplyArgs, AskArgs, AskMode, BenchArgs, ConfigArgs, DoctorArgs, EditArgs, FormatArg, IndexArgs, MapArgs,
-    ModelsArgs, SearchArgs, SessionsArgs, SessionsCommand, StyleArg, TrustArgs,
+    ApplyArgs, AskArgs, AskMode, BenchArgs, CompletionsArgs, ConfigArgs, DoctorArgs, EditArgs, FormatArg, IndexArgs,
+    ManArgs, MapArgs, ModelsArgs, SearchArgs, SessionsArgs, SessionsCommand, StyleArg, TrustArgs, VersionArgs,
 };
 pub use ask::ask;
 pub use bench::bench;
+pub use completions::completions;
 pub use config::{config, config_files};
 pub use doctor::doctor;
 pub use edit::edit;
 pub use index::index_command;
+pub use man::man;
 pub use map::map;
 pub use models::models;
 pub use names::path_under;
@@ -58,6 +64,7 @@ pub use search::search;
 pub use sessions::sessions;
 pub use trust::trust;
 pub use undo::undo;
+pub use version::version;
 
 use crate::error::{ErrorKind, UserError};
 use crate::text::sanitize;
@@ -76,7 +83,10 @@ fn advise(message: &str, hint: &str) {
 
 /// Prints to standard output: byte for byte into a pipe or file, so that a diff stays a patch; on a terminal with whatever
 /// could drive it made visible. A closed pipe (`| head`) ends the printing, not the program.
-fn print(text: &str) -> Result<(), UserError> {
+///
+/// # Errors
+/// Standard output cannot be written, for any other reason.
+pub fn print(text: &str) -> Result<(), UserError> {
     let mut out = std::io::stdout().lock();
     let text = if out.is_terminal() { sanitize::visible(text) } else { text.into() };
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

@@ -1,10 +1,14 @@
 //! `rhumb edit --show-prompt`: the request as it would be sent. And how `rhumb edit` puts requests together.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::args::EditArgs;
+use super::codebase::Codebase;
 use super::edit::{UNREADABLE, chat_files};
 use super::named::with_named;
+use super::out::Out;
 use super::survey::surveyed;
 use super::{advise, print, print_json};
 use crate::context::{Chunk, Message, Prompt, Window};
@@ -54,13 +58,21 @@ impl<'a> Sheet<'a> {
 ///
 /// # Errors
 /// Standard output is not to be had.
-pub(super) fn show_prompt(root: &Root, outfit: &Outfit, args: &EditArgs, message: String) -> Result<u8, UserError> {
-    let survey = surveyed(root, true, map_store(root).as_ref());
+pub(super) fn show_prompt(
+    root: &Root,
+    outfit: &Outfit,
+    args: &EditArgs,
+    (message, asked): (&str, String),
+) -> Result<u8, UserError> {
+    let survey = Arc::new(surveyed(root, true, map_store(root).as_ref()));
     let settings = &outfit.settings;
     let model = facts(outfit);
     let mut files = chat_files(root, args, &settings.reference_files());
-    let draft = with_named(root, outfit, (&survey, &model), &mut files, message);
-    let order = ContextOrder { files, draft, mode: args.mode(), ..ContextOrder::default() };
+    let codebase = Codebase::new(root, outfit, &survey, &model);
+    let draft = with_named(root, outfit, (&survey, &model), &mut files, asked);
+    let chat: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
+    codebase.look_up(message, args.mode(), &chat, &Out { json: false, prompts: false })?;
+    let order = codebase.with(ContextOrder { files, draft, mode: args.mode(), ..ContextOrder::default() });
     let view = Sheet::new(root, outfit, &survey, &model).composed(&order, None);
     if args.json {
         print_json(&prompt_json(&view.prompt))?

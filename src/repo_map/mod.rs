@@ -40,7 +40,7 @@ pub use graph::{MapStats, Symbol, TagGraph};
 pub use growth::Growth;
 pub use history::{History, Past, PastCommit};
 pub use imports::Modules;
-pub use index::{IndexFile, MapIndex, RecordAt, Segment, SegmentBuilder};
+pub use index::{Entry, IndexFile, MapIndex, RecordAt, Segment, SegmentBuilder};
 pub(crate) use neighbourhood::meant;
 pub use neighbourhood::{FileUses, Neighbourhood};
 pub(crate) use path::is_aside;

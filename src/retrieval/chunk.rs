@@ -280,7 +280,7 @@ impl Piece {
             // An outline goes on behind its last own line, with members.
             let inner = definition.filter(|definition| has_members(definition.kind));
             let end = next.or(inner.map(|of| of.end_line.min(owners.len() as u32))).unwrap_or(last).max(last);
-            let members = if inner.is_some() { members(said, end, outline, owners) } else { Vec::new() };
+            let members = if inner.is_some() { members(self.owner, said, end, outline, owners) } else { Vec::new() };
             let mut shown: Vec<u32> = said.iter().map(|line| line + 1).chain(members.iter().copied()).collect();
             shown.sort_unstable();
             chunks.push(CodeChunk {
@@ -304,13 +304,15 @@ impl Piece {
 }
 
 /// The lines (1-based) that name what stands in the gaps between those lines (from 0) of a definition, and behind them before `end`.
-fn members(said: &[u32], end: u32, outline: &[Outlined<'_>], owners: &[Option<u32>]) -> Vec<u32> {
+/// The definition, which may have been given lines before its own, is no member of itself.
+fn members(of: Option<u32>, said: &[u32], end: u32, outline: &[Outlined<'_>], owners: &[Option<u32>]) -> Vec<u32> {
     let mut members = Vec::new();
     let ends = said.iter().skip(1).copied().chain([end]);
     for (&own, end) in said.iter().zip(ends) {
         let mut at = own + 1;
         while at < end {
-            let owner = owners.get(at as usize).copied().flatten().and_then(|owner| outline.get(owner as usize));
+            let number = owners.get(at as usize).copied().flatten().filter(|&owner| Some(owner) != of);
+            let owner = number.and_then(|owner| outline.get(owner as usize));
             let line = owner.map_or(0, |member| member.line);
             if owners.get(at as usize) != owners.get(own as usize) && (at + 1..=end).contains(&line) {
                 members.push(line);

@@ -222,7 +222,8 @@ fn shows(passage: &Passage, path: &str, line: u32) -> bool {
     &*passage.path == path && passage.lines.iter().any(|range| range.contains(&line))
 }
 
-fn related_text(related: &[Related]) -> String {
+/// What is related, a line each, below what it is.
+pub fn related_text(related: &[Related]) -> String {
     let lines: String = related.iter().map(|related| format!("{related}\n")).collect();
     format!("{RELATED_HEADING}\n{lines}")
 }

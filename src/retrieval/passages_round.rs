@@ -172,9 +172,7 @@ impl Group {
                 let _ = writeln!(text, "{:>width$}  …", "");
             }
             before = number;
-            let numbered = format!("{number:>width$}  {}", self.file.line(number));
-            text.push_str(numbered.trim_end());
-            text.push('\n');
+            text.push_str(&numbered(number, self.file.line(number), end));
         }
         if self.omitted > 0 {
             let lines = if self.omitted == 1 { "line" } else { "lines" };
@@ -208,4 +206,11 @@ pub(super) fn hash(file: &SourceFile, lines: &[RangeInclusive<u32>]) -> u64 {
         hash.update(b"\n");
     }
     hash.digest()
+}
+
+/// A line with its number, as wide as `last`, the number of the last of its passage.
+pub fn numbered(number: u32, line: &str, last: u32) -> String {
+    let width = last.max(1).ilog10() as usize + 1;
+    let text = format!("{number:>width$}  {line}");
+    format!("{}\n", text.trim_end())
 }

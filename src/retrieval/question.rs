@@ -38,6 +38,43 @@ impl Question {
     pub fn shape(&self) -> Shape {
         shape(&self.text)
     }
+
+    /// The parts of the name that it is, `Router` and `nest` of `Router::nest`; none where it is no name.
+    pub(super) fn parts(&self) -> impl Iterator<Item = &str> {
+        let name = if self.shape() == Shape::Symbol { self.text.as_str() } else { "" };
+        name.split(|c| !is_of_a_name(c)).filter(|part| !part.is_empty())
+    }
+
+    /// What a definition has to be called, letter for letter, to be what is asked for: the last part of a name, and in a
+    /// sentence each word that is written as code, or with a capital.
+    pub(super) fn names(&self) -> Vec<&str> {
+        if self.shape() == Shape::Sentence {
+            written_as_names(&self.text)
+        } else {
+            self.parts().last().into_iter().collect()
+        }
+    }
+}
+
+fn is_of_a_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '$')
+}
+
+fn written_as_names(text: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    let mut at = 0;
+    for word in text.split(|c| !is_of_a_name(c)) {
+        let (before, after) = (&text[..at], &text[at + word.len()..]);
+        let as_code = before.ends_with(['`', '.', ':', '#']) || after.starts_with(['`', '(', '.', ':']);
+        // A sentence ends as a member is asked for: what follows tells them apart.
+        let joined = after.trim_start_matches(['.', ':']).starts_with(is_of_a_name) || !after.starts_with(['.', ':']);
+        let is_name = word.contains(|c: char| c.is_uppercase() || c == '_') || (as_code && joined);
+        if is_name && word.contains(char::is_alphabetic) && !names.contains(&word) {
+            names.push(word);
+        }
+        at += word.len() + after.chars().next().map_or(0, char::len_utf8);
+    }
+    names
 }
 
 /// A name as code writes it, with what may stand around it: `Type::name`, `object.name`, `name()`.
@@ -60,6 +97,21 @@ fn shape(text: &str) -> Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_names_of_a_question_are_what_it_is_or_what_is_written_as_code() {
+        for (text, names) in [
+            ("Router::nest", vec!["nest"]),
+            ("how does Router relate to MethodRouter?", vec!["Router", "MethodRouter"]),
+            ("where is `walk` called by read_all, and run()?", vec!["walk", "read_all", "run"]),
+            ("what does self.depth.mark do.", vec!["self", "depth", "mark"]),
+            ("how is the tide read: by whom.", vec![]),
+            ("src/Tide.rs", vec![]),
+            ("Größe é(", vec!["Größe", "é"]),
+        ] {
+            assert_eq!(Question::new(text, 1).names(), names, "{text}");
+        }
+    }
 
     #[test]
     fn names_paths_and_sentences_are_told_apart() {

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::hit::Hit;
-use super::question::{Question, Shape};
+use super::question::Question;
 use super::weights::SearchWeights;
 use crate::lexical::Passage;
 use crate::repo_map::{MapRequest, Ranking, TagGraph, is_test};
@@ -15,7 +15,7 @@ const FILES_PER_HIT: usize = 3;
 const MOST_OF_A_FILE: usize = 8;
 /// What a passage counts for that has none of the words, beside the best of its file.
 const SILENT: f64 = 0.1;
-/// What being the definition of the name that was asked for is worth, in best passages of the file.
+/// What being the definition of a name that was asked for is worth, in best passages of the file.
 const DEFINES: f64 = 2.0;
 
 /// The best passages for a question, best first; none where nothing speaks of it.
@@ -29,7 +29,7 @@ pub fn search(graph: &Arc<TagGraph>, question: &Question, weights: &SearchWeight
     files.retain(|(_, share)| *share > 0.0);
     files.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     files.truncate(question.limit.saturating_mul(FILES_PER_HIT).max(1));
-    let named = asked_names(question);
+    let named = question.names();
     let mut hits: Vec<Hit> = files.iter().flat_map(|&file| of_file(&ranking, file, &named, weights)).collect();
     hits.sort_by(best_first);
     hits.truncate(question.limit);
@@ -40,22 +40,13 @@ pub fn search(graph: &Arc<TagGraph>, question: &Question, weights: &SearchWeight
 pub(super) fn request(question: &Question) -> MapRequest {
     MapRequest {
         message: question.text.clone(),
-        mentioned_idents: asked_names(question).into_iter().chain(question.hints.iter().cloned()).collect(),
+        mentioned_idents: question.parts().map(str::to_owned).chain(question.hints.iter().cloned()).collect(),
         ..MapRequest::default()
     }
 }
 
-/// The name that the question is; none where it is a sentence.
-fn asked_names(question: &Question) -> Vec<String> {
-    if question.shape() != Shape::Symbol {
-        return Vec::new();
-    }
-    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
-    question.text.split(|c| !is_part(c)).filter(|part| !part.is_empty()).map(str::to_owned).collect()
-}
-
 /// What a file puts forward, best first.
-fn of_file(ranking: &Ranking, (file, share): (u32, f64), named: &[String], weights: &SearchWeights) -> Vec<Hit> {
+fn of_file(ranking: &Ranking, (file, share): (u32, f64), named: &[&str], weights: &SearchWeights) -> Vec<Hit> {
     let Some(terms) = ranking.index().record(file).map(|record| record.terms()) else { return Vec::new() };
     let scored = ranking.relevance.files.get(file as usize).map_or(&[][..], |relevance| &relevance.passages);
     let best = scored.iter().map(|passage| passage.1).fold(f64::MIN_POSITIVE, f64::max);
@@ -72,7 +63,7 @@ fn of_file(ranking: &Ranking, (file, share): (u32, f64), named: &[String], weigh
         let entry = passage.definition.and_then(|definition| ranking.index().definition(file, definition));
         let is_first = passage.definition != seen;
         seen = passage.definition;
-        let defines = is_first && entry.is_some_and(|entry| named.last().is_some_and(|name| entry.name() == name));
+        let defines = is_first && entry.is_some_and(|entry| named.contains(&entry.name()));
         let is_test = !ranking.scores.asks_for_tests && entry.is_some_and(is_test);
         let score = score + if defines { DEFINES } else { 0.0 };
         passages.push((passage, if is_test { score * weights.test } else { score }));

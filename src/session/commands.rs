@@ -15,6 +15,8 @@ impl Session {
         match command {
             Command::Add { names, read_only } => return self.add_files(&names, read_only),
             Command::Drop(names) => return self.drop_files(&names),
+            Command::Codebase(question) => return self.ask_codebase(&question),
+            Command::Passages(choice) => return self.choose_passages(choice),
             Command::List => self.list_files(),
             Command::AllReadOnly => return self.make_all_read_only(),
             Command::Tokens => self.tell_tokens(),
@@ -70,6 +72,7 @@ impl Session {
             // The face's own: they are about the screen, the terminal or the program itself.
             Command::Help
             | Command::Map
+            | Command::Search(_)
             | Command::Copy
             | Command::Editor(_)
             | Command::Theme(_)

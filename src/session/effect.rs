@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use crate::context::{FoundComment, Image, Message, Mode, Prompt};
+use crate::context::{FoundComment, Image, Message, Mode, PassagePlace, Prompt};
 use crate::edit::Proposal;
 use crate::llm::{Completion, LocalServer};
 use crate::models::{Api, Dollars, Model};
 use crate::repo_map::{Refresh, RepoMap, TagGraph};
+use crate::retrieval::Related;
 use crate::workspace::Direction;
 
 use super::asking::AskEvent;
 use super::chat_files::ChatFile;
 use super::choosing::Choices;
+use super::codebase::{CodebaseOrder, CodebaseReport};
 use super::commits::{CommitOrder, GitOrder, GitReport};
 use super::fetching::{FetchOrder, FetchReport};
 use super::indexing::{IndexCommand, IndexReport};
@@ -40,6 +42,12 @@ pub struct ContextOrder {
     pub history: Vec<Message>,
     /// What was said of this request before, where its answer has to be mended; else what was shared for it.
     pub exchange: Vec<Message>,
+    /// Passages of the repository that belong to the conversation.
+    pub passages: Vec<PassagePlace>,
+    /// What is one reference away from those of the message.
+    pub related: Vec<Related>,
+    /// Whether the message asks the whole repository; then, whether the model may ask for more.
+    pub codebase: Option<bool>,
     /// The message being written or sent.
     pub draft: String,
     /// The beginning of the answer that is there already and is to be gone on with; empty for none.
@@ -144,6 +152,8 @@ pub enum Effect {
     UseModel(String),
     /// Tell somebody who looks elsewhere, by the command of the settings.
     Notify(String),
+    /// Search the repository for passages.
+    Codebase(CodebaseOrder),
     /// Find something out about what a message or an answer names.
     Mention(MentionOrder),
     /// Look something up.
@@ -318,6 +328,8 @@ pub enum Report {
     PromptText(String),
     /// What the repository defines, where.
     Symbols(Arc<TagGraph>),
+    /// Of a search for passages.
+    Codebase(CodebaseReport),
     /// About what a message or an answer names.
     Mention(MentionReport),
     /// What was looked up.

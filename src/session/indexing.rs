@@ -93,6 +93,11 @@ pub enum IndexState {
 }
 
 impl IndexState {
+    /// Whether it is under way, though it may rest.
+    pub const fn is_made(&self) -> bool {
+        matches!(self, Self::Running(..) | Self::Paused(..))
+    }
+
     /// How it is in a few words, for the status line; `None` when there is nothing to watch.
     pub fn words(&self) -> Option<String> {
         let percent = |done: usize, total: usize| done.min(total) * 100 / total.max(1);

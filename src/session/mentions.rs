@@ -11,7 +11,7 @@ use super::state::Session;
 use super::transcript::{Entry, Level};
 use super::turn::Turn;
 use super::writing::count;
-use crate::context::{KnownFiles, Mode, at_meaning, ats, mentioned_paths, mentions, prose};
+use crate::context::{CODEBASE, KnownFiles, Mode, at_meaning, ats, mentioned_paths, mentions, prose};
 use crate::workspace::is_secret_name;
 
 /// So many files are added without a question at most: more of them are a pasted log and not a wish.
@@ -301,7 +301,8 @@ impl Session {
         let Some(turn) = self.turn.as_ref().filter(|turn| !matches!(turn.mode, Mode::Editor | Mode::Help)) else {
             return Vec::new();
         };
-        let names = ats(&turn.message).into_iter().map(|at| at.name);
+        // What is to be searched for is known by now.
+        let names = ats(&turn.message).into_iter().map(|at| at.name).filter(|name| name != CODEBASE);
         names.filter(|name| self.may_mean_something(name)).collect()
     }
 

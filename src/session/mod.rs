@@ -6,14 +6,16 @@
 //! ```text
 //! start state transcript effect   what it starts with, what is known, what was said, what is to be done and what came of it
 //! command commands custom line    the table of slash commands, what each does, commands from the user's files, a line as typed
-//! sending turn asking going_on    a message from the composer to the end of its answer
+//! sending ordering turn asking …  a message from the composer to the end of its answer
 //! queue doubt question            what waits: for the model, for a second Enter, for an answer of the developer
 //! modes architect finding who     how a message is meant, and which model it goes to
 //! chat_files mentions fetching    what goes along: files, what is named, pages and pictures
 //! rounds writing decided commits  from a proposal to files and commits
 //! processes verifying suggesting  commands, checks of what was written, commands that the model suggests
+//! codebase                        questions about the whole repository, and the passages that stay
 //! watching                        comments for the model in files
 //! keeping                         sessions on disk: resuming, branching, exporting
+//! citing                          which places of the repository answers name, and whether they are there
 //! folding spending choosing …     summaries, money, models and other choices
 //! runner                          carries the effects out: the one place that joins the rooms of the world
 //! ```
@@ -22,6 +24,8 @@ mod architect;
 mod asking;
 mod chat_files;
 mod choosing;
+mod citing;
+mod codebase;
 mod command;
 mod commands;
 mod commits;
@@ -41,6 +45,7 @@ mod looking;
 mod map_choices;
 mod mentions;
 mod modes;
+mod ordering;
 mod processes;
 mod question;
 mod queue;
@@ -68,6 +73,10 @@ pub use architect::Plan;
 pub use asking::{AskEvent, Spent};
 pub use chat_files::ChatFile;
 pub use choosing::{Choices, Chosen};
+pub use citing::Citing;
+pub use codebase::{
+    Codebase, CodebaseOrder, CodebaseReport, FoundPassages, PassageChoice, Sought, WantsMore, found_message,
+};
 pub use command::{
     Argument, COMMANDS, Candidate, Candidates, Command, CommandError, CommandInfo, Group, Place, Slot, Word,
     find_command, folder_of, parse_command, place,

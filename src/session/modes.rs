@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::architect::Plan;
+use super::codebase::Sought;
 use super::effect::{ContextOrder, Effect};
 use super::finding::Search;
 use super::mentions::{Attachment, MentionOrder};
@@ -12,6 +13,7 @@ use super::state::Session;
 use super::transcript::{self, Entry, Level};
 use super::turn::Turn;
 use super::who::Who;
+use crate::config::More;
 use crate::context::Mode;
 
 /// What the settings say of modes, and of files that somebody names.
@@ -21,6 +23,10 @@ pub struct ModeRules {
     pub add_mentions: Option<bool>,
     /// Whether a plan is carried out without a look at it.
     pub accept_plan: bool,
+    /// What happens when the model asks for more of the repository.
+    pub more: More,
+    /// How often it may, for one question.
+    pub more_rounds: usize,
 }
 
 /// What waits between a message and its turn, or between an answer and the next message.
@@ -91,7 +97,7 @@ impl Session {
             self.enqueue(message.to_owned(), mode);
             return (true, Vec::new());
         }
-        if !self.may_send(message) {
+        if self.asks_nothing(message) || !self.may_send(message) {
             return (false, Vec::new());
         }
         self.withdraw_offers();
@@ -117,10 +123,12 @@ impl Session {
     /// Sends a message that nothing stands in the way of.
     pub(super) fn begin_message(&mut self, message: &str, mode: Mode) -> Vec<Effect> {
         self.rounds = Rounds::default();
+        self.codebase.begin();
         self.draft.clear();
         self.waiting.search = (mode == Mode::Context).then(|| Search::new(message));
         self.transcript.push(Entry::User { text: message.to_owned(), mode, answered: false });
-        let turn = Turn::new(self.next_turn(), message.to_owned()).in_mode(mode);
+        let sought = Self::question_in(message, mode).map(Sought::Question);
+        let turn = Turn::new(self.next_turn(), message.to_owned()).in_mode(mode).seeking(sought);
         self.begin_turn(turn)
     }
 
@@ -130,8 +138,12 @@ impl Session {
         if self.waits_for_files() { Vec::new() } else { self.launch() }
     }
 
-    /// Sends the running turn on its way. What it names with an `@` is looked up first.
+    /// Sends the running turn on its way. What it asks of the whole repository is searched for
+    /// first, and what it names with an `@` is looked up.
     pub(super) fn launch(&mut self) -> Vec<Effect> {
+        if let Some(search) = self.seek() {
+            return vec![search];
+        }
         let names = self.names_to_look_up();
         let chat = self.files.iter().map(|file| file.path.clone()).collect();
         match &mut self.turn {
@@ -153,6 +165,7 @@ impl Session {
             draft.push_str(&attachment.text);
         }
         let order = ContextOrder { draft, ..self.order(turn.number) };
+        let order = self.with_codebase(order, turn);
         vec![Effect::Ask(Box::new(self.in_mode(order, turn.mode)))]
     }
 
@@ -164,8 +177,12 @@ impl Session {
             Mode::Editor => {
                 order.who = Who::Editor(self.editor_model.clone());
                 order.history.clear();
+                order.passages.clear();
             }
-            Mode::Help => order.history = transcript::help_history(&self.transcript),
+            Mode::Help => {
+                order.history = transcript::help_history(&self.transcript);
+                order.passages.clear();
+            }
             Mode::Context => {
                 let shown = self.waiting.search.as_ref().map(Search::files).unwrap_or_default();
                 let new = |file: &super::ChatFile| order.files.iter().all(|known| known.path != file.path);
@@ -201,6 +218,9 @@ impl Session {
         if !turn.mode.edits() && !turn.edits.is_empty() {
             let text = format!("The answer holds edits, and in {} mode none are proposed.", turn.mode);
             self.tell(Level::Info, text, "/review takes them into review.");
+        }
+        if let Some(effects) = self.wants_more(&reply, turn) {
+            return effects;
         }
         match turn.mode {
             Mode::Code => {

@@ -4,6 +4,7 @@
 //! taken with Alt and its letter, or after Enter on an empty composer with the letter alone.
 
 use super::architect::Plan;
+use super::codebase::WantsMore;
 use super::effect::Effect;
 use super::keeping::KeepQuestion;
 use super::mentions::Wanted;
@@ -58,6 +59,8 @@ pub enum Subject {
         /// The task.
         message: String,
     },
+    /// What an answer asks for of the repository.
+    More(WantsMore),
     /// A plan, to be carried out or not.
     Plan(Plan),
     /// Sessions that are kept, and files that are written of them.
@@ -71,7 +74,7 @@ pub enum Subject {
 impl Subject {
     /// Whether the last answer raised it, so that another message settles it.
     pub(super) fn is_of_an_answer(&self) -> bool {
-        matches!(self, Self::Wanted(_) | Self::Needed { .. } | Self::Plan(_))
+        matches!(self, Self::Wanted(_) | Self::Needed { .. } | Self::Plan(_) | Self::More(_))
     }
 }
 
@@ -131,6 +134,7 @@ impl Session {
             }
             Subject::Wanted(wanted) => self.answer_wanted(key, question, wanted),
             Subject::Needed { files, message } => self.answer_needed(key, question, &files, &message),
+            Subject::More(more) => self.answer_more(key, question, more),
             Subject::Plan(plan) => self.answer_plan(key, question, plan),
             Subject::Keeping(question) => self.answer_on_keeping(question, key),
             Subject::Index => self.answer_on_index(key),

@@ -144,15 +144,21 @@ impl Session {
     pub(super) fn send_again(&mut self, message: String, request: String) -> Vec<Effect> {
         let (round, of) = self.rounds.next(self.edit_rounds);
         // What the developer is typing meanwhile stays in the composer.
-        let mut order = ContextOrder { draft: message.clone(), ..self.next_order() };
+        let number = self.next_turn();
+        let order = self.round_order(number, message.clone());
+        self.transcript.push(Entry::Again { text: message.clone(), round, of, answered: false });
+        self.begin(Turn::again(order.generation, message, request).in_mode(order.mode));
+        vec![Effect::Ask(Box::new(order))]
+    }
+
+    /// The order for one more round of the same request, with that message.
+    pub(super) fn round_order(&self, number: u64, message: String) -> ContextOrder {
+        let mut order = ContextOrder { draft: message, ..self.order(number) };
         // The files are as they were for the request, so they stand before all that was said of it.
         order.history.append(&mut order.exchange);
         let earlier = order.history.len().saturating_sub(transcript::exchange(&self.transcript));
         order.exchange = order.history.split_off(earlier);
-        let order = self.in_round(order);
-        self.transcript.push(Entry::Again { text: message.clone(), round, of, answered: false });
-        self.begin(Turn::again(order.generation, message, request).in_mode(order.mode));
-        vec![Effect::Ask(Box::new(order))]
+        self.in_round(order)
     }
 
     /// Remembers what was said of hunks that leave the review with a write, as far as the model should hear of it.

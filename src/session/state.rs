@@ -6,9 +6,10 @@ use std::sync::Arc;
 use super::asking::Spent;
 use super::chat_files::ChatFile;
 use super::choosing::Choices;
+use super::codebase::Codebase;
 use super::commits::Commits;
 use super::decided::Decided;
-use super::effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report};
+use super::effect::{Clip, ContextView, Effect, Failure, Report};
 use super::fetching::Outside;
 use super::folding::{Folded, Folding};
 use super::indexing::IndexState;
@@ -23,7 +24,6 @@ use super::rounds::Rounds;
 use super::transcript::{Answer, AnswerState, Entry, Level};
 use super::turn::Turn;
 use super::watching::Watching;
-use super::who::Who;
 use crate::context::{Mode, Said};
 use crate::llm::LocalServer;
 use crate::models::{Dollars, Ledger, Model};
@@ -92,6 +92,8 @@ pub struct Session {
     pub to_read: Option<(String, String)>,
     /// Commits under way, and how they are made.
     pub commits: Commits,
+    /// What was found of the repository for this conversation.
+    pub codebase: Codebase,
     /// The turn that runs, if one does.
     pub turn: Option<Turn>,
     /// The proposals under review.
@@ -207,6 +209,7 @@ impl Session {
             asks_now: false,
             to_read: None,
             commits: Commits::default(),
+            codebase: Codebase::default(),
             turn: None,
             review: Review::default(),
             proposals: 0,
@@ -273,37 +276,6 @@ impl Session {
         self.tell(level, failure.message, failure.hint);
     }
 
-    /// The order for the next request as things stand, under that number.
-    pub(super) fn order(&self, generation: u64) -> ContextOrder {
-        let (history, exchange) = self.history_and_shared();
-        ContextOrder {
-            generation,
-            files: self.files.clone(),
-            pictures: self.outside.pictures.clone(),
-            mode: self.mode,
-            suggest: self.processes.suggestions,
-            who: Who::Main,
-            history,
-            exchange,
-            draft: self.draft.clone(),
-            partial: String::new(),
-            allowance: self.allowance(),
-            may_forget: false,
-            map_tokens: self.map_tokens,
-            map_refresh: self.map_refresh,
-            map_refreshes: self.map_refreshes,
-            pinned: self.pinned.iter().cloned().collect(),
-            banned: self.banned.iter().cloned().collect(),
-            choices: self.choices.clone(),
-        }
-    }
-
-    /// Asks for the panes to be brought up to date.
-    pub fn measure(&mut self) -> Vec<Effect> {
-        self.generation += 1;
-        vec![Effect::Measure(Box::new(self.order(self.generation)))]
-    }
-
     /// The draft changed: the map is ranked for it and its meter moves.
     pub fn draft_changed(&mut self, draft: &str) -> Vec<Effect> {
         if self.draft == draft {
@@ -330,12 +302,6 @@ impl Session {
 
     pub(super) fn draft_is_empty(&self) -> bool {
         self.draft.trim().is_empty()
-    }
-
-    /// The order for the next turn.
-    pub(super) fn next_order(&mut self) -> ContextOrder {
-        let number = self.next_turn();
-        self.order(number)
     }
 
     /// A number for the next turn.
@@ -383,6 +349,7 @@ impl Session {
     /// Leaves the conversation so far out of later requests.
     pub fn clear_history(&mut self) -> Vec<Effect> {
         self.transcript.push(Entry::Cleared);
+        self.codebase.clear();
         self.withdraw_offers();
         self.unfold();
         self.measure()
@@ -406,7 +373,10 @@ impl Session {
         match report {
             // What is passed over now would count as read.
             Report::SurveyProgress { .. } if self.stopping => {}
-            Report::SurveyProgress { done, total } => self.survey = SurveyState::Reading(done, total),
+            Report::SurveyProgress { done, total } => {
+                self.survey = SurveyState::Reading(done, total);
+                self.seeking_goes_on();
+            }
             Report::LeftOut { unread, total } => self.left_out = (unread, total),
             Report::Listed(paths) => return self.list(paths),
             Report::Surveyed { note } => {
@@ -440,6 +410,7 @@ impl Session {
             Report::Reread { path, text } => self.reread(&path, text.as_deref()),
             Report::PromptText(text) => self.clipboard = Some(self.prompt_clip(text)),
             Report::Symbols(graph) => self.symbols = Some(graph),
+            Report::Codebase(report) => return self.sought(report),
             Report::Mention(report) => return self.mention_found(report),
             Report::Looked(report) => return self.looked(report),
             Report::Indexing(report) => self.indexed(report),

@@ -1,7 +1,9 @@
 //! One turn while it runs: the message, the answer so far, and the edits that show in it.
 
+use super::codebase::Sought;
 use crate::context::Mode;
 use crate::edit::{EditStream, FormatChoice, LineKind, StreamEvent};
+use crate::retrieval::Want;
 
 /// An edit as far as it has arrived: not yet located, not decidable.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +33,12 @@ pub struct Turn {
     pub mode: Mode,
     /// What the user should know while it runs, such as a retry; empty while text arrives.
     pub status: String,
+    /// What the repository is to be searched for before it goes out.
+    pub(super) seeks: Option<Sought>,
+    /// Whether the developer asked the whole repository.
+    pub(super) asks_codebase: bool,
+    /// What the model asked for of the repository, where the turn is the answer to that.
+    pub(super) wants: Option<Vec<Want>>,
     /// The edits recognised so far.
     pub edits: Vec<StreamedEdit>,
     stream: EditStream,
@@ -47,7 +55,18 @@ impl Turn {
     pub(super) fn again(number: u64, message: String, request: String) -> Self {
         let status = "waiting for the first word".to_owned();
         let (mode, stream) = (Mode::default(), EditStream::new(FormatChoice::Auto));
-        Self { number, message, request, mode, status, edits: Vec::new(), stream }
+        let (seeks, asks_codebase, wants, edits) = (None, false, None, Vec::new());
+        Self { number, message, request, mode, status, seeks, asks_codebase, wants, edits, stream }
+    }
+
+    /// The same, with the repository searched for that before it goes out.
+    pub(super) fn seeking(self, sought: Option<Sought>) -> Self {
+        Self { asks_codebase: sought.is_some(), seeks: sought, ..self }
+    }
+
+    /// The same, as the answer to what the model asked for of the repository.
+    pub(super) fn wanting(self, wants: Vec<Want>) -> Self {
+        Self { wants: Some(wants.clone()), ..self.seeking(Some(Sought::Wants(wants))) }
     }
 
     /// The same, meant in that mode.

@@ -23,7 +23,7 @@ use super::wardrobe::Wardrobe;
 use super::widget::scroll::ListWindow;
 use crate::config::Face;
 use crate::review::HunkId;
-use crate::session::{Clip, Connection, Effect, Entry, Session, SurveyState};
+use crate::session::{Citing, Clip, Connection, Effect, Entry, Session, SurveyState};
 
 /// Something for the event loop to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -117,6 +117,10 @@ pub struct App {
     pub context: ListWindow,
     /// How it lists the chunks.
     pub context_order: ContextOrder,
+    /// Whether the passages of the repository are listed in the context pane one by one.
+    pub passages_open: bool,
+    /// What answers cite.
+    pub(super) citing: Citing,
     /// The review pane.
     pub review: ReviewPane,
     /// The space inside its frame, as last drawn.
@@ -186,6 +190,8 @@ impl App {
             map: MapPane::default(),
             context: ListWindow::default(),
             context_order: ContextOrder::default(),
+            passages_open: false,
+            citing: Citing::default(),
             review: ReviewPane::default(),
             review_inner: Rect::new(0, 0, 80, 24),
             theme,
@@ -268,7 +274,7 @@ impl App {
     /// Whether an action would do something now; the command bar leaves the others out.
     pub fn enabled(&self, action: Action) -> bool {
         match action {
-            Action::StopReading => false,
+            Action::StopReading | Action::BuildIndex | Action::PauseIndex | Action::CancelIndex => false,
             Action::ReadOn => matches!(self.session.survey, SurveyState::Partial(..)),
             Action::Escape => {
                 let session = &self.session;
@@ -288,10 +294,12 @@ impl App {
             Action::ScrollToEnd => self.chat.from_bottom > 0,
             Action::ScrollToStart | Action::SearchTranscript => false,
             Action::NextMatch | Action::PreviousMatch => self.reading.search.is_some(),
+            Action::NextLink | Action::PreviousLink => self.citing.any(),
             Action::SendQueued => self.session.turn.is_none() && !self.session.queue.waiting().is_empty(),
             Action::TakeBackQueued => !self.session.queue.waiting().is_empty(),
             // The bar is for what is wanted next; the help tells of these.
             Action::PickSymbol
+            | Action::SearchCode
             | Action::Interrupt
             | Action::HistoryBack
             | Action::HistoryForward

@@ -15,6 +15,8 @@ pub enum Hit {
     Tab(Pane),
     /// The composer.
     Composer,
+    /// A place in the code that an answer of the transcript names: the entry, and which of its citations.
+    Citation(usize, usize),
     /// A row of the overlay on top, 0-based in its list.
     Item(usize),
 }

@@ -8,6 +8,7 @@ use regex::{Regex, RegexBuilder};
 
 use super::pane::stops::{Stop, stops, text_of};
 use super::widget::input::LineInput;
+use crate::retrieval::Citation;
 use crate::session::Entry;
 
 /// A place in the transcript where the cursor can stand.
@@ -195,6 +196,8 @@ pub struct Reading {
     pub typing: Option<LineInput>,
     /// The message that is asked again when the composer is sent.
     pub rerun: Option<Rerun>,
+    /// The link under the cursor: where the cursor stood, which of the links there it is, and what it names.
+    link: Option<(Spot, usize, Citation)>,
     /// The stops that the last frame showed.
     pub(super) seen: Vec<super::pane::chat::Seen>,
 }
@@ -217,6 +220,22 @@ impl Reading {
             self.spot = nearest.map_or(self.spot, |nearest| nearest.spot);
         }
         self.seen = seen;
+    }
+
+    /// Puts the cursor on a link of a stop.
+    pub(super) fn set_link(&mut self, spot: Spot, at: usize, citation: Citation) {
+        self.link = Some((spot, at, citation));
+    }
+
+    /// Which of the links of a stop the cursor is on.
+    pub(super) fn link_at(&self, spot: Spot) -> Option<usize> {
+        self.link.as_ref().filter(|(of, ..)| self.on && *of == spot && self.spot == spot).map(|(_, at, _)| *at)
+    }
+
+    /// The link that the cursor is on, if it is in that entry.
+    pub(super) fn link_in(&self, entry: usize) -> Option<&Citation> {
+        let here = |(of, ..): &&(Spot, usize, Citation)| self.on && *of == self.spot && of.entry == entry;
+        self.link.as_ref().filter(here).map(|(.., citation)| citation)
     }
 
     /// How many lines of the stop under the cursor were out of view: above, and below.

@@ -14,7 +14,7 @@ use super::theme::Role;
 use super::widget::meter;
 use crate::context::Mode;
 use crate::models::Dollars;
-use crate::session::{Connection, SurveyState, find_command, is_command};
+use crate::session::{Connection, IndexState, SurveyState, find_command, is_command};
 use crate::text::{sanitize, width};
 
 /// What turns while something is under way, a step with each tick.
@@ -116,6 +116,7 @@ fn parts(app: &App) -> Vec<Part> {
     parts.extend((mode != Mode::Code).then(|| Part::new(8, mode.to_string(), Role::Accent)));
     parts.push(place(app));
     parts.extend(reading(app));
+    parts.extend(indexing(&session.index));
     if let Some(view) = session.view.as_ref().filter(|_| !matches!(session.survey, SurveyState::Reading(..))) {
         let prompt = &view.prompt;
         let role = meter::role(prompt.tokens as u64, prompt.window.max_input() as u64);
@@ -155,6 +156,16 @@ fn reading(app: &App) -> Option<Part> {
         SurveyState::Partial(read, total) => {
             told(1, format!("{} of {} files read", meter::grouped(read), meter::grouped(total)))
         }
+    })
+}
+
+/// How far the index of meanings is; for short without why it waits.
+fn indexing(index: &IndexState) -> Option<Part> {
+    let words = sanitize::visible_line(&index.words()?).into_owned();
+    Some(match index {
+        IndexState::Running(_, _, None) => Part::new(8, words, Role::Muted),
+        IndexState::Running(..) => Part::new(6, words, Role::Warning).or([(8, "index waits".to_owned())]),
+        _ => Part::new(6, words, Role::Warning).or([(8, "index paused".to_owned())]),
     })
 }
 

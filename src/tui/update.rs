@@ -29,6 +29,7 @@ impl App {
         self.settle();
         self.tell_unseen();
         tasks.extend(self.sift_anew());
+        tasks.extend(self.search_code_anew());
         tasks.extend(self.want_look());
         tasks.extend(self.complete_anew());
         tasks
@@ -42,8 +43,10 @@ impl App {
         let guarded = if by_itself { self.guarded() } else { None };
         self.completion.note(&report);
         self.previews.note(&report);
+        self.citing.note(&report);
         self.note_for_map(&report);
         self.note_shelf(&report);
+        self.note_search(&report);
         let under = matches!(report, Report::Proposed { .. }).then(|| self.under_cursor()).flatten();
         let lost = matches!(report, Report::Reread { .. }).then(|| self.session.review.refused.len());
         let effects = self.session.handle(report);
@@ -56,6 +59,7 @@ impl App {
             overlay.refresh_place(&self.previews);
         }
         let mut tasks = run(effects);
+        tasks.extend(self.cite_anew());
         tasks.extend(run(self.session.next_queued()));
         tasks.extend(self.take_outside());
         tasks.extend(self.run_loaded());
@@ -68,6 +72,7 @@ impl App {
         self.tell_unseen();
         under.into_iter().for_each(|item| self.find_again(&item));
         tasks.extend(self.sift_anew());
+        tasks.extend(self.search_code_anew());
         tasks.extend(self.ask_why_anew());
         tasks.extend(self.want_look());
         if by_itself {
@@ -341,6 +346,7 @@ impl App {
             Action::FocusReview => self.focus = Pane::Review,
             Action::PickFile | Action::ContextAdd => self.overlay = Some(Overlay::files(&self.session.paths)),
             Action::PickSymbol => self.open_symbols(),
+            Action::SearchCode => self.open_code_search(""),
             Action::FindServers => return self.command(Command::Servers),
             Action::CopyPrompt => return run(self.session.copy_prompt()),
             Action::PasteReply => return self.command(Command::Paste(None)),
@@ -357,6 +363,7 @@ impl App {
             Action::Mouse => self.toggle_mouse(),
             Action::StopReading => return self.stop_survey(),
             Action::ReadOn => return run(self.session.read_on().unwrap_or_default()),
+            Action::BuildIndex | Action::PauseIndex | Action::CancelIndex => return self.command_index(action),
             Action::Help | Action::HelpHere => self.open_help(true),
             Action::Redraw => return vec![Task::Redraw],
             Action::Suspend => return vec![Task::Suspend],

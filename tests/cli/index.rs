@@ -104,6 +104,44 @@ fn without_a_model_meaning_is_an_error_that_says_what_to_do_and_words_work_all_t
     assert!(code == 0 && out.contains("by words alone"), "{out}");
 }
 
+/// The paths of the passages that a question about the repository finds, and what is told.
+fn passages(place: &Place, settings: &[(&str, &str)], question: &str) -> (Vec<String>, String) {
+    let server = ModelServer::start(vec![Step::reply("Yes.\n")]);
+    let url = server.base_url();
+    let args = ["ask", "--json", "-m", question, "--base-url", &url, "--model", MODEL];
+    let (code, out, err) = place.run(settings, &args);
+    assert_eq!(code, 0, "{out}{err}");
+    let events: Vec<Value> = out.lines().map(json).collect();
+    let found = events.iter().find(|event| event["event"] == "passages").unwrap();
+    let path = |passage: &Value| passage["path"].as_str().unwrap().to_owned();
+    (found["passages"].as_array().unwrap().iter().map(path).collect(), err)
+}
+
+#[test]
+fn a_question_about_the_repository_is_searched_for_by_meaning_too() {
+    let (place, folder) = (Place::new(), tempfile::tempdir().unwrap());
+    tiny_model::write(folder.path(), 0);
+    assert!(passages(&place, &[], "@codebase a door?").0.is_empty(), "no file has that word");
+    let (found, err) = passages(&place, &local(folder.path()), "@codebase a door?");
+    assert!(found.contains(&"net.py".to_owned()), "{found:?} {err}");
+}
+
+#[test]
+fn where_meanings_fail_a_question_is_searched_for_by_words_and_nothing_is_asked_for_a_prompt_that_is_shown() {
+    let (place, server) = (Place::new(), EmbeddingServer::start());
+    let url = server.url();
+    let settings = remote(&url);
+    let (code, out, err) = place.run(&settings, &["index", "build", "--yes"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let before = server.given().len();
+    let (code, out, err) = place.run(&settings, &["ask", "--show-prompt", "-m", "@codebase where is backoff?"]);
+    assert!(code == 0 && out.contains("backoff('the tide is high')"), "{out}{err}");
+    assert_eq!(server.given().len(), before);
+    server.behave(Manner { status: Some(400), ..Manner::default() });
+    let (found, err) = passages(&place, &settings, "@codebase where is backoff?");
+    assert!(found.contains(&"net.py".to_owned()) && err.contains("by words alone"), "{found:?} {err}");
+}
+
 #[test]
 fn nothing_leaves_the_machine_before_the_user_has_agreed() {
     let (place, server) = (Place::new(), EmbeddingServer::start());

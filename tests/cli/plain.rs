@@ -349,3 +349,23 @@ fn a_dumb_terminal_gets_lines_and_is_told_so() {
     pty.key("Ctrl-d");
     leaves(pty);
 }
+
+#[test]
+fn what_a_search_finds_and_an_answer_cites_is_opened_by_number() {
+    let answer = "It is looked up in `harbour.py:2`, see harbour.py:1-2 and gone/x.py:3 or harbour.py:99.";
+    let lines = ["/search depth of a chart", "/show 1", "/show 77", "Where is it?", "/show 1"];
+    let (_, _, out) = talk(vec![Step::reply(answer)], &lines);
+    holds(
+        &out,
+        &[
+            "1. ",
+            "/show and a number prints the lines.",
+            "/show 1\n",
+            "end of text",
+            "There is no place 77.",
+            "The answer cites:\n1. harbour.py:2\n2. harbour.py:1-2\n",
+            "warning: 2 of 4 citations point nowhere: gone/x.py:3 (no such file), harbour.py:99 (the file has ",
+            "harbour.py:2:\n2     return TABLE[name]\nend of text",
+        ],
+    );
+}

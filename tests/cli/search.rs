@@ -54,7 +54,8 @@ fn the_context_is_what_a_model_reads_within_its_budget() {
     assert!(text.contains("harbour.py:1-7\n") && text.contains("\n6      metres = depth(name)\n"), "{text}");
     let within = json(&context(&["--tokens", "60", "--format", "json"]).1);
     assert!(within["tokens"].as_u64().unwrap() <= 60, "{within}");
-    assert_eq!(within["passages"][0]["path"], "harbour.py");
+    let passages = within["passages"].as_array().unwrap();
+    assert!(passages.iter().any(|passage| passage["path"] == "harbour.py"), "{within}");
     let (code, _, err) = context(&["--tokens", "3"]);
     assert!(code == 1 && err.contains("so few tokens"), "{err}");
 }

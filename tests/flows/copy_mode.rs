@@ -65,7 +65,7 @@ fn the_prompt_is_copied_and_a_pasted_reply_is_reviewed_and_written() {
     pty.wait_for("paste the model's reply");
     // Terminals send a paste with carriage returns.
     pty.paste(&search_replace().replace('\n', "\r"));
-    pty.wait_for("Ctrl-D review");
+    pty.wait_for("Ctrl-d review");
     pty.wait_for("fair winds");
     pty.key("Ctrl-d");
     pty.wait_for("review · 2 pending");

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{open, quit, send};
+use super::{open_set, quit, send};
 use crate::support::attacks::{self, ATTACKS};
 use crate::support::escapes::{Scanner, Sequence};
 use crate::support::repo::TestRepo;
@@ -36,7 +36,12 @@ fn check(raw: &[u8], step: &str) {
     for sequence in raw.iter().filter_map(|byte| scanner.push(*byte)) {
         assert!(is_ours(&sequence), "{step}: {sequence:?} was sent");
     }
-    let text = std::str::from_utf8(raw).expect("only whole characters are sent");
+    // What was read so far may end within a character.
+    let text = std::str::from_utf8(raw).or_else(|error| match error.error_len() {
+        None => std::str::from_utf8(&raw[..error.valid_up_to()]),
+        Some(_) => Err(error),
+    });
+    let text = text.expect("only whole characters are sent");
     let plain = |c: char| !attacks::is_forbidden(c) || matches!(c, '\x1b' | '\r' | '\n' | '\x07');
     let stray: Vec<char> = text.chars().filter(|c| !plain(*c)).collect();
     assert!(stray.is_empty(), "{step}: {stray:?} was sent");
@@ -48,8 +53,10 @@ fn check(raw: &[u8], step: &str) {
 /// All attacks in prose, in a block of code and in an edit.
 fn reply() -> String {
     let lines = attacks::all("# ");
+    // With a NUL in it the file would be a binary one, and not sent again.
+    let written = lines.replace('\0', "");
     format!(
-        "{}\n```sh\n{lines}```\n\nplain.py\n```python\n<<<<<<< SEARCH\nx = 1\n=======\nx = 2\n{lines}>>>>>>> REPLACE\n```\n\nALL SAID\n",
+        "{}\n```sh\n{lines}```\n\nplain.py\n```python\n<<<<<<< SEARCH\nx = 1\n=======\nx = 2\n{written}>>>>>>> REPLACE\n```\n\nALL SAID\n",
         attacks::all("")
     )
 }
@@ -71,7 +78,9 @@ fn no_sequence_from_outside_reaches_the_terminal() {
         Step::Status { code: 401, body: evil.clone(), headers: Vec::new() },
         Step::reply("fine"),
     ]);
-    let mut pty = open(&repo.path(), Some(&server), &["--file", "plain.py", "--file", "bytes.py"]);
+    // Nothing is summed up: the errors are for what is sent here.
+    let settings = [("RHUMB_HISTORY_TOKENS", "1000000")];
+    let mut pty = open_set(&repo.path(), Some(&server), &["--file", "plain.py", "--file", "bytes.py"], &settings);
     send(&pty, "do it");
     pty.wait_for("ALL SAID");
     pty.wait_for("review · 1 pending");
@@ -90,12 +99,15 @@ fn no_sequence_from_outside_reaches_the_terminal() {
     );
     check(&pty.raw(), "a review and a write");
     pty.key("Alt-1");
-    for (request, step) in ["an error of the server", "a page instead of an answer"].iter().enumerate() {
+    for (request, (step, told)) in
+        [("an error of the server", "(status 400)"), ("a page instead of an answer", "(status 401)")].iter().enumerate()
+    {
         // A message that was not answered is given back.
         pty.key("Ctrl-c");
         send(&pty, "again");
-        server.wait_for_requests(request + 2);
-        pty.wait_until(|screen| !screen.contains("Esc cancels"), step);
+        pty.wait_until(|_| server.requests().len() >= request + 2, "the request");
+        // A screen from before the message left has no turn either: what is told of this one must have come.
+        pty.wait_until(|screen| screen.contains(told) && !screen.contains("Esc cancels"), step);
         check(&pty.raw(), step);
     }
     pty.key("Ctrl-c");

@@ -3,6 +3,7 @@
 mod asking;
 mod canary;
 mod choosing;
+mod citing;
 mod commits;
 mod copy_mode;
 mod demo;
@@ -150,11 +151,29 @@ pub fn open(folder: &Path, server: Option<&ModelServer>, args: &[&str]) -> Pty {
 /// [`open`] on a screen of `cols` × `rows`.
 #[track_caller]
 pub fn open_sized(folder: &Path, server: Option<&ModelServer>, args: &[&str], cols: u16, rows: u16) -> Pty {
+    spawn(folder, server, args, &[], (cols, rows))
+}
+
+/// [`open`] with settings of the environment, such as `("RHUMB_HISTORY_TOKENS", "1000")`.
+#[track_caller]
+pub fn open_set(folder: &Path, server: Option<&ModelServer>, args: &[&str], settings: &[(&str, &str)]) -> Pty {
+    spawn(folder, server, args, settings, (160, 48))
+}
+
+#[track_caller]
+fn spawn(
+    folder: &Path,
+    server: Option<&ModelServer>,
+    args: &[&str],
+    settings: &[(&str, &str)],
+    (cols, rows): (u16, u16),
+) -> Pty {
     let url = server.map(ModelServer::base_url).unwrap_or_default();
     let mut env = vec![("RHUMB_API_KEY", KEY)];
     if server.is_some() {
         env.extend([("RHUMB_BASE_URL", url.as_str()), ("RHUMB_MODEL", MODEL)]);
     }
+    env.extend(settings);
     let pty = Pty::spawn(&rhumb(), args, folder, &env, cols, rows);
     pty.wait_for("❯");
     pty

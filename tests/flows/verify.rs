@@ -241,7 +241,7 @@ fn an_editor_that_fails_or_is_not_there_is_told_and_the_draft_stays() {
     let mut pty = open_with(&repo, &server, &[("RHUMB_EDITOR", "no-such-editor-of-ours")]);
     pty.type_text("my draft");
     pty.key("Ctrl-o");
-    pty.wait_for("`no-such-editor-of-ours` was not found");
+    pty.wait_for("The editor no-such-editor-of-ours was not found.");
     pty.wait_until(|screen| composer(screen) == "my draft", "the draft");
     quit(&mut pty);
     let mut pty = open_with(&repo, &server, &[("VISUAL", "false")]);

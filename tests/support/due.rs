@@ -1,5 +1,7 @@
 //! What a runner behind a harness still owes: a test waits for exactly that.
 
+use rhumb::session::CodebaseReport;
+
 use super::*;
 
 /// What the runner still owes.
@@ -41,7 +43,8 @@ impl Due {
             | Report::LeftOut { .. }
             | Report::Listed(_)
             | Report::Head(_)
-            | Report::Symbols(_) => {}
+            | Report::Symbols(_)
+            | Report::Codebase(CodebaseReport::Status { .. }) => {}
             Report::Measured { .. } | Report::Asked { .. } => {}
             Report::Ran(report) if !matches!(report, RunReport::Done { .. }) => {}
             Report::Ended { turn, .. } | Report::Unsent { turn, .. } => self.turn = self.turn.filter(|due| due != turn),

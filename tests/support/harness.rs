@@ -21,7 +21,9 @@ use rhumb::config::Settings;
 use rhumb::demo;
 use rhumb::llm::{Scripted, ScriptedReply, StreamEvent};
 use rhumb::session::runner::{Line, Outfit, Runner};
-use rhumb::session::{AskEvent, Connection, Effect, Failure, FetchOrder, Level, Report, RunOrder, RunReport, Session};
+use rhumb::session::{
+    AskEvent, Connection, Effect, Failure, FetchOrder, IndexCommand, Level, Report, RunOrder, RunReport, Session,
+};
 use rhumb::text::width;
 use rhumb::tui::app::{App, Task};
 use rhumb::tui::key;
@@ -48,6 +50,8 @@ pub struct Harness {
     pub copied: Vec<String>,
     /// What it wanted from outside. Nothing of it is done; a test hands in what came.
     pub fetches: Vec<FetchOrder>,
+    /// What it wanted of the index of meanings. Nothing of it is done either.
+    pub indexed: Vec<IndexCommand>,
     /// Whether it wanted to leave.
     pub quit: bool,
     /// The files that writes were about, or that a write was taken back of.
@@ -207,6 +211,7 @@ impl Harness {
             match task {
                 // The clipboard, the network and the microphone of whoever runs the tests are none of theirs.
                 Task::Run(Effect::Fetch(order)) => self.fetches.push(order),
+                Task::Run(Effect::Index(command)) => self.indexed.push(command),
                 Task::Run(Effect::Run(_)) if self.sealed => {}
                 Task::Run(effect) => {
                     self.due.add(&effect);

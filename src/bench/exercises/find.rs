@@ -45,11 +45,12 @@ fn look(root: &Path, folder: &Path, depth: usize, found: &mut Vec<Exercise>) -> 
     Ok(())
 }
 
-/// The folder that `exercises` is in; without one the first below the root, or the root itself.
+/// The folder that `exercises` is in; without one the first below the root, or the one around the exercise.
 fn language(root: &Path, exercise: &Path) -> String {
     let above = || exercise.ancestors().skip(1);
     let collection = above().find(|folder| folder.file_name().is_some_and(|name| name == EXERCISES));
-    let first = || above().take_while(|folder| *folder != root).last().unwrap_or(root);
+    let below = |folder: &&Path| *folder != root && folder.starts_with(root);
+    let first = || above().take_while(below).last().or(exercise.parent()).unwrap_or(root);
     let folder = collection.and_then(Path::parent).unwrap_or_else(first);
     folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::super::passages::CODEBASE;
 use super::is_end_of;
 use super::prose::prose;
 
@@ -33,6 +34,8 @@ pub enum AtMeaning {
     Diff,
     /// A page, by its address.
     Page(String),
+    /// The whole repository, to be searched.
+    Codebase,
 }
 
 /// Every name behind an `@`, whether it means anything or not. Fenced code and code spans have none.
@@ -93,6 +96,9 @@ fn is_page(name: &str) -> bool {
 pub fn at_meaning(name: &str, paths: &[String], is_symbol: &dyn Fn(&str) -> bool) -> Option<AtMeaning> {
     if name == "diff" {
         return Some(AtMeaning::Diff);
+    }
+    if name == CODEBASE {
+        return Some(AtMeaning::Codebase);
     }
     if is_page(name) {
         return Some(AtMeaning::Page(name.to_owned()));
@@ -160,6 +166,7 @@ mod tests {
             ("what does @depth do", Symbol("depth".into())),
             ("@harbour.depth() is slow", Symbol("depth".into())),
             ("review @diff", Diff),
+            ("@codebase: where is it?", Codebase),
             ("as @https://example.org/a?b=c says", Page("https://example.org/a?b=c".into())),
             ("as @url https://example.org/a, says", Page("https://example.org/a".into())),
         ] {

@@ -32,6 +32,7 @@ pub(super) const OWN: &[OwnCommand] = &[
     row("discard", "", "drop it"),
     row("files", "[WORD]", "list the files of the repository, or those with that word in their path"),
     row("prompt", "", "print the next request as it will be sent"),
+    row("show", "N", "print the place of that number, as a search found it or an answer cites it"),
     row("thoughts", "[on|off]", "print what the model thinks before it answers, or do not"),
     row("verbosity", "[LINES]", "how many unchanged lines are read around a hunk"),
 ];
@@ -146,6 +147,7 @@ impl Desk {
             Command::Help => return self.help(),
             Command::Keys => return self.keys_help(),
             Command::Map => return self.read_map(),
+            Command::Search(words) => self.search(&words),
             Command::Theme(_) => return self.voice.line("There are no colours in this mode."),
             Command::Doctor => vec![Effect::Look(LookOrder::Doctor { terminal: self.terminal.clone() })],
             Command::Report(title) => self.session.report_fault(title, self.terminal.clone()),
@@ -200,6 +202,7 @@ impl Desk {
         match name {
             "hunks" => self.back_to_review(),
             "questions" => self.ask_again(),
+            "show" => self.show_place(rest),
             "draft" => match self.draft.clone() {
                 Some(draft) => self.read("The draft", &draft),
                 None => self.voice.line("There is no draft."),

@@ -10,6 +10,7 @@ use super::hunks;
 use super::input::{Gathering, Input, Keyboard};
 use super::output::RunLines;
 use super::phrases::{detail, page, setting_lines};
+use super::places::Places;
 use super::told::Told;
 use super::voice::Voice;
 use crate::error::ErrorKind;
@@ -61,6 +62,8 @@ pub(super) struct Desk {
     pub(super) later: bool,
     /// The proposals that were read out.
     pub(super) seen_proposals: usize,
+    /// The places that can be asked for by number.
+    pub(super) places: Places,
     /// The hunk that was read out last.
     pub(super) cursor: Option<HunkId>,
     /// Unchanged lines around a hunk.
@@ -109,6 +112,7 @@ impl Desk {
             takes_reply: false,
             later: false,
             seen_proposals: 0,
+            places: Places::default(),
             cursor: None,
             context: 2,
             draft: None,
@@ -140,6 +144,7 @@ impl Desk {
         self.has_changes = true;
         self.tell_before(&report);
         self.errands.ended(&report);
+        self.note_places(&report);
         let is_other = matches!(report, Report::Kept(KeepReport::Resumed { .. }));
         let has_written = matches!(report, Report::Wrote(_));
         let ended = match &report {
@@ -149,12 +154,15 @@ impl Desk {
         let effects = self.session.handle(report);
         if is_other {
             self.told.begin_at_last_message(&self.session);
+            self.forget_citations();
         }
         if let Some((run, output)) = ended {
             self.tell_end_of_run(run, &output);
         }
         self.perform(effects);
+        self.check_citations();
         self.tell();
+        self.tell_citations();
         if has_written && !self.session.review.is_empty() {
             let left = hunks::summary(&self.session.review);
             self.voice.line(&format!("Left under review, with numbers of their own: {left}"));
@@ -247,7 +255,7 @@ impl Desk {
     /// Whether a command is about the next request, which is not measured as it is now.
     pub(super) fn must_wait(&self, command: &Command) -> bool {
         let is_measured = self.session.survey == SurveyState::Done && self.errands.has_measured();
-        matches!(command, Command::Map | Command::Tokens | Command::CopyContext) && !is_measured
+        matches!(command, Command::Map | Command::Tokens | Command::CopyContext | Command::Search(_)) && !is_measured
     }
 
     /// Prints what is new in the transcript.

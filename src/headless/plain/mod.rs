@@ -15,6 +15,7 @@ mod hunks;
 mod input;
 mod output;
 mod phrases;
+mod places;
 mod signals;
 mod told;
 mod voice;

@@ -7,6 +7,7 @@ use super::place::{Place, Slot};
 use super::sieve::{begins, best, file_name, sift};
 use super::{Argument, COMMANDS, INDEX_WORDS};
 use crate::config::{EFFORTS, SETTINGS};
+use crate::context::{CODEBASE, PassagePlace};
 use crate::edit::EditFormat;
 use crate::repo_map::Refresh;
 use crate::session::{Entry, Session, origin};
@@ -147,7 +148,11 @@ impl Candidates {
             found.push(Candidate { goes_on: true, ..candidate(typed, folder, "folder", mentioned(folder)) });
         }
         found.extend(symbols(typed, session));
-        for (word, help) in [("diff", "what is not committed"), ("https://", "a web page")] {
+        for (word, help) in [
+            (CODEBASE, "the passages of the whole repository that answer the message"),
+            ("diff", "what is not committed"),
+            ("https://", "a web page"),
+        ] {
             if sieve_word(typed, word) {
                 found.push(Candidate {
                     goes_on: word.ends_with('/'),
@@ -241,6 +246,11 @@ fn arguments(takes: Argument, command: &str, session: &Session) -> Vec<Pair> {
         Argument::Git => words(&GIT),
         Argument::Turn => turns(session),
         Argument::Session => sessions(session),
+        Argument::Text if command == "passages" => {
+            let all = ("drop".to_owned(), "all of them".to_owned());
+            let place = |place: &PassagePlace| (format!("drop {}", place.label()), String::new());
+            std::iter::once(all).chain(session.codebase.places.iter().map(place)).collect()
+        }
         Argument::Text if command == "watch" => words(&["on", "off"]),
         Argument::Text if command == "index" => words(&INDEX_WORDS),
         Argument::Text if command == "settings" => {

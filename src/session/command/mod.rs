@@ -9,6 +9,7 @@ pub use candidates::{Candidate, Candidates, Word, folder_of};
 pub use place::{Place, Slot, place};
 pub use table::{Argument, COMMANDS, Group};
 
+use super::codebase::PassageChoice;
 use super::indexing::IndexCommand;
 use crate::config::EFFORTS;
 use crate::context::Mode;
@@ -57,6 +58,10 @@ pub enum Command {
     Drop(Vec<String>),
     /// List the files in the chat.
     List,
+    /// Ask the whole repository.
+    Codebase(String),
+    /// Show or drop the passages of the conversation.
+    Passages(PassageChoice),
     /// Say what the next request is made of.
     Tokens,
     /// Leave the conversation so far out of later requests.
@@ -79,6 +84,8 @@ pub enum Command {
     EditFormat(Option<EditFormat>),
     /// Say what was spent.
     Cost,
+    /// Search the code.
+    Search(String),
     /// Show the map.
     Map,
     /// Set the map budget in tokens; `None` for automatic.
@@ -282,6 +289,8 @@ fn parse(info: &'static CommandInfo, rest: &str) -> Result<Command, CommandError
         "read-only" => Command::Add { names: some_words()?, read_only: true },
         "drop" => Command::Drop(words()?),
         "ls" => Command::List,
+        "codebase" => Command::Codebase(some(rest)?),
+        "passages" => Command::Passages(PassageChoice::named(rest).ok_or_else(|| wrong(&format!("not {rest}")))?),
         "tokens" => Command::Tokens,
         "clear" => Command::Clear,
         "reset" => Command::Reset,
@@ -295,6 +304,7 @@ fn parse(info: &'static CommandInfo, rest: &str) -> Result<Command, CommandError
         "edit-format" if rest.is_empty() => Command::EditFormat(None),
         "edit-format" => Command::EditFormat(Some(rest.parse().map_err(|_| wrong(&none_of(rest, EditFormat::ALL)))?)),
         "cost" => Command::Cost,
+        "search" => Command::Search(rest.to_owned()),
         "map" => Command::Map,
         "map-tokens" if rest == "auto" => Command::MapTokens(None),
         "map-tokens" => match number(rest).map_err(|text| wrong(&text))? {

@@ -103,6 +103,7 @@ use Group as G;
 pub const COMMANDS: &[CommandInfo] = &[
     row(G::Talk, "code", "[MESSAGE]", A::Message, "ask for changes: this message, or from now on", "/code rename the field in every caller"),
     row(G::Talk, "ask", "[MESSAGE]", A::Message, "ask without changes: this message, or from now on", "/ask where are retries decided?"),
+    row(G::Talk, "codebase", "QUESTION", A::Message, "ask the whole repository: what answers the question is looked up and sent; @codebase in a message is the same", "/codebase where are paths resolved?"),
     row(G::Talk, "architect", "[MESSAGE]", A::Message, "plan first, then have the editor model write: this message, or from now on", "/architect split the parser in two"),
     row(G::Talk, "context", "[MESSAGE]", A::Message, "let the model name the files that a task needs: this message, or from now on", "/context add a --json flag"),
     row(G::Talk, "help", "[QUESTION]", A::Message, "show keys and commands, or ask the manual", "/help how do I undo a write?"),
@@ -120,6 +121,7 @@ pub const COMMANDS: &[CommandInfo] = &[
     row(G::Files, "add", "FILE…", A::Files, "add files to the chat; the model may edit them (globs and folders allowed)", "/add src/cache.rs 'tests/*.rs'"),
     row(G::Files, "read-only", "[FILE…]", A::Files, "add files for reference; without a name, make all files of the chat so", "/read-only docs/api.md"),
     row(G::Files, "drop", "[FILE…]", A::ChatFiles, "take files out of the chat; without a name, all but those that every chat begins with", "/drop src/cache.rs"),
+    row(G::Files, "passages", "[drop [PATH:LINE]]", A::Text, "list the passages that @codebase found, or drop them", "/passages drop src/cache.rs:40"),
     row(G::Files, "ls", "", A::None, "list the files in the chat", "/ls"),
     row(G::Files, "tokens", "", A::None, "say what the next request is made of, in tokens and dollars", "/tokens"),
     row(G::Models, "model", "[NAME]", A::Model, "ask another model; without a name, choose one", "/model sonnet"),
@@ -131,6 +133,7 @@ pub const COMMANDS: &[CommandInfo] = &[
     row(G::Models, "edit-format", "[FORMAT]", A::EditFormat, "how the model writes edits; without a word, what suits it", "/edit-format udiff"),
     row(G::Models, "servers", "", A::None, "look for a model server on this machine", "/servers"),
     row(G::Models, "cost", "", A::None, "say what was spent", "/cost"),
+    row(G::Files, "search", "[WORDS]", A::Text, "search the code by a question or a name", "/search where are retries decided"),
     row(G::Map, "map", "", A::None, "show the repo map as it will be sent", "/map"),
     row(G::Map, "map-tokens", "N|auto", A::Tokens, "set the budget of the repo map", "/map-tokens 2048"),
     row(G::Map, "map-refresh", "[MODE]", A::Refresh, "read the repository again; from now on auto, always, files or manual", "/map-refresh"),

@@ -12,7 +12,7 @@ use super::super::folding::Folded;
 use super::super::state::{Connection, Session};
 use super::super::transcript::{Entry, Notice};
 use super::KeepOrder;
-use crate::context::{Mode, Said};
+use crate::context::{Mode, PassagePlace, Said};
 use crate::models::Ledger;
 use crate::review::Review;
 
@@ -84,6 +84,8 @@ pub struct KeptChange {
     pub decided: Option<Arc<Vec<Decided>>>,
     /// What stands for the beginning of the conversation.
     pub(in crate::session) folded: Option<Folded>,
+    /// The passages of the repository, by place.
+    pub passages: Option<Vec<PassagePlace>>,
     /// The message being written.
     pub draft: Option<String>,
     /// What was typed, the oldest first.
@@ -106,6 +108,7 @@ pub(super) struct Kept {
     said: Vec<Said>,
     decided: Arc<Vec<Decided>>,
     folded: Folded,
+    passages: Vec<PassagePlace>,
     draft: String,
 }
 
@@ -171,6 +174,7 @@ impl Session {
         change.choices = newer(&mut kept.choices, &choices);
         change.ledger = newer(&mut kept.ledger, &self.ledger);
         change.folded = newer(&mut kept.folded, &self.folded);
+        change.passages = newer(&mut kept.passages, &self.codebase.places);
         change.draft = newer(&mut kept.draft, &unsent);
         change.said = newer(&mut kept.said, &self.said);
         change.decided = newer(&mut kept.decided, &self.decided);
@@ -182,7 +186,7 @@ impl Session {
         }
         anything |= change.name.is_some() || change.opening.is_some() || change.files.is_some();
         anything |= change.choices.is_some() || change.ledger.is_some() || change.folded.is_some();
-        anything |= change.said.is_some() || change.decided.is_some();
+        anything |= change.passages.is_some() || change.said.is_some() || change.decided.is_some();
         anything || change.draft.is_some() || change.review.is_some()
     }
 

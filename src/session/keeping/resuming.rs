@@ -64,6 +64,7 @@ impl Session {
         (self.keeping.name, self.ledger, self.last_spent) = (session.name, session.ledger, None);
         self.unfold();
         (self.folded, self.draft) = (session.folded, session.draft);
+        self.codebase.resume(session.passages);
         self.command_draft.clear();
         (self.review, self.request, self.rounds) = (session.review, session.request, Rounds::default());
         (self.said, self.decided) = (session.said, Arc::new(session.decided));

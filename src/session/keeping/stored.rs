@@ -11,7 +11,7 @@ use super::super::decided::Decided;
 use super::super::folding::Folded;
 use super::super::transcript::{Entry, Level};
 use super::change::{Choices, KeptChange};
-use crate::context::Said;
+use crate::context::{PassagePlace, Said};
 use crate::models::Ledger;
 use crate::review::Review;
 use crate::store::sessions::{SessionChange, StoredSession};
@@ -23,6 +23,7 @@ const LEDGER: &str = "ledger";
 const REVIEW: &str = "review";
 const FOLDED: &str = "folded";
 const DRAFT: &str = "draft";
+const PASSAGES: &str = "passages";
 const SAID: &str = "comments";
 const DECIDED: &str = "decisions";
 
@@ -50,6 +51,8 @@ pub struct KeptSession {
     /// What became of hunks that left the review.
     pub decided: Vec<Decided>,
     pub(in crate::session) folded: Folded,
+    /// The passages of the repository, by place.
+    pub passages: Vec<PassagePlace>,
     /// The message being written.
     pub draft: String,
     /// What there was that could not be read, in words.
@@ -87,6 +90,8 @@ impl KeptChange {
         part(CHOICES, self.choices.as_ref().map(|choices| safe(choices)));
         part(LEDGER, self.ledger.as_ref().map(|ledger| safe(ledger)));
         part(FOLDED, self.folded.as_ref().map(|folded| if folded.is_none() { String::new() } else { safe(folded) }));
+        let list = |places: &Vec<PassagePlace>| if places.is_empty() { String::new() } else { safe(places) };
+        part(PASSAGES, self.passages.as_ref().map(list));
         part(SAID, self.said.as_ref().map(|said| if said.is_empty() { String::new() } else { safe(said) }));
         part(DECIDED, self.decided.as_deref().map(|decided| safe(decided)));
         part(DRAFT, self.draft.as_ref().map(|draft| masked(draft)));
@@ -127,6 +132,7 @@ impl From<StoredSession> for KeptSession {
             choices: read(&stored, CHOICES, &mut lost),
             ledger: read(&stored, LEDGER, &mut lost),
             folded: read(&stored, FOLDED, &mut lost),
+            passages: read(&stored, PASSAGES, &mut lost),
             said: read(&stored, SAID, &mut lost),
             decided: read(&stored, DECIDED, &mut lost),
             draft: stored.parts.get(DRAFT).cloned().unwrap_or_default(),

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::super::*;
 use super::*;
-use crate::context::Mode;
+use crate::context::{Mode, PassagePlace};
 use crate::edit::{FileChange, FileProposal, Proposal};
 use crate::llm::{Completion, Finish, StreamEvent};
 use crate::review::Decision;
@@ -94,6 +94,19 @@ fn last_notice(session: &Session) -> &Notice {
         _ => None,
     });
     notice.expect("a notice")
+}
+
+#[test]
+fn passages_are_kept_by_place_until_the_conversation_is_cleared() {
+    let (mut session, mut disk) = (session(), Disk::default());
+    talk(&mut session, "ropes?");
+    let place = PassagePlace { path: "a.py".into(), line: 3, end_line: 9, anchor: None, turn: 1, rank: 0, hash: 7 };
+    session.codebase.places = vec![place];
+    assert!(disk.keep(&mut session));
+    assert_eq!(disk.resumed().codebase.places, session.codebase.places);
+    session.clear_history();
+    assert!(disk.keep(&mut session));
+    assert!(disk.resumed().codebase.places.is_empty());
 }
 
 #[test]

@@ -341,7 +341,7 @@ proptest! {
         add_mentions: Option<bool>,
     ) {
         let mut session = session();
-        session.rules = ModeRules { add_mentions, accept_plan };
+        session.rules = ModeRules { add_mentions, accept_plan, ..ModeRules::default() };
         let mut owed = Vec::new();
         for happening in happenings {
             let effects = happen(&mut session, happening.clone(), &mut owed);

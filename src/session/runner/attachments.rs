@@ -102,6 +102,8 @@ impl LookUp<'_> {
                 AtMeaning::Folder(folder) => self.folder(folder, &paths, chat, &mut found),
                 AtMeaning::Symbol(name) => self.definitions(name, &mut found),
                 AtMeaning::Diff => self.diff(&mut found),
+                // What it finds is a chunk of its own.
+                AtMeaning::Codebase => {}
                 AtMeaning::Page(address) => self.page_along(address, &mut found),
             }
             done.push(meaning);

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use super::codebase::passages_now;
 use super::fetching::picture_refusal;
 use super::kept::KeptMap;
 use super::outfit::Outfit;
-use crate::context::{BudgetPlan, ContextFile, ContextInputs, Image, Mode, Shares, Window, fit, manual};
+use crate::context::{BudgetPlan, ContextFile, ContextInputs, Image, Mode, Prompts, Shares, Window, fit, manual};
 use crate::models::{Caching, Model};
 use crate::repo_map::{MapRequest, MapStyle, Refresh, TagGraph};
 use crate::session::{ChatFile, ContextOrder, ContextView};
@@ -52,8 +53,11 @@ pub fn compose(root: &Root, source: Option<MapSource<'_>>, order: &ContextOrder,
     let is_mapless = matches!(order.mode, Mode::Editor | Mode::Help);
     let source = source.filter(|_| !is_mapless);
     let map_tokens = if is_mapless { Some(0) } else { order.map_tokens.or(settings.map_tokens) };
+    let in_chat = |path: &str| files.iter().any(|file| file.path == path);
+    let passages = source.map(|source| passages_now(root, source.graph, &order.passages, &in_chat)).unwrap_or_default();
+    let draft = draft_for(order, passages.is_empty(), prompts);
     let has_chat_files = files.iter().any(|file| !file.read_only);
-    let shares = Shares { map: map_tokens, history: settings.history_tokens };
+    let shares = Shares { map: map_tokens, passages: settings.codebase.tokens, history: settings.history_tokens };
     let inputs = ContextInputs {
         task: means.outfit.task(order, means.model),
         model: means.model,
@@ -63,9 +67,11 @@ pub fn compose(root: &Root, source: Option<MapSource<'_>>, order: &ContextOrder,
         surroundings: &means.outfit.surroundings(),
         files: &files,
         images: &images,
+        passages: &passages,
+        related: &order.related,
         history: &order.history,
         exchange: &order.exchange,
-        draft: &order.draft,
+        draft: &draft,
         may_forget: order.may_forget,
     };
     // What a server keeps of a conversation begins with the map.
@@ -86,6 +92,14 @@ pub fn compose(root: &Root, source: Option<MapSource<'_>>, order: &ContextOrder,
         prompt: Arc::new(prompt),
         unreadable,
     }
+}
+
+/// The message with what the model is told along with it, where it asks the whole repository.
+fn draft_for(order: &ContextOrder, is_nothing_found: bool, prompts: &Prompts) -> String {
+    let none = order.codebase.filter(|_| is_nothing_found).map(|_| prompts.text("passages-none"));
+    let more = order.codebase.filter(|may_want| *may_want).map(|_| prompts.text("search-more"));
+    let parts = [Some(order.draft.as_str()), none, more].into_iter().flatten().filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join("\n\n")
 }
 
 /// What the files of the chat hold now.

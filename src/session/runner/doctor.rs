@@ -7,11 +7,15 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::{IndexError, Line, Outfit, embedder};
+use crate::clock;
 use crate::config::{EmbeddingsSource, PRESETS, Paths, Settings};
 use crate::llm::LlmError;
-use crate::models::Api;
+use crate::models::{Api, Catalog};
 use crate::process::named_editor;
+use crate::store::sessions::{SessionStore, SessionsError, sessions_folder};
+use crate::syntax::Language;
 use crate::text::byte_size;
+use crate::version::Build;
 use crate::workspace::{Root, RootKind, has_ctags};
 
 /// How long a model server may take to say which models it has.
@@ -92,8 +96,10 @@ pub fn checkup(root: &Root, outfit: &Outfit, terminal: &[(String, String)]) -> V
     checks.push(ctags());
     checks.push(editor(&outfit.settings));
     checks.extend(keys(&outfit.settings));
+    checks.push(model_list(&outfit.catalog, &clock::days_ago(OLD_AFTER_DAYS)));
     checks.push(embeddings(&outfit.settings));
     checks.extend(folders());
+    checks.push(sessions(root, &outfit.settings));
     for (note, hint) in outfit.settings.notes() {
         checks.push(Check::new("settings", Health::Lacking, note, hint));
     }
@@ -103,11 +109,23 @@ pub fn checkup(root: &Root, outfit: &Outfit, terminal: &[(String, String)]) -> V
 /// What the face tells under this name does not count as it is written.
 pub const KEYS: &str = "key bindings";
 
+/// What the face tells of the terminal where the environment names none.
+const NO_TERMINAL: &str = "TERM is not set";
+
 fn fact((name, text): &(String, String)) -> Check {
     if name == KEYS {
         return Check::new(name, Health::Lacking, text, "/keys shows the names of actions and the keys in force.");
     }
-    Check::good(name, text)
+    match name.as_str() {
+        "terminal" if text == NO_TERMINAL => {
+            Check::new(name, Health::Lacking, text, "The full screen needs a terminal; rhumb --plain talks in lines.")
+        }
+        "locale" if !text.to_uppercase().replace('-', "").contains("UTF8") => {
+            let hint = "The screen is drawn in UTF-8. If signs come out wrong, set LANG, to C.UTF-8 for instance.";
+            Check::new(name, Health::Lacking, text, hint)
+        }
+        _ => Check::good(name, text),
+    }
 }
 
 /// Who makes embeddings. A model on this machine is opened; a server is not asked, nor a key looked for.
@@ -128,9 +146,9 @@ fn embeddings(settings: &Settings) -> Check {
     }
 }
 
-/// The version and the machine.
+/// The version, the build and the machine.
 pub fn version() -> String {
-    format!("rhumb {} on {} {}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH)
+    format!("rhumb {} on {} {}", Build::this().short(), std::env::consts::OS, std::env::consts::ARCH)
 }
 
 fn repository(root: &Root) -> Check {
@@ -171,8 +189,11 @@ fn ctags() -> Check {
     if has_ctags() {
         return Check::good("ctags", says("ctags", "--version").unwrap_or_default());
     }
-    let hint = "Only files of languages without a grammar need universal-ctags, built with JSON.";
-    Check::new("ctags", Health::Lacking, "there is no universal-ctags that writes JSON", hint)
+    let text = format!(
+        "not here, and not needed: {} languages are read by grammars of our own, files of others word by word",
+        Language::all().count()
+    );
+    Check::new("ctags", Health::Lacking, text, "universal-ctags, built with JSON, finds definitions in those others.")
 }
 
 fn editor(settings: &Settings) -> Check {
@@ -273,6 +294,44 @@ fn writable(name: &str, folder: &Path) -> Check {
     }
 }
 
+/// Days after which a list of models is old: by then there are new ones, and other prices.
+const OLD_AFTER_DAYS: u64 = 90;
+
+/// The youngest list of models, which is old if it is from before the day `old`.
+fn model_list(catalog: &Catalog, old: &str) -> Check {
+    const NAME: &str = "models";
+    let Some((list, source)) = catalog.lists().max_by(|(a, _), (b, _)| a.date.cmp(&b.date)) else {
+        return Check::new(NAME, Health::Lacking, "there is no list of models", REFRESH);
+    };
+    let text = format!("{} in the {} list of {}", list.models.len(), source.name(), list.date);
+    match list.date.as_str() < old {
+        true => Check::new(NAME, Health::Lacking, text, REFRESH),
+        false => Check::good(NAME, text),
+    }
+}
+
+const REFRESH: &str = "rhumb models --refresh fetches the public lists; windows and prices may have changed.";
+
+/// Whether the sessions of this repository can be read. A damaged database stays where it is.
+fn sessions(root: &Root, settings: &Settings) -> Check {
+    const NAME: &str = "sessions";
+    let Some(state) = settings.state_folder.as_deref().filter(|_| settings.sessions) else {
+        return Check::good(NAME, "not kept, as the settings say");
+    };
+    let count = |folder: &Path| match SessionStore::open_existing(folder)? {
+        Some(store) => Ok(store.list("")?.len()),
+        None => Ok::<usize, SessionsError>(0),
+    };
+    match count(&sessions_folder(state, root.path())) {
+        Ok(count) => Check::good(NAME, format!("{count} of this repository")),
+        Err(error) if error.is_damage() => {
+            let hint = "The next start moves it aside, as it is, and begins a new one.";
+            Check::new(NAME, Health::Bad, format!("{error}."), hint)
+        }
+        Err(error) => Check::new(NAME, Health::Bad, format!("{error}."), error.hint()),
+    }
+}
+
 /// Folders within folders that are measured.
 const DEEPEST: usize = 6;
 
@@ -337,6 +396,46 @@ mod tests {
     fn a_folder_that_cannot_be_made_is_told() {
         let file = tempfile::NamedTempFile::new().unwrap();
         assert_eq!(writable("state", &file.path().join("below")).health, Health::Bad);
+    }
+
+    #[test]
+    fn a_terminal_or_locale_that_is_not_set_is_no_praise() {
+        let health = |name: &str, text: &str| fact(&(name.to_owned(), text.to_owned())).health;
+        assert_eq!(health("terminal", "TERM is not set"), Health::Lacking);
+        assert_eq!(health("terminal", "xterm-256color"), Health::Good);
+        for text in ["not set", "C", "de_DE.ISO-8859-1"] {
+            assert_eq!(health("locale", text), Health::Lacking, "{text}");
+        }
+        for text in ["C.UTF-8", "en_GB.utf8"] {
+            assert_eq!(health("locale", text), Health::Good, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_list_of_models_from_long_ago_is_told() {
+        let catalog = Catalog::bundled();
+        let date = catalog.lists().next().map(|(list, _)| list.date.clone()).unwrap();
+        assert_eq!(model_list(&catalog, &date).health, Health::Good);
+        let old = model_list(&catalog, "9999-01-01");
+        assert!(old.health == Health::Lacking && old.text.contains(&date) && !old.hint.is_empty(), "{old:?}");
+    }
+
+    #[test]
+    fn damaged_sessions_are_told_and_left_where_they_are() {
+        let (folder, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let root = Root::at(folder.path()).unwrap();
+        let settings = Settings { state_folder: Some(state.path().to_owned()), ..Settings::default() };
+        assert_eq!(sessions(&root, &settings).text, "0 of this repository");
+        let (store, _) = SessionStore::open(&sessions_folder(state.path(), root.path())).unwrap();
+        let file = store.path().to_owned();
+        drop(store);
+        let nonsense = "no database at all ".repeat(500);
+        std::fs::write(&file, &nonsense).unwrap();
+        let check = sessions(&root, &settings);
+        assert!(check.health == Health::Bad && check.hint.contains("aside"), "{check:?}");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), nonsense);
+        let settings = Settings { sessions: false, ..settings };
+        assert_eq!(sessions(&root, &settings).health, Health::Good);
     }
 
     #[tokio::test]

@@ -90,8 +90,8 @@ impl Runner {
     }
 }
 
-/// Whom to ask for a summary: the weak model where there is one, else the model itself.
-fn weak_line(outfit: &Outfit, chosen: Option<&str>, main: &Line) -> Line {
+/// Whom to ask for a summary and the like: the weak model where there is one, else the model itself.
+pub fn weak_line(outfit: &Outfit, chosen: Option<&str>, main: &Line) -> Line {
     own_weak_line(outfit, chosen, main).unwrap_or_else(|| main.clone())
 }
 

@@ -6,6 +6,7 @@
 mod ask;
 mod attachments;
 mod checking;
+mod codebase;
 mod comments;
 mod committing;
 mod compose;
@@ -47,11 +48,13 @@ pub use self::survey::{Survey, SurveyStart, SurveyStep, SurveyTimes, survey};
 pub use ask::{AskError, Asked, Compose, Question, ask, llm_request};
 pub use attachments::LookUp;
 pub use checking::{Bench, CommandEvent, check};
+pub use codebase::{Assistant, Gathering, Ground, Known, gathered, is_wanted};
 pub use compose::{MapSource, Means, compose};
 pub use connect::{ConnectError, Line, connect, connect_model, facts};
 pub use counter::CachedCounter;
 pub use doctor::{Check, Health, KEYS, checks_text, checkup, server_check};
 pub use editor::editor_line;
+pub use folding::weak_line;
 pub use indexing::{
     Estimate, IndexControl, IndexError, IndexOrder, IndexStatus, IndexStep, Indexed, Meaning, embedder,
     embedding_price, estimate, index, known_meaning, may_send, model_folder,
@@ -208,6 +211,7 @@ impl Runner {
             Effect::Connect { api, base_url, model } => self.connect(api, &base_url, model),
             Effect::UseModel(model) => runner.use_model(model),
             Effect::Notify(text) => runner.notify(text),
+            Effect::Codebase(order) => runner.search_codebase(order),
             Effect::Mention(order) => runner.mention(order),
             Effect::Look(order) => runner.look(order),
             Effect::Index(command) => runner.index_command(command),

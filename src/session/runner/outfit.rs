@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use super::CachedCounter;
 use super::prompts::prompts;
 use crate::config::{Paths, Settings};
-use crate::context::{Mode, Prompts, Surroundings, Task, Window};
+use crate::context::{BudgetPlan, Mode, Prompts, Shares, Surroundings, Task, Window};
 use crate::edit::EditFormat;
 use crate::models::{Catalog, Model};
 use crate::session::{ContextOrder, Failure};
@@ -95,6 +95,12 @@ impl Outfit {
         };
         let learnt = self.limits.lock().unwrap_or_else(PoisonError::into_inner).get(&model.name).copied();
         learnt.filter(|limit| *limit < window.max_input()).map_or(window, Window::holding)
+    }
+
+    /// Most tokens that passages of the repository may have in a request to a model.
+    pub fn passage_budget(&self, model: &Model) -> usize {
+        let shares = Shares { passages: self.settings.codebase.tokens, ..Shares::default() };
+        BudgetPlan::of(self.window(model), false, shares).passages
     }
 
     /// Learns that the server of a model takes no more than so many input tokens, by our count.

@@ -87,21 +87,6 @@ impl Runner {
         })
     }
 
-    /// The passages that answer a question that was sent: as [`Runner::found`], and a server of embeddings is asked too where the
-    /// user agreed to that. If it fails, which is told, words alone count.
-    #[allow(dead_code, reason = "turns that ask the repository call it")]
-    pub(super) async fn found_by_all(&self, question: &Question) -> Option<Vec<Hit>> {
-        let known = self.known_graph()?;
-        let Some((embedder, meaning)) = self.shared.indexing.ready() else { return Some(found_in(&known, question)) };
-        match question_vector(embedder.as_ref(), question).await {
-            Ok(vector) => Some(near_in(&known, question, (&meaning, &vector), SearchMode::Hybrid)),
-            Err(error) => {
-                self.tell_index_failure(&error);
-                Some(found_in(&known, question))
-            }
-        }
-    }
-
     fn known_graph(&self) -> Option<Arc<TagGraph>> {
         let survey = self.shared.survey.borrow().clone();
         survey.map(|survey| Arc::clone(&survey.graph)).or_else(|| lock(&self.shared.sketch).clone())

@@ -15,6 +15,7 @@ impl App {
             Command::Help => self.open_help(true),
             Command::Keys => self.open_help(false),
             Command::Map => self.view_map(),
+            Command::Search(words) => self.open_code_search(&words),
             Command::Theme(name) => return self.ask_for_theme(name.as_deref()),
             Command::Doctor => {
                 self.hint = "looking …".into();

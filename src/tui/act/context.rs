@@ -1,9 +1,10 @@
 //! The actions of the context pane.
 
-use crate::context::Prompt;
+use crate::context::{ChunkKind, Prompt, SentPassage};
+use crate::session::{Command, PassageChoice};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Editing, Task, run};
-use crate::tui::overlay::Overlay;
+use crate::tui::overlay::{Overlay, Place};
 use crate::tui::pane::context::{ContextRow, rows};
 
 impl App {
@@ -13,15 +14,33 @@ impl App {
 
     /// How many rows the pane has.
     pub(in crate::tui) fn context_rows(&self) -> usize {
-        self.prompt().map_or(0, |prompt| rows(prompt, self.context_order).len())
+        self.prompt().map_or(0, |prompt| rows(prompt, self.context_order, self.passages_open).len())
     }
 
-    /// The place in the request of the chunk under the cursor.
+    fn context_row(&self) -> Option<ContextRow> {
+        rows(self.prompt()?, self.context_order, self.passages_open).get(self.context.selected()?).copied()
+    }
+
+    /// The place in the request of the chunk under the cursor, or of the one that what is there belongs to.
     pub(in crate::tui) fn context_place(&self) -> Option<usize> {
-        match rows(self.prompt()?, self.context_order).get(self.context.selected()?)? {
-            ContextRow::Chunk(place) => Some(*place),
+        match self.context_row()? {
+            ContextRow::Chunk(place) => Some(place),
+            ContextRow::Passage(_) => passages_chunk(self.prompt()?),
             ContextRow::Kind(..) => None,
         }
+    }
+
+    /// The passage under the cursor.
+    pub(in crate::tui) fn context_passage(&self) -> Option<&SentPassage> {
+        match self.context_row()? {
+            ContextRow::Passage(place) => self.prompt()?.passages.get(place),
+            _ => None,
+        }
+    }
+
+    /// Whether the cursor is on the passages as a whole.
+    fn on_passages(&self) -> bool {
+        matches!(self.context_row(), Some(ContextRow::Chunk(place)) if self.prompt().and_then(passages_chunk) == Some(place))
     }
 
     /// The file under the cursor of the context pane, if it is one.
@@ -32,19 +51,15 @@ impl App {
 
     /// The title of the part under the cursor of the context pane.
     pub(in crate::tui) fn context_title(&self) -> Option<String> {
-        Some(self.prompt()?.chunks.get(self.context_place()?)?.title.clone())
+        title_of(self.prompt()?, self.context_row()?)
     }
 
     /// Keeps the cursor of the context pane on the part of that title: parts change their places with what they are.
     pub(in crate::tui) fn hold_context(&mut self, title: Option<&str>) {
         let Some(view) = &self.session.view else { return };
-        let parts = &view.prompt.chunks;
-        let rows = rows(&view.prompt, self.context_order);
+        let rows = rows(&view.prompt, self.context_order, self.passages_open);
         self.context.set_len(rows.len());
-        let is_it = |row: &ContextRow| match row {
-            ContextRow::Chunk(place) => parts.get(*place).map(|part| part.title.as_str()) == title,
-            ContextRow::Kind(..) => false,
-        };
+        let is_it = |row: &ContextRow| title_of(&view.prompt, *row).as_deref() == title;
         if title.is_some()
             && let Some(at) = rows.iter().position(is_it)
         {
@@ -58,6 +73,8 @@ impl App {
             Action::ContextAdd => None,
             _ if self.prompt().is_none() => Some("nothing is measured yet"),
             Action::ContextSort => None,
+            Action::ContextDrop if self.on_passages() || self.context_passage().is_some() => None,
+            Action::ContextEdit if self.context_passage().is_some() => None,
             Action::ContextDrop | Action::ContextReadOnly | Action::ContextEdit if self.context_file().is_none() => {
                 Some("only files can be dropped, edited or made read-only; /clear empties the history")
             }
@@ -81,10 +98,17 @@ impl App {
             Action::Bottom => self.context.last(),
             Action::ContextDrop | Action::ContextReadOnly => return Some(self.change_file(action)),
             Action::ContextEdit => {
-                let edit = |path| Task::Edit(Editing::File { path, line: 1 });
-                return Some(self.context_file().map(edit).into_iter().collect());
+                let passage = self.context_passage().map(|passage| &passage.place);
+                let passage = passage.map(|place| (place.path.clone(), place.line as usize));
+                let edit = |(path, line)| Task::Edit(Editing::File { path, line });
+                let file = passage.or_else(|| Some((self.context_file()?, 1)));
+                return Some(file.map(edit).into_iter().collect());
             }
             Action::ContextSort => self.sort_context(),
+            Action::ContextView if self.on_passages() => self.fold_passages(),
+            Action::ContextView if self.context_passage().is_some() => {
+                return Some(self.peek_at(self.passage_places()));
+            }
             Action::ContextView => self.view_prompt_at(self.context_place()),
             _ => return None,
         }
@@ -113,7 +137,36 @@ impl App {
         self.hint = format!("the parts of the request {}", self.context_order.title());
     }
 
+    /// Lists the passages of the repository one by one, or as one row again.
+    fn fold_passages(&mut self) {
+        let title = self.context_title();
+        self.passages_open = !self.passages_open;
+        self.hold_context(title.as_deref());
+    }
+
+    /// The passages of the request, the one under the cursor first.
+    fn passage_places(&self) -> Vec<Place> {
+        let Some((prompt, ContextRow::Passage(here))) = self.prompt().zip(self.context_row()) else {
+            return Vec::new();
+        };
+        let place = |passage: &SentPassage| Place {
+            path: passage.place.path.clone(),
+            line: Some(passage.place.line),
+            end: Some(passage.place.end_line),
+            name: passage.place.anchor.as_ref().map_or_else(String::new, |anchor| anchor.symbol.clone()),
+        };
+        let mut places: Vec<Place> = prompt.passages.iter().map(place).collect();
+        places.rotate_left(here.min(prompt.passages.len()));
+        places
+    }
+
     fn change_file(&mut self, action: Action) -> Vec<Task> {
+        if action == Action::ContextDrop && self.on_passages() {
+            return self.command(Command::Passages(PassageChoice::DropAll));
+        }
+        if let Some(gone) = self.context_passage().map(|passage| passage.place.clone()) {
+            return run(self.session.drop_passages(|place| place.is_same(&gone)));
+        }
         let Some(path) = self.context_file() else { return Vec::new() };
         run(match action {
             Action::ContextDrop => self.session.drop_files(&[path]),
@@ -138,5 +191,19 @@ impl App {
     /// Turns the wheel over the pane.
     pub fn wheel_in_context(&mut self, by: isize) {
         self.context.scroll(by);
+    }
+}
+
+/// The place of the passages of the repository in a request.
+fn passages_chunk(prompt: &Prompt) -> Option<usize> {
+    prompt.chunks.iter().position(|chunk| chunk.kind == ChunkKind::Passages)
+}
+
+/// What a row is about, to find it again.
+fn title_of(prompt: &Prompt, row: ContextRow) -> Option<String> {
+    match row {
+        ContextRow::Chunk(place) => Some(prompt.chunks.get(place)?.title.clone()),
+        ContextRow::Passage(place) => Some(prompt.passages.get(place)?.place.label()),
+        ContextRow::Kind(..) => None,
     }
 }

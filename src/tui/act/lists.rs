@@ -1,7 +1,7 @@
 //! What the lists that lie over the panes ask for: a look at something, a line, a ranking; and what is chosen in them.
 
 use crate::session::{KeepReport, Report};
-use crate::tui::app::{App, Task, run};
+use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::overlay::{LineBox, LineFor, Look, Overlay, Reply};
 use crate::tui::widget::picker::{RankJob, Ranked};
 
@@ -103,6 +103,10 @@ impl App {
                 Vec::new()
             }
             Reply::Line(what, text) => self.line_typed(what, text),
+            Reply::Show(places) => self.peek_at(places),
+            Reply::AddFound(path, read_only) => self.add_found(path, read_only),
+            Reply::Visit(path, line) => vec![Task::Edit(Editing::File { path, line })],
+            Reply::AskCodebase(text) => self.ask_codebase(&text),
             _ => Vec::new(),
         }
     }

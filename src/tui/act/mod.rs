@@ -1,6 +1,7 @@
 //! What the actions of each pane do. `None` means that the action is none of this pane's.
 
 mod asking_first;
+mod citing;
 mod command;
 mod context;
 mod editing;
@@ -25,6 +26,7 @@ mod review_tests;
 mod review_views;
 mod review_why;
 mod review_write;
+mod searching;
 mod settings;
 mod showing;
 mod typing;

@@ -60,6 +60,10 @@ impl App {
                 self.stop_reading();
                 self.composer.click(column.saturating_sub(area.x), row.saturating_sub(area.y));
             }
+            Some((_, Hit::Citation(entry, at))) => {
+                self.focus = Pane::Chat;
+                return self.click_citation(entry, at);
+            }
             Some((_, Hit::Item(_))) | None => {}
         }
         Vec::new()

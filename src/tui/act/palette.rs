@@ -119,6 +119,9 @@ impl App {
             Action::NextMatch | Action::PreviousMatch if self.reading.search.is_none() => {
                 Some("nothing is searched for")
             }
+            Action::NextLink | Action::PreviousLink if !self.citing.any() => {
+                Some("no answer names a place in the code")
+            }
             Action::ReadTranscript | Action::SearchTranscript if session.transcript.is_empty() => {
                 Some("nothing was said yet")
             }
@@ -126,6 +129,8 @@ impl App {
             Action::StopReading if session.stopping => Some("it stops already"),
             Action::ReadOn if matches!(session.survey, SurveyState::Reading(..)) => Some("it is still being read"),
             Action::ReadOn if !matches!(session.survey, SurveyState::Partial(..)) => Some("no file was left out"),
+            Action::BuildIndex if session.index.is_made() => Some("it is being made already"),
+            Action::PauseIndex | Action::CancelIndex if !session.index.is_made() => Some("no index is being made"),
             Action::Zoom | Action::ZoomHere if self.is_alone() => Some("the pane has the whole screen already"),
             Action::GrowPane | Action::ShrinkPane if self.desk.places.borders.is_empty() => Some("there is no border"),
             Action::ResetBorders if self.desk.borders.is_empty() => Some("no border was moved"),

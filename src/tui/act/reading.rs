@@ -62,7 +62,7 @@ impl App {
     }
 
     /// Puts the cursor on a spot, or the nearest one that there is, and has it shown.
-    fn go_to_spot(&mut self, spot: Spot) {
+    pub(super) fn go_to_spot(&mut self, spot: Spot) {
         self.reading.spot = self.sound(spot);
         self.reading.follow = true;
         if let Some(search) = &mut self.reading.search {
@@ -119,6 +119,8 @@ impl App {
             Action::SearchHere => self.open_search(),
             Action::NextMatch => self.next_match(true),
             Action::PreviousMatch => self.next_match(false),
+            Action::NextLink => self.next_link(true),
+            Action::PreviousLink => self.next_link(false),
             Action::CopyBlock => return Some(self.copy_block()),
             Action::CopyMessage => return Some(self.copy_message()),
             Action::Follow => return Some(self.follow()),
@@ -244,6 +246,9 @@ impl App {
     /// Does what is nearest with what the cursor stands on.
     fn follow(&mut self) -> Vec<Task> {
         let entry = self.reading.spot.entry;
+        if let Some(tasks) = self.follow_link() {
+            return tasks;
+        }
         match self.stop_at_cursor() {
             Some(Stop::Thoughts(_)) => self.turn_thoughts(entry),
             Some(Stop::Card(card)) => self.go_to_card(&card),

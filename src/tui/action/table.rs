@@ -73,8 +73,12 @@ actions! {
     CopyBlock: "copy-block", READING, ["y"], "copy";
     /// Copy the whole message.
     CopyMessage: "copy-message", READING, ["Y"], "copy message";
-    /// Do what is nearest: open thoughts, go to the hunks of an edit, copy a link.
+    /// Do what is nearest: show the place that is named, open thoughts, go to the hunks of an edit, copy a link.
     Follow: "follow", READING, ["Enter", "Space"], "open";
+    /// Go to the next place in the code that an answer names.
+    NextLink: "next-link", READING, ["l", "Right"], "next link";
+    /// Go to the place before that an answer names.
+    PreviousLink: "previous-link", READING, ["h", "Left"], "link before";
     /// Open the file that the block names, at its line, in the editor.
     OpenPlace: "open-place", READING, ["o"], "editor";
     /// Change a message of yours and send it again; what came after it is left out then.
@@ -96,6 +100,8 @@ actions! {
     PickFile: "pick-file", Scope::Global, ["Ctrl-p"], "add files";
     /// Pick a symbol of the repository to name in the message, add its file, or open it in the editor.
     PickSymbol: "pick-symbol", Scope::Global, ["Ctrl-t"], "symbols";
+    /// Search the code by a question or a name, with a look at what is found.
+    SearchCode: "search-code", Scope::Global, ["Ctrl-s", "F8"], "search code";
     /// Stop the running turn, else the running command; otherwise go back to the chat.
     Escape: "escape", Scope::Global, ["Esc"], "cancel";
     /// Stop the running turn, else the running command, else empty the composer, else leave when pressed twice.
@@ -146,6 +152,12 @@ actions! {
     StopReading: "stop-reading", Scope::Global, [], "stop reading";
     /// Read the files that were left out when reading was stopped.
     ReadOn: "read-on", Scope::Global, [], "read on";
+    /// Make the index that searches by meaning, or bring it up to date.
+    BuildIndex: "build-index", Scope::Global, [], "build index";
+    /// Let the index that is being made rest, or go on with it.
+    PauseIndex: "pause-index", Scope::Global, [], "pause index";
+    /// Stop the index that is being made; what is done of it is kept.
+    CancelIndex: "cancel-index", Scope::Global, [], "stop index";
     /// Draw the screen anew.
     Redraw: "redraw", Scope::Global, ["Ctrl-l"], "redraw";
     /// Suspend to the shell.
@@ -201,17 +213,17 @@ actions! {
     /// Make the choice about the map again that was taken back.
     MapRedo: "map-redo", MAP, ["Ctrl-r"], "redo";
 
-    /// Take the file under the cursor out of the chat.
+    /// Take the file, the passage or all passages under the cursor out of the chat.
     ContextDrop: "context-drop", CONTEXT, ["d", "Delete"], "drop";
     /// Switch the file under the cursor between editable and read-only.
     ContextReadOnly: "context-read-only", CONTEXT, ["r"], "read-only";
     /// Pick files to add to the chat.
     ContextAdd: "context-add", CONTEXT, ["a"], "add";
-    /// Show the request from the part under the cursor on, as it will be sent.
+    /// Show the request from the part under the cursor on, as it will be sent; list the passages, or show the lines of one.
     ContextView: "context-view", CONTEXT, ["Enter"], "view";
     /// List the parts of the request as they are sent, by size, or by kind.
     ContextSort: "context-sort", CONTEXT, ["s"], "sort";
-    /// Open the file under the cursor in the editor.
+    /// Open the file under the cursor in the editor, or the passage at its first line.
     ContextEdit: "context-edit", CONTEXT, ["o"], "editor";
 
     /// Accept the hunk under the cursor and go to the next pending one.

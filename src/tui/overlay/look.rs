@@ -10,23 +10,29 @@ use crate::session::Speaker;
 use crate::text::{sanitize, width, wrap};
 use crate::tui::preview::Preview;
 use crate::tui::theme::{Role, Theme};
-use crate::tui::widget::preview;
+use crate::tui::widget::preview::{self, Marked};
 
 /// What a list shows beside itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Look {
-    /// A file of the repository, around a line (1-based).
-    File(String, Option<usize>),
+    /// A file of the repository, around some lines.
+    File(String, Option<Marked>),
     /// The end of an earlier session.
     Session(i64),
 }
 
 /// Draws a part of a file, as far as it is known.
-pub(super) fn file(frame: &mut Frame<'_>, area: Rect, at: (&str, Option<usize>), sight: &mut Sight<'_>, theme: &Theme) {
-    let (path, line) = at;
+pub(super) fn file(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    at: (&str, Option<Marked>),
+    sight: &mut Sight<'_>,
+    theme: &Theme,
+) {
+    let (path, marked) = at;
     let word = match sight.previews.get(path) {
         Some(Preview::Text(text)) if text.is_empty() => "the file is empty",
-        Some(Preview::Text(text)) => return preview::draw(frame, area, (path, text), line, sight.coloring, theme),
+        Some(Preview::Text(text)) => return preview::draw(frame, area, (path, text), marked, sight.coloring, theme),
         Some(Preview::None(why)) => why.as_str(),
         Some(Preview::Reading) | None => "reading …",
     };

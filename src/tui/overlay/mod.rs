@@ -14,6 +14,7 @@ mod peek;
 mod prompt;
 mod reply;
 mod review;
+mod search;
 mod settings;
 mod symbols;
 mod viewer;
@@ -52,6 +53,7 @@ pub use peek::{Peek, Place};
 use prompt::PromptView;
 pub use reply::Reply;
 pub use review::{CommentBox, CommentPlace, PlaceBox, PlaceDeed, Placing, ReviewBox, ReviewReply, SendBox, WriteBox};
+pub use search::CodeSearch;
 use settings::SettingsList;
 use symbols::SymbolList;
 use viewer::Viewer;
@@ -85,6 +87,8 @@ pub enum Overlay {
     Sessions(SessionList),
     /// Definitions of the repository.
     Symbols(SymbolList),
+    /// Passages of the repository.
+    Search(Box<CodeSearch>),
     /// The settings.
     Settings(SettingsList),
     /// A line that is asked for.
@@ -264,6 +268,7 @@ impl Overlay {
             Self::Why(why) => why.key(key),
             Self::Sessions(sessions) => sessions.key(key),
             Self::Symbols(symbols) => symbols.key(key),
+            Self::Search(search) => search.key(key),
             Self::Settings(settings) => settings.key(key),
             Self::Line(line) => line.key(key),
             Self::Review(review) => review.key(key),
@@ -280,6 +285,7 @@ impl Overlay {
             Self::Peek(_) | Self::Why(_) => {}
             Self::Help(help) => help.paste(text),
             Self::Line(line) => line.paste(text),
+            Self::Search(search) => search.paste(text),
             Self::Review(review) => review.paste(text),
             Self::Log(logs) => logs.paste(text),
             Self::Read(_) | Self::Confirm(_) | Self::Ask(_) | Self::Voice(_) => {}
@@ -309,6 +315,7 @@ impl Overlay {
             | Self::Peek(_)
             | Self::Prompt(_)
             | Self::Why(_)
+            | Self::Search(_)
             | Self::Review(_)
             | Self::Line(_) => None,
         }
@@ -328,6 +335,9 @@ impl Overlay {
 
     /// Takes a click on a row of its list: the row comes under the cursor; twice, or where it was already, it is chosen.
     pub fn click(&mut self, row: usize, double: bool) -> Reply {
+        if let Self::Search(search) = self {
+            return search.click(row, double);
+        }
         let Some(picker) = self.picker() else { return Reply::Stay };
         let was_there = picker.row() == row;
         if picker.point(row) && (double || was_there) {
@@ -346,6 +356,7 @@ impl Overlay {
             Self::Peek(peek) => peek.wheel(by),
             Self::Prompt(prompt) => prompt.wheel(by),
             Self::Why(why) => why.wheel(by),
+            Self::Search(search) => search.wheel(by),
             other => {
                 if let Some(picker) = other.picker() {
                     picker.wheel(by);
@@ -371,6 +382,8 @@ impl Overlay {
         match self {
             Self::Files(picker, paths) => Some(Look::File(paths.get(picker.selected()?)?.clone(), None)),
             Self::Symbols(symbols) => symbols.look(),
+            Self::Search(search) => search.look(),
+            Self::Peek(peek) => peek.look(),
             Self::Sessions(sessions) => sessions.look(),
             _ => None,
         }
@@ -390,6 +403,7 @@ impl Overlay {
             Self::Why(why) => why.draw(frame, screen, theme),
             Self::Confirm(question) => question.draw(frame, screen, theme),
             Self::Line(line) => line.draw(frame, screen, theme),
+            Self::Search(search) => search.draw(frame, screen, theme, sight),
             Self::Review(review) => review.draw(frame, screen, theme, sight),
             Self::Files(..)
             | Self::Servers(..)
@@ -415,8 +429,8 @@ impl Overlay {
         if let Self::Settings(settings) = self {
             return settings.draw_look(frame, area, theme);
         }
-        if let Some(Look::File(path, line)) = self.look() {
-            look::file(frame, area, (&path, line), sight, theme);
+        if let Some(Look::File(path, marked)) = self.look() {
+            look::file(frame, area, (&path, marked), sight, theme);
         }
     }
 }

@@ -6,12 +6,12 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
-use super::{Reply, Sight, centred, window};
+use super::{Look, Reply, Sight, centred, window};
 use crate::text::{lines, sanitize, width};
 use crate::tui::key;
 use crate::tui::preview::Preview;
 use crate::tui::theme::{Role, Theme};
-use crate::tui::widget::preview;
+use crate::tui::widget::preview::{self, Marked};
 
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,8 +20,22 @@ pub struct Place {
     pub path: String,
     /// The line, 1-based; none for the file as a whole.
     pub line: Option<u32>,
+    /// The last line, 1-based and inclusive, where there are several.
+    pub end: Option<u32>,
     /// What is there; empty for the file itself.
     pub name: String,
+}
+
+impl Place {
+    /// A line of a file, or the file as a whole.
+    pub fn at(path: &str, line: Option<u32>, name: &str) -> Self {
+        Self { path: path.to_owned(), line, end: None, name: name.to_owned() }
+    }
+
+    fn marked(&self) -> Option<Marked> {
+        let first = self.line? as usize;
+        Some(Marked { first, last: self.end.map_or(first, |end| end as usize) })
+    }
 }
 
 /// The places, one at a time.
@@ -50,6 +64,11 @@ impl Peek {
         let count = self.places.len().max(1);
         self.at = (self.at + if forward { 1 } else { count - 1 }) % count;
         self.moved = 0;
+    }
+
+    /// What is looked at.
+    pub fn look(&self) -> Option<Look> {
+        self.place().map(|place| Look::File(place.path.clone(), place.marked()))
     }
 
     /// Moves by so many lines.
@@ -98,7 +117,7 @@ impl Peek {
         match previews.get(&place.path) {
             Some(Preview::Text(text)) => {
                 let text = std::sync::Arc::clone(text);
-                let marked = place.line.map(|line| line as usize);
+                let marked = place.marked();
                 let first = self.first(&text, marked);
                 preview::draw_from(frame, body, (&place.path, &text), (first, marked), coloring, theme);
             }
@@ -111,10 +130,10 @@ impl Peek {
     }
 
     /// The first line in view, 0-based. What was moved beyond the ends is forgotten.
-    fn first(&mut self, text: &str, marked: Option<usize>) -> usize {
-        let most = lines::split(text).len().saturating_sub(self.rows);
-        // The marked line stands a third from the top.
-        let start = marked.unwrap_or(0).saturating_sub(1).saturating_sub(self.rows / 3).min(most);
+    fn first(&mut self, text: &str, marked: Option<Marked>) -> usize {
+        let count = lines::split(text).len();
+        let most = count.saturating_sub(self.rows);
+        let start = marked.map_or(0, |marked| marked.top(count, self.rows));
         let first = start.saturating_add_signed(self.moved).min(most);
         self.moved = isize::try_from(first).unwrap_or(0) - isize::try_from(start).unwrap_or(0);
         first
@@ -135,7 +154,7 @@ impl Peek {
     fn hint(&self) -> String {
         let others = if self.places.len() > 1 { "n p others · " } else { "" };
         let [add, edit] = &self.keys;
-        format!("{others}j k scroll · {add} adds the file · {edit} editor · Esc closes")
+        format!("Esc closes · {others}j k scroll · {add} adds the file · {edit} editor")
     }
 }
 
@@ -144,7 +163,7 @@ mod tests {
     use super::*;
 
     fn peek(count: u32) -> Peek {
-        let place = |line| Place { path: "a.rs".into(), line: Some(line), name: "moor".into() };
+        let place = |line| Place::at("a.rs", Some(line), "moor");
         Peek::new((1..=count).map(place).collect(), ["a".into(), "o".into()])
     }
 
@@ -170,12 +189,12 @@ mod tests {
         peek.rows = 4;
         let text = "x\n".repeat(20);
         press(&mut peek, "G");
-        assert_eq!(peek.first(&text, Some(10)), 16);
+        assert_eq!(peek.first(&text, Some(Marked::line(10))), 16);
         press(&mut peek, "k");
-        assert_eq!(peek.first(&text, Some(10)), 15);
+        assert_eq!(peek.first(&text, Some(Marked::line(10))), 15);
         press(&mut peek, "g");
-        assert_eq!(peek.first(&text, Some(10)), 0);
+        assert_eq!(peek.first(&text, Some(Marked::line(10))), 0);
         press(&mut peek, "j");
-        assert_eq!(peek.first(&text, Some(10)), 1, "not a step that is used up beyond the end");
+        assert_eq!(peek.first(&text, Some(Marked::line(10))), 1, "not a step that is used up beyond the end");
     }
 }

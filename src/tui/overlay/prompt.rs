@@ -449,9 +449,12 @@ fn language(kind: &ChunkKind, text: &str) -> Option<(LanguageName, Range<usize>)
             let length = text.get(code..)?.rfind(&format!("{fence}\n")).filter(|_| !fence.is_empty())?;
             Some((LanguageName::Path(path.clone()), code..code + length))
         }
-        ChunkKind::System | ChunkKind::Examples | ChunkKind::History | ChunkKind::Current | ChunkKind::Reminder => {
-            Some((LanguageName::Markdown, 0..text.len()))
-        }
+        ChunkKind::System
+        | ChunkKind::Examples
+        | ChunkKind::History
+        | ChunkKind::Current
+        | ChunkKind::Reminder
+        | ChunkKind::Passages => Some((LanguageName::Markdown, 0..text.len())),
         ChunkKind::RepoMap | ChunkKind::Image(_) => None,
     }
 }

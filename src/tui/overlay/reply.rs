@@ -50,6 +50,14 @@ pub enum Reply {
     Edit(String, usize),
     /// Name this symbol in the message.
     Mention(String),
+    /// Look at these places; the overlay comes back.
+    Show(Vec<Place>),
+    /// Add this file to the chat, for reference only or not; the overlay stays.
+    AddFound(String, bool),
+    /// Open this file at this line in the editor; the overlay stays.
+    Visit(String, usize),
+    /// Ask this about the whole repository: it goes into the message.
+    AskCodebase(String),
     /// Begin a new session with what is in the one of this number.
     Fork(i64),
     /// Ask this before it is done; the overlay comes back.
@@ -75,6 +83,9 @@ impl Reply {
             self,
             Self::Stay
                 | Self::Copy(_)
+                | Self::Show(_)
+                | Self::AddFound(..)
+                | Self::Visit(..)
                 | Self::AskFirst(_)
                 | Self::AskLine(..)
                 | Self::ChangeSetting(_)

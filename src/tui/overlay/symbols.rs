@@ -9,6 +9,7 @@ use super::{Overlay, Reply};
 use crate::repo_map::TagGraph;
 use crate::tui::key;
 use crate::tui::widget::picker::{Items, Outcome, Picker, Symbols};
+use crate::tui::widget::preview::Marked;
 
 /// The list while it is open.
 #[derive(Debug)]
@@ -54,6 +55,6 @@ impl SymbolList {
     /// Where the definition under the cursor stands.
     pub fn look(&self) -> Option<Look> {
         let symbol = self.symbols.get(self.picker.selected()?)?;
-        Some(Look::File(symbol.path.to_owned(), Some(symbol.line)))
+        Some(Look::File(symbol.path.to_owned(), Some(Marked::line(symbol.line))))
     }
 }

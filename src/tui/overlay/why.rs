@@ -95,10 +95,9 @@ impl WhyView {
     /// The references as places to look at, the one under the cursor first.
     fn places(&self) -> Vec<Place> {
         let Some(whence) = &self.whence else { return Vec::new() };
-        let place = |reference: &Reference| Place {
-            path: reference.why.from.clone(),
-            line: Some(reference.line).filter(|line| *line > 0),
-            name: reference.why.ident.clone(),
+        let place = |reference: &Reference| {
+            let line = Some(reference.line).filter(|line| *line > 0);
+            Place::at(&reference.why.from, line, &reference.why.ident)
         };
         let mut places: Vec<Place> = whence.references.iter().map(place).collect();
         let first = self.window.selected().unwrap_or(0).min(places.len());

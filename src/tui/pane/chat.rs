@@ -5,8 +5,8 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph};
 
-use super::reading_marks;
 use super::transcript::Scene;
+use super::{citation_marks, reading_marks};
 use crate::context::Mode;
 use crate::session::{Connection, Entry, Question};
 use crate::text::{sanitize, width, wrap};
@@ -109,7 +109,8 @@ fn draw_completion(app: &App, popup: &Popup, cache: &mut ViewCache, frame: &mut 
         let inside = completion::frame_of_preview(frame, right, path, &app.theme);
         match app.previews.get(path) {
             Some(Preview::Text(source)) => {
-                preview::draw(frame, inside, (path, source), line, &mut cache.coloring, &app.theme);
+                let marked = line.map(preview::Marked::line);
+                preview::draw(frame, inside, (path, source), marked, &mut cache.coloring, &app.theme);
             }
             Some(Preview::None(reason)) => frame.render_widget(Paragraph::new(text(reason, inside.width)), inside),
             Some(Preview::Reading) | None => {
@@ -174,11 +175,13 @@ fn draw_transcript(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area
         height: area.height,
         thoughts: app.chat.thoughts,
         turned: &app.reading.turned,
+        remarks: app.citing.remarks(),
         thoughts_key: app.keys.first(Action::ToggleThoughts),
         focus: app.reading.focus(),
     };
     let mut lines = chat.arrange(head, &scene, coloring, app.chat.from_bottom);
     reading_marks::lay(&mut lines, app, chat, area.width);
+    let links = citation_marks::lay(&mut lines, app, chat, usize::from(area.width));
     frame.render_widget(Paragraph::new(lines), area);
     for seen in chat.seen() {
         let row = |row: usize| u16::try_from(row).unwrap_or(u16::MAX);
@@ -193,6 +196,18 @@ fn draw_transcript(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area
                     cell.set_symbol(mark).set_style(theme.style(Role::Accent));
                 }
             }
+        }
+    }
+    for link in links {
+        let cells = |columns: usize| u16::try_from(columns).unwrap_or(u16::MAX);
+        let y = area.y.saturating_add(cells(link.row));
+        let width = cells(link.columns.end - link.columns.start);
+        let place = Rect { x: area.x.saturating_add(cells(link.columns.start)), y, width, height: 1 };
+        cache.hits.add(place.intersection(area), Hit::Citation(link.entry, link.citation));
+        if link.unsigned
+            && let Some(cell) = frame.buffer_mut().cell_mut((area.x.saturating_sub(1), y))
+        {
+            cell.set_symbol("⚠").set_style(theme.style(Role::Warning));
         }
     }
 }

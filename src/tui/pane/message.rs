@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use std::ops::Range;
 use std::path::Path;
 
@@ -30,9 +31,13 @@ pub(super) struct Message {
     pub(super) exact: bool,
     /// The lines of each place where the cursor of a reader can stand; none for the message as a whole.
     pub(super) stops: Vec<Range<usize>>,
+    /// The first of its lines that the program says below an answer.
+    pub(super) said: usize,
     /// The edits in it.
     pub(super) cards: Vec<CardLine>,
     key: Key,
+    /// What is said below it.
+    remark: String,
     answer: Option<Box<AnswerView>>,
     /// Keys of the colours that the lines show.
     shown: Vec<u64>,
@@ -50,13 +55,15 @@ struct Key {
     more: usize,
     /// Whether its thoughts are shown in full.
     open: bool,
+    /// Tells what is said below it.
+    remark: u64,
 }
 
 /// The kind of an answer that is still arriving.
 const STREAMING: u8 = 2;
 
 impl Key {
-    fn of(entry: &Entry, open: bool) -> Self {
+    fn of(entry: &Entry, open: bool, remark: &str) -> Self {
         let (kind, text, more) = match entry {
             Entry::Cleared => (8, "", 0),
             Entry::User { text, .. } => (1, text.as_str(), 0),
@@ -80,7 +87,9 @@ impl Key {
                 (kind, notice.text.as_str(), notice.hint.len())
             }
         };
-        Self { kind, address: text.as_ptr() as usize, bytes: text.len(), more, open }
+        let remark =
+            if remark.is_empty() { 0 } else { BuildHasherDefault::<DefaultHasher>::default().hash_one(remark) };
+        Self { kind, address: text.as_ptr() as usize, bytes: text.len(), more, open, remark }
     }
 }
 
@@ -91,8 +100,8 @@ impl Message {
     }
 
     /// Notes whether the entry has changed. Reads none of its text; a height that is not known is guessed from its length.
-    pub(super) fn compare(&mut self, entry: &Entry, width: u16, open: bool) {
-        let key = Key::of(entry, open);
+    pub(super) fn compare(&mut self, entry: &Entry, width: u16, open: bool, remark: &str) {
+        let key = Key::of(entry, open, remark);
         if key == self.key {
             return;
         }
@@ -103,6 +112,7 @@ impl Message {
         if self.height == 0 {
             self.height = (key.bytes + key.more) / usize::from(width.max(1)) + 2;
         }
+        remark.clone_into(&mut self.remark);
         (self.key, self.exact) = (key, false);
     }
 
@@ -147,6 +157,8 @@ impl Message {
                 let thoughts = lines.len();
                 lines.extend(self.answer_lines(answer, width.saturating_sub(1), theme, &blocks));
                 self.note_stops(thoughts);
+                self.said = lines.len();
+                lines.extend(marked(&self.remark, "⚠ ", Role::Warning, columns, theme));
                 lines
             }
         };

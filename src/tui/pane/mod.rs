@@ -2,6 +2,7 @@
 
 mod answer;
 pub mod chat;
+mod citation_marks;
 mod command_card;
 pub mod context;
 mod message;

@@ -4,6 +4,7 @@
 use ratatui::text::{Line, Span};
 
 use super::answer::CardLine;
+use super::citation_marks::marked;
 use super::transcript::ChatCache;
 use crate::review::{Counts, Decision};
 use crate::text::width;
@@ -21,7 +22,7 @@ pub(super) fn lay(lines: &mut [Line<'static>], app: &App, cache: &ChatCache, col
             let text = line.to_string();
             let ranges: Vec<_> = search.needle.find_iter(&text).map(|found| found.range()).collect();
             if !ranges.is_empty() {
-                *line = marked(line, &ranges, style);
+                *line = marked(line, &ranges.into_iter().map(|range| (range, style, None)).collect::<Vec<_>>());
             }
         }
     }
@@ -33,33 +34,6 @@ pub(super) fn lay(lines: &mut [Line<'static>], app: &App, cache: &ChatCache, col
             *line = under_cursor(std::mem::take(line), columns, &app.theme);
         }
     }
-}
-
-/// The line with a style over those ranges of its text, which are in order.
-fn marked(line: &Line<'static>, ranges: &[std::ops::Range<usize>], style: ratatui::style::Style) -> Line<'static> {
-    let mut spans = Vec::with_capacity(line.spans.len() + ranges.len() * 2);
-    let mut start = 0;
-    for span in &line.spans {
-        let end = start + span.content.len();
-        let mut at = start;
-        let inside = ranges.iter().filter(|range| range.start < end && start < range.end);
-        for range in inside {
-            let (from, to) = (range.start.max(start), range.end.min(end));
-            let mut push = |from: usize, to: usize, style| {
-                if let Some(text) = span.content.get(from - start..to - start).filter(|text| !text.is_empty()) {
-                    spans.push(Span::styled(text.to_owned(), style));
-                }
-            };
-            push(at, from, span.style);
-            push(from, to, span.style.patch(style));
-            at = to;
-        }
-        if let Some(rest) = span.content.get(at - start..).filter(|rest| !rest.is_empty()) {
-            spans.push(Span::styled(rest.to_owned(), span.style));
-        }
-        start = end;
-    }
-    Line { spans, ..line.clone() }
 }
 
 fn lay_fates(lines: &mut [Line<'static>], app: &App, cache: &ChatCache, columns: usize) {
@@ -131,21 +105,4 @@ fn counted(counts: Counts, theme: &Theme) -> Span<'static> {
     };
     debug_assert!(width::columns(&text) > 1);
     Span::styled(text, theme.style(role))
-}
-
-#[cfg(test)]
-mod tests {
-    use ratatui::style::{Color, Style};
-
-    use super::*;
-
-    #[test]
-    fn a_mark_may_begin_in_one_span_and_end_in_another() {
-        let (red, mark) = (Style::new().fg(Color::Red), Style::new().bg(Color::Blue));
-        let line = Line::from(vec![Span::raw("héllo "), Span::styled("world", red)]);
-        let text = line.to_string();
-        let found = marked(&line, &[text.find("lo w").map(|at| at..at + 4).unwrap()], mark);
-        let pieces: Vec<(&str, Style)> = found.spans.iter().map(|span| (&*span.content, span.style)).collect();
-        assert_eq!(pieces, [("hél", Style::new()), ("lo ", mark), ("w", red.patch(mark)), ("orld", red),]);
-    }
 }

@@ -5,7 +5,7 @@
 //! jumps when a guess turns out wrong, because the view is held by its first line and not by a number of lines. Guesses
 //! below the view are made true bit by bit, a share in each frame that is drawn anyway.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ratatui::text::Line;
 
@@ -31,6 +31,8 @@ pub(super) struct Scene<'a> {
     pub(super) turned: &'a BTreeSet<usize>,
     /// The key that shows or hides it.
     pub(super) thoughts_key: &'a str,
+    /// What is to be said below answers, by entry.
+    pub(super) remarks: &'a BTreeMap<usize, String>,
     /// What has to be in view.
     pub(super) focus: Option<Focus<'a>>,
 }
@@ -131,7 +133,8 @@ impl ChatCache {
         if let Some((first, messages)) = self.messages.split_first_mut() {
             *first = Message::of_lines(head);
             for (at, (message, entry)) in messages.iter_mut().zip(scene.entries).enumerate() {
-                message.compare(entry, scene.width, scene.thoughts != scene.turned.contains(&at));
+                let remark = scene.remarks.get(&at).map_or("", String::as_str);
+                message.compare(entry, scene.width, scene.thoughts != scene.turned.contains(&at), remark);
             }
         }
         self.first.message = self.first.message.min(scene.entries.len());

@@ -91,17 +91,17 @@ impl App {
         let Some(map) = self.ranked_map() else { return Vec::new() };
         let Some(path) = map.files.get(place).map(|file| file.path.to_string()) else { return Vec::new() };
         let places = match symbol.and_then(|at| map.symbols(place).get(at)) {
-            None => vec![Place { path, line: None, name: String::new() }],
-            Some(symbol) => self.definitions(&Place { path, line: Some(symbol.line), name: symbol.name.clone() }),
+            None => vec![Place::at(&path, None, "")],
+            Some(symbol) => self.definitions(&Place::at(&path, Some(symbol.line), &symbol.name)),
         };
         self.peek_at(places)
     }
 
-    /// Opens places to be looked at, the first of them first.
+    /// Opens places to be looked at, the first of them first, over what is open.
     pub(in crate::tui) fn peek_at(&mut self, places: Vec<Place>) -> Vec<Task> {
         let wanted: Vec<Task> = places.iter().filter_map(|place| self.previews.want(&place.path)).collect();
         let keys = [Action::MapAdd, Action::MapEdit].map(|action| self.keys.first(action).to_owned());
-        self.overlay = Some(Overlay::Peek(Peek::new(places, keys)));
+        self.open_over(Overlay::Peek(Peek::new(places, keys)));
         wanted
     }
 
@@ -113,10 +113,8 @@ impl App {
         let Some(name) = index.name_number(&first.name) else { return places };
         for file in graph.definers(name).iter().filter_map(|symbol| graph.symbols().get(*symbol as usize)) {
             let entries = index.definitions(file.file).filter(|entry| entry.name() == first.name);
-            let place = |entry: crate::repo_map::index::Entry<'_>| Place {
-                path: index.path(file.file).to_owned(),
-                line: Some(entry.line()),
-                name: first.name.clone(),
+            let place = |entry: crate::repo_map::index::Entry<'_>| {
+                Place::at(index.path(file.file), Some(entry.line()), &first.name)
             };
             places.extend(entries.map(place).filter(|place| place != first));
             if places.len() > MOST_PLACES {

@@ -13,7 +13,7 @@ use ratatui::widgets::Paragraph;
 
 use std::collections::BTreeSet;
 
-use crate::context::{Chunk, ChunkKind, Prompt, Trimmed};
+use crate::context::{Chunk, ChunkKind, Prompt, SentPassage, Trimmed};
 use crate::models::{Dollars, Tokens};
 use crate::text::{sanitize, width};
 use crate::tui::action::{Action, Pane};
@@ -95,13 +95,17 @@ fn draw_list(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect
     cache.heights[1] = usize::from(area.height);
     let mut window = app.context;
     window.set_height(usize::from(area.height));
-    let rows = rows(prompt, app.context_order);
+    let rows = rows(prompt, app.context_order, app.passages_open);
     let to_go = to_go(prompt);
     let mut lines = Vec::new();
     for (at, y) in window.visible().zip(area.y..) {
         let line = match rows.get(at) {
             Some(ContextRow::Chunk(place)) => match prompt.chunks.get(*place) {
                 Some(chunk) => part_line(app, chunk, prompt, to_go.contains(place), area.width),
+                None => continue,
+            },
+            Some(ContextRow::Passage(place)) => match prompt.passages.get(*place) {
+                Some(passage) => passage_line(app, passage, prompt, area.width),
                 None => continue,
             },
             Some(ContextRow::Kind(kind, count, tokens)) => kind_line(app, (kind, *count, *tokens), prompt, area.width),
@@ -207,38 +211,80 @@ fn part_line(app: &App, part: &Chunk, prompt: &Prompt, to_go: bool, columns: u16
         ChunkKind::ReadOnlyFile(_) => ("= ", Role::Text),
         ChunkKind::Image(_) => ("▣ ", Role::Text),
         ChunkKind::RepoMap => ("◇ ", Role::Text),
+        ChunkKind::Passages => ("∷ ", Role::Text),
         ChunkKind::History => ("↑ ", Role::Text),
         ChunkKind::System | ChunkKind::Examples => ("§ ", Role::Muted),
         ChunkKind::Current | ChunkKind::Reminder => ("❯ ", Role::Accent),
     };
     let dot = if part.cached { '•' } else { ' ' };
-    let tokens = format!("{dot}{:>5}", meter::tokens(part.tokens as u64));
-    let share = part.tokens as f64 / prompt.tokens.max(1) as f64;
-    let gauge = if usize::from(columns) < LEAST_WITH_GAUGE { 0 } else { PART_GAUGE };
-    let filled = ((share * gauge as f64).round() as usize).min(gauge);
     let level = if to_go { Role::MeterHigh } else { Role::MeterLow };
-    let room = usize::from(columns).saturating_sub(gauge + width::columns(&tokens) + 4);
+    let weight = weight(app, (part.tokens, dot, level), prompt, columns);
+    let room = room_beside(&weight, columns);
     let most = match part.kind {
         ChunkKind::RepoMap => Some(prompt.plan.map),
+        ChunkKind::Passages => Some(prompt.plan.passages),
         ChunkKind::History => Some(prompt.plan.history),
         _ => None,
     };
     let title = match most {
         Some(most) => {
-            let whole = format!("{} ≤ {}", part.title, meter::tokens(most as u64));
-            if width::columns(&whole) <= room { whole } else { width::clip(&part.title, room).into_owned() }
+            let title = match part.kind {
+                ChunkKind::Passages => format!("{} · {}", part.title, prompt.passages.len()),
+                _ => part.title.clone(),
+            };
+            let whole = format!("{title} ≤ {}", meter::tokens(most as u64));
+            if width::columns(&whole) <= room { whole } else { width::clip(&title, room).into_owned() }
         }
         None => width::clip_start(&sanitize::visible_line(&part.title), room).into_owned(),
     };
     let pad = room.saturating_sub(width::columns(&title));
-    Line::from(vec![
+    let mut line = Line::from(vec![
         Span::styled(mark, theme.style(if to_go { role } else { Role::Accent })),
         Span::styled(title, theme.style(role)),
         Span::raw(" ".repeat(pad + 1)),
+    ]);
+    line.spans.extend(weight);
+    line
+}
+
+/// A passage of the repository below its chunk: its lines, and the definition that it was found for.
+fn passage_line(app: &App, passage: &SentPassage, prompt: &Prompt, columns: u16) -> Line<'static> {
+    let theme = &app.theme;
+    let weight = weight(app, (passage.tokens, ' ', Role::MeterLow), prompt, columns);
+    let room = room_beside(&weight, columns).saturating_sub(2);
+    let label = passage.place.label();
+    let place = width::clip_start(&sanitize::visible_line(&label), room).into_owned();
+    let symbol = passage.place.anchor.as_ref().map_or("", |anchor| anchor.symbol.as_str());
+    let free = room.saturating_sub(width::columns(&place));
+    let symbol = format!("  {}", sanitize::visible_line(symbol));
+    let symbol = if width::columns(&symbol) <= free { symbol } else { String::new() };
+    let mut line = Line::from(vec![
+        Span::raw("    "),
+        Span::styled(place, theme.style(Role::Text)),
+        Span::raw(" ".repeat(free - width::columns(&symbol) + 1)),
+    ]);
+    line.spans.insert(2, Span::styled(symbol, theme.style(Role::Muted)));
+    line.spans.extend(weight);
+    line
+}
+
+/// What a part of the request weighs, at the right: a gauge where there is room for it, and the tokens behind a dot or a blank.
+fn weight(app: &App, (tokens, dot, level): (usize, char, Role), prompt: &Prompt, columns: u16) -> [Span<'static>; 3] {
+    let theme = &app.theme;
+    let share = tokens as f64 / prompt.tokens.max(1) as f64;
+    let gauge = if usize::from(columns) < LEAST_WITH_GAUGE { 0 } else { PART_GAUGE };
+    let filled = ((share * gauge as f64).round() as usize).min(gauge);
+    [
         Span::styled("▮".repeat(filled), theme.style(level)),
         Span::styled("▯".repeat(gauge - filled), theme.style(Role::MeterEmpty)),
-        Span::styled(tokens, theme.style(Role::Muted)),
-    ])
+        Span::styled(format!("{dot}{:>5}", meter::tokens(tokens as u64)), theme.style(Role::Muted)),
+    ]
+}
+
+/// The columns of a title between its mark and what stands at the right; one stays free beside each.
+fn room_beside(weight: &[Span<'_>], columns: u16) -> usize {
+    let used: usize = weight.iter().map(Span::width).sum();
+    usize::from(columns).saturating_sub(used + 4)
 }
 
 fn trimmed_line(app: &App, trimmed: &Trimmed, columns: u16) -> Line<'static> {

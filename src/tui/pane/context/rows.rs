@@ -39,12 +39,24 @@ impl ContextOrder {
 pub enum ContextRow {
     /// A chunk, by its place in the request.
     Chunk(usize),
+    /// One of the passages of the repository, by its place among them.
+    Passage(usize),
     /// The heading of a kind: how many chunks, and their tokens.
     Kind(&'static str, usize, usize),
 }
 
-/// The rows for a request.
-pub fn rows(prompt: &Prompt, order: ContextOrder) -> Vec<ContextRow> {
+/// The rows for a request; `open` if the passages of the repository stand below their chunk, one by one.
+pub fn rows(prompt: &Prompt, order: ContextOrder, open: bool) -> Vec<ContextRow> {
+    let is_passages = |row: &ContextRow| match row {
+        ContextRow::Chunk(place) => prompt.chunks.get(*place).is_some_and(|chunk| chunk.kind == ChunkKind::Passages),
+        _ => false,
+    };
+    let below = |row: &ContextRow| if open && is_passages(row) { 0..prompt.passages.len() } else { 0..0 };
+    let with_below = |row: ContextRow| std::iter::once(row).chain(below(&row).map(ContextRow::Passage));
+    chunks(prompt, order).into_iter().flat_map(with_below).collect()
+}
+
+fn chunks(prompt: &Prompt, order: ContextOrder) -> Vec<ContextRow> {
     let mut places: Vec<usize> = (0..prompt.chunks.len()).collect();
     let tokens = |place: &usize| prompt.chunks.get(*place).map_or(0, |chunk| chunk.tokens);
     match order {
@@ -81,6 +93,7 @@ fn kind(kind: &ChunkKind) -> &'static str {
         ChunkKind::System | ChunkKind::Examples | ChunkKind::Reminder => "instructions",
         ChunkKind::ReadOnlyFile(_) => "files for reference",
         ChunkKind::RepoMap => "repo map",
+        ChunkKind::Passages => "passages",
         ChunkKind::History => "history",
         ChunkKind::ChatFile(_) => "files to edit",
         ChunkKind::Image(_) => "pictures",
@@ -91,7 +104,7 @@ fn kind(kind: &ChunkKind) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::{Chunk, Role};
+    use crate::context::{Chunk, PassagePlace, Role, SentPassage};
 
     fn prompt() -> Prompt {
         let chunk = |kind: ChunkKind, tokens: usize| Chunk {
@@ -115,11 +128,11 @@ mod tests {
     #[test]
     fn the_orders_show_every_chunk_once() {
         for order in [ContextOrder::AsSent, ContextOrder::BySize, ContextOrder::ByKind] {
-            let mut places: Vec<usize> = rows(&prompt(), order)
+            let mut places: Vec<usize> = rows(&prompt(), order, true)
                 .into_iter()
                 .filter_map(|row| match row {
                     ContextRow::Chunk(place) => Some(place),
-                    ContextRow::Kind(..) => None,
+                    _ => None,
                 })
                 .collect();
             places.sort_unstable();
@@ -128,8 +141,23 @@ mod tests {
     }
 
     #[test]
+    fn passages_stand_below_their_chunk_when_they_are_open() {
+        let mut prompt = prompt();
+        prompt.chunks[0].kind = ChunkKind::Passages;
+        let place =
+            |line| PassagePlace { path: "a".into(), line, end_line: line, anchor: None, turn: 1, rank: line, hash: 0 };
+        prompt.passages = [1, 9].map(|line| SentPassage { place: place(line), tokens: 5 }).into();
+        let open = rows(&prompt, ContextOrder::AsSent, true);
+        let below = [ContextRow::Chunk(0), ContextRow::Passage(0), ContextRow::Passage(1), ContextRow::Chunk(1)];
+        assert_eq!(open[..4], below);
+        assert_eq!(rows(&prompt, ContextOrder::AsSent, false)[..2], [ContextRow::Chunk(0), ContextRow::Chunk(1)]);
+        let last = rows(&prompt, ContextOrder::BySize, true);
+        assert_eq!(last[2..5], [ContextRow::Chunk(0), ContextRow::Passage(0), ContextRow::Passage(1)]);
+    }
+
+    #[test]
     fn kinds_stand_with_their_sums_the_heaviest_first() {
-        let rows = rows(&prompt(), ContextOrder::ByKind);
+        let rows = rows(&prompt(), ContextOrder::ByKind, false);
         assert_eq!(rows[0], ContextRow::Kind("files to edit", 2, 80));
         assert_eq!(rows[1], ContextRow::Chunk(2), "the larger one");
         assert_eq!(rows[3], ContextRow::Kind("instructions", 2, 15));

@@ -30,14 +30,7 @@ const BELOW: u16 = 16;
 impl Picker {
     /// Where the overlay lies on a screen of that area.
     pub fn area(&self, screen: Rect) -> Rect {
-        let (widest, tallest) =
-            if self.with_preview { (WIDEST_WITH_PREVIEW, TALLEST_WITH_PREVIEW) } else { (WIDEST, TALLEST) };
-        // A small screen has nothing to spare around it.
-        let margin = |room: u16, small: u16| if room <= small { 0 } else { MARGIN };
-        let size =
-            |room: u16, most: u16, small| room.saturating_sub(2 * margin(room, small)).min(most).max(room.min(8));
-        let (width, height) = (size(screen.width, widest, 49), size(screen.height, tallest, 12));
-        Rect { x: screen.x + (screen.width - width) / 2, y: screen.y + (screen.height - height) / 2, width, height }
+        if self.with_preview { wide_area(screen) } else { area_within(screen, (WIDEST, TALLEST)) }
     }
 
     /// Takes in the area of the screen, so that paging and scrolling know the height of the list. To be called before
@@ -52,23 +45,7 @@ impl Picker {
         let inside = Block::bordered().inner(area);
         let [_, middle, _] =
             Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]).areas(inside);
-        if !self.with_preview {
-            return (middle, None);
-        }
-        if middle.width >= BESIDE {
-            let list = (middle.width * 2 / 5).clamp(40, 80);
-            let [list, _, look] =
-                Layout::horizontal([Constraint::Length(list), Constraint::Length(1), Constraint::Fill(1)])
-                    .areas(middle);
-            return (list, Some(look));
-        }
-        if middle.height >= BELOW {
-            let list = middle.height * 3 / 5;
-            let [list, _, look] =
-                Layout::vertical([Constraint::Length(list), Constraint::Length(1), Constraint::Fill(1)]).areas(middle);
-            return (list, Some(look));
-        }
-        (middle, None)
+        if self.with_preview { list_and_look(middle, BESIDE) } else { (middle, None) }
     }
 
     /// Draws the overlay in the middle of the screen, notes where its rows stand, and gives the place for a look at what the
@@ -179,6 +156,37 @@ impl Picker {
     }
 }
 
+/// Where an overlay lies that shows what the cursor of its list is on.
+pub fn wide_area(screen: Rect) -> Rect {
+    area_within(screen, (WIDEST_WITH_PREVIEW, TALLEST_WITH_PREVIEW))
+}
+
+fn area_within(screen: Rect, (widest, tallest): (u16, u16)) -> Rect {
+    // A small screen has nothing to spare around it.
+    let margin = |room: u16, small: u16| if room <= small { 0 } else { MARGIN };
+    let size = |room: u16, most: u16, small| room.saturating_sub(2 * margin(room, small)).min(most).max(room.min(8));
+    let (width, height) = (size(screen.width, widest, 49), size(screen.height, tallest, 12));
+    Rect { x: screen.x + (screen.width - width) / 2, y: screen.y + (screen.height - height) / 2, width, height }
+}
+
+/// The place for a list, and that for a look at what its cursor is on, if there is room for it: beside the list from so many columns
+/// on, else below it.
+pub fn list_and_look(middle: Rect, beside: u16) -> (Rect, Option<Rect>) {
+    if middle.width >= beside {
+        let list = (middle.width * 2 / 5).clamp(40, 80);
+        let [list, _, look] =
+            Layout::horizontal([Constraint::Length(list), Constraint::Length(1), Constraint::Fill(1)]).areas(middle);
+        return (list, Some(look));
+    }
+    if middle.height >= BELOW {
+        let list = middle.height * 3 / 5;
+        let [list, _, look] =
+            Layout::vertical([Constraint::Length(list), Constraint::Length(1), Constraint::Fill(1)]).areas(middle);
+        return (list, Some(look));
+    }
+    (middle, None)
+}
+
 /// One item as it is drawn.
 struct Row<'a> {
     text: &'a str,
@@ -255,7 +263,7 @@ impl Row<'_> {
 }
 
 /// A line between the list and what is shown of it.
-fn rule(frame: &mut Frame<'_>, list: Rect, look: Rect, theme: &Theme) {
+pub fn rule(frame: &mut Frame<'_>, list: Rect, look: Rect, theme: &Theme) {
     let style = theme.style(Role::Border);
     if look.y == list.y {
         let lines: Vec<Line<'_>> = (0..list.height).map(|_| Line::styled("│", style)).collect();

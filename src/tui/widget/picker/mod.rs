@@ -17,6 +17,7 @@ use crate::text::sanitize;
 
 use rank::{Ranking, Taste};
 
+pub use draw::{list_and_look, rule, wide_area};
 pub use items::{Items, SymbolItem, Symbols};
 pub use rank::{RankJob, Ranked};
 

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# A rhumb for every Linux of this kind of machine: one file, linked statically against musl, and an archive of it with its
+# manual pages, completions and licences. Built twice from the same commit with the same compiler, both are the same.
+#
+#   scripts/build-static.sh [--profile NAME] [FLAGS OF CARGO BUILD…]
+#
+# Everything that is written lies below target/ (CARGO_TARGET_DIR). What is missing is named with how to get it, and nothing is installed.
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+say() {
+  printf '%s\n' "$*" >&2
+}
+
+fail() {
+  say "build-static: $1"
+  say "  → $2"
+  exit 1
+}
+
+profile=release
+if [ "${1-}" = --profile ]; then
+  profile=${2:?--profile needs a name}
+  shift 2
+fi
+case $profile in
+  dev) folder=debug ;;
+  *) folder=$profile ;;
+esac
+
+built=${CARGO_TARGET_DIR:-target}
+machine=$(uname -m)
+target=$machine-unknown-linux-musl
+[ "$(uname -s)" = Linux ] || fail "this is no Linux" "build in a container of one"
+
+command -v cargo >/dev/null || fail "cargo is missing" "https://rustup.rs"
+[ -d "$(rustc --print target-libdir --target "$target" 2>/dev/null)" ] ||
+  fail "the standard library of $target is missing" "rustup target add $target"
+
+# The C of the grammars, of libgit2, SQLite and onig has to be compiled against musl too. Whoever has another compiler for it
+# names it as the cc crate does: CC_x86_64_unknown_linux_musl.
+named=CC_${target//-/_}
+cc=${!named:-musl-gcc}
+command -v "$cc" >/dev/null ||
+  fail "$cc is missing" "apt-get install musl-tools (Debian, Ubuntu), dnf install musl-gcc (Fedora), apk add gcc musl-dev (Alpine, with $named=gcc)"
+
+# The date of what is built, not of the building.
+if [ -z "${SOURCE_DATE_EPOCH-}" ]; then
+  SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || echo 0)
+fi
+export SOURCE_DATE_EPOCH
+# Where this folder lies is nobody's business, and would make two builds differ.
+home=${CARGO_HOME:-$HOME/.cargo}
+export RUSTFLAGS="${RUSTFLAGS-} -C target-feature=+crt-static --remap-path-prefix=$PWD=/rhumb --remap-path-prefix=$home=/cargo"
+
+say "building for $target with $cc …"
+cargo build --locked --profile "$profile" --target "$target" "$@"
+
+program=$built/$target/$folder/rhumb
+# Three witnesses, as far as they are here: each of them has been wrong on some system.
+if command -v readelf >/dev/null && readelf --program-headers "$program" | grep -q INTERP; then
+  fail "$program asks for a loader, so it is not static" "readelf -d $program names the libraries that it needs"
+fi
+if command -v file >/dev/null && ! file -b "$program" | grep -Eq 'static(-pie|ally) linked'; then
+  fail "$program is not static: $(file -b "$program")" "see which crate links to a library of the system: cargo tree -i NAME-sys"
+fi
+# ldd of musl and of glibc say different things of a static program; both fail, or name no library.
+if ldd "$program" 2>/dev/null | grep -q '=>'; then
+  fail "$program needs libraries: $(ldd "$program")" "see which crate links to a library of the system: cargo tree -i NAME-sys"
+fi
+"$program" --version
+
+version=$("$program" -V | cut -d' ' -f2)
+name=rhumb-$version-$target
+dist=$built/dist
+rm -rf "${dist:?}/$name"
+mkdir -p "$dist/$name/completions"
+cp "$program" README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$dist/$name/"
+"$program" man --dir "$dist/$name/man/man1"
+for shell in bash elvish fish powershell zsh; do
+  "$program" completions "$shell" >"$dist/$name/completions/rhumb.$shell"
+done
+tar --create --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u+rwX,go+rX-w \
+  --directory "$dist" "$name" | gzip --no-name --best >"$dist/$name.tar.gz"
+(cd "$dist" && sha256sum "$name.tar.gz" | tee "$name.tar.gz.sha256")
+say "$program: $(stat -c %s "$program") bytes; $dist/$name.tar.gz: $(stat -c %s "$dist/$name.tar.gz") bytes"

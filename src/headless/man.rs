@@ -1,0 +1,124 @@
+//! `rhumb man`: a page for the program and one for each command, made from the very table that is parsed by.
+
+use std::io;
+use std::path::Path;
+
+use clap::Command;
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, roman};
+
+use super::{ManArgs, complain, print};
+use crate::error::{ErrorKind, UserError};
+use crate::version::Build;
+
+/// What each exit code means.
+const EXIT_CODES: [(u8, &str); 6] = [
+    (0, "All is done."),
+    (1, "Something was refused, rejected, not found, or still fails its checks."),
+    (2, "The request or a setting is wrong."),
+    (3, "This machine failed: files, git, memory."),
+    (4, "The provider of the model failed."),
+    (5, "The answer was not whole, and nothing of it was applied."),
+];
+
+/// Files that the program reads and writes, and what they are.
+const FILES: [(&str, &str); 4] = [
+    ("~/.config/rhumb/rhumb.toml", "Settings. XDG_CONFIG_HOME moves them."),
+    ("rhumb.toml", "Settings of a repository, at its root and in its folders."),
+    ("~/.local/state/rhumb", "Sessions and the journal of writes. XDG_STATE_HOME moves them."),
+    ("~/.cache/rhumb", "What can be made again at any time. XDG_CACHE_HOME moves it."),
+];
+
+/// Prints the page of `command`, or writes that and one for each of its commands to a folder, which is made where it is not there.
+///
+/// # Errors
+/// A page cannot be written.
+pub fn man(command: Command, args: &ManArgs) -> Result<u8, UserError> {
+    let pages = pages(command).map_err(|error| UserError::new(ErrorKind::Machine, error, ""))?;
+    match &args.dir {
+        Some(folder) => write(folder, &pages)?,
+        None => pages.first().map_or(Ok(()), |page| print(&page.text))?,
+    }
+    Ok(0)
+}
+
+fn write(folder: &Path, pages: &[Page]) -> Result<(), UserError> {
+    let failed = |error: io::Error| {
+        let message = format!("the pages cannot be written to {}: {error}", folder.display());
+        UserError::new(ErrorKind::Machine, message, "choose a folder that can be written to")
+    };
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    pages.iter().try_for_each(|page| std::fs::write(folder.join(&page.file), &page.text)).map_err(failed)?;
+    complain(&format!("wrote {} pages to {}", pages.len(), folder.display()));
+    Ok(())
+}
+
+/// A page of the manual.
+struct Page {
+    /// The name of its file.
+    file: String,
+    /// As roff.
+    text: String,
+}
+
+/// The page of the program first, then those of its commands and of theirs.
+fn pages(command: Command) -> io::Result<Vec<Page>> {
+    // The page says which version it is of; of the build it says nothing, so that all builds of one source have the same pages.
+    let mut command = command.long_version(None).disable_help_subcommand(true);
+    command.build();
+    let mut pages = Vec::new();
+    add(&command, &mut pages)?;
+    pages.iter_mut().skip(1).for_each(|page| page.text += &section("SEE ALSO", see_also));
+    if let Some(first) = pages.first_mut() {
+        first.text += &section("EXIT STATUS", exit_codes);
+        first.text += &section("FILES", files);
+    }
+    Ok(pages)
+}
+
+fn add(command: &Command, pages: &mut Vec<Page>) -> io::Result<()> {
+    let man = Man::new(command.clone()).manual("rhumb").date(Build::this().date.unwrap_or_default());
+    let mut text = Vec::new();
+    man.render(&mut text)?;
+    pages.push(Page { file: man.get_filename(), text: String::from_utf8_lossy(&text).into_owned() });
+    command.get_subcommands().filter(|command| !command.is_hide_set()).try_for_each(|command| add(command, pages))
+}
+
+/// A section that the table of the command line has nothing for.
+fn section(title: &str, fill: impl FnOnce(&mut Roff)) -> String {
+    let mut roff = Roff::default();
+    roff.control("SH", [title]);
+    fill(&mut roff);
+    roff.render()
+}
+
+fn see_also(roff: &mut Roff) {
+    roff.text([bold("rhumb"), roman("(1)")]);
+}
+
+fn exit_codes(roff: &mut Roff) {
+    for (code, meaning) in EXIT_CODES {
+        roff.control("TP", []).text([bold(code.to_string())]).text([roman(meaning)]);
+    }
+    roff.control("TP", []).text([bold("128 + n")]).text([roman("Signal n ended it; what was written before stays.")]);
+}
+
+fn files(roff: &mut Roff) {
+    for (file, what) in FILES {
+        roff.control("TP", []).text([bold(file)]).text([roman(what)]);
+    }
+    roff.control("PP", []).text([bold("rhumb config --path"), roman(" prints where they are on this machine.")]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_exit_code_has_its_meaning() {
+        let kinds = [ErrorKind::Usage, ErrorKind::Machine, ErrorKind::Provider, ErrorKind::Incomplete];
+        for kind in kinds {
+            assert!(EXIT_CODES.iter().any(|(code, _)| *code == kind.exit_code()), "{kind:?}");
+        }
+    }
+}

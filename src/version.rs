@@ -1,0 +1,102 @@
+//! Which build of the program this is. `build.rs` finds it out.
+
+use std::sync::LazyLock;
+
+use crate::text::day_of;
+
+/// As it is written in Cargo.toml.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// A build of the program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Build {
+    /// The commit of its sources, as a hash. Changes that were not committed do not show. Unknown to debug builds.
+    pub commit: Option<&'static str>,
+    /// The day of the sources, such as 2026-11-22, where the one who built it said so (`SOURCE_DATE_EPOCH`).
+    pub date: Option<String>,
+    /// The compiler as it names itself.
+    pub compiler: &'static str,
+    /// The machine that it was built for, as the compiler calls it.
+    pub target: &'static str,
+    /// `release` or `debug`.
+    pub profile: &'static str,
+    /// The features of Cargo.toml that it has, with commas between.
+    pub features: &'static str,
+}
+
+/// What stands where `build.rs` found nothing out.
+const UNKNOWN: &str = "unknown";
+
+/// Letters of a hash that are enough to find a commit.
+const SHORT_HASH: usize = 10;
+
+const SECONDS_OF_A_DAY: u64 = 86_400;
+
+impl Build {
+    /// This one.
+    pub fn this() -> Self {
+        let known = |text: &'static str| (text != UNKNOWN).then_some(text);
+        Self {
+            commit: known(env!("RHUMB_BUILD_COMMIT")),
+            date: env!("RHUMB_BUILD_EPOCH").parse::<u64>().ok().map(|seconds| day_of(seconds / SECONDS_OF_A_DAY)),
+            compiler: env!("RHUMB_BUILD_COMPILER"),
+            target: env!("RHUMB_BUILD_TARGET"),
+            profile: env!("RHUMB_BUILD_PROFILE"),
+            features: env!("RHUMB_BUILD_FEATURES"),
+        }
+    }
+
+    /// In a few words: `0.1.0 (0123456789, release)`.
+    pub fn short(&self) -> String {
+        let commit = self.commit.map(|commit| commit.get(..SHORT_HASH).unwrap_or(commit));
+        let about: Vec<&str> = commit.into_iter().chain([self.profile]).collect();
+        format!("{VERSION} ({})", about.join(", "))
+    }
+
+    /// The version, and a line for each thing that can be told of the build.
+    fn lines(&self) -> String {
+        let date = self.date.as_deref().unwrap_or(UNKNOWN);
+        format!(
+            "{VERSION}\ncommit:   {}\ndate:     {date}\ncompiler: {}\ntarget:   {}\nprofile:  {}\nfeatures: {}",
+            self.commit.unwrap_or(UNKNOWN),
+            self.compiler,
+            self.target,
+            self.profile,
+            self.features
+        )
+    }
+}
+
+/// What `rhumb --version` prints behind the name.
+pub fn long() -> &'static str {
+    static LINES: LazyLock<String> = LazyLock::new(|| Build::this().lines());
+    &LINES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn build() -> Build {
+        let commit = Some("0123456789abcdef0123456789abcdef01234567");
+        Build { profile: "release", commit, date: Some(day_of(20_779)), ..Build::this() }
+    }
+
+    #[test]
+    fn a_build_is_named_by_a_short_hash_where_its_commit_is_known() {
+        assert_eq!(build().short(), format!("{VERSION} (0123456789, release)"));
+        assert_eq!(Build { commit: None, ..build() }.short(), format!("{VERSION} (release)"));
+        assert_eq!(Build { commit: Some("v1"), ..build() }.short(), format!("{VERSION} (v1, release)"));
+    }
+
+    #[test]
+    fn what_is_not_known_of_a_build_is_said_to_be_unknown() {
+        let lines = build().lines();
+        assert!(
+            lines.contains("\ncommit:   0123456789abcdef") && lines.contains("\ndate:     2026-11-22\n"),
+            "{lines}"
+        );
+        let lines = Build { commit: None, date: None, ..build() }.lines();
+        assert!(lines.contains("\ncommit:   unknown\ndate:     unknown\n"), "{lines}");
+    }
+}
