@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A rhumb for every Linux of this kind of machine: one file, linked statically against musl, and an archive of it with its
-# manual pages, completions and licences. Built twice from the same commit with the same compiler, both are the same.
+# manual pages, completions and licences. No clock, folder or name of whoever builds gets into them.
 #
 #   scripts/build-static.sh [--profile NAME] [FLAGS OF CARGO BUILD…]
 #
@@ -50,8 +50,10 @@ if [ -z "${SOURCE_DATE_EPOCH-}" ]; then
   SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || echo 0)
 fi
 export SOURCE_DATE_EPOCH
-# Where this folder lies is nobody's business, and would make two builds differ.
+# Where our folders lie is nobody's business, and would make two builds differ.
 home=${CARGO_HOME:-$HOME/.cargo}
+flags=CFLAGS_${target//-/_}
+export "$flags=${!flags-} -ffile-prefix-map=$PWD=/rhumb -ffile-prefix-map=$home=/cargo"
 export RUSTFLAGS="${RUSTFLAGS-} -C target-feature=+crt-static --remap-path-prefix=$PWD=/rhumb --remap-path-prefix=$home=/cargo"
 
 say "building for $target with $cc …"
