@@ -12,6 +12,8 @@ mod codebase;
 mod doctor;
 #[path = "cli/edit.rs"]
 mod edit;
+#[path = "cli/exercises.rs"]
+mod exercises;
 #[path = "cli/index.rs"]
 mod index;
 #[path = "cli/map.rs"]
@@ -22,6 +24,8 @@ mod modes;
 mod papers;
 #[path = "cli/plain.rs"]
 mod plain;
+#[path = "cli/refactor.rs"]
+mod refactor;
 #[path = "cli/search.rs"]
 mod search;
 #[path = "cli/settings.rs"]

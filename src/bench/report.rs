@@ -145,9 +145,9 @@ impl Summary {
             failed,
             input_tokens: entries.iter().map(|entry| entry.input).sum(),
             output_tokens: entries.iter().map(|entry| entry.output).sum(),
-            cost: entries.iter().filter_map(|entry| entry.cost).sum(),
+            cost: sum(entries.iter().filter_map(|entry| entry.cost)),
             unpriced: entries.iter().filter(|entry| entry.cost.is_none()).count(),
-            seconds: entries.iter().map(|entry| entry.seconds).sum(),
+            seconds: sum(entries.iter().map(|entry| entry.seconds)),
             languages: languages(entries),
         }
     }
@@ -156,6 +156,11 @@ impl Summary {
     pub fn passed_in_the_end(&self) -> Share {
         self.passed.last().copied().unwrap_or_else(|| Share::new(0, 0))
     }
+}
+
+/// A sum that is no negative zero where there is nothing to add.
+fn sum(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(0.0, |sum, value| sum + value)
 }
 
 fn languages(entries: &[Entry]) -> BTreeMap<String, Share> {

@@ -70,20 +70,17 @@ impl Results {
     /// The folder holds another run, or the disk refuses.
     pub fn open(folder: &Path, header: &Header) -> Result<(Self, Vec<Entry>), ResultsError> {
         fs::create_dir_all(folder).map_err(failed(folder))?;
-        let head = folder.join(HEAD);
-        match read_header(folder) {
-            Ok(old) if old == *header => {}
-            Ok(old) => return Err(ResultsError::Other { path: folder.to_owned(), what: difference(&old, header) }),
-            Err(ResultsError::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                let text = serde_json::to_string_pretty(header).map_err(io::Error::from).map_err(failed(&head))?;
-                // Under another name first: a header that is cut short would keep everybody out.
-                let new = folder.join("run.json.new");
-                fs::write(&new, text + "\n").and_then(|()| fs::rename(&new, &head)).map_err(failed(&head))?;
-            }
-            Err(error) => return Err(error),
-        }
         let path = folder.join(LINES);
         let entries = mended(&path)?;
+        match read_header(folder) {
+            Ok(old) if old == *header => {}
+            // A run that never did anything is in nobody's way.
+            Ok(old) if !entries.is_empty() => {
+                return Err(ResultsError::Other { path: folder.to_owned(), what: difference(&old, header) });
+            }
+            Err(error) if !entries.is_empty() => return Err(error),
+            _ => write_header(folder, header)?,
+        }
         let file = OpenOptions::new().create(true).append(true).open(&path).map_err(failed(&path))?;
         Ok((Self { path, file: Mutex::new(file) }, entries))
     }
@@ -117,6 +114,13 @@ fn read_header(folder: &Path) -> Result<Header, ResultsError> {
     let path = folder.join(HEAD);
     let text = fs::read_to_string(&path).map_err(failed(&path))?;
     serde_json::from_str(&text).map_err(|source| ResultsError::Json { path, source })
+}
+
+/// Writes what is run. Under another name first: a header that is cut short would keep everybody out.
+fn write_header(folder: &Path, header: &Header) -> Result<(), ResultsError> {
+    let (head, new) = (folder.join(HEAD), folder.join("run.json.new"));
+    let text = serde_json::to_string_pretty(header).map_err(io::Error::from).map_err(failed(&head))?;
+    fs::write(&new, text + "\n").and_then(|()| fs::rename(&new, &head)).map_err(failed(&head))
 }
 
 /// The entries of a file whose last line may be cut short; it is cut off.
@@ -202,7 +206,8 @@ mod tests {
     #[test]
     fn another_run_is_not_mixed_in() {
         let folder = tempfile::tempdir().unwrap();
-        Results::open(folder.path(), &header()).unwrap();
+        Results::open(folder.path(), &Header { bench: "never begun".into(), ..header() }).unwrap();
+        Results::open(folder.path(), &header()).unwrap().0.add(&entry("a")).unwrap();
         let other = Header { tries: 2, ..header() };
         let error = Results::open(folder.path(), &other).unwrap_err();
         assert!(error.to_string().contains("its number of tries differ"), "{error}");

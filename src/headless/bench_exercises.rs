@@ -6,9 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::args::ExercisesBenchArgs;
-use super::bench_refactor::{finish, keep, new_entry, take_turn, whole_path};
-use super::bench_report::report;
-use super::bench_run::{Course, Done, results_error, run_all, stop_on_signals};
+use super::bench_refactor::{keep, new_entry, take_turn, whole_path};
+use super::bench_run::{Course, Done, conclude, results_error, run_all, stop_on_signals};
 use super::bench_turn::{TurnOrder, refused, turn};
 use super::complain;
 use crate::bench::exercises::{Exercise, ExerciseError, command, enabled, exercises as find};
@@ -60,8 +59,7 @@ pub(super) fn exercises(args: &ExercisesBenchArgs, flags: &[String]) -> Result<u
     }
     let course = Course { results: &results, jobs: args.run.jobs.get(), budget: args.run.budget, stop: &stop };
     let (entries, end) = run_all(&course, before, open, |exercise, left| desk.exercise(exercise, left));
-    report(&header, &entries, wanted.len(), args.run.json)?;
-    finish(&args.run, &stop, entries.len() < wanted.len(), end)
+    conclude(&args.run, &course, &header, (&entries, wanted.len()), end)
 }
 
 fn exercise_error(error: &ExerciseError) -> UserError {

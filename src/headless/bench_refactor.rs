@@ -7,11 +7,11 @@ use std::sync::atomic::AtomicBool;
 
 use serde_json::json;
 
-use super::args::{BuildRefactorArgs, GradeRefactorArgs, RefactorCommand, RunBenchArgs, RunRefactorArgs};
+use super::args::{BuildRefactorArgs, GradeRefactorArgs, RefactorCommand, RunRefactorArgs};
 use super::bench_report::report;
-use super::bench_run::{Course, Done, results_error, run_all, stop_on_signals};
+use super::bench_run::{Course, Done, conclude, results_error, run_all, stop_on_signals};
 use super::bench_turn::{TurnOrder, TurnReport, refused, turn};
-use super::{complain, print, print_json};
+use super::{print, print_json};
 use crate::bench::refactor::{Check, Grade, LeftOut, Task, TaskError, Tasks, grade, scan};
 use crate::bench::report::Entry;
 use crate::bench::results::{Header, Results, read};
@@ -19,9 +19,6 @@ use crate::edit::EditFormat;
 use crate::error::{ErrorKind, UserError};
 use crate::process::Stop;
 use crate::workspace::{self, Root};
-
-/// The exit code of a run that was stopped.
-const INTERRUPTED: u8 = 130;
 
 /// Does a step of the benchmark; `flags` are those of the model.
 ///
@@ -132,17 +129,7 @@ fn run(args: &RunRefactorArgs, flags: &[String]) -> Result<u8, UserError> {
     let desk = Desk { args, flags, format, stop: &stop };
     let course = Course { results: &results, jobs: args.run.jobs.get(), budget: args.run.budget, stop: &stop };
     let (entries, end) = run_all(&course, before, open, |(task, source), left| desk.task(task, source, left));
-    report(&header, &entries, wanted.len(), args.run.json)?;
-    finish(&args.run, &stop, entries.len() < wanted.len(), end)
-}
-
-/// The exit code of a run that has told its figures.
-pub(super) fn finish(args: &RunBenchArgs, stop: &Stop, is_open: bool, end: Option<UserError>) -> Result<u8, UserError> {
-    if stop.is_asked() {
-        complain(&format!("stopped; the same command goes on from here, in {}", args.out.display()));
-        return Ok(INTERRUPTED);
-    }
-    end.map_or(Ok(u8::from(is_open)), Err)
+    conclude(&args.run, &course, &header, (&entries, wanted.len()), end)
 }
 
 /// The folder as it can be found from elsewhere.
@@ -227,6 +214,7 @@ pub(super) fn take_turn(entry: &mut Entry, report: TurnReport, nth: usize) -> Op
     entry.tries = nth;
     entry.models.extend(report.models);
     entry.malformed += report.malformed;
+    entry.elided |= report.elided;
     entry.exhausted |= report.exhausted;
     entry.timed_out |= report.timed_out;
     entry.input += report.input;
@@ -243,7 +231,7 @@ fn take_grade(entry: &mut Entry, graded: &Grade) {
     entry.passed = graded.passed().then_some(entry.tries);
     entry.failed =
         Check::ALL.into_iter().filter(|check| graded.failed(*check)).map(|check| check.name().to_owned()).collect();
-    entry.elided = graded.elided();
+    entry.elided |= graded.elided();
     entry.syntax_errors = graded.failed(Check::Parses);
 }
 

@@ -3,9 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::args::RunBenchArgs;
+use super::bench_report::report;
 use super::complain;
 use crate::bench::report::Entry;
-use crate::bench::results::{Results, ResultsError};
+use crate::bench::results::{Header, Results, ResultsError};
 use crate::error::{ErrorKind, UserError};
 use crate::process::Stop;
 
@@ -52,7 +54,7 @@ pub(super) fn run_all<T: Send>(
     open: Vec<T>,
     work: impl Fn(&T, Option<f64>) -> Result<Done, UserError> + Sync,
 ) -> (Vec<Entry>, Option<UserError>) {
-    let spent = before.iter().filter_map(|entry| entry.cost).sum();
+    let spent = before.iter().filter_map(|entry| entry.cost).fold(0.0, |sum, cost| sum + cost);
     let all = before.len() + open.len();
     let board = Mutex::new(Board { open: open.into(), entries: before, spent, all, in_a_row: 0, end: None });
     std::thread::scope(|scope| {
@@ -67,6 +69,31 @@ pub(super) fn run_all<T: Send>(
     });
     let board = board.into_inner().unwrap_or_else(PoisonError::into_inner);
     (board.entries, board.end)
+}
+
+/// The exit code of a run that was stopped.
+const INTERRUPTED: u8 = 130;
+
+/// Tells the figures of what is done of so many tasks. The exit code: 1 when some are open.
+///
+/// # Errors
+/// What ended the run before its end, or standard output refuses.
+pub(super) fn conclude(
+    args: &RunBenchArgs,
+    course: &Course<'_>,
+    header: &Header,
+    (entries, wanted): (&[Entry], usize),
+    end: Option<UserError>,
+) -> Result<u8, UserError> {
+    if let Some(error) = end.as_ref().filter(|_| entries.is_empty()) {
+        return Err(error.clone());
+    }
+    report(header, entries, wanted, args.json)?;
+    if course.stop.is_asked() {
+        complain(&format!("stopped; the same command goes on from here, in {}", args.out.display()));
+        return Ok(INTERRUPTED);
+    }
+    end.map_or(Ok(u8::from(entries.len() < wanted)), Err)
 }
 
 fn lock<T>(board: &Mutex<Board<T>>) -> MutexGuard<'_, Board<T>> {

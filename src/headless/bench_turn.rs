@@ -37,6 +37,8 @@ pub(super) struct TurnReport {
     pub(super) models: BTreeSet<String>,
     /// Answers with an edit that could not be applied, or with none.
     pub(super) malformed: usize,
+    /// An edit was refused because a comment stood in it for code.
+    pub(super) elided: bool,
     pub(super) exhausted: bool,
     pub(super) timed_out: bool,
     /// The cap was reached.
@@ -138,7 +140,12 @@ fn read(text: &str, end: End) -> Result<TurnReport, UserError> {
             "again" if !checked => report.malformed += 1,
             "hunk" => {
                 hunks += 1;
-                refused += usize::from(event["status"] == "refused");
+                let flagged =
+                    |name: &str| event["flags"].as_array().is_some_and(|flags| flags.iter().any(|it| it == name));
+                let is_refused = event["status"] == "refused";
+                // What the file says already is refused too, and nothing is wrong with it.
+                refused += usize::from(is_refused && !flagged("already-applied"));
+                report.elided |= is_refused && flagged("elision");
             }
             "shrunk" => report.exhausted = true,
             "failed" => event["why"].as_str().unwrap_or_default().clone_into(&mut why),
@@ -195,13 +202,15 @@ mod tests {
     fn answers_that_could_not_be_applied_are_told_from_faults_that_checks_find() {
         let again = r#"{"event":"again","round":1,"of":3,"text":"x"}"#;
         let checked = r#"{"event":"checked","failed":true}"#;
-        let hunk = |status: &str| format!(r#"{{"event":"hunk","status":"{status}"}}"#);
+        let hunk = |status: &str| format!(r#"{{"event":"hunk","status":"{status}","flags":["elision"]}}"#);
         let text = [r#"{"event":"request","model":"m"}"#, SPENT, again, SPENT, &hunk("applied"), checked, again, SPENT];
         let report = read(&text.join("\n"), End::Exit(0)).unwrap();
         assert_eq!((report.malformed, report.input, report.output, report.cost), (1, 45, 21, Some(1.5)));
         assert!(report.models.contains("m") && !report.exhausted);
         let report = read(&format!("{}\n{}", hunk("applied"), hunk("refused")), End::Exit(1)).unwrap();
-        assert_eq!(report.malformed, 1);
+        assert_eq!((report.malformed, report.elided), (1, true));
+        let report = read(&hunk("refused").replace("elision", "already-applied"), End::Exit(1)).unwrap();
+        assert_eq!((report.malformed, report.elided), (0, false));
         assert_eq!(read(SPENT, End::Exit(1)).unwrap().malformed, 1, "no edit at all");
     }
 

@@ -61,8 +61,9 @@ fn parts(lines: &[&str], near: &[Range<usize>]) -> Vec<Range<usize>> {
         |at: &usize| lines.get(*at).is_some_and(|line| line.starts_with(|c: char| c.is_alphabetic() || c == '_'));
     let mut parts: Vec<Range<usize>> = Vec::new();
     for range in near {
-        let above = (0..range.start.min(lines.len())).rev().filter(begins).nth(1).unwrap_or(0);
-        let below = (range.end.max(range.start + 1)..lines.len()).filter(begins).nth(1).unwrap_or(lines.len());
+        let from = |item: usize| decorated_from(lines, item, begins);
+        let above = (0..range.start.min(lines.len())).rev().filter(begins).nth(1).map_or(0, from);
+        let below = (range.end.max(range.start + 1)..lines.len()).filter(begins).nth(1).map_or(lines.len(), from);
         match parts.last_mut() {
             Some(last) if above <= last.end => last.end = below.max(last.end),
             _ => parts.push(above..below),
@@ -91,6 +92,14 @@ pub(super) fn errors_in(language: &'static Language, text: &str) -> Option<Synta
     Some(SyntaxErrors { lines })
 }
 
+/// Where the decorators of the item begin that begins at a line; without any, that line. They belong to what comes after them, and
+/// without it they are an error.
+fn decorated_from(lines: &[&str], item: usize, begins: impl Fn(&usize) -> bool) -> usize {
+    let close = |at: &usize| lines.get(*at).is_some_and(|line| !line.trim().is_empty()) && !begins(at);
+    let decorates = |at: &usize| lines.get(*at).is_some_and(|line| line.starts_with('@'));
+    (0..item).rev().take_while(close).filter(decorates).last().unwrap_or(item)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,6 +121,17 @@ mod tests {
         assert_eq!(near(6_000), SyntaxErrors::default());
         assert_eq!(errors("a.py", &sound, &[0..1, 8_999..9_000]), Some(SyntaxErrors::default()));
         assert_eq!(errors("a.py", &sound, &[9_100..9_100, 9_200..9_201]), Some(SyntaxErrors::default()));
+    }
+
+    #[test]
+    fn a_part_does_not_end_between_a_decorator_and_what_it_decorates() {
+        let item = |n: usize| format!("@decorate(\n    {n},\n)\n@again\ndef f{n}():\n    return {n}\n\n");
+        let sound: String = (0..3_000).map(item).collect();
+        for at in [10_000, 10_001, 10_004, 10_005, 10_006] {
+            assert_eq!(errors("a.py", &sound, &[at..at + 1, at + 1..at + 2]), Some(SyntaxErrors::default()), "{at}");
+        }
+        let broken = sound.replace("return 1500\n", "return (1500\n");
+        assert!(errors("a.py", &broken, &[10_504..10_505, 10_505..10_506]).unwrap().count() > 0);
     }
 
     #[test]

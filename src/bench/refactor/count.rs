@@ -110,8 +110,6 @@ fn name(step: &Step<'_>) -> usize {
         ("dictionary_splat_pattern", _) => 1,
         ("list_splat_pattern", _) if is_parameter(step.grandparent_kind()) => 1,
         (parent, None) if is_parameter(parent) => 1,
-        // Nothing but a parameter is counted for itself.
-        ("", _) => 1,
         _ => 2,
     }
 }

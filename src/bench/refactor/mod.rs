@@ -3,12 +3,13 @@
 //!
 //! ```text
 //! tree, count   walks over syntax trees; syntax nodes, counted as Python's `ast` counts them
-//! outline       classes, methods and functions of a file, by language
+//! outline       classes, methods and functions of a file, by language        calls: who calls a method
 //! scan          which methods of a file make a task        task: one of them, and tasks as a folder
 //! grade         what became of a task
 //! recital       models that know the answer, and ones that cheat: they prove the grader
 //! ```
 
+mod calls;
 mod count;
 mod grade;
 mod outline;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use tree_sitter::Tree;
 
+use super::calls::calls_of;
 use super::outline::{Class, Dialect, Method, Outline, Tie};
 use super::task::{Nodes, Task, instruction};
 use crate::syntax::parse::parse;
@@ -86,6 +87,19 @@ impl<'s> Reading<'s> {
         (self.dialect.count)(node, self.source)
     }
 
+    /// A parameter that is only a name is one node, by whatever measure.
+    fn count_parameter(&self, node: tree_sitter::Node<'_>) -> usize {
+        if node.kind() == "identifier" { 1 } else { self.count(node) }
+    }
+
+    /// Nodes that the calls of a method in its class lose when it becomes a function: what stands before the name, and what joins the
+    /// two.
+    fn count_calls(&self, class: &Class<'_>, method: &Method<'_>) -> usize {
+        let calls = calls_of(class, method, self.source).into_iter();
+        let calls = calls.filter(|call| call.through != call.name);
+        calls.map(|call| self.count(call.whole).saturating_sub(self.count(call.name))).sum()
+    }
+
     pub(super) fn count_class(&self, class: &Class<'_>) -> usize {
         class.parts.iter().map(|part| self.count(*part)).sum()
     }
@@ -124,8 +138,9 @@ fn scan_sound(path: &str, reading: &Reading<'_>, min_nodes: usize, scan: &mut Sc
             match left_out(&outline, class, method, nodes, whole) {
                 Some(why) => *scan.left_out.entry(why).or_default() += 1,
                 None => {
-                    let instance = method.instance.map_or(0, |instance| reading.count(instance));
-                    let nodes = Nodes { method: nodes, class: whole, instance };
+                    let instance = method.instance.map_or(0, |instance| reading.count_parameter(instance));
+                    let calls = reading.count_calls(class, method);
+                    let nodes = Nodes { method: nodes, class: whole, instance, calls };
                     scan.tasks.push(task(path, reading, class, method, nodes));
                 }
             }

@@ -15,6 +15,8 @@ pub struct Nodes {
     pub class: usize,
     /// Of the parameter that the instance comes in, which the function will not have.
     pub instance: usize,
+    /// Of what stands before the name of the method wherever its class calls it, which calls of the function will not have.
+    pub calls: usize,
 }
 
 /// A method that is to be moved out of its class.

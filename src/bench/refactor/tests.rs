@@ -143,6 +143,17 @@ fn a_thin_method_that_calls_the_function_may_stay() {
 }
 
 #[test]
+fn a_class_that_calls_its_method_again_and_again_may_shrink_by_that_too() {
+    let calls = "        self.summarize([])\n".repeat(60);
+    let source = FILES[0].1.replace("        return len(self.rows)\n", &format!("{calls}        return 1\n"));
+    let task = only_task("harbour.py", &source);
+    assert_eq!((task.nodes.instance, task.nodes.calls), (1, 62 * 2), "two calls were there already");
+    let text = Recital::Perfect.text(&task, &source).unwrap();
+    assert!(grade(&task, &source, &text).passed());
+    assert!(grade(&task, &source, &Recital::Copy.text(&task, &source).unwrap()).failed(Check::ClassShrank));
+}
+
+#[test]
 fn python_that_is_badly_indented_does_not_parse() {
     let (task, source) = each_task().next().unwrap();
     let good = Recital::Perfect.text(&task, source).unwrap();

@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use tree_sitter::Node;
 
+use super::super::calls::{Call, calls_of};
 use super::super::outline::{Class, Method};
 use super::super::scan::Reading;
 use super::super::task::Task;
-use super::super::tree::{child, first_of, has_child, named, steps, text};
+use super::super::tree::{child, first_of, has_child, named};
 use super::Recital;
 
 /// A part of the source and what takes its place.
@@ -154,37 +155,8 @@ fn outermost<'t>(class: &Class<'t>) -> Node<'t> {
 /// Calls through an instance, made calls of the function.
 fn calls(task: &Task, class: &Class<'_>, method: &Method<'_>, source: &str) -> Vec<Swap> {
     let prefix = task.home.as_ref().map(|home| format!("{home}.")).unwrap_or_default();
-    let receivers: Vec<&str> = class.methods.iter().filter_map(|other| receiver(other, source)).collect();
-    let through = |node: Node<'_>| {
-        let text = text(node, source);
-        matches!(text, "self" | "this") || receivers.contains(&text)
-    };
-    let outside = class
-        .parts
-        .iter()
-        .flat_map(|part| steps(*part))
-        .map(|step| step.node)
-        .filter(|node| node.start_byte() < method.node.start_byte() || node.start_byte() >= method.node.end_byte());
-    let call = |node: Node<'_>| {
-        if !ACCESS.contains(&node.kind()) {
-            return None;
-        }
-        let name = ["attribute", "field", "property", "name"].into_iter().find_map(|field| child(node, field))?;
-        let first = node.named_child(0)?;
-        let meant = text(name, source) == task.method && (first == name || through(first));
-        meant.then(|| (node.start_byte()..name.start_byte(), prefix.clone()))
-    };
-    outside.filter_map(call).collect()
-}
-
-/// Kinds of nodes by which something of an instance is named.
-const ACCESS: [&str; 5] =
-    ["attribute", "field_expression", "member_expression", "selector_expression", "method_invocation"];
-
-/// The name of the receiver of a method, where it has one of its own.
-fn receiver<'s>(method: &Method<'_>, source: &'s str) -> Option<&'s str> {
-    let name = steps(method.instance?).find(|step| step.node.kind() == "identifier" && step.field == Some("name"))?;
-    Some(text(name.node, source))
+    let swap = |call: Call<'_>| (call.whole.start_byte()..call.name.start_byte(), prefix.clone());
+    calls_of(class, method, source).into_iter().map(swap).collect()
 }
 
 /// A part of the source with swaps in it.
