@@ -141,7 +141,7 @@ pub enum IndexCommandArg {
         #[arg(long)]
         yes: bool,
     },
-    /// Delete the vectors of this repository, and what you agreed to
+    /// Delete everything that is kept of the code of this repository, words and vectors, and what you agreed to
     Delete,
     /// Download a model for this machine, after its size was told
     Download {

@@ -56,6 +56,8 @@ fn status_json(status: &IndexStatus) -> Value {
     json!({
         "files": status.files,
         "passages": status.passages,
+        "folder": status.folder,
+        "words_bytes": status.words_bytes,
         "model": status.model.as_ref().ok(),
         "problem": status.model.as_ref().err().map(|(why, _)| why),
         "host": status.host,
@@ -137,15 +139,21 @@ fn tell_built(made: &Indexed, embedder: &dyn Embedder, survey: &Survey, as_json:
     print(&format!("{texts} passages can be searched by meaning, {embedded} of them embedded now.\n"))
 }
 
+/// Deletes the vectors, and the words and names that the map shares: the next reading makes those anew.
 fn delete(root: &Root) -> Result<u8, UserError> {
     let store = store_of(root)?;
-    let path = VectorStore::path_in(store.folder());
-    let deleted = VectorStore::delete(store.folder()).map_err(|error| failed(&error.into()))?;
-    let path = path.display();
-    print(&if deleted {
-        format!("{path} is deleted.\n")
+    let folder = store.folder().display().to_string();
+    // The database goes first, and by itself: somebody who writes to it is waited for.
+    VectorStore::delete(store.folder()).map_err(|error| failed(&error.into()))?;
+    let was_there = store.folder().exists();
+    store.clear();
+    if store.folder().exists() {
+        return Err(UserError::new(ErrorKind::Machine, format!("{folder} could not be deleted"), "Delete it by hand."));
+    }
+    print(&if was_there {
+        format!("{folder} is deleted.\n")
     } else {
-        format!("There is nothing to delete: no {path}.\n")
+        format!("There is nothing to delete: no {folder}.\n")
     })?;
     Ok(0)
 }

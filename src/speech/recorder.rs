@@ -148,13 +148,14 @@ fn start(recorder: &Recorder) -> std::io::Result<Child> {
         .spawn()
 }
 
-/// Tells the recorder to stop as Ctrl-C does, so that it writes what it still has.
+/// Tells the recorder to stop, so that it writes what it still has. All of them take SIGTERM as they take Ctrl-C, and unlike
+/// SIGINT no shell has it ignored in what it starts in the background.
 #[cfg(unix)]
 fn interrupt(child: &mut Child) {
     let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
     if let Some(id) = id {
         // It may have ended by itself.
-        rustix::process::kill_process(id, rustix::process::Signal::INT).ok();
+        rustix::process::kill_process(id, rustix::process::Signal::TERM).ok();
     }
 }
 
@@ -210,7 +211,7 @@ mod tests {
         #[tokio::test]
         async fn a_recording_ends_when_it_is_told_to() {
             let script =
-                format!("trap 'printf bye.; exit 0' INT; {HEAD}; printf 12345678; while :; do sleep 0.05; done");
+                format!("trap 'printf bye.; exit 0' TERM; {HEAD}; printf 12345678; while :; do sleep 0.05; done");
             let (stop, times) = (CancellationToken::new(), AtomicUsize::new(0));
             let heard = |_: Heard| {
                 times.fetch_add(1, Ordering::SeqCst);
@@ -224,7 +225,7 @@ mod tests {
 
         #[tokio::test]
         async fn one_that_does_not_listen_is_killed() {
-            let script = format!("trap '' INT; {HEAD}; printf 12345678; sleep 600");
+            let script = format!("trap '' TERM; {HEAD}; printf 12345678; sleep 600");
             let stop = CancellationToken::new();
             let (sound, _) = record(&shell(&script), &stop, &|_| stop.cancel()).await.unwrap();
             assert!(!sound.is_empty());

@@ -134,6 +134,12 @@ impl MapStore {
         self.folder.join(format!("tokens-{name}"))
     }
 
+    /// Bytes of what is kept in that folder of the words and tags of a repository: its segments and trees.
+    pub fn size_in(folder: &Path) -> u64 {
+        let files = ["segments", "trees"].iter().flat_map(|part| entries(&folder.join(part)));
+        files.filter_map(|file| fs::metadata(file).ok()).map(|file| file.len()).sum()
+    }
+
     /// Forgets everything that is stored of the repository.
     pub fn clear(&self) {
         let _ = fs::remove_dir_all(&self.folder);

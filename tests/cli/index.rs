@@ -72,6 +72,7 @@ fn a_model_on_this_machine_finds_what_means_the_same() {
         (Some(4), Some(4)),
         "{out}"
     );
+    assert!(status["words_bytes"].as_u64().unwrap() > 0, "{out}");
     assert!(status["bytes"].as_u64().unwrap() > 0 && Path::new(status["path"].as_str().unwrap()).exists(), "{out}");
     // Another model does not see those vectors.
     tiny_model::write(folder.path(), 1);
@@ -79,6 +80,9 @@ fn a_model_on_this_machine_finds_what_means_the_same() {
     assert_eq!(json(&out)["embedded"].as_u64(), Some(3), "{out}{err}");
     let (code, out, _) = place.run(&settings, &["index", "delete"]);
     assert!(code == 0 && !Path::new(status["path"].as_str().unwrap()).exists(), "{out}");
+    assert!(!Path::new(status["folder"].as_str().unwrap()).exists(), "{out}");
+    let (code, out, _) = place.run(&settings, &["index", "delete"]);
+    assert!(code == 0 && out.contains("nothing to delete"), "{out}");
 }
 
 #[test]

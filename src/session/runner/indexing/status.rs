@@ -7,6 +7,7 @@ use super::IndexError;
 use crate::config::{EmbeddingsSource, Settings};
 use crate::llm::embed::Embedder;
 use crate::repo_map::TagGraph;
+use crate::store::MapStore;
 use crate::store::vectors::{ModelVectors, VectorStore};
 use crate::text::{byte_size, thousands};
 
@@ -17,6 +18,10 @@ pub struct IndexStatus {
     pub files: usize,
     /// Passages of them.
     pub passages: usize,
+    /// The folder of everything that is kept of the repository's code.
+    pub folder: String,
+    /// Bytes in it of the words and names, which the map and the search share.
+    pub words_bytes: u64,
     /// The model that makes vectors now, or in words why none does and what to do.
     pub model: Result<String, (String, String)>,
     /// The machine that texts are sent to, if any.
@@ -54,6 +59,8 @@ impl IndexStatus {
         Ok(Self {
             files,
             passages,
+            folder: folder.display().to_string(),
+            words_bytes: MapStore::size_in(folder),
             model,
             host: embedder.ok().and_then(Embedder::host),
             kept: store.map(|store| store.models()).transpose()?.unwrap_or_default(),
@@ -66,6 +73,7 @@ impl IndexStatus {
     pub fn text(&self) -> String {
         let mut text = format!("files     {}\n", thousands(self.files));
         let _ = writeln!(text, "passages  {}", thousands(self.passages));
+        let _ = writeln!(text, "words     {}, {}", self.folder, byte_size(self.words_bytes));
         match &self.model {
             Ok(model) => {
                 let _ = writeln!(text, "model     {model}");
