@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::args::CompareBenchArgs;
+use super::bench_performance::performance;
 use super::bench_run::results_error;
 use super::{print, print_json};
 use crate::bench::report::{Comparison, Entry, Share, Summary};
@@ -81,6 +82,9 @@ fn rows(summary: &Summary) -> Vec<(String, String)> {
 /// # Errors
 /// A run cannot be read, the runs are of different benchmarks or have no task in common, or standard output refuses.
 pub(super) fn compare(args: &CompareBenchArgs) -> Result<u8, UserError> {
+    if args.a.is_file() && args.b.is_file() {
+        return performance(args);
+    }
     let read = |folder| read(folder).map_err(|error| results_error(&error));
     let ((head_a, a), (head_b, b)) = (read(&args.a)?, read(&args.b)?);
     let same = head_a.bench == head_b.bench && head_a.fingerprint == head_b.fingerprint;

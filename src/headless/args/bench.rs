@@ -35,7 +35,7 @@ pub enum BenchCommand {
     Refactor(RefactorBenchArgs),
     /// How well a model programs: exercises with tests
     Exercises(ExercisesBenchArgs),
-    /// Two runs of refactor or of exercises, side by side
+    /// Two runs of refactor, of exercises or of the performance suite, side by side
     Compare(CompareBenchArgs),
 }
 
@@ -251,10 +251,10 @@ impl RunBenchArgs {
 /// `rhumb bench compare`
 #[derive(Debug, Clone, ClapArgs)]
 pub struct CompareBenchArgs {
-    /// The folder of a run
+    /// The folder of a run; the file of a run of the performance suite
     #[arg(value_name = "A")]
     pub a: PathBuf,
-    /// The folder of another run over the same tasks
+    /// The folder of another run over the same tasks; the file of a newer run of the suite
     #[arg(value_name = "B")]
     pub b: PathBuf,
     /// Print one JSON object
