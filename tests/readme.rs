@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+use rhumb::bench::performance::{About, Run, Series};
 use rhumb::config::{PRESETS, settings_table};
 use rhumb::context::{PLACEHOLDERS, Prompts};
 use rhumb::session::{COMMANDS, Group};
@@ -89,6 +90,23 @@ fn placeholders() -> String {
     table
 }
 
+/// The figures of the performance suite that have a budget, from the run that is kept.
+fn performance() -> String {
+    let run = Run::read(&root().join("docs/performance.jsonl")).expect("docs/performance.jsonl");
+    let About { program, system, threads } = &run.about;
+    let mut table = format!(
+        "Measured with rhumb {program} on {threads} threads of {system}, the least and the most of the runs; of keys the 95th of 100.\n\n\
+         | what | measured | held to |\n|---|---|---|\n"
+    );
+    for Series { best, worst } in &run.figures {
+        let Some(budget) = best.budget else { continue };
+        let (least, most) = (format!("{:.1}", best.value), format!("{worst:.1}"));
+        let range = if least == most { least } else { format!("{least}–{most}") };
+        let _ = writeln!(table, "| {} | {range} {} | {budget:.0} |", best.name, best.unit);
+    }
+    table
+}
+
 fn sample(language: &Language) -> String {
     let name = match (language.extensions.first(), language.file_names.first()) {
         (Some(extension), _) => format!("sample.{extension}"),
@@ -134,6 +152,7 @@ fn the_tables_of_the_readme_say_what_there_is() {
         ("keys", keys()),
         ("commands", commands()),
         ("languages", languages()),
+        ("performance", performance()),
     ];
     for (name, made) in tables {
         let place = section(&readme, name).expect("both marks");
