@@ -16,14 +16,11 @@ use crate::error::{ErrorKind, UserError};
 ///
 /// # Errors
 /// Standard output refuses.
-pub(super) fn report(header: &Header, entries: &[Entry], all: usize, as_json: bool) -> Result<(), UserError> {
-    let summary = Summary::of(entries);
-    if as_json {
-        return print_json(&json!({
-            "bench": header.bench, "flags": header.flags, "recital": header.recital, "tries": header.tries, "tasks": all,
-            "summary": summary, "entries": entries,
-        }));
+pub(super) fn report(header: &Header, entries: &[Entry], all: usize, json: bool) -> Result<(), UserError> {
+    if json {
+        return print_json(&as_json(header, entries, all));
     }
+    let summary = Summary::of(entries);
     let mut text = title(header, &summary, all);
     for (label, value) in rows(&summary) {
         let _ = writeln!(text, "{label:<34}{value}");
@@ -37,6 +34,14 @@ pub(super) fn report(header: &Header, entries: &[Entry], all: usize, as_json: bo
         }
     }
     print(&text)
+}
+
+/// The figures of a run, and what became of each task.
+pub(super) fn as_json(header: &Header, entries: &[Entry], all: usize) -> Value {
+    json!({
+        "bench": header.bench, "flags": header.flags, "recital": header.recital, "tries": header.tries, "tasks": all,
+        "summary": Summary::of(entries), "entries": entries,
+    })
 }
 
 fn title(header: &Header, summary: &Summary, all: usize) -> String {
