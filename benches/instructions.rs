@@ -69,7 +69,7 @@ impl Counter {
     fn read(self, line: &str) -> Option<f64> {
         let number = match self {
             Self::Perf => line.contains("instructions:u").then(|| line.split(',').next())??.to_owned(),
-            Self::Valgrind => line.split_once("I refs:")?.1.trim().replace(',', ""),
+            Self::Valgrind => line.split_once("refs:")?.1.trim().replace(',', ""),
         };
         number.parse().ok()
     }

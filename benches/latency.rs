@@ -28,6 +28,8 @@ fn main() {
 
 #[cfg(unix)]
 mod measured {
+    use std::collections::BTreeMap;
+    use std::ffi::OsString;
     use std::path::Path;
     use std::thread;
     use std::time::{Duration, Instant};
@@ -114,7 +116,7 @@ mod measured {
         thread::sleep(LEFT_ALONE);
         one("left alone for 5 s: sent to the terminal", "bytes", 0.0, (app.sent() - sent) as f64);
         one("left alone for 5 s: time of the processor", "ms", 25.0, self::ticks(&app) - ticks);
-        one("left alone for 5 s: threads woken", "times", 25.0, self::woken(&app) - woken);
+        one("left alone for 5 s: threads woken", "times", 25.0, woken_since(&app, &woken));
         leave(&mut app);
     }
 
@@ -172,15 +174,21 @@ mod measured {
         (field(11) + field(12)) * 10.0
     }
 
-    /// How often its threads, all together, have waited for something: each time they were woken before.
-    fn woken(app: &Pty) -> f64 {
+    /// How often each thread has begun to wait for something: as often as it was woken before.
+    fn woken(app: &Pty) -> BTreeMap<OsString, u64> {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", app.process_id())).into_iter().flatten().flatten();
-        let statuses = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("status")).ok());
-        let waits = |status: String| {
-            let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
-            line.and_then(|number| number.trim().parse::<f64>().ok()).unwrap_or(0.0)
+        let waits = |task: std::fs::DirEntry| {
+            let status = std::fs::read_to_string(task.path().join("status")).ok()?;
+            let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
+            Some((task.file_name(), line.trim().parse().ok()?))
         };
-        statuses.map(waits).sum()
+        tasks.filter_map(waits).collect()
+    }
+
+    /// How often threads were woken since; those that have ended meanwhile do not count.
+    fn woken_since(app: &Pty, before: &BTreeMap<OsString, u64>) -> f64 {
+        let since = |(thread, count): (OsString, u64)| count - before.get(&thread).copied().unwrap_or(0);
+        woken(app).into_iter().map(since).sum::<u64>() as f64
     }
 
     fn ms(time: Duration) -> f64 {

@@ -17,7 +17,8 @@ fi
 out=$1 old=${2:-}
 suites=${SUITES:-"latency frames search vectors map context edits instructions"}
 
-cargo build --release --benches --bin rhumb
+# shellcheck disable=SC2046,SC2086 # a list of flags
+cargo build --release --bin rhumb $(printf -- '--bench %s ' $suites)
 fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT
 export RHUMB_BENCH_JSON=$fresh/run.jsonl

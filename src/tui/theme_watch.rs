@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use notify::{RecommendedWatcher, RecursiveMode};
-use notify_debouncer_full::{DebounceEventResult, Debouncer, RecommendedCache, new_debouncer};
+use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 
 use super::theme::Themes;
+use crate::workspace::gathering_watcher;
 
 /// How long changes are gathered: an editor saves in several steps.
 const DEBOUNCE: Duration = Duration::from_millis(100);
@@ -23,7 +23,7 @@ pub(super) struct Watch {
 /// The places that are watched.
 struct Watched {
     /// None while it is being set up.
-    watch: Option<Debouncer<RecommendedWatcher, RecommendedCache>>,
+    watch: Option<RecommendedWatcher>,
     /// The folder around the themes, as it really is: all below it is watched.
     around: PathBuf,
     /// Folders elsewhere, where links of the themes lead.
@@ -44,12 +44,14 @@ fn watch(folder: &Path, tell: UnboundedSender<Themes>) -> Option<Watch> {
     let held = Arc::new(Mutex::new(Watched { watch: None, around: around.clone(), elsewhere: BTreeSet::new() }));
     let watched: Weak<Mutex<Watched>> = Arc::downgrade(&held);
     let own = folder.clone();
-    let changed = move |result: DebounceEventResult| {
+    let changed = move |events: Vec<notify::Result<Event>>| {
         let places = places(&own);
-        // Without the events that were lost anything may have changed.
-        let ours = result.map_or(true, |events| {
-            let mut paths = events.iter().filter(|event| !event.kind.is_access()).flat_map(|event| &event.paths);
-            paths.any(|path| places.iter().any(|place| path.starts_with(place)))
+        let ours = events.iter().any(|event| match event {
+            Ok(event) if !event.need_rescan() => {
+                event.paths.iter().any(|path| places.iter().any(|place| path.starts_with(place)))
+            }
+            // Without the events that were lost anything may have changed.
+            _ => true,
         });
         if ours && let Some(watched) = watched.upgrade() {
             // Links may have come; what they lead to is followed before it is read.
@@ -58,7 +60,7 @@ fn watch(folder: &Path, tell: UnboundedSender<Themes>) -> Option<Watch> {
             let _ = tell.send(Themes::read(&own));
         }
     };
-    let mut watch = new_debouncer(DEBOUNCE, None, changed).ok()?;
+    let mut watch = gathering_watcher(DEBOUNCE, changed).ok()?;
     watch.watch(&around, RecursiveMode::Recursive).ok()?;
     let mut watched = held.lock().unwrap_or_else(PoisonError::into_inner);
     watched.watch = Some(watch);

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use notify::event::{AccessKind, EventKind, ModifyKind};
-use notify::{RecommendedWatcher, RecursiveMode};
-use notify_debouncer_full::{DebounceEventResult, Debouncer, RecommendedCache, new_debouncer};
+use notify::event::{AccessKind, Event, EventKind, ModifyKind, RenameMode};
+use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 
+use super::gather::gathering_watcher;
 use super::resolve::relative;
 use super::root::Root;
 
-/// Changes that come within this time of each other are told together: a save is several events, a checkout thousands.
+/// Changes that come within this time of each other are told together.
 const DEBOUNCE: Duration = Duration::from_millis(150);
 
 /// What changed on disk.
@@ -43,7 +43,7 @@ impl Changed {
 /// Watches folders until it is dropped.
 #[derive(Debug)]
 pub struct Watch {
-    debouncer: Debouncer<RecommendedWatcher, RecommendedCache>,
+    watcher: RecommendedWatcher,
     folders: BTreeSet<PathBuf>,
 }
 
@@ -54,21 +54,14 @@ impl Watch {
     /// The system has no more watches to give, or none at all; the text says which.
     pub fn start(root: &Root, on_change: impl Fn(Changed) + Send + 'static) -> Result<Self, String> {
         let root = root.clone();
-        let tell = move |result: DebounceEventResult| {
-            let changed = match result {
-                Ok(events) => events.iter().fold(Changed::default(), |mut changed, event| {
-                    changed.merge(meaning(&root, event.kind, &event.paths));
-                    changed
-                }),
-                // Events were lost: anything may have changed.
-                Err(_) => Changed { listing: true, ..Changed::default() },
-            };
+        let tell = move |events: Vec<notify::Result<Event>>| {
+            let changed = meaning_of_all(&root, &events);
             if !changed.is_empty() {
                 on_change(changed);
             }
         };
-        let debouncer = new_debouncer(DEBOUNCE, None, tell).map_err(|error| error.to_string())?;
-        Ok(Self { debouncer, folders: BTreeSet::new() })
+        let watcher = gathering_watcher(DEBOUNCE, tell).map_err(|error| error.to_string())?;
+        Ok(Self { watcher, folders: BTreeSet::new() })
     }
 
     /// Watches the root and the folders of these files (relative to it), and those alone.
@@ -86,14 +79,14 @@ impl Watch {
         }
         for gone in self.folders.difference(&wanted) {
             // It may not exist any more, and then there is nothing to end.
-            let _ = self.debouncer.unwatch(gone);
+            let _ = self.watcher.unwatch(gone);
         }
         let mut failure = None;
         let mut watched = BTreeSet::new();
         for folder in wanted {
             let result = match self.folders.contains(&folder) {
                 true => Ok(()),
-                false => self.debouncer.watch(&folder, RecursiveMode::NonRecursive),
+                false => self.watcher.watch(&folder, RecursiveMode::NonRecursive),
             };
             match result {
                 Ok(()) => drop(watched.insert(folder)),
@@ -103,6 +96,46 @@ impl Watch {
         self.folders = watched;
         failure.map_or(Ok(()), Err)
     }
+}
+
+/// What events that were told together mean for the listing of the root.
+fn meaning_of_all(root: &Root, events: &[notify::Result<Event>]) -> Changed {
+    let passing = passing(events);
+    let mut changed = Changed::default();
+    for event in events {
+        changed.merge(match event {
+            Ok(event) if event.need_rescan() => Changed { listing: true, ..Changed::default() },
+            Ok(event) if event.paths.iter().all(|path| passing.contains(path.as_path())) => Changed::default(),
+            Ok(event) => meaning(root, event.kind, &event.paths),
+            // Events were lost: anything may have changed.
+            Err(_) => Changed { listing: true, ..Changed::default() },
+        });
+    }
+    changed
+}
+
+/// Files that came and went meanwhile, as those do that editors try a folder with or write to before they move them.
+fn passing(events: &[notify::Result<Event>]) -> BTreeSet<&Path> {
+    let (mut came, mut went) = (BTreeSet::new(), BTreeSet::new());
+    let mut known = BTreeSet::new();
+    for event in events.iter().flatten() {
+        for path in event.paths.iter().map(PathBuf::as_path) {
+            match event.kind {
+                EventKind::Create(_) | EventKind::Modify(ModifyKind::Name(RenameMode::To)) => {
+                    if !known.contains(path) {
+                        came.insert(path);
+                    }
+                    went.remove(path);
+                }
+                EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(RenameMode::From)) => {
+                    went.insert(path);
+                }
+                _ => {}
+            }
+            known.insert(path);
+        }
+    }
+    came.intersection(&went).copied().collect()
 }
 
 /// What an event means for the listing of the root.
@@ -169,6 +202,31 @@ mod tests {
         assert_eq!(changed, Changed { files: saved.clone(), listing: false, saved });
         fs::write(folder.path().join("src/new.rs"), "").unwrap();
         assert!(told.recv_timeout(patience).unwrap().listing);
+    }
+
+    #[test]
+    fn what_comes_and_goes_at_once_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::at(folder.path()).unwrap();
+        let event = |kind: EventKind, path: &str| Ok(Event::new(kind).add_path(root.path().join(path)));
+        let create = EventKind::Create(notify::event::CreateKind::File);
+        let remove = EventKind::Remove(notify::event::RemoveKind::File);
+        let moved = |mode| EventKind::Modify(ModifyKind::Name(mode));
+        let trial = [event(create, "4913"), event(remove, "4913")];
+        assert!(meaning_of_all(&root, &trial).is_empty());
+        let of = |events: &[notify::Result<Event>]| meaning_of_all(&root, events);
+        assert!(of(&[event(remove, "a"), event(create, "a")]).listing, "another file has its name");
+        assert!(of(&[event(create, "a"), event(remove, "a"), event(create, "a")]).listing, "it is there");
+        // Written aside and moved to its place.
+        let aside = [
+            event(create, "a~"),
+            event(moved(RenameMode::From), "a~"),
+            event(moved(RenameMode::To), "a"),
+            Ok(Event::new(moved(RenameMode::Both)).add_path(root.path().join("a~")).add_path(root.path().join("a"))),
+        ];
+        assert!(of(&aside).saved.contains("a") && of(&aside).listing);
+        let lost = Event::new(EventKind::Other).set_flag(notify::event::Flag::Rescan);
+        assert!(of(&[Ok(lost)]).listing);
     }
 
     #[test]
