@@ -14,6 +14,8 @@ mod doctor;
 mod edit;
 #[path = "cli/exercises.rs"]
 mod exercises;
+#[path = "cli/faults.rs"]
+mod faults;
 #[path = "cli/index.rs"]
 mod index;
 #[path = "cli/map.rs"]
@@ -90,8 +92,15 @@ fn harbour_repo() -> TestRepo {
 
 /// `rhumb` in `folder`, with nothing of the caller's environment.
 fn rhumb(folder: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rhumb"));
-    command.current_dir(folder).args(args).env_clear();
+    let mut command = hermetic(env!("CARGO_BIN_EXE_rhumb"), folder);
+    command.args(args);
+    command
+}
+
+/// A program in `folder`, with nothing of the caller's environment.
+fn hermetic(program: &str, folder: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(folder).env_clear();
     command
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .env("HOME", "/nonexistent")

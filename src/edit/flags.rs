@@ -55,6 +55,7 @@ fn flags_of(file: &FileProposal, files: &dyn Files) -> Vec<HunkFlags> {
     if files.is_ignored(&file.path) {
         of_file.push(Flag::Ignored);
     }
+    of_file.extend(files.cautions(&file.path));
     let hunks = diff::hunks(base, proposed);
     // What a tool makes is not written in the language that its name speaks of, or not for people.
     let (elided, broken) = match file.proposed {

@@ -105,6 +105,10 @@ pub enum Flag {
     Ignored,
     /// The file changed on disk where it was to go.
     Conflict,
+    /// An editor holds the file, perhaps with changes that are not saved.
+    OpenInEditor,
+    /// The system would not let the file be written.
+    ReadOnly,
 }
 
 impl Flag {
@@ -123,6 +127,8 @@ impl Flag {
             Self::Generated => "generated",
             Self::Ignored => "ignored",
             Self::Conflict => "conflict",
+            Self::OpenInEditor => "open-in-editor",
+            Self::ReadOnly => "read-only",
         }
     }
 }

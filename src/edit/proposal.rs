@@ -31,6 +31,10 @@ pub trait Files {
     fn is_ignored(&self, _path: &str) -> bool {
         false
     }
+    /// What speaks against writing the file, there or not, as things stand: that it is read-only, that an editor holds it.
+    fn cautions(&self, _path: &str) -> Vec<Flag> {
+        Vec::new()
+    }
     /// The absolute path of the root, if names below it should be understood.
     fn root(&self) -> Option<String>;
 }

@@ -131,6 +131,9 @@ pub enum GitError {
     },
 }
 
+/// What libgit2 says of repositories that it cannot read: SHA-256, other stores of references.
+const NEWER: [&str; 2] = ["unknown object format", "unsupported extension name"];
+
 impl GitError {
     /// What to do next.
     pub fn hint(&self) -> String {
@@ -170,6 +173,12 @@ impl GitError {
             Self::Write { .. } | Self::Temporary { .. } => "Check the space in TMPDIR.".into(),
             Self::Git { source, .. } if source.message().contains("sdir") => {
                 "Your files are written. Write the whole index: git sparse-checkout reapply --no-sparse-index".into()
+            }
+            Self::Git { source, .. } if source.message().contains("'link'") => {
+                "Your files are written. Write the index in one piece: git update-index --no-split-index".into()
+            }
+            Self::Git { source, .. } if NEWER.iter().any(|words| source.message().contains(words)) => {
+                "Your files are written. Only the git program knows this kind of repository: commit with it.".into()
             }
             Self::Git { .. } => "Your files are written. Try the same with the git program to learn more.".into(),
         }

@@ -38,6 +38,8 @@ impl Repo {
         if paths.is_empty() {
             return Ok(own);
         }
+        // Where HEAD cannot be read, every file would look like one that the user has changed.
+        self.parent()?.map(|commit| commit.tree()).transpose().map_err(GitError::when("read HEAD"))?;
         let mut options = StatusOptions::new();
         options.include_untracked(true).recurse_untracked_dirs(true).include_ignored(false).exclude_submodules(true);
         options.disable_pathspec_match(true);

@@ -1,10 +1,15 @@
 //! The client for HTTP, and how patient it is.
 
+use std::error::Error;
+use std::io;
 use std::time::Duration;
 
 use url::Url;
 
 use super::address::is_loopback;
+use super::answer::cause;
+use super::clean::Mask;
+use super::error::LlmError;
 
 /// How long to wait for what. There is no limit on a whole answer: long answers are healthy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,4 +46,25 @@ pub(super) fn client(connect: Duration, url: &Url) -> Result<reqwest::Client, re
         }
     }
     builder.build()
+}
+
+/// Sorts a connection that did not come about by what the user can do about it: repeating helps against neither a certificate
+/// nor a proxy.
+pub(super) fn unconnected(error: &reqwest::Error, url: String, mask: &Mask) -> LlmError {
+    let told = cause(error, mask);
+    if is_tls(error) {
+        return LlmError::Insecure { url, cause: told };
+    }
+    // A proxy that refuses to make a tunnel is told in words only.
+    if told.contains("proxy authorization required") {
+        return LlmError::Proxy { message: told };
+    }
+    LlmError::Connect { url, cause: told }
+}
+
+/// Whether TLS is behind the error.
+fn is_tls(error: &(dyn Error + 'static)) -> bool {
+    // An error of the system has the words of the one that it wraps, and not that one but its source below it.
+    let wrapped = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    error.is::<rustls::Error>() || wrapped.is_some_and(|inner| is_tls(inner)) || error.source().is_some_and(is_tls)
 }

@@ -13,13 +13,27 @@ pub enum LlmError {
         /// What is wrong with it.
         reason: String,
     },
-    /// No connection: refused, unknown host, TLS, proxy.
+    /// No connection: refused, unknown host, a proxy that is not there.
     #[error("cannot connect to {url}: {cause}")]
     Connect {
         /// The address.
         url: String,
         /// The innermost cause.
         cause: String,
+    },
+    /// Whoever answers there proves not to be that server, or does not speak TLS.
+    #[error("no secure connection to {url}: {cause}")]
+    Insecure {
+        /// The address.
+        url: String,
+        /// What is wrong with the certificate or the handshake.
+        cause: String,
+    },
+    /// The proxy on the way wants a name and a password, or others.
+    #[error("the proxy on the way to the server lets nobody through unknown (status 407): {message}")]
+    Proxy {
+        /// The proxy's words.
+        message: String,
     },
     /// The key is missing, wrong, or not allowed to do this.
     #[error("the server refused the key (status {status}): {message}")]
@@ -119,6 +133,12 @@ impl LlmError {
         match self {
             Self::InvalidUrl { .. } => "Set the base address to something like https://api.example.com/v1.",
             Self::Connect { .. } => "Check that the server runs and that the address and the network are right.",
+            Self::Insecure { .. } => {
+                "If the server speaks plain HTTP, write http://; if it has a certificate of its own, make the system trust that."
+            }
+            Self::Proxy { .. } => {
+                "Name the proxy with them, HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT, or put the server into NO_PROXY."
+            }
             Self::Auth { .. } => "Check the key for this provider, and that it may use this model.",
             Self::UnusableKey => "Copy the key again, without line breaks or quotes.",
             Self::Quota { .. } => "Add credit or raise the limit with the provider, or choose another model.",

@@ -18,7 +18,7 @@ use super::address::{self, is_loopback, shown};
 use super::answer::{AnswerReader, Origin, cause, error_text, seconds};
 use super::classify::{Refusal, classify};
 use super::clean::Mask;
-use super::client::{Timeouts, client};
+use super::client::{Timeouts, client, unconnected};
 use super::dialect::Dialect;
 use super::error::LlmError;
 use super::event::{Completion, StreamEvent};
@@ -175,9 +175,7 @@ impl HttpProvider {
         let post = self.client()?.post(url.clone()).headers(self.headers()?).json(body);
         match timeout_at(by, post.send()).await {
             Ok(Ok(response)) => Ok(response),
-            Ok(Err(error)) if error.is_connect() => {
-                Err(LlmError::Connect { url: shown(&url), cause: cause(&error, &self.mask) })
-            }
+            Ok(Err(error)) if error.is_connect() => Err(unconnected(&error, shown(&url), &self.mask)),
             Ok(Err(error)) => Err(LlmError::Interrupted { cause: cause(&error, &self.mask) }),
             Err(_) => Err(LlmError::Idle { seconds: seconds(self.timeouts.first_byte) }),
         }

@@ -70,6 +70,8 @@ fn after_error(error: &LlmError, facts: &Facts) -> Next {
     };
     match error {
         LlmError::InvalidUrl { .. }
+        | LlmError::Insecure { .. }
+        | LlmError::Proxy { .. }
         | LlmError::Auth { .. }
         | LlmError::UnusableKey
         | LlmError::Quota { .. }
@@ -107,6 +109,8 @@ mod tests {
         let errors = [
             (LlmError::InvalidUrl { url: s(), reason: s() }, Next::End, Next::End, Next::End),
             (LlmError::Connect { url: s(), cause: s() }, again, Next::Ask, Next::Ask),
+            (LlmError::Insecure { url: s(), cause: s() }, Next::End, Next::End, Next::End),
+            (LlmError::Proxy { message: s() }, Next::End, Next::End, Next::End),
             (LlmError::Auth { status: 401, message: s() }, Next::End, Next::End, Next::End),
             (LlmError::UnusableKey, Next::End, Next::End, Next::End),
             (LlmError::Quota { message: s() }, Next::End, Next::End, Next::End),

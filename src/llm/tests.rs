@@ -1,6 +1,7 @@
 //! The provider against real sockets on loopback: what holds for every format, in the words of the chat API.
 
 mod formats;
+mod network;
 mod refusals;
 mod servers;
 
@@ -44,6 +45,22 @@ fn server_of(endpoint: &Endpoint) -> HttpProvider {
     let retry = RetryPolicy { tries: 3, first_wait: Duration::from_millis(1), longest_wait: Duration::from_secs(60) };
     let timeouts = Timeouts { connect: LONG, first_byte: LONG, idle: LONG };
     HttpProvider::new(endpoint).unwrap().with_retry(retry).with_timeouts(timeouts)
+}
+
+/// The same server, which is not asked again.
+fn once(server: HttpProvider) -> HttpProvider {
+    server.with_retry(RetryPolicy { tries: 1, ..RetryPolicy::default() })
+}
+
+/// A recorded answer.
+fn stream(api: Api) -> &'static str {
+    match api {
+        Api::Chat => include_str!("tests/streams/chat.sse"),
+        Api::Responses => include_str!("tests/streams/responses.sse"),
+        Api::Anthropic => include_str!("tests/streams/anthropic.sse"),
+        Api::Gemini => include_str!("tests/streams/gemini.sse"),
+        Api::Ollama => include_str!("tests/streams/ollama.ndjson"),
+    }
 }
 
 async fn ask(server: &HttpProvider) -> (Result<Completion, LlmError>, Vec<StreamEvent>) {

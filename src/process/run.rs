@@ -141,7 +141,11 @@ fn start(order: &Order<'_>) -> Result<(Child, io::PipeReader), ProcessError> {
     command.current_dir(order.folder).stdin(Stdio::null()).stdout(writer).stderr(second);
     order.environment.apply(&mut command);
     // With the command our ends of the pipe that it writes to are closed.
-    let child = command.spawn().map_err(failed)?;
+    let child = command.spawn().map_err(|error| {
+        // The system says the same of a program and of a folder that is not there.
+        let gone = error.kind() == io::ErrorKind::NotFound && !order.folder.is_dir();
+        if gone { ProcessError::NoFolder { folder: order.folder.to_owned() } } else { failed(error) }
+    })?;
     Ok((child, reader))
 }
 

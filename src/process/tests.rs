@@ -177,3 +177,15 @@ fn there_is_no_terminal_to_ask_at() {
     let text = ended(line).output.text;
     assert!(text.contains("no terminal\nown session\n"), "{text}");
 }
+
+#[test]
+fn a_folder_that_is_gone_is_not_taken_for_a_program_that_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let gone = dir.path().join("gone");
+    let (masks, environment) = (Masks::default(), Environment::default());
+    for line in [CommandLine::Shell("true".into()), CommandLine::Program(vec!["true".into()])] {
+        let order = Order { line: &line, folder: &gone, time_limit: None, environment: &environment, masks: &masks };
+        let error = run(&order, &Stop::default(), &mut || Ok(None), &mut |_, _| {}).unwrap_err();
+        assert!(matches!(&error, ProcessError::NoFolder { folder } if *folder == gone), "{error}");
+    }
+}

@@ -83,6 +83,7 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
         by_command: start.notify_by_command,
         desk: start.desk.clone(),
         to_edit: None,
+        resized: false,
     };
     let mut code = stage.perform(tasks, &mut screen)?;
     let _watch = start.themes_folder.clone().map(|folder| theme_watch::follow(folder, stage.themes.0.clone()));
@@ -203,6 +204,8 @@ struct Stage {
     desk: Option<DeskFile>,
     /// What is to be opened in the editor.
     to_edit: Option<Editing>,
+    /// The terminal had another size since the last frame, if only for a moment.
+    resized: bool,
 }
 
 /// Ends the commands that run when the app is left, however it is left.
@@ -238,7 +241,14 @@ impl Stage {
     }
 
     fn draw(&mut self, screen: &mut Screen) -> io::Result<()> {
-        terminal::at_once(|| screen.draw(|frame| view::draw(&mut self.app, &mut self.cache, frame)).map(drop))?;
+        // A terminal that was small for a moment has lost what was on it, though it has the size of the last frame again.
+        let resized = std::mem::take(&mut self.resized);
+        terminal::at_once(|| {
+            if resized {
+                terminal::clear(screen)?;
+            }
+            screen.draw(|frame| view::draw(&mut self.app, &mut self.cache, frame)).map(drop)
+        })?;
         if let Some(job) = self.app.take_rank_job() {
             let done = self.ranked.0.clone();
             tokio::task::spawn_blocking(move || job.run().map(|ranked| done.send(ranked)));
@@ -275,7 +285,10 @@ impl Stage {
     fn take_event(&mut self, event: Event, screen: &mut Screen) -> io::Result<Option<u8>> {
         match event {
             Event::FocusGained => self.ask_for_the_ground(),
-            Event::Resize(..) => terminal::announce_keys(),
+            Event::Resize(..) => {
+                self.resized = true;
+                terminal::announce_keys();
+            }
             _ => {}
         }
         let heard = self.ground.take(event);

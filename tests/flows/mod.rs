@@ -9,6 +9,7 @@ mod copy_mode;
 mod demo;
 mod everywhere;
 mod failures;
+mod faults;
 mod ground;
 mod hostile;
 mod long;

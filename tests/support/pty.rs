@@ -88,10 +88,10 @@ impl Pty {
         }
     }
 
-    /// Makes the terminal `cols` × `rows`; the program is told.
+    /// Makes the terminal `cols` × `rows`; the program is told. Of a terminal without a size the emulator has one cell.
     pub fn resize(&self, cols: u16, rows: u16) {
         // The emulator first: the program may draw for the new size as soon as it is told.
-        self.lock().emulator.set_size(cells(rows), cells(cols));
+        self.lock().emulator.set_size(cells(rows.max(1)), cells(cols.max(1)));
         self.master.resize(size(cols, rows)).expect("resize the terminal");
     }
 

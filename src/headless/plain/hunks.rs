@@ -95,6 +95,8 @@ fn mark_in_words(mark: &str) -> String {
         "path-guessed" => "the name of the file was guessed",
         "generated" => "the file is made by a tool",
         "ignored" => "git ignores the file",
+        "open-in-editor" => "an editor holds the file",
+        "read-only" => "the file cannot be written",
         "by-hand" | "by hand" => "placed by hand",
         _ => "",
     };

@@ -8,16 +8,6 @@ const TEXT: &str = "done é🚀\nok";
 
 const CHAT_GZIP: &[u8] = include_bytes!("streams/chat.sse.gz");
 
-fn stream(api: Api) -> &'static str {
-    match api {
-        Api::Chat => include_str!("streams/chat.sse"),
-        Api::Responses => include_str!("streams/responses.sse"),
-        Api::Anthropic => include_str!("streams/anthropic.sse"),
-        Api::Gemini => include_str!("streams/gemini.sse"),
-        Api::Ollama => include_str!("streams/ollama.ndjson"),
-    }
-}
-
 fn usage(api: Api) -> Usage {
     let all = Usage { input: 12, output: 7, cached: 4, cache_written: 0, reasoning: 3 };
     match api {
@@ -29,10 +19,6 @@ fn usage(api: Api) -> Usage {
 
 fn server_for(api: Api, base: &str) -> HttpProvider {
     server_of(&endpoint(api, base, "sk-canary"))
-}
-
-fn once(server: HttpProvider) -> HttpProvider {
-    server.with_retry(RetryPolicy { tries: 1, ..RetryPolicy::default() })
 }
 
 fn reasoning(events: &[StreamEvent]) -> String {

@@ -247,15 +247,8 @@ async fn a_redirect_takes_no_key_anywhere() {
 #[tokio::test]
 async fn a_complaint_is_learned_from_in_each_format() {
     let asked_twice = |api: Api, complaint: &'static str, request: Request| async move {
-        let stream = match api {
-            Api::Anthropic => include_str!("streams/anthropic.sse"),
-            Api::Gemini => include_str!("streams/gemini.sse"),
-            Api::Ollama => include_str!("streams/ollama.ndjson"),
-            Api::Responses => include_str!("streams/responses.sse"),
-            Api::Chat => include_str!("streams/chat.sse"),
-        };
         let (base, seen) =
-            canned(vec![json_answer(400, body(api, 400, "invalid_request_error", complaint)), ok(stream)]).await;
+            canned(vec![json_answer(400, body(api, 400, "invalid_request_error", complaint)), ok(stream(api))]).await;
         let (sender, mut receiver) = mpsc::channel(64);
         let server = server_of(&endpoint(api, &base, "k"));
         server.stream(request, CancellationToken::new(), sender).await.unwrap();

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
@@ -57,6 +58,8 @@ pub(super) enum Step {
     Hold,
     /// Send the same again and again until the client closes the connection.
     Repeat(Vec<u8>),
+    /// Send the same again and again, with that pause, until the client closes the connection.
+    Drip(Vec<u8>, Duration),
 }
 
 /// A server that sends exactly these bytes on each connection in turn and then cuts it. Tells when a client has hung up
@@ -77,6 +80,12 @@ pub(super) async fn rude(connections: Vec<Vec<Step>>) -> (String, oneshot::Recei
                     Step::Send(bytes) => socket.write_all(&bytes).await.unwrap_or_default(),
                     Step::Repeat(bytes) => {
                         while socket.write_all(&bytes).await.is_ok() {}
+                        hung_up.take().map(|hung_up| hung_up.send(()));
+                    }
+                    Step::Drip(bytes, pause) => {
+                        while socket.write_all(&bytes).await.is_ok() {
+                            tokio::time::sleep(pause).await;
+                        }
                         hung_up.take().map(|hung_up| hung_up.send(()));
                     }
                     Step::Hold => {

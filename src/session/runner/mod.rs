@@ -438,3 +438,18 @@ pub fn failure_of(error: &LlmError) -> Failure {
     let message = format!("{}.", error.to_string().trim_end_matches('.'));
     Failure { message, hint: error.hint().to_owned() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_of_ours_in_the_background_becomes_a_word_to_the_user() {
+        for fault in [|| panic!("the sails are torn"), || std::panic::panic_any("the sails are torn".to_owned())] {
+            let failure = caught::<()>(fault).unwrap_err();
+            assert!(failure.message.contains("the sails are torn") && failure.hint.contains("fault of the program"));
+        }
+        assert!(caught::<()>(|| std::panic::panic_any(7)).is_err());
+        assert_eq!(caught(|| 7).ok(), Some(7));
+    }
+}

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::sync::atomic::AtomicBool;
 
-use crate::edit::{self, Files, FormatChoice, Proposal};
+use crate::edit::{self, Files, Flag, FormatChoice, Proposal};
 use crate::session::ChatFile;
 use crate::workspace::{self, ReadError, Root};
 
@@ -67,6 +67,11 @@ impl Files for OnDisk<'_> {
         workspace::is_ignored(self.root, path) && !self.listed().is_empty() && !self.lists(path)
     }
 
+    fn cautions(&self, path: &str) -> Vec<Flag> {
+        let held = workspace::editor_trace(self.root, path).map(|_| Flag::OpenInEditor);
+        held.into_iter().chain((!workspace::may_write(self.root, path)).then_some(Flag::ReadOnly)).collect()
+    }
+
     fn root(&self) -> Option<String> {
         Some(self.root.path().display().to_string())
     }
@@ -95,7 +100,7 @@ fn proposed(files: &OnDisk<'_>, replies: &[String], format: FormatChoice) -> Pro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edit::{Flag, Status};
+    use crate::edit::Status;
     use std::fs;
     use std::os::unix::fs::symlink;
 

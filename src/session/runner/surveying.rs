@@ -68,7 +68,7 @@ impl Runner {
             return None;
         };
         let survey = Arc::new(survey);
-        let note = survey_note(&survey, before.as_deref());
+        let note = gone(&self.shared.root, before.as_deref()).or_else(|| survey_note(&survey, before.as_deref()));
         self.report_now(Report::LeftOut { unread: survey.unread, total: survey.files.len() });
         self.shared.survey.send_replace(Some(Arc::clone(&survey)));
         *lock(&self.shared.sketch) = None;
@@ -184,6 +184,15 @@ pub(super) fn head_line(root: &Root) -> Option<String> {
         Head::Unborn { branch } => format!("{branch} (no commit yet)"),
         Head::Branch { name, .. } => name,
         Head::Detached { short_id } => format!("detached at {short_id}"),
+    })
+}
+
+/// That the folder itself is gone, if it was there before.
+fn gone(root: &Root, before: Option<&Survey>) -> Option<Failure> {
+    let was_there = before.is_some_and(|before| !before.files.is_empty());
+    (was_there && !root.path().is_dir()).then(|| Failure {
+        message: format!("The folder {} is not there any more.", root.path().display()),
+        hint: "Put it back, or leave and start rhumb where the files are now; the session is kept.".into(),
     })
 }
 

@@ -5,7 +5,7 @@ use crate::git::{GitError, OwnChanges, Repo};
 use crate::session::runner::pending::{Pending, manner, not_committed, told as told_of_commit, trailer};
 use crate::session::{CommitOrder, Failure, WriteOrder, Written};
 use crate::workspace::{
-    self, Direction, FileWrite, Journal, Recovered, Recovery, Root, RootKind, WriteError, stored_at,
+    self, Direction, FileWrite, Journal, Recovered, Recovery, Root, RootKind, WriteError, editor_trace, stored_at,
 };
 
 /// Why nothing was written, and which files changed meanwhile.
@@ -76,14 +76,24 @@ fn put_down(
     let stored: Vec<String> = done.files.into_iter().map(|file| file.stored_at).collect();
     let written = Written {
         paths: orders.iter().map(|order| order.path.clone()).collect(),
-        notes: done.recovered.iter().map(told).collect(),
+        notes: done.recovered.iter().map(told).chain(held_by_editors(root, &stored)).collect(),
         not_undoable: done.not_undoable.map(|why| Failure {
             message: format!("What is written now cannot be undone with rhumb: {why}."),
-            hint: "Make that folder writable; git can undo what is committed.".into(),
+            hint: "Make room there, or make that folder writable; git can undo what is committed.".into(),
         }),
         ..Written::default()
     };
     Ok((written, stored))
+}
+
+/// The files that an editor holds, each with what it has put beside it.
+fn held_by_editors(root: &Root, paths: &[String]) -> Option<Failure> {
+    let traces = paths.iter().filter_map(|path| Some(format!("{path} ({})", editor_trace(root, path)?)));
+    let held: Vec<String> = traces.collect();
+    (!held.is_empty()).then(|| Failure {
+        message: format!("An editor holds {}.", held.join(", ")),
+        hint: "Load it there anew before you save it, or what was written now is gone.".into(),
+    })
 }
 
 fn file_writes(orders: &[WriteOrder]) -> Vec<FileWrite> {

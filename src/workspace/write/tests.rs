@@ -113,6 +113,20 @@ fn a_failure_at_any_step_leaves_everything_as_it_was() {
 }
 
 #[test]
+fn a_change_that_leaves_size_and_time_as_they_were_is_seen() {
+    let (_dir, root) = root_with(&[("a", "1 of ours"), ("b", "2")]);
+    let path = root.path().join("a");
+    let time = fs::metadata(&path).unwrap().modified().unwrap();
+    fs::write(&path, "1 of mine").unwrap();
+    fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), time);
+    let before = picture(&root);
+    let writes = [change("b", Some("2"), Some("two")), change("a", Some("1 of ours"), Some("one"))];
+    assert!(matches!(write(&root, &writes), Err(WriteError::Stale { path, .. }) if path == "a"));
+    assert_eq!(picture(&root), before);
+}
+
+#[test]
 fn modes_are_kept_and_new_files_are_not_executable() {
     let (_dir, root) = root_with(&[("run.sh", "1")]);
     let path = root.path().join("run.sh");

@@ -57,7 +57,7 @@ enum Expect {
 /// How a situation is made, from an empty place: the folder that somebody stands in, and the file that is written.
 type Make = fn(&Path) -> (PathBuf, &'static str);
 
-const SITUATIONS: [(&str, Make, Expect); 14] = [
+const SITUATIONS: [(&str, Make, Expect); 20] = [
     ("a folder below the top", |place| (repository(place).join("far"), "far/b"), Expect::Commit),
     ("a linked worktree", linked, Expect::Commit),
     ("inside of a submodule", |place| (with_submodule(place).join("sub"), "a"), Expect::Commit),
@@ -72,6 +72,16 @@ const SITUATIONS: [(&str, Make, Expect); 14] = [
     ("a rebase", |place| (conflicted(place, &["rebase", "other"]), "far/b"), Expect::Told("a rebase is in progress")),
     ("a lock on the index", locked, Expect::Told("index.lock")),
     ("a broken index", broken, Expect::Told("git cannot")),
+    ("a bisection", bisecting, Expect::Told("a bisect is in progress")),
+    (
+        "a cherry-pick",
+        |place| (conflicted(place, &["cherry-pick", "other"]), "far/b"),
+        Expect::Told("a cherry-pick is"),
+    ),
+    ("a shallow clone", shallow, Expect::Commit),
+    ("an index in two pieces", split_index, Expect::Told("update-index --no-split-index")),
+    ("names of SHA-256", sha256, Expect::Told("Only the git program knows")),
+    ("objects that are lost", without_objects, Expect::Told("git cannot")),
 ];
 
 fn linked(place: &Path) -> (PathBuf, &'static str) {
@@ -157,6 +167,47 @@ fn broken(place: &Path) -> (PathBuf, &'static str) {
     (top, "a")
 }
 
+fn bisecting(place: &Path) -> (PathBuf, &'static str) {
+    let top = repository(place);
+    git(&top, &["bisect", "start"]);
+    (top, "a")
+}
+
+fn shallow(place: &Path) -> (PathBuf, &'static str) {
+    let whole = repository(place);
+    put(&whole, "a", "2\n");
+    git(&whole, &["commit", "--quiet", "--all", "--message", "Second"]);
+    let from = format!("file://{}", whole.display());
+    git(place, &["clone", "--quiet", "--depth", "1", &from, "shallow"]);
+    let top = place.join("shallow");
+    for (key, value) in [("user.name", "Ada"), ("user.email", "ada@example.com"), ("commit.gpgsign", "false")] {
+        git(&top, &["config", key, value]);
+    }
+    assert!(top.join(".git/shallow").exists());
+    (top, "a")
+}
+
+fn split_index(place: &Path) -> (PathBuf, &'static str) {
+    let top = repository(place);
+    git(&top, &["update-index", "--split-index"]);
+    (top, "a")
+}
+
+fn sha256(place: &Path) -> (PathBuf, &'static str) {
+    let top = place.join("new");
+    fs::create_dir(&top).unwrap();
+    git(&top, &["init", "--quiet", "--object-format=sha256"]);
+    put(&top, "a", "1\n");
+    (top, "a")
+}
+
+fn without_objects(place: &Path) -> (PathBuf, &'static str) {
+    let top = repository(place);
+    fs::remove_dir_all(top.join(".git/objects")).unwrap();
+    fs::create_dir(top.join(".git/objects")).unwrap();
+    (top, "a")
+}
+
 /// Writes a line into the file, new or not; what was committed and what was told.
 fn written(name: &str, root: &Root, path: &str) -> (Option<String>, String) {
     let expected = fs::read_to_string(root.path().join(path)).ok();
@@ -206,4 +257,18 @@ fn a_write_is_committed_or_told_wherever_it_is() {
             Expect::Told(text) => assert!(commit.is_none() && told.contains(text), "{name}: {told}"),
         }
     }
+}
+
+#[test]
+fn a_repository_of_somebody_else_is_told_with_what_makes_it_trusted() {
+    let place = tempfile::tempdir().unwrap();
+    let top = repository(place.path());
+    let given = Command::new("chown").args(["-R", "65534:65534"]).arg(&top).status();
+    let trusted = Command::new("git").args(["config", "--get-all", "safe.directory"]).output();
+    if !given.is_ok_and(|status| status.success()) || trusted.is_ok_and(|output| !output.stdout.is_empty()) {
+        eprintln!("skipped: no folder can be given away, or git trusts everybody's here");
+        return;
+    }
+    let (commit, told) = written("somebody else's", &Root::discover(&top).unwrap(), "a");
+    assert!(commit.is_none() && told.contains("belongs to another user") && told.contains("safe.directory"), "{told}");
 }

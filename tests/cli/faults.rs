@@ -1,0 +1,394 @@
+//! What the system can refuse, to the real program: room on the disk, rights, folders, programs, and a place to print.
+
+#![allow(clippy::print_stderr)] // what is skipped is told
+
+use std::process::{Command as Program, Stdio};
+
+use super::*;
+
+/// A repository with two files that are large enough to need room, and a place for state.
+struct Scene {
+    repo: TestRepo,
+    state: tempfile::TempDir,
+}
+
+const FILES: [&str; 2] = ["north.txt", "south.txt"];
+
+/// Forty thousand bytes that begin with a word.
+fn long(first: &str) -> String {
+    let lines: String = (0..2000).map(|line| format!("depth {line:05} fathoms\n")).collect();
+    format!("{first}\n{}", &lines[..40_000])
+}
+
+/// A reply that changes both.
+fn both() -> String {
+    FILES.map(|path| block(path, "old\ndepth 00000 fathoms\n", "new\ndepth 00000 fathoms\n")).concat()
+}
+
+impl Scene {
+    fn new() -> Self {
+        let repo = TestRepo::new();
+        for path in FILES {
+            repo.file(path, &long("old"));
+        }
+        repo.commit("Start");
+        Self { repo, state: tempfile::tempdir().unwrap() }
+    }
+
+    /// A line for the shell in which `"$0"` is rhumb and `"$@"` are `args`.
+    fn shell(&self, script: &str, args: &[&str]) -> Command {
+        let mut command = hermetic("sh", &self.repo.path());
+        command.args(["-c", script, env!("CARGO_BIN_EXE_rhumb")]).args(args).env("XDG_STATE_HOME", self.state.path());
+        command
+    }
+
+    /// Applies [`both`], in such a shell.
+    #[track_caller]
+    fn apply(&self, script: &str, flags: &[&str]) -> (i32, String, String) {
+        let mut command = self.shell(script, &[&["apply"], flags, &["-"]].concat());
+        command.write_stdin(both());
+        run(command)
+    }
+
+    fn texts(&self) -> [String; 2] {
+        FILES.map(|path| self.repo.read(path))
+    }
+
+    /// The names in the folder.
+    fn names(&self) -> Vec<String> {
+        names(&self.repo.path())
+    }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+fn before() -> [String; 2] {
+    [long("old"), long("old")]
+}
+
+fn after() -> [String; 2] {
+    [long("new"), long("new")]
+}
+
+/// Whether a program of the machine is there and works with these arguments; if not, says that the test is skipped.
+fn works(program: &str, args: &[&str]) -> bool {
+    let status = Program::new(program).args(args).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let works = status.is_ok_and(|status| status.success());
+    if !works {
+        eprintln!("skipped: {program} {args:?} does not work here");
+    }
+    works
+}
+
+/// What gives a shell of its own mounts, as root or where anybody may be root in a world of their own.
+fn mounts() -> Option<&'static str> {
+    let tries = ["unshare -m", "unshare -rm"];
+    let place = tempfile::tempdir().unwrap();
+    let works = |unshare: &&str| {
+        let script = format!("{unshare} mount -t tmpfs none \"$0\"");
+        let status = Program::new("sh").args(["-c", &script]).arg(place.path()).stderr(Stdio::null()).status();
+        status.is_ok_and(|status| status.success())
+    };
+    let found = tries.into_iter().find(|unshare| works(unshare));
+    if found.is_none() {
+        eprintln!("skipped: no small file system can be mounted here");
+    }
+    found
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_leaves_all_old_or_all_new() {
+    let mut seen = [false; 3];
+    // In blocks of 512 or 1024 bytes, as the shell counts; the signal that comes with it ends nobody.
+    for limit in [0, 1, 16, 40, 100, 1000] {
+        let scene = Scene::new();
+        let (code, _, err) = scene.apply(&format!("ulimit -f {limit}; exec \"$0\" \"$@\""), &["--yes"]);
+        assert_eq!(scene.names(), [".git", "north.txt", "south.txt"], "{limit}: something was left behind");
+        match code {
+            0 => assert_eq!(scene.texts(), after(), "{limit}: {err}"),
+            3 => {
+                assert_eq!(scene.texts(), before(), "{limit}: {err}");
+                assert!(err.contains("no space left to write north.txt (") && err.contains("Free some space"), "{err}");
+            }
+            _ => panic!("{limit}: {code} {err}"),
+        }
+        let undoable = code == 0 && !err.contains("cannot be undone");
+        // Of a record that does not fit nothing stays either.
+        let undone = run(scene.shell("exec \"$0\" \"$@\"", &["undo"])).0;
+        assert_eq!((undone == 0, scene.texts() == before()), (undoable, undoable || code == 3), "{limit}");
+        seen = [seen[0] | (code == 3), seen[1] | (code == 0 && !undoable), seen[2] | undoable];
+    }
+    assert_eq!(seen, [true; 3], "refused, written only, and written with a record");
+}
+
+/// Has rhumb work on a small disk of its own, once for each amount of room (in KiB) that is left there, and looks at what came
+/// of it while the disk is still full. After an `L` the files have other names, so that they are rewritten in their places and
+/// the commit is the first to need room.
+const ON_A_FULL_DISK: &str = r#"
+    disk="$RESULTS/disk"; mkdir "$disk"
+    for left in $ROOM; do
+        out="$RESULTS/$left"; mkdir "$out"
+        mount -t tmpfs -o size=1m none "$disk" && cp -a . "$disk/repo" && cd "$disk/repo" || exit 77
+        case $left in L*) ln north.txt south.txt "$disk" ;; esac
+        free=$(df -k --output=avail . | tail -n 1)
+        dd if=/dev/zero of="$disk/fill" bs=1k count=$((free - ${left#L})) 2>/dev/null
+        "$0" "$@" >"$out/out" 2>"$out/err"; echo $? >"$out/code"
+        cp north.txt south.txt "$out"
+        git log --format=%s >"$out/log"; git show HEAD:south.txt | head -n 1 >"$out/head"
+        git fsck --no-dangling >"$out/fsck" 2>&1; echo $? >"$out/sound"
+        { ls -A; ls -A .git | grep lock; } >"$out/names"
+        cd "$OLDPWD"; umount "$disk"
+    done"#;
+
+#[test]
+fn a_disk_that_fills_up_at_any_point_leaves_all_old_or_all_new_and_git_whole() {
+    let Some(unshare) = mounts() else { return };
+    let scene = Scene::new();
+    let amounts = |most: u32, step: usize| (0..=most).step_by(step);
+    let linked = amounts(40, 8).map(|left| format!("L{left}"));
+    let room: Vec<String> = amounts(160, 16).map(|left| left.to_string()).chain(linked).collect();
+    let server = ModelServer::start(room.iter().map(|_| Step::reply(&both())).collect());
+    let (results, url) = (tempfile::tempdir().unwrap(), server.base_url());
+    let args = ["edit", "-m", "Sound anew", "--yes", "--file", FILES[0], "--file", FILES[1], "--base-url", &url];
+    let mut command = scene.shell("exec $UNSHARE sh -c \"$SCRIPT\" \"$0\" \"$@\"", &args);
+    command.args(["--model", MODEL]).env("UNSHARE", unshare).env("SCRIPT", ON_A_FULL_DISK);
+    let (code, out, err) = run({
+        command.env("ROOM", room.join(" ")).env("RESULTS", results.path());
+        command
+    });
+    assert_eq!(code, 0, "{out}{err}");
+    let mut seen = [false; 3];
+    for left in &room {
+        let said = |name: &str| fs::read_to_string(results.path().join(left).join(name)).unwrap();
+        let (texts, err) = (FILES.map(said), said("err"));
+        let committed = said("log") == "Sound anew\nStart\n";
+        match said("code").trim() {
+            "0" => assert_eq!(texts, after(), "{left}: {err}"),
+            "3" => assert!(texts == before() && !committed && err.contains("no space left to write"), "{left}: {err}"),
+            code => panic!("{left}: {code} {err}"),
+        }
+        let written = texts == after();
+        assert_eq!(said("head"), if committed { "new\n" } else { "old\n" }, "{left}");
+        assert!(committed || !written || err.contains("Not committed: "), "{left}: {err}");
+        assert_eq!(said("sound").trim(), "0", "{left}: {}", said("fsck"));
+        assert_eq!(said("names"), ".git\nnorth.txt\nsouth.txt\n", "{left}: something was left behind");
+        seen = [seen[0] | !written, seen[1] | (written && !committed), seen[2] | committed];
+    }
+    assert_eq!(seen, [true; 3], "refused, written only, and committed");
+}
+
+#[test]
+fn a_full_disk_under_the_state_folder_holds_no_write_up() {
+    let Some(unshare) = mounts() else { return };
+    let scene = Scene::new();
+    let script = "exec $UNSHARE sh -c 'mount -t tmpfs -o size=64k none \"$XDG_STATE_HOME\" || exit 77
+        dd if=/dev/zero of=\"$XDG_STATE_HOME/fill\" bs=1k 2>/dev/null; exec \"$0\" \"$@\"' \"$0\" \"$@\"";
+    let mut command = scene.shell(script, &["apply", "--yes", "-"]);
+    command.env("UNSHARE", unshare).write_stdin(both());
+    let (code, _, err) = run(command);
+    assert!(code == 0 && err.contains("cannot be undone") && err.contains("Make room there"), "{code} {err}");
+    assert_eq!(scene.texts(), after());
+}
+
+#[test]
+fn what_may_not_be_written_is_marked_before_and_named_when_it_is_tried() {
+    let scene = Scene::new();
+    let path = scene.repo.path().join(FILES[1]);
+    let path = path.to_str().unwrap();
+    // Mode bits do not stop root; nobody may change an immutable file.
+    let is_root = rustix::process::geteuid().is_root();
+    if is_root && !works("chattr", &["+i", path]) {
+        return;
+    }
+    if !is_root {
+        works("chmod", &["a-w", path]);
+    }
+    let plain = "exec \"$0\" \"$@\"";
+    let (code, out, err) = scene.apply(plain, &["--dry-run", "--json"]);
+    let (refused, told, said) = scene.apply(plain, &["--yes", "--json"]);
+    works("chattr", &["-i", path]);
+    let flags =
+        |out: &str| json(out)["hunks"].as_array().unwrap().iter().map(|hunk| hunk["flags"].to_string()).collect();
+    let marked: Vec<String> = flags(&out);
+    assert!(
+        code == 0 && !marked[0].contains("read-only") && marked[1].contains("read-only"),
+        "{code} {marked:?} {err}"
+    );
+    assert!(refused == 3 && said.contains("south.txt") && said.contains("Nothing was written"), "{refused} {said}");
+    assert_eq!(json(&told)["files"], serde_json::json!([]));
+    assert_eq!((scene.texts(), scene.names().len()), (before(), 3));
+}
+
+#[test]
+fn somebody_elses_folder_is_not_written() {
+    let scene = Scene::new();
+    // As root one must become somebody else to be refused by mode bits.
+    let as_nobody =
+        if rustix::process::geteuid().is_root() { "setpriv --reuid=65534 --regid=65534 --clear-groups" } else { "" };
+    if !as_nobody.is_empty() && !works("setpriv", &["--reuid=65534", "--regid=65534", "--clear-groups", "true"]) {
+        return;
+    }
+    let reply = scene.state.path().join("reply.md");
+    fs::write(&reply, both()).unwrap();
+    for (folder, mode) in [(scene.state.path(), "755"), (&scene.repo.path(), "555")] {
+        works("chmod", &[mode, folder.to_str().unwrap()]);
+    }
+    let look = format!("{as_nobody} \"$0\" version >/dev/null 2>&1");
+    let reach = Program::new("sh").args(["-c", &look]).arg(env!("CARGO_BIN_EXE_rhumb")).status();
+    if !reach.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: somebody else cannot run the program that is tested");
+        return;
+    }
+    let script = format!("XDG_STATE_HOME=/nonexistent; export XDG_STATE_HOME; exec {as_nobody} \"$0\" \"$@\"");
+    let (code, _, err) = run(scene.shell(&script, &["apply", "--yes", reply.to_str().unwrap()]));
+    works("chmod", &["755", scene.repo.path().to_str().unwrap()]);
+    assert!(code == 3 && err.contains("no permission to write north.txt"), "{code} {err}");
+    assert_eq!((scene.texts(), scene.names().len()), (before(), 3));
+}
+
+#[test]
+fn a_file_that_an_editor_holds_is_marked_before_and_told_after() {
+    let scene = Scene::new();
+    scene.repo.file(".south.txt.swp", "b0VIM 9.1");
+    let (code, out, err) = scene.apply("exec \"$0\" \"$@\"", &["--yes", "--json"]);
+    let told = json(&out);
+    let marks = |at: usize| told["hunks"][at]["flags"].to_string().contains("open-in-editor");
+    assert!(code == 0 && !marks(0) && marks(1), "{code} {out} {err}");
+    assert!(err.contains("An editor holds south.txt (.south.txt.swp).") && !err.contains("north.txt ("), "{err}");
+    assert_eq!(scene.texts(), after());
+}
+
+#[test]
+fn several_programs_that_write_one_file_at_once_lose_nothing() {
+    let scene = Scene::new();
+    let path = FILES[0];
+    let replies: Vec<String> = (0..6)
+        .map(|at| block(path, &format!("depth {at:05} fathoms\n"), &format!("depth {at:05} fathoms, sounded\n")))
+        .collect();
+    let running: Vec<_> = replies
+        .iter()
+        .map(|reply| {
+            let mut command = scene.shell("exec \"$0\" \"$@\"", &["apply", "--yes", "-"]);
+            command.write_stdin(reply.clone());
+            std::thread::spawn(move || run(command))
+        })
+        .collect();
+    let ended: Vec<_> = running.into_iter().map(|thread| thread.join().unwrap()).collect();
+    let text = scene.repo.read(path);
+    for (at, (code, _, err)) in ended.iter().enumerate() {
+        let sounded = text.contains(&format!("depth {at:05} fathoms, sounded\n"));
+        assert_eq!(sounded, *code == 0, "{at}: {code} {err}");
+        assert!(
+            sounded || (*code == 3 && (err.contains("changed on disk") || err.contains("is writing here"))),
+            "{err}"
+        );
+    }
+    assert!(ended.iter().any(|(code, ..)| *code == 0));
+    assert_eq!(text.replace(", sounded", ""), long("old"));
+}
+
+#[test]
+fn what_is_moved_into_its_place_is_on_the_disk_before() {
+    if !works("strace", &["-o", "/dev/null", "true"]) {
+        return;
+    }
+    let scene = Scene::new();
+    let trace = scene.state.path().join("trace");
+    let calls = "fsync,fdatasync,rename,renameat,renameat2";
+    let script = format!("exec strace -f -y -e trace={calls} -o \"$XDG_STATE_HOME/trace\" \"$0\" \"$@\"");
+    let (code, _, err) = scene.apply(&script, &["--yes"]);
+    assert_eq!(code, 0, "{err}");
+    let trace = fs::read_to_string(trace).unwrap();
+    let lines: Vec<&str> = trace.lines().collect();
+    // The first line from `from` on that holds all of `words`.
+    let find = |from: usize, words: &[&str]| {
+        let holds = |line: &&str| words.iter().all(|word| line.contains(word)) && line.contains("= 0");
+        let found = lines.iter().skip(from).position(holds).map(|at| from + at);
+        found.unwrap_or_else(|| panic!("no {words:?} from line {from} on:\n{trace}"))
+    };
+    let root = scene.repo.path();
+    let folder = |path: &Path| format!("<{}>)", path.display());
+    let record = find(0, &["fsync(", "/journal/", "/new-"]);
+    let recorded = find(record, &["rename", ".doing\""]);
+    let journal = scene.state.path().join("rhumb/journal");
+    let kept = find(recorded, &["fsync(", &format!("<{}/", journal.canonicalize().unwrap().display())]);
+    let first = find(0, &["rename", "\"north.txt\""]);
+    for path in FILES {
+        let moved = find(kept, &["rename", &format!("\"{path}\"")]);
+        let temp = lines[moved].split('"').nth(1).unwrap();
+        assert!(find(kept, &["fsync(", temp]) < first, "all are laid down before one is moved:\n{trace}");
+        find(moved, &["fsync(", &folder(&root)]);
+    }
+    assert!(kept < first && find(first, &["rename", ".done\""]) > find(first, &["fsync(", &folder(&root)]), "{trace}");
+}
+
+#[test]
+fn a_commit_needs_no_git_program() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply(&good())]);
+    let args = ["edit", "-m", "Be lenient", "--yes", "--file", "harbour.py", "--base-url", &server.base_url()];
+    let mut command = rhumb(&repo.path(), &args);
+    command.args(["--model", MODEL]).env("PATH", "/nonexistent");
+    let (code, _, err) = run(command);
+    assert!(code == 0 && err.contains("committed as"), "{code} {err}");
+    assert_eq!((repo.read("harbour.py"), repo.subjects().len()), (changed(), 2));
+    untouched(&repo);
+}
+
+#[test]
+fn a_folder_that_is_gone_at_the_start_is_told() {
+    let scene = Scene::new();
+    let script = "mkdir gone && cd gone && rmdir ../gone && exec \"$0\" \"$@\"";
+    for args in [&["map"][..], &["apply", "--yes", "-"], &["undo"], &[]] {
+        let (code, out, err) = run(scene.shell(script, args));
+        let told = err.contains("the current folder cannot be opened") && err.contains("a folder that exists");
+        assert!(code == 3 && out.is_empty() && told, "{args:?}: {code} {err}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_printed_is_told_by_the_exit_code() {
+    let scene = Scene::new();
+    for args in [&["map"][..], &["apply", "--dry-run", "-"], &["search", "--query", "depth"]] {
+        let mut command = scene.shell("exec \"$0\" \"$@\" >/dev/full", args);
+        command.write_stdin(both());
+        let (code, _, err) = run(command);
+        assert!(code == 3 && err.contains("cannot print") && err.contains("No space left"), "{args:?}: {code} {err}");
+    }
+}
+
+#[test]
+fn a_proxy_that_lets_nobody_through_is_told() {
+    let repo = harbour_repo();
+    let refusal = || Step::Status { code: 407, body: "who are you\n".into(), headers: Vec::new() };
+    let proxy = ModelServer::start(vec![refusal()]);
+    let through = format!("http://mira:sk-canary-0123456789@{}", proxy.address());
+    let args = ["edit", "-m", "x", "--yes", "--file", "harbour.py", "--model", MODEL, "--base-url"];
+    let ask = |url: &str| {
+        let mut command = rhumb(&repo.path(), &args);
+        command.arg(url).env("HTTP_PROXY", &through).env("HTTPS_PROXY", &through);
+        run(command)
+    };
+    let (code, _, err) = ask("http://model.example/v1");
+    assert!(
+        code == 4 && err.contains("407") && err.contains("who are you") && err.contains("NO_PROXY"),
+        "{code} {err}"
+    );
+    assert!(!err.contains("; try "), "{err}");
+    untouched(&repo);
+}
+
+#[test]
+fn an_event_of_a_megabyte_is_read() {
+    let repo = harbour_repo();
+    let long = format!("{}\n\n{}", "deep ".repeat(200_000), good());
+    let server = ModelServer::start(vec![Step::Reply { chunks: vec![long], gap_ms: 0 }]);
+    let (code, _, err) = edit(&repo, &server, &["--yes"]);
+    assert_eq!((code, repo.read("harbour.py")), (0, changed()), "{err}");
+}
