@@ -105,6 +105,10 @@ pub enum Flag {
     Ignored,
     /// The file changed on disk where it was to go.
     Conflict,
+    /// Tools run or obey the file by themselves, with the next build, test run, install or push.
+    RunsLater,
+    /// It names an address on the network that the file did not name.
+    NewAddress,
 }
 
 impl Flag {
@@ -123,6 +127,8 @@ impl Flag {
             Self::Generated => "generated",
             Self::Ignored => "ignored",
             Self::Conflict => "conflict",
+            Self::RunsLater => "runs-later",
+            Self::NewAddress => "new-address",
         }
     }
 }

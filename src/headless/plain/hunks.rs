@@ -95,6 +95,8 @@ fn mark_in_words(mark: &str) -> String {
         "path-guessed" => "the name of the file was guessed",
         "generated" => "the file is made by a tool",
         "ignored" => "git ignores the file",
+        "runs-later" => "tools run this file by themselves",
+        "new-address" => "names an address that the file did not name",
         "by-hand" | "by hand" => "placed by hand",
         _ => "",
     };
