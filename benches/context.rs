@@ -1,6 +1,8 @@
 //! What putting a request together and counting its tokens cost: `cargo bench --bench context`.
 
-#![allow(clippy::print_stdout, reason = "a benchmark prints what it measured")]
+#![allow(clippy::print_stdout, clippy::expect_used, reason = "a benchmark prints what it measured")]
+
+mod sheet;
 
 use std::sync::Arc;
 
@@ -40,6 +42,10 @@ fn main() {
             changed[run % FILES] = file(run % FILES, run);
             assembled(&changed, &model, &counter, "Let equal lengths fit.");
         });
+        for (case, ms) in [("nothing counted before", first), ("another message", again), ("another file changed", one)]
+        {
+            sheet::keep("context", &format!("a request of {FILES} files, {name}: {case}"), "ms", ms, None);
+        }
         println!("a request of {FILES} files and {tokens} tokens, {name}");
         println!("  nothing counted before {first:>8.2} ms");
         println!("  another message        {again:>8.2} ms");
@@ -52,6 +58,7 @@ fn main() {
         counter.count("the table is loaded at the first count");
         let pieces: Vec<&str> = pieces(&text, 64 * 1024);
         let ms = best(|| pieces.iter().for_each(|piece| _ = counter.count(piece)));
+        sheet::keep("context", &format!("counting, {name}"), "ns/byte", ms * 1e6 / text.len() as f64, None);
         println!("  files of 64 KiB, {name:<14} {:>6.1} MB/s", text.len() as f64 / ms / 1e3);
         let ms = best(|| _ = counter.measure(&text));
         let count = counter.measure(&text);

@@ -1,6 +1,8 @@
 //! What reading and locating edits costs: `cargo bench --bench edits`. For how well they land there is `rhumb bench edits`.
 
-#![allow(clippy::print_stdout, reason = "a benchmark prints what it measured")]
+#![allow(clippy::print_stdout, clippy::expect_used, reason = "a benchmark prints what it measured")]
+
+mod sheet;
 
 use std::fmt::Write as _;
 
@@ -44,12 +46,9 @@ fn main() {
         for choice in [FormatChoice::Only(format), FormatChoice::Auto] {
             let reply = long_reply(format);
             let ms = best(|| stream(&reply, choice));
-            println!(
-                "{:<14} read as {:<14} {:>8.1} ns/byte",
-                format.to_string(),
-                choice.to_string(),
-                ms * 1e6 / reply.len() as f64
-            );
+            let per_byte = ms * 1e6 / reply.len() as f64;
+            sheet::keep("edits", &format!("reading {format} as {choice}"), "ns/byte", per_byte, None);
+            println!("{:<14} read as {:<14} {:>8.1} ns/byte", format.to_string(), choice.to_string(), per_byte);
         }
     }
     println!("locating {HUNKS} hunks in a file of {LINES} lines");
@@ -62,6 +61,8 @@ fn main() {
                 let proposal = propose(&parsed, &files);
                 applied = proposal.outcomes.iter().filter(|outcome| outcome.status == Status::Applied).count();
             });
+            let hunks = format!("locating {HUNKS} hunks of {format} in {LINES} lines, {what}");
+            sheet::keep("edits", &hunks, "ms", ms, None);
             println!("{:<14} {what:<16} {:>8.1} ms, {applied} applied", format.to_string(), ms);
         }
     }

@@ -12,6 +12,7 @@
 
 #[path = "../tests/support/harness.rs"]
 mod harness;
+mod sheet;
 
 use crossterm::event::Event;
 use harness::{Harness, Scene};
@@ -37,7 +38,7 @@ const SYMBOLS: usize = 100_000;
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let runs = |name: &str| wanted.is_empty() || wanted.iter().any(|word| name.contains(word.as_str()));
-    println!("{:<58} {:>8} {:>8} {:>8}  budget", "key → frame, ms of one thread", "median", "p95", "most");
+    sheet::head("key → frame, ms of one thread");
     if runs("idle") {
         let mut harness = Scene::demo().open(SCREEN.0, SCREEN.1);
         measure("idle: typing in the composer", 5.0, &mut harness, &typing());
@@ -105,17 +106,12 @@ fn measure(name: &str, budget: f64, harness: &mut Harness, keys: &[&str]) {
     told(name, budget, spent);
 }
 
-fn told(name: &str, budget: f64, mut spent: Vec<f64>) {
-    spent.sort_by(f64::total_cmp);
-    let at =
-        |share: f64| spent.get(((spent.len() as f64 * share) as usize).min(spent.len() - 1)).copied().unwrap_or(0.0);
-    let mark = if at(0.95) > budget { " OVER" } else { "" };
-    println!("{name:<58} {:>8.2} {:>8.2} {:>8.2}  {budget:.0}{mark}", at(0.5), at(0.95), at(1.0));
+fn told(name: &str, budget: f64, spent: Vec<f64>) {
+    sheet::told("frames", name, budget, spent);
 }
 
 fn one(name: &str, budget: f64, ms: f64) {
-    let mark = if ms > budget { " OVER" } else { "" };
-    println!("{name:<58} {ms:>8.2} {:>8} {:>8}  {budget:.0}{mark}", "", "");
+    sheet::one("frames", name, "ms", budget, ms);
 }
 
 fn typing() -> Vec<&'static str> {

@@ -1,7 +1,7 @@
 //! What a user waits for, on the real program in a real pseudo-terminal: `cargo bench --bench latency`.
 //!
 //! The time from starting to the first frame, from a key to the first byte that answers it, while nothing happens and while an answer
-//! streams in and the repository is read; the memory; and what it does while nobody does anything. Wall-clock time, so a machine
+//! streams in and the repository is read; the memory; and what it does while nobody does anything, how often it wakes included. Wall-clock time, so a machine
 //! that is busy otherwise shows here.
 
 #![allow(
@@ -10,6 +10,8 @@
     reason = "a benchmark prints what it measured, and nothing helps it where it cannot be set up"
 )]
 
+#[cfg(unix)]
+mod sheet;
 #[cfg(unix)]
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -30,6 +32,7 @@ mod measured {
     use std::thread;
     use std::time::{Duration, Instant};
 
+    use super::sheet;
     use super::support::pty::Pty;
     use super::support::server::{MODEL, ModelServer, Step};
 
@@ -43,7 +46,7 @@ mod measured {
     const LEFT_ALONE: Duration = Duration::from_secs(5);
 
     pub fn all() {
-        println!("{:<58} {:>8} {:>8} {:>8}  budget", "on a pseudo-terminal, ms", "median", "p95", "most");
+        sheet::head("on a pseudo-terminal, ms");
         let repository = tempfile::tempdir().expect("a folder");
         fill(repository.path(), 10_000);
         let home = tempfile::tempdir().expect("a home folder");
@@ -89,7 +92,7 @@ mod measured {
             app.wait_until(|screen| screen.contains("repo map"), "the first frame");
             let first = ms(start.elapsed());
             if number == 0 {
-                one("10,000 files, first start: the first frame", 100.0, first);
+                one("10,000 files, first start: the first frame", "ms", 100.0, first);
             } else {
                 spent.push(first);
             }
@@ -105,12 +108,13 @@ mod measured {
         app.wait_until(|screen| screen.contains("tokens ") && !screen.contains("reading "), "the repository read");
         thread::sleep(Duration::from_secs(2));
         told("10,000 files, idle: key → bytes", 5.0, press(&app));
-        one("10,000 files: the most memory, MB", 150.0, memory(&app));
+        one("10,000 files: the most memory", "MB", 150.0, memory(&app));
         thread::sleep(Duration::from_secs(2));
-        let (sent, ticks) = (app.sent(), ticks(&app));
+        let (sent, ticks, woken) = (app.sent(), ticks(&app), woken(&app));
         thread::sleep(LEFT_ALONE);
-        one("left alone for 5 s: bytes sent", 0.0, (app.sent() - sent) as f64);
-        one("left alone for 5 s: ms of processor", 25.0, self::ticks(&app) - ticks);
+        one("left alone for 5 s: sent to the terminal", "bytes", 0.0, (app.sent() - sent) as f64);
+        one("left alone for 5 s: time of the processor", "ms", 25.0, self::ticks(&app) - ticks);
+        one("left alone for 5 s: threads woken", "times", 25.0, self::woken(&app) - woken);
         leave(&mut app);
     }
 
@@ -168,24 +172,26 @@ mod measured {
         (field(11) + field(12)) * 10.0
     }
 
+    /// How often its threads, all together, have waited for something: each time they were woken before.
+    fn woken(app: &Pty) -> f64 {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", app.process_id())).into_iter().flatten().flatten();
+        let statuses = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("status")).ok());
+        let waits = |status: String| {
+            let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+            line.and_then(|number| number.trim().parse::<f64>().ok()).unwrap_or(0.0)
+        };
+        statuses.map(waits).sum()
+    }
+
     fn ms(time: Duration) -> f64 {
         time.as_secs_f64() * 1_000.0
     }
 
-    fn told(name: &str, budget: f64, mut spent: Vec<f64>) {
-        spent.sort_by(f64::total_cmp);
-        let at = |share: f64| {
-            spent
-                .get(((spent.len() as f64 * share) as usize).min(spent.len().saturating_sub(1)))
-                .copied()
-                .unwrap_or(0.0)
-        };
-        let mark = if at(0.95) > budget { " OVER" } else { "" };
-        println!("{name:<58} {:>8.2} {:>8.2} {:>8.2}  {budget:.0}{mark}", at(0.5), at(0.95), at(1.0));
+    fn told(name: &str, budget: f64, spent: Vec<f64>) {
+        sheet::told("latency", name, budget, spent);
     }
 
-    fn one(name: &str, budget: f64, value: f64) {
-        let mark = if value > budget { " OVER" } else { "" };
-        println!("{name:<58} {value:>8.2} {:>8} {:>8}  {budget:.0}{mark}", "", "");
+    fn one(name: &str, unit: &str, budget: f64, value: f64) {
+        sheet::one("latency", name, unit, budget, value);
     }
 }

@@ -1,12 +1,14 @@
 //! What a question costs over 20,000 chunks of a generated repository: `cargo bench --bench search`. `RHUMB_BENCH_FILES` asks for
 //! another number of files, ten chunks each.
 
-#![allow(clippy::print_stdout, reason = "a benchmark prints what it measured")]
+#![allow(clippy::print_stdout, clippy::expect_used, reason = "a benchmark prints what it measured")]
+
+mod sheet;
 
 use std::env;
 use std::fmt::Write as _;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rhumb::lexical::Depth;
 use rhumb::repo_map::{Digest, History, MapFile, MapIndex, TagGraph, Weights};
@@ -39,6 +41,10 @@ fn main() {
         }
         found.sort_unstable();
         gathered.sort_unstable();
+        let ms = |time: Duration| time.as_secs_f64() * 1_000.0;
+        let what = format!("{question:?} over {} chunks", files * 10);
+        sheet::keep("search", &format!("search for {what}"), "ms", ms(found[TIMES / 2]), Some(30.0));
+        sheet::keep("search", &format!("passages for {what}"), "ms", ms(gathered[TIMES / 2]), Some(30.0));
         println!("{question:<44} search {:>10.2?}  passages {:>10.2?}", found[TIMES / 2], gathered[TIMES / 2]);
     }
 }

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+use rhumb::bench::performance::{About, Run, Series};
 use rhumb::config::{PRESETS, settings_table};
 use rhumb::context::{PLACEHOLDERS, Prompts};
 use rhumb::session::{COMMANDS, Group};
@@ -89,6 +90,23 @@ fn placeholders() -> String {
     table
 }
 
+/// The figures of the performance suite that have a budget, from the run that is kept.
+fn performance() -> String {
+    let run = Run::read(&root().join("docs/performance.jsonl")).expect("docs/performance.jsonl");
+    let About { program, system, threads } = &run.about;
+    let mut table = format!(
+        "Measured with rhumb {program} on {threads} threads of {system}, the least and the most of the runs; of keys the 95th of 100.\n\n\
+         | what | measured | held to |\n|---|---|---|\n"
+    );
+    for Series { best, worst } in &run.figures {
+        let Some(budget) = best.budget else { continue };
+        let (least, most) = (format!("{:.1}", best.value), format!("{worst:.1}"));
+        let range = if least == most { least } else { format!("{least}–{most}") };
+        let _ = writeln!(table, "| {} | {range} {} | {budget:.0} |", best.name, best.unit);
+    }
+    table
+}
+
 fn sample(language: &Language) -> String {
     let name = match (language.extensions.first(), language.file_names.first()) {
         (Some(extension), _) => format!("sample.{extension}"),
@@ -134,6 +152,7 @@ fn the_tables_of_the_readme_say_what_there_is() {
         ("keys", keys()),
         ("commands", commands()),
         ("languages", languages()),
+        ("performance", performance()),
     ];
     for (name, made) in tables {
         let place = section(&readme, name).expect("both marks");
@@ -209,7 +228,7 @@ fn broken(paper: &Path, link: &str) -> Option<String> {
 #[test]
 fn links_of_the_papers_lead_somewhere() {
     let papers = papers();
-    for name in ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "docs/manual.md"] {
+    for name in ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "docs/manual.md", "docs/faults.md"] {
         assert!(papers.contains(&root().join(name)), "{name}");
     }
     let mut wrong = Vec::new();
@@ -241,7 +260,7 @@ fn code_in(text: &str) -> Vec<String> {
 #[test]
 fn files_that_the_papers_name_are_there() {
     let folders = ["src/", "tests/", "docs/", "themes/", "queries/", "scripts/", "benches/", ".ci/"];
-    for name in ["README.md", "CONTRIBUTING.md", "SECURITY.md"] {
+    for name in ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/faults.md"] {
         let codes = code_in(&text_of(&root().join(name)));
         // Capitals stand for what differs; a word behind the path is an argument.
         let named = codes.iter().filter_map(|code| code.split(' ').next());
@@ -271,14 +290,14 @@ fn tests_in(file: &str) -> Vec<String> {
     tests
 }
 
-#[test]
-fn every_promise_of_the_security_paper_names_tests_that_there_are() {
-    let text = text_of(&root().join("SECURITY.md"));
+/// Every row of the section "Promises" names a file of tests in its last column, and after it tests that are in it.
+fn every_promise_is_held(paper: &str, fewest: usize) {
+    let text = text_of(&root().join(paper));
     let promises =
         text.split("\n## Promises\n").nth(1).and_then(|rest| rest.split("\n## ").next()).expect("its promises");
-    let is_row = |line: &&str| line.starts_with("| ") && !line.starts_with("| promise ");
+    let is_row = |line: &&str| line.starts_with("| ") && !line.ends_with("| held by |");
     let rows: Vec<&str> = promises.lines().filter(is_row).collect();
-    assert!(rows.len() > 30, "the promises are found: {}", rows.len());
+    assert!(rows.len() > fewest, "the promises of {paper} are found: {}", rows.len());
     for row in rows {
         let held_by = row.trim_end_matches('|').rsplit(" | ").next().unwrap_or_default();
         let mut tests: Option<(String, Vec<String>)> = None;
@@ -296,4 +315,14 @@ fn every_promise_of_the_security_paper_names_tests_that_there_are() {
         assert!(count > 0, "nothing holds: {row}");
     }
     assert!(!tests_in("tests/readme.rs").contains(&"tests_in".to_owned()), "what is no test is none");
+}
+
+#[test]
+fn every_promise_of_the_security_paper_names_tests_that_there_are() {
+    every_promise_is_held("SECURITY.md", 30);
+}
+
+#[test]
+fn every_promise_about_faults_names_tests_that_there_are() {
+    every_promise_is_held("docs/faults.md", 40);
 }

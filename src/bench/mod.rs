@@ -6,6 +6,7 @@ pub mod exercises;
 mod figure;
 mod map;
 mod mean;
+pub mod performance;
 mod questions;
 pub mod refactor;
 pub mod report;

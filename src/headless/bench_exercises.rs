@@ -50,7 +50,7 @@ pub(super) fn exercises(args: &ExercisesBenchArgs, flags: &[String]) -> Result<u
         tries: args.tries.get(),
         recital: args.recite.then(|| "example".to_owned()),
     };
-    let (results, before) = Results::open(&args.run.out, &header).map_err(|error| results_error(&error))?;
+    let (results, before) = Results::open(&args.run.folder(), &header).map_err(|error| results_error(&error))?;
     let wanted: Vec<&Exercise> = all.iter().filter(|exercise| args.run.wants(&exercise.id)).collect();
     let is_open = |exercise: &&Exercise| before.iter().all(|entry| entry.id != exercise.id);
     let open: Vec<&Exercise> = wanted.iter().copied().filter(is_open).collect();
@@ -98,7 +98,7 @@ impl Desk<'_> {
         copy(&exercise.folder, folder.path(), &exercise.tests)?;
         let recited = if self.args.recite { Some(recital(exercise)?) } else { None };
         let mut entry = new_entry(&exercise.id, &exercise.language);
-        let (out, name) = (&self.args.run.out, exercise.id.replace('/', "_"));
+        let (out, name) = (self.args.run.folder(), exercise.id.replace('/', "_"));
         let aside = super::bench::scratch()?;
         let said = aside.path().join("output");
         for nth in 1..=self.args.tries.get() {
@@ -159,7 +159,7 @@ impl Desk<'_> {
             let before = exercise.file(name).map_err(|error| exercise_error(&error))?;
             let text = fs::read(folder.join(name)).unwrap_or_default();
             let text = String::from_utf8_lossy(&text).into_owned();
-            keep(&self.args.run.out.join("files").join(&exercise.id).join(name), &text)?;
+            keep(&self.args.run.folder().join("files").join(&exercise.id).join(name), &text)?;
             let known = |line: &str| before.lines().any(|old| old.trim() == line.trim());
             entry.elided |= text.lines().any(|line| is_placeholder(line) && !known(line));
             let broken = |text: &str| syntax::errors(name, text, &[]).is_some_and(|errors| errors.count() > 0);

@@ -121,7 +121,7 @@ fn run(args: &RunRefactorArgs, flags: &[String]) -> Result<u8, UserError> {
         recital: args.recite.map(|recital| recital.name().to_owned()),
     };
     let format = format_of(flags)?;
-    let (results, before) = Results::open(&args.run.out, &header).map_err(|error| results_error(&error))?;
+    let (results, before) = Results::open(&args.run.folder(), &header).map_err(|error| results_error(&error))?;
     let wanted: Vec<&(Task, String)> = tasks.all.iter().filter(|(task, _)| args.run.wants(&task.id)).collect();
     let is_open = |(task, _): &&(Task, String)| before.iter().all(|entry| entry.id != task.id);
     let open: Vec<&(Task, String)> = wanted.iter().copied().filter(is_open).collect();
@@ -186,7 +186,7 @@ impl Desk<'_> {
                 recite: recited.as_ref().and_then(Option::as_deref),
                 cap,
                 time_limit: self.args.run.time_limit,
-                log: &self.args.run.out.join("logs").join(format!("{}-{nth}.jsonl", task.id)),
+                log: &self.args.run.folder().join("logs").join(format!("{}-{nth}.jsonl", task.id)),
             };
             let Some(report) = turn(&order, self.stop)? else { return Ok(Done::Stopped) };
             if let Some(end) = take_turn(&mut entry, report, nth) {
@@ -194,7 +194,7 @@ impl Desk<'_> {
             }
             let text = fs::read(&file).map_or(String::new(), |bytes| String::from_utf8_lossy(&bytes).into_owned());
             graded = grade(task, source, &text);
-            keep(&self.args.run.out.join("files").join(&task.id).join(&task.file), &text)?;
+            keep(&self.args.run.folder().join("files").join(&task.id).join(&task.file), &text)?;
             take_grade(&mut entry, &graded);
             if entry.passed.is_some() {
                 break;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::args::CompareBenchArgs;
+use super::bench_performance::performance;
 use super::bench_run::results_error;
 use super::{print, print_json};
 use crate::bench::report::{Comparison, Entry, Share, Summary};
@@ -15,14 +16,11 @@ use crate::error::{ErrorKind, UserError};
 ///
 /// # Errors
 /// Standard output refuses.
-pub(super) fn report(header: &Header, entries: &[Entry], all: usize, as_json: bool) -> Result<(), UserError> {
-    let summary = Summary::of(entries);
-    if as_json {
-        return print_json(&json!({
-            "bench": header.bench, "flags": header.flags, "recital": header.recital, "tries": header.tries, "tasks": all,
-            "summary": summary, "entries": entries,
-        }));
+pub(super) fn report(header: &Header, entries: &[Entry], all: usize, json: bool) -> Result<(), UserError> {
+    if json {
+        return print_json(&as_json(header, entries, all));
     }
+    let summary = Summary::of(entries);
     let mut text = title(header, &summary, all);
     for (label, value) in rows(&summary) {
         let _ = writeln!(text, "{label:<34}{value}");
@@ -36,6 +34,14 @@ pub(super) fn report(header: &Header, entries: &[Entry], all: usize, as_json: bo
         }
     }
     print(&text)
+}
+
+/// The figures of a run, and what became of each task.
+pub(super) fn as_json(header: &Header, entries: &[Entry], all: usize) -> Value {
+    json!({
+        "bench": header.bench, "flags": header.flags, "recital": header.recital, "tries": header.tries, "tasks": all,
+        "summary": Summary::of(entries), "entries": entries,
+    })
 }
 
 fn title(header: &Header, summary: &Summary, all: usize) -> String {
@@ -81,6 +87,9 @@ fn rows(summary: &Summary) -> Vec<(String, String)> {
 /// # Errors
 /// A run cannot be read, the runs are of different benchmarks or have no task in common, or standard output refuses.
 pub(super) fn compare(args: &CompareBenchArgs) -> Result<u8, UserError> {
+    if args.a.is_file() && args.b.is_file() {
+        return performance(args);
+    }
     let read = |folder| read(folder).map_err(|error| results_error(&error));
     let ((head_a, a), (head_b, b)) = (read(&args.a)?, read(&args.b)?);
     let same = head_a.bench == head_b.bench && head_a.fingerprint == head_b.fingerprint;

@@ -1,10 +1,13 @@
 //! A run of a benchmark with a model: tasks done by several workers, what became of each on the disk at once, within a budget.
 
 use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use serde_json::Value;
+
 use super::args::RunBenchArgs;
-use super::bench_report::report;
+use super::bench_report::{as_json, report};
 use super::complain;
 use crate::bench::report::Entry;
 use crate::bench::results::{Header, Results, ResultsError};
@@ -89,11 +92,21 @@ pub(super) fn conclude(
         return Err(error.clone());
     }
     report(header, entries, wanted, args.json)?;
+    if let Some(file) = args.report_file() {
+        save(file, &as_json(header, entries, wanted))?;
+    }
     if course.stop.is_asked() {
-        complain(&format!("stopped; the same command goes on from here, in {}", args.out.display()));
+        complain(&format!("stopped; the same command goes on from here, in {}", args.folder().display()));
         return Ok(INTERRUPTED);
     }
     end.map_or(Ok(u8::from(entries.len() < wanted)), Err)
+}
+
+fn save(file: &Path, report: &Value) -> Result<(), UserError> {
+    std::fs::write(file, format!("{report:#}\n")).map_err(|error| {
+        let text = format!("cannot write {}: {error}", file.display());
+        UserError::new(ErrorKind::Machine, text, "the run is kept; give --out another name that ends in .json")
+    })
 }
 
 fn lock<T>(board: &Mutex<Board<T>>) -> MutexGuard<'_, Board<T>> {

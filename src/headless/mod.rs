@@ -8,6 +8,7 @@ mod bench;
 mod bench_context;
 mod bench_edits;
 mod bench_exercises;
+mod bench_performance;
 mod bench_questions;
 mod bench_refactor;
 mod bench_report;

@@ -88,3 +88,35 @@ fn cases_that_cannot_be_run_are_a_usage_error() {
     assert!(err.contains("case lenient: the repository has no commit 0123"), "{err}");
     assert!(bench(folder.path().join("none").to_str().unwrap(), &[]).contains("cannot read"));
 }
+
+#[test]
+fn a_slower_run_of_the_performance_suite_is_told_by_figure_and_exit_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, figures: &[(&str, f64)]| {
+        let mut text = "{\"program\":\"rhumb 1\",\"system\":\"linux x86_64\",\"threads\":2}\n".to_owned();
+        for (figure, value) in figures {
+            text += &format!(
+                "{{\"suite\":\"frames\",\"name\":\"{figure}\",\"unit\":\"ms\",\"value\":{value},\"budget\":5}}\n"
+            );
+        }
+        fs::write(folder.path().join(name), text).unwrap();
+    };
+    write("old", &[("typing", 1.0), ("paging", 2.0), ("gone", 1.0)]);
+    write("slow", &[("typing", 1.2), ("paging", 2.1)]);
+    write("other", &[("else", 1.0)]);
+    let compare =
+        |a: &str, b: &str, more: &[&str]| run(rhumb(folder.path(), &[&["bench", "compare", a, b], more].concat()));
+    let (code, out, _) = compare("old", "slow", &[]);
+    let line = |what: &str| out.lines().find(|line| line.contains(what)).unwrap_or_default().to_owned();
+    assert_eq!(code, 1, "{out}");
+    assert!(line("typing").ends_with("1.20  WORSE") && line("paging").ends_with("1.05"), "{out}");
+    assert!(line("gone").ends_with("gone") && out.contains("1 worse by more than 10 %"), "{out}");
+    let (code, out, _) = compare("old", "old", &["--json"]);
+    let value: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert!(code == 0 && value["worse"] == 0 && value["figures"][0]["verdict"] == "same", "{out}");
+    let (code, _, err) = compare("old", "other", &[]);
+    assert!(code == 2 && err.contains("no figure in common"), "{err}");
+    fs::write(folder.path().join("other"), "{}").unwrap();
+    let (code, _, err) = compare("old", "other", &[]);
+    assert!(code == 2 && err.contains("other is no run of the performance suite: line 1"), "{err}");
+}

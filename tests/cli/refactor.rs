@@ -276,6 +276,16 @@ fn a_run_is_graded_once_more_from_its_files() {
 }
 
 #[test]
+fn a_report_is_written_to_a_file_with_the_run_beside_it() {
+    let place = Place::new(&["harbour.py"]);
+    let (code, _, err) = run(place.run("results.json", &["--recite", "perfect"]));
+    assert_eq!(code, 0, "{err}");
+    let report = json(&fs::read_to_string(place.file("results.json")).unwrap());
+    assert_eq!(report["summary"]["passed"][0]["count"], 1, "{report}");
+    assert!(place.file("results/results.jsonl").is_file());
+}
+
+#[test]
 fn what_is_no_run_and_no_tasks_is_a_usage_error() {
     let place = Place::new(&["harbour.py"]);
     let fails = |args: &[&str], part: &str| {

@@ -1,7 +1,7 @@
 //! The flags of `rhumb bench`.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args as ClapArgs;
@@ -35,7 +35,7 @@ pub enum BenchCommand {
     Refactor(RefactorBenchArgs),
     /// How well a model programs: exercises with tests
     Exercises(ExercisesBenchArgs),
-    /// Two runs of refactor or of exercises, side by side
+    /// Two runs of refactor, of exercises or of the performance suite, side by side
     Compare(CompareBenchArgs),
 }
 
@@ -221,8 +221,9 @@ pub struct ExercisesBenchArgs {
 /// How a benchmark with a model runs.
 #[derive(Debug, Clone, ClapArgs)]
 pub struct RunBenchArgs {
-    /// The folder of the run: what was run, results, files and events. A run that is there already goes on
-    #[arg(long, value_name = "DIR")]
+    /// The folder of the run: what was run, results, files and events. A run that is there already goes on. RESULTS.json writes
+    /// the report to that file, and the run to the folder RESULTS beside it
+    #[arg(long, value_name = "DIR", default_value = "bench-run")]
     pub out: PathBuf,
     /// Do so many tasks at a time
     #[arg(long, default_value = "1", value_name = "N")]
@@ -242,6 +243,16 @@ pub struct RunBenchArgs {
 }
 
 impl RunBenchArgs {
+    /// The folder of the run.
+    pub fn folder(&self) -> PathBuf {
+        if self.report_file().is_some() { self.out.with_extension("") } else { self.out.clone() }
+    }
+
+    /// The file that the report is written to.
+    pub fn report_file(&self) -> Option<&Path> {
+        Some(self.out.as_path()).filter(|out| out.extension().is_some_and(|ending| ending == "json"))
+    }
+
     /// Whether a task of that name is to be done.
     pub fn wants(&self, id: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|part| id.contains(part))
@@ -251,10 +262,10 @@ impl RunBenchArgs {
 /// `rhumb bench compare`
 #[derive(Debug, Clone, ClapArgs)]
 pub struct CompareBenchArgs {
-    /// The folder of a run
+    /// The folder of a run; the file of a run of the performance suite
     #[arg(value_name = "A")]
     pub a: PathBuf,
-    /// The folder of another run over the same tasks
+    /// The folder of another run over the same tasks; the file of a newer run of the suite
     #[arg(value_name = "B")]
     pub b: PathBuf,
     /// Print one JSON object

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Runs the performance suite several times and keeps its figures as lines of JSON; compares them with those of an earlier run.
+#
+#   scripts/performance.sh OUT [OLD]
+#
+# RUNS (3 if not given) is how often each suite runs, SUITES which (all if not given). Leave the machine alone meanwhile: most figures
+# are times. Ends with 1 where a figure is over 10 % worse than in OLD. For the table of the README:
+#
+#   scripts/performance.sh docs/performance.jsonl && RHUMB_BLESS=1 cargo test --test readme
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if [ $# -lt 1 ] || [ $# -gt 2 ]; then
+  sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
+  exit 2
+fi
+out=$1 old=${2:-}
+suites=${SUITES:-"latency frames search vectors map context edits instructions"}
+
+cargo build --release --benches --bin rhumb
+fresh=$(mktemp -d)
+trap 'rm -rf "$fresh"' EXIT
+export RHUMB_BENCH_JSON=$fresh/run.jsonl
+for _ in $(seq "${RUNS:-3}"); do
+  for suite in $suites; do
+    cargo bench --quiet --bench "$suite"
+  done
+done
+mkdir -p "$(dirname "$out")"
+mv "$RHUMB_BENCH_JSON" "$out"
+if [ -n "$old" ]; then
+  cargo run --quiet --release -- bench compare "$old" "$out"
+fi

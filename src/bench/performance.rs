@@ -1,0 +1,241 @@
+//! Figures of the performance suite: what the programs below `benches/` measure, kept as lines of JSON, and two runs compared.
+//!
+//! The first line of such a file says what was measured and where, each other one is a [`Measured`]. A suite that ran several times
+//! has several values of each figure; the best of them is what the machine can do, how far they lie apart is its noise.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+/// A figure that grew by more than this share is worse.
+pub const TOLERANCE: f64 = 0.10;
+
+/// What was measured, and where.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    /// The version of the program with its build.
+    pub program: String,
+    /// Operating system and architecture.
+    pub system: String,
+    /// How many threads the processor runs at a time.
+    pub threads: usize,
+}
+
+impl About {
+    /// This program on this machine.
+    pub fn here(program: impl Into<String>) -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let system = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
+        Self { program: program.into(), system, threads }
+    }
+}
+
+/// One value of one figure. Of every figure less is better.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// The program below `benches/` that measured it.
+    pub suite: String,
+    /// What was measured.
+    pub name: String,
+    /// Of what, as it is written behind a value: `ms`, `MB`.
+    pub unit: String,
+    /// How much.
+    pub value: f64,
+    /// What it is held to, in the same unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<f64>,
+}
+
+/// All values of one figure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// The first of them; its value is replaced by the best.
+    pub best: Measured,
+    /// The largest value.
+    pub worst: f64,
+}
+
+/// A run of the suite.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Run {
+    /// Of what.
+    pub about: About,
+    /// The figures, in the order in which they were first measured.
+    pub figures: Vec<Series>,
+}
+
+/// How a figure differs between two runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Over [`TOLERANCE`] more than it was, and more than the most that it was.
+    Worse,
+    /// Over [`TOLERANCE`] less than it was, and less than the least that it was.
+    Better,
+    /// Neither.
+    Same,
+    /// Only the new run has it.
+    New,
+    /// Only the old run has it.
+    Gone,
+}
+
+/// One figure of two runs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Difference {
+    /// The program that measured it.
+    pub suite: String,
+    /// What was measured.
+    pub name: String,
+    /// Of what.
+    pub unit: String,
+    /// The best value of the old run.
+    pub old: Option<f64>,
+    /// The best value of the new run.
+    pub new: Option<f64>,
+    /// What that means.
+    pub verdict: Verdict,
+}
+
+/// Appends figures to a file; one that is not there yet begins with what `about` says.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn append(file: &Path, about: &About, figures: &[Measured]) -> io::Result<()> {
+    let mut lines = String::new();
+    if !file.exists() {
+        lines = serde_json::to_string(about)? + "\n";
+    }
+    for figure in figures {
+        lines += &(serde_json::to_string(figure)? + "\n");
+    }
+    OpenOptions::new().append(true).create(true).open(file)?.write_all(lines.as_bytes())
+}
+
+impl Run {
+    /// The run in a file.
+    ///
+    /// # Errors
+    /// It cannot be read, or a line is not what it should be; the error says which.
+    pub fn read(file: &Path) -> io::Result<Self> {
+        Self::parse(&fs::read_to_string(file)?)
+    }
+
+    /// The run that a text describes.
+    ///
+    /// # Errors
+    /// [`Run::read`]
+    pub fn parse(text: &str) -> io::Result<Self> {
+        let bad = |at: usize, error| io::Error::other(format!("line {}: {error}", at + 1));
+        let mut lines = text.lines().enumerate();
+        let (_, first) = lines.next().ok_or_else(|| io::Error::other("it is empty"))?;
+        let about = serde_json::from_str(first).map_err(|error| bad(0, error))?;
+        let mut run = Self { about, figures: Vec::new() };
+        for (at, line) in lines {
+            run.take(serde_json::from_str(line).map_err(|error| bad(at, error))?);
+        }
+        Ok(run)
+    }
+
+    fn take(&mut self, measured: Measured) {
+        let same = |series: &&mut Series| series.best.suite == measured.suite && series.best.name == measured.name;
+        match self.figures.iter_mut().find(same) {
+            Some(series) => {
+                series.worst = series.worst.max(measured.value);
+                series.best.value = series.best.value.min(measured.value);
+            }
+            None => self.figures.push(Series { worst: measured.value, best: measured }),
+        }
+    }
+
+    fn find(&self, like: &Measured) -> Option<&Series> {
+        self.figures.iter().find(|series| series.best.suite == like.suite && series.best.name == like.name)
+    }
+
+    /// How a newer run differs from this one: its figures in their order, then those that it has no more.
+    pub fn compare(&self, newer: &Self) -> Vec<Difference> {
+        let present = newer.figures.iter().map(|new| difference(self.find(&new.best), Some(new), &new.best));
+        let gone = self.figures.iter().filter(|old| newer.find(&old.best).is_none());
+        present.chain(gone.map(|old| difference(Some(old), None, &old.best))).collect()
+    }
+}
+
+fn difference(old: Option<&Series>, new: Option<&Series>, named: &Measured) -> Difference {
+    let verdict = match (old, new) {
+        (None, _) => Verdict::New,
+        (_, None) => Verdict::Gone,
+        (Some(old), Some(new)) => verdict(old, new),
+    };
+    let best = |series: Option<&Series>| series.map(|series| series.best.value);
+    let Measured { suite, name, unit, .. } = named.clone();
+    Difference { suite, name, unit, old: best(old), new: best(new), verdict }
+}
+
+/// The noise of a run is told from a change by the spread of its values: all new ones have to lie on one side of all old ones.
+fn verdict(old: &Series, new: &Series) -> Verdict {
+    let (was, is) = (old.best.value, new.best.value);
+    if is > was * (1.0 + TOLERANCE) && is > old.worst {
+        Verdict::Worse
+    } else if is < was * (1.0 - TOLERANCE) && new.worst < was {
+        Verdict::Better
+    } else {
+        Verdict::Same
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(figures: &[(&str, &[f64])]) -> Run {
+        let mut run = Run::default();
+        for (name, values) in figures {
+            for value in *values {
+                let (suite, unit) = ("frames".to_owned(), "ms".to_owned());
+                run.take(Measured { suite, name: (*name).to_owned(), unit, value: *value, budget: None });
+            }
+        }
+        run
+    }
+
+    fn verdicts(old: &Run, new: &Run) -> Vec<(String, Verdict)> {
+        old.compare(new).into_iter().map(|difference| (difference.name, difference.verdict)).collect()
+    }
+
+    #[test]
+    fn what_grew_by_more_than_a_tenth_is_worse_and_noise_is_not() {
+        let old = run(&[("a", &[1.0, 1.3]), ("b", &[1.0]), ("c", &[1.0]), ("d", &[1.0]), ("zero", &[0.0])]);
+        let new = run(&[("a", &[1.2]), ("b", &[1.09]), ("c", &[1.11, 1.5]), ("d", &[0.8, 0.85]), ("zero", &[0.0])]);
+        let expected = [Verdict::Same, Verdict::Same, Verdict::Worse, Verdict::Better, Verdict::Same];
+        let found = verdicts(&old, &new);
+        assert_eq!(found.iter().map(|(_, verdict)| *verdict).collect::<Vec<_>>(), expected);
+        assert_eq!(verdicts(&run(&[("zero", &[0.0])]), &run(&[("zero", &[1.0])]))[0].1, Verdict::Worse);
+    }
+
+    #[test]
+    fn what_only_one_run_has_is_named() {
+        let found = verdicts(&run(&[("a", &[1.0]), ("b", &[1.0])]), &run(&[("b", &[1.0]), ("c", &[1.0])]));
+        let expected = [("b", Verdict::Same), ("c", Verdict::New), ("a", Verdict::Gone)];
+        assert_eq!(found, expected.map(|(name, verdict)| (name.to_owned(), verdict)));
+    }
+
+    #[test]
+    fn a_file_is_read_as_it_was_written_and_a_damaged_one_is_named_by_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("run.jsonl");
+        let about = About::here("rhumb 1");
+        let figure =
+            Measured { suite: "map".into(), name: "cold".into(), unit: "ms".into(), value: 2.0, budget: Some(3.0) };
+        append(&file, &about, &[figure.clone(), Measured { value: 1.0, ..figure.clone() }]).unwrap();
+        append(&file, &about, &[Measured { value: 4.0, ..figure.clone() }]).unwrap();
+        let best = Series { best: Measured { value: 1.0, ..figure }, worst: 4.0 };
+        assert_eq!(Run::read(&file).unwrap(), Run { about, figures: vec![best] });
+        fs::write(&file, "{}\n").unwrap();
+        assert!(Run::read(&file).is_err(), "nothing says of what");
+        for (text, says) in [("", "empty"), ("{\"program\":\"\",\"system\":\"\",\"threads\":1}\n{}\n", "line 2")] {
+            assert!(Run::parse(text).unwrap_err().to_string().contains(says), "{text}");
+        }
+    }
+}
