@@ -84,6 +84,7 @@ fn assembled(files: &[ContextFile], model: &Model, counter: &dyn TokenCounter, d
         exchange: &[],
         draft,
         may_forget: false,
+        send_secrets: false,
     };
     fit(&inputs, counter, &mut |budget| "src/unit.py:\n  def unit(reading, tide)\n".repeat(budget / 20))
 }

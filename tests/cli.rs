@@ -30,6 +30,8 @@ mod plain;
 mod refactor;
 #[path = "cli/search.rs"]
 mod search;
+#[path = "cli/secrets.rs"]
+mod secrets;
 #[path = "cli/settings.rs"]
 mod settings;
 mod support;

@@ -34,6 +34,8 @@ pub struct Endpoint {
     pub headers: Vec<(String, String)>,
     /// Fields that the user wants in the body of each request.
     pub extra: Map<String, Value>,
+    /// Whether keys that stand in a text are sent as they are. Else masks stand in their place.
+    pub send_secrets: bool,
     /// The model's id as the server knows it; empty until one is named.
     pub model: String,
 }
@@ -49,6 +51,7 @@ impl Endpoint {
             key_source: None,
             headers: Vec::new(),
             extra: Map::new(),
+            send_secrets: false,
             model: model.to_owned(),
         }
     }
@@ -114,6 +117,7 @@ impl Settings {
             key_source,
             headers: entry.headers.into_iter().collect(),
             extra: entry.params,
+            send_secrets: self.send_secrets,
             model,
         }
     }

@@ -8,6 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::layer::{Level, line_of, parse};
 use super::setting::{Kind, setting};
+use super::trust::private_folder;
 use super::value::{read, written};
 
 /// Most of a file that is changed, in bytes.
@@ -126,7 +127,7 @@ pub fn keep_setting(file: &Path, name: &str, value: Option<&str>) -> Result<(Pat
         return Err(format!("{shown} has {name} in a place where it is not to be changed from here"));
     }
     let folder = file.parent().ok_or_else(|| failed(&"it has no folder"))?;
-    fs::create_dir_all(folder).map_err(|error| failed(&error))?;
+    private_folder(folder).map_err(|error| failed(&error))?;
     let mut draft = tempfile::NamedTempFile::new_in(folder).map_err(|error| failed(&error))?;
     draft.write_all(new.as_bytes()).map_err(|error| failed(&error))?;
     if let Ok(meta) = fs::metadata(&file) {

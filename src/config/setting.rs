@@ -214,6 +214,13 @@ pub const SETTINGS: &[Setting] = &[
         "0",
         "How often to ask again so that the provider keeps them; each costs a little.",
     ),
+    set(
+        "secrets",
+        Kind::OneOf(&["mask", "send"]),
+        Trust::User,
+        "\"mask\"",
+        "What becomes of keys that stand in what is sent: a mask in their place, or nothing.",
+    ),
     unset(
         "spending_cap",
         Kind::Number,

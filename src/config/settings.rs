@@ -109,6 +109,8 @@ pub struct Settings {
     pub codebase: CodebaseSettings,
     /// Whether the parts of a request that the provider shall keep are marked.
     pub cache_prompts: bool,
+    /// Whether keys that stand in a text are sent as they are. Else masks stand in their place.
+    pub send_secrets: bool,
     /// How often the cache of a request is kept warm after its answer, while nothing else is asked.
     pub cache_pings: u32,
     /// The most that may be spent in a session, if there is a limit.
@@ -247,6 +249,7 @@ impl Default for Settings {
             history_tokens: None,
             codebase: CodebaseSettings::default(),
             cache_prompts: true,
+            send_secrets: false,
             cache_pings: 0,
             spending_cap: None,
             timeout: None,
@@ -331,6 +334,7 @@ impl Settings {
             history_tokens: layers.whole("history_tokens"),
             codebase: CodebaseSettings::of(&layers),
             cache_prompts: layers.switch("cache_prompts").unwrap_or(defaults.cache_prompts),
+            send_secrets: layers.text("secrets").as_deref() == Some("send"),
             cache_pings: layers.whole("cache_pings").and_then(|pings| pings.try_into().ok()).unwrap_or(0),
             spending_cap: layers.number("spending_cap").map(Dollars::new),
             timeout: layers.whole("timeout").map(|seconds| Duration::from_secs(seconds as u64)),

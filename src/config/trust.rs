@@ -121,7 +121,7 @@ impl Approvals {
 }
 
 /// Makes a folder that is for its owner alone, and those above it.
-fn private_folder(folder: &Path) -> std::io::Result<()> {
+pub(super) fn private_folder(folder: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

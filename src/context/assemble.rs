@@ -28,10 +28,11 @@ use super::instructions::{Instructions, as_turns, instructions};
 use super::message::{Image, Message, Role};
 use super::mode::{Surroundings, Task};
 use super::passages::{ContextPassage, SentPassage, all_written, sent};
-use super::prompt::Prompt;
+use super::prompt::{Prompt, PromptSecret};
 use super::prompts::Prompts;
 use crate::models::{Caching, Model, Reminder};
 use crate::retrieval::{Related, related_text};
+use crate::text::secrets::{Secret, masked, secrets};
 use crate::tokens::{ImageCost, TokenCounter};
 
 /// Tokens that a chat API adds to every message for its role and borders (OpenAI's published figure for its models; for
@@ -83,6 +84,8 @@ pub struct ContextInputs<'a> {
     pub draft: &'a str,
     /// Whether the oldest turns may be left out if nothing else helps. It is told as [`super::Trimmed::History`].
     pub may_forget: bool,
+    /// Whether keys that stand in a text are sent as they are. Else masks stand in their place.
+    pub send_secrets: bool,
 }
 
 /// What is left out of a request.
@@ -106,7 +109,7 @@ pub fn assemble(inputs: &ContextInputs<'_>, map: &str, counter: &dyn TokenCounte
 
 /// Puts the request together without what `cuts` names.
 pub(super) fn assemble_cut(inputs: &ContextInputs<'_>, map: &str, cuts: Cuts, counter: &dyn TokenCounter) -> Prompt {
-    let mut desk = Desk { inputs, counter, chunks: Vec::new(), messages: Vec::new(), passages: Vec::new(), error: 0 };
+    let mut desk = Desk::new(inputs, counter);
     let fence = fence_for(inputs.files.iter().filter(|file| !file.read_only).map(|file| &*file.text));
     let mut told = instructions(&inputs.task, inputs.model, inputs.prompts, inputs.surroundings, &fence);
     let reminder = told.reminder.take().filter(|_| !cuts.reminder);
@@ -133,6 +136,7 @@ pub(super) fn assemble_cut(inputs: &ContextInputs<'_>, map: &str, cuts: Cuts, co
         chunks: desk.chunks,
         messages: desk.messages,
         passages: desk.passages,
+        secrets: desk.secrets,
         error: desk.error,
         exact: counter.exact(),
         window: inputs.window,
@@ -151,10 +155,40 @@ struct Desk<'a> {
     chunks: Vec<Chunk>,
     messages: Vec<Message>,
     passages: Vec<SentPassage>,
+    secrets: Vec<PromptSecret>,
     error: usize,
 }
 
-impl Desk<'_> {
+impl<'a> Desk<'a> {
+    fn new(inputs: &'a ContextInputs<'a>, counter: &'a dyn TokenCounter) -> Self {
+        let (chunks, messages, passages, secrets) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { inputs, counter, chunks, messages, passages, secrets, error: 0 }
+    }
+
+    /// A text of the next chunk as it is sent: keys in it are noted, and masked.
+    fn cleaned(&mut self, text: String, title: &str) -> String {
+        let found = secrets(&text);
+        if found.is_empty() {
+            return text;
+        }
+        let (chunk, is_masked) = (self.chunks.len(), !self.inputs.send_secrets);
+        let noted = |Secret { kind, .. }: Secret| PromptSecret {
+            chunk,
+            place: title.to_owned(),
+            line: None,
+            kind,
+            masked: is_masked,
+        };
+        self.secrets.extend(found.into_iter().map(noted));
+        if is_masked { masked(&text).into_owned() } else { text }
+    }
+
+    /// Notes in which lines of a file the keys stand that were just found in its chunk.
+    fn number_secrets(&mut self, before: usize, file: &ContextFile) {
+        let lines = self.secrets.iter_mut().skip(before).zip(secrets(&file.text));
+        lines.for_each(|(noted, found)| noted.line = Some(found.line));
+    }
+
     /// Adds a chunk of so many tokens to the message that comes next.
     fn chunk(&mut self, kind: ChunkKind, title: &str, role: Role, tokens: usize, text: String) {
         let (title, message) = (title.to_owned(), self.messages.len());
@@ -174,6 +208,7 @@ impl Desk<'_> {
         let mut counted = 0;
         let mut border = TOKENS_PER_MESSAGE;
         for (kind, title, text) in pieces {
+            let text = self.cleaned(text, title);
             content.push_str(&text);
             let now = self.count(&content);
             self.chunk(kind, title, role, now.saturating_sub(counted) + border, text);
@@ -227,11 +262,16 @@ impl Desk<'_> {
 
     /// Messages as they were said, as one chunk.
     fn said(&mut self, kind: ChunkKind, title: &str, said: &[Message]) {
+        let clean = |message: &Message| {
+            let content = self.cleaned(message.content.clone(), title);
+            Message { content, ..message.clone() }
+        };
+        let said: Vec<Message> = said.iter().map(clean).collect();
         let Some(first) = said.first() else { return };
         let text = said.iter().map(|message| message.content.as_str()).collect::<Vec<_>>().join("\n\n");
         let tokens = said.iter().map(|message| self.count(&message.content) + TOKENS_PER_MESSAGE).sum();
         self.chunk(kind, title, first.role, tokens, text);
-        self.messages.extend(said.iter().cloned());
+        self.messages.extend(said);
     }
 
     fn history(&mut self, history: &[Message]) {
@@ -279,7 +319,11 @@ impl Desk<'_> {
         let mut lead = if files.is_empty() || lead.is_empty() { String::new() } else { format!("{lead}\n\n") };
         let mut border = TOKENS_PER_MESSAGE;
         for shown in files {
-            let text = shown.text(&std::mem::take(&mut lead));
+            let before = self.secrets.len();
+            let text = self.cleaned(shown.text(&std::mem::take(&mut lead)), &shown.file.path);
+            if self.secrets.len() > before {
+                self.number_secrets(before, shown.file);
+            }
             content.push_str(&text);
             let tokens = self.count(&text) + std::mem::take(&mut border);
             self.chunk((shown.kind)(shown.file.path.clone()), &shown.file.path, Role::User, tokens, text);

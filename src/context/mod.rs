@@ -46,7 +46,7 @@ pub use mode::{Mode, Surroundings, Task, UnknownMode};
 pub use passages::{
     Anchor, CODEBASE, ContextPassage, PassagePlace, SentPassage, by_worth, codebase_question, extended,
 };
-pub use prompt::Prompt;
+pub use prompt::{Prompt, PromptSecret};
 pub use prompts::{BundledPrompt, PLACEHOLDERS, PromptNote, Prompts};
 pub use refusals::refusals;
 pub use summary::{Folding, SummaryPlan, summary};

@@ -8,6 +8,21 @@ use super::message::Message;
 use super::passages::SentPassage;
 use super::trim::{Overfull, Trimmed};
 
+/// Something in a request that looks like a key.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PromptSecret {
+    /// The chunk that it stands in: an index into [`Prompt::chunks`].
+    pub chunk: usize,
+    /// What that chunk is called: the path of a file.
+    pub place: String,
+    /// The line of the file, 1-based; none where it is no file.
+    pub line: Option<usize>,
+    /// What it looks like: `GitHub token`.
+    pub kind: &'static str,
+    /// Whether a mask is sent in its place.
+    pub masked: bool,
+}
+
 /// A request as it will be sent, and what it is made of.
 #[derive(Debug, Clone, Default)]
 pub struct Prompt {
@@ -17,6 +32,8 @@ pub struct Prompt {
     pub messages: Vec<Message>,
     /// The passages of the repository among the chunks, in order.
     pub passages: Vec<SentPassage>,
+    /// What looks like keys in it, in order. Masks stand in their place, unless the settings want them sent.
+    pub secrets: Vec<PromptSecret>,
     /// Tokens of the whole.
     pub tokens: usize,
     /// By how many tokens [`Prompt::tokens`] may be off because large texts were counted by samples; 0 if none were.
@@ -72,6 +89,20 @@ impl Prompt {
         }
         text
     }
+}
+
+impl PromptSecret {
+    /// What was found, and where.
+    pub fn told(&self) -> String {
+        let line = self.line.map_or_else(String::new, |line| format!(", line {line}"));
+        format!("{}{line}: what looks like {} {}", self.place, article(self.kind), self.kind)
+    }
+}
+
+fn article(noun: &str) -> &'static str {
+    // As it is spoken: an AWS key, an npm token, an xAI key.
+    let spelled = ["npm", "xAI"].iter().any(|name| noun.starts_with(name));
+    if spelled || noun.starts_with(['A', 'O', 'a']) { "an" } else { "a" }
 }
 
 fn push_block(text: &mut String, block: &str) {

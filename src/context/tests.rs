@@ -37,6 +37,8 @@ impl TokenCounter for Bytes {
     }
 }
 
+mod secrets;
+
 /// What requests are made from in these tests.
 #[derive(Debug)]
 struct Setting {
@@ -52,6 +54,7 @@ struct Setting {
     images: Vec<Image>,
     draft: String,
     may_forget: bool,
+    send_secrets: bool,
     prompts: Prompts,
 }
 
@@ -71,6 +74,7 @@ impl Default for Setting {
             images: Vec::new(),
             draft: "do it".into(),
             may_forget: false,
+            send_secrets: false,
             prompts: Prompts::default(),
         }
     }
@@ -94,6 +98,7 @@ impl Setting {
             exchange: &self.exchange,
             draft: &self.draft,
             may_forget: self.may_forget,
+            send_secrets: self.send_secrets,
         })
     }
 

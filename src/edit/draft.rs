@@ -1,11 +1,13 @@
 //! The files while the edits of a reply are applied to them one by one.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::compose::FileEdits;
 use super::explain;
 use super::format::EditFormat;
+use super::masks;
 use super::naming::{self, Named};
 use super::open_file::OpenFile;
 use super::outcome::{Excerpt, Flag, Landing, Refusal, Strategy};
@@ -94,9 +96,10 @@ impl<'a> Draft<'a> {
     /// Tries a hunk that fits several places of its file at the line that its heading gives.
     pub(super) fn break_tie(&mut self, edit: &Edit, name: &Named) -> Option<Landing> {
         let (path, guessed) = self.target(edit, name).ok()?;
+        let edit = self.unmasked(edit, &path).ok()?;
         let Change::Hunk(readings) = &edit.change else { return None };
         let ([hunk], EditAction::Modify, false) = (readings.as_slice(), &edit.action, guessed) else { return None };
-        self.open.get_mut(&path)?.edits.apply_by_number(hunk, forgives(edit))
+        self.open.get_mut(&path)?.edits.apply_by_number(hunk, forgives(&edit))
     }
 
     /// How many edits have been tried.
@@ -130,11 +133,19 @@ impl<'a> Draft<'a> {
             Ok(found) => found,
             Err(refusal) => return (None, Err(refusal)),
         };
-        let mut landing = self.open_file(&path).and_then(|()| self.land(edit, &path, guessed));
+        let mut landing = self.open_file(&path).and_then(|()| {
+            let edit = self.unmasked(edit, &path)?;
+            self.land(&edit, &path, guessed)
+        });
         if let (Ok(landing), true) = (&mut landing, guessed) {
             landing.flags.push(Flag::PathGuessed);
         }
         (Some(path), landing)
+    }
+
+    /// The edit with the lines of the file in place of those that were sent without their keys.
+    fn unmasked<'e>(&self, edit: &'e Edit, path: &str) -> Result<Cow<'e, Edit>, Refusal> {
+        masks::unmasked(edit, self.open.get(path).map_or("", |file| file.edits.document().base()))
     }
 
     /// A diff with two names, the first of which is that of no file: only the second counts.

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::addresses;
 use super::canon;
+use super::later::runs_later;
 use super::omission::{self, Lines};
 use super::outcome::{Flag, Status};
-use super::proposal::{FileProposal, Files, Proposal};
+use super::proposal::{FileChange, FileProposal, Files, Proposal};
 use crate::diff::{self, Hunk};
 use crate::syntax::{self, SyntaxErrors};
 use crate::text::lines;
@@ -56,7 +58,12 @@ fn flags_of(file: &FileProposal, files: &dyn Files) -> Vec<HunkFlags> {
         of_file.push(Flag::Ignored);
     }
     of_file.extend(files.cautions(&file.path));
+    let from = if let FileChange::Rename { from } = &file.change { from } else { &file.path };
+    if runs_later(&file.path) || runs_later(from) {
+        of_file.push(Flag::RunsLater);
+    }
     let hunks = diff::hunks(base, proposed);
+    let going = outgoing(base, proposed, &hunks);
     // What a tool makes is not written in the language that its name speaks of, or not for people.
     let (elided, broken) = match file.proposed {
         Some(_) if !of_file.contains(&Flag::Generated) => {
@@ -65,7 +72,7 @@ fn flags_of(file: &FileProposal, files: &dyn Files) -> Vec<HunkFlags> {
         _ => (BTreeSet::new(), BTreeSet::new()),
     };
     let flags_at = |at: usize| {
-        let own = [(&elided, Flag::Elision), (&broken, Flag::SyntaxError)];
+        let own = [(&elided, Flag::Elision), (&broken, Flag::SyntaxError), (&going, Flag::NewAddress)];
         let own = own.into_iter().filter(|(hunks, _)| hunks.contains(&at)).map(|(_, flag)| flag);
         let mut flags: Vec<Flag> = of_file.iter().copied().chain(own).collect();
         flags.sort_unstable();
@@ -77,6 +84,16 @@ fn flags_of(file: &FileProposal, files: &dyn Files) -> Vec<HunkFlags> {
         flags: flags_at(at),
     });
     flagged.filter(|flagged| !flagged.flags.is_empty()).collect()
+}
+
+/// The hunks that name an address which the file did not name.
+fn outgoing(base: &str, proposed: &str, hunks: &[Hunk]) -> BTreeSet<usize> {
+    if !proposed.contains("://") {
+        return BTreeSet::new();
+    }
+    let (known, lines) = (addresses::hosts(base).collect(), lines::split(proposed));
+    let goes = |hunk: &Hunk| addresses::brings_new(&known, &lines, &hunk.proposed);
+    hunks.iter().enumerate().filter(|(_, hunk)| goes(hunk)).map(|(at, _)| at).collect()
 }
 
 /// The hunks that leave code out.

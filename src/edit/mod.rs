@@ -6,12 +6,15 @@
 //! heading  lines that may name files, without their decoration: name
 //! resolve  file names    naming: headings against the files that there are
 //! locate   hunk against file          align: costs and the best place; placement, indent; explain: refusals
+//! masks    lines that were sent without their keys
 //! compose  several edits of a file    document: lines that keep their bytes; view, form: what they mean; whole_file
 //! proposal what would change, what became of each edit    draft, open_file: the files meanwhile
 //! rounds   refused edits that were sent again
-//! flags    what a reviewer should know of each hunk           omission: code that is left out
+//! flags    what a reviewer should know of each hunk           omission: code that is left out; later: files that tools run;
+//!          addresses: where it would go
 //! ```
 
+mod addresses;
 mod align;
 mod canon;
 mod code;
@@ -26,9 +29,11 @@ mod form;
 pub mod format;
 pub mod heading;
 mod indent;
+mod later;
 mod line_diff;
 mod locate;
 mod marker;
+mod masks;
 mod name;
 mod naming;
 mod omission;
@@ -53,6 +58,7 @@ pub use explain::likely_lines;
 pub use flags::{HunkFlags, flag};
 pub use format::{EditFormat, FormatChoice};
 pub use heading::{Heading, Shape};
+pub use later::runs_later;
 pub use omission::is_placeholder;
 pub use outcome::{Candidate, Excerpt, Flag, Outcome, Status, Strategy};
 pub use proposal::{FileChange, FileProposal, Files, Flexibility, Proposal, propose, propose_all, propose_with};

@@ -109,6 +109,10 @@ pub enum Flag {
     OpenInEditor,
     /// The system would not let the file be written.
     ReadOnly,
+    /// Tools run or obey the file by themselves, with the next build, test run, install or push.
+    RunsLater,
+    /// It names an address on the network that the file did not name.
+    NewAddress,
 }
 
 impl Flag {
@@ -129,6 +133,8 @@ impl Flag {
             Self::Conflict => "conflict",
             Self::OpenInEditor => "open-in-editor",
             Self::ReadOnly => "read-only",
+            Self::RunsLater => "runs-later",
+            Self::NewAddress => "new-address",
         }
     }
 }

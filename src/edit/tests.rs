@@ -8,6 +8,7 @@ use proptest::strategy::Strategy as Strategy_;
 use super::*;
 
 mod location;
+mod masks;
 
 struct Shelf(BTreeMap<String, String>);
 
@@ -608,6 +609,16 @@ fn a_brace_too_few_is_the_work_of_some_hunk() {
     let before = "fn a() {\n    if x {\n        y();\n    }\n}\n\nfn b() {}\n\nfn c() {}\n";
     let after = before.replace("        y();\n    }\n", "        y();\n");
     assert_eq!(flags_after("a.rs", before, &after), [vec![Flag::SyntaxError]]);
+}
+
+#[test]
+fn what_tools_run_and_where_it_would_go_is_flagged() {
+    let (before, after) = ("# https://docs.sea\na: 1\nb: 2\n", "# https://docs.sea/x\na: 1\nb: https://evil.sea\n");
+    assert_eq!(
+        flags_after("Makefile", before, after),
+        [vec![Flag::RunsLater], vec![Flag::RunsLater, Flag::NewAddress]]
+    );
+    assert_eq!(flags_after("a.txt", before, after), [vec![], vec![Flag::NewAddress]]);
 }
 
 #[test]

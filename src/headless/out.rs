@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::show_prompt::prompt_json;
 use super::{advise, complain, print, print_json};
-use crate::context::Prompt;
+use crate::context::{Prompt, PromptSecret};
 use crate::error::UserError;
 use crate::llm::StreamEvent;
 use crate::models::Dollars;
@@ -27,10 +27,14 @@ impl Out {
     /// What happens while a request is asked of `model`.
     pub(super) fn asked(&self, model: &str, event: AskEvent) -> Result<(), UserError> {
         match event {
-            AskEvent::Sent { tokens, exact, left_out } => {
+            AskEvent::Sent { tokens, exact, left_out, secrets } => {
                 let left_out: Vec<String> = left_out.iter().map(ToString::to_string).collect();
                 left_out.iter().for_each(|what| complain(&format!("left out, because it does not fit: {what}")));
-                self.event("request", json!({"model": model, "tokens": tokens, "exact": exact, "left_out": left_out}))
+                secrets.iter().for_each(tell_secret);
+                let request = json!({
+                    "model": model, "tokens": tokens, "exact": exact, "left_out": left_out, "secrets": secrets_json(&secrets),
+                });
+                self.event("request", request)
             }
             AskEvent::Stream(StreamEvent::Text(text)) => self.text(&text),
             AskEvent::Stream(StreamEvent::Reasoning(text)) => self.event("reasoning", json!({"text": text})),
@@ -114,4 +118,19 @@ impl Out {
         }
         Ok(())
     }
+}
+
+/// Says that a key stands in what is sent, and what becomes of it.
+fn tell_secret(secret: &PromptSecret) {
+    let what = if secret.masked { "sent with a mask in its place" } else { "sent as it stands" };
+    complain(&format!("{}, {what}", secret.told()));
+}
+
+/// What looks like keys in a request, for programs.
+pub(super) fn secrets_json(secrets: &[PromptSecret]) -> Vec<Value> {
+    let json = |secret: &PromptSecret| {
+        let PromptSecret { place, line, kind, masked, .. } = secret;
+        json!({"place": place, "line": line, "kind": kind, "masked": masked})
+    };
+    secrets.iter().map(json).collect()
 }

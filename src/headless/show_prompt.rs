@@ -9,6 +9,7 @@ use super::codebase::Codebase;
 use super::edit::{UNREADABLE, chat_files};
 use super::named::with_named;
 use super::out::Out;
+use super::out::secrets_json;
 use super::survey::surveyed;
 use super::{advise, print, print_json};
 use crate::context::{Chunk, Message, Prompt, Window};
@@ -93,6 +94,7 @@ pub(super) fn prompt_json(prompt: &Prompt) -> Value {
         "exact": prompt.exact,
         "max_input": prompt.window.max_input(),
         "trimmed": prompt.trimmed.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "secrets": secrets_json(&prompt.secrets),
         "chunks": prompt.chunks.iter().map(chunk_json).collect::<Vec<_>>(),
         "messages": prompt.messages.iter().map(message_json).collect::<Vec<_>>(),
     })

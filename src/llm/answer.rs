@@ -25,6 +25,8 @@ const MAX_STREAM: usize = if cfg!(test) { 1024 * 1024 } else { 256 * 1024 * 1024
 const MAX_ERROR: usize = 64 * 1024;
 /// As long as that is waited for.
 const ERROR_PATIENCE: Duration = Duration::from_secs(10);
+/// So many bytes of an answer are kept, to show them if nothing in it is recognised.
+const SHOWN: usize = 256;
 /// After the model's last word, how long to wait for the token counts that may follow.
 const TRAILER_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -146,8 +148,8 @@ impl<'a> AnswerReader<'a> {
     /// Remembers the beginning and tells whether it is that of a web page, or of a JSON text where no stream can begin
     /// so, whatever the content type says.
     fn is_one_piece(&mut self, bytes: &[u8]) -> bool {
-        if self.beginning.len() < 256 {
-            self.beginning.extend(bytes.iter().take(256));
+        if self.beginning.len() < SHOWN {
+            self.beginning.extend(bytes.iter().take(SHOWN));
         }
         let start = self.beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.beginning);
         match start.trim_ascii_start().first() {
@@ -167,6 +169,7 @@ impl<'a> AnswerReader<'a> {
                 return Err(LlmError::Interrupted { cause: cause(&error, self.origin.mask) });
             }
         };
+        self.beginning = body.iter().take(SHOWN).copied().collect();
         let text = String::from_utf8_lossy(&body);
         let pieces = match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
             // Google sends the pieces of a stream as a list, where it is not asked for events.

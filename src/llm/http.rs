@@ -1,5 +1,6 @@
 //! A model behind HTTP, whatever format it speaks: one request at a time, repeated where that may help.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::SystemTime;
@@ -30,6 +31,7 @@ use super::retry::{RetryPolicy, asked_wait, chance};
 use super::served::ids;
 use crate::config::Endpoint;
 use crate::models::Api;
+use crate::text::secrets::masked;
 
 /// Headers that can carry a key.
 const KEY_HEADERS: [&str; 4] = ["authorization", "api-key", "x-api-key", "x-goog-api-key"];
@@ -47,6 +49,7 @@ pub struct HttpProvider {
     headers: Vec<(String, String)>,
     extra: Map<String, Value>,
     mask: Mask,
+    send_secrets: bool,
     timeouts: Timeouts,
     retry: RetryPolicy,
     dialect: Mutex<Dialect>,
@@ -87,6 +90,7 @@ impl HttpProvider {
             key: endpoint.key.clone().filter(|key| !key.expose_secret().trim().is_empty()),
             headers: endpoint.headers.clone(),
             extra: endpoint.extra.clone(),
+            send_secrets: endpoint.send_secrets,
             timeouts: Timeouts::default(),
             retry: RetryPolicy::default(),
             dialect: Mutex::default(),
@@ -192,6 +196,7 @@ impl HttpProvider {
         };
         let host = self.base.host_str().unwrap_or_default();
         let mut body = self.format.body(&Ask { request, dialect: &dialect, host });
+        self.without_secrets(&mut body);
         for extra in [&self.extra, &request.extra] {
             lay_over(&mut body, extra);
         }
@@ -246,6 +251,24 @@ impl HttpProvider {
     /// The root of its API.
     pub(super) fn base(&self) -> &Url {
         &self.base
+    }
+
+    /// Puts masks in the place of keys in every text of a body, unless the settings want them sent. Whatever is sent passes here, what was
+    /// put together elsewhere too: summaries, messages of commits, passages for an embedder.
+    pub(super) fn without_secrets(&self, body: &mut Value) {
+        if self.send_secrets {
+            return;
+        }
+        match body {
+            Value::String(text) => {
+                if let Cow::Owned(masked) = masked(text) {
+                    *text = masked;
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.without_secrets(item)),
+            Value::Object(fields) => fields.values_mut().for_each(|field| self.without_secrets(field)),
+            _ => {}
+        }
     }
 
     /// Posts one body and reads the whole answer, of `most` bytes at most; with the user's headers and key, to this server alone.

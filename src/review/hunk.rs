@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::decision::Decision;
 use crate::diff::Hunk;
+use crate::edit::Flag;
 
 /// A hunk and what was said of it.
 ///
@@ -101,6 +102,11 @@ impl ReviewHunk {
             Choice::Whole(decision) => *decision == Decision::Accepted,
             Choice::Lines(lines) => lines.contains(&Decision::Accepted),
         }
+    }
+
+    /// Whether it wants a yes of its own: tools run its file by themselves, so that a yes to it is a yes to a command.
+    pub fn wants_own_yes(&self) -> bool {
+        self.marks.iter().any(|mark| mark == Flag::RunsLater.name())
     }
 
     /// Rejects what is not decided of it.

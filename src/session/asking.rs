@@ -7,7 +7,7 @@ use super::going_on::OFFER;
 use super::state::Session;
 use super::transcript::{AnswerState, Entry, Level};
 use super::turn::Turn;
-use crate::context::Trimmed;
+use crate::context::{PromptSecret, Trimmed};
 use crate::llm::{Completion, StreamEvent};
 use crate::models::{Model, Tokens};
 
@@ -22,6 +22,8 @@ pub enum AskEvent {
         exact: bool,
         /// What was left out of it so that it fits.
         left_out: Vec<Trimmed>,
+        /// What looks like keys in it.
+        secrets: Vec<PromptSecret>,
     },
     /// Something of the answer, or a wait before another try. The text of all parts of an answer, joined, is the answer.
     Stream(StreamEvent),
@@ -70,7 +72,10 @@ impl Session {
     pub(super) fn asked(&mut self, number: u64, event: AskEvent) {
         match event {
             AskEvent::Stream(event) => self.stream(number, event),
-            AskEvent::Sent { left_out, .. } => self.tell_left_out(number, &left_out),
+            AskEvent::Sent { left_out, secrets, .. } => {
+                self.tell_left_out(number, &left_out);
+                self.tell_secrets(&secrets);
+            }
             AskEvent::DoubtfulSeam => {
                 let text = "The answer was cut off within an edit, and its next part does not repeat where it was.";
                 self.tell(Level::Warning, text, "Look closely at the hunk there before you accept it.");

@@ -53,6 +53,7 @@ mod reading;
 mod reviewing;
 mod rounds;
 pub mod runner;
+mod secrets;
 mod sending;
 mod spending;
 mod start;

@@ -144,6 +144,8 @@ pub struct Session {
     pub returned_draft: Option<String>,
     /// Whether a write is under way.
     pub writing: bool,
+    /// Keys in requests that were told: where, in which line, what.
+    pub(super) told_secrets: BTreeSet<(String, Option<usize>, &'static str)>,
     /// Whether it was told already that writes cannot be undone.
     pub(super) told_not_undoable: bool,
     /// How often edits that found no place go back to the model by themselves, for one request. 0 until it is set.
@@ -235,6 +237,7 @@ impl Session {
             clipboard: None,
             returned_draft: None,
             writing: false,
+            told_secrets: BTreeSet::new(),
             told_not_undoable: false,
             edit_rounds: 0,
             rounds: Rounds::default(),
@@ -449,6 +452,7 @@ impl Session {
             self.outside.drop_picture(path);
             self.tell(Level::Error, format!("{path} was taken out of the chat: {reason}."), "");
         }
+        self.tell_secrets(&view.prompt.secrets);
         let effects = self.fold_if_long(&view.prompt);
         self.view = Some(view);
         effects

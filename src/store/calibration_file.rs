@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use super::database::make_folder;
 use crate::tokens::Calibration;
 
 /// A larger file is none of ours, in bytes.
@@ -34,7 +35,7 @@ impl CalibrationFile {
     pub fn write(&self, calibration: &Calibration) -> std::io::Result<()> {
         let text = serde_json::to_string(calibration).map_err(std::io::Error::other)?;
         let folder = self.path.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder)?;
+        make_folder(folder)?;
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         file.write_all(text.as_bytes())?;
         file.persist(&self.path).map_err(|error| error.error).map(drop)

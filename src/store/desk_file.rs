@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use super::database::make_folder;
+
 /// A larger file is none of ours, in bytes.
 const MAX_BYTES: u64 = 64 * 1024;
 
@@ -69,7 +71,7 @@ impl DeskFile {
         }
         let text = toml::to_string(&table).map_err(std::io::Error::other)?;
         let folder = self.path.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder)?;
+        make_folder(folder)?;
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         file.write_all(text.as_bytes())?;
         file.persist(&self.path).map_err(|error| error.error).map(drop)

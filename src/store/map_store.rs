@@ -9,6 +9,7 @@ use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::counts_file;
+use super::database::make_folder;
 use super::error::StoreError;
 use super::history_file;
 use super::segment_file::StoredSegment;
@@ -74,7 +75,7 @@ impl MapStore {
     /// The folder or a file in it cannot be written.
     pub fn save(&self, segments: &[StoredSegment], files: Vec<KnownFile>) -> Result<(), StoreError> {
         for folder in [self.folder.join("segments"), self.folder.join("trees")] {
-            fs::create_dir_all(&folder).map_err(|source| StoreError::Folder { path: folder.clone(), source })?;
+            make_folder(&folder).map_err(|source| StoreError::Folder { path: folder.clone(), source })?;
         }
         let tree = Tree { segments: segments.iter().map(StoredSegment::id).collect(), files };
         for (segment, id) in segments.iter().zip(&tree.segments) {
@@ -113,7 +114,7 @@ impl MapStore {
     }
 
     fn make_folder(&self) -> Result<(), StoreError> {
-        fs::create_dir_all(&self.folder).map_err(|source| StoreError::Folder { path: self.folder.clone(), source })
+        make_folder(&self.folder).map_err(|source| StoreError::Folder { path: self.folder.clone(), source })
     }
 
     /// The tokens of lines that were counted in the way of that name.

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use super::database::make_folder;
 use super::error::StoreError;
 use crate::models::{ListKind, ModelList};
 
@@ -40,7 +41,7 @@ fn read(path: &Path) -> Option<ModelList> {
 /// The folder or the file cannot be written. The older one is still there then.
 pub fn keep_model_list(cache: &Path, list: &ModelList) -> Result<(), StoreError> {
     let folder = folder(cache);
-    fs::create_dir_all(&folder).map_err(|source| StoreError::Folder { path: folder.clone(), source })?;
+    make_folder(&folder).map_err(|source| StoreError::Folder { path: folder.clone(), source })?;
     let path = path(cache, list.kind);
     let write = || {
         let mut file = tempfile::NamedTempFile::new_in(&folder)?;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::StoreError;
+use super::database::make_folder;
 
 /// Outputs that are kept; the oldest go first.
 const KEPT: usize = 100;
@@ -29,7 +30,7 @@ pub fn keep_output(state: &Path, what: &str, text: &str) -> Result<PathBuf, Stor
 /// The folder or the file cannot be made.
 pub fn output_file(state: &Path, what: &str) -> Result<(PathBuf, File), StoreError> {
     let folder = state.join("outputs");
-    fs::create_dir_all(&folder).map_err(|source| StoreError::Folder { path: folder.clone(), source })?;
+    make_folder(&folder).map_err(|source| StoreError::Folder { path: folder.clone(), source })?;
     let letters = what.chars().map(|c| if c.is_alphanumeric() { c } else { '-' });
     let name: String = letters.take(40).chain(['-']).collect();
     let make = || {

@@ -1,9 +1,10 @@
-//! Pure text: lines and their endings, display widths, wrapping, and making control characters visible.
+//! Pure text: lines and their endings, display widths, wrapping, making control characters visible, and keys that stand in it.
 
 mod day;
 pub mod lines;
 mod number;
 pub mod sanitize;
+pub mod secrets;
 pub mod width;
 pub mod wrap;
 

@@ -183,11 +183,7 @@ impl Journal {
 
     /// The lock, if nobody has it and the folder is there.
     fn try_hold(&self) -> Result<Held<'_>, JournalError> {
-        let mut options = OpenOptions::new();
-        options.create(true).write(true).truncate(false);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let lock = options.open(self.folder.join("lock")).map_err(|error| self.failed(error))?;
+        let lock = private_file(&self.folder.join("lock")).map_err(|error| self.failed(error))?;
         match lock.try_lock() {
             Ok(()) => Ok(Held { journal: self, _lock: lock }),
             Err(TryLockError::WouldBlock) => Err(JournalError::Busy),
@@ -308,7 +304,7 @@ impl Held<'_> {
     fn sweep_others(&self) {
         let Some(all) = self.journal.folder.parent() else { return };
         let stamp = all.join("swept");
-        if age(&stamp).is_some_and(|age| age < SWEEP_EVERY) || fs::write(&stamp, "").is_err() {
+        if age(&stamp).is_some_and(|age| age < SWEEP_EVERY) || mark(&stamp).is_err() {
             return;
         }
         for folder in files_in(all) {
@@ -336,6 +332,20 @@ fn age(path: &Path) -> Option<Duration> {
 /// Makes what happened in a folder last. Some file systems cannot, which is no failure.
 pub(super) fn sync_folder(folder: &Path) {
     File::open(folder).and_then(|folder| folder.sync_all()).ok();
+}
+
+/// Opens a file that only the user can read, and makes it where there is none.
+fn private_file(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).write(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Notes the time on a file.
+fn mark(stamp: &Path) -> io::Result<()> {
+    private_file(stamp)?.set_modified(SystemTime::now())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::hunks::{self, body, heading, standing, summary};
 use super::words::{Word, parse};
 use crate::edit::FileChange;
 use crate::error::ErrorKind;
-use crate::review::{Composed, Decision, FileReview, HunkId, Place};
+use crate::review::{Composed, Decision, FileReview, HunkId, Place, ReviewHunk};
 use crate::text::lines;
 
 /// Lines of a proposal that are read out by themselves; of the hunks after them the headings are.
@@ -66,11 +66,15 @@ impl Desk {
             Word::Accept(ids) => self.decide(ids.into_iter().map(|id| (id, Decision::Accepted)).collect()),
             Word::Reject(ids) => self.decide(ids.into_iter().map(|id| (id, Decision::Rejected)).collect()),
             Word::Pend(ids) => self.decide(ids.into_iter().map(|id| (id, Decision::Pending)).collect()),
-            Word::All => self.decide(self.session.review.ids().map(|id| (id, Decision::Accepted)).collect()),
+            Word::All => self.accept_all(),
             Word::None => self.decide(self.session.review.ids().map(|id| (id, Decision::Rejected)).collect()),
             Word::Not(without) => {
+                let review = &self.session.review;
+                let own = |id: &HunkId| review.hunk(*id).is_some_and(ReviewHunk::wants_own_yes);
                 let decision = |id: &HunkId| if without.contains(id) { Decision::Rejected } else { Decision::Accepted };
-                self.decide(self.session.review.ids().map(|id| (id, decision(&id))).collect());
+                let wanted = review.ids().filter(|id| without.contains(id) || !own(id));
+                self.decide(wanted.map(|id| (id, decision(&id))).collect());
+                self.tell_what_wants_own_yes();
             }
             Word::AcceptLines(id, lines) => self.decide_lines(id, lines, Decision::Accepted),
             Word::RejectLines(id, lines) => self.decide_lines(id, lines, Decision::Rejected),
@@ -108,6 +112,19 @@ impl Desk {
             }
             Word::Say(text) => self.send(&text),
             Word::Help => self.review_help(),
+        }
+    }
+
+    fn accept_all(&mut self) {
+        let changed = self.session.review.accept_all();
+        self.tell_decided(&hunks::count(changed, "hunk"));
+        self.tell_what_wants_own_yes();
+    }
+
+    fn tell_what_wants_own_yes(&mut self) {
+        for path in self.session.review.waiting_for_own_yes() {
+            self.voice
+                .line(&format!("warning: {path} is run by tools by themselves; its hunks wait for a yes by number."));
         }
     }
 

@@ -97,6 +97,8 @@ fn mark_in_words(mark: &str) -> String {
         "ignored" => "git ignores the file",
         "open-in-editor" => "an editor holds the file",
         "read-only" => "the file cannot be written",
+        "runs-later" => "tools run this file by themselves",
+        "new-address" => "names an address that the file did not name",
         "by-hand" | "by hand" => "placed by hand",
         _ => "",
     };

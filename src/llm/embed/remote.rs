@@ -107,6 +107,7 @@ impl RemoteEmbedder {
         if let (Some(purpose), Some(body)) = (purpose, body.as_object_mut()) {
             body.insert("input_type".to_owned(), json!(purpose));
         }
+        self.http.without_secrets(&mut body);
         body
     }
 

@@ -365,3 +365,24 @@ async fn blanks_that_cannot_be_sent_are_not_said_twice() {
         assert_eq!(sent, begun.trim_end());
     }
 }
+
+/// Keys in what was put together elsewhere, such as summaries and messages of commits.
+#[tokio::test]
+async fn a_key_in_any_text_is_masked_in_every_format_unless_it_is_wanted() {
+    let key = concat!("ghp", "_Kq7Zp2Xw9Rt4Vy6Bn3Hm8Jd5Gf1LsCcTeUgA");
+    for api in Api::ALL {
+        for send_secrets in [false, true] {
+            let (base, seen) = canned(vec![(400, vec![], "no".to_owned())]).await;
+            let mut endpoint = Endpoint { send_secrets, ..endpoint(api, &base, "k") };
+            endpoint.extra.insert("own".into(), json!(key));
+            let messages = [Role::System, Role::User, Role::Assistant, Role::User].map(|role| Message::new(role, key));
+            let request = Request { messages: messages.into(), ..request() };
+            let (sender, _receiver) = mpsc::channel(4);
+            let _ = server_of(&endpoint).stream(request, CancellationToken::new(), sender).await;
+            let body = seen.lock().unwrap().remove(0).body;
+            assert_eq!(body["own"], key, "what the user wants in the body is sent");
+            let expected = if send_secrets { 5 } else { 1 };
+            assert_eq!(body.to_string().matches(key).count(), expected, "{} {body}", api.name());
+        }
+    }
+}

@@ -281,3 +281,15 @@ async fn a_complaint_is_learned_from_in_each_format() {
     let ollama = asked_twice(Api::Ollama, "\"tiny\" does not support thinking", full()).await;
     assert!(ollama.get("think").is_none());
 }
+
+#[tokio::test]
+async fn what_is_no_answer_is_shown_alike_however_it_is_cut() {
+    for pieces in [&["{\"a\":1}"][..], &["{", "\"a\"", ":1}"]] {
+        let chunk = |piece: &&str| send(&format!("{:x}\r\n{piece}\r\n", piece.len()));
+        let start = head("transfer-encoding: chunked\r\n");
+        let steps = std::iter::once(start).chain(pieces.iter().map(chunk)).chain([send("0\r\n\r\n")]).collect();
+        let (base, _) = rude(vec![steps]).await;
+        let Err(LlmError::NotAnApi { snippet, .. }) = ask(&server(&base)).await.0 else { panic!("{pieces:?}") };
+        assert_eq!(snippet, "{\"a\":1}");
+    }
+}

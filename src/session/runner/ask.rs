@@ -228,8 +228,11 @@ impl Asking<'_, '_> {
         let affordable = self.affordable(&request)?;
         request.capped = affordable != request.max_output_tokens;
         request.max_output_tokens = affordable;
-        let left_out = if so_far.is_empty() { self.prompt.trimmed.clone() } else { Vec::new() };
-        self.tell(AskEvent::Sent { tokens: request.tokens, exact: self.prompt.exact, left_out }).await?;
+        let (left_out, secrets) = match so_far.as_str() {
+            "" => (self.prompt.trimmed.clone(), self.prompt.secrets.clone()),
+            _ => (Vec::new(), Vec::new()),
+        };
+        self.tell(AskEvent::Sent { tokens: request.tokens, exact: self.prompt.exact, left_out, secrets }).await?;
         let asked = request.tokens;
         let (sender, arriving) = mpsc::channel(64);
         let mut part = Part { asking: self, joiner, start: so_far.len(), text: so_far, received: 0, usage: None };

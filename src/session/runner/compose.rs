@@ -73,6 +73,7 @@ pub fn compose(root: &Root, source: Option<MapSource<'_>>, order: &ContextOrder,
         exchange: &order.exchange,
         draft: &draft,
         may_forget: order.may_forget,
+        send_secrets: settings.send_secrets,
     };
     // What a server keeps of a conversation begins with the map.
     let cached = settings.cache_prompts && means.model.capabilities.caching != Caching::None;

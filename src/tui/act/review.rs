@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::edit::FileChange;
 use crate::review::{Decision, HunkId, ReviewHunk};
+use crate::text::sanitize;
 use crate::tui::action::{Action, Pane, Scope};
 use crate::tui::app::{App, ReviewItem, Task};
 
@@ -78,7 +79,7 @@ impl App {
         let changed = match (action, file) {
             (Action::AcceptFile, Some(file)) => review.decide_file(file, Decision::Accepted),
             (Action::RejectFile, Some(file)) => review.decide_file(file, Decision::Rejected),
-            (Action::AcceptAll, _) => review.decide_all(Decision::Accepted),
+            (Action::AcceptAll, _) => review.accept_all(),
             (Action::RejectAll, _) => review.decide_all(Decision::Rejected),
             _ => {
                 self.hint = "the cursor is not in a file".into();
@@ -86,7 +87,21 @@ impl App {
             }
         };
         self.go_on(at, changed, true);
+        if action == Action::AcceptAll {
+            self.tell_what_wants_own_yes(changed);
+        }
         Some(())
+    }
+
+    /// Says which files a yes to everything has left alone.
+    fn tell_what_wants_own_yes(&mut self, changed: usize) {
+        if let [first, more @ ..] = self.session.review.waiting_for_own_yes().as_slice() {
+            let others = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+            let accept = self.keys.first(Action::AcceptFile);
+            let first = sanitize::visible_line(first);
+            self.hint =
+                format!("{changed} accepted; {first}{others} runs by itself later: {accept} on it, if you want it");
+        }
     }
 
     /// Decides the hunk under the cursor, or the lines of it that are selected.

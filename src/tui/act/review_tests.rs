@@ -54,6 +54,20 @@ fn app() -> App {
     with(Proposal { files: vec![file("a.rs")], ..Proposal::default() })
 }
 
+#[test]
+fn accepting_all_leaves_what_tools_run_to_a_yes_of_its_own() {
+    let mut proposal = Proposal { files: vec![file("Makefile"), file("a.rs")], ..Proposal::default() };
+    let hunks = crate::diff::hunks(BASE, PROPOSED);
+    let later = |hunk| crate::edit::HunkFlags { path: "Makefile".into(), hunk, flags: vec![Flag::RunsLater] };
+    proposal.flags = hunks.into_iter().map(later).collect();
+    let mut app = with(proposal);
+    press(&mut app, "g y");
+    assert_eq!((app.session.review.counts().accepted, app.session.review.counts().pending), (3, 3));
+    assert!(app.hint.contains("Makefile runs by itself later"), "{}", app.hint);
+    press(&mut app, "g g Y");
+    assert_eq!(app.session.review.counts().accepted, 6, "{}", app.hint);
+}
+
 fn press(app: &mut App, keys: &str) -> Vec<Task> {
     keys.split(' ').filter_map(key::parse).flat_map(|key| app.event(Event::Key(key))).collect()
 }

@@ -13,7 +13,7 @@ use ratatui::widgets::Paragraph;
 
 use std::collections::BTreeSet;
 
-use crate::context::{Chunk, ChunkKind, Prompt, SentPassage, Trimmed};
+use crate::context::{Chunk, ChunkKind, Prompt, PromptSecret, SentPassage, Trimmed};
 use crate::models::{Dollars, Tokens};
 use crate::text::{sanitize, width};
 use crate::tui::action::{Action, Pane};
@@ -101,7 +101,7 @@ fn draw_list(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect
     for (at, y) in window.visible().zip(area.y..) {
         let line = match rows.get(at) {
             Some(ContextRow::Chunk(place)) => match prompt.chunks.get(*place) {
-                Some(chunk) => part_line(app, chunk, prompt, to_go.contains(place), area.width),
+                Some(chunk) => part_line(app, (*place, chunk), prompt, to_go.contains(place), area.width),
                 None => continue,
             },
             Some(ContextRow::Passage(place)) => match prompt.passages.get(*place) {
@@ -203,10 +203,12 @@ fn kind_line(app: &App, (kind, count, tokens): (&str, usize, usize), prompt: &Pr
     ])
 }
 
-fn part_line(app: &App, part: &Chunk, prompt: &Prompt, to_go: bool, columns: u16) -> Line<'static> {
+fn part_line(app: &App, (place, part): (usize, &Chunk), prompt: &Prompt, to_go: bool, columns: u16) -> Line<'static> {
     let theme = &app.theme;
+    let secrets: Vec<&PromptSecret> = prompt.secrets.iter().filter(|secret| secret.chunk == place).collect();
     let (mark, role) = match part.kind {
         _ if to_go => ("▲ ", Role::Error),
+        _ if !secrets.is_empty() => ("! ", Role::Warning),
         ChunkKind::ChatFile(_) => ("✎ ", Role::Text),
         ChunkKind::ReadOnlyFile(_) => ("= ", Role::Text),
         ChunkKind::Image(_) => ("▣ ", Role::Text),
@@ -237,14 +239,26 @@ fn part_line(app: &App, part: &Chunk, prompt: &Prompt, to_go: bool, columns: u16
         }
         None => width::clip_start(&sanitize::visible_line(&part.title), room).into_owned(),
     };
+    let keys = keys_note(&secrets);
+    let title = if width::columns(&title) + width::columns(&keys) <= room { title + &keys } else { title };
     let pad = room.saturating_sub(width::columns(&title));
     let mut line = Line::from(vec![
-        Span::styled(mark, theme.style(if to_go { role } else { Role::Accent })),
+        Span::styled(mark, theme.style(if to_go || !secrets.is_empty() { role } else { Role::Accent })),
         Span::styled(title, theme.style(role)),
         Span::raw(" ".repeat(pad + 1)),
     ]);
     line.spans.extend(weight);
     line
+}
+
+/// How many keys stand in a chunk, and what becomes of them.
+fn keys_note(secrets: &[&PromptSecret]) -> String {
+    let does = if secrets.iter().all(|secret| secret.masked) { "masked" } else { "sent" };
+    match secrets.len() {
+        0 => String::new(),
+        1 => format!(" · 1 key {does}"),
+        many => format!(" · {many} keys {does}"),
+    }
 }
 
 /// A passage of the repository below its chunk: its lines, and the definition that it was found for.
