@@ -56,7 +56,7 @@ impl Usage {
     /// The same by how it is paid for.
     pub fn tokens(self) -> Tokens {
         Tokens {
-            fresh: self.input.saturating_sub(self.cached + self.cache_written),
+            fresh: self.input.saturating_sub(self.cached).saturating_sub(self.cache_written),
             cache_read: self.cached,
             cache_write: self.cache_written,
             output: self.output,
@@ -96,4 +96,16 @@ pub struct Completion {
     pub finish: Finish,
     /// The final token counts, if the server sent any.
     pub usage: Option<Usage>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_beyond_all_measure_are_counts() {
+        let usage = Usage { input: u64::MAX, output: 1, cached: u64::MAX, cache_written: u64::MAX, reasoning: 0 };
+        let tokens = usage.tokens();
+        assert_eq!((tokens.fresh, tokens.input()), (0, u64::MAX));
+    }
 }

@@ -22,8 +22,8 @@ impl Session {
         let told = told.join("\n");
         let (text, hint) = if new.iter().all(|secret| secret.masked) {
             (
-                "Sent with a mask in its place",
-                "The model cannot change such a line. /drop takes the file out of the chat.",
+                "Masked in what is sent",
+                "The model can take such a line out, and not change it. /drop takes a file out of the chat.",
             )
         } else {
             (
@@ -67,7 +67,7 @@ mod tests {
         };
         see(&mut session, vec![secret("config.py", 12)]);
         see(&mut session, vec![secret("config.py", 12)]);
-        let told = "Sent with a mask in its place:\nconfig.py, line 12: what looks like a GitHub token";
+        let told = "Masked in what is sent:\nconfig.py, line 12: what looks like a GitHub token";
         assert_eq!(warnings(&session), [told]);
         see(&mut session, (1..9).map(|line| secret("other.py", line)).collect());
         assert!(warnings(&session)[1].ends_with("\nand 3 more"), "{:?}", warnings(&session));

@@ -1,5 +1,7 @@
 //! One top-level Markdown block, with all that it holds, as lines.
 
+use std::ops::Range;
+
 use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
@@ -18,7 +20,18 @@ const BULLETS: [&str; 3] = ["• ", "◦ ", "▪ "];
 pub(super) fn render(source: &str, look: &Look<'_>) -> Vec<Line<'static>> {
     let mut writer = Writer::new(look);
     let (mut depth, mut covered) = (0usize, 0usize);
-    for (event, range) in Parser::new_ext(source, options()).into_offset_iter() {
+    let parser = Parser::new_ext(source, options());
+    // Those inside of quotes and lists stand in no gap between blocks.
+    let mut inside: Vec<Range<usize>> =
+        parser.reference_definitions().iter().map(|(_, known)| known.span.clone()).collect();
+    inside.sort_by_key(|span| std::cmp::Reverse(span.start));
+    for (event, range) in parser.into_offset_iter() {
+        let place = if matches!(event, Event::End(_)) { range.end } else { range.start };
+        while let Some(span) = inside.pop_if(|span| span.end <= place) {
+            if depth > 0 {
+                writer.definitions(source.get(span).unwrap_or(""));
+            }
+        }
         if depth == 0 {
             writer.definitions(source.get(covered..range.start).unwrap_or(""));
             covered = covered.max(range.end);

@@ -192,6 +192,22 @@ fn what_is_no_block_is_shown_as_written() {
 }
 
 #[test]
+fn a_link_definition_inside_of_something_is_shown_too() {
+    let source = "> see [a]\n>\n> [a]: https://sea.example\n\n- b\n\n  [c]: /d\n- e\n";
+    assert_snapshot!(rendered(source, 60), @r"
+    ▌ see a (https://sea.example)
+    ▌
+    ▌ [a]: https://sea.example
+
+    • b
+
+      [c]: /d
+
+    • e
+    ");
+}
+
+#[test]
 fn nothing_from_outside_drives_the_terminal() {
     let source =
         "a\x1b[31m &#27;[2J &#x202e;\n\n```sh\x07\n\x1b]0;t\x07\u{9b}\n```\n\n[\x1b](http://\x1b)\n\n|\x1b|\n|-|\n";
