@@ -110,8 +110,11 @@ impl<'a> AnswerReader<'a> {
             if total > MAX_STREAM {
                 return Err(LlmError::TooMuch { limit: MAX_STREAM });
             }
+            let before = self.beginning.len();
             if self.is_one_piece(&bytes) {
-                return self.read_one_piece(response, bytes).await;
+                // What came before were blanks, or a part of a byte order mark.
+                let blanks = self.beginning.get(..before).unwrap_or_default();
+                return self.read_one_piece(response, [blanks, &bytes].concat()).await;
             }
             let fed = frames.feed(&bytes, &mut found);
             if !found.is_empty() {

@@ -293,3 +293,14 @@ async fn what_is_no_answer_is_shown_alike_however_it_is_cut() {
         assert_eq!(snippet, "{\"a\":1}");
     }
 }
+
+#[tokio::test]
+async fn an_answer_in_one_piece_may_be_cut_within_its_byte_order_mark() {
+    let answer = json!([{"choices":[{"delta":{"content":"ok"},"finish_reason":"stop"}]}]).to_string();
+    let chunk = |piece: &[u8]| Step::Send([format!("{:x}\r\n", piece.len()).as_bytes(), piece, b"\r\n"].concat());
+    let start = head("transfer-encoding: chunked\r\n");
+    let pieces = [start, chunk(b"\xef"), chunk(b"\xbb\xbf"), chunk(answer.as_bytes()), send("0\r\n\r\n")];
+    let (base, _) = rude(vec![pieces.into()]).await;
+    let (end, events) = ask(&server(&base)).await;
+    assert_eq!((end.map(|end| end.finish), text(&events).as_str()), (Ok(Finish::Stop), "ok"));
+}
