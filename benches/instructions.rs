@@ -23,7 +23,7 @@ const CASES: [(&str, &[&str]); 4] = [
     ("start and end", &["--version"]),
     ("the map of 400 files, nothing known", &["map", "--tokens", "2048"]),
     ("the map of 400 files, all known", &["map", "--tokens", "2048"]),
-    ("a search of 400 files, all known", &["search", "where is the reading of a unit"]),
+    ("a search of 400 files, all known", &["search", "--query", "where is the reading of a unit"]),
 ];
 
 /// A program that counts the instructions of another one.

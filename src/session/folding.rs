@@ -35,13 +35,14 @@ pub(super) struct Folding {
 impl Session {
     /// The turns that the next request carries as history.
     pub(super) fn history(&self) -> Vec<Message> {
-        let said = transcript::history(&self.transcript);
-        match said.get(self.folded.covers..) {
-            // A message that is asked again may have been in it.
-            None => said,
-            Some(_) if self.folded.covers == 0 => said,
-            Some(rest) => [self.folded.messages.as_slice(), rest].concat(),
+        let covers = self.folded.covers;
+        let said =
+            |from: usize| transcript::said(&self.transcript).skip(from).map(|(role, text)| Message::new(role, text));
+        // A message that is asked again may have been in it.
+        if covers == 0 || transcript::said(&self.transcript).count() < covers {
+            return said(0).collect();
         }
+        self.folded.messages.iter().cloned().chain(said(covers)).collect()
     }
 
     /// The same in two parts: what was said, and what was shared since. The latter belongs to the message that comes, and is not
@@ -54,13 +55,13 @@ impl Session {
 
     /// How many messages were shared since the last one that was answered, and are in no summary.
     fn fresh(&self) -> usize {
-        let said = transcript::history(&self.transcript).len();
+        let said = transcript::said(&self.transcript).count();
         transcript::fresh(&self.transcript).min(said.saturating_sub(self.folded.covers))
     }
 
     /// How many messages of the conversation may be summed up.
     fn foldable(&self) -> usize {
-        transcript::history(&self.transcript).len() - self.fresh()
+        transcript::said(&self.transcript).count() - self.fresh()
     }
 
     /// Asks for a summary if the history in the measured request has more than its share.

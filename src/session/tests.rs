@@ -323,8 +323,7 @@ fn a_reply_pasted_without_a_draft_still_alternates() {
     let (mut session, _) = Session::start(Connection::None);
     session.take_reply("one".into());
     session.take_reply("two".into());
-    let history = super::transcript::history(&session.transcript);
-    let roles: Vec<_> = history.iter().map(|message| message.role.as_str()).collect();
+    let roles: Vec<_> = super::transcript::said(&session.transcript).map(|(role, _)| role.as_str()).collect();
     assert_eq!(roles, ["user", "assistant", "user", "assistant"]);
 }
 

@@ -107,30 +107,26 @@ impl Entry {
     }
 }
 
-/// The turns that the next request carries as history.
-pub(super) fn history(transcript: &[Entry]) -> Vec<Message> {
+/// What the next request carries as history: who spoke, and what was said. A long conversation is megabytes, and this is asked for at
+/// every key, so nothing is copied.
+pub(super) fn said(transcript: &[Entry]) -> impl Iterator<Item = (Role, &str)> {
     let start = transcript.iter().rposition(|entry| *entry == Entry::Cleared).map_or(0, |index| index + 1);
-    let mut said = Vec::new();
     let mut counts = false;
-    for entry in &transcript[start..] {
-        match entry {
-            // What the manual says is of no use for code.
-            Entry::User { mode: Mode::Help, .. } => counts = false,
-            Entry::User { text, answered, .. } | Entry::Again { text, answered, .. } => {
-                counts = *answered;
-                if counts {
-                    said.push(Message::new(Role::User, text));
-                }
-            }
-            Entry::Shared { text, .. } => said.push(Message::new(Role::User, text)),
-            // An answer goes with its message: one that broke off is asked for again.
-            Entry::Answer(answer) if counts && !answer.text.is_empty() => {
-                said.push(Message::new(Role::Assistant, &answer.text));
-            }
-            _ => {}
+    transcript[start..].iter().filter_map(move |entry| match entry {
+        // What the manual says is of no use for code.
+        Entry::User { mode: Mode::Help, .. } => {
+            counts = false;
+            None
         }
-    }
-    said
+        Entry::User { text, answered, .. } | Entry::Again { text, answered, .. } => {
+            counts = *answered;
+            counts.then_some((Role::User, text.as_str()))
+        }
+        Entry::Shared { text, .. } => Some((Role::User, text.as_str())),
+        // An answer goes with its message: one that broke off is asked for again.
+        Entry::Answer(answer) if counts && !answer.text.is_empty() => Some((Role::Assistant, answer.text.as_str())),
+        _ => None,
+    })
 }
 
 /// The questions about the program so far, and their answers.
@@ -165,7 +161,7 @@ pub(super) fn fresh(transcript: &[Entry]) -> usize {
 /// developer and all that was said after it.
 pub(super) fn exchange(transcript: &[Entry]) -> usize {
     let request = transcript.iter().rposition(|entry| matches!(entry, Entry::User { .. })).unwrap_or(0);
-    history(&transcript[request..]).len()
+    said(&transcript[request..]).count()
 }
 
 #[cfg(test)]
@@ -184,7 +180,7 @@ mod tests {
             user("q", true),
             Entry::Answer(answer),
         ];
-        let said: Vec<_> = history(&transcript).into_iter().map(|message| message.content).collect();
+        let said: Vec<_> = said(&transcript).map(|(_, text)| text).collect();
         assert_eq!(said, ["q", "a"]);
     }
 
@@ -206,7 +202,7 @@ mod tests {
         let user = |text: &str| Entry::User { text: text.into(), mode: Mode::Code, answered: true };
         let again = Entry::Again { text: "mend it".into(), round: 1, of: 3, answered: true };
         let transcript = [user("old"), answer(), user("new"), answer(), again, answer()];
-        assert_eq!((history(&transcript).len(), exchange(&transcript)), (6, 4));
+        assert_eq!((said(&transcript).count(), exchange(&transcript)), (6, 4));
         assert_eq!((exchange(&transcript[..4]), exchange(&[])), (2, 0));
     }
 }
