@@ -168,7 +168,7 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &Pictur
     };
     let settings = Settings {
         context_window: Some(32_768),
-        keep_map: false,
+        cache_folder: None,
         state_folder: Some(folder.path().join("state")),
         ..settings
     };

@@ -48,8 +48,8 @@ fn start(args: Args) -> Result<u8, UserError> {
         Some(Command::Map(mut map)) => {
             map.tokens = map.tokens.or(args.provider.map_tokens);
             let (root, settings) = with_settings(root(&args.root)?, overrides(&args.provider))?;
-            map.model = settings.model.unwrap_or_default();
-            headless::map(&root, &map)
+            map.model = settings.model.clone().unwrap_or_default();
+            headless::map(&root, &settings, &map)
         }
         Some(Command::Search(search)) => {
             let (root, settings) = with_settings(root(&args.root)?, overrides(&args.provider))?;

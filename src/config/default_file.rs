@@ -92,7 +92,7 @@ mod tests {
         let bare = |settings: Settings| {
             let keys = super::super::Keys::default();
             let layers = super::super::Layers::default();
-            format!("{:?}", Settings { layers, keys, state_folder: None, ..settings })
+            format!("{:?}", Settings { layers, keys, cache_folder: None, state_folder: None, ..settings })
         };
         let settings = loaded(&text);
         assert_eq!(settings.layers.effective().count(), count, "{text}");

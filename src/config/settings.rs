@@ -95,8 +95,8 @@ pub struct Settings {
     pub map_tokens: Option<usize>,
     /// When the repo map is made anew.
     pub map_refresh: Refresh,
-    /// Whether what the map is made from is kept between runs.
-    pub keep_map: bool,
+    /// Where what can be made again at any time is kept between runs, as what the map is made from; `None` keeps nothing.
+    pub cache_folder: Option<PathBuf>,
     /// Where writes are recorded, so that they can be undone; `None` records nothing.
     pub state_folder: Option<PathBuf>,
     /// The format that the model writes edits in, if the user chose one.
@@ -242,7 +242,7 @@ impl Default for Settings {
             thinking_tokens: None,
             map_tokens: None,
             map_refresh: Refresh::default(),
-            keep_map: true,
+            cache_folder: None,
             state_folder: None,
             edit_format: None,
             edit_rounds: EDIT_ROUNDS,
@@ -327,7 +327,7 @@ impl Settings {
             thinking_tokens: thinking.and_then(Value::as_integer).and_then(|tokens| tokens.try_into().ok()),
             map_tokens: layers.whole("map_tokens"),
             map_refresh: layers.text("map_refresh").and_then(|name| name.parse().ok()).unwrap_or_default(),
-            keep_map: true,
+            cache_folder: sources.paths.map(|paths| paths.cache.clone()),
             state_folder: sources.paths.map(|paths| paths.state.clone()),
             edit_format: layers.text("edit_format").and_then(|name| name.parse().ok()),
             edit_rounds: layers.whole("edit_rounds").unwrap_or(defaults.edit_rounds),

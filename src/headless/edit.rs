@@ -66,7 +66,7 @@ pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, User
     if !args.dry_run {
         tell_recovered(root, journal_of(root, &outfit.settings).as_ref());
     }
-    let store = if args.keep_nothing { None } else { map_store(root) };
+    let store = if args.keep_nothing { None } else { map_store(&outfit.settings, root) };
     let survey = Arc::new(surveyed(root, true, store.as_ref()));
     let mut files = chat_files(root, args, &outfit.settings.reference_files());
     let asked = with_named(root, &outfit, (&survey, &line.facts), &mut files, asked);

@@ -29,7 +29,7 @@ pub fn index_command(root: &Root, settings: &Settings, args: &IndexArgs) -> Resu
     match &args.command {
         None | Some(IndexCommandArg::Status) => status(root, settings, args.json),
         Some(IndexCommandArg::Build { yes }) => build(root, settings, *yes, args.json),
-        Some(IndexCommandArg::Delete) => delete(root),
+        Some(IndexCommandArg::Delete) => delete(settings, root),
         Some(IndexCommandArg::Download { name, yes }) => {
             let name = name.as_deref().unwrap_or_else(|| settings.embeddings.local_model());
             fetch_model(settings, name, *yes)
@@ -38,7 +38,7 @@ pub fn index_command(root: &Root, settings: &Settings, args: &IndexArgs) -> Resu
 }
 
 fn status(root: &Root, settings: &Settings, as_json: bool) -> Result<u8, UserError> {
-    let store = store_of(root)?;
+    let store = store_of(settings, root)?;
     let survey = surveyed(root, true, Some(&store));
     let embedder = embedder(settings).and_then(|embedder| embedder.ok_or(IndexError::Off));
     let embedder = embedder.as_ref().map(AsRef::as_ref);
@@ -68,7 +68,7 @@ fn status_json(status: &IndexStatus) -> Value {
 }
 
 fn build(root: &Root, settings: &Settings, yes: bool, as_json: bool) -> Result<u8, UserError> {
-    let store = store_of(root)?;
+    let store = store_of(settings, root)?;
     let opened = embedder(settings).and_then(|embedder| embedder.ok_or(IndexError::Off));
     let embedder = opened.map_err(|error| failed(&error))?;
     let survey = surveyed(root, true, Some(&store));
@@ -140,8 +140,8 @@ fn tell_built(made: &Indexed, embedder: &dyn Embedder, survey: &Survey, as_json:
 }
 
 /// Deletes the vectors, and the words and names that the map shares: the next reading makes those anew.
-fn delete(root: &Root) -> Result<u8, UserError> {
-    let store = store_of(root)?;
+fn delete(settings: &Settings, root: &Root) -> Result<u8, UserError> {
+    let store = store_of(settings, root)?;
     let folder = store.folder().display().to_string();
     // The database goes first, and by itself: somebody who writes to it is waited for.
     VectorStore::delete(store.folder()).map_err(|error| failed(&error.into()))?;
@@ -159,7 +159,7 @@ fn delete(root: &Root) -> Result<u8, UserError> {
 }
 
 fn fetch_model(settings: &Settings, name: &str, yes: bool) -> Result<u8, UserError> {
-    let folder = model_folder(name).map_err(|error| failed(&error))?;
+    let folder = model_folder(settings, name).map_err(|error| failed(&error))?;
     let model = blocked(embed::look_up(&settings.embeddings.hub, name))?.map_err(|error| failed(&error.into()))?;
     let HubModel { source, revision, licence, .. } = &model;
     let licence = licence.as_deref().unwrap_or("unknown");
@@ -195,8 +195,8 @@ fn confirmed(question: &str) -> bool {
     std::io::stdin().lock().read_line(&mut answer).is_ok() && is_yes(&answer)
 }
 
-fn store_of(root: &Root) -> Result<crate::store::MapStore, UserError> {
-    map_store(root).ok_or_else(|| failed(&IndexError::NoHome))
+fn store_of(settings: &Settings, root: &Root) -> Result<crate::store::MapStore, UserError> {
+    map_store(settings, root).ok_or_else(|| failed(&IndexError::NoHome))
 }
 
 /// What a future comes to.

@@ -6,6 +6,7 @@ use super::args::{FormatArg, MapArgs, StyleArg};
 use super::survey::surveyed;
 use super::{complain, path_under, print, print_json};
 use crate::clock::Stopwatch;
+use crate::config::Settings;
 use crate::error::UserError;
 use crate::repo_map::{Explanation, MapRequest, MapStyle, RankedSymbol, Ranking, RepoMap, Weights, Why};
 use crate::session::runner::{Survey, map_store};
@@ -19,10 +20,10 @@ const DEFAULT_TOKENS: usize = 4096;
 ///
 /// # Errors
 /// Standard output cannot be written.
-pub fn map(root: &Root, args: &MapArgs) -> Result<u8, UserError> {
+pub fn map(root: &Root, settings: &Settings, args: &MapArgs) -> Result<u8, UserError> {
     let total = Stopwatch::start();
     let with_terms = !(args.message.trim().is_empty() && args.mention_idents.is_empty() && args.chat_files.is_empty());
-    let store = (!args.no_cache).then(|| map_store(root)).flatten();
+    let store = (!args.no_cache).then(|| map_store(settings, root)).flatten();
     let survey = surveyed(root, with_terms, store.as_ref());
     let counter = LineMemo::for_model(&args.model);
     counter.remember(store.iter().flat_map(|store| store.line_counts(&counter.name())));

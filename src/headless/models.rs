@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::args::ModelsArgs;
 use super::models_refresh::refresh;
 use super::{complain, print, print_json};
-use crate::config::{Paths, Settings};
+use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
 use crate::models::{Caching, Catalog, Model, Source, ThinkingControl};
 use crate::session::runner::catalog;
@@ -24,7 +24,6 @@ const MAX_NEAREST: usize = 5;
 /// # Errors
 /// No list could be fetched, the disk refuses, or standard output cannot be written.
 pub fn models(settings: &Settings, args: &ModelsArgs) -> Result<u8, UserError> {
-    let cache = Paths::of_user().map(|paths| paths.cache);
     let refreshes = args.refresh || args.from.is_some();
     if args.save.is_some() && !refreshes {
         return Err(UserError::new(
@@ -33,7 +32,7 @@ pub fn models(settings: &Settings, args: &ModelsArgs) -> Result<u8, UserError> {
             "add --refresh or --from",
         ));
     }
-    let code = if refreshes { refresh(args, cache.as_deref())? } else { 0 };
+    let code = if refreshes { refresh(args, settings.cache_folder.as_deref())? } else { 0 };
     if refreshes && args.query.is_none() && !args.json {
         return Ok(code);
     }

@@ -28,7 +28,7 @@ pub fn search(root: &Root, settings: &Settings, args: &SearchArgs) -> Result<u8,
         complain("there is nothing to search for: the query is empty");
         return Ok(1);
     }
-    let store = (!args.no_cache).then(|| map_store(root)).flatten();
+    let store = (!args.no_cache).then(|| map_store(settings, root)).flatten();
     let survey = surveyed(root, true, store.as_ref());
     let question = Question::new(&args.query, args.limit.get());
     let hits = hits(root, settings, args.mode, &survey, &question)?;

@@ -65,7 +65,7 @@ pub(super) fn show_prompt(
     args: &EditArgs,
     (message, asked): (&str, String),
 ) -> Result<u8, UserError> {
-    let survey = Arc::new(surveyed(root, true, map_store(root).as_ref()));
+    let survey = Arc::new(surveyed(root, true, map_store(&outfit.settings, root).as_ref()));
     let settings = &outfit.settings;
     let model = facts(outfit);
     let mut files = chat_files(root, args, &settings.reference_files());

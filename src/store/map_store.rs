@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -21,6 +21,10 @@ use crate::tokens::LineCount;
 const UNNAMED_FOR: Duration = Duration::from_secs(3_600);
 /// A tree that nobody has surveyed for as long as this is removed.
 const UNUSED_FOR: Duration = Duration::from_secs(60 * 86_400);
+/// As many other repositories are kept: those that were surveyed last.
+const MOST_REPOSITORIES: usize = 200;
+/// Repositories that are removed at once, so that a survey never waits long for it.
+const MOST_REMOVED: usize = 20;
 
 /// The folder of one repository in the cache.
 #[derive(Debug, Clone)]
@@ -74,6 +78,9 @@ impl MapStore {
     /// # Errors
     /// The folder or a file in it cannot be written.
     pub fn save(&self, segments: &[StoredSegment], files: Vec<KnownFile>) -> Result<(), StoreError> {
+        if !self.folder.exists() {
+            self.make_room();
+        }
         for folder in [self.folder.join("segments"), self.folder.join("trees")] {
             make_folder(&folder).map_err(|source| StoreError::Folder { path: folder.clone(), source })?;
         }
@@ -154,16 +161,20 @@ impl MapStore {
         self.folder.join("segments").join(format!("{id:016x}"))
     }
 
-    /// Removes repositories and trees that nobody uses, and segments that no tree names.
-    fn sweep(&self) {
-        for other in entries(self.folder.parent().unwrap_or(&self.folder)) {
-            if other != self.folder
-                && entries(&other.join("trees")).iter().all(|tree| is_older(tree, UNUSED_FOR))
-                && is_older(&other, UNUSED_FOR)
-            {
-                let _ = fs::remove_dir_all(&other);
-            }
+    /// Removes repositories that nobody has surveyed for long, and the oldest of too many.
+    fn make_room(&self) {
+        let now = SystemTime::now();
+        let others = entries(self.folder.parent().unwrap_or(&self.folder)).into_iter();
+        let mut others: Vec<(Duration, PathBuf)> = others.map(|other| (unused_for(&other, now), other)).collect();
+        others.sort();
+        let kept = others.partition_point(|(age, _)| *age < UNUSED_FOR).min(MOST_REPOSITORIES);
+        for (_, other) in others.drain(kept..).rev().take(MOST_REMOVED) {
+            let _ = fs::remove_dir_all(&other);
         }
+    }
+
+    /// Removes trees that nobody uses, and segments that no tree names.
+    fn sweep(&self) {
         let mut named = BTreeSet::new();
         for path in entries(&self.folder.join("trees")) {
             if is_older(&path, UNUSED_FOR) {
@@ -185,6 +196,13 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     entries.filter_map(|entry| Some(entry.ok()?.path())).collect()
 }
 
+/// How long ago something was last kept in the folder of a repository. Each survey that finds something new lays a tree down there.
+fn unused_for(folder: &Path, now: SystemTime) -> Duration {
+    let times =
+        [folder.join("trees"), folder.to_owned()].into_iter().filter_map(|path| path.metadata().ok()?.modified().ok());
+    times.max().and_then(|last| now.duration_since(last).ok()).unwrap_or_default()
+}
+
 fn is_older(path: &Path, age: Duration) -> bool {
     let modified = path.metadata().and_then(|meta| meta.modified()).ok();
     modified.and_then(|modified| modified.elapsed().ok()).is_some_and(|elapsed| elapsed > age)
@@ -192,4 +210,37 @@ fn is_older(path: &Path, age: Duration) -> bool {
 
 fn hash(path: &Path) -> u64 {
     xxh3_64(path.as_os_str().as_encoded_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The store of the repository with that number, surveyed so many hours ago.
+    fn surveyed(cache: &Path, number: u64, hours: u64) -> MapStore {
+        let path = PathBuf::from(format!("/work/repository-{number}"));
+        let store = MapStore::new(cache, &path, &path);
+        store.save(&[], Vec::new()).unwrap();
+        let then = SystemTime::now() - Duration::from_secs(hours * 3_600);
+        for folder in [store.folder().join("trees"), store.folder().to_owned()] {
+            fs::File::open(folder).unwrap().set_modified(then).unwrap();
+        }
+        store
+    }
+
+    #[test]
+    fn a_new_repository_makes_room_where_there_are_too_many_or_some_are_old() {
+        let cache = tempfile::tempdir().unwrap();
+        let old = surveyed(cache.path(), 0, 61 * 24);
+        let most = MOST_REPOSITORIES as u64;
+        let stores: Vec<MapStore> = (1..=most + 2).map(|number| surveyed(cache.path(), number, number)).collect();
+        assert!(!old.folder().exists() && stores[0].folder().exists());
+        surveyed(cache.path(), 1_000, 0);
+        let is_there = |store: &&MapStore| store.folder().exists();
+        assert_eq!(stores.iter().filter(is_there).count() as u64, most);
+        assert!(stores[..MOST_REPOSITORIES].iter().all(|store| is_there(&store)), "the oldest go");
+        // Who is there already removes nobody.
+        surveyed(cache.path(), 1_000, 0);
+        assert_eq!(stores.iter().filter(is_there).count() as u64, most);
+    }
 }

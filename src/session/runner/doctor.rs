@@ -6,9 +6,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use ignore::WalkBuilder;
+
 use super::{IndexError, Line, Outfit, embedder};
 use crate::clock;
-use crate::config::{EmbeddingsSource, PRESETS, Paths, Settings};
+use crate::config::{EmbeddingsSource, PRESETS, Settings};
 use crate::llm::LlmError;
 use crate::models::{Api, Catalog};
 use crate::process::named_editor;
@@ -98,7 +100,7 @@ pub fn checkup(root: &Root, outfit: &Outfit, terminal: &[(String, String)]) -> V
     checks.extend(keys(&outfit.settings));
     checks.push(model_list(&outfit.catalog, &clock::days_ago(OLD_AFTER_DAYS)));
     checks.push(embeddings(&outfit.settings));
-    checks.extend(folders());
+    checks.extend(folders(outfit));
     checks.push(sessions(root, &outfit.settings));
     for (note, hint) in outfit.settings.notes() {
         checks.push(Check::new("settings", Health::Lacking, note, hint));
@@ -263,16 +265,20 @@ fn is_unused(settings: &Settings, name: &str) -> bool {
 }
 
 /// Whether the user's folders can be written to, and how large they are.
-fn folders() -> Vec<Check> {
-    let Some(paths) = Paths::of_user() else {
+fn folders(outfit: &Outfit) -> Vec<Check> {
+    let Settings { state_folder, cache_folder, .. } = &outfit.settings;
+    let config = outfit.settings_file.as_deref().and_then(Path::parent).map(|folder| match folder.is_dir() {
+        true => Check::good("settings", folder.display().to_string()),
+        false => Check::good("settings", format!("{} (not there; nothing needs it)", folder.display())),
+    });
+    let kept = [("state", state_folder), ("cache", cache_folder)];
+    let kept = kept.into_iter().filter_map(|(name, folder)| Some(writable(name, folder.as_deref()?)));
+    let checks: Vec<Check> = config.into_iter().chain(kept).collect();
+    if checks.is_empty() {
         let text = "there is no home folder, so nothing is kept";
         return vec![Check::new("folders", Health::Bad, text, "Set HOME.")];
-    };
-    let config = match paths.config.is_dir() {
-        true => Check::good("settings", paths.config.display().to_string()),
-        false => Check::good("settings", format!("{} (not there; nothing needs it)", paths.config.display())),
-    };
-    vec![config, writable("state", &paths.state), writable("cache", &paths.cache)]
+    }
+    checks
 }
 
 /// Whether something can be kept in a folder, or where it would be made. Nothing is left behind there.
@@ -280,7 +286,7 @@ fn writable(name: &str, folder: &Path) -> Check {
     let place = folder.display();
     let there = folder.ancestors().find(|folder| folder.exists()).unwrap_or(folder);
     match tempfile::tempfile_in(there) {
-        Ok(_) if there == folder => Check::good(name, format!("{place}, {}", byte_size(size(folder, 0)))),
+        Ok(_) if there == folder => Check::good(name, format!("{place}, {}", size(folder))),
         Ok(_) => Check::good(name, format!("{place} (not there yet)")),
         Err(error) => {
             let text = format!("{place} cannot be written to: {error}");
@@ -332,17 +338,20 @@ fn sessions(root: &Root, settings: &Settings) -> Check {
     }
 }
 
-/// Folders within folders that are measured.
-const DEEPEST: usize = 6;
+/// Files and folders that are measured: a look must not take long, however much there is.
+const MOST_MEASURED: usize = 20_000;
 
-/// Bytes of the files in a folder. Links are not followed.
-fn size(folder: &Path, depth: usize) -> u64 {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    let sizes = entries.filter_map(|entry| match entry.metadata().ok()? {
-        meta if meta.is_dir() && depth < DEEPEST => Some(size(&entry.path(), depth + 1)),
-        meta => Some(if meta.is_file() { meta.len() } else { 0 }),
-    });
-    sizes.sum()
+/// How large a folder is, in words. Links are not followed.
+fn size(folder: &Path) -> String {
+    let mut bytes = 0;
+    let walk = WalkBuilder::new(folder).standard_filters(false).build();
+    for (at, entry) in walk.filter_map(Result::ok).enumerate() {
+        if at == MOST_MEASURED {
+            return format!("more than {}", byte_size(bytes));
+        }
+        bytes += entry.metadata().ok().filter(|meta| meta.is_file()).map_or(0, |meta| meta.len());
+    }
+    byte_size(bytes)
 }
 
 /// Asks the model's server which models it has: that it answers, and takes the key. `None` stands for no connection.

@@ -228,7 +228,7 @@ impl Runner {
 
     /// Where the vectors of this repository are kept.
     fn index_folder(&self) -> Result<PathBuf, IndexError> {
-        let store = self.shared.outfit.settings.keep_map.then(|| map_store(&self.shared.root)).flatten();
+        let store = map_store(&self.shared.outfit.settings, &self.shared.root);
         Ok(store.ok_or(IndexError::NoHome)?.folder().to_owned())
     }
 
@@ -255,7 +255,7 @@ pub async fn known_meaning(
     settings: &Settings,
     embedder: &dyn Embedder,
 ) -> Result<Meaning, IndexError> {
-    let folder = map_store(root).ok_or(IndexError::NoHome)?.folder().to_owned();
+    let folder = map_store(settings, root).ok_or(IndexError::NoHome)?.folder().to_owned();
     may_send(settings, embedder, &folder)?;
     let is_local = settings.embeddings.source == EmbeddingsSource::Local;
     let order = IndexOrder { root, survey, before: None, embedder, folder: &folder, embed: is_local };

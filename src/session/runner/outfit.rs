@@ -60,7 +60,7 @@ impl Machine {
 
 /// The models that are known to this user: those that come with the program, lists that were fetched, and what the settings say.
 pub fn catalog(settings: &Settings) -> Catalog {
-    let lists = Paths::of_user().map(|paths| model_lists(&paths.cache));
+    let lists = settings.cache_folder.as_deref().map(model_lists);
     let known = Catalog::bundled().with_lists(lists.unwrap_or_default());
     known.with_user(settings.models.clone(), settings.aliases.clone())
 }

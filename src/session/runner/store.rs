@@ -1,13 +1,13 @@
 //! Where the map of a root is kept between runs.
 
-use crate::config::Paths;
+use crate::config::Settings;
 use crate::git;
 use crate::store::MapStore;
 use crate::workspace::Root;
 
-/// The store of a root's map; `None` where the user has no home.
-pub fn map_store(root: &Root) -> Option<MapStore> {
-    let cache = Paths::of_user()?.cache;
+/// The store of a root's map; `None` where nothing is kept, as without a home.
+pub fn map_store(settings: &Settings, root: &Root) -> Option<MapStore> {
+    let cache = settings.cache_folder.as_deref()?;
     let repository = git::common_folder(root.path());
-    Some(MapStore::new(&cache, repository.as_deref().unwrap_or(root.path()), root.path()))
+    Some(MapStore::new(cache, repository.as_deref().unwrap_or(root.path()), root.path()))
 }

@@ -49,7 +49,7 @@ impl Runner {
         }
         let before = self.shared.survey.borrow().clone();
         let changed = std::mem::take(&mut *lock(&self.shared.changed));
-        let store = self.shared.outfit.settings.keep_map.then(|| map_store(&self.shared.root)).flatten();
+        let store = map_store(&self.shared.outfit.settings, &self.shared.root);
         let start = SurveyStart {
             before: before.as_deref(),
             store: store.as_ref(),

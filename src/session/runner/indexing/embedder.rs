@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::IndexError;
-use crate::config::{Consent, Embeddings, EmbeddingsSource, Paths, Settings};
+use crate::config::{Consent, Embeddings, EmbeddingsSource, Settings};
 use crate::llm::embed::{Embedder, RemoteEmbedder, static_embedder};
 use crate::store::vectors::VectorStore;
 
@@ -19,7 +19,7 @@ pub fn embedder(settings: &Settings) -> Result<Option<Arc<dyn Embedder>>, IndexE
         EmbeddingsSource::Off => Ok(None),
         EmbeddingsSource::Local => {
             let name = wanted.local_model();
-            Ok(Some(static_embedder(name, &model_folder(name)?)?))
+            Ok(Some(static_embedder(name, &model_folder(settings, name)?)?))
         }
         EmbeddingsSource::Remote => {
             let endpoint = settings.embeddings_endpoint()?.ok_or(IndexError::NoServer)?;
@@ -32,9 +32,8 @@ pub fn embedder(settings: &Settings) -> Result<Option<Arc<dyn Embedder>>, IndexE
 ///
 /// # Errors
 /// It is no path, and the user has no home.
-pub fn model_folder(name: &str) -> Result<PathBuf, IndexError> {
-    let cache = Paths::of_user().map(|paths| paths.cache);
-    Embeddings::folder_of(name, cache.as_deref()).ok_or(IndexError::NoHome)
+pub fn model_folder(settings: &Settings, name: &str) -> Result<PathBuf, IndexError> {
+    Embeddings::folder_of(name, settings.cache_folder.as_deref()).ok_or(IndexError::NoHome)
 }
 
 /// Whether texts of the repository whose vectors are in `folder` may go to the embedder.
