@@ -237,7 +237,7 @@ impl Desk<'_> {
         let Self { root, outfit, line, survey, out, .. } = *self;
         let order = ContextOrder {
             files: self.files.borrow().clone(),
-            history: self.history.borrow().clone(),
+            history: Arc::new(self.history.borrow().clone()),
             mode: self.mode,
             exchange: said.to_vec(),
             draft: message.to_owned(),

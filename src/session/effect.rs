@@ -39,7 +39,7 @@ pub struct ContextOrder {
     /// Which of the models is asked.
     pub who: Who,
     /// Earlier turns.
-    pub history: Vec<Message>,
+    pub history: Arc<Vec<Message>>,
     /// What was said of this request before, where its answer has to be mended; else what was shared for it.
     pub exchange: Vec<Message>,
     /// Passages of the repository that belong to the conversation.
@@ -105,7 +105,7 @@ pub enum Effect {
     /// Make a summary of the beginning of a history.
     Fold {
         /// The history.
-        history: Vec<Message>,
+        history: Arc<Vec<Message>>,
         /// The tokens that it may have afterwards.
         limit: usize,
         /// What may be spent on it; `None` for as much as it takes.
@@ -272,7 +272,7 @@ pub enum Report {
     /// A summary stands for the beginning of a history, or could not be made.
     Folded {
         /// The history as it was.
-        history: Vec<Message>,
+        history: Arc<Vec<Message>>,
         /// The history as it is to be sent.
         result: Result<Vec<Message>, Failure>,
     },

@@ -2,6 +2,7 @@
 //! the developer decides.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::chat_files::ChatFile;
 use super::effect::{ContextOrder, Effect};
@@ -71,7 +72,7 @@ impl Session {
         let number = self.next_turn();
         let mut order = ContextOrder { draft: ONCE_MORE.to_owned(), ..self.order(number) };
         let earlier = order.history.len().saturating_sub(transcript::exchange(&self.transcript));
-        order.exchange = order.history.split_off(earlier);
+        order.exchange = Arc::make_mut(&mut order.history).split_off(earlier);
         let order = self.in_mode(order, Mode::Context);
         self.transcript.push(Entry::Again { text: ONCE_MORE.to_owned(), round, of: ROUNDS - 1, answered: false });
         self.begin(Turn::again(number, ONCE_MORE.to_owned(), request.to_owned()).in_mode(Mode::Context));

@@ -1,12 +1,15 @@
 //! The beginning of a long conversation is sent as a summary; the whole of it stays to be read. Nothing is lost when a summary
 //! fails, is overtaken, or the conversation is cleared: what was said goes out as it was.
 
+use std::cell::RefCell;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::effect::{Effect, Failure};
 use super::state::Session;
 use super::transcript::{self, Level};
-use crate::context::{ChunkKind, Message, Prompt};
+use crate::context::{ChunkKind, Message, Prompt, Role};
 
 /// What stands for the beginning of the conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,28 +32,51 @@ pub(super) struct Folding {
     /// Messages of the conversation that went into it.
     covers: usize,
     /// What is to be folded, as it would be sent.
-    history: Vec<Message>,
+    history: Arc<Vec<Message>>,
+}
+
+/// The history as it was carried last. A long conversation is megabytes and is asked for at every key, and keys change nothing of it:
+/// so it is compared, and copied only where it is not the same any more.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Carried(RefCell<Arc<Vec<Message>>>);
+
+impl Carried {
+    /// The history that consists of these.
+    fn of<'a>(&self, said: impl Iterator<Item = (Role, &'a str)> + Clone) -> Arc<Vec<Message>> {
+        let mut known = self.0.borrow_mut();
+        let mut before = known.iter();
+        let is_next =
+            |(role, text)| before.next().is_some_and(|message| message.role == role && message.content == text);
+        let is_same = said.clone().all(is_next) && before.next().is_none();
+        if !is_same {
+            *known = Arc::new(said.map(|(role, text)| Message::new(role, text)).collect());
+        }
+        Arc::clone(&known)
+    }
 }
 
 impl Session {
+    /// Who spoke in the turns that the next request carries as history, and what was said.
+    fn carried(&self) -> impl Iterator<Item = (Role, &str)> + Clone {
+        let covers = self.folded.covers;
+        // A message that is asked again may have been in the summary.
+        let is_folded = covers > 0 && transcript::said(&self.transcript).count() >= covers;
+        let (summary, from) = if is_folded { (self.folded.messages.as_slice(), covers) } else { (&[][..], 0) };
+        let summary = summary.iter().map(|message| (message.role, message.content.as_str()));
+        summary.chain(transcript::said(&self.transcript).skip(from))
+    }
+
     /// The turns that the next request carries as history.
     pub(super) fn history(&self) -> Vec<Message> {
-        let covers = self.folded.covers;
-        let said =
-            |from: usize| transcript::said(&self.transcript).skip(from).map(|(role, text)| Message::new(role, text));
-        // A message that is asked again may have been in it.
-        if covers == 0 || transcript::said(&self.transcript).count() < covers {
-            return said(0).collect();
-        }
-        self.folded.messages.iter().cloned().chain(said(covers)).collect()
+        self.carried().map(|(role, text)| Message::new(role, text)).collect()
     }
 
     /// The same in two parts: what was said, and what was shared since. The latter belongs to the message that comes, and is not
     /// summed up before the model has seen it.
-    pub(super) fn history_and_shared(&self) -> (Vec<Message>, Vec<Message>) {
-        let mut history = self.history();
-        let shared = history.split_off(history.len() - self.fresh());
-        (history, shared)
+    pub(super) fn history_and_shared(&self) -> (Arc<Vec<Message>>, Vec<Message>) {
+        let past = self.carried().count() - self.fresh();
+        let shared = self.carried().skip(past).map(|(role, text)| Message::new(role, text)).collect();
+        (self.carried.of(self.carried().take(past)), shared)
     }
 
     /// How many messages were shared since the last one that was answered, and are in no summary.
@@ -74,7 +100,7 @@ impl Session {
             return Vec::new();
         }
         let (history, _) = self.history_and_shared();
-        self.folding = Some(Folding { covers, history: history.clone() });
+        self.folding = Some(Folding { covers, history: Arc::clone(&history) });
         let (limit, allowance, weak_model) = (prompt.plan.history, self.allowance(), self.choices.weak_model.clone());
         vec![Effect::Fold { history, limit, allowance, weak_model }]
     }
@@ -82,9 +108,9 @@ impl Session {
     /// A summary of `history` is there, or is not. It is taken if the conversation still begins like that.
     pub(super) fn folded(&mut self, history: &[Message], result: Result<Vec<Message>, Failure>) -> Vec<Effect> {
         let said = self.foldable();
-        let covers = match self.folding.take_if(|folding| folding.history == history) {
+        let covers = match self.folding.take_if(|folding| folding.history.as_slice() == history) {
             Some(folding) => folding.covers,
-            None if self.history_and_shared().0 == history => said,
+            None if self.history_and_shared().0.as_slice() == history => said,
             // It was cleared, or begun anew.
             None => return Vec::new(),
         };
@@ -181,7 +207,7 @@ mod tests {
     }
 
     /// What a summary is asked of.
-    fn asked(session: &mut Session) -> Vec<Message> {
+    fn asked(session: &mut Session) -> Arc<Vec<Message>> {
         let effects = measured(session, 500);
         let [Effect::Fold { history, .. }] = effects.as_slice() else { panic!("{effects:?}") };
         history.clone()
@@ -209,6 +235,21 @@ mod tests {
         let summary = vec![Message::new(Role::User, "summary"), Message::new(Role::Assistant, "Noted.")];
         session.handle(Report::Folded { history: history.clone(), result: Ok(summary) });
         assert_eq!(said(&session), ["summary", "Noted.", "three", "third answer"]);
+    }
+
+    #[test]
+    fn the_history_is_copied_only_where_it_has_changed() {
+        let mut session = talked();
+        let first = session.order(1).history;
+        session.draft.push_str("a key");
+        assert!(Arc::ptr_eq(&session.order(2).history, &first));
+        let Some(Entry::User { text, .. }) = session.transcript.first_mut() else { panic!() };
+        *text = "eno".into();
+        assert_eq!(session.order(3).history[0].content, "eno");
+        answered(&mut session, 3, "three", "third answer");
+        assert_eq!(*session.order(4).history, session.history());
+        session.clear_history();
+        assert!(session.order(5).history.is_empty() && first.len() == 4);
     }
 
     #[test]

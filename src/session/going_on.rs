@@ -1,5 +1,7 @@
 //! Answers that broke off: going on with one, or asking for it again.
 
+use std::sync::Arc;
+
 use super::architect::Plan;
 use super::effect::{ContextOrder, Effect};
 use super::state::Session;
@@ -36,7 +38,7 @@ impl Session {
         let mut order = ContextOrder { draft: message.clone(), partial: partial.clone(), ..self.next_order() };
         if self.asked_mode() == Mode::Editor && matches!(self.transcript[asked], Entry::Again { .. }) {
             let earlier = order.history.len().saturating_sub(transcript::exchange(&self.transcript[..asked]));
-            order.exchange = order.history.split_off(earlier);
+            order.exchange = Arc::make_mut(&mut order.history).split_off(earlier);
         }
         let order = self.in_round(order);
         let mut turn = Turn::again(order.generation, message, self.request_of(asked)).in_mode(order.mode);

@@ -1,6 +1,7 @@
 //! Modes: how a message is meant, what goes along with it, and what becomes of its answer.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::architect::Plan;
 use super::codebase::Sought;
@@ -176,11 +177,11 @@ impl Session {
             // The plan says all there is to know, and the manual needs no code.
             Mode::Editor => {
                 order.who = Who::Editor(self.editor_model.clone());
-                order.history.clear();
+                order.history = Arc::default();
                 order.passages.clear();
             }
             Mode::Help => {
-                order.history = transcript::help_history(&self.transcript);
+                order.history = Arc::new(transcript::help_history(&self.transcript));
                 order.passages.clear();
             }
             Mode::Context => {

@@ -1,5 +1,7 @@
 //! What the developer makes of a review beyond single decisions: what a write will do, and what goes back to the model about it.
 
+use std::sync::Arc;
+
 use super::effect::{ContextOrder, Effect};
 use super::state::{Connection, Session};
 use super::transcript::{self, Entry, Level};
@@ -155,9 +157,10 @@ impl Session {
     pub(super) fn round_order(&self, number: u64, message: String) -> ContextOrder {
         let mut order = ContextOrder { draft: message, ..self.order(number) };
         // The files are as they were for the request, so they stand before all that was said of it.
-        order.history.append(&mut order.exchange);
-        let earlier = order.history.len().saturating_sub(transcript::exchange(&self.transcript));
-        order.exchange = order.history.split_off(earlier);
+        let history = Arc::make_mut(&mut order.history);
+        history.append(&mut order.exchange);
+        let earlier = history.len().saturating_sub(transcript::exchange(&self.transcript));
+        order.exchange = history.split_off(earlier);
         self.in_round(order)
     }
 

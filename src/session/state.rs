@@ -11,7 +11,7 @@ use super::commits::Commits;
 use super::decided::Decided;
 use super::effect::{Clip, ContextView, Effect, Failure, Report};
 use super::fetching::Outside;
-use super::folding::{Folded, Folding};
+use super::folding::{Carried, Folded, Folding};
 use super::indexing::IndexState;
 use super::keeping::Keeping;
 use super::looking::Known;
@@ -155,6 +155,8 @@ pub struct Session {
     pub processes: Processes,
     /// What stands for the beginning of the conversation.
     pub(super) folded: Folded,
+    /// The history of the order before.
+    pub(super) carried: Carried,
     /// The summary that is being made.
     pub(super) folding: Option<Folding>,
     /// As many messages could not be summed up.
@@ -243,6 +245,7 @@ impl Session {
             rounds: Rounds::default(),
             processes: Processes::default(),
             folded: Folded::default(),
+            carried: Carried::default(),
             folding: None,
             unfoldable: 0,
             choices: Choices::default(),

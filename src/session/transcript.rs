@@ -109,7 +109,7 @@ impl Entry {
 
 /// What the next request carries as history: who spoke, and what was said. A long conversation is megabytes, and this is asked for at
 /// every key, so nothing is copied.
-pub(super) fn said(transcript: &[Entry]) -> impl Iterator<Item = (Role, &str)> {
+pub(super) fn said(transcript: &[Entry]) -> impl Iterator<Item = (Role, &str)> + Clone {
     let start = transcript.iter().rposition(|entry| *entry == Entry::Cleared).map_or(0, |index| index + 1);
     let mut counts = false;
     transcript[start..].iter().filter_map(move |entry| match entry {

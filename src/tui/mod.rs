@@ -11,6 +11,7 @@ mod dropped;
 mod editor;
 mod ground;
 pub mod hits;
+mod input;
 pub mod key;
 mod layout;
 mod notify;

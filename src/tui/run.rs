@@ -6,15 +6,15 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use crossterm::event::{Event, EventStream};
-use futures::StreamExt as _;
+use crossterm::event::Event;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use super::app::{App, Editing, Task};
 use super::coloring::Colored;
 use super::editor::sheet;
-use super::ground::{self, Ground, Heard};
+use super::ground::{self, Ground};
+use super::input::{Heard, Input};
 use super::notify;
 use super::pace::Pace;
 use super::signals::{Signal, Signals};
@@ -88,7 +88,7 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
     let mut code = stage.perform(tasks, &mut screen)?;
     let _watch = start.themes_folder.clone().map(|folder| theme_watch::follow(folder, stage.themes.0.clone()));
     stage.ask_for_the_ground();
-    let mut events = EventStream::new();
+    let mut input = Input::open()?;
     let mut pace = Pace::new(Instant::now());
     // When to keep what has changed: some time after the first change, however many follow.
     let mut keep_at: Option<Instant> = None;
@@ -96,15 +96,11 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
         stage.app.desk.now = began.elapsed();
         stage.follow()?;
         if let Some(what) = stage.to_edit.take() {
-            let heard = stage.ground.settle(&mut events).await;
-            code = stage.hear(heard, &mut screen)?;
-            // Whoever waits for keys here would take them from the editor.
-            drop(events);
+            for heard in stage.ground.settle(&mut input).await {
+                code = code.or(stage.hear(heard, &mut screen)?);
+            }
+            // Nobody reads here meanwhile, so that the editor gets its keys.
             code = code.or(stage.edit(&what, &start, &mut signals, &mut incoming, &mut screen).await?);
-            events = EventStream::new();
-            // The one before may leave a wake-up behind; found together with a key later, that key would wait for the next one.
-            // Not before now: its thread may only have begun to wait, and without the wake-up it would hold the keyboard for ever.
-            let _ = crossterm::event::poll(Duration::ZERO);
             pace.changed();
             continue;
         }
@@ -126,16 +122,21 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
                 Signal::Fatal(number) => code = Some(128 + number),
                 Signal::Stop => { suspend(&mut screen)?; pace.changed(); }
                 Signal::Continued => { terminal::enter()?; terminal::clear(&mut screen)?; pace.changed(); }
+                Signal::Resized => {
+                    let (width, height) = crossterm::terminal::size()?;
+                    code = stage.hear(Heard::Event(Event::Resize(width, height)), &mut screen)?;
+                    pace.changed();
+                }
             },
-            event = events.next() => match event {
-                Some(Ok(event)) => {
+            heard = input.next() => match heard {
+                Ok(heard) => {
                     stage.app.desk.now = began.elapsed();
-                    let by_user = matches!(event, Event::Key(_) | Event::Mouse(_) | Event::Paste(_));
-                    code = stage.take_events(event, &mut screen)?;
+                    let by_user = matches!(heard, Heard::Event(Event::Key(_) | Event::Mouse(_) | Event::Paste(_)));
+                    code = stage.hear_all(heard, &mut input, &mut screen)?;
                     if by_user { pace.answer(Instant::now()) } else { pace.changed() }
                 }
                 // The terminal is gone: there is nobody left to ask.
-                Some(Err(_)) | None => code = Some(128 + 1),
+                Err(_) => code = Some(128 + 1),
             },
             Some(report) = incoming.recv() => {
                 let mut tasks = stage.app.report(report);
@@ -164,18 +165,13 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
                 stage.app.themes_changed(themes);
                 pace.changed();
             }
-            () = sleep_until(stage.ground.until().unwrap_or(pace.next())), if stage.ground.until().is_some() => {
-                let heard = Heard { events: stage.ground.give_up(), light: None };
-                code = stage.hear(heard, &mut screen)?;
-                pace.answer(Instant::now());
-            }
             () = sleep_until(pace.next()), if pace.is_waiting() => {}
             () = sleep_until(next_turn), if stage.app.spins() => pace.changed(),
             () = sleep_until(keep_at.unwrap_or(pace.next())), if keep_at.is_some() => {}
         }
     }
     // What was typed for the app meanwhile comes too late for it.
-    let _ = stage.ground.settle(&mut events).await;
+    let _ = stage.ground.settle(&mut input).await;
     stage.finish_write(&mut incoming, &mut screen).await?;
     drop(guard);
     stage.keep_arrangement();
@@ -227,17 +223,43 @@ impl Stage {
         }
     }
 
-    /// Takes in what came from the terminal; an exit code when the app wants to leave.
-    fn hear(&mut self, heard: Heard, screen: &mut Screen) -> io::Result<Option<u8>> {
-        if let Some(light) = heard.light {
-            self.app.ground_is(light);
-        }
-        let mut code = None;
-        for event in heard.events {
-            let tasks = self.app.event(event);
-            code = code.or(self.perform(tasks, screen)?);
+    /// Takes in what the terminal said and what it said with it; an exit code when the app wants to leave.
+    fn hear_all(&mut self, first: Heard, input: &mut Input, screen: &mut Screen) -> io::Result<Option<u8>> {
+        let mut code = self.hear(first, screen)?;
+        for _ in 1..EVENTS_AT_ONCE {
+            if code.is_some() || self.to_edit.is_some() {
+                break;
+            }
+            let Some(heard) = input.at_hand()? else { break };
+            code = self.hear(heard, screen)?;
         }
         Ok(code)
+    }
+
+    /// Takes in what the terminal said; an exit code when the app wants to leave.
+    fn hear(&mut self, heard: Heard, screen: &mut Screen) -> io::Result<Option<u8>> {
+        match heard {
+            Heard::Event(event) => {
+                match event {
+                    Event::FocusGained => self.ask_for_the_ground(),
+                    Event::Resize(..) => self.resized = true,
+                    _ => {}
+                }
+                let tasks = self.app.event(event);
+                self.perform(tasks, screen)
+            }
+            Heard::Ground(light) => {
+                self.ground.answered();
+                light.into_iter().for_each(|light| self.app.ground_is(light));
+                Ok(None)
+            }
+            Heard::Scheme(light) => {
+                self.app.ground_is(light);
+                // Its ground may be another one all the same.
+                self.ask_for_the_ground();
+                Ok(None)
+            }
+        }
     }
 
     fn draw(&mut self, screen: &mut Screen) -> io::Result<()> {
@@ -264,35 +286,6 @@ impl Stage {
     fn follow(&self) -> io::Result<()> {
         terminal::title(&self.app.window_title());
         terminal::mouse(self.app.face.mouse)
-    }
-
-    /// Takes in an event and those that came with it; an exit code when the app wants to leave.
-    ///
-    /// They are not taken from the stream: who asks that without waiting leaves it with nobody to wake.
-    fn take_events(&mut self, first: Event, screen: &mut Screen) -> io::Result<Option<u8>> {
-        let mut event = first;
-        for _ in 0..EVENTS_AT_ONCE {
-            let code = self.take_event(event, screen)?;
-            if code.is_some() || self.to_edit.is_some() || !crossterm::event::poll(Duration::ZERO)? {
-                return Ok(code);
-            }
-            event = crossterm::event::read()?;
-        }
-        self.take_event(event, screen)
-    }
-
-    /// Takes in one event, unless it is the terminal's answer to a question.
-    fn take_event(&mut self, event: Event, screen: &mut Screen) -> io::Result<Option<u8>> {
-        match event {
-            Event::FocusGained => self.ask_for_the_ground(),
-            Event::Resize(..) => {
-                self.resized = true;
-                terminal::announce_keys();
-            }
-            _ => {}
-        }
-        let heard = self.ground.take(event);
-        self.hear(heard, screen)
     }
 
     /// Does what the app asks for; an exit code when it wants to leave.
@@ -424,7 +417,7 @@ impl Stage {
                 status = child.wait() => return (status, None),
                 signal = signals.next() => match signal {
                     // Keys of the terminal that the editor has: they are for it.
-                    Signal::Fatal(2 | 3) | Signal::Continued => {}
+                    Signal::Fatal(2 | 3) | Signal::Continued | Signal::Resized => {}
                     Signal::Stop => terminal::stop(),
                     Signal::Fatal(number) => {
                         let _ = child.start_kill();

@@ -10,6 +10,8 @@ pub(super) enum Signal {
     Stop,
     /// The shell continued us after a stop that we did not see coming.
     Continued,
+    /// The terminal has another size.
+    Resized,
 }
 
 /// The signals as they come.
@@ -18,6 +20,7 @@ pub(super) struct Signals {
     fatal: [(tokio::signal::unix::Signal, u8); 4],
     stop: tokio::signal::unix::Signal,
     continued: tokio::signal::unix::Signal,
+    resized: tokio::signal::unix::Signal,
 }
 
 #[cfg(unix)]
@@ -37,6 +40,7 @@ impl Signals {
             ],
             stop: signal(SignalKind::from_raw(signal_hook::consts::SIGTSTP))?,
             continued: signal(SignalKind::from_raw(signal_hook::consts::SIGCONT))?,
+            resized: signal(SignalKind::window_change())?,
         })
     }
 
@@ -50,6 +54,7 @@ impl Signals {
             _ = terminate.0.recv() => Signal::Fatal(terminate.1),
             _ = self.stop.recv() => Signal::Stop,
             _ = self.continued.recv() => Signal::Continued,
+            _ = self.resized.recv() => Signal::Resized,
         }
     }
 }

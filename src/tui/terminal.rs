@@ -80,6 +80,10 @@ const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
 const KEEP_TITLE: &str = "\x1b[22;0t";
 const OLD_TITLE: &str = "\x1b[23;0t";
 
+/// The terminal tells when its colours change (mode 2031).
+const SCHEME_ON: &str = "\x1b[?2031h";
+const SCHEME_OFF: &str = "\x1b[?2031l";
+
 /// Takes the terminal (again, after a suspend).
 ///
 /// # Errors
@@ -97,7 +101,7 @@ pub fn enter() -> io::Result<()> {
     if knows_sequences() {
         // Each screen has a stack of its own, so only now.
         let flags = KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES;
-        queue!(out, PushKeyboardEnhancementFlags(flags))?;
+        queue!(out, PushKeyboardEnhancementFlags(flags), Print(SCHEME_ON))?;
     }
     if MOUSE.load(Ordering::SeqCst) {
         queue_mouse(&mut out, true)?;
@@ -128,7 +132,7 @@ pub fn give_back() {
 
 fn give_keys_back(out: &mut Stdout) {
     if knows_sequences() {
-        let _ = queue!(out, PopKeyboardEnhancementFlags);
+        let _ = queue!(out, PopKeyboardEnhancementFlags, Print(SCHEME_OFF));
     }
 }
 
@@ -185,22 +189,6 @@ pub fn clear(screen: &mut Screen) -> io::Result<()> {
     let size = screen.size()?;
     screen.resize(Rect::new(0, 0, size.width, size.height))
 }
-
-/// Has keys that wait in the terminal announced once more.
-///
-/// crossterm waits for changes only. A key that is announced together with a new size is not read with it, and would wait
-/// for the next key. Setting the terminal to what it is set to wakes whoever waits for it. Where that fails, the next
-/// key brings both.
-#[cfg(unix)]
-pub fn announce_keys() {
-    use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
-    let input = io::stdin();
-    let _ = tcgetattr(&input).and_then(|now| tcsetattr(&input, OptionalActions::Now, &now));
-}
-
-/// Keys are never announced together with anything else here.
-#[cfg(not(unix))]
-pub fn announce_keys() {}
 
 /// Names the window, if that is not its name already.
 pub fn title(text: &str) {

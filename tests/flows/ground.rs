@@ -90,6 +90,33 @@ fn the_ground_is_asked_for_again_when_the_terminal_gets_the_focus() {
 }
 
 #[test]
+fn a_change_of_the_colours_is_followed_as_the_terminal_tells_of_it() {
+    let repo = harbour_repo();
+    let mut pty = open(&repo.path(), None, &[]);
+    wait_sent(&pty, QUESTION);
+    wait_sent(&pty, "\x1b[?2031h");
+    // Keys before, between and after the reports are keys, whatever they are.
+    pty.type_text("a\x1b[?997;2nb");
+    wait_for_draft(&pty, "ab");
+    wait_sent(&pty, LIGHT);
+    let told = pty.raw().len();
+    pty.type_text("\x1b[?997;1n");
+    pty.type_text("c");
+    wait_for_draft(&pty, "abc");
+    let limit = std::time::Instant::now() + crate::support::PATIENCE;
+    while !String::from_utf8_lossy(&pty.raw()[told..]).contains(DARK) {
+        assert!(std::time::Instant::now() < limit, "it is not dark again");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    // Other reports mean nothing, and hold nothing back.
+    pty.type_text("\x1b[?997;7n\x1b[?62;4cd");
+    wait_for_draft(&pty, "abcd");
+    pty.key("Ctrl-c");
+    quit(&mut pty);
+    assert!(sent(&pty, "\x1b[?2031l"), "it is given back");
+}
+
+#[test]
 fn who_has_named_a_theme_is_not_asked() {
     let repo = harbour_repo();
     for (args, env) in

@@ -1,5 +1,7 @@
 //! Makes summaries of long histories, with the weak model where there is one.
 
+use std::sync::Arc;
+
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -18,7 +20,7 @@ impl Runner {
     /// Sums a history up in the background and reports the result.
     pub(super) async fn fold(
         self,
-        history: Vec<Message>,
+        history: Arc<Vec<Message>>,
         limit: usize,
         allowance: Option<Dollars>,
         weak: Option<String>,

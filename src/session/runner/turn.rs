@@ -106,10 +106,10 @@ impl Runner {
         let folded =
             self.folded(&order.history, room, order.allowance, order.choices.weak_model.as_deref(), &cancel).await;
         let next = match &folded {
-            Ok(history) => ContextOrder { history: history.clone(), may_forget: true, ..(*order).clone() },
+            Ok(history) => ContextOrder { history: Arc::new(history.clone()), may_forget: true, ..(*order).clone() },
             Err(_) => ContextOrder { may_forget: true, ..(*order).clone() },
         };
-        self.report(Report::Folded { history: order.history.clone(), result: folded }).await;
+        self.report(Report::Folded { history: Arc::clone(&order.history), result: folded }).await;
         self.composed(Arc::new(next), limit, addressee).await
     }
 

@@ -1,0 +1,40 @@
+//! A console that tells of events instead of sending bytes. What it answers is not heard.
+
+use std::io;
+use std::time::Duration;
+
+use crossterm::event::{self, EventStream};
+use futures::StreamExt as _;
+
+use super::Heard;
+
+/// What comes from the console.
+pub(in crate::tui) struct Input(EventStream);
+
+impl Input {
+    /// Listens from here on.
+    ///
+    /// # Errors
+    /// None.
+    pub(in crate::tui) fn open() -> io::Result<Self> {
+        Ok(Self(EventStream::new()))
+    }
+
+    /// The next thing that is said. Nothing is lost when the wait is given up.
+    ///
+    /// # Errors
+    /// The console is gone.
+    pub(in crate::tui) async fn next(&mut self) -> io::Result<Heard> {
+        let event = self.0.next().await.unwrap_or_else(|| Err(io::ErrorKind::UnexpectedEof.into()));
+        event.map(Heard::Event)
+    }
+
+    /// What is said already; `None` where there is nothing. It is not taken from the stream: who asks that without waiting
+    /// leaves it with nobody to wake.
+    ///
+    /// # Errors
+    /// The console is gone.
+    pub(in crate::tui) fn at_hand(&mut self) -> io::Result<Option<Heard>> {
+        if event::poll(Duration::ZERO)? { event::read().map(|event| Some(Heard::Event(event))) } else { Ok(None) }
+    }
+}

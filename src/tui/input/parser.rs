@@ -1,0 +1,313 @@
+//! Bytes of a terminal into what they say. Keys and the mouse are read by `terminput`; answers to questions are picked out here.
+//!
+//! An answer may come late, in two pieces, or never, and looks like the beginning of keys (Alt-] and others). So nobody waits for
+//! one: what may be typed is held for a moment only, and given back as keys.
+
+use std::time::Duration;
+
+use crossterm::event::{Event, KeyModifiers};
+use terminput_crossterm::to_crossterm;
+
+use super::Heard;
+
+/// What the answer to the question for the ground begins with (OSC 11, xterm's control sequences).
+const GROUND: &[u8] = b"\x1b]11;";
+
+/// What all answers and reports begin with that no key does.
+const PRIVATE: &[u8] = b"\x1b[?";
+
+/// The reports of mode 2031: the colours are dark ones now, or light ones
+/// (<https://contour-terminal.org/vt-extensions/color-palette-update-notifications/>).
+const SCHEMES: [(&[u8], bool); 2] = [(b"\x1b[?997;1n", false), (b"\x1b[?997;2n", true)];
+
+/// What follows where a first Esc was cut off.
+const RESTS: [&[u8]; 2] = [b"]11;", b"[?997;"];
+
+const ESC: u8 = 0x1b;
+
+/// Longest answer, in bytes.
+const LONGEST: usize = 64;
+
+/// How long keys are held that may be the beginning of something. A terminal sends it in one piece.
+const BURST: Duration = Duration::from_millis(50);
+
+/// How long the rest of an answer is waited for: nobody types what it began with.
+const REST: Duration = Duration::from_millis(500);
+
+/// Makes out what is said. It holds no more than the beginning of one thing.
+#[derive(Debug, Default)]
+pub(super) struct Parser {
+    held: Vec<u8>,
+    /// The last byte was an Esc that was given as a key: it may have been cut off from what follows.
+    after_esc: bool,
+}
+
+/// What bytes come to.
+enum Step {
+    /// The beginning of something.
+    More,
+    /// So many of them are this, or nothing that means anything here. The others are looked at again.
+    Said(Option<Heard>, usize),
+}
+
+impl Parser {
+    /// Takes in what came; `more` says that there is more to read at once.
+    pub(super) fn hear(&mut self, bytes: &[u8], more: bool) -> Vec<Heard> {
+        let mut heard = Vec::new();
+        if std::mem::take(&mut self.after_esc) && RESTS.iter().any(|rest| bytes.starts_with(rest)) {
+            self.held.push(ESC);
+        }
+        for (at, &byte) in bytes.iter().enumerate() {
+            let more = more || at + 1 < bytes.len();
+            self.held.push(byte);
+            let Step::Said(said, used) = step(&self.held, more) else { continue };
+            self.after_esc = self.held == [ESC];
+            heard.extend(said);
+            let rest = std::mem::take(&mut self.held).split_off(used);
+            if !rest.is_empty() {
+                heard.extend(self.hear(&rest, more));
+            }
+        }
+        heard
+    }
+
+    /// How long to wait for the rest of what is held. `None` when nothing is held, or nothing that somebody may have typed.
+    pub(super) fn patience(&self) -> Option<Duration> {
+        match self.held.as_slice() {
+            [] => None,
+            held if held.starts_with(GROUND) || held.starts_with(PRIVATE) => Some(REST),
+            held if GROUND.starts_with(held) || matches!(held, b"\x1b[" | b"\x1bO") => Some(BURST),
+            _ => None,
+        }
+    }
+
+    /// Nothing more has come: what was held, if somebody may have typed it.
+    pub(super) fn give_up(&mut self) -> Vec<Heard> {
+        let broken = self.patience() == Some(REST);
+        match std::mem::take(&mut self.held).as_slice() {
+            _ if broken => Vec::new(),
+            [ESC, first, rest @ ..] => {
+                let mut heard: Vec<Heard> = alt(*first).into_iter().collect();
+                heard.extend(self.hear(rest, false));
+                heard
+            }
+            held => self.hear(held, false),
+        }
+    }
+}
+
+/// What some bytes come to. There is more to read at once, or there is not.
+fn step(held: &[u8], more: bool) -> Step {
+    match held {
+        [ESC] if more => Step::More,
+        // Twice it is two keys, or a key before something else.
+        [ESC] | [ESC, ESC] => Step::Said(event(&held[..1]), 1),
+        _ if held.starts_with(GROUND) => answer(held),
+        _ if GROUND.starts_with(held) => Step::More,
+        [ESC, first @ b']', ..] => Step::Said(alt(*first), 2),
+        _ if held.starts_with(PRIVATE) => report(held),
+        _ => match terminput::Event::parse_from(held) {
+            Ok(None) => Step::More,
+            Ok(Some(_)) => Step::Said(event(held), held.len()),
+            Err(_) => Step::Said(None, held.len()),
+        },
+    }
+}
+
+/// The answer to the question for the ground: its colour, ended by BEL or by Esc and a backslash.
+fn answer(held: &[u8]) -> Step {
+    let said = |end: usize| {
+        let color = std::str::from_utf8(&held[GROUND.len()..held.len() - end]).unwrap_or_default();
+        Step::Said(Some(Heard::Ground(is_light(color))), held.len())
+    };
+    match held {
+        [.., b'\x07'] => said(1),
+        [.., ESC, b'\\'] => said(2),
+        // It was never ended: something else begins. What it began with is nobody's typing.
+        [.., ESC, _] => Step::Said(None, held.len() - 2),
+        _ if held.len() > LONGEST => Step::Said(None, held.len()),
+        [.., ESC | b' '..] => Step::More,
+        _ => Step::Said(None, held.len() - 1),
+    }
+}
+
+/// A report that no key looks like. It ends with a letter or another sign of the last columns of ASCII.
+fn report(held: &[u8]) -> Step {
+    match held {
+        _ if held == PRIVATE => Step::More,
+        [.., b'@'..=b'~'] => {
+            let scheme = SCHEMES.iter().find(|(report, _)| held == *report);
+            Step::Said(scheme.map(|(_, light)| Heard::Scheme(*light)), held.len())
+        }
+        _ if held.len() > LONGEST => Step::Said(None, held.len()),
+        [.., b' '..=b'?'] => Step::More,
+        _ => Step::Said(None, held.len() - 1),
+    }
+}
+
+/// The event that the bytes are as a whole.
+fn event(bytes: &[u8]) -> Option<Heard> {
+    let event = terminput::Event::parse_from(bytes).ok()??;
+    to_crossterm(event).ok().map(Heard::Event)
+}
+
+/// The key of a byte, with Alt.
+fn alt(byte: u8) -> Option<Heard> {
+    let mut heard = event(&[byte]);
+    if let Some(Heard::Event(Event::Key(key))) = &mut heard {
+        key.modifiers |= KeyModifiers::ALT;
+    }
+    heard
+}
+
+/// Whether the colour of an answer, such as `rgb:ffff/ffff/dddd`, is light.
+fn is_light(color: &str) -> Option<bool> {
+    let (kind, channels) = color.split_once(':')?;
+    let shares: Vec<f64> = channels.split('/').map(share).collect::<Option<_>>()?;
+    match (kind, shares.as_slice()) {
+        // Weighted as the eye does.
+        ("rgb", [red, green, blue]) | ("rgba", [red, green, blue, _]) => {
+            Some(0.25 * red + 0.625 * green + 0.125 * blue > 0.5)
+        }
+        _ => None,
+    }
+}
+
+/// A channel of one to four hexadecimal digits, as a share of its most.
+fn share(digits: &str) -> Option<f64> {
+    let value = u16::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+') && digits.len() <= 4)?;
+    let most = 16f64.powi(i32::try_from(digits.len()).ok()?) - 1.0;
+    Some(f64::from(value) / most)
+}
+
+#[cfg(test)]
+mod tests {
+    use crossterm::event::{KeyCode, KeyEvent, MouseEventKind};
+
+    use super::*;
+
+    fn key(code: KeyCode, modifiers: KeyModifiers) -> Heard {
+        Heard::Event(Event::Key(KeyEvent::new(code, modifiers)))
+    }
+
+    fn esc() -> Heard {
+        key(KeyCode::Esc, KeyModifiers::NONE)
+    }
+
+    fn alt_key(c: char) -> Heard {
+        key(KeyCode::Char(c), KeyModifiers::ALT)
+    }
+
+    /// What somebody types.
+    fn typed(text: &str) -> Vec<Heard> {
+        text.chars().map(|c| key(KeyCode::Char(c), KeyModifiers::NONE)).collect()
+    }
+
+    /// What is heard of pieces that come one after the other, and of nothing more after them.
+    fn heard(pieces: &[&str]) -> Vec<Heard> {
+        let mut parser = Parser::default();
+        let mut heard: Vec<Heard> = pieces.iter().flat_map(|piece| parser.hear(piece.as_bytes(), false)).collect();
+        heard.extend(parser.give_up());
+        assert_eq!(parser.patience(), None, "{pieces:?}");
+        heard
+    }
+
+    #[test]
+    fn an_answer_is_picked_out_of_what_is_typed() {
+        for (answer, said) in [
+            ("\x1b]11;rgb:ffff/FFFF/dddd\x1b\\", Some(Heard::Ground(Some(true)))),
+            ("\x1b]11;rgb:1e1e/1e1e/2e2e\x07", Some(Heard::Ground(Some(false)))),
+            ("\x1b]11;rgb:ff/fa/f0\x07", Some(Heard::Ground(Some(true)))),
+            ("\x1b]11;rgba:0/0/0/f\x07", Some(Heard::Ground(Some(false)))),
+            ("\x1b]11;none of this\x07", Some(Heard::Ground(None))),
+            ("\x1b]11;rgb:zz/0/0\x07", Some(Heard::Ground(None))),
+            ("\x1b[?997;1n", Some(Heard::Scheme(false))),
+            ("\x1b[?997;2n", Some(Heard::Scheme(true))),
+            ("\x1b[?997;3n", None),
+            ("\x1b[?62;22c", None),
+            ("\x1b[?1u", None),
+            ("\x1b[?2026;2$y", None),
+        ] {
+            let all: Vec<Heard> = [typed("ab"), said.into_iter().collect(), typed("cd")].concat();
+            assert_eq!(heard(&[&format!("ab{answer}cd")]), all, "{answer:?}");
+            // However it is cut, the keys are those that were typed; only a first Esc by itself may be taken for a key.
+            for at in 1..answer.len() {
+                let (first, second) = answer.split_at(at);
+                let mut pieces = heard(&[&format!("ab{first}"), &format!("{second}cd")]);
+                if at == 1 {
+                    assert_eq!(pieces.remove(2), esc());
+                }
+                let is_known =
+                    at > 1 || [&b"]11;"[..], b"[?997;"].iter().any(|rest| second.as_bytes().starts_with(rest));
+                assert!(pieces == all || !is_known, "{first:?} {second:?}: {pieces:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_somebody_typed_is_given_back() {
+        let alt = |c: char, rest: &str| [vec![alt_key(c)], typed(rest)].concat();
+        assert_eq!(heard(&["\x1b]x"]), alt(']', "x"));
+        assert_eq!(heard(&["\x1b]12;x"]), alt(']', "12;x"));
+        assert_eq!(heard(&["\x1b]"]), alt(']', ""));
+        assert_eq!(heard(&["\x1b]", "11"]), alt(']', "11"));
+        assert_eq!(heard(&["]11;rgb:"]), typed("]11;rgb:"));
+        assert_eq!(heard(&["\x1b]\x1b]"]), [alt_key(']'), alt_key(']')]);
+        assert_eq!(heard(&["\x1b]1\x1b\\"]), [alt(']', "1"), vec![alt_key('\\')]].concat());
+        assert_eq!(heard(&["\x1b["]), alt('[', ""));
+        assert_eq!(heard(&["\x1bO"]), [key(KeyCode::Char('O'), KeyModifiers::ALT | KeyModifiers::SHIFT)]);
+        assert_eq!(heard(&["\x1b"]), [esc()]);
+        assert_eq!(heard(&["\x1b\x1b"]), [esc(), esc()]);
+        assert_eq!(heard(&["\x1b", "]x"]), [vec![esc()], typed("]x")].concat());
+        let up = key(KeyCode::Up, KeyModifiers::NONE);
+        assert_eq!(heard(&["\x1b\x1b[A"]), [esc(), up.clone()]);
+        assert_eq!(heard(&["\x1b[", "A"]), [up]);
+    }
+
+    #[test]
+    fn an_answer_that_breaks_off_leaves_nothing_behind() {
+        assert_eq!(heard(&["\x1b]11;rgb:ff"]), []);
+        assert_eq!(heard(&["\x1b[?997"]), []);
+        assert_eq!(heard(&["\x1b]11;rgb:ff\x1b[A"]), [key(KeyCode::Up, KeyModifiers::NONE)]);
+        assert_eq!(heard(&["\x1b[?997\x1bx"]), [alt_key('x')]);
+        assert_eq!(heard(&["\x1b]11;rgb\r"]), [key(KeyCode::Enter, KeyModifiers::NONE)]);
+        assert!(heard(&[&format!("\x1b]11;{}", "f".repeat(200))]).len() < 200);
+        assert!(heard(&[&format!("\x1b[?{}", "1".repeat(200))]).len() < 200);
+    }
+
+    #[test]
+    fn an_esc_is_a_key_only_when_nothing_follows_at_once() {
+        let mut parser = Parser::default();
+        assert_eq!(parser.hear(b"\x1b", true), []);
+        assert_eq!(parser.hear(b"x", false), [alt_key('x')]);
+        assert_eq!(parser.hear(b"\x1b", false), [esc()]);
+    }
+
+    #[test]
+    fn a_paste_and_the_mouse_come_whole_however_they_are_cut() {
+        let text = "\x1b[200~a\x1b]11;rgb:0/0/0\x07 \x1b[?997;1n é\x1b[201~";
+        let mouse = "\x1b[<64;10;5M";
+        for at in (1..text.len()).filter(|at| text.is_char_boundary(*at)) {
+            let mut parser = Parser::default();
+            let mut said = parser.hear(&text.as_bytes()[..at], at == 1);
+            said.extend(parser.hear(&text.as_bytes()[at..], false));
+            let pasted = "a\x1b]11;rgb:0/0/0\x07 \x1b[?997;1n é";
+            assert_eq!(said, [Heard::Event(Event::Paste(pasted.into()))], "cut at {at}");
+        }
+        let [Heard::Event(Event::Mouse(event))] = &heard(&[&mouse[..5], &mouse[5..]])[..] else { panic!("no mouse") };
+        assert_eq!((event.kind, event.column, event.row), (MouseEventKind::ScrollUp, 9, 4));
+    }
+
+    proptest::proptest! {
+        /// Whatever comes, in whatever pieces: nothing stays but what more bytes may complete.
+        #[test]
+        fn no_bytes_break_it(pieces in proptest::collection::vec(proptest::collection::vec(proptest::num::u8::ANY, 0..40), 0..8)) {
+            let mut parser = Parser::default();
+            for piece in &pieces {
+                parser.hear(piece, false);
+            }
+            parser.give_up();
+            proptest::prop_assert_eq!(parser.patience(), None);
+        }
+    }
+}
