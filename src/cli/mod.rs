@@ -73,6 +73,7 @@ fn start(args: Args) -> Result<u8, UserError> {
         Some(Command::Apply(mut apply)) => {
             apply.files.splice(..0, args.files);
             apply.format = args.provider.edit_format;
+            own_state(Paths::of_user().as_ref())?;
             headless::apply(&root(&args.root)?, &apply)
         }
         Some(Command::Completions(completions)) => headless::completions(Args::command(), &completions),
@@ -146,9 +147,19 @@ fn with_settings(root: Root, flags: Overrides) -> Result<(Root, Settings), UserE
     Ok((root.ignoring(&settings.ignore), settings))
 }
 
+/// Refuses a state folder of another user: it would say what is approved, what was written and what was said.
+fn own_state(paths: Option<&Paths>) -> Result<(), UserError> {
+    let Some((folder, owner)) = paths.and_then(Paths::of_another) else { return Ok(()) };
+    let message =
+        format!("{} belongs to another user (number {owner}), so nothing in it is believed", folder.display());
+    let hint = "Set XDG_STATE_HOME to a folder of your own, or make that one yours (chown).";
+    Err(UserError::new(ErrorKind::Machine, message, hint))
+}
+
 fn load(flags: Overrides, root: Option<&Root>) -> Result<Settings, UserError> {
     let here = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
     let paths = Paths::of_user();
+    own_state(paths.as_ref())?;
     let sources = Sources {
         flags,
         env: &|name| std::env::var(name).ok(),

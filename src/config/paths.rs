@@ -1,6 +1,6 @@
 //! Where settings live: the XDG folders of the user.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use etcetera::{BaseStrategy, choose_base_strategy};
 
@@ -29,6 +29,12 @@ impl Paths {
             cache: base.cache_dir().join("rhumb"),
             state: state.join("rhumb"),
         })
+    }
+
+    /// The folder of these that holds what is believed without a question (approvals, sessions, the journal) and belongs to another
+    /// user, with that user's number. Whoever owns it decides what is in it.
+    pub fn of_another(&self) -> Option<(&Path, u32)> {
+        Some((&self.state, owner_if_another(&self.state)?))
     }
 
     /// The settings file.
@@ -65,4 +71,18 @@ impl Paths {
     pub fn key_file(&self) -> PathBuf {
         self.config.join("api-key")
     }
+}
+
+/// The number of the user that a folder belongs to, where it is there and that is not who runs this.
+#[cfg(unix)]
+pub(super) fn owner_if_another(folder: &Path) -> Option<u32> {
+    use std::os::unix::fs::MetadataExt as _;
+    let owner = folder.metadata().ok()?.uid();
+    (owner != rustix::process::geteuid().as_raw()).then_some(owner)
+}
+
+/// Folders have no such number here.
+#[cfg(not(unix))]
+pub(super) fn owner_if_another(_: &Path) -> Option<u32> {
+    None
 }

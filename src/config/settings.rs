@@ -7,6 +7,7 @@ use std::time::Duration;
 use toml::Value;
 
 use super::layers::{Layers, Sources};
+use super::paths::owner_if_another;
 use super::provider::entries;
 use super::{CodebaseSettings, ConfigError, Embeddings, Face, Keys, Providers, keyring_of_system};
 use crate::edit::EditFormat;
@@ -327,7 +328,11 @@ impl Settings {
             thinking_tokens: thinking.and_then(Value::as_integer).and_then(|tokens| tokens.try_into().ok()),
             map_tokens: layers.whole("map_tokens"),
             map_refresh: layers.text("map_refresh").and_then(|name| name.parse().ok()).unwrap_or_default(),
-            cache_folder: sources.paths.map(|paths| paths.cache.clone()),
+            // What another user has put there is not believed either; without it all is made anew.
+            cache_folder: sources
+                .paths
+                .map(|paths| paths.cache.clone())
+                .filter(|cache| owner_if_another(cache).is_none()),
             state_folder: sources.paths.map(|paths| paths.state.clone()),
             edit_format: layers.text("edit_format").and_then(|name| name.parse().ok()),
             edit_rounds: layers.whole("edit_rounds").unwrap_or(defaults.edit_rounds),

@@ -177,6 +177,7 @@ fn a_pipe_that_closes_early_ends_a_command_without_a_word() {
         let mut program = Program::new(env!("CARGO_BIN_EXE_rhumb"));
         program.args(&args).current_dir(repo.path()).env("HOME", "/nonexistent").env_remove("RHUMB_MODEL");
         program.env("XDG_STATE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/state")).stdin(Stdio::null());
+        program.env("XDG_CACHE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/cache"));
         let output = program.stdout(writer).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
         let err = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.code() == Some(0), "{line}: {:?} {err}", output.status);

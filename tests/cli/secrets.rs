@@ -156,3 +156,51 @@ fn with_no_umask_at_all_what_is_kept_is_for_its_owner_alone() {
     }
     assert!(seen > 2, "{seen} files");
 }
+
+/// A folder that belongs to somebody else: given away where that is allowed, and the system's own where it is not.
+fn foreign(folder: &Path) {
+    let is_given = fs::create_dir_all(folder).and_then(|()| std::os::unix::fs::chown(folder, Some(65_534), None));
+    if is_given.is_err() {
+        fs::remove_dir(folder).unwrap();
+        std::os::unix::fs::symlink("/usr", folder).unwrap();
+    }
+}
+
+#[test]
+fn a_state_folder_of_another_user_is_refused_and_their_cache_not_read() {
+    let (home, repo) = (tempfile::tempdir().unwrap(), harbour_repo());
+    let (state, cache) = (home.path().join("state"), home.path().join("cache"));
+    foreign(&state.join("rhumb"));
+    repo.file("reply.md", &good());
+    for args in [
+        &["apply", "--yes", "reply.md"][..],
+        &["edit", "-m", "x", "--file", "harbour.py", "--yes", "--recite", "reply.md"],
+        &["undo"],
+        &["trust"],
+        &["sessions"],
+        &["doctor"],
+        &["map"],
+    ] {
+        let mut command = rhumb(&repo.path(), args);
+        let (code, out, err) = run({
+            command.env("XDG_STATE_HOME", &state).env("XDG_CACHE_HOME", &cache);
+            command
+        });
+        assert!(
+            code == 3 && err.contains("belongs to another user") && err.contains("XDG_STATE_HOME"),
+            "{args:?} {out}{err}"
+        );
+    }
+    assert_eq!(repo.read("harbour.py"), HARBOUR);
+    // What can be made again is made again, and not kept.
+    foreign(&cache.join("rhumb"));
+    let mut command = rhumb(&repo.path(), &["map"]);
+    command.env("XDG_CACHE_HOME", &cache);
+    let (code, out, err) = run(command);
+    assert!(code == 0 && out.contains("harbour.py"), "{out}{err}");
+    assert!(!cache.join("rhumb/maps").exists());
+    // The first screen of the app cannot be had either: it would go on with somebody else's session.
+    let environment = [("XDG_STATE_HOME", state.to_str().unwrap())];
+    let pty = Pty::spawn(Path::new(env!("CARGO_BIN_EXE_rhumb")), &[], &repo.path(), &environment, 100, 30);
+    pty.wait_for("belongs to another user");
+}

@@ -130,6 +130,8 @@ fn a_closed_pipe_ends_the_printing_and_not_in_a_panic() {
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_rhumb"))
         .arg("map")
         .current_dir(repo.path())
+        .env("HOME", "/nonexistent")
+        .env("XDG_CACHE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/cache"))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

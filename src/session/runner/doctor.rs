@@ -271,14 +271,19 @@ fn folders(outfit: &Outfit) -> Vec<Check> {
         true => Check::good("settings", folder.display().to_string()),
         false => Check::good("settings", format!("{} (not there; nothing needs it)", folder.display())),
     });
-    let kept = [("state", state_folder), ("cache", cache_folder)];
-    let kept = kept.into_iter().filter_map(|(name, folder)| Some(writable(name, folder.as_deref()?)));
-    let checks: Vec<Check> = config.into_iter().chain(kept).collect();
-    if checks.is_empty() {
-        let text = "there is no home folder, so nothing is kept";
-        return vec![Check::new("folders", Health::Bad, text, "Set HOME.")];
-    }
-    checks
+    // Without a journal no write can be undone; a cache is made anew.
+    let kept = [
+        ("state", "XDG_STATE_HOME", state_folder, Health::Bad),
+        ("cache", "XDG_CACHE_HOME", cache_folder, Health::Lacking),
+    ];
+    let kept = kept.into_iter().map(|(name, variable, folder, without)| match folder {
+        Some(folder) => writable(name, folder),
+        None => {
+            let hint = format!("Set {variable} to a folder of your own; without any, set HOME.");
+            Check::new(name, without, "there is no folder of yours, so nothing is kept", hint)
+        }
+    });
+    config.into_iter().chain(kept).collect()
 }
 
 /// Whether something can be kept in a folder, or where it would be made. Nothing is left behind there.
