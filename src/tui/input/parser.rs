@@ -20,6 +20,9 @@ const PRIVATE: &[u8] = b"\x1b[?";
 /// (<https://contour-terminal.org/vt-extensions/color-palette-update-notifications/>).
 const SCHEMES: [(&[u8], bool); 2] = [(b"\x1b[?997;1n", false), (b"\x1b[?997;2n", true)];
 
+/// What a paste begins with.
+const PASTE: &[u8] = b"\x1b[200~";
+
 /// What follows where a first Esc was cut off.
 const RESTS: [&[u8]; 2] = [b"]11;", b"[?997;"];
 
@@ -106,9 +109,13 @@ fn step(held: &[u8], more: bool) -> Step {
         _ if GROUND.starts_with(held) => Step::More,
         [ESC, first @ b']', ..] => Step::Said(alt(*first), 2),
         _ if held.starts_with(PRIVATE) => report(held),
+        [ESC, first @ (b'[' | b'O'), ESC] => Step::Said(alt(*first), 2),
+        // Something else begins before it has ended. A paste may hold anything.
+        [ESC, b'[', .., ESC] if !held.starts_with(PASTE) => Step::Said(None, held.len() - 1),
         _ => match terminput::Event::parse_from(held) {
             Ok(None) => Step::More,
             Ok(Some(_)) => Step::Said(event(held), held.len()),
+            Err(_) if matches!(held, [ESC, b'[' | b'O', _]) => Step::Said(alt(held[1]), 2),
             Err(_) => Step::Said(None, held.len()),
         },
     }
@@ -259,7 +266,10 @@ mod tests {
         assert_eq!(heard(&["\x1b"]), [esc()]);
         assert_eq!(heard(&["\x1b\x1b"]), [esc(), esc()]);
         assert_eq!(heard(&["\x1b", "]x"]), [vec![esc()], typed("]x")].concat());
+        assert_eq!(heard(&["\x1b[x"]), alt('[', "x"));
+        assert_eq!(heard(&["\x1b[\x1b]z"]), [vec![alt_key('[')], alt(']', "z")].concat());
         let up = key(KeyCode::Up, KeyModifiers::NONE);
+        assert_eq!(heard(&["\x1b[1;5\x1b[A"]), [up.clone()]);
         assert_eq!(heard(&["\x1b\x1b[A"]), [esc(), up.clone()]);
         assert_eq!(heard(&["\x1b[", "A"]), [up]);
     }
