@@ -1,8 +1,7 @@
 //! The terminal while the app has it: raw mode, the alternate screen, bracketed paste, the mouse, the keyboard protocol of kitty
 //! and the title of the window; and giving all of it back on every way out: quitting, a panic, a signal, a suspend.
 //!
-//! Nothing is asked of the terminal: a question may be answered late or never, and the answer could be taken for keys. What a
-//! terminal does not know it ignores.
+//! Nothing is asked of the terminal here: a question may be answered late or never. What a terminal does not know it ignores.
 
 use std::io::{self, IsTerminal as _, Stdout, Write as _};
 use std::mem::ManuallyDrop;
