@@ -1,6 +1,6 @@
 //! What a reviewer should know about each hunk of a proposal beside how it was located. A flag refuses nothing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::addresses;
@@ -8,7 +8,7 @@ use super::canon;
 use super::later::runs_later;
 use super::omission::{self, Lines};
 use super::outcome::{Flag, Status};
-use super::proposal::{FileChange, FileProposal, Files, Proposal};
+use super::proposal::{FileProposal, Files, Proposal};
 use crate::diff::{self, Hunk};
 use crate::syntax::{self, SyntaxErrors};
 use crate::text::lines;
@@ -27,7 +27,9 @@ pub struct HunkFlags {
 /// Looks at every hunk of a proposal and notes what a reviewer should know: on the hunk, and on the edits behind it. Each
 /// file is parsed at most twice.
 pub fn flag(proposal: &mut Proposal, files: &dyn Files) {
-    proposal.flags = proposal.files.iter().flat_map(|file| flags_of(file, files)).collect();
+    let named = proposal.files.iter().flat_map(FileProposal::names);
+    proposal.links = named.filter_map(|name| Some((name.to_owned(), files.stored_at(name)?))).collect();
+    proposal.flags = proposal.files.iter().flat_map(|file| flags_of(file, &proposal.links, files)).collect();
     for file in &proposal.files {
         let flagged = proposal.flags.iter().filter(|flagged| flagged.path == file.path);
         let is_one = file.is_one_hunk();
@@ -46,7 +48,7 @@ pub fn flag(proposal: &mut Proposal, files: &dyn Files) {
 }
 
 /// The hunks of a file that something is to be said of.
-fn flags_of(file: &FileProposal, files: &dyn Files) -> Vec<HunkFlags> {
+fn flags_of(file: &FileProposal, links: &BTreeMap<String, String>, files: &dyn Files) -> Vec<HunkFlags> {
     let base = file.base.as_deref().unwrap_or_default();
     let proposed = file.proposed.as_deref().unwrap_or_default();
     let mut of_file = Vec::new();
@@ -54,12 +56,13 @@ fn flags_of(file: &FileProposal, files: &dyn Files) -> Vec<HunkFlags> {
     if file.base.is_some() && syntax::is_generated(&file.path, base) {
         of_file.push(Flag::Generated);
     }
-    if files.is_ignored(&file.path) {
+    // What a link leads to is what is written, whatever the link is called.
+    let written = file.names().flat_map(|name| [Some(name), links.get(name).map(String::as_str)]).flatten();
+    if [Some(&file.path), links.get(&file.path)].into_iter().flatten().any(|path| files.is_ignored(path)) {
         of_file.push(Flag::Ignored);
     }
     of_file.extend(files.cautions(&file.path));
-    let from = if let FileChange::Rename { from } = &file.change { from } else { &file.path };
-    if runs_later(&file.path) || runs_later(from) {
+    if written.into_iter().any(runs_later) {
         of_file.push(Flag::RunsLater);
     }
     let hunks = diff::hunks(base, proposed);
@@ -78,7 +81,10 @@ fn flags_of(file: &FileProposal, files: &dyn Files) -> Vec<HunkFlags> {
         flags.sort_unstable();
         flags
     };
-    let flagged = hunks.into_iter().enumerate().map(|(at, hunk)| HunkFlags {
+    // A file that moves as it is, and one that is empty, are to be decided on without a line that changes.
+    let whole = Hunk { base: 0..lines::split(base).len(), proposed: 0..lines::split(proposed).len() };
+    let whole = (hunks.is_empty() && file.is_one_hunk()).then_some(whole);
+    let flagged = hunks.into_iter().chain(whole).enumerate().map(|(at, hunk)| HunkFlags {
         path: file.path.clone(),
         hunk,
         flags: flags_at(at),

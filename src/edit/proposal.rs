@@ -35,6 +35,10 @@ pub trait Files {
     fn cautions(&self, _path: &str) -> Vec<Flag> {
         Vec::new()
     }
+    /// Where the bytes of a path are, under the root, if a link leads there by another name.
+    fn stored_at(&self, _path: &str) -> Option<String> {
+        None
+    }
     /// The absolute path of the root, if names below it should be understood.
     fn root(&self) -> Option<String>;
 }
@@ -78,12 +82,20 @@ pub struct Proposal {
     pub outcomes: Vec<Outcome>,
     /// The hunks that a reviewer should know more of, as [`flag`](super::flag) finds them.
     pub flags: Vec<HunkFlags>,
+    /// Where the bytes are of each file that a link leads to, by the name that the edits have for it.
+    pub links: BTreeMap<String, String>,
 }
 
 impl FileProposal {
     /// Whether the file has that name, or had it before it moved.
     pub fn has_name(&self, path: &str) -> bool {
         self.path == path || matches!(&self.change, FileChange::Rename { from } if from == path)
+    }
+
+    /// The name of the file, and the one that it had if it moved.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let from = if let FileChange::Rename { from } = &self.change { Some(from.as_str()) } else { None };
+        [Some(self.path.as_str()), from].into_iter().flatten()
     }
 
     /// Whether it is one hunk to the reviewer: new, gone or moved.
@@ -134,7 +146,7 @@ fn propose_in_rounds(replies: &[ParsedReply], files: &dyn Files, flexibility: Fl
         }
         outcomes.extend(newer);
     }
-    Proposal { outcomes, files: draft.finish(), flags: Vec::new() }
+    Proposal { outcomes, files: draft.finish(), ..Proposal::default() }
 }
 
 /// Applies the edits of one reply to the draft; what became of each.

@@ -161,7 +161,7 @@ fn tell(args: &ApplyArgs, proposal: &Proposal, accepted: usize) -> Result<(), Us
         return print_json(&as_json(proposal));
     }
     for (index, outcome) in proposal.outcomes.iter().enumerate() {
-        complain(&outcome_line(index + 1, outcome));
+        complain(&outcome_line(index + 1, outcome, proposal));
     }
     if args.dry_run {
         return print(&as_diff(proposal));

@@ -375,9 +375,9 @@ impl Desk<'_> {
             return Err(UserError::new(ErrorKind::Incomplete, text, hint));
         }
         for (index, outcome) in proposal.outcomes.iter().enumerate() {
-            out.event("hunk", outcome_json(outcome))?;
+            out.event("hunk", outcome_json(outcome, &proposal))?;
             if !args.json {
-                complain(&outcome_line(index + 1, outcome));
+                complain(&outcome_line(index + 1, outcome, &proposal));
             }
         }
         if proposal.outcomes.is_empty() {

@@ -23,6 +23,7 @@ mod edit;
 mod index;
 mod man;
 mod map;
+mod marks;
 mod models;
 mod models_refresh;
 mod named;

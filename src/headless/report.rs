@@ -4,15 +4,16 @@ use std::io::{BufRead as _, Write as _};
 
 use serde_json::{Value, json};
 
+use super::marks;
 use crate::diff;
 use crate::edit::{Outcome, Proposal, Status};
-use crate::review::{Decision, Review};
+use crate::review::{Decision, Review, ReviewHunk, led};
 use crate::text::sanitize;
 
 /// The proposal as `rhumb apply --json` prints it.
 pub fn as_json(proposal: &Proposal) -> Value {
     json!({
-        "hunks": proposal.outcomes.iter().map(outcome_json).collect::<Vec<_>>(),
+        "hunks": proposal.outcomes.iter().map(|outcome| outcome_json(outcome, proposal)).collect::<Vec<_>>(),
         "files": proposal.files.iter().map(|file| file_json(proposal, &file.path)).collect::<Vec<_>>(),
     })
 }
@@ -23,10 +24,10 @@ fn file_json(proposal: &Proposal, path: &str) -> Value {
 }
 
 /// One edit of a reply.
-pub fn outcome_json(outcome: &Outcome) -> Value {
+pub fn outcome_json(outcome: &Outcome, proposal: &Proposal) -> Value {
     let applied = outcome.status == Status::Applied;
     let candidates = outcome.candidates.iter();
-    json!({
+    let mut told = json!({
         "path": outcome.path,
         "format": outcome.format.to_string(),
         "status": if applied { "applied" } else { "refused" },
@@ -39,7 +40,11 @@ pub fn outcome_json(outcome: &Outcome) -> Value {
             .collect::<Vec<_>>(),
         "nearest": outcome.nearest.iter().map(|near| json!({"line": near.line, "text": near.text})).collect::<Vec<_>>(),
         "flags": outcome.flags.iter().map(ToString::to_string).collect::<Vec<_>>(),
-    })
+    });
+    if let Some(stored) = proposal.links.get(&outcome.path) {
+        told["stored_at"] = json!(stored);
+    }
+    told
 }
 
 /// The proposal as a unified diff.
@@ -52,8 +57,10 @@ pub fn as_diff(proposal: &Proposal) -> String {
 }
 
 /// One line for an edit, for people.
-pub fn outcome_line(number: usize, outcome: &Outcome) -> String {
-    let path = sanitize::visible_line(&outcome.path);
+pub fn outcome_line(number: usize, outcome: &Outcome, proposal: &Proposal) -> String {
+    let stored = proposal.links.get(&outcome.path).map(String::as_str);
+    let path = led(&outcome.path, stored);
+    let path = sanitize::visible_line(&path);
     match outcome.status {
         Status::Applied => {
             let how = outcome.strategy.map(|strategy| strategy.to_string()).unwrap_or_default();
@@ -74,8 +81,10 @@ pub fn ask_each(review: &mut Review) {
             continue;
         };
         let shown = hunk_text(file, id.hunk);
-        let path = sanitize::visible_line(&file.path);
-        let question = format!("{shown}hunk {} of {total} in {path}: accept? [y/n] ", index + 1);
+        let title = file.title();
+        let path = sanitize::visible_line(&title);
+        let marks = file.hunks.get(id.hunk).map_or_else(String::new, marks_line);
+        let question = format!("{shown}{marks}hunk {} of {total} in {path}: accept? [y/n] ", index + 1);
         let mut err = std::io::stderr();
         let _ = err.write_all(question.as_bytes()).and_then(|()| err.flush());
         let mut answer = String::new();
@@ -87,6 +96,12 @@ pub fn ask_each(review: &mut Review) {
 /// Whether an answer on the terminal is a yes.
 pub(super) fn is_yes(answer: &str) -> bool {
     ["y", "yes"].iter().any(|yes| answer.trim().eq_ignore_ascii_case(yes))
+}
+
+/// What the reviewer should know of a hunk, as a line; nothing where there is nothing to know.
+fn marks_line(hunk: &ReviewHunk) -> String {
+    let told: Vec<String> = hunk.marks.iter().map(|mark| marks::in_words(mark)).collect();
+    if told.is_empty() { String::new() } else { format!("note: {}\n", sanitize::visible_line(&told.join("; "))) }
 }
 
 fn hunk_text(file: &crate::review::FileReview, index: usize) -> String {

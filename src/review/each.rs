@@ -1,6 +1,7 @@
 //! Decisions on several hunks, not the same on all of them, as one step.
 
 use super::decision::Decision;
+use super::file::FileReview;
 use super::hunk::ReviewHunk;
 use super::state::{HunkId, Review};
 use super::step::{Before, Step};
@@ -32,10 +33,10 @@ impl Review {
     }
 
     /// The files whose hunks want a yes of their own and wait for it.
-    pub fn waiting_for_own_yes(&self) -> Vec<&str> {
+    pub fn waiting_for_own_yes(&self) -> Vec<String> {
         let waits = |hunk: &ReviewHunk| hunk.wants_own_yes() && hunk.decision() == Decision::Pending;
         let files = self.files.iter().filter(|file| file.hunks.iter().any(waits));
-        files.map(|file| file.path.as_str()).collect()
+        files.map(FileReview::title).collect()
     }
 }
 
@@ -57,7 +58,7 @@ mod tests {
             hunk.marks = vec![Flag::RunsLater.to_string()];
         }
         assert_eq!(review.accept_all(), 2);
-        assert_eq!((review.counts().accepted, review.waiting_for_own_yes()), (2, vec!["Makefile"]));
+        assert_eq!((review.counts().accepted, review.waiting_for_own_yes()), (2, vec!["Makefile".to_owned()]));
         let first = HunkId { file: 0, hunk: 0 };
         review.decide(first, Decision::Accepted);
         assert_eq!(review.accept_all(), 0, "the other still waits");

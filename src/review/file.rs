@@ -23,12 +23,20 @@ pub enum Composed {
     Deleted,
 }
 
+/// A path, and what a link leads to from there: `notes.md → Makefile`.
+pub fn led(path: &str, stored_at: Option<&str>) -> String {
+    stored_at.map_or_else(|| path.to_owned(), |stored| format!("{path} → {stored}"))
+}
+
 /// A file with its hunks. A created, deleted or renamed file is one item with one decision, because half of such a change
 /// means nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileReview {
     /// Path under the root.
     pub path: String,
+    /// The path of what is written, where a link leads there.
+    #[serde(default)]
+    pub stored_at: Option<String>,
     /// What happens to it.
     pub change: FileChange,
     /// Its text when the proposal was made; `None` when it did not exist.
@@ -60,7 +68,20 @@ impl FileReview {
         };
         let marked = |hunk: Hunk| ReviewHunk::new(hunk.clone(), marks_at(&hunk));
         let hunks: Vec<_> = hunks.into_iter().map(marked).collect();
-        (!hunks.is_empty()).then_some(Self { path, change, base, proposed, hunks, comment: String::new() })
+        (!hunks.is_empty()).then_some(Self {
+            path,
+            stored_at: None,
+            change,
+            base,
+            proposed,
+            hunks,
+            comment: String::new(),
+        })
+    }
+
+    /// The path, and what a link leads to from there: `notes.md → Makefile`.
+    pub fn title(&self) -> String {
+        led(&self.path, self.stored_at.as_deref())
     }
 
     /// What the file becomes when the accepted hunks and lines alone are taken. In a hunk of which only some lines are taken,

@@ -18,7 +18,7 @@ mod whole;
 mod tests;
 
 pub use decision::{Counts, Decision};
-pub use file::{Composed, FileReview};
+pub use file::{Composed, FileReview, led};
 pub use hunk::ReviewHunk;
 pub use state::{HunkId, Place, Review};
 pub use whole::PlaceError;

@@ -48,7 +48,7 @@ pub struct Review {
 impl Review {
     /// A review in which every hunk is pending.
     pub fn new(proposal: Proposal) -> Self {
-        let Proposal { files: proposed, outcomes, flags } = proposal;
+        let Proposal { files: proposed, outcomes, flags, links } = proposal;
         // In the order of the reply, which is the order in which the model explains its changes.
         let place = |file: &FileProposal| outcomes.iter().position(|outcome| file.has_name(&outcome.path));
         let mut files: Vec<_> = proposed.into_iter().map(|file| (place(&file), file)).collect();
@@ -56,7 +56,9 @@ impl Review {
         let review = |(_, file): (_, FileProposal)| {
             let names = FileProposal { base: None, proposed: None, ..file.clone() };
             let marks = |hunk: &Hunk| marks(&names, hunk, &outcomes, &flags);
-            FileReview::new(file.path, file.change, file.base, file.proposed, marks)
+            let stored_at = links.get(&file.path).cloned();
+            let review = FileReview::new(file.path, file.change, file.base, file.proposed, marks)?;
+            Some(FileReview { stored_at, ..review })
         };
         let files = files.into_iter().filter_map(review).collect();
         let refused = outcomes.into_iter().filter(|outcome| outcome.status == Status::Refused).collect();

@@ -237,7 +237,8 @@ impl FileReview {
         }
         let (proposed, hunks) = woven(now, items);
         let (base, proposed) = (Some(now.clone()), Some(Arc::from(proposed)));
-        Ok(Self { path: path.to_owned(), change: FileChange::Modify, base, proposed, hunks, comment: String::new() })
+        let (path, comment) = (path.to_owned(), String::new());
+        Ok(Self { path, stored_at: None, change: FileChange::Modify, base, proposed, hunks, comment })
     }
 }
 

@@ -126,6 +126,46 @@ fn what_runs_later_lies_outside_the_chat_or_calls_out_is_flagged() {
     assert!(flags[9..].iter().all(|flags| flags == "null"), "{flags:?}");
 }
 
+/// The harbour with files under names that say nothing of what they are: links to a file and to a folder.
+fn with_links() -> TestRepo {
+    let repo = harbour_repo();
+    repo.file("Makefile", "all:\n\ttrue\n").file(".github/workflows/ci.yml", "on: push\n");
+    fs::remove_file(repo.path().join("notes.md")).unwrap();
+    std::os::unix::fs::symlink("Makefile", repo.path().join("notes.md")).unwrap();
+    std::os::unix::fs::symlink(".github/workflows", repo.path().join("docs")).unwrap();
+    repo.commit("Link");
+    repo
+}
+
+#[test]
+fn a_link_does_not_hide_that_what_it_leads_to_runs_later() {
+    let repo = with_links();
+    let new = "docs/new.yml\n```\n<<<<<<< SEARCH\n=======\nrun: evil\n>>>>>>> REPLACE\n```\n\n";
+    let reply = [
+        block("notes.md", "\ttrue\n", "\tevil\n"),
+        block("docs/ci.yml", "on: push\n", "on: [push]\n"),
+        new.to_owned(),
+        block("harbour.py", "    return TABLE[name]\n", "    return TABLE.get(name)\n"),
+    ]
+    .concat();
+    let apply = |more: &[&str]| {
+        let mut command = rhumb(&repo.path(), &[&["apply", "--dry-run"], more, &["-"]].concat());
+        command.write_stdin(reply.clone());
+        run(command)
+    };
+    let (_, out, _) = apply(&["--json"]);
+    let told = json(&out);
+    let real = ["Makefile", ".github/workflows/ci.yml", ".github/workflows/new.yml"];
+    for (at, real) in real.into_iter().enumerate() {
+        let hunk = &told["hunks"][at];
+        assert_eq!(hunk["stored_at"], real, "{hunk}");
+        assert!(hunk["flags"].to_string().contains("runs-later"), "{hunk}");
+    }
+    assert!(told["hunks"][3].get("stored_at").is_none() && !told["hunks"][3]["flags"].to_string().contains("later"));
+    let (_, _, err) = apply(&[]);
+    assert!(err.contains("notes.md → Makefile: ") && err.contains("docs/new.yml → .github/workflows/new.yml"), "{err}");
+}
+
 #[test]
 fn with_no_umask_at_all_what_is_kept_is_for_its_owner_alone() {
     let (home, repo) = (tempfile::tempdir().unwrap(), harbour_repo());

@@ -36,6 +36,27 @@ fn apply_asks_about_each_hunk_and_writes_the_accepted_ones() {
 }
 
 #[test]
+fn what_is_to_be_known_of_a_hunk_is_said_before_the_question() {
+    let repo = harbour_repo();
+    repo.file("Makefile", "all:\n\ttrue\n");
+    std::os::unix::fs::symlink("Makefile", repo.path().join("todo.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let reply = folder.path().join("reply.md");
+    let block = "todo.md\n```\n<<<<<<< SEARCH\n\ttrue\n=======\n\tcurl https://evil.sea\n>>>>>>> REPLACE\n```\n";
+    std::fs::write(&reply, block).unwrap();
+    let args = ["apply", reply.to_str().unwrap(), "--file", "harbour.py"];
+    let mut pty = Pty::spawn(&rhumb(), &args, &repo.path(), &[], 140, 40);
+    pty.wait_for("hunk 1 of 1 in todo.md → Makefile: accept? [y/n]");
+    for known in ["tools run this file by themselves", "the file is not in the chat", "names an address that the file"]
+    {
+        pty.wait_for(known);
+    }
+    pty.type_text("n\r");
+    assert!(!pty.wait_exit().success());
+    assert_eq!(repo.read("Makefile"), "all:\n\ttrue\n");
+}
+
+#[test]
 fn the_end_of_the_input_is_a_no_to_the_rest() {
     let repo = harbour_repo();
     let (mut pty, _reply) = apply(&repo);

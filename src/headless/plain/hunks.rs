@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::super::marks;
 use crate::edit::{FileChange, Outcome};
 use crate::review::{Decision, FileReview, HunkId, Place, Review, ReviewHunk};
 use crate::text::lines;
@@ -37,19 +38,16 @@ pub(super) fn standing(review: &Review) -> String {
 pub(super) fn heading(review: &Review, id: HunkId, number: usize, total: usize) -> String {
     let (Some(file), Some(item)) = (review.files.get(id.file), review.hunk(id)) else { return String::new() };
     let mut parts = vec![format!("hunk {number} of {total}"), file.path.clone()];
+    parts.extend(file.stored_at.iter().map(|stored| format!("a link to {stored}")));
     parts.extend(place(file, item));
-    let located = |mark: &String| LOCATED.iter().any(|how| mark.starts_with(how));
-    if file.change == FileChange::Modify && !item.marks.iter().any(located) {
+    if file.change == FileChange::Modify && !item.marks.iter().any(|mark| marks::tells_how_located(mark)) {
         parts.push("located exactly".to_owned());
     }
-    parts.extend(item.marks.iter().map(|mark| mark_in_words(mark)));
+    parts.extend(item.marks.iter().map(|mark| marks::in_words(mark)));
     parts.extend(item.original().map(|_| "changed by you".to_owned()));
     parts.push(decision_in_words(item));
     parts.join(", ")
 }
-
-/// How marks begin that tell how a hunk was located.
-const LOCATED: [&str; 5] = ["whitespace ", "indentation ", "elision ", "fuzzy ", "whole "];
 
 fn place(file: &FileReview, item: &ReviewHunk) -> Vec<String> {
     let (base, proposed) = (&item.hunk.base, &item.hunk.proposed);
@@ -78,36 +76,6 @@ fn span(lines: &Range<usize>) -> String {
     match lines.len() {
         1 => format!("line {}", lines.end),
         _ => format!("lines {} to {}", lines.start + 1, lines.end),
-    }
-}
-
-/// A mark in words.
-fn mark_in_words(mark: &str) -> String {
-    let words = match mark {
-        "elision" => "leaves out code that it means to keep",
-        "outside-chat" => "the file is not in the chat",
-        "already-applied" => "the file says this already",
-        "incomplete" => "the answer stopped within it",
-        "ambiguous" => "it fits several places",
-        "outside-root" => "outside of the repository",
-        "repeated" => "sent twice",
-        "syntax-error" => "breaks the syntax of the file",
-        "path-guessed" => "the name of the file was guessed",
-        "generated" => "the file is made by a tool",
-        "ignored" => "git ignores the file",
-        "open-in-editor" => "an editor holds the file",
-        "read-only" => "the file cannot be written",
-        "runs-later" => "tools run this file by themselves",
-        "new-address" => "names an address that the file did not name",
-        "by-hand" | "by hand" => "placed by hand",
-        _ => "",
-    };
-    if !words.is_empty() {
-        return words.to_owned();
-    }
-    match LOCATED.iter().find(|how| mark.starts_with(**how)) {
-        Some(_) => format!("located by {}", mark.replace(" %", " percent")),
-        None => mark.replace('-', " "),
     }
 }
 
@@ -269,8 +237,8 @@ pub(super) mod tests {
     #[test]
     fn marks_and_blanks_are_words() {
         assert_eq!([spoken("\r\n"), spoken("   \n"), spoken(" x\n")], ["(empty line)", "(3 blanks)", " x"]);
-        assert_eq!(mark_in_words("fuzzy 93 %"), "located by fuzzy 93 percent");
-        assert_eq!(mark_in_words("syntax-error"), "breaks the syntax of the file");
-        assert_eq!(mark_in_words("some-new-mark"), "some new mark");
+        assert_eq!(marks::in_words("fuzzy 93 %"), "located by fuzzy 93 percent");
+        assert_eq!(marks::in_words("syntax-error"), "breaks the syntax of the file");
+        assert_eq!(marks::in_words("some-new-mark"), "some new mark");
     }
 }

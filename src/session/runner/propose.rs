@@ -72,6 +72,10 @@ impl Files for OnDisk<'_> {
         held.into_iter().chain((!workspace::may_write(self.root, path)).then_some(Flag::ReadOnly)).collect()
     }
 
+    fn stored_at(&self, path: &str) -> Option<String> {
+        Some(workspace::stored_at(self.root, path)).filter(|stored| stored != path)
+    }
+
     fn root(&self) -> Option<String> {
         Some(self.root.path().display().to_string())
     }
@@ -101,6 +105,7 @@ fn proposed(files: &OnDisk<'_>, replies: &[String], format: FormatChoice) -> Pro
 mod tests {
     use super::*;
     use crate::edit::Status;
+    use crate::review::Review;
     use std::fs;
     use std::os::unix::fs::symlink;
 
@@ -148,5 +153,34 @@ mod tests {
         let proposal = proposal_for(&root, "links/a.py");
         assert!(proposal.files.is_empty(), "{proposal:?}");
         assert!(proposal.outcomes[0].reason.contains("link out of the root"), "{}", proposal.outcomes[0].reason);
+    }
+
+    #[test]
+    fn accepting_all_leaves_what_links_lead_to_if_tools_run_it_and_what_moves_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Root::at(dir.path()).unwrap();
+        fs::create_dir_all(dir.path().join(".github/workflows")).unwrap();
+        for path in ["Makefile", ".github/workflows/ci.yml", "a.py", "plain.txt"] {
+            fs::write(dir.path().join(path), "one\ntwo\n").unwrap();
+        }
+        symlink("Makefile", dir.path().join("notes.md")).unwrap();
+        symlink(".github/workflows", dir.path().join("docs")).unwrap();
+        let new = "docs/new.yml\n```\n<<<<<<< SEARCH\n=======\nnew\n>>>>>>> REPLACE\n```\n\n";
+        let moved = "```diff\ndiff --git a/plain.txt b/justfile\nsimilarity index 100%\nrename from plain.txt\nrename to justfile\n```\n";
+        let names = ["a.py", "notes.md", "docs/ci.yml"];
+        let blocks: String = names.iter().map(|name| format!("{name}\n{BLOCK}\n")).collect();
+        let review = |reply: String| {
+            let proposal = propose_alone(&root, None, &reply, FormatChoice::Auto);
+            let mut review = Review::new(proposal);
+            review.accept_all();
+            review
+        };
+        let linked = review(blocks + new);
+        assert_eq!(linked.counts().accepted, 1, "{linked:?}");
+        let waiting = ["notes.md → Makefile", "docs/ci.yml → .github/workflows/ci.yml"];
+        assert_eq!(linked.waiting_for_own_yes()[..2], waiting);
+        assert_eq!(linked.waiting_for_own_yes()[2], "docs/new.yml → .github/workflows/new.yml");
+        let moved = review(moved.to_owned());
+        assert_eq!(moved.waiting_for_own_yes(), ["justfile"], "{moved:?}");
     }
 }

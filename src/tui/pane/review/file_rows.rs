@@ -458,6 +458,7 @@ mod tests {
         fn a_line_is_found_where_a_scan_finds_it(base in "[a\r\né]{0,40}", proposed in "[a\r\né]{0,40}") {
             let file = FileReview {
                 path: "a".into(),
+                stored_at: None,
                 change: FileChange::Modify,
                 base: Some(Arc::from(base.as_str())),
                 proposed: Some(Arc::from(proposed.as_str())),

@@ -157,13 +157,13 @@ fn draw_place(app: &App, frame: &mut Frame<'_>, area: Rect) {
         Some((index, outcome)) => {
             let what = if outcome.is_conflict() { "conflict" } else { "edit without a place" };
             parts.push(format!("{what} {}/{}", index + 1, review.refused.len()));
-            Some(outcome.path.as_str())
+            Some(outcome.path.clone())
         }
         None => review.files.get(pane.cursor.file).map(|file| {
             let number = review.ids().take_while(|id| *id <= pane.cursor).count();
             parts.push(format!("file {}/{}", pane.cursor.file + 1, review.files.len()));
             parts.push(format!("hunk {number}/{}", counts.total()));
-            file.path.as_str()
+            file.title()
         }),
     };
     if let Some(path) = path {
@@ -180,7 +180,7 @@ fn draw_place(app: &App, frame: &mut Frame<'_>, area: Rect) {
         let used = width::columns(&parts.join(" · "));
         let left = room.saturating_sub(used + 3);
         if left >= 8 && !path.is_empty() {
-            parts.insert(0, width::clip_start(&sanitize::visible_line(path), left).into_owned());
+            parts.insert(0, width::clip_start(&sanitize::visible_line(&path), left).into_owned());
         }
         while parts.len() > 1 && width::columns(&parts.join(" · ")) > room {
             parts.remove(0);

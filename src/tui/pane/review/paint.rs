@@ -160,7 +160,7 @@ impl<'a> Painter<'a> {
         };
         let decided = format!("  {} of {} decided", counts.total() - counts.pending, counts.total());
         let room = self.room().saturating_sub(width::columns(&what) + width::columns(&decided) + 2).max(8);
-        let path = width::clip_start(&sanitize::visible_line(&file.path), room).into_owned();
+        let path = width::clip_start(&sanitize::visible_line(&file.title()), room).into_owned();
         let found = !find::matches(&path, &self.app.review.search.wanted).is_empty();
         let title = self.style(Role::Title).patch(if found { self.style(Role::Search) } else { Style::default() });
         let spans = vec![

@@ -77,6 +77,15 @@ fn hunk(file: usize, hunk: usize) -> HunkId {
 }
 
 #[test]
+fn the_heading_says_where_a_link_leads_however_narrow_it_is() {
+    for width in [40, 100] {
+        let linked = FileReview { stored_at: Some("Makefile".into()), ..tenths("notes.md", 12) };
+        let desk = Desk::new(vec![linked], width, 20);
+        assert!(desk.shown().contains("→ Makefile  0 of"), "{}", desk.shown());
+    }
+}
+
+#[test]
 fn what_fits_is_shown_from_its_beginning() {
     let mut desk = Desk::new(vec![tenths("a.txt", 1)], 80, 24);
     desk.app.review.offset = 50;

@@ -185,7 +185,9 @@ fn file_spans(app: &App, file: &FileReview, inside: bool, columns: usize) -> Vec
         left -= width::columns(&text);
         Span::styled(text, theme.style(Role::Badge))
     };
-    let (what, noted) = (rest(what), rest(&sanitize::visible_line(&noted)));
+    let leads = file.stored_at.as_ref().map_or_else(String::new, |stored| format!(" → {stored}"));
+    let what = rest(&format!("{}{what}", sanitize::visible_line(&leads)));
+    let noted = rest(&sanitize::visible_line(&noted));
     vec![
         Span::raw(indent),
         Span::styled(format!("{mark} "), theme.style(role)),
