@@ -49,22 +49,47 @@ pub fn visible_from(text: &str, column: usize) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-fn replace(text: &str, shown: impl Fn(char) -> bool) -> Cow<'_, str> {
-    let mut marks = 0;
-    let mut shown = |c: char| {
+fn replace(text: &str, is_shown: impl Fn(char) -> bool) -> Cow<'_, str> {
+    let (mut marks, mut before) = (0, ' ');
+    let mut shown = |at: usize, c: char| {
         marks = if c.is_ascii() || c.width() != Some(0) { 0 } else { marks + 1 };
-        marks > MOST_MARKS || shown(c)
+        let after = || text.get(at + c.len_utf8()..).and_then(|rest| rest.chars().next());
+        let is_lost = is_style(c) && !takes_style(before, after);
+        before = c;
+        marks > MOST_MARKS || is_lost || is_shown(c)
     };
-    let Some(first) = text.find(&mut shown) else {
-        return Cow::Borrowed(text);
-    };
-    let (clean, rest) = text.split_at(first);
-    let mut out = String::with_capacity(text.len() + 16);
-    out.push_str(clean);
-    for c in rest.chars() {
-        if shown(c) { push_glyph(&mut out, c) } else { out.push(c) }
+    let mut out = String::new();
+    let mut kept = 0;
+    for (at, c) in text.char_indices() {
+        if shown(at, c) {
+            out.push_str(text.get(kept..at).unwrap_or_default());
+            push_glyph(&mut out, c);
+            kept = at + c.len_utf8();
+        }
     }
+    if kept == 0 {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(text.get(kept..).unwrap_or_default());
     Cow::Owned(out)
+}
+
+/// Whether it chooses between the style of text and of emoji for the character before it.
+fn is_style(c: char) -> bool {
+    matches!(c, '\u{FE0E}' | '\u{FE0F}')
+}
+
+/// Whether a style can be chosen for a character: anywhere else the choice is drawn as nothing, and hides in a name. Digits take
+/// one in a keycap alone (`emoji-variation-sequences.txt` of Unicode 16, whose blocks are taken whole).
+fn takes_style(c: char, after: impl Fn() -> Option<char>) -> bool {
+    match c {
+        '0'..='9' | '#' | '*' => after() == Some('\u{20E3}'),
+        _ => matches!(c,
+            '\u{A9}' | '\u{AE}' | '\u{203C}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{24C2}'
+            | '\u{2190}'..='\u{21FF}' | '\u{2300}'..='\u{23FF}' | '\u{25A0}'..='\u{27BF}'
+            | '\u{2900}'..='\u{297F}' | '\u{2B00}'..='\u{2BFF}' // arrows, technical, shapes, symbols, dingbats
+            | '\u{3030}' | '\u{303D}' | '\u{3297}' | '\u{3299}' | '\u{1F000}'..='\u{1FAFF}'),
+    }
 }
 
 fn push_glyph(out: &mut String, c: char) {
@@ -81,8 +106,9 @@ fn push_glyph(out: &mut String, c: char) {
 }
 
 /// Whether `c` must not reach the terminal as it is: a control, a bidirectional control, a character of no width, or one
-/// of the planes that carry hidden text. Combining marks and the emoji variation selectors are ordinary text.
-fn is_unsafe(c: char) -> bool {
+/// of the planes that carry hidden text. Combining marks are ordinary text, and so are the two choices of style where there is
+/// something to choose.
+pub fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{00AD}' | '\u{034F}' | '\u{061C}' // soft hyphen, grapheme joiner, Arabic letter mark
@@ -93,6 +119,8 @@ fn is_unsafe(c: char) -> bool {
             | '\u{2060}'..='\u{206F}' // word joiner, invisible operators, isolates
             | '\u{FE00}'..='\u{FE0D}' // variation selectors, those for text and emoji style aside
             | '\u{FEFF}' | '\u{FFF0}'..='\u{FFFB}' // byte order mark, interlinear annotation
+            | '\u{2800}' // a Braille cell without a dot
+            | '\u{13430}'..='\u{1345F}' | '\u{16FE4}' // controls of hieroglyphs, filler of Khitan
             | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}'
             | '\u{E0000}'..='\u{E0FFF}') // tags and the variation selectors that can smuggle bytes
 }
@@ -114,6 +142,20 @@ mod tests {
         assert_eq!(visible("user\u{202e}nimda"), "user<U+202E>nimda");
         assert_eq!(visible("x\u{200b}y\u{feff}z"), "x<U+200B>y<U+FEFF>z");
         assert_eq!(visible("\u{e0041}"), "<U+E0041>");
+    }
+
+    #[test]
+    fn a_choice_of_style_is_named_where_there_is_none() {
+        assert_eq!(
+            visible("chec\u{fe0f}k \u{fe0e}x 1\u{fe0f} か\u{fe0f}"),
+            "chec<U+FE0F>k <U+FE0E>x 1<U+FE0F> か<U+FE0F>"
+        );
+        assert_eq!(visible("⚠\u{fe0f}\u{fe0f}"), "⚠\u{fe0f}<U+FE0F>");
+        for text in ["⚠\u{fe0f} ☺\u{fe0e}", "1\u{fe0f}\u{20e3} #\u{fe0f}\u{20e3}", "🏳\u{fe0f} ▶\u{fe0f} ㊗\u{fe0f}"]
+        {
+            assert!(matches!(visible_line(text), Cow::Borrowed(same) if same == text), "{text:?}");
+        }
+        assert_eq!(visible("a\u{2800}b\u{13430}\u{1345f}"), "a<U+2800>b<U+13430><U+1345F>");
     }
 
     #[test]

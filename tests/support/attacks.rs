@@ -27,6 +27,8 @@ pub const ATTACKS: &[(&str, &str)] = &[
     ("no width", "pass\u{200b}word\u{feff}\u{2060}\u{200c}\u{200d}\u{ad}\u{180e}\u{34f}"),
     ("tags", "x\u{e0001}\u{e0041}\u{e0042}\u{e007f}"),
     ("variation selectors", "a\u{fe00}\u{fe0d}\u{e0100}\u{e01ef}b"),
+    ("styles of nothing", "chec\u{fe0f}k \u{fe0e}1\u{fe0f}"),
+    ("blank that is none", "a\u{2800}b\u{13430}c\u{1345f}d"),
     ("line separators", "one\u{2028}two\u{2029}three\u{85}four"),
     ("fillers", "\u{3164}\u{115f}\u{1160}\u{ffa0}\u{2800}"),
     ("interlinear", "\u{fff9}a\u{fffa}b\u{fffb}\u{fffc}"),
@@ -48,7 +50,7 @@ pub fn is_forbidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}'
             | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{fe00}'..='\u{fe0d}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+            | '\u{fe00}'..='\u{fe0d}' | '\u{2800}' | '\u{13430}'..='\u{1345f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// All of them, one to a line, each with its class before it.
