@@ -23,11 +23,16 @@ const MAX_OUTPUT_BYTES: u64 = 64 << 20;
 /// Longest line of output that is read, in bytes.
 const MAX_LINE_BYTES: usize = 64 << 10;
 
+/// No options from files: a repository must not choose what the program runs. It counts as the first argument alone.
+const NO_OPTIONS: &str = "--options=NONE";
+
 /// Whether a program of that name is on the path and writes JSON. Looked up once.
 pub fn has_ctags() -> bool {
     static FOUND: OnceLock<bool> = OnceLock::new();
     *FOUND.get_or_init(|| {
-        let features = Command::new("ctags").arg("--list-features").stdin(Stdio::null()).stderr(Stdio::null()).output();
+        let mut command = Command::new("ctags");
+        command.args([NO_OPTIONS, "--list-features"]);
+        let features = command.stdin(Stdio::null()).stderr(Stdio::null()).output();
         features
             .is_ok_and(|output| String::from_utf8_lossy(&output.stdout).lines().any(|line| line.starts_with("json")))
     })
@@ -60,15 +65,7 @@ fn is_plain(name: &str) -> bool {
 
 fn start(root: &Path) -> std::io::Result<Child> {
     let mut command = Command::new("ctags");
-    // No options from files: a repository must not choose what the program runs.
-    command.args([
-        "--options=NONE",
-        "--output-format=json",
-        "--fields=+neKS",
-        "--sort=no",
-        "--links=no",
-        "--quiet=yes",
-    ]);
+    command.args([NO_OPTIONS, "--output-format=json", "--fields=+neKS", "--sort=no", "--links=no", "--quiet=yes"]);
     command.args(["-f", "-", "-L", "-"]).current_dir(root);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()
 }

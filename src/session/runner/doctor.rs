@@ -174,14 +174,14 @@ fn repository(root: &Root) -> Check {
 }
 
 /// The first line of what a program says of itself.
-fn says(program: &str, argument: &str) -> Option<String> {
-    let output = Command::new(program).arg(argument).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+fn says(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout);
     Some(text.lines().next().unwrap_or_default().trim().to_owned())
 }
 
 fn tool(program: &str, argument: &str, without: &str) -> Check {
-    match says(program, argument) {
+    match says(program, &[argument]) {
         Some(line) => Check::good(program, line),
         None => Check::new(program, Health::Lacking, format!("there is no {program} on the PATH"), without),
     }
@@ -189,7 +189,8 @@ fn tool(program: &str, argument: &str, without: &str) -> Check {
 
 fn ctags() -> Check {
     if has_ctags() {
-        return Check::good("ctags", says("ctags", "--version").unwrap_or_default());
+        // The options of a folder would answer in its place.
+        return Check::good("ctags", says("ctags", &["--options=NONE", "--version"]).unwrap_or_default());
     }
     let text = format!(
         "not here, and not needed: {} languages are read by grammars of our own, files of others word by word",
