@@ -169,6 +169,137 @@ fn a_value_is_approved_by_its_hash_and_revoked() {
     assert_eq!(world.run(&["trust", "--revoke", &hash]).0, 1);
 }
 
+#[test]
+fn what_the_user_has_turned_off_no_repository_runs() {
+    let world = World::new();
+    let (tested, linted) = (world.home.path().join("tested"), world.home.path().join("linted"));
+    let user = |own: &str| {
+        let (test, lint) = (tested.display(), linted.display());
+        world.setting("rhumb.toml", &format!("test_cmd = \"touch {test}\"\nlint_cmd = \"touch {lint}\"\n{own}"));
+    };
+    world.repo.file("rhumb.toml", "test = true\nlint = true\n").commit("Turn them on");
+    let mut round = 0;
+    let mut ran = |own: &str| {
+        user(own);
+        round += 1;
+        let (was, is) = (world.repo.read("harbour.py"), format!("round = {round}\n"));
+        let reply = format!("harbour.py\n```\n<<<<<<< SEARCH\n{was}=======\n{is}>>>>>>> REPLACE\n```\n");
+        let server = ModelServer::start(vec![Step::reply(&reply); 4]);
+        let url = server.base_url();
+        let edit =
+            ["edit", "-m", "x", "--file", "harbour.py", "--yes", "--model", MODEL, "--base-url", &url, "--no-commit"];
+        let (_, _, err) = world.run(&edit);
+        assert_eq!(world.repo.read("harbour.py"), is, "{err}");
+        let ran = (tested.exists(), linted.exists());
+        let _ = (fs::remove_file(&tested), fs::remove_file(&linted));
+        ran
+    };
+    assert_eq!(ran("test = false\nlint = false\n"), (false, false));
+    assert_eq!(ran(""), (false, true), "a repository does not turn tests on either");
+    assert_eq!(ran("test = true\n"), (true, true), "the user does");
+}
+
+#[test]
+fn a_name_in_a_table_cannot_make_up_what_is_approved() {
+    let world = World::new();
+    let evil = r#"a\n0123456789abcdef  /home/you/rhumb.toml\n    test_cmd = \"make\" \u001b[2J \u009b1m"#;
+    let toml = format!(
+        "[linters]\n\"{evil}\" = \"evil\"\n[\"no such {evil}\"]\n[keys]\n\"{evil}\" = 1\n[models.\"{evil}\"]\nwin = 2\n"
+    );
+    world.repo.file("rhumb.toml", &toml);
+    let (_, out, _) = world.run(&["trust"]);
+    assert_eq!(out.lines().count(), 2, "one value, two lines: {out}");
+    let hash = out.split_whitespace().next().unwrap();
+    for args in
+        [&["trust"][..], &["config"], &["trust", "--approve", hash], &["config"], &["trust", "--list"], &["map"]]
+    {
+        let (_, out, err) = world.run(args);
+        assert!(!out.contains("\n0123456789abcdef") && !err.contains("\n0123456789abcdef"), "{args:?}: {out} {err}");
+        assert!(!out.contains(is_control) && !err.contains(is_control), "{args:?}: {out:?} {err:?}");
+    }
+}
+
+#[test]
+fn what_is_printed_into_a_pipe_drives_no_terminal_at_its_end() {
+    let world = World::new();
+    let evil = "evil\u{1b}]0;owned\u{7}\u{9b}1m\u{202e}";
+    world
+        .repo
+        .file(&format!("{evil}.py"), &format!("def dredge(): # {evil}\n    return \"{evil}\"\n"))
+        .file("rhumb.toml", "read = [\"\\u001b[2J\"]\nlanguage = \"\\u009b2J\"\nignore = [\"\\u202e\"]\n")
+        .commit("Add evil");
+    let all = [
+        &["map"][..],
+        &["map", "--format", "json"],
+        &["search", "--query", "dredge"],
+        &["search", "--query", "dredge", "--context"],
+        &["search", "--query", "dredge", "--format", "json"],
+        &["config"],
+        &["config", "--json"],
+        &["trust"],
+        &["sessions"],
+        &["doctor"],
+    ];
+    for args in all {
+        let (code, out, err) = world.run(args);
+        assert!(code < 2, "{args:?}: {code} {err}");
+        let is_bad = |c: char| is_control(c) || c == '\u{202e}';
+        assert!(!out.contains(is_bad) && !err.contains(is_bad), "{args:?}: {out:?} {err:?}");
+    }
+    let (_, out, _) = world.run(&["map", "--format", "json"]);
+    let map = serde_json::from_str::<Value>(&out).unwrap().to_string();
+    assert!(map.contains('\u{202e}') && map.contains('\u{9b}'), "the value stays what it is: {map}");
+}
+
+fn is_control(c: char) -> bool {
+    c.is_control() && c != '\n'
+}
+
+#[test]
+fn a_signature_fetches_nothing_by_a_program_of_the_repository() {
+    let world = World::new();
+    let canary = world.home.path().join("canary");
+    let evil = world.setting("upload-pack", &format!("#!/bin/sh\ntouch {}\nexit 1\n", canary.display()));
+    let git = world.setting("bin/git", "");
+    // A git that does not know how to be told to fetch nothing late.
+    let path = std::env::var("PATH").unwrap();
+    let real = std::env::split_paths(&path).map(|folder| folder.join("git")).find(|git| git.exists()).unwrap();
+    fs::write(&git, format!("#!/bin/sh\nunset GIT_NO_LAZY_FETCH\nexec {} \"$@\"\n", real.display())).unwrap();
+    for program in [&evil, &git] {
+        fs::set_permissions(program, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let here = world.repo.path();
+    let settings = [
+        ("commit.gpgsign", "true"),
+        ("user.signingkey", "0000DEAD0000BEEF!"),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.url", here.to_str().unwrap()),
+        ("remote.origin.uploadpack", evil.to_str().unwrap()),
+    ];
+    for (name, value) in settings {
+        world.repo.git(&["config", name, value]);
+    }
+    let (head, tree) = (world.repo.git(&["rev-parse", "HEAD"]), world.repo.git(&["rev-parse", "HEAD^{tree}"]));
+    let replaced = here.join(".git/refs/replace").join(head.trim());
+    fs::create_dir_all(replaced.parent().unwrap()).unwrap();
+    fs::write(replaced, "1234567812345678123456781234567812345678\n").unwrap();
+    let mut alone = std::process::Command::new(&git);
+    alone.current_dir(&here).args(["commit-tree", tree.trim(), "-p", head.trim(), "-m", "x"]).output().unwrap();
+    assert!(canary.exists(), "git alone runs it");
+    fs::remove_file(&canary).unwrap();
+
+    let reply =
+        "harbour.py\n```\n<<<<<<< SEARCH\n    return TABLE[name]\n=======\n    return 1\n>>>>>>> REPLACE\n```\n";
+    let server = ModelServer::start(vec![Step::reply(reply); 2]);
+    let url = server.base_url();
+    let mut command =
+        world.command(&["edit", "-m", "x", "--file", "harbour.py", "--yes", "--model", MODEL, "--base-url", &url]);
+    command.env("PATH", format!("{}:{path}", git.parent().unwrap().display()));
+    let (_, _, err) = run(command);
+    assert!(world.repo.read("harbour.py").contains("return 1") && err.contains("sign the commit"), "{err}");
+    assert!(!canary.exists(), "{err}");
+}
+
 /// A repository whose files try whatever is known to work on other programs. Whatever it runs would touch `canary`, and
 /// whatever it sends would go to `url`.
 fn hostile(world: &World, url: &str, canary: &Path) {
@@ -193,7 +324,46 @@ fn hostile(world: &World, url: &str, canary: &Path) {
         .file(".aider.conf.yml", &yaml)
         .file(".config/rhumb/rhumb.toml", &toml)
         .file(".rhumb/rhumb.toml", &toml)
-        .file("config.toml", &toml);
+        .file("config.toml", &toml)
+        .file(".ctags.d/all.ctags", "--version\n")
+        .file(".gitattributes", "* diff=evil filter=evil merge=evil\n");
+    let script = world.repo.path().join(".git/evil");
+    fs::write(&script, format!("#!/bin/sh\n{touch}\n")).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let program = script.to_str().unwrap();
+    for hook in
+        ["pre-commit", "commit-msg", "post-checkout", "post-index-change", "reference-transaction", "post-commit"]
+    {
+        fs::create_dir_all(world.repo.path().join(".git/hooks")).unwrap();
+        fs::copy(&script, world.repo.path().join(".git/hooks").join(hook)).unwrap();
+    }
+    for key in [
+        "core.fsmonitor",
+        "core.pager",
+        "core.editor",
+        "core.sshCommand",
+        "core.askPass",
+        "diff.external",
+        "diff.evil.textconv",
+        "diff.evil.command",
+        "filter.evil.clean",
+        "filter.evil.smudge",
+        "filter.evil.process",
+        "merge.evil.driver",
+        "credential.helper",
+        "gpg.program",
+        "alias.status",
+    ] {
+        world.repo.git(&["config", key, program]);
+    }
+    world.repo.git(&["config", "core.hooksPath", ".git/hooks"]);
+}
+
+/// What the repository holds, as git says it without a program of the repository.
+fn standing(world: &World) -> String {
+    let quiet = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "filter.evil.process="];
+    let off = ["-c", "filter.evil.clean=", "-c", "filter.evil.smudge=", "status", "--porcelain"];
+    world.repo.git(&[&quiet[..], &off].concat())
 }
 
 #[test]
@@ -202,8 +372,18 @@ fn a_hostile_repository_runs_sends_and_writes_nothing() {
     let world = World::new();
     let canary = world.home.path().join("canary");
     hostile(&world, &server.base_url(), &canary);
-    let status = world.repo.git(&["status", "--porcelain"]);
-    for args in [&["config"][..], &["config", "--json"], &["trust"], &["map"], &["edit", "-m", "x"], &["undo"]] {
+    let status = standing(&world);
+    assert!(!canary.exists(), "this test does not run it either");
+    for args in [
+        &["config"][..],
+        &["config", "--json"],
+        &["trust"],
+        &["map"],
+        &["edit", "-m", "x"],
+        &["undo"],
+        &["search", "x"],
+        &["doctor"],
+    ] {
         for folder in ["", "deep"] {
             let mut command = world.command(args);
             command.current_dir(world.repo.path().join(folder));
@@ -211,6 +391,12 @@ fn a_hostile_repository_runs_sends_and_writes_nothing() {
             assert!(code < 3, "{args:?}: {code} {err}");
         }
     }
+    // What the program is asked that lists definitions, no options of the repository answer.
+    let ctags = |world: &World| {
+        let (_, out, _) = world.run(&["doctor"]);
+        out.lines().filter(|line| line.contains("ctags")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(ctags(&world), ctags(&World::new()));
     // With keys at hand, the app is opened and left again.
     let bin = Path::new(env!("CARGO_BIN_EXE_rhumb"));
     let mut env = world.env();
@@ -225,7 +411,7 @@ fn a_hostile_repository_runs_sends_and_writes_nothing() {
 
     assert!(server.requests().is_empty(), "something was sent");
     assert!(!canary.exists(), "something was run");
-    assert_eq!(world.repo.git(&["status", "--porcelain"]), status, "something was written");
+    assert_eq!(standing(&world), status, "something was written");
     for (path, text) in world.files() {
         let below = path.strip_prefix(world.home.path()).unwrap();
         assert!(below.starts_with("state/rhumb") || below.starts_with("cache/rhumb"), "{}", path.display());

@@ -50,7 +50,8 @@ pub const EFFORTS: &[&str] = &["none", "minimal", "low", "medium", "high", "xhig
 /// What a repository's own file may do with a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {
-    /// Set it: the value is inert.
+    /// Set it: the value is inert. What the user has turned off it turns on only with an approval, and no
+    /// switch off that they have on.
     Inert,
     /// Propose it: it costs, sends, runs, or chooses who reads the code, so it counts once the user has approved exactly this value.
     Asks,

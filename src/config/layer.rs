@@ -9,6 +9,7 @@ use super::provider::shown_url;
 use super::setting::{Kind, PROVIDER_FIELDS, SETTINGS, nearest, setting};
 use super::value::checked;
 use crate::models::ModelOverride;
+use crate::text::sanitize;
 
 /// Whose file it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,7 +44,7 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),
-            Self::File { path, line, .. } => write!(f, "{path}:{line}"),
+            Self::File { path, line, .. } => write!(f, "{}:{line}", sanitize::visible_line(path)),
             Self::Variable(name) => f.write_str(name),
             Self::Flag(flag) => f.write_str(flag),
         }
@@ -107,7 +108,8 @@ pub struct Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.path, self.line, self.message)
+        let (path, message) = (sanitize::visible_line(&self.path), sanitize::visible_line(&self.message));
+        write!(f, "{path}:{}: {message}", self.line)
     }
 }
 

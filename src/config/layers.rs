@@ -10,8 +10,9 @@ use toml::Value;
 use super::layer::{Entry, Level, Origin, Problem, parse};
 use super::setting::{Kind, SETTINGS, Trust};
 use super::trust::{Approvals, Proposed, is_foreign};
-use super::value::{read, written};
+use super::value::{dotted, read, written};
 use super::{ConfigError, Overrides, Paths, aider, conventions};
+use crate::text::sanitize;
 use crate::workspace::is_secret_name;
 
 /// The name of a settings file, wherever it lies.
@@ -145,20 +146,32 @@ impl Layers {
     pub(super) fn offered(&mut self, mut entry: Entry, file: &Path, below: &Path, approvals: &Approvals) {
         let Some(setting) = entry.setting() else { return };
         if setting.trust == Trust::User || names_a_key(&entry) {
-            let (name, origin) = (&entry.name, &entry.origin);
+            let (name, origin) = (dotted(&entry.name), &entry.origin);
             let note = format!("{name} at {origin} is not used: a repository may not say that.");
             return self.notes.push((note, "Set it in your own rhumb.toml if you want it.".into()));
         }
         let proposed = Proposed::of(file, &entry);
-        if setting.trust == Trust::Asks && !approvals.has(&proposed) {
+        let own = self.said_by_user(setting.name);
+        let turns_on = own.is_some_and(is_off) && !is_off(&entry.value);
+        if (setting.trust == Trust::Asks || turns_on) && !approvals.has(&proposed) {
             return self.waiting.push((proposed, entry.origin));
+        }
+        if own == Some(&Value::Boolean(true)) && is_off(&entry.value) && setting.trust == Trust::Inert {
+            let note =
+                format!("{} at {}: your own settings have it on, and that counts", dotted(&entry.name), entry.origin);
+            return self.remarks.push(note);
         }
         if setting.kind == Kind::List {
             for why in settle(&mut entry.value, setting.name, below) {
-                self.notes.push((format!("{} at {}: {why}.", entry.name, entry.origin), String::new()));
+                self.notes.push((format!("{} at {}: {why}.", dotted(&entry.name), entry.origin), String::new()));
             }
         }
         self.push(entry);
+    }
+
+    /// What the user's own file says of a setting.
+    fn said_by_user(&self, name: &str) -> Option<&Value> {
+        Some(&self.entries.get(name)?.iter().rev().find(|entry| !is_foreign(entry))?.value)
     }
 
     /// Notes which files with conventions there are.
@@ -293,7 +306,7 @@ fn own_file(layers: &mut Layers, within: &str, text: &str) -> Vec<Entry> {
 
 fn aider_file(layers: &mut Layers, within: &str, text: &str) -> Vec<Entry> {
     let (entries, remarks) = aider::parse(within, text, Level::Repository);
-    layers.remarks.extend(remarks);
+    layers.remarks.extend(remarks.iter().map(|remark| sanitize::visible_line(remark).into_owned()));
     entries
 }
 
@@ -338,6 +351,15 @@ fn settle(value: &mut Value, name: &str, below: &Path) -> Vec<String> {
         true
     });
     dropped
+}
+
+/// Whether a value turns off what it is the setting of.
+fn is_off(value: &Value) -> bool {
+    match value {
+        Value::Boolean(on) => !on,
+        Value::Integer(count) => *count == 0,
+        value => value.as_str() == Some("none"),
+    }
 }
 
 /// Whether a path is written as one that may lie outside of the root.

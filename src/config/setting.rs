@@ -281,7 +281,7 @@ pub const SETTINGS: &[Setting] = &[
     set("commit_hooks", Kind::Switch, Trust::Asks, "false", "Run git's hooks when committing."),
     unset("commit_language", Kind::Text, Trust::Inert, "\"English\"", "The language of commit messages."),
     set("lint", Kind::Switch, Trust::Inert, "true", "Look over what was written: its syntax, and with lint_cmd."),
-    set("test", Kind::Switch, Trust::Inert, "false", "Run test_cmd after each write."),
+    set("test", Kind::Switch, Trust::Asks, "false", "Run test_cmd after each write."),
     set(
         "verify_rounds",
         Kind::Whole(0, 20),

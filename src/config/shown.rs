@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
+use super::value::dotted;
 use super::{Endpoint, Entry, Kind, SETTINGS, Settings, shown_url, written};
+use crate::text::sanitize;
 
 /// Every setting, or those whose names hold the word `only`, one on each line; and, where all are shown, what is read into every
 /// chat and who is asked.
@@ -18,7 +20,7 @@ pub fn settings_text(settings: &Settings, endpoint: Option<&Endpoint>, only: Opt
         for entry in said {
             is_said = true;
             if is_meant(&entry.name) {
-                let _ = writeln!(text, "{} = {}  # {}", entry.name, written(&entry.shown()), entry.origin);
+                let _ = writeln!(text, "{} = {}  # {}", dotted(&entry.name), written(&entry.shown()), entry.origin);
             }
         }
         if !is_said && setting.kind != Kind::Tables && is_meant(setting.name) {
@@ -31,7 +33,7 @@ pub fn settings_text(settings: &Settings, endpoint: Option<&Endpoint>, only: Opt
     }
     let read = settings.reference_files();
     if !read.is_empty() {
-        let _ = writeln!(text, "\nread into every chat: {}", read.join(", "));
+        let _ = writeln!(text, "\nread into every chat: {}", sanitize::visible_line(&read.join(", ")));
     }
     if let Some(endpoint) = endpoint {
         let key = endpoint.key_source.as_ref().map_or_else(|| "none".into(), |source| format!("set (from {source})"));

@@ -8,7 +8,7 @@ use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 
 use super::layer::{Entry, Origin};
-use super::value::written;
+use super::value::{dotted, written};
 use super::{ConfigError, Paths};
 
 /// Fewest characters of a hash that name a value.
@@ -24,7 +24,7 @@ pub struct Proposed {
     pub hash: String,
     /// The file that proposes it, whole path.
     pub file: String,
-    /// The setting.
+    /// The setting, as TOML writes its name.
     pub name: String,
     /// The value as TOML, which has no character that could drive a terminal.
     pub value: String,
@@ -33,7 +33,7 @@ pub struct Proposed {
 impl Proposed {
     /// What an entry of a file proposes.
     pub(super) fn of(file: &Path, entry: &Entry) -> Self {
-        let (file, name, value) = (file.display().to_string(), entry.name.clone(), written(&entry.value));
+        let (file, name, value) = (file.display().to_string(), dotted(&entry.name), written(&entry.value));
         // Each part says how long it is, so that no two sets of parts look alike.
         let whole: String = [&file, &name, &value].iter().map(|part| format!("{}:{part}", part.len())).collect();
         let hash = digest(&SHA256, whole.as_bytes()).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
@@ -162,6 +162,10 @@ mod tests {
     fn what_is_shown_cannot_drive_a_terminal() {
         let proposed = Proposed::of(Path::new("/a"), &entry("test_cmd", "make\u{1b}[2J\r\n\u{202e}x"));
         assert_eq!(proposed.value, r#""make\u001B[2J\u000D\u000A\u202Ex""#);
+        let proposed = Proposed::of(Path::new("/a"), &entry("linters.a\n0123456789abcdef  /b\n    x\u{1b}[2J", "make"));
+        assert_eq!(proposed.name, r#"linters."a\u000A0123456789abcdef  /b\u000A    x\u001B[2J""#);
+        let proposed = Proposed::of(Path::new("/a"), &entry("models.gpt-4.1", "x"));
+        assert_eq!(proposed.name, r#"models."gpt-4.1""#);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use toml::Value;
 use url::Url;
 
 use super::setting::{EFFORTS, Kind};
+use crate::text::sanitize;
 
 /// Checks a value from a file; as the rest of the program wants it, so whole numbers become numbers where those are taken.
 ///
@@ -74,7 +75,13 @@ pub fn written(value: &Value) -> String {
     }
 }
 
-fn key(name: &str) -> String {
+/// The name of a setting as TOML writes it, so that a table's name from a file cannot pass for anything else: `linters."a b"`.
+pub(super) fn dotted(name: &str) -> String {
+    name.split_once('.').map_or_else(|| key(name), |(table, name)| format!("{}.{}", key(table), key(name)))
+}
+
+/// A name as TOML writes it, without a character that could drive a terminal.
+pub(super) fn key(name: &str) -> String {
     let is_bare =
         !name.is_empty() && name.chars().all(|each| each.is_ascii_alphanumeric() || matches!(each, '_' | '-'));
     if is_bare { name.to_owned() } else { quoted(name) }
@@ -96,10 +103,7 @@ fn quoted(text: &str) -> String {
 
 /// Whether a character shows as itself: no control, and none of those that are invisible or turn others around.
 fn is_plain(each: char) -> bool {
-    let hidden = matches!(each,
-        '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}');
-    !each.is_control() && !hidden
+    !sanitize::is_unsafe(each) && !matches!(each, '\u{fe0e}' | '\u{fe0f}')
 }
 
 /// What a value is, with its text where that helps.

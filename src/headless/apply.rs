@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use super::args::ApplyArgs;
 use super::report::{as_diff, as_json, ask_each, outcome_line};
 use super::undo::{journal, tell_recovered};
-use super::{advise, complain, path_under, print, print_json, read_input};
+use super::{advise, complain, path_under, print_exactly, print_json, read_input};
 use crate::edit::{FormatChoice, Outcome, Proposal, Status};
 use crate::error::{ErrorKind, UserError};
 use crate::review::{Decision, Review};
@@ -164,7 +164,7 @@ fn tell(args: &ApplyArgs, proposal: &Proposal, accepted: usize) -> Result<(), Us
         complain(&outcome_line(index + 1, outcome, proposal));
     }
     if args.dry_run {
-        return print(&as_diff(proposal));
+        return print_exactly(&as_diff(proposal));
     }
     let noun = if accepted == 1 { "hunk" } else { "hunks" };
     complain(&format!("{accepted} {noun} written"));

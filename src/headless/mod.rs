@@ -83,14 +83,22 @@ fn advise(message: &str, hint: &str) {
     if hint.is_empty() { complain(message) } else { complain(&format!("{message}\n  → {hint}")) }
 }
 
-/// Prints to standard output: byte for byte into a pipe or file, so that a diff stays a patch; on a terminal with whatever
-/// could drive it made visible. A closed pipe (`| head`) ends the printing, not the program.
+/// Prints to standard output, with whatever could drive a terminal made visible: a pager at the end of a pipe shows it on one.
+/// A closed pipe (`| head`) ends the printing, not the program.
 ///
 /// # Errors
 /// Standard output cannot be written, for any other reason.
 pub fn print(text: &str) -> Result<(), UserError> {
+    put(&sanitize::visible(text))
+}
+
+/// As [`print`], but byte for byte into a pipe or file: for what is of no use otherwise, as a diff that shall stay a patch.
+fn print_exactly(text: &str) -> Result<(), UserError> {
+    if std::io::stdout().is_terminal() { print(text) } else { put(text) }
+}
+
+fn put(text: &str) -> Result<(), UserError> {
     let mut out = std::io::stdout().lock();
-    let text = if out.is_terminal() { sanitize::visible(text) } else { text.into() };
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(UserError::new(ErrorKind::Machine, format!("cannot print: {error}"), ""))
@@ -99,9 +107,22 @@ pub fn print(text: &str) -> Result<(), UserError> {
     }
 }
 
-/// Prints one JSON value on a line of its own.
+/// Prints one JSON value on a line of its own. What could drive a terminal is escaped as JSON does it, so that it stays the value.
 fn print_json(value: &serde_json::Value) -> Result<(), UserError> {
-    print(&format!("{value}\n"))
+    put(&format!("{}\n", json_text(value)))
+}
+
+/// A JSON value as text. Only texts within it hold anything but ASCII, and there an escape means the same.
+fn json_text(value: &serde_json::Value) -> String {
+    let mut text = String::new();
+    for c in value.to_string().chars() {
+        if sanitize::is_unsafe(c) {
+            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| text.push_str(&format!("\\u{unit:04x}")));
+        } else {
+            text.push(c);
+        }
+    }
+    text
 }
 
 /// Reads a file named on the command line, or standard input for `-`.

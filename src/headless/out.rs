@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::show_prompt::prompt_json;
-use super::{advise, complain, print, print_json};
+use super::{advise, complain, print_exactly, print_json};
 use crate::context::{Prompt, PromptSecret};
 use crate::error::UserError;
 use crate::llm::StreamEvent;
@@ -21,7 +21,7 @@ pub(super) struct Out {
 impl Out {
     /// Text of the answer as it arrives.
     pub(super) fn text(&self, text: &str) -> Result<(), UserError> {
-        if self.json { self.event("text", json!({"text": text})) } else { print(text) }
+        if self.json { self.event("text", json!({"text": text})) } else { print_exactly(text) }
     }
 
     /// What happens while a request is asked of `model`.
@@ -94,7 +94,7 @@ impl Out {
     }
 
     pub(super) fn diff(&self, diff: &str) -> Result<(), UserError> {
-        if self.json { self.event("diff", json!({"text": diff})) } else { print(diff) }
+        if self.json { self.event("diff", json!({"text": diff})) } else { print_exactly(diff) }
     }
 
     /// The end of it all: every file that was written, and the last commit.

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::args::{SessionsArgs, SessionsCommand};
-use super::{complain, print, print_json};
+use super::{complain, print, print_exactly, print_json};
 use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
 use crate::session::{ExportFormat, Exported, KeptSession, export};
@@ -78,7 +78,7 @@ fn write_out(mut store: SessionStore, word: &str, as_json: bool) -> Result<u8, U
     let stored = store.load(number).map_err(failed)?.ok_or_else(|| failed(SessionsError::Gone { number }))?;
     let session = KeptSession::from(stored);
     let format = if as_json { ExportFormat::Json } else { ExportFormat::Markdown };
-    print(&export(&Exported::of(&session), format))?;
+    print_exactly(&export(&Exported::of(&session), format))?;
     Ok(0)
 }
 

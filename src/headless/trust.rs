@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::{TrustArgs, complain, print};
 use crate::config::{Approvals, ConfigError, Paths, Proposed, Settings};
 use crate::error::{ErrorKind, UserError};
+use crate::text::sanitize;
 
 /// Shows what waits for an approval, or does what the flags say. The exit code is 1 where a hash names nothing.
 ///
@@ -67,6 +68,7 @@ fn tell_revoked(gone: &[Proposed]) {
 /// A value to the letter.
 fn shown(proposed: &Proposed) -> String {
     let Proposed { file, name, value, .. } = proposed;
+    let file = sanitize::visible_line(file);
     let mut text = String::new();
     let _ = writeln!(text, "{}  {file}\n    {name} = {value}", proposed.short());
     text

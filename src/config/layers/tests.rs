@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::{SETTINGS, Settings};
+use crate::config::{SETTINGS, Setting, Settings};
 
 /// A home and a repository, both temporary.
 struct World {
@@ -131,6 +131,41 @@ fn what_runs_sends_or_costs_waits_for_an_approval_of_exactly_that_value() {
     assert_eq!(world.load().test_cmd, None);
     world.file("repo/rhumb.toml", "").file("repo/deep/rhumb.toml", "test_cmd = \"make\"\n");
     assert_eq!(world.load().test_cmd, None);
+}
+
+#[test]
+fn a_repository_turns_no_switch_that_the_user_has_set() {
+    let switches = SETTINGS.iter().filter(|setting| setting.kind == Kind::Switch && setting.trust != Trust::User);
+    for Setting { name, trust, .. } in switches {
+        for own in [false, true] {
+            let world = World::new(&[
+                ("home/rhumb.toml", &format!("{name} = {own}\n")),
+                ("repo/rhumb.toml", &format!("{name} = {}\n", !own)),
+                ("repo/deep/rhumb.toml", &format!("{name} = {own}\n")),
+                ("repo/deep/er/rhumb.toml", &format!("{name} = {}\n", !own)),
+            ]);
+            let settings = world.load();
+            assert_eq!(settings.layers.switch(name), Some(own), "{name}");
+            // On again is a question, off again is none.
+            let waiting = settings.layers.waiting.iter().filter(|(proposed, _)| proposed.value == (!own).to_string());
+            assert_eq!(waiting.count(), if *trust == Trust::Asks || !own { 2 } else { 0 }, "{name}");
+            let Some((proposed, _)) = settings.layers.waiting.last() else { continue };
+            Approvals::read(Some(&world.paths)).approve(proposed.clone()).unwrap();
+            assert_eq!(world.load().layers.switch(name), Some(!own), "{name}");
+        }
+    }
+    let off = [("map_tokens", "0", "4096"), ("notify", "\"none\"", "\"bell\"")];
+    for (name, own, theirs) in off {
+        let world = World::new(&[
+            ("home/rhumb.toml", &format!("{name} = {own}\n")),
+            ("repo/rhumb.toml", &format!("{name} = {theirs}\n")),
+        ]);
+        let settings = world.load();
+        assert_eq!((settings.layers.waiting.len(), origin(&settings, name).contains("home")), (1, true), "{name}");
+    }
+    let world = World::new(&[("repo/rhumb.toml", "test = true\nlint = false\nconventions = false\n")]);
+    let settings = world.load();
+    assert_eq!((settings.test, settings.lint, settings.conventions), (false, false, false));
 }
 
 #[test]
