@@ -62,7 +62,8 @@ fn flags_of(file: &FileProposal, links: &BTreeMap<String, String>, files: &dyn F
         of_file.push(Flag::Ignored);
     }
     of_file.extend(files.cautions(&file.path));
-    if written.into_iter().any(runs_later) {
+    let is_led_to = || file.names().flat_map(|name| files.linked_as(name)).any(|link| runs_later(&link));
+    if written.into_iter().any(runs_later) || is_led_to() {
         of_file.push(Flag::RunsLater);
     }
     let hunks = diff::hunks(base, proposed);

@@ -39,6 +39,10 @@ pub trait Files {
     fn stored_at(&self, _path: &str) -> Option<String> {
         None
     }
+    /// Names of links that lead to the file at a path, there or not, as far as they are known.
+    fn linked_as(&self, _path: &str) -> Vec<String> {
+        Vec::new()
+    }
     /// The absolute path of the root, if names below it should be understood.
     fn root(&self) -> Option<String>;
 }

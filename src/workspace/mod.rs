@@ -25,7 +25,7 @@ pub use gather::gathering_watcher;
 pub use ignored::is_ignored;
 pub use journal::{Direction, FileChange, Journal, Recovered, Recovery, Unwritten, recover, undo};
 pub use outlook::{editor_trace, may_write};
-pub use resolve::{stands, stored_at};
+pub use resolve::{linked_as, stands, stored_at};
 pub use root::{Root, RootKind};
 pub use secret::is_secret_name;
 pub use snapshot::{ContentHash, MAX_FILE_BYTES, Snapshot, read, read_raw};

@@ -76,6 +76,20 @@ pub fn stored_at(root: &Root, path: &str) -> String {
     place.and_then(|place| relative(root, &place.target)).unwrap_or_else(|| path.to_owned())
 }
 
+/// Other names of the file at `path`, there or not, relative to the root: those by links that lie in a folder above it and lead to it
+/// or to a folder above it. Links elsewhere are not looked for: that would take a walk of the whole root.
+pub fn linked_as(root: &Root, path: &str) -> Vec<String> {
+    let target = root.path().join(stored_at(root, path));
+    let folders = target.ancestors().skip(1).take_while(|folder| folder.starts_with(root.path()));
+    let entries = folders.filter_map(|folder| fs::read_dir(folder).ok()).flat_map(Iterator::flatten);
+    let links = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
+    let names = links.filter_map(|link| {
+        let rest = target.strip_prefix(fs::canonicalize(link.path()).ok()?).ok()?;
+        relative(root, &link.path().join(rest))
+    });
+    names.collect()
+}
+
 /// Whether there is something that is no folder under the relative name `path`, be it listed or hidden. A link that leads
 /// nowhere or out of the root counts, and so does what may not be looked at: the name is taken, and reading says why.
 pub fn stands(root: &Root, path: &str) -> bool {

@@ -76,6 +76,10 @@ impl Files for OnDisk<'_> {
         Some(workspace::stored_at(self.root, path)).filter(|stored| stored != path)
     }
 
+    fn linked_as(&self, path: &str) -> Vec<String> {
+        workspace::linked_as(self.root, path)
+    }
+
     fn root(&self) -> Option<String> {
         Some(self.root.path().display().to_string())
     }
@@ -180,6 +184,14 @@ mod tests {
         let waiting = ["notes.md → Makefile", "docs/ci.yml → .github/workflows/ci.yml"];
         assert_eq!(linked.waiting_for_own_yes()[..2], waiting);
         assert_eq!(linked.waiting_for_own_yes()[2], "docs/new.yml → .github/workflows/new.yml");
+        // What tools run is a link, too, and what it leads to is edited.
+        symlink("plain.txt", dir.path().join("GNUmakefile")).unwrap();
+        fs::create_dir_all(dir.path().join("papers/deep")).unwrap();
+        symlink("papers", dir.path().join(".husky")).unwrap();
+        let new = "papers/deep/hook\n```\n<<<<<<< SEARCH\n=======\nnew\n>>>>>>> REPLACE\n```\n\n";
+        let led = review(format!("plain.txt\n{BLOCK}\n{new}"));
+        assert_eq!(led.waiting_for_own_yes(), ["plain.txt", "papers/deep/hook"]);
+        fs::remove_file(dir.path().join("GNUmakefile")).unwrap();
         let moved = review(moved.to_owned());
         assert_eq!(moved.waiting_for_own_yes(), ["justfile"], "{moved:?}");
     }
