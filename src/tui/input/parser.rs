@@ -269,7 +269,7 @@ mod tests {
         assert_eq!(heard(&["\x1b[x"]), alt('[', "x"));
         assert_eq!(heard(&["\x1b[\x1b]z"]), [vec![alt_key('[')], alt(']', "z")].concat());
         let up = key(KeyCode::Up, KeyModifiers::NONE);
-        assert_eq!(heard(&["\x1b[1;5\x1b[A"]), [up.clone()]);
+        assert_eq!(heard(&["\x1b[1;5\x1b[A"]), std::slice::from_ref(&up));
         assert_eq!(heard(&["\x1b\x1b[A"]), [esc(), up.clone()]);
         assert_eq!(heard(&["\x1b[", "A"]), [up]);
     }

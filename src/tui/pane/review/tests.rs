@@ -322,7 +322,7 @@ fn what_is_left_out_of_a_long_line_is_told_where_it_ends() {
     let mut desk = Desk::new(vec![file("a.py", "y\n", &long)], 200, 60);
     for keys in ["Alt-z", "|"] {
         let shown = letters(desk.keys(keys));
-        assert!(!shown.contains("hidden") && shown.contains("aaa196Bmorearenotshown"), "{keys}: {}", desk.shown());
+        assert!(!shown.contains("hidden") && shown.contains("aaa196bytesmorearenotshown"), "{keys}: {}", desk.shown());
     }
     let mut desk = Desk::new(vec![file("a.py", "", &("b".repeat(2_000) + "\n"))], 200, 60);
     assert!(!letters(desk.keys("Alt-z")).contains("notshown"));
