@@ -472,6 +472,51 @@ fn commands_have_cards_and_their_logs_follow_the_end() {
     });
 }
 
+/// The question after an answer with these commands, each by itself.
+fn suggesting(commands: &[&str], width: u16, height: u16) -> Harness {
+    let blocks: String = commands.iter().map(|command| format!("```sh\n{command}\n```\n\n")).collect();
+    let mut harness = Scene::harbour().replying(&blocks).open(width, height);
+    harness.app.session.processes.suggestions = true;
+    harness.keys("type \"go\" <Enter>").settle();
+    assert_eq!(harness.app.session.questions.len(), commands.len());
+    harness
+}
+
+#[test]
+fn a_key_runs_no_command_that_is_not_on_the_screen() {
+    for hides in ["<Alt-4>", "<Alt-2> <Alt-z>"] {
+        let mut harness = suggesting(&["make first", "make second"], 60, 20);
+        harness.keys(hides);
+        assert!(!harness.screen().contains("Run it?"), "{}", harness.screen());
+        harness.keys("<Alt-y>");
+        assert!(harness.screen().contains("a question"), "{}", harness.screen());
+        assert_eq!(harness.app.session.questions.len(), 2, "{hides}: it is shown first");
+        // Esc and a letter in one piece mean to leave.
+        harness.keys("<Alt-y>");
+        assert_eq!(harness.app.session.questions.len(), 2);
+        harness.keys("y");
+        assert_eq!(harness.app.session.questions.len(), 1);
+    }
+    // A key that is held down is many keys before the next frame.
+    let mut harness = suggesting(&["make first", "make second", "make third"], 120, 35);
+    for key in ["Alt-y", "Alt-y", "y", "y", "Alt-y"] {
+        harness.take_event(crossterm::event::Event::Key(rhumb::tui::key::parse(key).unwrap()));
+    }
+    assert_eq!(harness.app.session.questions.len(), 2);
+    harness.keys("n");
+    assert_eq!(harness.app.session.questions.len(), 1, "the box is on the screen now");
+}
+
+#[test]
+fn a_command_with_hidden_characters_is_read_in_full_first() {
+    let command = format!("echo '{}'; touch hidden", "\u{202e}".repeat(96));
+    let mut harness = suggesting(&[&command], 80, 24);
+    assert!(harness.screen().contains("'<U+202E><U+202E>"), "{}", harness.screen());
+    harness.keys("<Alt-y>");
+    let screen = harness.screen();
+    assert!(screen.contains("a question") && harness.app.session.questions.len() == 1, "{screen}");
+}
+
 #[test]
 fn a_long_command_is_read_to_its_end_before_it_is_approved() {
     let lines: String = (0..60).map(|n| format!("echo {n} &&\n")).collect();

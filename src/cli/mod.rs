@@ -4,6 +4,7 @@ mod app;
 mod args;
 mod plain;
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -14,11 +15,15 @@ pub use args::{Args, Command, ProviderArgs};
 use crate::config::{Overrides, Paths, Place, Settings, Sources};
 use crate::error::{ErrorKind, UserError};
 use crate::headless;
+use crate::text::sanitize;
 use crate::workspace::{Direction, Root, WorkspaceError};
 
 /// Reads the command line and does what it says.
 pub fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return ExitCode::from(misread(&error)),
+    };
     match start(args) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
@@ -26,6 +31,22 @@ pub fn main() -> ExitCode {
             ExitCode::from(error.kind.exit_code())
         }
     }
+}
+
+/// Prints what is wrong with the command line, or the help that it asks for; the exit code. An argument may be the name of a file
+/// that somebody else chose, and is quoted.
+fn misread(error: &clap::Error) -> u8 {
+    let is_harmless = |argument: &std::ffi::OsStr| {
+        let argument = argument.to_string_lossy();
+        sanitize::visible_line(&argument) == argument
+    };
+    // What cannot be printed does not matter here: the exit code tells.
+    let _ = if std::env::args_os().all(|argument| is_harmless(&argument)) {
+        error.print()
+    } else {
+        std::io::stderr().write_all(sanitize::visible(&error.render().to_string()).as_bytes())
+    };
+    u8::try_from(error.exit_code()).unwrap_or(ErrorKind::Usage.exit_code())
 }
 
 fn start(args: Args) -> Result<u8, UserError> {

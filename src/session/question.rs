@@ -91,6 +91,13 @@ pub struct Question {
     pub choices: Vec<Choice>,
 }
 
+impl Question {
+    /// Whether that answer can do no harm: it is the one that Esc takes.
+    pub fn is_harmless(&self, choice: char) -> bool {
+        self.choices.last().is_some_and(|last| last.key == choice)
+    }
+}
+
 impl Session {
     /// Asks before everything else, in a box of its own: for what the user has just set off and waits for.
     pub(super) fn ask_now(&mut self, question: Question) {

@@ -9,6 +9,7 @@ use super::verifying::ProcessSubject;
 use crate::context::Mode;
 use crate::edit::{self, FormatChoice};
 use crate::process::CommandLine;
+use crate::text::sanitize;
 
 /// Most commands of one answer that are asked about.
 const MOST: usize = 5;
@@ -26,7 +27,8 @@ impl Session {
         let found = suggested(reply);
         let more = found.len().saturating_sub(MOST);
         for line in found.into_iter().take(MOST) {
-            let first: String = line.lines().next().unwrap_or_default().chars().take(SHORT).collect();
+            let visible = sanitize::visible_line(line.lines().next().unwrap_or_default());
+            let first: String = visible.chars().take(SHORT).collect();
             let shown = if first == line { first } else { format!("{first} …") };
             let title = format!("The model suggests a command. Run it? {shown}");
             let later = if edits { "\n\n(The changes of this answer are not written yet.)" } else { "" };
@@ -54,10 +56,14 @@ impl Session {
 }
 
 impl Question {
-    /// Whether all of its text has to have been on the screen before its first choice can be taken.
+    /// Whether all of its text has to have been on the screen before any choice but the harmless one can be taken. A command that holds
+    /// what is not seen is longer than it looks.
     pub fn must_be_read(&self) -> bool {
         match &self.subject {
-            Subject::Process(ProcessSubject::Run(line)) => line.chars().nth(SHORT).is_some() || line.contains('\n'),
+            Subject::Process(ProcessSubject::Run(line)) => {
+                let shown = sanitize::visible_line(line);
+                shown.chars().nth(SHORT).is_some() || line.contains('\n') || shown != line.as_str()
+            }
             _ => false,
         }
     }

@@ -23,7 +23,7 @@ use super::wardrobe::Wardrobe;
 use super::widget::scroll::ListWindow;
 use crate::config::Face;
 use crate::review::HunkId;
-use crate::session::{Citing, Clip, Connection, Effect, Entry, Session, SurveyState};
+use crate::session::{Citing, Clip, Connection, Effect, Entry, Question, Session, SurveyState};
 
 /// Something for the event loop to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,6 +99,8 @@ pub struct App {
     pub overlay: Option<Overlay>,
     /// What comes back when that closes, the next one last.
     pub(super) under: Vec<Overlay>,
+    /// The question that stood whole on the screen when it was last drawn: no other is answered by a key.
+    pub(super) seen_question: Option<Question>,
     /// Whether this is the very first start, and no key was pressed yet.
     pub welcome: bool,
     /// What was run from the palette, the newest last.
@@ -181,6 +183,7 @@ impl App {
             focus: Pane::Chat,
             overlay: None,
             under: Vec::new(),
+            seen_question: None,
             welcome: false,
             recent: Vec::new(),
             chosen_settings: BTreeMap::new(),
@@ -255,6 +258,7 @@ impl App {
 impl App {
     pub(super) fn drawn(&mut self, cache: &ViewCache) {
         self.hits = cache.hits.clone();
+        self.seen_question.clone_from(&cache.question);
         self.desk.drawn();
         self.map.window.set_height(cache.heights[0]);
         if let Some(text) = &mut self.map.text {

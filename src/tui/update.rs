@@ -174,15 +174,16 @@ impl App {
         }
     }
 
-    /// Takes a choice for the first question; one that has to be read in full first is opened instead.
+    /// Takes a choice for the first question. One that has to be read in full first, and one that is not on the screen, are opened
+    /// instead: a key that was held down must not answer what nobody has seen. The harmless answer counts at once.
     fn choose(&mut self, choice: char) -> Vec<Task> {
-        match self.session.questions.front().filter(|question| question.must_be_read()) {
-            Some(question) => {
-                self.overlay = Some(Overlay::question(question));
-                Vec::new()
-            }
-            None => run(self.session.answer(choice)),
+        let Some(question) = self.session.questions.front() else { return Vec::new() };
+        let is_seen = self.seen_question.as_ref() == Some(question) && !question.must_be_read();
+        if is_seen || question.is_harmless(choice) {
+            return run(self.session.answer(choice));
         }
+        self.overlay = Some(Overlay::question(question));
+        Vec::new()
     }
 
     fn paste(&mut self, text: &str) -> Vec<Task> {

@@ -17,6 +17,7 @@ use super::pane;
 use super::status;
 use super::theme::{Role, Theme};
 use super::widget::styled::fill;
+use crate::session::Question;
 use crate::text::width;
 
 /// Below this many columns the tabs are as short as they can be.
@@ -33,6 +34,8 @@ pub struct ViewCache {
     pub review: pane::review::ReviewCache,
     /// Heights as last drawn, for paging: map, context.
     pub heights: [usize; 2],
+    /// The question that stands whole on the screen.
+    pub(super) question: Option<Question>,
     /// What stands where; the app takes it when the frame is done.
     pub hits: Hits,
 }
@@ -42,10 +45,12 @@ pub fn draw(app: &mut App, cache: &mut ViewCache, frame: &mut Frame<'_>) {
     let screen = frame.area();
     app.screen = (screen.width, screen.height);
     cache.hits = Hits::default();
+    cache.question = None;
     // A theme may paint its own ground; what has no style of its own is ordinary text.
     frame.buffer_mut().set_style(screen, app.theme.style(Role::Text));
     let Some(places) = layout::places(screen, &app.wish()) else {
         app.desk.places = Places::default();
+        app.seen_question = None;
         return too_small(app, frame, screen);
     };
     // The rows of the review depend on the room that they have.

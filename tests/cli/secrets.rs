@@ -244,3 +244,13 @@ fn a_state_folder_of_another_user_is_refused_and_their_cache_not_read() {
     let pty = Pty::spawn(Path::new(env!("CARGO_BIN_EXE_rhumb")), &[], &repo.path(), &environment, 100, 30);
     pty.wait_for("belongs to another user");
 }
+
+#[test]
+fn what_is_wrong_with_the_command_line_is_quoted_without_what_drives_a_terminal() {
+    let repo = harbour_repo();
+    for args in [["map", "x\u{1b}]0;title\u{7}\u{9b}31m\u{202e}.rs"], ["--\u{1b}]52;c;QUJD\u{7}", "map"]] {
+        let (code, out, err) = run(rhumb(&repo.path(), &args));
+        assert!(code == 2 && out.is_empty() && err.contains("unexpected argument"), "{code} {out}{err}");
+        assert!(!err.contains(['\u{7}', '\u{9b}', '\u{202e}']), "{err:?}");
+    }
+}

@@ -294,8 +294,7 @@ impl App {
             return;
         };
         let telling = card.telling_line().map(|(_, line)| line);
-        let holds = |line| file.hunks.iter().position(|hunk| file.changed_lines(hunk).any(|other| other == line));
-        let hunk = telling.and_then(holds).unwrap_or(0);
+        let hunk = telling.and_then(|line| file.hunk_changing(line)).unwrap_or(0);
         self.stop_reading();
         self.focus = Pane::Review;
         self.go_to_hunk(HunkId { file: at, hunk });
@@ -326,7 +325,7 @@ impl App {
         let path = card.path.as_deref()?;
         let (_, telling) = card.telling_line()?;
         let file = self.session.review.files.iter().find(|file| is_path(&file.path, path))?;
-        let hunk = file.hunks.iter().find(|hunk| file.changed_lines(hunk).any(|line| line == telling))?;
+        let hunk = file.hunks.get(file.hunk_changing(telling)?)?;
         Some(hunk.hunk.base.start + 1)
     }
 

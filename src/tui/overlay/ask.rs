@@ -19,7 +19,7 @@ pub struct AskBox {
     choices: Vec<Choice>,
     /// First line of the text in view.
     offset: usize,
-    /// Whether the first choice waits until the end of the text has been in view.
+    /// Whether every choice but the harmless one waits until the end of the text has been in view.
     unread: bool,
     /// The question as it was asked.
     asked: Question,
@@ -34,7 +34,7 @@ impl AskBox {
             text: visible(&question.text),
             choices: question.choices.clone(),
             offset: 0,
-            unread: question.must_be_read(),
+            unread: true,
             asked: question.clone(),
         }
     }
@@ -46,7 +46,8 @@ impl AskBox {
 
     /// Takes a key: a letter of a choice, arrows to read on, Esc to leave the question open.
     pub fn key(&mut self, key: KeyEvent) -> Reply {
-        let plain = !key.modifiers.intersects(KeyModifiers::CONTROL);
+        // Esc and a letter that come together are a letter with Alt, and meant to leave.
+        let plain = (key.modifiers - KeyModifiers::SHIFT).is_empty();
         match key.code {
             KeyCode::Esc => return Reply::Close,
             KeyCode::Down => self.offset += 1,
@@ -54,8 +55,8 @@ impl AskBox {
             KeyCode::PageDown => self.offset += 10,
             KeyCode::PageUp => self.offset = self.offset.saturating_sub(10),
             KeyCode::Char(letter) if plain && self.choices.iter().any(|choice| choice.key == letter) => {
-                let is_first = self.choices.first().is_some_and(|choice| choice.key == letter);
-                return if is_first && self.unread { Reply::Stay } else { Reply::Answer(letter) };
+                let waits = self.unread && !self.asked.is_harmless(letter);
+                return if waits { Reply::Stay } else { Reply::Answer(letter) };
             }
             _ => {}
         }

@@ -67,6 +67,9 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     .areas(inner);
     let readable = Rect { width: transcript.width.min(WIDEST_TEXT), ..transcript };
     draw_transcript(app, cache, frame, readable);
+    if usize::from(turn.height) >= status.len() {
+        cache.question = app.session.questions.front().cloned();
+    }
     frame.render_widget(Paragraph::new(status), turn);
     if let Some(column) = search_cursor(app, turn.width).filter(|_| !turn.is_empty()) {
         frame.set_cursor_position((turn.x + column.min(turn.width - 1), turn.y));
@@ -347,7 +350,7 @@ fn question_lines(question: &Question, app: &App, width: u16) -> Vec<Line<'stati
         others => format!(" (and {} more)", others - 1),
     };
     let mut lines = Vec::new();
-    for piece in wrap::hanging(&format!("? {}{more}", question.title), columns) {
+    for piece in wrap::hanging(&format!("? {}{more}", sanitize::visible_line(&question.title)), columns) {
         lines.push(Line::styled(piece, app.theme.style(Role::Warning)));
     }
     for piece in wrap::hanging(&format!("{} · Enter shows more", choices.join(" · ")), columns.saturating_sub(2)) {

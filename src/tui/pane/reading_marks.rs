@@ -60,7 +60,7 @@ fn fate(app: &App, card: &CardLine, alone: bool) -> Option<Span<'static>> {
     let review = &app.session.review;
     let mut files = review.files.iter().filter(|file| is_path(&file.path, &card.path));
     let under_review = files.find_map(|file| {
-        let hunk = file.hunks.iter().find(|hunk| file.changed_lines(hunk).any(|line| line == telling))?;
+        let hunk = file.hunks.get(file.hunk_changing(telling)?)?;
         Some((file.counts(), hunk.decision()))
     });
     match under_review {

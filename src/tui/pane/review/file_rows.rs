@@ -1,12 +1,13 @@
 //! The rows of one file under review: its hunks with the unchanged lines around them, unified or side by side.
 
+use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::rows::{Row, View};
 use crate::diff;
 use crate::edit::{FileChange, Outcome};
 use crate::review::{FileReview, HunkId, Place, ReviewHunk};
-use crate::text::{lines, sanitize, wrap};
+use crate::text::{byte_size, lines, sanitize, wrap};
 use crate::tui::widget::diff_lines::{Gutter, height};
 
 /// Unchanged lines shown around a hunk.
@@ -234,7 +235,7 @@ impl Measure<'_> {
             let room = usize::from(columns).saturating_sub(gutter.columns());
             // Most lines are short and plain.
             let short = body.len() <= room && body.bytes().all(|byte| (b' '..0x7f).contains(&byte));
-            Some(if short { 1 } else { height(body, gutter, columns) })
+            Some(if short { 1 } else { height(&body, gutter, columns) })
         };
         height(Side::Base, base).max(height(Side::Proposed, proposed)).unwrap_or(1)
     }
@@ -269,7 +270,7 @@ pub(super) fn refused_text(outcome: &Outcome) -> Vec<String> {
 
 /// A line of what is told of an edit without a place, cut into lines of the screen.
 pub(super) fn refused_parts(line: &str, columns: u16) -> Vec<String> {
-    let safe = sanitize::visible_line(shown(line)).into_owned();
+    let safe = sanitize::visible_line(&shown(line)).into_owned();
     let room = usize::from(columns.saturating_sub(4)).max(1);
     let code = safe.starts_with(['-', '+']);
     let pieces = if code { wrap::hard_wrap(&safe, room) } else { wrap::wrap(&safe, room) };
@@ -282,7 +283,7 @@ pub(super) fn note_parts(text: &str, columns: u16) -> Vec<String> {
     let room = usize::from(columns.saturating_sub(6)).max(1);
     let mut parts = Vec::new();
     for line in text.lines() {
-        let safe = sanitize::visible_line(shown(line)).into_owned();
+        let safe = sanitize::visible_line(&shown(line)).into_owned();
         let pieces = wrap::wrap(&safe, room);
         if pieces.is_empty() {
             parts.push(String::new());
@@ -338,9 +339,9 @@ impl FileLines {
         range.and_then(|(start, end)| text.as_deref()?.get(*start..*end)).unwrap_or_default()
     }
 
-    /// The removed and the added lines of a hunk, as they are shown.
+    /// The removed and the added lines of a hunk, as far as they are shown.
     pub(super) fn of_hunk<'a>(&self, file: &'a FileReview, item: &ReviewHunk) -> [Vec<&'a str>; 2] {
-        let body = |side, line| shown(lines::body(self.line(file, side, line)));
+        let body = |side, line| head(lines::body(self.line(file, side, line)));
         [
             item.hunk.base.clone().map(|line| body(Side::Base, line)).collect(),
             item.hunk.proposed.clone().map(|line| body(Side::Proposed, line)).collect(),
@@ -348,9 +349,18 @@ impl FileLines {
     }
 }
 
-/// The part of a line that is shown.
-pub(super) fn shown(body: &str) -> &str {
+/// The part of a line that is read here.
+pub(super) fn head(body: &str) -> &str {
     &body[..body.floor_char_boundary(LONGEST)]
+}
+
+/// A line as it is shown. What is left out is told: nobody must accept a line for its beginning.
+pub(super) fn shown(body: &str) -> Cow<'_, str> {
+    let head = head(body);
+    match body.len() - head.len() {
+        0 => Cow::Borrowed(head),
+        rest => Cow::Owned(format!("{head} ⋯ {} more are not shown", byte_size(rest as u64))),
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Searching a review: in the changed lines and those around them, in paths, and in what is told of edits without a place.
 
-use super::file_rows::{self, Plan, Side, shown};
+use super::file_rows::{self, Plan, Side, head};
 use super::rows::{Row, Rows};
 use crate::review::Review;
 use crate::text::lines;
@@ -62,7 +62,7 @@ fn rows_with(review: &Review, rows: &Rows, wanted: &str) -> Vec<Row> {
     }
     for (index, file) in review.files.iter().enumerate() {
         let Some(places) = rows.lines_of(index) else { continue };
-        let body = |side, line| shown(lines::body(places.line(file, side, line)));
+        let body = |side, line| head(lines::body(places.line(file, side, line)));
         let holds = |row: &Row| match *row {
             Row::File(_) => has(&file.path),
             Row::Kept { base, .. } => has(body(Side::Base, base)),

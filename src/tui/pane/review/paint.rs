@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::file_rows::{MARGIN, Side, half, has_sides, note_parts, refused_parts, refused_text, shown};
+use super::file_rows::{MARGIN, Side, half, has_sides, head, note_parts, refused_parts, refused_text, shown};
 use super::find;
 use super::rows::Row;
 use crate::diff::{self, Hunk};
@@ -263,7 +263,8 @@ impl<'a> Painter<'a> {
         let columns = self.columns.saturating_sub(MARGIN);
         let sides = self.app.review.rows.view().sides && has_sides(file);
         let draw = |side: Side, line: usize, other: Option<usize>, own: Option<usize>, gutter, columns| {
-            let body = shown(lines::body(places.line(file, side, line)));
+            let whole = lines::body(places.line(file, side, line));
+            let (body, text) = (head(whole), shown(whole));
             let sign = match (own, side) {
                 (None, _) => Sign::Context,
                 (Some(_), Side::Base) => Sign::Removed,
@@ -276,10 +277,12 @@ impl<'a> Painter<'a> {
             };
             let spans = colors[usize::from(side == Side::Proposed)].as_ref().and_then(|colors| colors.get(line));
             let spans = spans.into_iter().flatten().filter(|span| span.end <= body.len());
-            let syntax = spans.map(|span| (span.start..span.end, style_of(span.highlight, &self.app.theme))).collect();
+            let syntax = spans.map(|span| (span.start..span.end, style_of(span.highlight, &self.app.theme)));
+            let left_out = (body.len() < whole.len()).then(|| (body.len()..text.len(), self.style(Role::Warning)));
+            let syntax = syntax.chain(left_out).collect();
             let words = words.as_ref().zip(own).map(|(words, own)| words.of(side, own)).unwrap_or_default();
             let found = find::matches(body, &self.app.review.search.wanted);
-            let line = DiffLine { sign, base, proposed, text: body.to_owned(), syntax, words, found };
+            let line = DiffLine { sign, base, proposed, text: text.into_owned(), syntax, words, found };
             diff_lines::rows(&line, gutter, columns, &self.app.theme)
         };
         let item = |id: HunkId| file.hunks.get(id.hunk).map(|item| &item.hunk);

@@ -322,3 +322,17 @@ fn the_list_of_files_leads_there() {
     assert_eq!(desk.item(), ReviewItem::Line(hunk(2, 0), 0));
     assert!(!desk.shown().contains("· src/"), "{}", desk.shown());
 }
+
+#[test]
+fn what_is_left_out_of_a_long_line_is_told_where_it_ends() {
+    // However the line is wrapped.
+    let letters = |desk: &Desk| desk.shown().chars().filter(char::is_ascii_alphanumeric).collect::<String>();
+    let long = format!("x = '{}'{}; hidden()\n", "a".repeat(1_980), " ".repeat(200));
+    let mut desk = Desk::new(vec![file("a.py", "y\n", &long)], 200, 60);
+    for keys in ["Alt-z", "|"] {
+        let shown = letters(desk.keys(keys));
+        assert!(!shown.contains("hidden") && shown.contains("aaa196bytesmorearenotshown"), "{keys}: {}", desk.shown());
+    }
+    let mut desk = Desk::new(vec![file("a.py", "", &("b".repeat(2_000) + "\n"))], 200, 60);
+    assert!(!letters(desk.keys("Alt-z")).contains("notshown"));
+}
