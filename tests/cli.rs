@@ -6,6 +6,8 @@
 mod apply;
 #[path = "cli/bench.rs"]
 mod bench;
+#[path = "cli/certificates.rs"]
+mod certificates;
 #[path = "cli/codebase.rs"]
 mod codebase;
 #[path = "cli/doctor.rs"]

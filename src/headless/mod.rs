@@ -43,7 +43,7 @@ mod verify;
 mod version;
 mod with_output;
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{IsTerminal as _, Read as _, Write as _};
 
 pub use apply::apply;
 pub use args::{
@@ -131,14 +131,35 @@ fn read_input(path: &std::path::Path) -> Result<String, UserError> {
         .map_err(|_| UserError::new(ErrorKind::Usage, format!("{} is not UTF-8 text", path.display()), ""))
 }
 
+/// Bytes of a file named on the command line, at most. No reply, request or output comes near it, and a device has no end.
+const MOST_INPUT: u64 = 64 * 1024 * 1024;
+
 /// A file, or standard input for `-`.
 fn read_bytes(path: &std::path::Path) -> Result<Vec<u8>, UserError> {
+    let name = if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() };
     let mut bytes = Vec::new();
     let read = if path.as_os_str() == "-" {
-        std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes).map(|_| ())
+        std::io::stdin().lock().take(MOST_INPUT + 1).read_to_end(&mut bytes)
     } else {
-        std::fs::read(path).map(|read| bytes = read)
+        std::fs::File::open(path).and_then(|file| file.take(MOST_INPUT + 1).read_to_end(&mut bytes))
     };
-    read.map_err(|error| UserError::new(ErrorKind::Usage, format!("cannot read {}: {error}", path.display()), ""))?;
+    read.map_err(|error| UserError::new(ErrorKind::Usage, format!("cannot read {name}: {error}"), ""))?;
+    if bytes.len() as u64 > MOST_INPUT {
+        let text = format!("{name} is too large: of a file {} MB are read at most", MOST_INPUT >> 20);
+        return Err(UserError::new(ErrorKind::Usage, text, "give the part of it that matters"));
+    }
     Ok(bytes)
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_end_is_not_read_to_it() {
+        let error = read_bytes(std::path::Path::new("/dev/zero")).unwrap_err();
+        assert!(error.message.starts_with("/dev/zero is too large"), "{}", error.message);
+        assert!(read_bytes(std::path::Path::new("/dev/null")).unwrap().is_empty());
+    }
 }

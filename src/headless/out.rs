@@ -63,6 +63,10 @@ impl Out {
                 complain("the answer was cut off within an edit, and its next part does not repeat where it was");
                 self.event("doubtful_seam", json!({}))
             }
+            AskEvent::PastTheCap => {
+                complain("the answer was ended: the server went on past what the spending cap pays for");
+                self.event("past_the_cap", json!({}))
+            }
             AskEvent::Spent(spent) => {
                 let cost = spent.model.prices.map(|prices| prices.cost(spent.tokens));
                 if let Some(cost) = cost.filter(|_| !self.json) {

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use super::mask::Sieve;
+use super::plain::SEQUENCE;
 use super::{Keep, Masks, Plain};
 
 /// Bytes of an output that are kept in a file; of more, the end is kept in memory and the middle not at all.
@@ -46,6 +48,7 @@ pub struct Output {
 pub(super) struct Capture<'k> {
     plain: Plain,
     masks: &'k Masks,
+    sieve: Sieve<'k>,
     keep: Keep<'k>,
     head: String,
     tail: String,
@@ -64,6 +67,7 @@ impl<'k> Capture<'k> {
         Self {
             plain: Plain::default(),
             masks,
+            sieve: Sieve::new(masks),
             keep,
             head: String::new(),
             tail: String::new(),
@@ -90,7 +94,7 @@ impl<'k> Capture<'k> {
         }
         let mut text = String::new();
         self.plain.push(bytes, &mut text);
-        let text = self.masks.masked(&text).into_owned();
+        let text = self.sieve.push(&text);
         self.take(&text);
     }
 
@@ -137,23 +141,38 @@ impl<'k> Capture<'k> {
     pub(super) fn live(&mut self) -> Live {
         let mut live = std::mem::take(&mut self.live);
         if self.raw.is_empty() {
-            live.open_line = self.masks.masked(self.plain.open_line()).into_owned();
+            live.open_line = self.sieve.ahead(self.plain.open_line());
             keep_end(&mut live.open_line, LIVE);
         } else {
-            let end = self.raw.len().saturating_sub(LIVE / 4);
-            live.text = self.masks.masked(&Plain::text(self.raw.get(end..).unwrap_or_default())).into_owned();
+            let end = self.raw.len().saturating_sub(LIVE);
+            live.text = self.late(self.raw.get(end..).unwrap_or_default());
+            keep_end(&mut live.text, LIVE / 4);
         }
         live
+    }
+
+    /// The text of bytes that begin anywhere: in a key as well as in a sequence. So where there are keys, the first of it is not
+    /// shown.
+    fn late(&self, bytes: &[u8]) -> String {
+        let text = self.masks.masked(&Plain::text(bytes)).into_owned();
+        match self.masks.longest() {
+            0 => text,
+            longest => text.chars().skip(SEQUENCE + longest).collect(),
+        }
     }
 
     /// The whole, when nothing more will come.
     pub(super) fn finish(mut self) -> Output {
         let mut rest = String::new();
         self.plain.finish(&mut rest);
-        let rest = self.masks.masked(&rest).into_owned();
+        let rest = self.sieve.push(&rest);
         self.take(&rest);
-        if !self.raw.is_empty() {
-            let late = self.masks.masked(&Plain::text(&self.raw)).into_owned();
+        if self.raw.is_empty() {
+            let rest = self.sieve.finish();
+            self.take(&rest);
+        } else {
+            // What waits in the sieve may be the first half of a key; the second is not in what came late.
+            let late = self.late(&self.raw);
             self.spill(&format!("\n[… the first {} MB of the output are kept …]\n", KEPT_BYTES >> 20));
             self.tail.push_str(&late);
         }
@@ -180,4 +199,70 @@ fn keep_end(text: &mut String, most: usize) -> usize {
     let line = rest.find('\n').filter(|end| *end < most / 4).map_or(0, |end| end + 1);
     text.drain(..at + line);
     at + line
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const KEY: &str = "sk-canary-0123456789";
+
+    /// All that is to be seen of an output that comes in these pieces: while it comes, in the end, and in the file.
+    fn seen(pieces: &[&[u8]]) -> (String, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("kept");
+        let mut keep = || std::fs::File::create(&path).map(|file| Some((path.clone(), file)));
+        let masks = Masks::new([("THE_KEY", KEY)]);
+        let mut capture = Capture::new(&masks, &mut keep);
+        let mut live = String::new();
+        for piece in pieces {
+            capture.push(piece);
+            let Live { text, open_line, .. } = capture.live();
+            live += &text;
+            assert!(!open_line.contains(KEY));
+        }
+        let output = capture.finish();
+        let kept = output.whole.as_ref().map(|path| std::fs::read_to_string(path).unwrap()).unwrap_or_default();
+        (live + &kept + &output.text, output.text)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn a_key_anywhere_in_a_long_line_in_any_pieces_never_comes_out(
+            before in prop_oneof![64_000usize..67_000, 0usize..200_000],
+            after in 0usize..70_000,
+            piece in prop_oneof![1usize..200, 1_000usize..66_000],
+            styled in any::<bool>(),
+        ) {
+            let key = if styled { KEY.replace('-', "-\x1b[1m") } else { KEY.to_owned() };
+            // The small pieces are around the key alone: all of them would take long.
+            let line = format!("{}{key}{}", "x".repeat(before), "y".repeat(after));
+            let (start, rest) = line.as_bytes().split_at(before.saturating_sub(100));
+            let (middle, end) = rest.split_at(rest.len().min(300));
+            let pieces: Vec<&[u8]> = start.chunks(66_000).chain(middle.chunks(piece)).chain(end.chunks(66_000)).collect();
+            let (all, output) = seen(&pieces);
+            prop_assert!(!all.contains(KEY));
+            prop_assert!(output.contains("[THE_KEY]") || before + after > HEAD);
+        }
+    }
+
+    #[test]
+    fn at_the_end_of_what_is_read_closely_no_half_of_a_key_comes_out() {
+        let filler = vec![b'x'; KEPT_BYTES as usize - 10];
+        let more = vec![b'y'; 2 * TAIL];
+        // The one key lies across the limit, the other where the first of the rest is let go.
+        let late = format!("{}{}", KEY.get(10..).unwrap(), "y".repeat(TAIL - 30));
+        let again = format!("{KEY}{}", "z".repeat(TAIL - 10));
+        for pieces in [
+            vec![&filler[..], &KEY.as_bytes()[..10], &KEY.as_bytes()[10..], &more],
+            vec![&filler[..], &KEY.as_bytes()[..10], late.as_bytes(), again.as_bytes(), b"end"],
+        ] {
+            let (all, _) = seen(&pieces);
+            assert!(!all.contains(&KEY[10..]) && !all.contains(KEY), "a half came out");
+            assert!(!all.contains(&KEY[..10]), "the other half came out");
+        }
+    }
 }

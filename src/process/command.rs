@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::{ProcessError, group};
+use crate::text::secrets::secrets;
 
 /// What is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,15 +67,32 @@ pub fn quoted(word: &str) -> String {
     shell_words::quote(word).into_owned()
 }
 
-/// Endings of names of variables that hold what nobody should see.
-const SECRET_ENDINGS: [&str; 7] = ["_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_PASSWD", "_CREDENTIALS", "_PAT"];
+/// Parts of names, between underscores, that say that a variable holds what nobody should see.
+const SECRET_WORDS: [&str; 15] = [
+    "KEY", "KEYS", "APIKEY", "APIKEYS", "TOKEN", "AUTH", "PAT", "PASS", "PWD", "CRED", "CREDS", "JWT", "BEARER",
+    "COOKIE", "PIN",
+];
+
+/// What says so wherever it stands in a name.
+const SECRET_PARTS: [&str; 6] = ["SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "AUTHTOKEN"];
+
+/// What says so at the end of a part of a name.
+const SECRET_ENDINGS: [&str; 8] =
+    ["APIKEY", "ACCESSKEY", "PRIVATEKEY", "ACCOUNTKEY", "SSHKEY", "TOKEN", "DBPASS", "DBPWD"];
+
+/// Names that sound so and hold none: folders, and ways to an agent that asks for itself.
+const HARMLESS: [&str; 7] =
+    ["PWD", "OLDPWD", "SSH_AUTH_SOCK", "PASSWORD_STORE_DIR", "GPG_KEY", "GNOME_KEYRING_CONTROL", "KEY_REPEAT"];
+
+/// What stands before a secret in a value of several parts, such as the address of a database.
+const IN_VALUES: [&str; 5] = ["password=", "pwd=", "secret=", "accountkey=", "sharedaccesskey="];
 
 /// Which variables a command gets: all of this process, with exceptions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     /// Variables that it does not get.
     pub without: Vec<String>,
-    /// Whether it gets none whose name says that it holds a secret.
+    /// Whether it gets none whose name or value says that it holds a secret.
     pub guarded: bool,
     /// Variables that it gets besides, or with another value.
     pub with: Vec<(String, String)>,
@@ -86,20 +104,40 @@ impl Environment {
             command.env_remove(name);
         }
         if self.guarded {
-            let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-            names.filter(|name| sounds_secret(name)).for_each(|name| {
-                command.env_remove(name);
-            });
+            for (name, value) in std::env::vars_os() {
+                if holds_secret(&name.to_string_lossy(), &value.to_string_lossy()) {
+                    command.env_remove(name);
+                }
+            }
         }
         command.envs(self.with.iter().map(|(name, value)| (name, value)));
     }
 }
 
-/// Whether the name of a variable says that it holds a secret.
+/// Whether the name of a variable says that it holds a secret, or its value is one by its form.
+fn holds_secret(name: &str, value: &str) -> bool {
+    sounds_secret(name) || has_password(value) || !secrets(value).is_empty()
+}
+
 fn sounds_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
-        || ["PASSWORD", "SECRET", "TOKEN"].contains(&name.as_str())
+    if HARMLESS.contains(&name.as_str()) {
+        return false;
+    }
+    let ends = |word: &str| SECRET_ENDINGS.iter().any(|ending| word.ends_with(ending));
+    SECRET_PARTS.iter().any(|part| name.contains(part))
+        || name.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| SECRET_WORDS.contains(&word) || ends(word))
+}
+
+/// Whether an address with a password stands in a value, or a password by its name.
+fn has_password(value: &str) -> bool {
+    let in_address = |after: &str| {
+        let whole = after.split(['/', '?', '#', ' ', '\'', '"']).next().unwrap_or_default();
+        let user = whole.rsplit_once('@').map_or("", |(user, _)| user);
+        user.split_once(':').is_some_and(|(_, password)| !password.is_empty())
+    };
+    let lower = value.to_ascii_lowercase();
+    value.split("://").skip(1).any(in_address) || IN_VALUES.iter().any(|part| lower.contains(part))
 }
 
 #[cfg(test)]
@@ -111,8 +149,75 @@ mod tests {
         for name in ["OPENAI_API_KEY", "gh_token", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD", "TOKEN"] {
             assert!(sounds_secret(name), "{name}");
         }
-        for name in ["PATH", "HOME", "KEYBOARD", "MONKEY", "TOKENS", "SSH_AUTH_SOCK"] {
-            assert!(!sounds_secret(name), "{name}");
+        for name in [
+            "PGPASSWORD",
+            "MYSQL_PWD",
+            "APIKEY",
+            "OPENAI_APIKEY",
+            "SECRET_KEY_BASE",
+            "AWS_ACCESS_KEY_ID",
+            "STRIPE_KEY_LIVE",
+            "NPM_AUTH",
+            "GITHUB_PAT",
+            "NODE_AUTH_TOKEN",
+            "npm_config__auth",
+            "GPG_PASSPHRASE",
+            "GH_TOKEN_READ",
+            "REDIS_PASS",
+            "MY-API-KEY",
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            "VAULT_CRED",
+            "GITTOKEN",
+            "CLIENTSECRET",
+            "SESSION_COOKIE",
+        ] {
+            assert!(holds_secret(name, "x"), "{name}");
+        }
+        for name in [
+            "PATH",
+            "HOME",
+            "KEYBOARD",
+            "MONKEY",
+            "TOKENS",
+            "SSH_AUTH_SOCK",
+            "PWD",
+            "OLDPWD",
+            "XAUTHORITY",
+            "GIT_AUTHOR_NAME",
+            "GIT_ASKPASS",
+            "SSH_ASKPASS",
+            "GPG_TTY",
+            "GPG_AGENT_INFO",
+            "KEYMAP",
+            "MAX_TOKENS",
+            "COMPASS",
+            "PATTERN",
+            "CARGO_HOME",
+            "XDG_SESSION_ID",
+            "KEYTIMEOUT",
+            "SPIN",
+            "OPINION",
+        ] {
+            assert!(!holds_secret(name, "/some/where:/else"), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_value_can_tell_what_its_name_does_not() {
+        let key = format!("ghp_{}", "a1B2c3D4e5".repeat(4).get(..36).unwrap_or_default());
+        for value in [
+            "postgres://user:pass@db/x",
+            "a https://x, redis://:pass@db",
+            "host=db user=u password=p",
+            "AccountName=a;AccountKey=abc==",
+            &key,
+        ] {
+            assert!(holds_secret("DATABASE_URL", value), "{value}");
+        }
+        for value in
+            ["postgres://user@db/x", "https://x/a:b@c", "a:b@c", "http://[::1]:80/", "unix:path=/run/bus,guid=1", ""]
+        {
+            assert!(!holds_secret("DATABASE_URL", value), "{value}");
         }
     }
 

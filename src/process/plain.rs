@@ -6,11 +6,11 @@
 /// A line that is longer than this, in bytes, is passed on in pieces.
 const LINE: usize = 64 * 1024;
 
-/// So much of such a line is held back: no piece ends within a key.
+/// So much of such a line is held back: what a backspace takes away.
 const HELD: usize = 512;
 
 /// A string sequence (OSC and the like) that is longer than this, in characters, is none.
-const SEQUENCE: usize = 4096;
+pub(super) const SEQUENCE: usize = 4096;
 
 /// What stands for what is no text.
 const UNKNOWN: char = '\u{FFFD}';

@@ -45,6 +45,8 @@ pub enum AskEvent {
     },
     /// The answer was cut off within an edit, and nothing shows where its next part goes on.
     DoubtfulSeam,
+    /// The server went on past what the spending cap pays for, and the answer was ended.
+    PastTheCap,
     /// The editor model is asked.
     Editor {
         /// Its name.
@@ -79,6 +81,10 @@ impl Session {
             AskEvent::DoubtfulSeam => {
                 let text = "The answer was cut off within an edit, and its next part does not repeat where it was.";
                 self.tell(Level::Warning, text, "Look closely at the hunk there before you accept it.");
+            }
+            AskEvent::PastTheCap => {
+                let text = "The answer was ended: the server went on past what the spending cap pays for.";
+                self.tell(Level::Warning, text, "It does not keep to max_tokens. What came until then stands.");
             }
             AskEvent::Spent(spent) => self.spent(number, &spent),
             AskEvent::Editor { model, note } => self.editor_asked(number, &model, note),

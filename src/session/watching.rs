@@ -150,6 +150,21 @@ mod tests {
     }
 
     #[test]
+    fn what_a_comment_names_with_an_at_is_not_fetched() {
+        for source in [
+            "# see @http://x.example/ AI!\n",
+            "```\n~~~\n# @url https://x.example/ AI!\n",
+            "# @diff AI!\n# `@https://x/\n",
+        ] {
+            let mut session = watching();
+            let effects = saved(&mut session, "a.py", source);
+            assert!(asked(&effects).is_some(), "{source}: {effects:?}");
+            assert!(!effects.iter().any(|effect| matches!(effect, Effect::Mention(_))), "{source}: {effects:?}");
+        }
+        assert_eq!(asked(&watching().send("see @https://x.example/").1), None, "what is typed is looked up first");
+    }
+
+    #[test]
     fn a_question_is_answered_and_a_note_waits_for_it() {
         let mut session = watching();
         assert_eq!(asked(&saved(&mut session, "n.py", "# beware of tides AI\n")), None);

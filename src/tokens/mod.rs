@@ -78,7 +78,12 @@ pub fn counter_for_model(model: &str) -> Arc<dyn TokenCounter> {
 /// A rough count without a table: a quarter of the bytes, rounded up. English prose and code come out within about
 /// 30 %; scripts outside Latin and long runs of digits or symbols can be off by a factor of two.
 pub fn estimate(text: &str) -> usize {
-    text.len().div_ceil(4)
+    estimate_of(text.len())
+}
+
+/// The same for a text of so many bytes.
+pub fn estimate_of(bytes: usize) -> usize {
+    bytes.div_ceil(4)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

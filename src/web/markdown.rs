@@ -1,6 +1,7 @@
 //! HTML as Markdown: the title and the main text, with headings, lists, code, tables and links; nothing of what only a
 //! browser needs.
 
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -10,7 +11,8 @@ use htmd::options::{BulletListMarker, HrStyle, Options};
 use htmd::{Element, HtmlToMarkdown};
 use url::Url;
 
-use super::depth::nesting;
+use super::tables::is_sane;
+use super::tree::tree;
 
 /// What nobody reads: scripts, ornaments, menus and forms.
 const DROPPED: [&str; 24] = [
@@ -18,10 +20,10 @@ const DROPPED: [&str; 24] = [
     "form", "button", "input", "select", "textarea", "footer", "aside", "dialog", "map", "math", "link", "meta",
 ];
 
-/// The deepest nesting that is walked as a tree. No page that people write comes near it.
-const DEEPEST: usize = 1_000;
-/// The stack for walking it, in bytes: some 20 kB for each level, which is several times what is needed.
+/// The stack for walking a tree, in bytes: some 64 kB for each of its levels, which is many times what is needed.
 const STACK: usize = 32 * 1024 * 1024;
+/// Levels of lists and quotes that indent their lines. Each adds to every line within; deeper ones add nothing any more.
+const INDENTS: usize = 8;
 /// How long making Markdown may take. Pages take milliseconds; what is made to take long takes for ever.
 const PATIENCE: Duration = Duration::from_secs(15);
 
@@ -41,16 +43,19 @@ pub(super) struct Converted {
 
 /// `html` as Markdown; links are made whole from `base`. An error says why it cannot be.
 pub(super) fn to_markdown(html: String, base: &str) -> Result<Converted, String> {
-    if nesting(&html) > DEEPEST {
-        return Ok(Converted { title: String::new(), text: without_tags(&html) });
-    }
     let base = Url::parse(base).ok();
+    let given_up = Arc::new(AtomicBool::new(false));
     let (sender, receiver) = sync_channel(1);
-    let work = move || drop(sender.send(convert(&html, base)));
+    let seen = Arc::clone(&given_up);
+    let work = move || drop(sender.send(convert(&html, base, &seen)));
     std::thread::Builder::new().stack_size(STACK).spawn(work).map_err(|error| error.to_string())?;
     match receiver.recv_timeout(PATIENCE) {
-        Ok(converted) => converted,
-        Err(RecvTimeoutError::Timeout) => Err(format!("it is still not done after {} s", PATIENCE.as_secs())),
+        Ok(converted) => Ok(converted),
+        Err(RecvTimeoutError::Timeout) => {
+            // The thread sees it and ends, too.
+            given_up.store(true, Ordering::Relaxed);
+            Err(format!("it is still not done after {} s", PATIENCE.as_secs()))
+        }
         Err(RecvTimeoutError::Disconnected) => Err("its HTML is broken beyond help".into()),
     }
 }
@@ -59,22 +64,29 @@ pub(super) fn to_markdown(html: String, base: &str) -> Result<Converted, String>
 #[derive(Default)]
 struct Met {
     title: String,
-    mains: Vec<String>,
-    articles: Vec<String>,
+    /// The longest of the main parts.
+    main: String,
+    articles: usize,
+    /// The first of them.
+    article: String,
 }
 
-fn convert(html: &str, base: Option<Url>) -> Result<Converted, String> {
+fn convert(html: &str, base: Option<Url>, given_up: &Arc<AtomicBool>) -> Converted {
+    let Some(tree) = tree(html, &|| given_up.load(Ordering::Relaxed)) else {
+        return Converted { title: String::new(), text: without_tags(html) };
+    };
     let met: Arc<Mutex<Met>> = Arc::default();
-    let all = converter(&met, base).convert(html).map_err(|error| error.to_string())?;
-    let Met { title, mains, articles } = std::mem::take(&mut *met.lock().unwrap_or_else(PoisonError::into_inner));
+    let all = converter(&met, base, given_up).tree_to_markdown(&tree);
+    let Met { title, main, articles, article } =
+        std::mem::take(&mut *met.lock().unwrap_or_else(PoisonError::into_inner));
     let is_main = |part: &&String| part.len() >= SHORT || part.len() * SHARE >= all.len();
-    let longest = mains.iter().max_by_key(|part| part.len()).filter(is_main);
-    let only = articles.first().filter(|_| articles.len() == 1).filter(is_main);
+    let longest = Some(&main).filter(is_main).filter(|main| !main.is_empty());
+    let only = Some(&article).filter(|_| articles == 1).filter(is_main);
     let text = longest.or(only).unwrap_or(&all);
-    Ok(Converted { title: one_line(&title), text: tidy(text) })
+    Converted { title: one_line(&title), text: tidy(text) }
 }
 
-fn converter(met: &Arc<Mutex<Met>>, base: Option<Url>) -> HtmlToMarkdown {
+fn converter(met: &Arc<Mutex<Met>>, base: Option<Url>, given_up: &Arc<AtomicBool>) -> HtmlToMarkdown {
     let options = Options {
         bullet_list_marker: BulletListMarker::Dash,
         ul_bullet_spacing: 1,
@@ -82,11 +94,11 @@ fn converter(met: &Arc<Mutex<Met>>, base: Option<Url>) -> HtmlToMarkdown {
         hr_style: HrStyle::Dashes,
         ..Options::default()
     };
-    let keep = |put: fn(&mut Met, String)| {
+    let keep = |put: fn(&mut Met, &str)| {
         let met = Arc::clone(met);
         move |handlers: &dyn Handlers, element: Element<'_>| {
             let inner = handlers.walk_children(element.node).content;
-            put(&mut met.lock().unwrap_or_else(PoisonError::into_inner), inner.clone());
+            put(&mut met.lock().unwrap_or_else(PoisonError::into_inner), &inner);
             Some(HandlerResult::from(format!("\n\n{inner}\n\n")))
         }
     };
@@ -103,18 +115,53 @@ fn converter(met: &Arc<Mutex<Met>>, base: Option<Url>) -> HtmlToMarkdown {
     };
     HtmlToMarkdown::builder()
         .options(options)
-        // What is for browsers without scripts is mostly a note to get another browser.
-        .scripting_enabled(true)
         .skip_tags(DROPPED.to_vec())
         .add_handler(vec!["title"], title)
-        .add_handler(vec!["main"], keep(|met, part| met.mains.push(part)))
-        .add_handler(vec!["article"], keep(|met, part| met.articles.push(part)))
+        .add_handler(vec!["main"], keep(keep_main))
+        .add_handler(vec!["article"], keep(keep_article))
         .add_handler(vec!["img"], |_: &dyn Handlers, element: Element<'_>| picture(&element))
+        .add_handler(vec!["table"], |handlers: &dyn Handlers, element: Element<'_>| match is_sane(element.node) {
+            true => handlers.fallback(element),
+            false => Some(handlers.walk_children(element.node)),
+        })
         .add_handler(vec!["a"], move |handlers: &dyn Handlers, element: Element<'_>| {
             let inner = handlers.walk_children(element.node).content;
             Some(link(&inner, attribute(&element, "href").as_deref(), base.as_ref()).into())
         })
+        .add_handler(vec!["ol", "ul", "li", "blockquote"], indenting(given_up))
         .build()
+}
+
+fn keep_main(met: &mut Met, part: &str) {
+    if part.len() > met.main.len() {
+        met.main = part.to_owned();
+    }
+}
+
+fn keep_article(met: &mut Met, part: &str) {
+    met.articles += 1;
+    if met.articles == 1 {
+        met.article = part.to_owned();
+    }
+}
+
+/// What indents its lines does so to [`INDENTS`] levels of it; nothing is in it any more when nobody waits.
+fn indenting(given_up: &Arc<AtomicBool>) -> impl Fn(&dyn Handlers, Element<'_>) -> Option<HandlerResult> + use<> {
+    let (given_up, level) = (Arc::clone(given_up), AtomicUsize::new(0));
+    move |handlers: &dyn Handlers, element: Element<'_>| {
+        if given_up.load(Ordering::Relaxed) {
+            return None;
+        }
+        // A list and its items indent once.
+        let step = usize::from(matches!(element.tag, "li" | "blockquote"));
+        let above = level.fetch_add(step, Ordering::Relaxed);
+        let result = match above < INDENTS {
+            true => handlers.fallback(element),
+            false => Some(HandlerResult::from(format!("\n{}\n", handlers.walk_children(element.node).content.trim()))),
+        };
+        level.fetch_sub(step, Ordering::Relaxed);
+        result
+    }
 }
 
 fn attribute(element: &Element<'_>, name: &str) -> Option<String> {
@@ -189,6 +236,7 @@ fn without_tags(html: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tree::DEEPEST;
     use super::*;
     use proptest::prelude::*;
 
@@ -244,16 +292,56 @@ mod tests {
 
     #[test]
     fn a_page_made_to_break_readers_breaks_nothing() {
-        let deep = format!("{}deep water{}", "<div>".repeat(200_000), "</div>".repeat(200_000));
-        assert_eq!(markdown(&deep).text, "deep water");
-        let stray = format!("{}deep water", "<b></i>".repeat(100_000));
-        assert_eq!(markdown(&stray).text, "deep water");
-        let allowed = format!("{}deep water", "<div><i>".repeat(DEEPEST / 2));
-        assert!(markdown(&allowed).text.contains("deep water"));
-        let quotes = format!("{}deep water", "<blockquote>".repeat(DEEPEST));
-        assert!(markdown(&quotes).text.contains("deep water"));
-        let lists = format!("{}deep water", "<ul><li>".repeat(DEEPEST));
-        assert!(markdown(&lists).text.contains("deep water"));
+        let holds = |page: String| {
+            let start = page.get(..60).unwrap_or_default().to_owned();
+            let text = to_markdown(page, "https://example.com/").unwrap().text;
+            assert!(text.contains("deep water"), "{start}: {} bytes", text.len());
+        };
+        for tag in ["div", "ul", "blockquote", "em", "a", "font", "rt", "rp", "optgroup", "table"] {
+            holds(format!("{}deep water{}", format!("<{tag}>").repeat(100_000), format!("</{tag}>").repeat(100_000)));
+            holds(format!("{}deep water", format!("<{tag}></i>").repeat(20_000)));
+        }
+        for tag in ["em", "rt", "div"] {
+            let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
+            // End tags where they are none.
+            for hidden in [
+                format!("{open}<!--{close}-->"),
+                format!("{open}<i title='{close}'></i>"),
+                format!("{open}<textarea>{close}</textarea>"),
+                format!("{open}<title>{close}</title>"),
+                format!("{open}<script>{close}</script>"),
+            ] {
+                holds(format!("{}deep water", hidden.repeat(40_000)));
+            }
+        }
+        for dropped in ["svg", "math", "template", "select"] {
+            let page = format!("<p>deep water{}", format!("<{dropped}>").repeat(100_000));
+            holds(page);
+        }
+    }
+
+    #[test]
+    fn what_indents_and_pads_makes_no_page_of_gigabytes() {
+        for open in ["<blockquote>", "<ul><li>", "<ol start=2147483647><li>", "<main>", "<article>"] {
+            let page = format!("{}{}deep water", open.repeat(DEEPEST / 4), "a<br>".repeat(20_000));
+            let text = markdown(&page).text;
+            assert!(text.contains("deep water") && text.len() < 25 * page.len(), "{open}: {}", text.len());
+        }
+        let row = "<tr><td>a";
+        for wide in ["<td>".repeat(2_000), "w".repeat(100_000), format!("<a href='/{}'>x</a>", "w".repeat(100_000))] {
+            let page = format!("<table><tr><th>h<td>{wide}{}</table>", row.repeat(5_000));
+            assert!(markdown(&page).text.len() < 20 * page.len(), "{}", page.len());
+        }
+    }
+
+    #[test]
+    fn a_long_page_keeps_its_structure() {
+        let part = "<section><h2>Tide <code>four</code></h2><p>It is <b>high</b>.</p><ul><li>north<ul><li>pier</ul></ul>\
+                    <table><tr><th>port<th>metres<tr><td>north<td>4.5</table></section>";
+        let page = markdown(&format!("<main>{}</main>", part.repeat(3_000)));
+        assert_eq!(page.text.matches("## Tide `four`").count(), 3_000);
+        assert_eq!(page.text.matches("  - pier").count(), 3_000);
+        assert_eq!(page.text.matches("| north").count(), 3_000);
     }
 
     proptest! {

@@ -8,12 +8,13 @@
 mod address;
 mod body;
 mod charset;
-mod depth;
 mod error;
 mod fetch;
 mod markdown;
 mod reach;
 mod resolve;
+mod tables;
+mod tree;
 
 #[cfg(test)]
 mod tests;

@@ -23,6 +23,8 @@ use crate::tokens::TokenCounter;
 
 /// An answer shorter than this many tokens is not worth its request: below it, a spending cap is reached.
 const LEAST_ANSWER: u32 = 256;
+/// Our count may be above the server's by one part in so many before an answer is taken for one that does not end.
+const MISCOUNT: usize = 8;
 /// The wait before another try is counted down in steps of this length.
 const TICK: Duration = Duration::from_secs(1);
 
@@ -225,9 +227,10 @@ impl Asking<'_, '_> {
         let mut request = llm_request(line, &self.question.outfit.settings, self.question.choices, self.prompt);
         request.messages.extend(more);
         request.tokens += more_tokens;
-        let affordable = self.affordable(&request)?;
-        request.capped = affordable != request.max_output_tokens;
-        request.max_output_tokens = affordable;
+        let pays_for = self.affordable(&request)?;
+        let most = pays_for.and_then(|pays_for| self.limit(&request, pays_for)).or(request.max_output_tokens);
+        request.capped = most != request.max_output_tokens;
+        request.max_output_tokens = most;
         let (left_out, secrets) = match so_far.as_str() {
             "" => (self.prompt.trimmed.clone(), self.prompt.secrets.clone()),
             _ => (Vec::new(), Vec::new()),
@@ -235,10 +238,22 @@ impl Asking<'_, '_> {
         self.tell(AskEvent::Sent { tokens: request.tokens, exact: self.prompt.exact, left_out, secrets }).await?;
         let asked = request.tokens;
         let (sender, arriving) = mpsc::channel(64);
-        let mut part = Part { asking: self, joiner, start: so_far.len(), text: so_far, received: 0, usage: None };
-        let stream = line.provider.stream(request, self.cancel.clone(), sender);
-        let (result, passed) = tokio::join!(stream, part.pass_on(arriving));
-        let (received, usage) = (part.received, part.usage);
+        let stop = self.cancel.child_token();
+        let stream = line.provider.stream(request, stop.clone(), sender);
+        let most = pays_for.map(|most| most as usize).map(|most| most.saturating_add(most / MISCOUNT));
+        let start = so_far.len();
+        let mut part =
+            Part { asking: self, joiner, start, text: so_far, bytes: 0, usage: None, most, stop, ended: false };
+        let (mut result, passed) = tokio::join!(stream, part.pass_on(arriving));
+        let (received, mut usage) = (part.received(), part.usage);
+        // What did not end by itself has no last word on its size.
+        if let Some(usage) = usage.as_mut().filter(|_| result.is_err() || part.ended) {
+            usage.output = usage.output.max(received as u64);
+        }
+        let past_the_cap = part.ended && !self.cancel.is_cancelled();
+        if past_the_cap {
+            result = Ok(Completion { finish: Finish::Length, usage });
+        }
         if part.joiner.as_ref().is_some_and(Joiner::is_doubtful) && received > 0 {
             self.tell(AskEvent::DoubtfulSeam).await?;
         }
@@ -252,6 +267,9 @@ impl Asking<'_, '_> {
             self.tell(self.spent(asked, received, usage)).await?;
         }
         passed?;
+        if past_the_cap {
+            self.tell(AskEvent::PastTheCap).await?;
+        }
         result.map_err(AskError::Provider)
     }
 
@@ -265,16 +283,16 @@ impl Asking<'_, '_> {
         AskEvent::Spent(Spent { model, tokens, estimated: usage.is_none() })
     }
 
-    /// The most tokens that the answer may have: what was set, or less where money is short. The request then stays within the
-    /// spending cap whatever the model writes.
+    /// The most tokens of an answer that the spending cap still pays for, whatever the model writes; `None` where there is no cap, or
+    /// nothing to count by.
     fn affordable(&self, request: &Request) -> Result<Option<u32>, AskError> {
         let facts = &self.question.line.facts;
         let cost = |output| estimate(facts, request.tokens as u64, output);
         let Some(((allowance, bare), with_million)) = self.question.allowance.zip(cost(0)).zip(cost(1_000_000)) else {
-            return Ok(request.max_output_tokens);
+            return Ok(None);
         };
         if with_million == Dollars::ZERO {
-            return Ok(request.max_output_tokens);
+            return Ok(None);
         }
         let allowance = allowance.over(*self.paid.lock().unwrap_or_else(PoisonError::into_inner));
         let per_token = with_million.over(bare).as_f64() / 1e6;
@@ -286,14 +304,19 @@ impl Asking<'_, '_> {
             }));
         }
         // The cast stops at the largest number.
-        let answer = answer as u32;
-        Ok(match request.max_output_tokens {
-            Some(set) => Some(set.min(answer)),
+        Ok(Some(answer as u32))
+    }
+
+    /// The limit that the server is told: what was set, or less where money is short.
+    fn limit(&self, request: &Request, pays_for: u32) -> Option<u32> {
+        match request.max_output_tokens {
+            Some(set) => Some(set.min(pays_for)),
             // A limit that no answer reaches need not be sent: some servers refuse it.
             None => {
-                (facts.max_output.is_none_or(|most| (answer as usize) < most) && answer < u32::MAX).then_some(answer)
+                let most = self.question.line.facts.max_output;
+                (most.is_none_or(|most| (pays_for as usize) < most) && pays_for < u32::MAX).then_some(pays_for)
             }
-        })
+        }
     }
 }
 
@@ -304,9 +327,15 @@ struct Part<'a, 'q> {
     text: &'a mut String,
     /// Where the text of this part begins, in bytes.
     start: usize,
-    /// Tokens of text and thinking that came, by our own count.
-    received: usize,
+    /// Bytes of text and thinking that came.
+    bytes: usize,
     usage: Option<Usage>,
+    /// The most tokens that are paid for, by our own count.
+    most: Option<usize>,
+    /// Ends the stream.
+    stop: CancellationToken,
+    /// It was ended because more came.
+    ended: bool,
 }
 
 impl Part<'_, '_> {
@@ -315,6 +344,8 @@ impl Part<'_, '_> {
         while let Some(event) = next {
             let mut came = None;
             match event {
+                // What is still on its way is not paid for.
+                _ if self.ended => {}
                 StreamEvent::Text(text) => {
                     self.count(&text);
                     let text = self.joiner.as_mut().map_or_else(|| text.clone(), |joiner| joiner.push(&text));
@@ -385,7 +416,16 @@ impl Part<'_, '_> {
     }
 
     fn count(&mut self, text: &str) {
-        self.received += crate::tokens::estimate(text);
+        self.bytes += text.len();
+        if self.most.is_some_and(|most| self.received() > most) {
+            self.ended = true;
+            self.stop.cancel();
+        }
+    }
+
+    /// Tokens of text and thinking that came, by our own count. Pieces are short, so each is not counted for itself.
+    fn received(&self) -> usize {
+        crate::tokens::estimate_of(self.bytes)
     }
 }
 

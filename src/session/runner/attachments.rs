@@ -8,6 +8,7 @@ use crate::context::{AtMeaning, at_meaning, fence_for};
 use crate::git::Repo;
 use crate::repo_map::TagGraph;
 use crate::session::{Attachment, Failure, LookedUp, MentionOrder, MentionReport, Report, SharedPage};
+use crate::text::sanitize::visible_line;
 use crate::tokens::TokenCounter;
 use crate::workspace::{self, Root, is_secret_name};
 
@@ -153,8 +154,9 @@ impl LookUp<'_> {
             let title = format!("{name} — {path}:{first}-{last}");
             let shared = shared_output(self.outfit, &title, &lines.join("\n"), budget, self.counter);
             budget = budget.saturating_sub(self.counter.count(&shared.excerpt.text));
-            let text =
-                fenced(&format!("`{name}`, as {path} defines it (lines {first}-{last}):"), &shared.excerpt.text, "");
+            // A path may have lines, and would then speak for the developer.
+            let lead = format!("`{name}`, as {} defines it (lines {first}-{last}):", visible_line(path));
+            let text = fenced(&lead, &shared.excerpt.text, "");
             found.attached.push(Attachment { title, text, whole: shared.whole });
             found.notes.extend(shared.note);
         }

@@ -230,3 +230,95 @@ async fn what_is_free_passes_no_cap() {
     let outcome = play(Scene { model, answers, allowance: Some(0.0), ..Scene::default() }).await;
     assert_eq!((outcome.result.is_ok(), outcome.seen[0].max_output_tokens), (true, None));
 }
+
+/// Says its piece over and over until it is stopped, whatever it was asked for. At its beginning it tells a usage, as servers do
+/// that tell the rest at the end.
+struct Endless {
+    pieces: usize,
+}
+
+impl Provider for Endless {
+    fn name(&self) -> String {
+        "endless".into()
+    }
+
+    fn stream(
+        &self,
+        request: Request,
+        cancel: CancellationToken,
+        events: mpsc::Sender<StreamEvent>,
+    ) -> BoxFuture<'_, Result<Completion, LlmError>> {
+        async move {
+            let usage = Usage { input: request.tokens as u64, output: 1, ..Usage::default() };
+            events.send(StreamEvent::Usage(usage)).await.map_err(|_| LlmError::Cancelled)?;
+            for time in 0..self.pieces {
+                if cancel.is_cancelled() {
+                    return Err(LlmError::Cancelled);
+                }
+                let piece = "four".to_owned();
+                let event = if time % 2 == 0 { StreamEvent::Text(piece) } else { StreamEvent::Reasoning(piece) };
+                events.send(event).await.map_err(|_| LlmError::Cancelled)?;
+            }
+            Err(LlmError::UnusableKey)
+        }
+        .boxed()
+    }
+}
+
+/// What was said, spent in dollars, and how it ended.
+async fn endless(pieces: usize, allowance: f64) -> (Vec<AskEvent>, f64, Result<Completion, AskError>) {
+    let line = Line { facts: Arc::new(priced()), ..Line::new(Arc::new(Endless { pieces }), "m".into()) };
+    let (outfit, counter) = (Outfit::default(), CachedCounter::for_model("m"));
+    let compose = |limit: Option<usize>| -> BoxFuture<'_, Result<ContextView, Failure>> {
+        futures::future::ready(Ok(view(limit, 0))).boxed()
+    };
+    let question = Question {
+        line: &line,
+        outfit: &outfit,
+        compose: &compose,
+        partial: "",
+        counter: &counter,
+        allowance: Some(Dollars::new(allowance)),
+        choices: &Choices::default(),
+    };
+    let (events, mut arriving) = mpsc::channel(8);
+    let cancel = CancellationToken::new();
+    let asked = async {
+        let result = ask(&question, &cancel, &events).await;
+        drop(events);
+        result.map(|asked| asked.completion)
+    };
+    let listen = async {
+        let mut all = Vec::new();
+        while let Some(event) = arriving.recv().await {
+            all.push(event);
+        }
+        all
+    };
+    let (result, all) = tokio::join!(asked, listen);
+    let spent = |event: &AskEvent| match event {
+        AskEvent::Spent(spent) => spent.model.prices.map(|prices| prices.cost(spent.tokens).as_f64()),
+        _ => None,
+    };
+    let dollars = all.iter().filter_map(spent).sum();
+    (all, dollars, result)
+}
+
+#[tokio::test]
+async fn an_answer_that_goes_on_past_the_cap_is_ended_and_that_is_told() {
+    // A thousand tokens for the request, 500 for the answer.
+    let (events, dollars, result) = endless(1_000_000, 1.5).await;
+    assert_eq!(result.unwrap().finish, Finish::Length);
+    assert!(events.contains(&AskEvent::PastTheCap));
+    assert!((1.5..1.6).contains(&dollars), "{dollars}");
+    let pieces = events.iter().filter(|event| matches!(event, AskEvent::Stream(StreamEvent::Text(_)))).count();
+    assert!((250..300).contains(&pieces), "{pieces}");
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_costs_what_came_of_it() {
+    let (events, dollars, result) = endless(400, 1.5).await;
+    assert!(matches!(result, Err(AskError::Provider(LlmError::UnusableKey))), "{result:?}");
+    assert!(!events.contains(&AskEvent::PastTheCap));
+    assert!((1.39..1.41).contains(&dollars), "the usage of the beginning is not the whole: {dollars}");
+}
