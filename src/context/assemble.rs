@@ -32,6 +32,7 @@ use super::prompt::{Prompt, PromptSecret};
 use super::prompts::Prompts;
 use crate::models::{Caching, Model, Reminder};
 use crate::retrieval::{Related, related_text};
+use crate::text::sanitize;
 use crate::text::secrets::{Secret, masked, secrets};
 use crate::tokens::{ImageCost, TokenCounter};
 
@@ -387,6 +388,6 @@ impl Shown<'_> {
     fn text(&self, lead: &str) -> String {
         let Self { file, fence, .. } = self;
         let newline = if file.text.is_empty() || file.text.ends_with('\n') { "" } else { "\n" };
-        [lead, &file.path, "\n", fence, "\n", &file.text, newline, fence, "\n\n"].concat()
+        [lead, &sanitize::visible_line(&file.path), "\n", fence, "\n", &file.text, newline, fence, "\n\n"].concat()
     }
 }

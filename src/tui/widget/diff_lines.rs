@@ -121,7 +121,8 @@ fn styled(line: &DiffLine, theme: &Theme) -> StyledText {
     let mut ends: Vec<usize> = line.syntax.iter().flat_map(|(range, _)| [range.start, range.end]).collect();
     ends.extend(line.words.iter().chain(&line.found).flat_map(|range| [range.start, range.end]));
     ends.push(line.text.len());
-    ends.retain(|end| line.text.is_char_boundary(*end));
+    // A choice of style is shown by what stands before it: the two stay together, or the row would not be as long as it was measured.
+    ends.retain(|end| line.text.get(*end..).is_some_and(|rest| !rest.starts_with(['\u{fe0e}', '\u{fe0f}'])));
     ends.sort_unstable();
     let mut text = StyledText::new();
     let (mut start, mut column) = (0, 0);
@@ -193,6 +194,15 @@ mod tests {
         assert_eq!(drawn(&line(Sign::Removed, ""), gutter, 40), ["  9    -"]);
         assert_eq!(drawn(&line(Sign::Removed, "x"), Gutter::base(9), 40), ["9 - x"]);
         assert_eq!(drawn(&line(Sign::Added, "x"), Gutter::proposed(10), 40), ["10 + x"]);
+    }
+
+    #[test]
+    fn an_emoji_and_its_style_are_not_parted() {
+        let text = "a ⚠\u{fe0f} b";
+        let at = text.find('\u{fe0f}').unwrap();
+        let words = [at..at + 3, text.len() - 1..text.len()].to_vec();
+        let line = DiffLine { words, ..line(Sign::Added, text) };
+        assert_eq!(drawn(&line, Gutter::proposed(10), 40), [format!("10 + {text}")]);
     }
 
     #[test]
