@@ -6,4 +6,4 @@ mod word;
 
 pub use hunk::{Hunk, apply, hunks, line_hunks};
 pub use unified::unified;
-pub use word::{Words, changed_words, pairs};
+pub use word::{Words, changed_part, changed_words, pairs};

@@ -10,7 +10,7 @@ const FARTHEST: f64 = 0.6;
 /// Where more than this part of a line differs, marking the words that do would mark nearly everything.
 const MOST_MARKED: f64 = 0.5;
 
-/// Longest line that is looked into, in bytes.
+/// Longest lines that are compared word by word, in bytes. Of longer ones only what differs is.
 const LONGEST: usize = 400;
 
 /// How many added lines are tried for a removed one.
@@ -47,15 +47,49 @@ pub fn pairs(removed: &[&str], added: &[&str]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// The words that changed between two versions of a line; `None` if there is nothing to gain from marking them: the line is
-/// very long, or more than half of it differs.
+/// The words that changed between two versions of a line; `None` if there is nothing to gain from marking them, as more than half
+/// of it differs.
+///
+/// Of a long line that is what stands between the first and the last byte that differ; in whole, if it is long itself.
 pub fn changed_words(old: &str, new: &str) -> Option<Words> {
-    if old.len().max(new.len()) > LONGEST {
+    if old.len().max(new.len()) <= LONGEST {
+        return words_between(old, new, MOST_MARKED);
+    }
+    let [removed, added] = changed_part(old, new);
+    let (old_part, new_part) = (old.get(removed.clone())?, new.get(added.clone())?);
+    if ratio(old_part.len() + new_part.len(), old.len() + new.len()) > MOST_MARKED {
         return None;
     }
+    if old_part.len().max(new_part.len()) > LONGEST {
+        let some = |range: Range<usize>| Some(range).filter(|range| !range.is_empty()).into_iter().collect();
+        return Some(Words { removed: some(removed), added: some(added) });
+    }
+    let mut words = words_between(old_part, new_part, 1.0)?;
+    let moved = |ranges: &mut Vec<Range<usize>>, by: usize| {
+        ranges.iter_mut().for_each(|range| *range = range.start + by..range.end + by);
+    };
+    moved(&mut words.removed, removed.start);
+    moved(&mut words.added, added.start);
+    Some(words)
+}
+
+/// Where two versions of a line differ: what is left of each, as byte ranges, without what both begin and end with. Empty where the
+/// other only has more, and both empty if they are the same.
+pub fn changed_part(old: &str, new: &str) -> [Range<usize>; 2] {
+    let (a, b) = (old.as_bytes(), new.as_bytes());
+    let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let start = old.floor_char_boundary(same).min(new.floor_char_boundary(same));
+    let rest = a.iter().skip(start).rev().zip(b.iter().skip(start).rev());
+    let after = rest.take_while(|(a, b)| a == b).count();
+    // A character may end as another does.
+    let after = (0..=after).rev().find(|after| old.is_char_boundary(a.len() - after)).unwrap_or(0);
+    [start..a.len() - after, start..b.len() - after]
+}
+
+fn words_between(old: &str, new: &str, most: f64) -> Option<Words> {
     let (before, after) = (tokens(old), tokens(new));
     let ops = compare(&before, &after);
-    if part_that_differs(&before, &after, &ops) > MOST_MARKED {
+    if part_that_differs(&before, &after, &ops) > most {
         return None;
     }
     let mut words = Words::default();
@@ -68,7 +102,8 @@ pub fn changed_words(old: &str, new: &str) -> Option<Words> {
 
 fn is_near(old: &str, new: &str) -> bool {
     if old.len().max(new.len()) > LONGEST {
-        return old.trim() == new.trim();
+        let [removed, added] = changed_part(old, new);
+        return ratio(removed.len() + added.len(), old.len() + new.len()) <= FARTHEST;
     }
     let (before, after) = (tokens(old), tokens(new));
     let (short, long) = (weight(&before).min(weight(&after)), weight(&before).max(weight(&after)));
@@ -171,9 +206,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_long_or_differs_for_the_most_part_is_not_marked() {
+    fn what_differs_for_the_most_part_is_not_marked() {
         assert_eq!(changed_words("alpha beta", "gamma delta"), None);
         assert_eq!(changed_words(&"a ".repeat(300), &"b ".repeat(300)), None);
+    }
+
+    #[test]
+    fn of_a_long_line_what_stands_between_its_ends_is_marked() {
+        let long = |middle: &str| format!("{}{middle}{}", "let a = 1; ".repeat(200), "let z = 2; ".repeat(200));
+        let found = marked(&long("one(x), two(y)"), &long("one(x), three(y)"));
+        assert_eq!(found, Some((vec!["wo".into()], vec!["hree".into()])));
+        // Where that is long, too, it is marked in whole.
+        let (old, new) = (format!("{}1", "old ".repeat(200)), format!("{}2", "new ".repeat(300)));
+        assert_eq!(marked(&long(&old), &long(&new)), Some((vec![old], vec![new])));
+        assert_eq!(marked(&long(""), &long("more ")), Some((vec![], vec!["more ".into()])));
+        assert_eq!(pairs(&[&long("a")], &["b", &long("b")]), [(0, 1)]);
     }
 
     #[test]
@@ -186,6 +233,20 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_is_left_of_two_lines_is_all_that_differs(
+            old in "[a-bé€ë]{0,12}", new in "[a-bé€ë]{0,12}", both in "[a-bé]{0,4}",
+        ) {
+            let (old, new) = (format!("{both}{old}{both}"), format!("{both}{new}{both}"));
+            let [removed, added] = changed_part(&old, &new);
+            let put = format!("{}{}{}", &old[..removed.start], &new[added.clone()], &old[removed.end..]);
+            prop_assert_eq!(put, new.clone());
+            let (gone, come) = (&old[removed], &new[added]);
+            let first = gone.chars().next().is_some_and(|c| come.starts_with(c));
+            let last = gone.chars().next_back().is_some_and(|c| come.ends_with(c));
+            prop_assert!(!first && !last, "{} {}", gone, come);
+        }
+
         #[test]
         fn marks_lie_between_characters_and_pairs_ascend(old in "[a-cé ,.(]{0,20}", new in "[a-cé ,.(]{0,20}") {
             if let Some(words) = changed_words(&old, &new) {

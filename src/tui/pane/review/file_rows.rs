@@ -1,20 +1,17 @@
 //! The rows of one file under review: its hunks with the unchanged lines around them, unified or side by side.
 
-use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
+use super::file_lines::{FileLines, Shown, Side};
 use super::rows::{Row, View};
 use crate::diff;
 use crate::edit::{FileChange, Outcome};
 use crate::review::{FileReview, HunkId, Place, ReviewHunk};
-use crate::text::{byte_size, lines, sanitize, wrap};
+use crate::text::{sanitize, wrap};
 use crate::tui::widget::diff_lines::{Gutter, height};
 
 /// Unchanged lines shown around a hunk.
 const CONTEXT: usize = 3;
-
-/// Longest piece of a line that is shown, in bytes: a minified file must not fill the review.
-const LONGEST: usize = 2_000;
 
 /// Columns before a row: where the cursor is, and what was said of the line.
 pub(super) const MARGIN: u16 = 2;
@@ -32,15 +29,6 @@ pub(super) struct HunkPlan {
 
 /// What the user wants to see of each hunk of a file.
 pub(super) type Plan = Vec<HunkPlan>;
-
-/// Which text a line is of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
-    /// The base.
-    Base,
-    /// The proposed text.
-    Proposed,
-}
 
 /// Tells whether the rows of a file must be made anew. The texts are compared apart. Never 0.
 pub(super) fn revision(index: usize, file: &FileReview, plan: &Plan, view: View) -> u64 {
@@ -226,7 +214,7 @@ impl Measure<'_> {
 
     fn of(&self, [base, proposed]: [Option<usize>; 2]) -> usize {
         let height = |side, line: Option<usize>| {
-            let body = shown(lines::body(self.lines.line(self.file, side, line?)));
+            let body = self.lines.shown(self.file, side, line?).text;
             let (gutter, columns) = if self.sides {
                 half(self.lines.gutter, side, self.columns)
             } else {
@@ -270,7 +258,7 @@ pub(super) fn refused_text(outcome: &Outcome) -> Vec<String> {
 
 /// A line of what is told of an edit without a place, cut into lines of the screen.
 pub(super) fn refused_parts(line: &str, columns: u16) -> Vec<String> {
-    let safe = sanitize::visible_line(&shown(line)).into_owned();
+    let safe = sanitize::visible_line(&Shown::head(line).text).into_owned();
     let room = usize::from(columns.saturating_sub(4)).max(1);
     let code = safe.starts_with(['-', '+']);
     let pieces = if code { wrap::hard_wrap(&safe, room) } else { wrap::wrap(&safe, room) };
@@ -283,7 +271,7 @@ pub(super) fn note_parts(text: &str, columns: u16) -> Vec<String> {
     let room = usize::from(columns.saturating_sub(6)).max(1);
     let mut parts = Vec::new();
     for line in text.lines() {
-        let safe = sanitize::visible_line(&shown(line)).into_owned();
+        let safe = sanitize::visible_line(&Shown::head(line).text).into_owned();
         let pieces = wrap::wrap(&safe, room);
         if pieces.is_empty() {
             parts.push(String::new());
@@ -291,76 +279,6 @@ pub(super) fn note_parts(text: &str, columns: u16) -> Vec<String> {
         parts.extend(pieces.into_iter().map(|range| safe[range].to_owned()));
     }
     if parts.is_empty() { vec![String::new()] } else { parts }
-}
-
-/// Where the lines of a file under review are, so that a row on the screen is found without reading the texts.
-#[derive(Debug, Default)]
-pub(super) struct FileLines {
-    /// The numbers before the lines.
-    pub(super) gutter: Gutter,
-    /// The byte at which each line starts, and the end of the text.
-    base: Vec<usize>,
-    proposed: Vec<usize>,
-}
-
-impl FileLines {
-    /// Reads both texts once.
-    pub(super) fn new(file: &FileReview) -> Self {
-        let starts = |text: Option<&str>| -> Vec<usize> {
-            let mut end = 0;
-            let ends = lines::split(text.unwrap_or_default()).into_iter().map(|line| {
-                end += line.len();
-                end
-            });
-            [0].into_iter().chain(ends).collect()
-        };
-        let (base, proposed) = (starts(file.base.as_deref()), starts(file.proposed.as_deref()));
-        let count = |starts: &Vec<usize>| u32::try_from(starts.len() - 1).unwrap_or(u32::MAX);
-        let gutter = match (&file.base, &file.proposed) {
-            (None, Some(_)) => Gutter::proposed(count(&proposed)),
-            (Some(_), None) => Gutter::base(count(&base)),
-            _ => Gutter::unified(count(&base), count(&proposed)),
-        };
-        Self { gutter, base, proposed }
-    }
-
-    /// How many lines a text has.
-    pub(super) fn count(&self, side: Side) -> usize {
-        if side == Side::Base { self.base.len().saturating_sub(1) } else { self.proposed.len().saturating_sub(1) }
-    }
-
-    /// A line with its terminator, 0-based; empty beyond the end.
-    pub(super) fn line<'a>(&self, file: &'a FileReview, side: Side, line: usize) -> &'a str {
-        let (text, starts) = match side {
-            Side::Base => (&file.base, &self.base),
-            Side::Proposed => (&file.proposed, &self.proposed),
-        };
-        let range = starts.get(line).zip(starts.get(line.saturating_add(1)));
-        range.and_then(|(start, end)| text.as_deref()?.get(*start..*end)).unwrap_or_default()
-    }
-
-    /// The removed and the added lines of a hunk, as far as they are shown.
-    pub(super) fn of_hunk<'a>(&self, file: &'a FileReview, item: &ReviewHunk) -> [Vec<&'a str>; 2] {
-        let body = |side, line| head(lines::body(self.line(file, side, line)));
-        [
-            item.hunk.base.clone().map(|line| body(Side::Base, line)).collect(),
-            item.hunk.proposed.clone().map(|line| body(Side::Proposed, line)).collect(),
-        ]
-    }
-}
-
-/// The part of a line that is read here.
-pub(super) fn head(body: &str) -> &str {
-    &body[..body.floor_char_boundary(LONGEST)]
-}
-
-/// A line as it is shown. What is left out is told: nobody must accept a line for its beginning.
-pub(super) fn shown(body: &str) -> Cow<'_, str> {
-    let head = head(body);
-    match body.len() - head.len() {
-        0 => Cow::Borrowed(head),
-        rest => Cow::Owned(format!("{head} ⋯ {} more are not shown", byte_size(rest as u64))),
-    }
 }
 
 #[cfg(test)]
@@ -378,7 +296,7 @@ mod tests {
 
     fn drawn(file: &FileReview, plan: &Plan, sides: bool) -> Vec<String> {
         let lines = FileLines::new(file);
-        let body = |side, line| lines::body(lines.line(file, side, line)).to_owned();
+        let body = |side, line| lines.body(file, side, line).to_owned();
         let text = |row: Row| match row {
             Row::Gap { lines, .. } => format!("⋯ {lines}"),
             Row::Hunk { folded, .. } => if folded { "folded" } else { "hunk" }.to_owned(),
@@ -461,26 +379,6 @@ mod tests {
                 }
                 prop_assert_eq!(old, (0..item.hunk.base.len()).collect::<Vec<_>>());
                 prop_assert_eq!(new, (0..item.hunk.proposed.len()).collect::<Vec<_>>());
-            }
-        }
-
-        #[test]
-        fn a_line_is_found_where_a_scan_finds_it(base in "[a\r\né]{0,40}", proposed in "[a\r\né]{0,40}") {
-            let file = FileReview {
-                path: "a".into(),
-                stored_at: None,
-                change: FileChange::Modify,
-                base: Some(Arc::from(base.as_str())),
-                proposed: Some(Arc::from(proposed.as_str())),
-                hunks: Vec::new(),
-                comment: String::new(),
-            };
-            let places = FileLines::new(&file);
-            for line in 0..44 {
-                for (side, text) in [(Side::Base, &base), (Side::Proposed, &proposed)] {
-                    let scanned = text.split_inclusive('\n').nth(line).unwrap_or_default();
-                    prop_assert_eq!(places.line(&file, side, line), scanned);
-                }
             }
         }
     }

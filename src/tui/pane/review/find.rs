@@ -1,9 +1,9 @@
 //! Searching a review: in the changed lines and those around them, in paths, and in what is told of edits without a place.
 
-use super::file_rows::{self, Plan, Side, head};
+use super::file_lines::Side;
+use super::file_rows::{self, Plan};
 use super::rows::{Row, Rows};
 use crate::review::Review;
-use crate::text::lines;
 use crate::tui::widget::input::LineInput;
 
 /// A search.
@@ -62,13 +62,13 @@ fn rows_with(review: &Review, rows: &Rows, wanted: &str) -> Vec<Row> {
     }
     for (index, file) in review.files.iter().enumerate() {
         let Some(places) = rows.lines_of(index) else { continue };
-        let body = |side, line| head(lines::body(places.line(file, side, line)));
+        let shown_has = |side, line| has(&places.shown(file, side, line).text);
         let holds = |row: &Row| match *row {
             Row::File(_) => has(&file.path),
-            Row::Kept { base, .. } => has(body(Side::Base, base)),
+            Row::Kept { base, .. } => shown_has(Side::Base, base),
             Row::Changed { id, removed, added } => file.hunks.get(id.hunk).is_some_and(|item| {
-                removed.is_some_and(|line| has(body(Side::Base, item.hunk.base.start + line)))
-                    || added.is_some_and(|line| has(body(Side::Proposed, item.hunk.proposed.start + line)))
+                removed.is_some_and(|line| shown_has(Side::Base, item.hunk.base.start + line))
+                    || added.is_some_and(|line| shown_has(Side::Proposed, item.hunk.proposed.start + line))
             }),
             Row::Note(place) => review.comment_on(place).is_some_and(has),
             _ => false,

@@ -2,6 +2,7 @@
 //! that found no place.
 
 mod arriving;
+mod file_lines;
 mod file_rows;
 mod find;
 mod paint;

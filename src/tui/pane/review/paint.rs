@@ -7,13 +7,15 @@ use std::sync::Arc;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::file_rows::{MARGIN, Side, half, has_sides, head, note_parts, refused_parts, refused_text, shown};
+use super::file_lines::Side;
+use super::file_rows::{MARGIN, half, has_sides, note_parts, refused_parts, refused_text};
 use super::find;
 use super::rows::Row;
 use crate::diff::{self, Hunk};
 use crate::edit::FileChange;
 use crate::review::{Decision, FileReview, HunkId, ReviewHunk};
-use crate::text::{lines, sanitize, width};
+use crate::syntax;
+use crate::text::{sanitize, width};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::App;
 use crate::tui::coloring::{Colors, Language, style_of};
@@ -263,8 +265,7 @@ impl<'a> Painter<'a> {
         let columns = self.columns.saturating_sub(MARGIN);
         let sides = self.app.review.rows.view().sides && has_sides(file);
         let draw = |side: Side, line: usize, other: Option<usize>, own: Option<usize>, gutter, columns| {
-            let whole = lines::body(places.line(file, side, line));
-            let (body, text) = (head(whole), shown(whole));
+            let shown = places.shown(file, side, line);
             let sign = match (own, side) {
                 (None, _) => Sign::Context,
                 (Some(_), Side::Base) => Sign::Removed,
@@ -276,13 +277,17 @@ impl<'a> Painter<'a> {
                 Side::Proposed => (other.and_then(number), number(line)),
             };
             let spans = colors[usize::from(side == Side::Proposed)].as_ref().and_then(|colors| colors.get(line));
-            let spans = spans.into_iter().flatten().filter(|span| span.end <= body.len());
-            let syntax = spans.map(|span| (span.start..span.end, style_of(span.highlight, &self.app.theme)));
-            let left_out = (body.len() < whole.len()).then(|| (body.len()..text.len(), self.style(Role::Warning)));
-            let syntax = syntax.chain(left_out).collect();
+            let colored = |span: &syntax::Span| {
+                let style = style_of(span.highlight, &self.app.theme);
+                shown.places(&(span.start..span.end)).map(move |range| (range, style)).collect::<Vec<_>>()
+            };
+            let left_out = shown.left_out.iter().map(|range| (range.clone(), self.style(Role::Warning)));
+            let syntax = spans.into_iter().flatten().flat_map(colored).chain(left_out).collect();
             let words = words.as_ref().zip(own).map(|(words, own)| words.of(side, own)).unwrap_or_default();
-            let found = find::matches(body, &self.app.review.search.wanted);
-            let line = DiffLine { sign, base, proposed, text: text.into_owned(), syntax, words, found };
+            let words = words.iter().flat_map(|range| shown.places(range)).collect();
+            let found = find::matches(&shown.text, &self.app.review.search.wanted);
+            let text = shown.text.into_owned();
+            let line = DiffLine { sign, base, proposed, text, syntax, words, found };
             diff_lines::rows(&line, gutter, columns, &self.app.theme)
         };
         let item = |id: HunkId| file.hunks.get(id.hunk).map(|item| &item.hunk);

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use super::file_rows::{self, FileLines, Plan};
+use super::file_lines::FileLines;
+use super::file_rows::{self, Plan};
 use crate::edit::Outcome;
 use crate::review::{HunkId, Place, Review};
 

@@ -328,11 +328,23 @@ fn what_is_left_out_of_a_long_line_is_told_where_it_ends() {
     // However the line is wrapped.
     let letters = |desk: &Desk| desk.shown().chars().filter(char::is_ascii_alphanumeric).collect::<String>();
     let long = format!("x = '{}'{}; hidden()\n", "a".repeat(1_980), " ".repeat(200));
-    let mut desk = Desk::new(vec![file("a.py", "y\n", &long)], 200, 60);
+    let mut desk = Desk::new(vec![file("a.py", "", &long)], 200, 60);
     for keys in ["Alt-z", "|"] {
         let shown = letters(desk.keys(keys));
-        assert!(!shown.contains("hidden") && shown.contains("aaa196bytesmorearenotshown"), "{keys}: {}", desk.shown());
+        assert!(!shown.contains("hidden") && shown.contains("bytesmorearenotshown"), "{keys}: {}", desk.shown());
     }
     let mut desk = Desk::new(vec![file("a.py", "", &("b".repeat(2_000) + "\n"))], 200, 60);
     assert!(!letters(desk.keys("Alt-z")).contains("notshown"));
+}
+
+#[test]
+fn of_a_minified_file_what_changed_is_shown_and_marked() {
+    let long = |middle: &str| format!("{}{middle}{}\n", "let a=1;".repeat(2_000), "let z=2;".repeat(2_000));
+    let mut desk = Desk::new(vec![file("a.min.js", &long("before();"), &long("after();"))], 160, 60);
+    for keys in ["Alt-z", "|"] {
+        let shown: String = desk.keys(keys).shown().split_whitespace().collect();
+        assert!(shown.contains("before()") && shown.contains("after()"), "{keys}: {}", desk.shown());
+    }
+    desk.keys("/ a f t e r ( Enter");
+    assert!(desk.shown().contains("1 of 1"), "{}", desk.shown());
 }
