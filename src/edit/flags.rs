@@ -24,8 +24,8 @@ pub struct HunkFlags {
     pub flags: Vec<Flag>,
 }
 
-/// Looks at every hunk of a proposal and notes what a reviewer should know: on the hunk, and on the edits behind it. Each
-/// file is parsed at most twice.
+/// Looks at every hunk of a proposal and notes what a reviewer should know: on the hunk, and on the edits behind it; on an edit
+/// without a place, what is to be known when the reviewer puts it in. Each file is parsed at most twice.
 pub fn flag(proposal: &mut Proposal, files: &dyn Files) {
     let named = proposal.files.iter().flat_map(FileProposal::names);
     proposal.links = named.filter_map(|name| Some((name.to_owned(), files.stored_at(name)?))).collect();
@@ -45,6 +45,35 @@ pub fn flag(proposal: &mut Proposal, files: &dyn Files) {
             });
         }
     }
+    for outcome in proposal.outcomes.iter_mut().filter(|outcome| outcome.status == Status::Refused) {
+        outcome.flags.extend(flags_without_a_place(&outcome.path, &outcome.replacement, files));
+        outcome.flags.sort_unstable();
+        outcome.flags.dedup();
+    }
+}
+
+/// What is to be said of an edit of which nobody knows where it goes in the file.
+fn flags_without_a_place(path: &str, replacement: &str, files: &dyn Files) -> Vec<Flag> {
+    let mut flags = Vec::new();
+    // Of what leaves the root or is protected nothing is read, and no place is chosen in it.
+    if path.is_empty() || !files.stands(path) {
+        return flags;
+    }
+    let leads = files.stored_at(path);
+    if is_run_later([path].into_iter().chain(leads.as_deref()), files) {
+        flags.push(Flag::RunsLater);
+    }
+    let base = files.read(path).ok().flatten().unwrap_or_default();
+    let lines = lines::split(replacement);
+    if addresses::brings_new(&addresses::hosts(&base).collect(), &lines, &(0..lines.len())) {
+        flags.push(Flag::NewAddress);
+    }
+    flags
+}
+
+/// Whether tools run a file by themselves, by one of the names that it has or by a link of such a name that leads to one of them.
+fn is_run_later<'a>(mut names: impl Iterator<Item = &'a str>, files: &dyn Files) -> bool {
+    names.any(|name| runs_later(name) || files.linked_as(name).iter().any(|link| runs_later(link)))
 }
 
 /// The hunks of a file that something is to be said of.
@@ -62,8 +91,7 @@ fn flags_of(file: &FileProposal, links: &BTreeMap<String, String>, files: &dyn F
         of_file.push(Flag::Ignored);
     }
     of_file.extend(files.cautions(&file.path));
-    let is_led_to = || file.names().flat_map(|name| files.linked_as(name)).any(|link| runs_later(&link));
-    if written.into_iter().any(runs_later) || is_led_to() {
+    if is_run_later(written, files) {
         of_file.push(Flag::RunsLater);
     }
     let hunks = diff::hunks(base, proposed);

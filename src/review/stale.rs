@@ -74,6 +74,8 @@ impl FileReview {
             reason.push_str("; noted on it: ");
             reason.push_str(note);
         }
+        let has = |flag: &Flag| item.marks.iter().any(|mark| mark == flag.name());
+        let lasting = [Flag::RunsLater, Flag::NewAddress].into_iter().filter(has);
         Outcome {
             path: self.path.clone(),
             format: EditFormat::Diff,
@@ -84,7 +86,7 @@ impl FileReview {
             reason,
             candidates: Vec::new(),
             nearest: nearest.into_iter().collect(),
-            flags: can_be_settled.then_some(Flag::Conflict).into_iter().collect(),
+            flags: can_be_settled.then_some(Flag::Conflict).into_iter().chain(lasting).collect(),
             quote: of(&old, was),
             replacement,
             reply_lines: (0, 0),
@@ -178,13 +180,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_in_by_hand_settles_a_conflict() {
+    fn what_was_put_in_by_hand_settles_a_conflict_and_keeps_what_is_to_be_known() {
         let mut review = review("a\nb\nc\n", "a\nB\nc\n");
+        review.files[0].hunks[0].marks.push(Flag::RunsLater.to_string());
         review.rebase("a", Some("a\nmine\nc\n"));
         let conflict = review.refused[0].clone();
         let now = Arc::from("a\nmine\nc\n");
         review.place(Some(0), "a", &now, 1..2, &conflict.replacement).unwrap();
-        assert!(review.refused.is_empty());
+        assert!(review.refused.is_empty() && review.files[0].hunks[0].wants_own_yes());
         assert_eq!(review.files[0].proposed.as_deref(), Some("a\nB\nc\n"));
         review.undo();
         assert!(review.has_conflict("a"));

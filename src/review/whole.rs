@@ -10,7 +10,7 @@ use super::hunk::ReviewHunk;
 use super::state::{HunkId, Review};
 use super::step::{Before, Step};
 use crate::diff::{self, Hunk};
-use crate::edit::FileChange;
+use crate::edit::{FileChange, Flag, Outcome};
 use crate::text::lines;
 
 /// What is noted on a hunk whose place the user chose.
@@ -50,7 +50,8 @@ impl Review {
     }
 
     /// Puts `text` in the place of these lines (0-based) of a file, which says `now`: a pending hunk. The refused edit of that
-    /// number, if there is one, is answered by it. The first hunk that came of it.
+    /// number, if there is one, is answered by it, and what was to be known of it is noted on the hunk. The first hunk that came
+    /// of it.
     ///
     /// # Errors
     /// It cannot stand there.
@@ -63,11 +64,13 @@ impl Review {
         text: &str,
     ) -> Result<HunkId, PlaceError> {
         let before = (self.files.clone(), self.refused.clone());
+        let edit = refused.and_then(|index| self.refused.get(index));
+        let marks = marks_by_hand(edit);
         let placed = match self.files.iter().position(|file| file.path == path) {
             Some(index) => {
-                self.files.get_mut(index).map_or(Err(PlaceError::Stale), |file| file.place(now, place, text))
+                self.files.get_mut(index).map_or(Err(PlaceError::Stale), |file| file.place(now, place, text, &marks))
             }
-            None => FileReview::placed(path, now, place, text).map(|file| {
+            None => FileReview::placed(path, now, place, text, &marks).map(|file| {
                 self.files.push(file);
                 0
             }),
@@ -204,7 +207,7 @@ impl FileReview {
     }
 
     /// Puts `text` in the place of these lines of the base, which must be `now`; the first hunk that came of it.
-    fn place(&mut self, now: &str, place: Range<usize>, text: &str) -> Result<usize, PlaceError> {
+    fn place(&mut self, now: &str, place: Range<usize>, text: &str, marks: &[String]) -> Result<usize, PlaceError> {
         if !self.is_divisible() {
             return Err(PlaceError::Whole);
         }
@@ -217,7 +220,7 @@ impl FileReview {
             return Err(PlaceError::Taken);
         }
         let text = ended_like(text, &base, place.end >= lines::split(&base).len());
-        let added = changes(&base, &place, &text);
+        let added = changes(&base, &place, &text, marks);
         let first = added.first().map(|(item, _)| item.hunk.base.clone()).ok_or(PlaceError::Same)?;
         let proposed = self.proposed.clone().unwrap_or_default();
         let mut items = self.items(&lines::split(&proposed));
@@ -229,9 +232,15 @@ impl FileReview {
     }
 
     /// The review of a file in which one text was put in its place.
-    fn placed(path: &str, now: &Arc<str>, place: Range<usize>, text: &str) -> Result<Self, PlaceError> {
+    fn placed(
+        path: &str,
+        now: &Arc<str>,
+        place: Range<usize>,
+        text: &str,
+        marks: &[String],
+    ) -> Result<Self, PlaceError> {
         let text = ended_like(text, now, place.end >= lines::split(now).len());
-        let items = changes(now, &place, &text);
+        let items = changes(now, &place, &text, marks);
         if items.is_empty() {
             return Err(PlaceError::Same);
         }
@@ -242,8 +251,15 @@ impl FileReview {
     }
 }
 
+/// What is noted on a hunk that the user chose the place for: that he did, and what is to be known of the edit wherever it goes.
+fn marks_by_hand(edit: Option<&Outcome>) -> Vec<String> {
+    let lasting = |flag: &&Flag| matches!(flag, Flag::RunsLater | Flag::NewAddress);
+    let flags = edit.into_iter().flat_map(|edit| &edit.flags).filter(lasting);
+    [BY_HAND.to_owned()].into_iter().chain(flags.map(ToString::to_string)).collect()
+}
+
 /// The hunks that put `text` in the place of these lines of `base`.
-fn changes<'t>(base: &str, place: &Range<usize>, text: &'t str) -> Vec<Item<'t>> {
+fn changes<'t>(base: &str, place: &Range<usize>, text: &'t str, marks: &[String]) -> Vec<Item<'t>> {
     let old = lines::split(base);
     let place = place.start.min(old.len())..place.end.min(old.len());
     let new = lines::split(text);
@@ -251,7 +267,7 @@ fn changes<'t>(base: &str, place: &Range<usize>, text: &'t str) -> Vec<Item<'t>>
     let moved = |hunk: Hunk| {
         let added = new.get(hunk.proposed.clone()).unwrap_or_default().to_vec();
         let base = hunk.base.start + place.start..hunk.base.end + place.start;
-        (ReviewHunk::new(Hunk { base, ..hunk }, vec![BY_HAND.to_owned()]), added)
+        (ReviewHunk::new(Hunk { base, ..hunk }, marks.to_vec()), added)
     };
     hunks.into_iter().map(moved).collect()
 }
