@@ -240,7 +240,7 @@ mod tests {
             let (old, new) = (format!("{both}{old}{both}"), format!("{both}{new}{both}"));
             let [removed, added] = changed_part(&old, &new);
             let put = format!("{}{}{}", &old[..removed.start], &new[added.clone()], &old[removed.end..]);
-            prop_assert_eq!(put, new.clone());
+            prop_assert_eq!(&put, &new);
             let (gone, come) = (&old[removed], &new[added]);
             let first = gone.chars().next().is_some_and(|c| come.starts_with(c));
             let last = gone.chars().next_back().is_some_and(|c| come.ends_with(c));
