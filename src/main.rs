@@ -1,10 +1,5 @@
 //! The `rhumb` program.
 
-/// The allocator of musl has one lock for all threads, which those that parse files wait for.
-#[cfg(target_env = "musl")]
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> std::process::ExitCode {
     survive_file_size_limits();
     rhumb::cli::main()
