@@ -53,9 +53,10 @@ fn push_refusal(text: &mut String, number: usize, outcome: &Outcome) {
     if !meant.trim().is_empty() {
         push_quoted(text, if cut { "It begins with these lines:" } else { "It is about these lines:" }, &meant);
     }
-    for Excerpt { line, text: lines } in &outcome.nearest {
+    for Excerpt { line, text: lines, with_edits } in &outcome.nearest {
         let last = line + lines.lines().count().max(1) - 1;
-        push_quoted(text, &format!("Lines {line} to {last} of {path} really are:"), lines);
+        let what = if *with_edits { ", with the edits that are kept, are" } else { " really are" };
+        push_quoted(text, &format!("Lines {line} to {last} of {path}{what}:"), lines);
     }
 }
 

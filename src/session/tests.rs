@@ -400,6 +400,29 @@ fn edits_without_a_place_go_back_as_often_as_they_may() {
 }
 
 #[test]
+fn what_the_developer_says_of_a_review_is_answered_upon_what_he_left_of_it() {
+    let mut session = connected();
+    session.paths = Arc::new(vec!["a.py".into(), "b.py".into()]);
+    let turn = send(&mut session, "do it");
+    answer(&mut session, turn, AN_EDIT, half_placed());
+    session.review.comment(crate::review::Place::File(0), "in French");
+    let message = session.feedback().unwrap();
+    let (sent, effects) = session.send_feedback(&message);
+    let [Effect::Ask(order)] = effects.as_slice() else { panic!("{effects:?}") };
+    let chat: Vec<&str> = order.files.iter().map(|file| file.path.as_str()).collect();
+    assert!(sent && chat == ["a.py"], "the message is about it: {chat:?}");
+    stream(&mut session, order.generation, AN_EDIT);
+    let ended = finish(&mut session, order.generation, Finish::Stop);
+    let located = ended.into_iter().find_map(|effect| match effect {
+        Effect::Propose { standing, earlier, .. } => Some((standing, earlier)),
+        _ => None,
+    });
+    let (standing, earlier) = located.unwrap();
+    assert_eq!((standing.files, standing.refused.len()), (session.review.standing(), 1));
+    assert_eq!(earlier, [""; 0]);
+}
+
+#[test]
 fn a_model_that_sends_no_more_edits_is_not_asked_again() {
     let mut session = connected();
     session.edit_rounds = 3;

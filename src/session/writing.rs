@@ -56,7 +56,7 @@ impl Session {
         self.remember_said(&written.paths);
         self.remember_decided(&written.paths);
         // What they proposed is decided: a later answer is about the files as they are now.
-        self.rounds.replies.clear();
+        self.rounds.forget_replies();
         let is_written = |file: &&FileReview| written.paths.contains(&file.path);
         let hunks = self
             .review
