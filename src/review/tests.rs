@@ -263,7 +263,7 @@ fn what_is_not_rejected_stands_with_the_places_of_comments() {
     review.comment(Place::Hunk(id(2)), "otherwise");
     let standing = review.standing();
     assert_eq!(standing[0].file.proposed.as_deref(), Some("a\nb\nC\nd\nE\n"));
-    assert_eq!(standing[0].noted, [4..5]);
+    assert_eq!(standing[0].noted, std::slice::from_ref(&(4..5)));
     review.decide_all(Decision::Rejected);
     assert_eq!(review.standing(), []);
 }

@@ -13,9 +13,10 @@ fn change(change: FileChange, path: &str, base: Option<&str>, proposed: Option<&
 }
 
 /// What `reply` makes of `src/a.x` where `stands` is under review; `noted` are the lines of hunks that have a comment.
-fn upon(stands: &str, noted: &[Range<usize>], reply: &str) -> Proposal {
+fn upon(stands: &str, noted: Option<Range<usize>>, reply: &str) -> Proposal {
     let file = change(FileChange::Modify, "src/a.x", Some(TEXT), Some(stands));
-    let standing = Standing { files: vec![StandingFile { file, noted: noted.to_vec() }], refused: Vec::new() };
+    let standing =
+        Standing { files: vec![StandingFile { file, noted: noted.into_iter().collect() }], refused: Vec::new() };
     propose_all(&standing, &[parse(reply, FormatChoice::Auto)], &shelf(&[("src/a.x", TEXT), ("src/b.x", TEXT)]))
 }
 
@@ -29,7 +30,7 @@ fn an_edit_of_the_place_of_a_change_that_stands_takes_its_place() {
     // As the file says, and as it would.
     for quote in ["four\n", "three\nfour\nfive\n", "vier\n"] {
         let new = quote.replace("four", "quatre").replace("vier", "quatre");
-        let proposal = upon(&stands, &[], &block("src/a.x", quote, &new));
+        let proposal = upon(&stands, None, &block("src/a.x", quote, &new));
         assert_eq!(text_of(&proposal), TEXT.replace("four", "quatre").replace("six", "sechs"), "{quote}");
         assert_eq!(only(&proposal).status, Status::Applied);
     }
@@ -38,7 +39,7 @@ fn an_edit_of_the_place_of_a_change_that_stands_takes_its_place() {
 #[test]
 fn a_change_that_is_wider_than_the_edit_is_not_torn_apart() {
     let stands = TEXT.replace("three\nfour\nfive\n", "3\n4\n5\n");
-    let proposal = upon(&stands, &[], &block("src/a.x", "four\n", "vier\n"));
+    let proposal = upon(&stands, None, &block("src/a.x", "four\n", "vier\n"));
     assert_eq!(only(&proposal).status, Status::Refused, "{:#?}", proposal.outcomes);
     assert!(only(&proposal).reason.contains("another edit that is kept"), "{}", only(&proposal).reason);
 }
@@ -46,7 +47,7 @@ fn a_change_that_is_wider_than_the_edit_is_not_torn_apart() {
 #[test]
 fn two_edits_of_one_reply_do_not_take_each_others_place() {
     let reply = block("src/a.x", "four\n", "vier\n") + &block("src/a.x", "three\nfour\nfive\n", "3\n4\n5\n");
-    let proposal = upon(&TEXT.replace("one", "eins"), &[], &reply);
+    let proposal = upon(&TEXT.replace("one", "eins"), None, &reply);
     let refused: Vec<_> = proposal.outcomes.iter().map(|outcome| outcome.status == Status::Refused).collect();
     assert_eq!(refused, [false, true], "{:#?}", proposal.outcomes);
 }
@@ -55,20 +56,20 @@ fn two_edits_of_one_reply_do_not_take_each_others_place() {
 fn lines_beside_added_ones_stay_unless_those_are_wanted_otherwise() {
     let stands = TEXT.replace("four\n", "four\nfour and a half\n");
     let reply = block("src/a.x", "four\nfive\n", "four\n4.5\nfive\n");
-    let both = upon(&stands, &[], &reply);
+    let both = upon(&stands, None, &reply);
     assert!(text_of(&both).contains("four and a half\n") && text_of(&both).contains("4.5\n"), "{}", text_of(&both));
-    let instead = upon(&stands, &[4..4], &reply);
+    let instead = upon(&stands, Some(4..4), &reply);
     assert_eq!(text_of(&instead), TEXT.replace("four\n", "four\n4.5\n"));
 }
 
 #[test]
 fn files_that_a_reply_does_not_touch_are_not_proposed_again() {
-    let proposal = upon(&TEXT.replace("one", "eins"), &[], &block("src/b.x", "two\n", "zwei\n"));
+    let proposal = upon(&TEXT.replace("one", "eins"), None, &block("src/b.x", "two\n", "zwei\n"));
     let paths: Vec<&str> = proposal.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(paths, ["src/b.x"]);
-    assert_eq!(upon(&TEXT.replace("one", "eins"), &[], "Nothing to do."), Proposal::default());
+    assert_eq!(upon(&TEXT.replace("one", "eins"), None, "Nothing to do."), Proposal::default());
     let stands = TEXT.replace("one", "eins");
-    let again = upon(&stands, &[], &block("src/a.x", "one\n", "eins\n"));
+    let again = upon(&stands, None, &block("src/a.x", "one\n", "eins\n"));
     assert_eq!((again.outcomes.len(), text_of(&again)), (0, &*stands), "it stands already");
 }
 
