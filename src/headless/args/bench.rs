@@ -159,6 +159,9 @@ pub struct BuildRefactorArgs {
     /// Fewest syntax nodes of a method: in Python those of its own ast, elsewhere named nodes of tree-sitter without comments
     #[arg(long, default_value_t = 100, value_name = "N")]
     pub min_nodes: usize,
+    /// Leave out what this matches, below the folder, as in 'tests' or '**/test_*.py'; may be given more than once
+    #[arg(long, value_name = "GLOB")]
+    pub exclude: Vec<String>,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
