@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::args::{BenchArgs, BenchCommand, FormatArg, MapBenchArgs};
+use super::args::{BenchArgs, BenchCommand, MapBenchArgs};
 use super::bench_context::context;
 use super::bench_edits::edits;
 use super::bench_exercises::exercises;
@@ -33,13 +33,11 @@ pub fn bench(root: &Root, args: &BenchArgs) -> Result<u8, UserError> {
 fn map(root: &Root, args: &MapBenchArgs) -> Result<u8, UserError> {
     let scratch = scratch()?;
     let figures = bench::map(root, scratch.path(), args.runs);
-    match args.format {
-        FormatArg::Text => print(&figures.iter().map(line).collect::<String>())?,
-        FormatArg::Json => {
-            let entry =
-                |figure: &Figure| json!({"name": figure.name, "value": figure.value, "unit": figure.unit.as_str()});
-            print_json(&json!({"figures": figures.iter().map(entry).collect::<Vec<_>>()}))?;
-        }
+    if args.report.is_json() {
+        let entry = |figure: &Figure| json!({"name": figure.name, "value": figure.value, "unit": figure.unit.as_str()});
+        print_json(&json!({"figures": figures.iter().map(entry).collect::<Vec<_>>()}))?;
+    } else {
+        print(&figures.iter().map(line).collect::<String>())?;
     }
     Ok(0)
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde_json::json;
 
 use super::args::{BuildRefactorArgs, GradeRefactorArgs, RefactorCommand, RunRefactorArgs};
@@ -12,7 +13,7 @@ use super::bench_report::report;
 use super::bench_run::{Course, Done, conclude, results_error, run_all, stop_on_signals};
 use super::bench_turn::{TurnOrder, TurnReport, refused, turn};
 use super::{print, print_json};
-use crate::bench::refactor::{Check, Grade, LeftOut, Task, TaskError, Tasks, grade, scan};
+use crate::bench::refactor::{Check, Grade, LeftOut, Task, TaskError, Tasks, grade, scan_bytes};
 use crate::bench::report::Entry;
 use crate::bench::results::{Header, Results, read};
 use crate::edit::EditFormat;
@@ -34,11 +35,11 @@ pub(super) fn refactor(command: &RefactorCommand, flags: &[String]) -> Result<u8
 
 fn task_error(error: &TaskError) -> UserError {
     let hint = "rhumb bench refactor build --from DIR --out DIR makes tasks";
-    UserError::new(
-        if matches!(error, TaskError::File { .. }) { ErrorKind::Machine } else { ErrorKind::Usage },
-        error,
-        hint,
-    )
+    match error {
+        TaskError::Write { .. } => UserError::new(ErrorKind::Machine, error, "give another folder as --out"),
+        TaskError::File { .. } => UserError::new(ErrorKind::Machine, error, hint),
+        _ => UserError::new(ErrorKind::Usage, error, hint),
+    }
 }
 
 // ---------------------------------------------------------------------------------------------------------- build
@@ -54,24 +55,45 @@ struct Found {
 
 fn build(args: &BuildRefactorArgs) -> Result<u8, UserError> {
     let root = Root::at(&args.from).map_err(|error| UserError::new(ErrorKind::Usage, &error, error.hint()))?;
+    let own = args.out.canonicalize().unwrap_or_else(|_| args.out.clone()).join("files");
+    let excluded = globs(&args.exclude)?;
+    // Tasks are no sources: built twice in one place, they would breed.
+    let is_own = |path: &str| root.path().join(path).starts_with(&own) || Tasks::hold(root.path(), path);
+    let is_excluded = |path: &str| Path::new(path).ancestors().any(|part| excluded.is_match(part));
     let mut found = Found::default();
     for file in workspace::files(&root, &AtomicBool::new(false), &mut |_| {}).files {
-        // What is no text is no source either.
-        let Ok(source) = fs::read_to_string(root.path().join(&file.path)) else { continue };
-        let Some(scan) = scan(&file.path, &source, args.min_nodes) else { continue };
+        if is_own(&file.path) || is_excluded(&file.path) {
+            continue;
+        }
+        // One that is not even open to us is told like one that is no text.
+        let bytes = fs::read(root.path().join(&file.path)).unwrap_or_else(|_| vec![u8::MAX]);
+        let Some(scan) = scan_bytes(&file.path, &bytes, args.min_nodes) else { continue };
         found.files += 1;
         for (why, count) in scan.left_out {
             *found.left_out.entry(why).or_default() += count;
         }
-        found.tasks.add(scan.tasks, &source);
+        found.tasks.add(scan.tasks, &String::from_utf8_lossy(&bytes));
     }
     if found.tasks.all.is_empty() {
+        tell(args, &found)?;
         let text = format!("{} has no method that makes a task", args.from.display());
-        return Err(UserError::new(ErrorKind::Usage, text, "take another folder, or fewer --min-nodes"));
+        let fewer = if args.min_nodes > 1 { ", or fewer --min-nodes" } else { "" };
+        return Err(UserError::new(ErrorKind::Usage, text, format!("take another folder{fewer}")));
     }
     found.tasks.write(&args.out).map_err(|error| task_error(&error))?;
     tell(args, &found)?;
     Ok(0)
+}
+
+/// Globs of paths below the scanned folder; a folder stands for all that is in it.
+fn globs(patterns: &[String]) -> Result<GlobSet, UserError> {
+    let wrong = |error: globset::Error| UserError::new(ErrorKind::Usage, format!("--exclude: {error}"), "");
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        let pattern = pattern.trim_end_matches('/');
+        set.add(GlobBuilder::new(pattern).literal_separator(true).build().map_err(wrong)?);
+    }
+    set.build().map_err(wrong)
 }
 
 fn tell(args: &BuildRefactorArgs, found: &Found) -> Result<(), UserError> {
@@ -87,12 +109,12 @@ fn tell(args: &BuildRefactorArgs, found: &Found) -> Result<(), UserError> {
     if args.json {
         let left_out: BTreeMap<_, _> = found.left_out.iter().map(|(why, count)| (why.text(), count)).collect();
         return print_json(&json!({
-            "out": args.out, "tasks": tasks, "from_files": origins.len(), "files": found.files, "languages": languages,
+            "out": (tasks > 0).then_some(&args.out), "tasks": tasks, "from_files": origins.len(), "files": found.files, "languages": languages,
             "left_out": left_out,
         }));
     }
-    let mut text =
-        format!("{tasks} tasks from {} of {} files, in {}\n", origins.len(), found.files, args.out.display());
+    let place = if tasks > 0 { format!(", in {}", args.out.display()) } else { String::new() };
+    let mut text = format!("{tasks} tasks from {} of {} files{place}\n", origins.len(), found.files);
     text.extend(languages.iter().map(|(language, count)| format!("  {count:>6} in {language}\n")));
     text.push_str(&format!("Left out of {} syntax nodes or more:\n", args.min_nodes));
     text.extend(found.left_out.iter().map(|(why, count)| format!("  {count:>6} {}\n", why.text())));

@@ -293,10 +293,63 @@ fn what_is_no_run_and_no_tasks_is_a_usage_error() {
         assert!(matches!(code, 2 | 3) && out.is_empty() && err.contains(part), "{args:?}: {code} {out} {err}");
     };
     fails(&["bench", "refactor", "build", "--from", "tasks/none"], "tasks/none");
-    fails(&["bench", "refactor", "build", "--from", "from", "--min-nodes", "9000"], "no method that makes a task");
     fails(&["bench", "refactor", "run", "--tasks", "from", "--out", "x"], "tasks.jsonl");
     fails(&["bench", "refactor", "run", "--tasks", "tasks", "--out", "x"], "no provider is configured");
     fails(&["bench", "refactor", "run", "--tasks", "tasks", "--out", "x", "--recite", "lucky"], "malformed");
     fails(&["bench", "refactor", "grade", "from"], "run.json");
     fails(&["bench", "compare", "from", "from"], "run.json");
+}
+
+#[test]
+fn without_a_task_it_is_told_what_was_left_out() {
+    let place = Place::new(&["harbour.py"]);
+    fs::write(place.file("from/latin.py"), b"# caf\xe9\nclass A:\n    pass\n").unwrap();
+    let build = |more: &[&str]| {
+        let args = ["bench", "refactor", "build", "--from", "from", "--out", "other"];
+        run(rhumb(place.path(), &[&args[..], more].concat()))
+    };
+    let (code, out, err) = build(&["--min-nodes", "9000"]);
+    assert!(code == 2 && err.contains("no method that makes a task") && err.contains("fewer --min-nodes"), "{err}");
+    assert!(
+        out.starts_with("0 tasks from 0 of 2 files\n") && out.contains("1 files that cannot be read as UTF-8"),
+        "{out}"
+    );
+    let (code, out, err) = build(&["--min-nodes", "1", "--exclude", "*.py", "--json"]);
+    assert!(code == 2 && !err.contains("--min-nodes"), "{err}");
+    assert_eq!((&json(&out)["tasks"], &json(&out)["out"]), (&0.into(), &Value::Null), "{out}");
+    assert!(!place.file("other").exists());
+    let (code, _, err) = build(&["--exclude", "a{"]);
+    assert!(code == 2 && err.contains("--exclude") && err.contains("a{"), "{err}");
+}
+
+#[test]
+fn tasks_are_no_sources_of_tasks_and_what_is_excluded_is_none_either() {
+    let place = Place::new(&["harbour.py", "harbour.rs"]);
+    let build = |from: &str, out: &str, more: &[&str]| {
+        let args = ["bench", "refactor", "build", "--json", "--from", from, "--out", out];
+        let (code, out, err) = run(rhumb(place.path(), &[&args[..], more].concat()));
+        assert_eq!(code, 0, "{out}{err}");
+        json(&out)["tasks"].as_u64().unwrap()
+    };
+    // Beside the two sources lie the tasks of them.
+    assert_eq!((build(".", "again", &[]), build(".", "again", &[])), (2, 2));
+    fs::remove_file(place.file("again/tasks.jsonl")).unwrap();
+    assert_eq!(build(".", "again", &[]), 2);
+    assert_eq!((build("from", "from", &[]), build("from", "from", &[])), (2, 2));
+    for glob in ["**/harbour.py", "from/*.py", "from/h*bour.py"] {
+        assert_eq!(build(".", "one", &["--exclude", glob]), 1, "{glob}");
+    }
+    fs::create_dir(place.file("from/tests")).unwrap();
+    fs::copy(place.file("from/harbour.py"), place.file("from/tests/again.py")).unwrap();
+    assert_eq!((build("from", "x", &[]), build("from", "x", &["--exclude", "tests/"])), (3, 2));
+    assert_eq!(build("from", "x", &["--exclude", "*.py"]), 2, "a star stays within a folder");
+}
+
+#[test]
+fn tasks_that_cannot_be_written_are_told_as_such() {
+    let place = Place::new(&["harbour.py"]);
+    fs::write(place.file("taken"), "").unwrap();
+    let args = ["bench", "refactor", "build", "--from", "from", "--out", "taken/x"];
+    let (code, out, err) = run(rhumb(place.path(), &args));
+    assert!(code != 0 && out.is_empty() && err.contains("cannot write") && err.contains("--out"), "{code} {err}");
 }
