@@ -148,6 +148,8 @@ fn read(text: &str, end: End) -> Result<TurnReport, UserError> {
                 report.elided |= is_refused && flagged("elision");
             }
             "shrunk" => report.exhausted = true,
+            // Whatever came of an answer that was cut off, it is not what the model can do.
+            "cut_by_cap" | "past_the_cap" => report.no_money = true,
             "failed" => event["why"].as_str().unwrap_or_default().clone_into(&mut why),
             _ => {}
         }
@@ -155,7 +157,7 @@ fn read(text: &str, end: End) -> Result<TurnReport, UserError> {
     }
     report.malformed += usize::from(refused > 0);
     report.exhausted |= matches!(why.as_str(), "window" | "output");
-    report.no_money = why == "money";
+    report.no_money |= why == "money";
     match end {
         End::Exit(0) => {}
         End::Exit(1) => report.malformed += usize::from(hunks == 0),
@@ -224,6 +226,10 @@ mod tests {
         };
         assert!(failed("window", 4).unwrap().exhausted && failed("output", 5).unwrap().exhausted);
         assert!(failed("money", 4).unwrap().no_money);
+        for event in ["cut_by_cap", "past_the_cap"] {
+            let text = format!("{{\"event\":\"{event}\"}}\n{SPENT}");
+            assert!(read(&text, End::Exit(1)).unwrap().no_money, "{event}");
+        }
         assert_eq!(failed("provider", 4).unwrap().trouble.as_deref(), Some("no luck → wait"));
         assert!(failed("provider", 4).unwrap().cost.is_some());
         assert!(failed("", 2).unwrap_err().message.contains("no luck"));

@@ -67,6 +67,10 @@ impl Out {
                 complain("the answer was ended: the server went on past what the spending cap pays for");
                 self.event("past_the_cap", json!({}))
             }
+            AskEvent::CutByCap => {
+                complain("the answer was cut short: the spending cap pays for no more of it");
+                self.event("cut_by_cap", json!({}))
+            }
             AskEvent::Spent(spent) => {
                 let cost = spent.model.prices.map(|prices| prices.cost(spent.tokens));
                 if let Some(cost) = cost.filter(|_| !self.json) {

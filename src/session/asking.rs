@@ -47,6 +47,8 @@ pub enum AskEvent {
     DoubtfulSeam,
     /// The server went on past what the spending cap pays for, and the answer was ended.
     PastTheCap,
+    /// The answer is shorter than the model would have made it: the spending cap pays for no more.
+    CutByCap,
     /// The editor model is asked.
     Editor {
         /// Its name.
@@ -85,6 +87,10 @@ impl Session {
             AskEvent::PastTheCap => {
                 let text = "The answer was ended: the server went on past what the spending cap pays for.";
                 self.tell(Level::Warning, text, "It does not keep to max_tokens. What came until then stands.");
+            }
+            AskEvent::CutByCap => {
+                let text = "The answer was cut short: the spending cap pays for no more of it.";
+                self.tell(Level::Warning, text, "Raise spending_cap in rhumb.toml. What came until then stands.");
             }
             AskEvent::Spent(spent) => self.spent(number, &spent),
             AskEvent::Editor { model, note } => self.editor_asked(number, &model, note),

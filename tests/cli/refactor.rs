@@ -50,10 +50,14 @@ impl Place {
 
     /// The same with a server for the model, of which 100 tokens in cost a dollar.
     fn ask(&self, server: &ModelServer, flags: &[&str]) -> Command {
+        self.ask_at("input_price = 10000.0\noutput_price = 0.0\n", server, flags)
+    }
+
+    /// The same at other prices.
+    fn ask_at(&self, prices: &str, server: &ModelServer, flags: &[&str]) -> Command {
         let home = self.file("config/rhumb");
         fs::create_dir_all(&home).unwrap();
-        let prices = format!("[models.{MODEL}]\ninput_price = 10000.0\noutput_price = 0.0\n");
-        fs::write(home.join("rhumb.toml"), prices).unwrap();
+        fs::write(home.join("rhumb.toml"), format!("[models.{MODEL}]\n{prices}")).unwrap();
         let mut command = self.run("run", &["--model", MODEL, "--base-url", &server.base_url()]);
         command.args(flags).env("XDG_CONFIG_HOME", self.file("config"));
         command
@@ -180,6 +184,29 @@ fn a_run_ends_when_the_money_does_and_goes_on_with_more() {
     let (code, out, err) = run(place.ask(&server, &["--budget", "10000"]));
     assert_eq!(code, 0, "{out}{err}");
     assert_eq!((place.results().len(), server.requests().len()), (2, 2));
+}
+
+/// A thousand tokens of an answer cost a dollar.
+const PAID_BY_OUTPUT: &str = "input_price = 0.0\noutput_price = 1000.0\n";
+
+#[test]
+fn an_answer_that_the_budget_cuts_off_says_nothing_of_the_model() {
+    let place = Place::new(&["harbour.py"]);
+    let good = place.answers(Recital::Perfect);
+    // One server keeps to the 500 tokens that are paid for, the other does not.
+    let cut = Step::Cut { chunks: vec!["word ".to_owned(); 499], reason: "length".to_owned() };
+    let endless = Step::Reply { chunks: vec!["several words ".to_owned(); 2000], gap_ms: 0 };
+    for answer in [cut, endless] {
+        let server = ModelServer::start([vec![answer], good.clone()].concat());
+        let ask = |budget: &str| run(place.ask_at(PAID_BY_OUTPUT, &server, &["--budget", budget]));
+        let (code, out, err) = ask("0.5");
+        assert!(code == 2 && err.contains("the budget does not suffice"), "{code} {out} {err}");
+        assert_eq!((place.results().len(), server.requests().len()), (0, 1), "{err}");
+        assert_eq!(server.requests()[0].body["max_tokens"], 500);
+        let (code, out, err) = ask("10");
+        assert!(code == 0 && place.results()[0]["passed"] == 1, "{code} {out} {err}");
+        fs::remove_dir_all(place.file("run")).unwrap();
+    }
 }
 
 #[test]
