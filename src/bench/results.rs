@@ -1,17 +1,18 @@
 //! The folder of a run: `run.json` says what was run, `results.jsonl` has a line for each task that was done. A run that was
 //! killed goes on where it was: a line is written whole or it is not there.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::report::Entry;
 
 /// What was run: runs with another header are not the same run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// The benchmark.
     pub bench: String,
@@ -25,6 +26,15 @@ pub struct Header {
     pub tries: usize,
     /// The made-up model, if it is one.
     pub recital: Option<String>,
+}
+
+/// What left no result and was paid for all the same.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Lost {
+    /// Why there is no result: trouble, money or stopped.
+    pub why: String,
+    /// What it cost in dollars; nothing where that is not known.
+    pub cost: Option<f64>,
 }
 
 /// A folder cannot hold a run.
@@ -59,8 +69,11 @@ pub enum ResultsError {
 /// A run that is being written.
 #[derive(Debug)]
 pub struct Results {
-    path: PathBuf,
-    file: Mutex<File>,
+    /// What was paid before and left no result.
+    pub lost: Vec<Lost>,
+    folder: PathBuf,
+    /// Held while a line is written.
+    writing: Mutex<()>,
 }
 
 impl Results {
@@ -70,8 +83,8 @@ impl Results {
     /// The folder holds another run, or the disk refuses.
     pub fn open(folder: &Path, header: &Header) -> Result<(Self, Vec<Entry>), ResultsError> {
         fs::create_dir_all(folder).map_err(failed(folder))?;
-        let path = folder.join(LINES);
-        let entries = mended(&path)?;
+        let entries = last_of_each(mended(&folder.join(LINES))?);
+        let lost = mended(&folder.join(LOST))?;
         match read_header(folder) {
             Ok(old) if old == *header => {}
             // A run that never did anything is in nobody's way.
@@ -81,8 +94,8 @@ impl Results {
             Err(error) if !entries.is_empty() => return Err(error),
             _ => write_header(folder, header)?,
         }
-        let file = OpenOptions::new().create(true).append(true).open(&path).map_err(failed(&path))?;
-        Ok((Self { path, file: Mutex::new(file) }, entries))
+        append(&folder.join(LINES), "")?;
+        Ok((Self { lost, folder: folder.to_owned(), writing: Mutex::default() }, entries))
     }
 
     /// Adds what became of a task; when this returns it is on the disk.
@@ -90,9 +103,22 @@ impl Results {
     /// # Errors
     /// The disk refuses.
     pub fn add(&self, entry: &Entry) -> Result<(), ResultsError> {
-        let line = serde_json::to_string(entry).map_err(io::Error::from).map_err(failed(&self.path))? + "\n";
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.write_all(line.as_bytes()).and_then(|()| file.sync_data()).map_err(failed(&self.path))
+        self.write(LINES, entry)
+    }
+
+    /// Adds what left no result; when this returns it is on the disk.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn lose(&self, lost: &Lost) -> Result<(), ResultsError> {
+        self.write(LOST, lost)
+    }
+
+    fn write(&self, name: &str, value: &impl Serialize) -> Result<(), ResultsError> {
+        let path = self.folder.join(name);
+        let line = serde_json::to_string(value).map_err(io::Error::from).map_err(failed(&path))? + "\n";
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        append(&path, &line)
     }
 }
 
@@ -104,11 +130,18 @@ pub fn read(folder: &Path) -> Result<(Header, Vec<Entry>), ResultsError> {
     let header = read_header(folder)?;
     let path = folder.join(LINES);
     let text = fs::read_to_string(&path).map_err(failed(&path))?;
-    Ok((header, whole_lines(&path, &text)?))
+    Ok((header, last_of_each(whole_lines(&path, &text)?)))
 }
 
 const HEAD: &str = "run.json";
 const LINES: &str = "results.jsonl";
+const LOST: &str = "lost.jsonl";
+
+fn append(path: &Path, line: &str) -> Result<(), ResultsError> {
+    let file = OpenOptions::new().create(true).append(true).open(path);
+    let written = file.and_then(|mut file| file.write_all(line.as_bytes()).and_then(|()| file.sync_data()));
+    written.map_err(failed(path))
+}
 
 fn read_header(folder: &Path) -> Result<Header, ResultsError> {
     let path = folder.join(HEAD);
@@ -123,8 +156,8 @@ fn write_header(folder: &Path, header: &Header) -> Result<(), ResultsError> {
     fs::write(&new, text + "\n").and_then(|()| fs::rename(&new, &head)).map_err(failed(&head))
 }
 
-/// The entries of a file whose last line may be cut short; it is cut off.
-fn mended(path: &Path) -> Result<Vec<Entry>, ResultsError> {
+/// The values of a file whose last line may be cut short; it is cut off.
+fn mended<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, ResultsError> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -138,16 +171,21 @@ fn mended(path: &Path) -> Result<Vec<Entry>, ResultsError> {
     whole_lines(path, &text)
 }
 
-/// The entries of the lines that end. Of a task that was done twice the later one counts.
-fn whole_lines(path: &Path, text: &str) -> Result<Vec<Entry>, ResultsError> {
+/// The values of the lines that end.
+fn whole_lines<T: DeserializeOwned>(path: &Path, text: &str) -> Result<Vec<T>, ResultsError> {
+    let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n') && !line.trim().is_empty());
+    let read = |line| serde_json::from_str(line).map_err(|source| ResultsError::Json { path: path.to_owned(), source });
+    lines.map(read).collect()
+}
+
+/// Of a task that was done twice the later entry counts.
+fn last_of_each(all: Vec<Entry>) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
-    for line in text.split_inclusive('\n').filter(|line| line.ends_with('\n') && !line.trim().is_empty()) {
-        let entry: Entry =
-            serde_json::from_str(line).map_err(|source| ResultsError::Json { path: path.to_owned(), source })?;
+    for entry in all {
         entries.retain(|other| other.id != entry.id);
         entries.push(entry);
     }
-    Ok(entries)
+    entries
 }
 
 fn difference(old: &Header, new: &Header) -> String {
@@ -201,6 +239,10 @@ mod tests {
         assert_eq!(before, [entry("a")]);
         results.add(&entry("b")).unwrap();
         assert_eq!(read(folder.path()).unwrap(), (header(), vec![entry("a"), entry("b")]));
+        let lost = Lost { why: "money".into(), cost: Some(0.5) };
+        results.lose(&lost).unwrap();
+        let (results, before) = Results::open(folder.path(), &header()).unwrap();
+        assert_eq!((results.lost, before.len()), (vec![lost], 2));
     }
 
     #[test]

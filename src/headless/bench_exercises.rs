@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use super::args::ExercisesBenchArgs;
 use super::bench_refactor::{keep, new_entry, take_turn, whole_path};
-use super::bench_run::{Course, Done, conclude, results_error, run_all, stop_on_signals};
+use super::bench_run::{Course, Done, stop_on_signals};
 use super::bench_turn::{TurnOrder, refused, turn};
 use super::complain;
 use crate::bench::exercises::{Exercise, ExerciseError, Runner, enabled, exercises as find};
 use crate::bench::report::Entry;
-use crate::bench::results::{Header, Results};
+use crate::bench::results::Header;
 use crate::context::fence_for;
 use crate::edit::is_placeholder;
 use crate::error::{ErrorKind, UserError};
@@ -63,16 +63,11 @@ pub(super) fn exercises(args: &ExercisesBenchArgs, flags: &[String]) -> Result<u
         tries: args.tries.get(),
         recital: args.recite.then(|| "example".to_owned()),
     };
-    let (results, before) = Results::open(&args.run.folder(), &header).map_err(|error| results_error(&error))?;
-    let wanted: Vec<&Exercise> = all.iter().filter(|exercise| args.run.wants(&exercise.id)).collect();
-    let is_open = |exercise: &&Exercise| before.iter().all(|entry| entry.id != exercise.id);
-    let open: Vec<&Exercise> = wanted.iter().copied().filter(is_open).collect();
-    if !open.is_empty() && !args.recite {
+    let course = Course::open(&args.run, &header, &all, |exercise| &exercise.id)?;
+    if !course.is_done() && !args.recite {
         complain("tests run what a model wrote, as you: a container or another machine keeps yours out of its reach");
     }
-    let course = Course { results: &results, jobs: args.run.jobs.get(), budget: args.run.budget, stop: &stop };
-    let (entries, end) = run_all(&course, before, open, |exercise, left| desk.exercise(exercise, left));
-    conclude(&args.run, &course, &header, (&entries, wanted.len()), end)
+    course.run(&stop, |exercise, share| desk.exercise(exercise, share))
 }
 
 fn exercise_error(error: &ExerciseError) -> UserError {
@@ -164,11 +159,12 @@ impl Desk<'_> {
                 time_limit: self.args.run.time_limit,
                 log: &out.join("logs").join(format!("{name}-{nth}.jsonl")),
             };
-            let Some(report) = turn(&order, self.stop)? else { return Ok(Done::Stopped) };
-            if let Some(end) = take_turn(&mut entry, report, nth) {
+            if let Some(end) = take_turn(&mut entry, turn(&order, self.stop)?, nth) {
                 return Ok(end);
             }
-            let Some((tests, ended)) = self.test(exercise, folder.path())? else { return Ok(Done::Stopped) };
+            let Some((tests, ended)) = self.test(exercise, folder.path())? else {
+                return Ok(Done::Stopped(entry.cost));
+            };
             entry.seconds += ended.took.as_secs_f64();
             let text = told(&tests, &ended, self.args.test_time_limit);
             keep(&out.join("logs").join(format!("{name}-{nth}.tests.txt")), &text)?;

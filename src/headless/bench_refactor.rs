@@ -9,12 +9,12 @@ use serde_json::json;
 
 use super::args::{BuildRefactorArgs, GradeRefactorArgs, RefactorCommand, RunRefactorArgs};
 use super::bench_report::report;
-use super::bench_run::{Course, Done, conclude, results_error, run_all, stop_on_signals};
+use super::bench_run::{Course, Done, results_error, stop_on_signals};
 use super::bench_turn::{TurnOrder, TurnReport, refused, turn};
 use super::{print, print_json};
 use crate::bench::refactor::{Check, Grade, LeftOut, Task, TaskError, Tasks, grade, scan};
 use crate::bench::report::Entry;
-use crate::bench::results::{Header, Results, read};
+use crate::bench::results::{Header, read};
 use crate::edit::EditFormat;
 use crate::error::{ErrorKind, UserError};
 use crate::process::Stop;
@@ -121,15 +121,10 @@ fn run(args: &RunRefactorArgs, flags: &[String]) -> Result<u8, UserError> {
         recital: args.recite.map(|recital| recital.name().to_owned()),
     };
     let format = format_of(flags)?;
-    let (results, before) = Results::open(&args.run.folder(), &header).map_err(|error| results_error(&error))?;
-    let wanted: Vec<&(Task, String)> = tasks.all.iter().filter(|(task, _)| args.run.wants(&task.id)).collect();
-    let is_open = |(task, _): &&(Task, String)| before.iter().all(|entry| entry.id != task.id);
-    let open: Vec<&(Task, String)> = wanted.iter().copied().filter(is_open).collect();
+    let course = Course::open(&args.run, &header, &tasks.all, |(task, _)| &task.id)?;
     let stop = stop_on_signals();
     let desk = Desk { args, flags, format, stop: &stop };
-    let course = Course { results: &results, jobs: args.run.jobs.get(), budget: args.run.budget, stop: &stop };
-    let (entries, end) = run_all(&course, before, open, |(task, source), left| desk.task(task, source, left));
-    conclude(&args.run, &course, &header, (&entries, wanted.len()), end)
+    course.run(&stop, |(task, source), share| desk.task(task, source, share))
 }
 
 /// The folder as it can be found from elsewhere.
@@ -188,8 +183,7 @@ impl Desk<'_> {
                 time_limit: self.args.run.time_limit,
                 log: &self.args.run.folder().join("logs").join(format!("{}-{nth}.jsonl", task.id)),
             };
-            let Some(report) = turn(&order, self.stop)? else { return Ok(Done::Stopped) };
-            if let Some(end) = take_turn(&mut entry, report, nth) {
+            if let Some(end) = take_turn(&mut entry, turn(&order, self.stop)?, nth) {
                 return Ok(end);
             }
             let text = fs::read(&file).map_or(String::new(), |bytes| String::from_utf8_lossy(&bytes).into_owned());
@@ -221,6 +215,9 @@ pub(super) fn take_turn(entry: &mut Entry, report: TurnReport, nth: usize) -> Op
     entry.output += report.output;
     entry.cost = entry.cost.zip(report.cost).map(|(sum, cost)| sum + cost);
     entry.seconds += report.seconds;
+    if report.stopped {
+        return Some(Done::Stopped(entry.cost));
+    }
     if report.no_money {
         return Some(Done::NoMoney(entry.cost));
     }

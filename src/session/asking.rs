@@ -9,7 +9,7 @@ use super::transcript::{AnswerState, Entry, Level};
 use super::turn::Turn;
 use crate::context::{PromptSecret, Trimmed};
 use crate::llm::{Completion, StreamEvent};
-use crate::models::{Model, Tokens};
+use crate::models::{Model, Prices, Tokens};
 
 /// What happens while a request is asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +24,8 @@ pub enum AskEvent {
         left_out: Vec<Trimmed>,
         /// What looks like keys in it.
         secrets: Vec<PromptSecret>,
+        /// What its tokens cost, where that is known.
+        prices: Option<Prices>,
     },
     /// Something of the answer, or a wait before another try. The text of all parts of an answer, joined, is the answer.
     Stream(StreamEvent),

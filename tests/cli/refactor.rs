@@ -75,8 +75,16 @@ impl Place {
 
     /// The lines of the results of the folder `run`.
     fn results(&self) -> Vec<Value> {
-        let text = fs::read_to_string(self.file("run/results.jsonl")).unwrap_or_default();
-        text.lines().map(json).collect()
+        self.lines("run/results.jsonl")
+    }
+
+    fn lines(&self, path: &str) -> Vec<Value> {
+        fs::read_to_string(self.file(path)).unwrap_or_default().lines().map(json).collect()
+    }
+
+    /// What the folder `run` says of what was paid without a result.
+    fn lost(&self) -> f64 {
+        self.lines("run/lost.jsonl").iter().map(|line| line["cost"].as_f64().unwrap()).sum()
     }
 }
 
@@ -203,10 +211,27 @@ fn an_answer_that_the_budget_cuts_off_says_nothing_of_the_model() {
         assert!(code == 2 && err.contains("the budget does not suffice"), "{code} {out} {err}");
         assert_eq!((place.results().len(), server.requests().len()), (0, 1), "{err}");
         assert_eq!(server.requests()[0].body["max_tokens"], 500);
+        let lost = place.lost();
+        assert!((0.45..0.6).contains(&lost), "{lost}");
+        let (code, _, err) = ask("0.5");
+        assert!(code == 2 && server.requests().len() == 1, "what is lost is spent: {code} {err}");
         let (code, out, err) = ask("10");
         assert!(code == 0 && place.results()[0]["passed"] == 1, "{code} {out} {err}");
         fs::remove_dir_all(place.file("run")).unwrap();
     }
+}
+
+#[test]
+fn several_jobs_spend_no_more_than_the_budget() {
+    let place = Place::new(&["harbour.py", "harbour.rs", "harbour.go"]);
+    let endless = Step::Reply { chunks: vec!["several words ".to_owned(); 4000], gap_ms: 0 };
+    let server = ModelServer::start(vec![endless; 6]);
+    let (code, out, err) = run(place.ask_at(PAID_BY_OUTPUT, &server, &["--budget", "1.2", "--jobs", "3"]));
+    assert!(code == 2 && err.contains("the budget does not suffice"), "{code} {out} {err}");
+    assert!(server.requests()[0].body["max_tokens"].as_u64() <= Some(400));
+    // An answer may be longer by an eighth before it is ended.
+    let lost = place.lost();
+    assert!((0.6..1.4).contains(&lost), "{lost}");
 }
 
 #[test]
@@ -217,6 +242,7 @@ fn a_model_that_takes_too_long_is_stopped() {
     assert_eq!(code, 0, "{out}{err}");
     let result = &place.results()[0];
     assert_eq!((&result["timed_out"], &result["passed"]), (&true.into(), &Value::Null), "{result}");
+    assert!(result["cost"].as_f64() > Some(1.0), "the request was sent: {result}");
     server.wait_cancelled();
 }
 

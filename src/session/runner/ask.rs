@@ -245,7 +245,8 @@ impl Asking<'_, '_> {
             "" => (self.prompt.trimmed.clone(), self.prompt.secrets.clone()),
             _ => (Vec::new(), Vec::new()),
         };
-        self.tell(AskEvent::Sent { tokens: request.tokens, exact: self.prompt.exact, left_out, secrets }).await?;
+        let (tokens, exact, prices) = (request.tokens, self.prompt.exact, line.facts.prices);
+        self.tell(AskEvent::Sent { tokens, exact, left_out, secrets, prices }).await?;
         let asked = request.tokens;
         let (sender, arriving) = mpsc::channel(64);
         let stop = self.cancel.child_token();
