@@ -1,7 +1,8 @@
 //! The folder of a run: `run.json` says what was run, `results.jsonl` has a line for each task that was done. A run that was
 //! killed goes on where it was: a line is written whole or it is not there.
 
-use std::fs::{self, OpenOptions};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -20,12 +21,15 @@ pub struct Header {
     pub tasks: PathBuf,
     /// A number that changes with the tasks.
     pub fingerprint: String,
-    /// The settings that the flags gave for the model, as they were typed.
+    /// The flags of the model as they were typed when the run was begun. What they mean is in the settings.
     pub flags: Vec<String>,
     /// Tries for each task.
     pub tries: usize,
     /// The made-up model, if it is one.
     pub recital: Option<String>,
+    /// What it was made with: model, address, limits and the like, wherever they were said.
+    #[serde(default)]
+    pub settings: BTreeMap<String, String>,
 }
 
 /// What left no result and was paid for all the same.
@@ -64,6 +68,14 @@ pub enum ResultsError {
         /// What differs.
         what: String,
     },
+    /// Somebody else writes to the folder.
+    #[error("{} is being run by {holder}", .path.display())]
+    Busy {
+        /// The folder.
+        path: PathBuf,
+        /// Who.
+        holder: String,
+    },
 }
 
 /// A run that is being written.
@@ -74,6 +86,8 @@ pub struct Results {
     folder: PathBuf,
     /// Held while a line is written.
     writing: Mutex<()>,
+    /// Keeps others from the folder. It is let go when this is dropped, or by the end of the process.
+    _lock: File,
 }
 
 impl Results {
@@ -83,19 +97,21 @@ impl Results {
     /// The folder holds another run, or the disk refuses.
     pub fn open(folder: &Path, header: &Header) -> Result<(Self, Vec<Entry>), ResultsError> {
         fs::create_dir_all(folder).map_err(failed(folder))?;
+        let lock = hold(folder)?;
         let entries = last_of_each(mended(&folder.join(LINES))?);
         let lost = mended(&folder.join(LOST))?;
         match read_header(folder) {
-            Ok(old) if old == *header => {}
+            Ok(old) if differences(&old, header).is_empty() => {}
             // A run that never did anything is in nobody's way.
             Ok(old) if !entries.is_empty() => {
-                return Err(ResultsError::Other { path: folder.to_owned(), what: difference(&old, header) });
+                let what = differences(&old, header).join(", ");
+                return Err(ResultsError::Other { path: folder.to_owned(), what });
             }
             Err(error) if !entries.is_empty() => return Err(error),
             _ => write_header(folder, header)?,
         }
         append(&folder.join(LINES), "")?;
-        Ok((Self { lost, folder: folder.to_owned(), writing: Mutex::default() }, entries))
+        Ok((Self { lost, folder: folder.to_owned(), writing: Mutex::default(), _lock: lock }, entries))
     }
 
     /// Adds what became of a task; when this returns it is on the disk.
@@ -136,6 +152,30 @@ pub fn read(folder: &Path) -> Result<(Header, Vec<Entry>), ResultsError> {
 const HEAD: &str = "run.json";
 const LINES: &str = "results.jsonl";
 const LOST: &str = "lost.jsonl";
+const LOCK: &str = "run.lock";
+
+/// Takes the lock of the folder, and writes into it who has it: two at once would do every task twice.
+fn hold(folder: &Path) -> Result<File, ResultsError> {
+    let path = folder.join(LOCK);
+    let open = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path);
+    let mut lock = open.map_err(failed(&path))?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            // Some systems let nobody else read it.
+            let process = fs::read_to_string(&path).unwrap_or_default();
+            let holder = match process.trim() {
+                "" => "another process".to_owned(),
+                number => format!("the process {number}"),
+            };
+            return Err(ResultsError::Busy { path: folder.to_owned(), holder });
+        }
+        Err(TryLockError::Error(error)) => return Err(failed(&path)(error)),
+    }
+    let written = lock.set_len(0).and_then(|()| writeln!(lock, "{}", std::process::id()));
+    written.map_err(failed(&path))?;
+    Ok(lock)
+}
 
 fn append(path: &Path, line: &str) -> Result<(), ResultsError> {
     let file = OpenOptions::new().create(true).append(true).open(path);
@@ -188,16 +228,24 @@ fn last_of_each(all: Vec<Entry>) -> Vec<Entry> {
     entries
 }
 
-fn difference(old: &Header, new: &Header) -> String {
-    let parts = [
-        ("benchmark", old.bench == new.bench),
-        ("tasks", old.tasks == new.tasks && old.fingerprint == new.fingerprint),
-        ("flags of the model", old.flags == new.flags),
-        ("number of tries", old.tries == new.tries),
-        ("made-up model", old.recital == new.recital),
+/// What tells one run from another, as sentences; nothing of two parts of the same.
+fn differences(old: &Header, new: &Header) -> Vec<String> {
+    let differs = |name: &str, old: Option<&str>, new: Option<&str>| {
+        let shown = |value: Option<&str>| value.unwrap_or("unset").to_owned();
+        (old != new).then(|| format!("its {name} is {}, not {}", shown(old), shown(new)))
+    };
+    let (tries, new_tries) = (old.tries.to_string(), new.tries.to_string());
+    let same_tasks = old.tasks == new.tasks && old.fingerprint == new.fingerprint;
+    let mut all = vec![
+        differs("benchmark", Some(&old.bench), Some(&new.bench)),
+        (!same_tasks).then(|| "its tasks differ".to_owned()),
+        differs("number of tries", Some(&tries), Some(&new_tries)),
+        differs("made-up model", old.recital.as_deref(), new.recital.as_deref()),
     ];
-    let names: Vec<&str> = parts.into_iter().filter(|(_, same)| !same).map(|(name, _)| name).collect();
-    format!("its {} differ", names.join(", "))
+    let names: BTreeSet<&String> = old.settings.keys().chain(new.settings.keys()).collect();
+    let value = |header: &Header, name: &String| header.settings.get(name).cloned();
+    all.extend(names.into_iter().map(|name| differs(name, value(old, name).as_deref(), value(new, name).as_deref())));
+    all.into_iter().flatten().collect()
 }
 
 fn failed(path: &Path) -> impl FnOnce(io::Error) -> ResultsError {
@@ -217,6 +265,7 @@ mod tests {
             flags: vec!["--model".into(), "m".into()],
             tries: 1,
             recital: None,
+            settings: [("model".to_owned(), "m".to_owned())].into(),
         }
     }
 
@@ -246,13 +295,29 @@ mod tests {
     }
 
     #[test]
+    fn two_runs_at_once_do_not_share_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = Results::open(folder.path(), &header()).unwrap();
+        let error = Results::open(folder.path(), &header()).unwrap_err();
+        let process = format!("is being run by the process {}", std::process::id());
+        assert!(error.to_string().ends_with(&process), "{error}");
+        drop(first);
+        assert!(Results::open(folder.path(), &header()).is_ok());
+    }
+
+    #[test]
     fn another_run_is_not_mixed_in() {
         let folder = tempfile::tempdir().unwrap();
         Results::open(folder.path(), &Header { bench: "never begun".into(), ..header() }).unwrap();
         Results::open(folder.path(), &header()).unwrap().0.add(&entry("a")).unwrap();
         let other = Header { tries: 2, ..header() };
         let error = Results::open(folder.path(), &other).unwrap_err();
-        assert!(error.to_string().contains("its number of tries differ"), "{error}");
+        assert!(error.to_string().contains("its number of tries is 1, not 2"), "{error}");
+        let settings = [("model".to_owned(), "n".to_owned()), ("map_tokens".to_owned(), "7".to_owned())].into();
+        let error = Results::open(folder.path(), &Header { settings, ..header() }).unwrap_err();
+        assert!(error.to_string().ends_with("its map_tokens is unset, not 7, its model is m, not n"), "{error}");
+        // The same settings may be said in another way.
+        assert!(Results::open(folder.path(), &Header { flags: Vec::new(), ..header() }).is_ok());
         fs::write(folder.path().join(HEAD), "{").unwrap();
         assert!(matches!(Results::open(folder.path(), &header()), Err(ResultsError::Json { .. })));
     }

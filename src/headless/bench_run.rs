@@ -320,6 +320,7 @@ fn no_money() -> UserError {
 pub(super) fn results_error(error: &ResultsError) -> UserError {
     match error {
         ResultsError::File { .. } => UserError::new(ErrorKind::Machine, error, "check the folder"),
+        ResultsError::Busy { .. } => UserError::new(ErrorKind::Usage, error, "wait for its end, or give another --out"),
         ResultsError::Json { .. } => UserError::new(ErrorKind::Usage, error, "give another folder"),
         ResultsError::Other { .. } => {
             UserError::new(ErrorKind::Usage, error, "give another --out, or the settings that it was begun with")

@@ -178,7 +178,36 @@ fn what_nobody_answered_is_left_for_the_next_run() {
     assert_eq!(server.requests().len(), 3, "a task was done twice");
     // With other flags it would be another run.
     let (code, out, err) = run(place.ask(&server, &["--edit-format", "whole"]));
-    assert!(code == 2 && out.is_empty() && err.contains("its flags of the model differ"), "{code} {out} {err}");
+    assert!(code == 2 && out.is_empty() && err.contains("its edit_format is diff, not whole"), "{code} {out} {err}");
+    let mut command = place.ask(&server, &[]);
+    command.env("RHUMB_MAP_TOKENS", "7");
+    let (code, _, err) = run(command);
+    assert!(code == 2 && err.contains("its map_tokens is unset, not 7"), "{code} {err}");
+    assert_eq!(server.requests().len(), 3);
+}
+
+#[test]
+fn a_run_is_told_by_the_tasks_that_are_wanted() {
+    let place = Place::new(&["Harbour.java", "harbour.py"]);
+    let ids: Vec<String> = place.tasks().into_iter().map(|(task, _)| task.id).collect();
+    let recite = |only: &str| run(place.run("run", &["--recite", "perfect", "--only", only]));
+    let (code, out, err) = recite(&ids[0]);
+    assert!(code == 0 && out.contains("refactor: 1 of 1 tasks"), "{code} {out} {err}");
+    let (code, out, err) = recite(&ids[1]);
+    assert!(
+        code == 0 && out.contains("refactor: 1 of 1 tasks") && err.contains("1 of 1: passed"),
+        "{code} {out} {err}"
+    );
+    let (code, out, err) = recite("nonexisting");
+    assert!(code == 2 && out.is_empty() && ids.iter().all(|id| err.contains(id.as_str())), "{code} {out} {err}");
+    // Nobody answers: what is done of other tasks does not make it a success.
+    fs::remove_dir_all(place.file("run")).unwrap();
+    let answers = place.answers(Recital::Perfect);
+    let server = ModelServer::start(answers.into_iter().take(1).collect());
+    assert_eq!(run(place.ask(&server, &["--only", &ids[0]])).0, 0);
+    server.push([Step::error(401, "no such key")]);
+    let (code, out, err) = run(place.ask(&server, &["--only", &ids[1]]));
+    assert!(code == 1 && err.contains("no such key"), "{code} {out} {err}");
 }
 
 #[test]
@@ -329,6 +358,43 @@ fn a_run_is_graded_once_more_from_its_files() {
 }
 
 #[test]
+fn a_run_is_not_graded_by_other_tasks_than_its_own() {
+    let place = Place::new(&["harbour.py", "harbour.rs"]);
+    assert_eq!(run(place.run("run", &["--recite", "perfect"])).0, 0);
+    let list = fs::read_to_string(place.file("tasks/tasks.jsonl")).unwrap();
+    let with = |list: &str| {
+        fs::write(place.file("tasks/tasks.jsonl"), list).unwrap();
+        let graded = run(rhumb(place.path(), &["bench", "refactor", "grade", "run"]));
+        (graded, run(place.run("run", &["--recite", "perfect"])))
+    };
+    let (graded, again) = with(&list);
+    assert_eq!((graded.0, again.0), (0, 0));
+    let nodes = list.replacen("\"method\":1", "\"method\":9", 1);
+    assert_ne!(nodes, list);
+    let first = list.lines().next().unwrap();
+    for (changed, part) in [(nodes.as_str(), "were changed since the run"), (first, "gone: ")] {
+        let (graded, again) = with(changed);
+        assert!(graded.0 == 2 && graded.1.is_empty() && graded.2.contains(part), "{graded:?}");
+        assert!(again.0 == 2 && again.2.contains("its tasks differ"), "{again:?}");
+    }
+}
+
+#[test]
+fn a_result_that_is_no_utf_8_is_graded_like_the_run_did() {
+    let place = Place::new(&["harbour.py"]);
+    assert_eq!(run(place.run("run", &["--recite", "perfect"])).0, 0);
+    let path = place.file(&format!("run/files/{}/harbour.py", place.tasks()[0].0.id));
+    let text = fs::read(&path).unwrap();
+    fs::write(&path, [&text[..], b"# caf\xe9\n"].concat()).unwrap();
+    let graded = || run(rhumb(place.path(), &["bench", "refactor", "grade", "run"]));
+    assert!(graded().1.contains("100.0 %      1 of 1"), "{:?}", graded());
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    let (code, _, err) = graded();
+    assert!(code == 3 && err.contains("cannot read run/files"), "{code} {err}");
+}
+
+#[test]
 fn a_report_is_written_to_a_file_with_the_run_beside_it() {
     let place = Place::new(&["harbour.py"]);
     let (code, _, err) = run(place.run("results.json", &["--recite", "perfect"]));
@@ -350,6 +416,11 @@ fn what_is_no_run_and_no_tasks_is_a_usage_error() {
     fails(&["bench", "refactor", "run", "--tasks", "from", "--out", "x"], "tasks.jsonl");
     fails(&["bench", "refactor", "run", "--tasks", "tasks", "--out", "x"], "no provider is configured");
     fails(&["bench", "refactor", "run", "--tasks", "tasks", "--out", "x", "--recite", "lucky"], "malformed");
+    let formats = "diff, diff-fenced, udiff, whole, patch";
+    fails(
+        &["bench", "refactor", "run", "--tasks", "tasks", "--out", "x", "--recite", "lazy", "--edit-format", "auto"],
+        formats,
+    );
     fails(&["bench", "refactor", "grade", "from"], "run.json");
     fails(&["bench", "compare", "from", "from"], "run.json");
 }
