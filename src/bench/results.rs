@@ -280,6 +280,7 @@ mod tests {
         assert_eq!(before, []);
         results.add(&entry("a")).unwrap();
         results.add(&entry("b")).unwrap();
+        drop(results);
         let path = folder.path().join(LINES);
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, &text[..text.len() - 9]).unwrap();
@@ -290,6 +291,7 @@ mod tests {
         assert_eq!(read(folder.path()).unwrap(), (header(), vec![entry("a"), entry("b")]));
         let lost = Lost { why: "money".into(), cost: Some(0.5) };
         results.lose(&lost).unwrap();
+        drop(results);
         let (results, before) = Results::open(folder.path(), &header()).unwrap();
         assert_eq!((results.lost, before.len()), (vec![lost], 2));
     }
