@@ -11,21 +11,26 @@ use super::bench_refactor::refactor;
 use super::bench_report::compare;
 use super::{print, print_json};
 use crate::bench::{self, Figure, Unit};
+use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
 use crate::workspace::Root;
 
-/// Runs a benchmark.
+/// Runs a benchmark; `settings` are those of the user, without those of any repository, and with the flags.
 ///
 /// # Errors
 /// No folder for what is kept between two maps, cases that cannot be run, or standard output cannot be written.
-pub fn bench(root: &Root, args: &BenchArgs) -> Result<u8, UserError> {
+pub fn bench(
+    root: &Root,
+    args: &BenchArgs,
+    settings: &dyn Fn() -> Result<Settings, UserError>,
+) -> Result<u8, UserError> {
     match &args.command {
         BenchCommand::Map(args) => map(root, args),
         BenchCommand::Context(args) => context(args),
         BenchCommand::Questions(args) => questions(args),
         BenchCommand::Edits(args) => edits(args),
-        BenchCommand::Refactor(command) => refactor(&command.command, &args.flags),
-        BenchCommand::Exercises(exercises) => self::exercises(exercises, &args.flags),
+        BenchCommand::Refactor(command) => refactor(&command.command, &args.flags, settings),
+        BenchCommand::Exercises(exercises) => self::exercises(exercises, &args.flags, &settings()?),
         BenchCommand::Compare(args) => compare(args),
     }
 }

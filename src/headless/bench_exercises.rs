@@ -1,18 +1,20 @@
 //! `rhumb bench exercises`: programmed by a model, tested in a folder apart, and mended by what the tests say.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 use super::args::ExercisesBenchArgs;
 use super::bench_refactor::{keep, new_entry, take_turn, whole_path};
-use super::bench_run::{Course, Done, conclude, results_error, run_all, stop_on_signals};
+use super::bench_run::{Course, Done, named, stop_on_signals};
+use super::bench_settings::of_a_turn;
 use super::bench_turn::{TurnOrder, refused, turn};
 use super::complain;
 use crate::bench::exercises::{Exercise, ExerciseError, Runner, enabled, exercises as find};
 use crate::bench::report::Entry;
-use crate::bench::results::{Header, Results};
+use crate::bench::results::Header;
+use crate::config::Settings;
 use crate::context::fence_for;
 use crate::edit::is_placeholder;
 use crate::error::{ErrorKind, UserError};
@@ -47,32 +49,33 @@ impl Tests {
     }
 }
 
-/// Runs the exercises; `flags` are those of the model.
+/// Runs the exercises; `flags` are those of the model, with the user's settings below them.
 ///
 /// # Errors
 /// Exercises that cannot be read, a language whose tests nobody knows how to run, wrong settings, nobody who answers, or no money.
-pub(super) fn exercises(args: &ExercisesBenchArgs, flags: &[String]) -> Result<u8, UserError> {
+pub(super) fn exercises(args: &ExercisesBenchArgs, flags: &[String], settings: &Settings) -> Result<u8, UserError> {
     let stop = stop_on_signals();
     let desk = Desk { args, flags, tests: commands(&args.tests)?, stop: &stop };
     let all = desk.exercises()?;
+    let recited = args.recite.then(|| "example".to_owned());
+    let mut made_with = of_a_turn(settings, args.recite);
+    made_with.insert("time_limit".to_owned(), format!("{:?}", args.run.time_limit));
+    made_with.insert("test_time_limit".to_owned(), format!("{:?}", args.test_time_limit));
+    made_with.extend(desk.tests.iter().map(|(language, line)| (format!("test of {language}"), line.clone())));
     let header = Header {
         bench: "exercises".to_owned(),
         tasks: whole_path(&args.from)?,
         fingerprint: fingerprint(&all)?,
         flags: flags.to_vec(),
         tries: args.tries.get(),
-        recital: args.recite.then(|| "example".to_owned()),
+        recital: recited,
+        settings: made_with,
     };
-    let (results, before) = Results::open(&args.run.folder(), &header).map_err(|error| results_error(&error))?;
-    let wanted: Vec<&Exercise> = all.iter().filter(|exercise| args.run.wants(&exercise.id)).collect();
-    let is_open = |exercise: &&Exercise| before.iter().all(|entry| entry.id != exercise.id);
-    let open: Vec<&Exercise> = wanted.iter().copied().filter(is_open).collect();
-    if !open.is_empty() && !args.recite {
+    let course = Course::open(&args.run, &header, &all, |exercise| &exercise.id)?;
+    if !course.is_done() && !args.recite {
         complain("tests run what a model wrote, as you: a container or another machine keeps yours out of its reach");
     }
-    let course = Course { results: &results, jobs: args.run.jobs.get(), budget: args.run.budget, stop: &stop };
-    let (entries, end) = run_all(&course, before, open, |exercise, left| desk.exercise(exercise, left));
-    conclude(&args.run, &course, &header, (&entries, wanted.len()), end)
+    course.run(&stop, |exercise, share| desk.exercise(exercise, share))
 }
 
 fn exercise_error(error: &ExerciseError) -> UserError {
@@ -109,6 +112,12 @@ impl Desk<'_> {
             complain(&format!("left out: {error}"));
         }
         let mut all = found.exercises;
+        let languages: BTreeSet<&str> = all.iter().map(|exercise| exercise.language.as_str()).collect();
+        if let Some(unknown) = args.languages.iter().find(|language| !languages.contains(language.as_str())) {
+            let text = format!("there is no exercise in {unknown} below {}", args.from.display());
+            let hint = named("languages", &languages.into_iter().collect::<Vec<_>>());
+            return Err(UserError::new(ErrorKind::Usage, text, hint));
+        }
         all.retain(|exercise| args.languages.is_empty() || args.languages.contains(&exercise.language));
         let mut usable = BTreeMap::new();
         let mut runs = Vec::new();
@@ -164,11 +173,12 @@ impl Desk<'_> {
                 time_limit: self.args.run.time_limit,
                 log: &out.join("logs").join(format!("{name}-{nth}.jsonl")),
             };
-            let Some(report) = turn(&order, self.stop)? else { return Ok(Done::Stopped) };
-            if let Some(end) = take_turn(&mut entry, report, nth) {
+            if let Some(end) = take_turn(&mut entry, turn(&order, self.stop)?, nth) {
                 return Ok(end);
             }
-            let Some((tests, ended)) = self.test(exercise, folder.path())? else { return Ok(Done::Stopped) };
+            let Some((tests, ended)) = self.test(exercise, folder.path())? else {
+                return Ok(Done::Stopped(entry.cost));
+            };
             entry.seconds += ended.took.as_secs_f64();
             let text = told(&tests, &ended, self.args.test_time_limit);
             keep(&out.join("logs").join(format!("{name}-{nth}.tests.txt")), &text)?;

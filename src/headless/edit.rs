@@ -90,6 +90,7 @@ pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, User
         history: RefCell::default(),
         ledger: RefCell::default(),
         doubtful: Cell::new(false),
+        cut_by_cap: Cell::new(false),
     };
     let reply = desk.answered(&message, &asked)?;
     let (asked, reply) = match mode {
@@ -127,6 +128,8 @@ struct Desk<'a> {
     ledger: RefCell<Ledger>,
     /// Two parts of an answer were joined within an edit, and nothing shows that they belong there.
     doubtful: Cell<bool>,
+    /// The spending cap cut the last answer off.
+    cut_by_cap: Cell<bool>,
 }
 
 fn request(args: &EditArgs) -> Result<String, UserError> {
@@ -274,15 +277,20 @@ impl Desk<'_> {
             }
         };
         if let Some(reason) = completion.finish.shortfall() {
-            let why = if completion.finish == Finish::Length { "output" } else { "provider" };
+            let (why, hint) = match completion.finish {
+                Finish::Length if self.cut_by_cap.get() => ("money", "ask for less at once, or raise spending_cap"),
+                Finish::Length => ("output", "ask for less at once, or raise the output limit"),
+                _ => ("provider", "ask for less at once, or raise the output limit"),
+            };
             self.out.event("failed", json!({"why": why}))?;
             let text = format!("the reply is incomplete, so nothing was applied: {reason}");
-            return Err(UserError::new(ErrorKind::Incomplete, text, "ask for less at once, or raise the output limit"));
+            return Err(UserError::new(ErrorKind::Incomplete, text, hint));
         }
         Ok(reply)
     }
 
     async fn asked(&self, question: &Question<'_>) -> Result<Streamed, UserError> {
+        self.cut_by_cap.set(false);
         let (events, mut arriving) = mpsc::channel(64);
         let cancel = CancellationToken::new();
         let print_all = async {
@@ -292,6 +300,7 @@ impl Desk<'_> {
                     AskEvent::Stream(StreamEvent::Text(text)) => reply.push_str(text),
                     AskEvent::Stream(StreamEvent::TakeBack) => reply.clear(),
                     AskEvent::DoubtfulSeam => self.doubtful.set(true),
+                    AskEvent::CutByCap | AskEvent::PastTheCap => self.cut_by_cap.set(true),
                     AskEvent::Spent(spent) => {
                         self.ledger.borrow_mut().enter(1, &spent.model, spent.tokens);
                     }

@@ -131,6 +131,22 @@ fn tests_that_fail_or_take_too_long_are_told_apart() {
 }
 
 #[test]
+fn a_run_goes_on_with_the_tests_that_it_was_begun_with() {
+    let folder = collection();
+    let flags = ["--recite", "--only", "depth", "--tries", "1"];
+    assert_eq!(run(bench(folder.path(), &flags)).0, 0);
+    for (other, part) in [
+        (["--test", "sh=true"], "its test of sh is unset, not true"),
+        (["--test-time-limit", "7"], "its test_time_limit is 180s, not 7s"),
+    ] {
+        let (code, out, err) = run(bench(folder.path(), &[&flags[..], &other].concat()));
+        assert!(code == 2 && out.is_empty() && err.contains(part), "{code} {out} {err}");
+    }
+    let (code, out, err) = run(bench(folder.path(), &["--recite", "--language", "sh", "--language", "ruby"]));
+    assert!(code == 2 && out.is_empty() && err.contains("the languages there are: python, sh"), "{code} {out} {err}");
+}
+
+#[test]
 fn tests_see_no_secret() {
     let folder = collection();
     let flags = ["--recite", "--only", "depth", "--tries", "1", "--test", "sh=echo \"[$RHUMB_API_KEY]\"; false"];
