@@ -77,6 +77,10 @@ impl<'c, T: Sync> Course<'c, T> {
         id: impl Fn(&'c T) -> &'c str,
     ) -> Result<Self, UserError> {
         args.check(&tasks.iter().map(&id).collect::<Vec<_>>())?;
+        if args.budget.is_some() && header.recital.is_some() {
+            let text = "--budget means nothing to a model that is made up: it costs nothing";
+            return Err(UserError::new(ErrorKind::Usage, text, "leave --budget or --recite out"));
+        }
         let (results, mut before) = Results::open(&args.folder(), header).map_err(|error| results_error(&error))?;
         let mut costs = before.iter().map(|entry| entry.cost).chain(results.lost.iter().map(|lost| lost.cost));
         let spent = costs.try_fold(0.0, |sum, cost| Some(sum + cost?));

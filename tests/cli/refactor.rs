@@ -198,6 +198,16 @@ fn a_run_is_told_by_the_tasks_that_are_wanted() {
         code == 0 && out.contains("refactor: 1 of 1 tasks") && err.contains("1 of 1: passed"),
         "{code} {out} {err}"
     );
+    let (code, out, err) = run(place.run("other", &["--recite", "lazy", "--only", &ids[0]]));
+    assert!(code == 0 && !out.contains("tokens") && !out.contains("price"), "{code} {out} {err}");
+    let compare = |a: &str, b: &str| run(rhumb(place.path(), &["bench", "compare", a, b]));
+    let (_, out, _) = compare("run", "other");
+    for part in ["A  refactor: 1 of 2 tasks", "B  refactor: 1 of 1 tasks", "1 tasks were done in both runs"] {
+        assert!(out.contains(part), "no {part:?} in {out}");
+    }
+    assert_eq!(run(place.run("third", &["--recite", "lazy", "--only", &ids[1]])).0, 0);
+    let (code, _, err) = compare("other", "third");
+    assert!(code == 2 && err.contains("no task was done in both runs"), "{code} {err}");
     let (code, out, err) = recite("nonexisting");
     assert!(code == 2 && out.is_empty() && ids.iter().all(|id| err.contains(id.as_str())), "{code} {out} {err}");
     // Nobody answers: what is done of other tasks does not make it a success.
@@ -208,6 +218,7 @@ fn a_run_is_told_by_the_tasks_that_are_wanted() {
     server.push([Step::error(401, "no such key")]);
     let (code, out, err) = run(place.ask(&server, &["--only", &ids[1]]));
     assert!(code == 1 && err.contains("no such key"), "{code} {out} {err}");
+    assert!(out.contains("refactor: 0 of 1 tasks (") && !out.contains('%'), "{out}");
 }
 
 #[test]
@@ -415,6 +426,10 @@ fn what_is_no_run_and_no_tasks_is_a_usage_error() {
     fails(&["bench", "refactor", "run", "--tasks", "from", "--out", "x"], "tasks.jsonl");
     fails(&["bench", "refactor", "run", "--tasks", "tasks", "--out", "x"], "no provider is configured");
     fails(&["bench", "refactor", "run", "--tasks", "tasks", "--out", "x", "--recite", "lucky"], "malformed");
+    fails(
+        &["bench", "refactor", "run", "--tasks", "tasks", "--out", "x", "--recite", "lazy", "--budget", "1"],
+        "--budget means nothing",
+    );
     let formats = "diff, diff-fenced, udiff, whole, patch";
     fails(
         &["bench", "refactor", "run", "--tasks", "tasks", "--out", "x", "--recite", "lazy", "--edit-format", "auto"],
