@@ -40,7 +40,7 @@ impl Review {
     }
 
     /// Takes in a newer review. What it proposes as the older one did keeps what was said of it, and so does what it has nothing else
-    /// in the place of; the paths of which something undecided or accepted is gone are returned.
+    /// in the place of; the paths of which something is gone that was undecided or accepted, without a comment, are returned.
     pub fn merge(&mut self, newer: Self) -> Vec<String> {
         let mut replaced = Vec::new();
         let newer_paths: Vec<String> = newer.files.iter().map(|file| file.path.clone()).collect();
@@ -106,10 +106,11 @@ impl FileReview {
     }
 
     /// Takes over the hunks of `older`, with what was said of them, that this proposal has as well or has nothing else in the place
-    /// of. False if one of them is gone that was not rejected.
+    /// of. False if one of them is gone that was neither rejected nor noted on.
     fn adopt(&mut self, older: &Self) -> bool {
         self.comment.clone_from(&older.comment);
-        let is_open = |item: &ReviewHunk| item.decision() != Decision::Rejected;
+        // What has a comment was asked for anew.
+        let is_open = |item: &ReviewHunk| item.decision() != Decision::Rejected && item.comments().next().is_none();
         if self.base != older.base || self.change != older.change {
             return !older.hunks.iter().any(is_open);
         }

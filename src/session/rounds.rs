@@ -91,7 +91,8 @@ impl Session {
             self.tell(Level::Warning, text, "The review says why, with the nearest places where there are any.");
         }
         for path in self.review.merge(newer) {
-            let text = format!("The earlier proposal for {path} was replaced by the new one.");
+            let text =
+                format!("In {path} the new answer has other changes in the place of some that were under review.");
             self.tell(Level::Info, text, "");
         }
         self.review.refused.append(&mut self.rounds.aside);
