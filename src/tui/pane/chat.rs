@@ -101,7 +101,8 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
 fn draw_completion(app: &App, popup: &Popup, cache: &mut ViewCache, frame: &mut Frame<'_>, room: Rect) {
     let rows: Vec<(&str, &str)> =
         popup.candidates.iter().map(|candidate| (candidate.label.as_str(), candidate.help.as_str())).collect();
-    let (left, right) = completion::part(room);
+    let longest = rows.iter().map(|(name, _)| width::columns(name)).max().unwrap_or(0);
+    let (left, right) = completion::part(room, longest);
     let file = popup.file(&app.session.paths);
     let words = popup.words();
     let Some(right) = right.filter(|_| file.is_some() || words.is_some()) else {
@@ -405,8 +406,11 @@ fn lead(app: &App) -> String {
                 (Action::CopyPrompt, "copy the whole prompt, to paste into any chat"),
                 (Action::PasteReply, "paste the reply here and review it hunk by hunk"),
             ];
+            let lacking = app.session.lacking.as_deref().map(sanitize::visible_line);
+            let why = lacking
+                .map_or_else(|| "No model is connected".into(), |lacking| format!("{lacking}: no model is connected"));
             format!(
-                "No model is connected. Map, context and review work all the same:\n\n{}\n\n\
+                "{why}. Map, context and review work all the same:\n\n{}\n\n\
                  Or start with --base-url URL --model NAME, and the key in RHUMB_API_KEY.",
                 rows(&ways.map(|(action, text)| (key(action), text.to_owned())))
             )
