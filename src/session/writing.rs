@@ -204,8 +204,10 @@ pub fn commit_message(request: &str) -> String {
 
 /// The names of some files, as many as are good to read.
 pub(crate) fn few(paths: &[String]) -> String {
-    let names: Vec<&str> = paths.iter().take(FEW).map(String::as_str).collect();
-    match paths.len().saturating_sub(FEW) {
+    // One more is named in the room that its count would take.
+    let named = if paths.len() <= FEW + 1 { paths.len() } else { FEW };
+    let names: Vec<&str> = paths.iter().take(named).map(String::as_str).collect();
+    match paths.len() - named {
         0 => names.join(", "),
         more => format!("{} and {more} more", names.join(", ")),
     }
@@ -223,7 +225,7 @@ mod tests {
     #[test]
     fn many_files_are_counted() {
         let paths: Vec<String> = (1..=5).map(|n| format!("f{n}")).collect();
-        assert_eq!(few(&paths[..2]), "f1, f2");
+        assert_eq!(few(&paths[..4]), "f1, f2, f3, f4");
         assert_eq!(few(&paths), "f1, f2, f3 and 2 more");
     }
 }

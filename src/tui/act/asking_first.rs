@@ -234,7 +234,7 @@ mod tests {
     }
 
     fn last_write() -> Option<Unwritten> {
-        let paths = ["a.rs", "b.rs", "c.rs", "d.rs"].map(str::to_owned).to_vec();
+        let paths = ["a.rs", "b.rs", "c.rs", "d.rs", "e.rs"].map(str::to_owned).to_vec();
         Some(Unwritten { paths, message: Some("Say hello\n\nmore".into()), ..Unwritten::default() })
     }
 
@@ -243,7 +243,7 @@ mod tests {
         let (mut app, _) = asked(last_write());
         let Some(Overlay::Confirm(question)) = &app.overlay else { panic!("nothing is asked") };
         let asked = format!("{question:?}");
-        assert!(asked.contains("4 files: a.rs, b.rs, c.rs and 1 more") && asked.contains("Say hello"), "{asked}");
+        assert!(asked.contains("5 files: a.rs, b.rs, c.rs and 2 more") && asked.contains("Say hello"), "{asked}");
         let tasks = app.event(Event::Key(key::parse("y").unwrap()));
         assert!(tasks.iter().any(|task| matches!(task, Task::Run(Effect::Unwrite(_)))), "{tasks:?}");
     }

@@ -27,7 +27,7 @@ const WIDEST_TEXT: u16 = 120;
 
 /// So many lines of the transcript stay in view beside a question: one that would leave fewer shows as a line, and is opened to be
 /// answered. It is mostly about what stands there.
-const LEAST_TRANSCRIPT: usize = 8;
+const LEAST_TRANSCRIPT: usize = 6;
 
 /// Draws the pane. While the reader has scrolled up, lines that come below are added to how far it is to the end: it counts
 /// from there, and the text must stay where it is.
@@ -376,7 +376,7 @@ fn question_lines(question: &Question, app: &App, width: u16) -> Vec<Line<'stati
 /// not stand whole on the screen.
 fn folded_question(question: &Question, app: &App, width: u16) -> Line<'static> {
     let columns = usize::from(width);
-    let takes_enter = !app.reading.on && app.composer.is_empty();
+    let takes_enter = app.focus == Pane::Chat && !app.reading.on && app.composer.is_empty();
     let key = match question.choices.first().filter(|_| !takes_enter) {
         Some(choice) => format!("Alt-{}", choice.key),
         None => app.keys.first(Action::Send).to_owned(),
