@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::effect::{Effect, Failure};
-use super::going_on::OFFER;
+use super::going_on::{OFFER, OFFER_CUT};
 use super::state::Session;
 use super::transcript::{AnswerState, Entry, Level};
 use super::turn::Turn;
@@ -170,7 +170,7 @@ impl Session {
                 let cut = completion.finish.shortfall();
                 let complete = cut.is_none();
                 if let Some(reason) = &cut {
-                    self.tell(Level::Warning, format!("The answer is incomplete: {reason}."), OFFER);
+                    self.tell(Level::Warning, format!("The answer is incomplete: {reason}."), OFFER_CUT);
                 }
                 let reply = self.end_answer(cut);
                 let mut effects = Vec::new();

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::context::Role;
 use crate::edit::{FileChange, FileProposal, Proposal};
 use crate::llm::{Completion, Finish, StreamEvent};
 use crate::review::Decision;
@@ -148,6 +149,32 @@ fn a_cancelled_answer_keeps_what_arrived() {
         matches!(entry, Entry::Answer(answer) if answer.text == "so far" && answer.state == AnswerState::Incomplete("cancelled".into()))
     });
     assert!(kept && session.returned_draft.is_none());
+}
+
+#[test]
+fn a_cancelled_answer_goes_along_with_a_mark() {
+    let mut session = connected();
+    let turn = send(&mut session, "go");
+    stream(&mut session, turn, "so far");
+    session.cancel();
+    let (_, effects) = session.send("not like that");
+    let [Effect::Ask(order)] = effects.as_slice() else { panic!("{effects:?}") };
+    let said: Vec<_> = order.history.iter().map(|message| (message.role, message.content.as_str())).collect();
+    let [(Role::User, "go"), (Role::Assistant, "so far"), (Role::User, mark)] = said.as_slice() else {
+        panic!("{said:?}")
+    };
+    assert!(mark.contains("not whole"), "{mark}");
+}
+
+#[test]
+fn an_answer_at_the_output_limit_goes_along_as_its_notice_says() {
+    let mut session = connected();
+    let turn = send(&mut session, "go");
+    stream(&mut session, turn, "half");
+    finish(&mut session, turn, Finish::Length);
+    assert!(last_notice(&session).hint.contains("Later requests carry it"), "{}", last_notice(&session).hint);
+    let (_, effects) = session.send("and then?");
+    assert!(matches!(effects.as_slice(), [Effect::Ask(order)] if order.history.len() == 3));
 }
 
 #[test]
