@@ -66,6 +66,11 @@ impl Root {
         self.git_folder.as_deref()
     }
 
+    /// The top of the work tree that the root is or lies in.
+    pub(super) fn work_tree(&self) -> Option<&Path> {
+        enclosing(&self.path).filter(|(_, kind)| *kind == RootKind::Git).map(|(top, _)| top)
+    }
+
     /// What kind of folder it is.
     pub fn kind(&self) -> RootKind {
         self.kind
