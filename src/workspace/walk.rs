@@ -150,7 +150,7 @@ impl Walk {
     fn wants(&self, root: &Root, ignored: &Gitignore, entry: &DirEntry) -> bool {
         let (path, depth) = (entry.path(), entry.depth());
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-        if entry.file_name() == ".git" || ignored.matched(path, is_folder).is_ignore() {
+        if entry.file_name() == ".git" || root.keeps_out(path) || ignored.matched(path, is_folder).is_ignore() {
             return false;
         }
         let mut met = self.met();
