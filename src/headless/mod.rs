@@ -38,6 +38,7 @@ mod sessions;
 mod show_prompt;
 mod survey;
 mod trust;
+mod unanswered;
 mod undo;
 mod verify;
 mod version;
