@@ -165,7 +165,8 @@ fn undo(root: &Root, provider: &ProviderArgs, direction: Direction) -> Result<u8
 /// The settings for a root, and the root without what they hide.
 fn with_settings(root: Root, flags: Overrides) -> Result<(Root, Settings), UserError> {
     let settings = load(flags, Some(&root))?;
-    Ok((root.ignoring(&settings.ignore), settings))
+    let own = Paths::of_user().map(|paths| paths.own()).unwrap_or_default();
+    Ok((root.ignoring(&settings.ignore).keeping_out(&own), settings))
 }
 
 /// Refuses a state folder of another user: it would say what is approved, what was written and what was said.

@@ -7,12 +7,10 @@ use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
 use super::layer::{Level, line_of, parse};
+use super::layers::plain_text;
 use super::setting::{Kind, setting};
 use super::trust::private_folder;
 use super::value::{read, written};
-
-/// Most of a file that is changed, in bytes.
-const LARGEST: u64 = 256 * 1024;
 
 /// The value that a typed text means for a setting, as TOML.
 ///
@@ -112,8 +110,7 @@ pub fn keep_setting(file: &Path, name: &str, value: Option<&str>) -> Result<(Pat
     let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let shown = file.display().to_string();
     let failed = |error: &dyn std::fmt::Display| format!("{shown} cannot be written: {error}");
-    let old = match fs::read_to_string(&file) {
-        Ok(text) if text.len() as u64 > LARGEST => return Err(format!("{shown} is too long")),
+    let old = match plain_text(&file) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(format!("{shown} cannot be read: {error}")),

@@ -383,11 +383,27 @@ pub(super) fn file_below(root: &Path, path: &Path) -> Option<PathBuf> {
 
 /// The text of the user's file; `None` when there is none.
 fn readable(path: &Path) -> Result<Option<String>, ConfigError> {
-    match fs::read_to_string(path) {
+    match plain_text(path) {
         Ok(text) => Ok(Some(text)),
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(ConfigError::Unreadable { path: path.display().to_string(), cause }),
     }
+}
+
+/// The text of a file that the user keeps, often as a link into a folder of their own: a plain file of sensible size. A pipe
+/// would be waited for without an end.
+///
+/// # Errors
+/// It is something else, too large, not UTF-8, or cannot be read.
+pub fn plain_text(path: &Path) -> std::io::Result<String> {
+    let meta = fs::metadata(path)?;
+    if !meta.is_file() {
+        return Err(std::io::Error::other("it is no plain file"));
+    }
+    if meta.len() > LARGEST {
+        return Err(std::io::Error::other(format!("it is larger than {} KiB", LARGEST / 1024)));
+    }
+    fs::read_to_string(path)
 }
 
 /// The text of a file that anybody may have written: a plain file of sensible size and no link, which could lead anywhere.

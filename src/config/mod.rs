@@ -40,7 +40,7 @@ pub use face::{ComposerKeys, DiffView, Face, LayoutChoice};
 pub use keep::{changed, keep_setting, setting_line, typed_value};
 pub use key::{KeySource, Keyring, Keys, keyring_of_system};
 pub use layer::{Entry, Level, Origin, Problem};
-pub use layers::{Layers, Place, Sources};
+pub use layers::{Layers, Place, Sources, plain_text};
 pub use paths::Paths;
 pub use provider::{PRESETS, Preset, ProviderEntry, Providers, preset, shown_url};
 pub use setting::{EFFORTS, Kind, PROVIDER_FIELDS, SETTINGS, Setting, Trust, setting};

@@ -37,6 +37,13 @@ impl Paths {
         Some((&self.state, owner_if_another(&self.state)?))
     }
 
+    /// Every folder of ours, and what the files of ours in them are links to: a model that writes there says what is run.
+    pub fn own(&self) -> Vec<PathBuf> {
+        let files =
+            [self.settings_file(), self.config_file(), self.credentials_file(), self.key_file(), self.approvals_file()];
+        [&self.config, &self.cache, &self.state].into_iter().cloned().chain(files).collect()
+    }
+
     /// The settings file.
     pub fn settings_file(&self) -> PathBuf {
         self.config.join("rhumb.toml")

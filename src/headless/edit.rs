@@ -20,6 +20,7 @@ use super::out::Out;
 use super::report::{as_diff, ask_each, outcome_json, outcome_line};
 use super::show_prompt::{Sheet, show_prompt};
 use super::survey::surveyed;
+use super::unanswered::{ask_error, not_whole, why};
 use super::undo::{journal_of, tell_recovered};
 use super::verify::{Verifier, with_flags};
 use super::with_output::with_output;
@@ -28,7 +29,7 @@ use crate::config::{More, Settings};
 use crate::context::{self, Message, Mode, Role};
 use crate::edit::{self, FormatChoice, Proposal, Status};
 use crate::error::{ErrorKind, UserError};
-use crate::llm::{Finish, LlmError, Scripted, ScriptedReply, StreamEvent};
+use crate::llm::{Scripted, ScriptedReply, StreamEvent};
 use crate::models::{Dollars, Ledger};
 use crate::process;
 use crate::review::{Decision, Review};
@@ -273,20 +274,24 @@ impl Desk<'_> {
             Ok(asked) => asked.completion,
             Err(error) => {
                 self.out.event("failed", json!({"why": why(&error)}))?;
-                return Err(ask_error(&error));
+                let mut error = ask_error(&error);
+                if !reply.is_empty() {
+                    error.message.push_str("; the answer is incomplete");
+                    error.message.push_str(self.left());
+                }
+                return Err(error);
             }
         };
-        if let Some(reason) = completion.finish.shortfall() {
-            let (why, hint) = match completion.finish {
-                Finish::Length if self.cut_by_cap.get() => ("money", "ask for less at once, or raise spending_cap"),
-                Finish::Length => ("output", "ask for less at once, or raise the output limit"),
-                _ => ("provider", "ask for less at once, or raise the output limit"),
-            };
+        if let Some((why, error)) = not_whole(&completion, &reply, (self.left(), self.cut_by_cap.get())) {
             self.out.event("failed", json!({"why": why}))?;
-            let text = format!("the reply is incomplete, so nothing was applied: {reason}");
-            return Err(UserError::new(ErrorKind::Incomplete, text, hint));
+            return Err(error);
         }
         Ok(reply)
+    }
+
+    /// What to add to the news that an answer is not whole: its edits, if it was to have any, stay what they are.
+    fn left(&self) -> &'static str {
+        if self.mode.edits() { ", so nothing of it was applied" } else { "" }
     }
 
     async fn asked(&self, question: &Question<'_>) -> Result<Streamed, UserError> {
@@ -328,30 +333,6 @@ impl Desk<'_> {
 }
 
 type Streamed = (String, Result<Asked, AskError>);
-
-/// What to do about a file of the chat that cannot be read, where there is no chat to take it out of.
-pub(super) const UNREADABLE: &str = "Correct or leave out that --file or --read (or read in rhumb.toml).";
-
-/// What there was not enough of, or who failed, for programs.
-fn why(error: &AskError) -> &'static str {
-    match error {
-        AskError::TooLong(_) | AskError::Provider(LlmError::Overflow { .. }) => "window",
-        AskError::Unsent(_) => "money",
-        AskError::Unreadable(_) => "file",
-        AskError::Provider(_) | AskError::Unfinished(_) => "provider",
-    }
-}
-
-fn ask_error(error: &AskError) -> UserError {
-    let kind = match error {
-        AskError::Provider(LlmError::Interrupted { .. }) | AskError::Unfinished(_) => ErrorKind::Incomplete,
-        AskError::Unreadable(_) => ErrorKind::Usage,
-        AskError::Provider(_) | AskError::Unsent(_) | AskError::TooLong(_) => ErrorKind::Provider,
-    };
-    let failure = error.failure();
-    let hint = if matches!(error, AskError::Unreadable(_)) { UNREADABLE.to_owned() } else { failure.hint };
-    UserError::new(kind, failure.message, hint)
-}
 
 /// How proposals are decided on and written.
 struct Settling<'s> {

@@ -39,6 +39,7 @@ mod sessions;
 mod show_prompt;
 mod survey;
 mod trust;
+mod unanswered;
 mod undo;
 mod verify;
 mod version;

@@ -6,11 +6,12 @@ use serde_json::{Value, json};
 
 use super::args::EditArgs;
 use super::codebase::Codebase;
-use super::edit::{UNREADABLE, chat_files};
+use super::edit::chat_files;
 use super::named::with_named;
 use super::out::Out;
 use super::out::secrets_json;
 use super::survey::surveyed;
+use super::unanswered::UNREADABLE;
 use super::{advise, print, print_json};
 use crate::context::{Chunk, Message, Prompt, Window};
 use crate::error::{ErrorKind, UserError};

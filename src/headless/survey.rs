@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use super::complain;
-use crate::session::runner::{Survey, SurveyStart, survey};
+use crate::session::runner::{Survey, SurveyStart, survey, unread_rules};
 use crate::store::MapStore;
 use crate::workspace::Root;
 
@@ -14,6 +14,9 @@ pub(super) fn surveyed(root: &Root, with_terms: bool, store: Option<&MapStore>) 
     let mut survey = survey(root, start, &AtomicBool::new(false), &|_| {}).unwrap_or_default();
     if survey.rebuilt {
         complain("what was kept of this repository is damaged or from another version: read everything again");
+    }
+    if !survey.unread_rules.is_empty() {
+        complain(&unread_rules(&survey.unread_rules).message);
     }
     if let Some(Err(error)) = store.map(|store| survey.save(store)) {
         complain(&format!("{error}; the next run will read everything again"));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
 use super::classify::{Refusal, classify};
 use super::clean::Mask;
@@ -14,6 +14,7 @@ use super::event::{Completion, Finish, StreamEvent, Usage};
 use super::format::{Chunk, Format};
 use super::frames::{Frames, Framing, TooLong};
 use super::request::Request;
+use super::surrogates::mended;
 use super::thoughts::{Piece, Thoughts};
 use crate::context::Role;
 
@@ -21,10 +22,17 @@ use crate::context::Role;
 const MAX_PIECE: usize = if cfg!(test) { 256 * 1024 } else { 8 * 1024 * 1024 };
 /// A whole stream, in bytes: some 200 per token, so far above any model's longest answer.
 const MAX_STREAM: usize = if cfg!(test) { 1024 * 1024 } else { 256 * 1024 * 1024 };
+/// The text and the thinking of a whole answer, in bytes: a million tokens, where no model writes an eighth of that.
+const MAX_TEXT: usize = if cfg!(test) { 512 * 1024 } else { 4 * 1024 * 1024 };
+/// What comes in one piece was made before it was sent, so only the line is slow: it may take so many times the patience with
+/// silence, however busy the line is.
+const PIECE_PATIENCE: u32 = 10;
 /// As much of an error answer is read, in bytes.
 const MAX_ERROR: usize = 64 * 1024;
 /// As long as that is waited for.
 const ERROR_PATIENCE: Duration = Duration::from_secs(10);
+/// What is shown for half a character.
+const HALF: &str = "\u{fffd}";
 /// So many bytes of an answer are kept, to show them if nothing in it is recognised.
 const SHOWN: usize = 256;
 /// After the model's last word, how long to wait for the token counts that may follow.
@@ -48,6 +56,8 @@ pub(super) struct AnswerReader<'a> {
     pub(super) started: bool,
     /// Some of the text was passed on.
     has_text: bool,
+    /// Bytes of text and thinking so far.
+    length: usize,
     /// Some of the thinking was passed on that came in a way of its own.
     has_reasoning: bool,
     thoughts: Thoughts,
@@ -56,6 +66,12 @@ pub(super) struct AnswerReader<'a> {
     finish: Option<Finish>,
     done: bool,
     usage: Option<Usage>,
+    /// The piece that was taken last brought something: text, thinking, counts that grew, or the end.
+    said: bool,
+    /// The first half of a character that a piece ended with.
+    half: Option<u16>,
+    /// That of the piece that is being taken.
+    opened: Option<u16>,
     /// A piece was completed.
     saw_piece: bool,
     /// Something was recognised as a part of an answer in the format.
@@ -73,11 +89,15 @@ impl<'a> AnswerReader<'a> {
             started: false,
             has_text: false,
             has_reasoning: false,
+            length: 0,
             thoughts: Thoughts::new(begun),
             unsent: origin.format.unsent_end(request).to_owned(),
             finish: None,
             done: false,
             usage: None,
+            said: false,
+            half: None,
+            opened: None,
             saw_piece: false,
             recognised: false,
             beginning: Vec::new(),
@@ -88,7 +108,8 @@ impl<'a> AnswerReader<'a> {
     pub(super) async fn read(&mut self, response: reqwest::Response, by: Instant) -> Result<Completion, LlmError> {
         let read = self.read_pieces(response, by).await;
         // What was held back is part of the answer, whole or not.
-        let held = self.thoughts.end();
+        let mut held = if self.half.take().is_some() { self.thoughts.feed(HALF) } else { Vec::new() };
+        held.extend(self.thoughts.end());
         self.pass_on_sorted(held).await?;
         read?;
         self.end()
@@ -117,11 +138,12 @@ impl<'a> AnswerReader<'a> {
                 return self.read_one_piece(response, [blanks, &bytes].concat()).await;
             }
             let fed = frames.feed(&bytes, &mut found);
-            if !found.is_empty() {
-                for piece in found.drain(..) {
-                    self.take(&piece, false).await?;
-                }
-                // Comments keep a connection open, not an answer: only events move the deadline.
+            self.said = false;
+            for piece in found.drain(..) {
+                self.take(&piece, false).await?;
+            }
+            if self.said {
+                // Comments and events that say nothing keep a connection open, not an answer.
                 deadline = Instant::now() + self.patience();
             }
             fed.map_err(|TooLong { limit }| LlmError::TooMuch { limit })?;
@@ -163,18 +185,16 @@ impl<'a> AnswerReader<'a> {
     }
 
     async fn read_one_piece(&mut self, response: reqwest::Response, start: Vec<u8>) -> Result<(), LlmError> {
-        let body = match read_up_to(response, start, MAX_PIECE, self.origin.timeouts.idle).await {
-            Ok(body) => body,
-            Err(Trouble::Idle) => {
-                return Err(LlmError::Idle { seconds: seconds(self.origin.timeouts.idle) });
-            }
-            Err(Trouble::Line(error)) => {
-                return Err(LlmError::Interrupted { cause: cause(&error, self.origin.mask) });
-            }
-        };
-        self.beginning = body.iter().take(SHOWN).copied().collect();
+        let start_of = |body: &[u8]| body.iter().take(SHOWN).copied().collect();
+        if start.trim_ascii_start().starts_with(b"<") {
+            // No page is an answer, so its beginning is enough.
+            self.beginning = start_of(&beginning(response, start, self.origin.timeouts.idle).await);
+            return Err(self.not_an_api(&String::from_utf8_lossy(&self.beginning)));
+        }
+        let body = self.whole_piece(response, start).await?;
+        self.beginning = start_of(&body);
         let text = String::from_utf8_lossy(&body);
-        let pieces = match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
+        let pieces = match self.parsed(text.trim_start_matches('\u{feff}')) {
             // Google sends the pieces of a stream as a list, where it is not asked for events.
             Ok(Value::Array(pieces)) => pieces,
             Ok(value) => vec![value],
@@ -190,6 +210,40 @@ impl<'a> AnswerReader<'a> {
         Ok(())
     }
 
+    /// Reads on until the end of what comes in one piece. Blanks say nothing, so they are not waited for any longer than silence is.
+    async fn whole_piece(&self, mut response: reqwest::Response, mut body: Vec<u8>) -> Result<Vec<u8>, LlmError> {
+        let idle = self.origin.timeouts.idle;
+        let latest = Instant::now() + idle * PIECE_PATIENCE;
+        let mut deadline = Instant::now() + idle;
+        loop {
+            if body.len() > MAX_PIECE {
+                return Err(LlmError::TooMuch { limit: MAX_PIECE });
+            }
+            match timeout_at(deadline.min(latest), response.chunk()).await {
+                Ok(Ok(Some(bytes))) => {
+                    if !bytes.trim_ascii().is_empty() {
+                        deadline = Instant::now() + idle;
+                    }
+                    body.extend_from_slice(&bytes);
+                }
+                Ok(Ok(None)) => return Ok(body),
+                Ok(Err(error)) => return Err(LlmError::Interrupted { cause: cause(&error, self.origin.mask) }),
+                Err(_) => return Err(LlmError::Idle { seconds: seconds(idle) }),
+            }
+        }
+    }
+
+    /// The JSON of a piece. Half characters in it are joined with what came before, or made visible.
+    fn parsed(&mut self, text: &str) -> Result<Value, serde_json::Error> {
+        serde_json::from_str(text).or_else(|error| {
+            let mended = mended(text, self.half);
+            let value = serde_json::from_str(&mended.json).map_err(|_| error)?;
+            self.half = self.half.filter(|_| !mended.joined);
+            self.opened = mended.open;
+            Ok(value)
+        })
+    }
+
     /// Takes one piece; the last line of a body may be only half of one.
     async fn take(&mut self, piece: &str, last: bool) -> Result<(), LlmError> {
         self.saw_piece = true;
@@ -201,7 +255,7 @@ impl<'a> AnswerReader<'a> {
             self.done = self.origin.format.ends_with_done();
             return Ok(());
         }
-        match serde_json::from_str::<Value>(data) {
+        match self.parsed(data) {
             Ok(value) => self.take_json(&value).await,
             Err(_) if self.finish.is_some() => Ok(()),
             Err(error) if last && error.is_eof() => {
@@ -226,12 +280,20 @@ impl<'a> AnswerReader<'a> {
         if chunk.whole {
             self.drop_what_came_in_pieces(&mut chunk);
         }
+        self.said |= chunk.finish.is_some() || chunk.last || !(chunk.text.is_empty() && chunk.reasoning.is_empty());
+        self.length = self.length.saturating_add(chunk.text.len() + chunk.reasoning.len());
+        if self.length > MAX_TEXT {
+            return Err(LlmError::TooMuch { limit: MAX_TEXT });
+        }
         if !chunk.reasoning.is_empty() {
             self.has_reasoning = true;
             self.thoughts.told_apart();
             self.pass_on(StreamEvent::Reasoning(chunk.reasoning)).await?;
         }
         if !chunk.text.is_empty() {
+            if self.half.take().is_some() {
+                chunk.text.insert_str(0, HALF);
+            }
             self.has_text = true;
             let text = self.without_unsent(&chunk.text).to_owned();
             let sorted = self.thoughts.feed(&text);
@@ -239,12 +301,14 @@ impl<'a> AnswerReader<'a> {
         }
         if let Some(usage) = chunk.usage {
             let usage = self.usage.unwrap_or_default().joined(usage);
+            self.said |= self.usage != Some(usage);
             self.usage = Some(usage);
             self.pass_on(StreamEvent::Usage(usage)).await?;
         }
         if let Some(finish) = chunk.finish {
             self.finish = Some(self.shown_finish(finish));
         }
+        self.half = self.opened.take().or(self.half);
         self.done |= chunk.last;
         Ok(())
     }
@@ -323,42 +387,22 @@ fn begins_like_a_stream(beginning: &[u8]) -> bool {
     fields.iter().any(|field| beginning.starts_with(field) || field.starts_with(beginning))
 }
 
-enum Trouble {
-    Idle,
-    Line(reqwest::Error),
-}
-
-/// Reads on until the end, `limit` bytes, or `idle` without a byte.
-async fn read_up_to(
-    mut response: reqwest::Response,
-    mut body: Vec<u8>,
-    limit: usize,
-    idle: Duration,
-) -> Result<Vec<u8>, Trouble> {
-    while body.len() < limit {
-        match timeout(idle, response.chunk()).await {
-            Ok(Ok(Some(bytes))) => body.extend_from_slice(&bytes),
-            Ok(Ok(None)) => break,
-            Ok(Err(error)) => return Err(Trouble::Line(error)),
-            Err(_) => return Err(Trouble::Idle),
-        }
-    }
-    body.truncate(limit);
-    Ok(body)
-}
-
 /// The text of an error answer, as far as it comes within `patience`, or within the little time that it is worth: its status
 /// says enough.
-pub(super) async fn error_text(mut response: reqwest::Response, patience: Duration) -> String {
+pub(super) async fn error_text(response: reqwest::Response, patience: Duration) -> String {
+    String::from_utf8_lossy(&beginning(response, Vec::new(), patience).await).into_owned()
+}
+
+/// The first bytes of what is no answer, as far as they come within that time; `body` is what came of them before.
+async fn beginning(mut response: reqwest::Response, mut body: Vec<u8>, patience: Duration) -> Vec<u8> {
     let by = Instant::now() + patience.min(ERROR_PATIENCE);
-    let mut body = Vec::new();
     while body.len() < MAX_ERROR
         && let Ok(Ok(Some(bytes))) = timeout_at(by, response.chunk()).await
     {
         body.extend_from_slice(&bytes);
     }
     body.truncate(MAX_ERROR);
-    String::from_utf8_lossy(&body).into_owned()
+    body
 }
 
 /// The innermost cause of a transport error: the outer ones repeat the address and say "error sending request".

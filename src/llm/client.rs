@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::address::is_loopback;
+use super::address::{is_loopback, shown};
 use super::answer::cause;
 use super::clean::Mask;
 use super::error::LlmError;
@@ -60,6 +60,18 @@ pub(super) fn unconnected(error: &reqwest::Error, url: String, mask: &Mask) -> L
         return LlmError::Proxy { message: told };
     }
     LlmError::Connect { url, cause: told }
+}
+
+/// Sorts an answer that did not begin. A server that speaks TLS takes plain HTTP for nonsense: it says something that is no HTTP, which
+/// does not change when it is asked again, or just hangs up, as a server that is ill does too.
+pub(super) fn unanswered(error: &reqwest::Error, url: &Url, mask: &Mask) -> LlmError {
+    let told = cause(error, mask);
+    let perhaps = if url.scheme() == "http" { "; if it speaks TLS, its address begins with https://" } else { "" };
+    if told.starts_with("invalid HTTP") {
+        return LlmError::NotAnApi { url: shown(url), snippet: format!("what comes is no HTTP ({told}){perhaps}") };
+    }
+    let hung_up = told.starts_with("connection closed before message completed");
+    LlmError::Interrupted { cause: if hung_up { format!("{told}{perhaps}") } else { told } }
 }
 
 /// Whether TLS is behind the error.

@@ -149,8 +149,8 @@ impl LlmError {
             }
             Self::BadRequest { .. } => "Check the model's name and settings.",
             Self::Server { .. } => "This is on the server's side; send again in a moment.",
-            Self::Interrupted { .. } => "The answer is incomplete, so none of it was applied; send again.",
-            Self::Idle { .. } => "Send again; for a slow model, raise the time-out.",
+            Self::Interrupted { .. } => "The answer is incomplete, and edits in it are not applied; send again.",
+            Self::Idle { .. } => "Send again; for a slow model, raise timeout in rhumb.toml (seconds).",
             Self::NotAnApi { .. } => "Check the base address; it must be the one of the API, not of a web page.",
             Self::TooMuch { .. } => "Ask for less at a time.",
             Self::Cancelled => "Send again when you are ready.",

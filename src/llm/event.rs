@@ -84,7 +84,20 @@ impl Finish {
             Self::Stop => None,
             Self::Length => Some("it reached the model's output limit".into()),
             Self::Filtered => Some("the provider's content filter stopped it".into()),
+            Self::Other(reason) if matches!(reason.as_str(), "tool_calls" | "function_call" | "tool_use") => {
+                Some("the model called a tool, and none was offered to it".into())
+            }
             Self::Other(reason) => Some(format!("it ended with `{reason}`")),
+        }
+    }
+
+    /// What to do about such an end, as one sentence; empty where the answer is whole.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Stop => "",
+            Self::Length => "Ask for less at once, or raise max_output_tokens in rhumb.toml.",
+            Self::Filtered => "Ask in other words, or ask another model.",
+            Self::Other(_) => "Send again, or ask another model.",
         }
     }
 }

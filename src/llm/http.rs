@@ -19,7 +19,7 @@ use super::address::{self, is_loopback, shown};
 use super::answer::{AnswerReader, Origin, cause, error_text, seconds};
 use super::classify::{Refusal, classify};
 use super::clean::Mask;
-use super::client::{Timeouts, client, unconnected};
+use super::client::{Timeouts, client, unanswered, unconnected};
 use super::dialect::Dialect;
 use super::error::LlmError;
 use super::event::{Completion, StreamEvent};
@@ -180,7 +180,7 @@ impl HttpProvider {
         match timeout_at(by, post.send()).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) if error.is_connect() => Err(unconnected(&error, shown(&url), &self.mask)),
-            Ok(Err(error)) => Err(LlmError::Interrupted { cause: cause(&error, &self.mask) }),
+            Ok(Err(error)) => Err(unanswered(&error, &url, &self.mask)),
             Err(_) => Err(LlmError::Idle { seconds: seconds(self.timeouts.first_byte) }),
         }
     }

@@ -28,6 +28,7 @@ mod request;
 mod retry;
 mod scripted;
 mod served;
+mod surrogates;
 mod thoughts;
 
 pub use client::Timeouts;

@@ -298,6 +298,91 @@ async fn silence_and_mere_comments_time_out() {
 }
 
 #[tokio::test]
+async fn what_drips_without_saying_anything_times_out() {
+    let tiny = Timeouts { connect: LONG, first_byte: LONG, idle: 5 * TINY };
+    let drip = |start: &str, drop: &str| vec![send(start), Step::Drip(drop.as_bytes().to_vec(), TINY)];
+    let idle: Expected = |error| matches!(error, LlmError::Idle { .. });
+    let no_api: Expected = |error| matches!(error, LlmError::NotAnApi { snippet, .. } if snippet.starts_with("<html>"));
+    let no_text = delta("");
+    let thought = "data: {\"choices\":[{\"delta\":{\"reasoning_content\":\"\"}}]}\n\n";
+    for (start, drop, expected) in [
+        ("{", " ", idle),
+        ("{\"choices\":[", "\n", idle),
+        // Even where every byte says something: it was made before it was sent.
+        ("{\"x\":\"", "y", idle),
+        ("<html>", "x", no_api),
+        (&delta("half"), &no_text, idle),
+        (&delta("half"), thought, idle),
+    ] {
+        let (base, hung_up) = rude(vec![[vec![head("")], drip(start, drop)].concat()]).await;
+        let (end, events) = ask(&server(&base).with_timeouts(tiny)).await;
+        assert!(end.as_ref().is_err_and(expected), "{start}: {end:?}");
+        assert_eq!(retries(&events), 0, "{start}");
+        hung_up.await.unwrap();
+    }
+    // Thinking and text say something, however slowly they come.
+    let thoughts = "data: {\"choices\":[{\"delta\":{\"reasoning_content\":\"hm\"}}]}\n\n";
+    let (base, _) =
+        rude(vec![vec![head(""), Step::Times(thoughts.into(), 12, TINY), send(&[&delta("all"), STOP].concat())]]).await;
+    let (end, events) = ask(&server(&base).with_timeouts(tiny)).await;
+    assert_eq!((end.map(|end| end.finish), text(&events).as_str()), (Ok(Finish::Stop), "all"));
+}
+
+#[tokio::test]
+async fn a_character_that_the_server_cuts_in_two_is_whole_again_and_half_a_one_is_seen() {
+    let piece = |escaped: &str| format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{escaped}\"}}}}]}}\n\n");
+    let usage = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":1}}\n\n";
+    for (pieces, expected) in [
+        (vec![piece("a\\ud83d"), piece("\\ude00b")], "a😀b"),
+        (vec![piece("a\\ud83d"), usage.to_owned(), piece("\\ude00b")], "a😀b"),
+        (vec![piece("\\ud83d"), piece("\\ude00\\ud83d"), piece("\\ude01")], "😀😁"),
+        (vec![piece("a\\ud83d"), piece("b")], "a\u{fffd}b"),
+        (vec![piece("a\\ud83d"), piece("b\\ude00c")], "a\u{fffd}b\u{fffd}c"),
+        (vec![piece("a"), piece("\\ude00b")], "a\u{fffd}b"),
+        (vec![piece("a\\ud83d")], "a\u{fffd}"),
+    ] {
+        let (base, _) = canned(vec![ok([&pieces.concat(), STOP].concat())]).await;
+        let (end, events) = ask(&server(&base)).await;
+        assert_eq!((end.map(|end| end.finish), text(&events).as_str()), (Ok(Finish::Stop), expected), "{pieces:?}");
+    }
+    let whole = r#"{"choices":[{"message":{"content":"a\ud83db"},"finish_reason":"stop"}]}"#;
+    let (base, _) = canned(vec![ok(whole)]).await;
+    assert_eq!(text(&ask(&server(&base)).await.1), "a\u{fffd}b");
+}
+
+#[tokio::test]
+async fn a_huge_answer_in_one_piece_is_refused_once() {
+    let body = json!({"choices":[{"message":{"content":"x".repeat(300 * 1024)},"finish_reason":"stop"}]});
+    let (base, seen) = canned(vec![ok(body.to_string())]).await;
+    let end = ask(&server(&base)).await.0;
+    assert!(matches!(end, Err(LlmError::TooMuch { .. })), "{end:?}");
+    assert_eq!(seen.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_longer_than_any_model_writes_is_ended_and_what_came_is_kept() {
+    let piece = delta(&"x".repeat(1024));
+    let (base, seen) = canned(vec![ok([&piece.repeat(600), STOP].concat())]).await;
+    let (end, events) = ask(&server(&base)).await;
+    assert_eq!(end, Err(LlmError::TooMuch { limit: 512 * 1024 }));
+    assert_eq!((text(&events).len(), seen.lock().unwrap().len()), (512 * 1024, 1));
+}
+
+#[tokio::test]
+async fn a_server_that_speaks_tls_and_one_that_says_nothing_are_told_with_what_to_try() {
+    let alert = Step::Send(b"\x15\x03\x01\x00\x02\x02\x46".to_vec());
+    let (base, _) = rude(vec![vec![alert]]).await;
+    let Err(LlmError::NotAnApi { snippet, .. }) = ask(&server(&base)).await.0 else { panic!("it was asked again") };
+    assert!(snippet.contains("https://"), "{snippet}");
+    let (base, _) = rude(vec![vec![]]).await;
+    let Err(LlmError::Interrupted { cause }) = ask(&once(server(&base))).await.0 else { panic!("no answer came") };
+    assert!(cause.contains("https://"), "{cause}");
+    let (base, _) = canned(vec![(204, vec![], String::new())]).await;
+    let end = ask(&server(&base)).await.0;
+    assert!(matches!(&end, Err(LlmError::NotAnApi { snippet, .. }) if snippet.contains("204")), "{end:?}");
+}
+
+#[tokio::test]
 async fn a_closed_port_and_a_bad_key_say_so() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}/v1", listener.local_addr().unwrap());

@@ -44,7 +44,7 @@ impl DeskFile {
 
     /// What is kept; nothing where the file is absent or damaged.
     pub fn read(&self) -> Arrangement {
-        let small = self.path.metadata().is_ok_and(|metadata| metadata.len() <= MAX_BYTES);
+        let small = self.path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_BYTES);
         let text = small.then(|| std::fs::read_to_string(&self.path).ok()).flatten().unwrap_or_default();
         let table: toml::Table = toml::from_str(&text).unwrap_or_default();
         let share =

@@ -29,9 +29,7 @@ pub fn model_lists(cache: &Path) -> Vec<ModelList> {
 }
 
 fn read(path: &Path) -> Option<ModelList> {
-    if path.metadata().ok()?.len() > MAX_BYTES {
-        return None;
-    }
+    path.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() <= MAX_BYTES)?;
     ModelList::decode(&fs::read_to_string(path).ok()?)
 }
 

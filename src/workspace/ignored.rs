@@ -2,49 +2,26 @@
 
 use std::path::Path;
 
-use ignore::Match;
-use ignore::gitignore::Gitignore;
-
-use super::root::{Root, RootKind};
-
-/// Files with rules, the strongest first.
-const RULES: [&str; 3] = [".rhumbignore", ".ignore", ".gitignore"];
+use super::root::Root;
+use super::rules::Rules;
 
 /// Whether `.gitignore`, `.ignore`, `.rhumbignore` or git's exclude files hide the file `path` (relative to the root). As for git
 /// a rule deeper down wins, and within a folder that is ignored nothing is let back in. That git tracks a file does not count.
 pub fn is_ignored(root: &Root, path: &str) -> bool {
-    let top = root.path();
     let below = Path::new(path);
-    let mut parents: Vec<&Path> = below.ancestors().filter(|part| !part.as_os_str().is_empty()).collect();
-    parents.reverse();
-    parents.iter().any(|part| {
-        let folders = part.ancestors().skip(1).map(|folder| top.join(folder));
-        let rules = folders.flat_map(|folder| RULES.map(|name| folder.join(name)));
-        let exclude = (root.kind() == RootKind::Git).then(|| top.join(".git/info/exclude"));
-        let is_folder = *part != below;
-        // Rules count from the folder that they stand in, those of the exclude file from the root.
-        let verdict = |file: &Path, from: &Path| match file.is_file().then(|| rules_in(file, from)).flatten() {
-            Some(rules) => decided(&rules.matched(top.join(part), is_folder)),
-            None => None,
-        };
-        let own = rules.filter_map(|file| verdict(&file, file.parent().unwrap_or(top))).next();
-        let own = own.or_else(|| exclude.and_then(|file| verdict(&file, top)));
-        own.or_else(|| decided(&Gitignore::global().0.matched(part, is_folder))).unwrap_or(false)
+    let mut parts: Vec<&Path> = below.ancestors().filter(|part| !part.as_os_str().is_empty()).collect();
+    parts.reverse();
+    let mut rules = Rules::of(root, true);
+    parts.iter().zip(1..).any(|(part, depth)| {
+        let (at, is_folder) = (root.path().join(part), *part != below);
+        if rules.hide(&at, depth, is_folder) {
+            return true;
+        }
+        if is_folder {
+            rules.enter(&at, depth);
+        }
+        false
     })
-}
-
-fn rules_in(file: &Path, from: &Path) -> Option<Gitignore> {
-    let mut builder = ignore::gitignore::GitignoreBuilder::new(from);
-    builder.add(file);
-    builder.build().ok()
-}
-
-fn decided<T>(verdict: &Match<T>) -> Option<bool> {
-    match verdict {
-        Match::None => None,
-        Match::Ignore(_) => Some(true),
-        Match::Whitelist(_) => Some(false),
-    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod journal;
 mod outlook;
 mod resolve;
 mod root;
+mod rules;
 mod secret;
 mod snapshot;
 mod stamp;

@@ -39,6 +39,9 @@ pub(super) fn resolve(root: &Root, path: &str) -> Result<Place, Refusal> {
     if root.git_folder().is_some_and(|git| place.target.starts_with(git)) {
         return Err(Refusal::Outside("it lies in the folder that .git stands for"));
     }
+    if root.keeps_out(&place.target) {
+        return Err(Refusal::Outside("it is one of rhumb's own files: settings, state or cache"));
+    }
     Ok(place)
 }
 
@@ -185,6 +188,37 @@ mod tests {
         for path in ["", ".", "..", "../out", "src/../../out", "/etc/passwd", "a\0b", ".git/config", "src/.GIT/x"] {
             assert!(matches!(resolve(&root, path), Err(Refusal::Outside(_))), "{path:?}");
         }
+    }
+
+    #[test]
+    fn rhumbs_own_files_are_refused_wherever_the_root_is_and_whatever_leads_to_them() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |path: &str| dir.path().join(path);
+        fs::create_dir_all(at("dots/rhumb/commands")).unwrap();
+        fs::create_dir_all(at("home/.config")).unwrap();
+        fs::create_dir_all(at("home/src")).unwrap();
+        symlink(at("dots"), at("home/dots")).unwrap();
+        symlink(at("dots/rhumb"), at("home/.config/rhumb")).unwrap();
+        symlink("../.config", at("home/src/link")).unwrap();
+        let own = [at("home/.config/rhumb"), at("home/.local/state/rhumb")];
+        let refused = |folder: &str, path: &str| {
+            let root = Root::at(&at(folder)).unwrap().keeping_out(&own);
+            matches!(resolve(&root, path), Err(Refusal::Outside(_)))
+        };
+        assert!(refused("home", ".config/rhumb/rhumb.toml"));
+        assert!(refused("home", "src/link/rhumb/rhumb.toml"));
+        assert!(refused("home", ".local/state/rhumb/approved.json"), "it need not be there yet");
+        assert!(refused("home", ".local/State/Rhumb/approved.json"));
+        assert!(refused(".", "dots/rhumb/commands/x.md"), "what the folder is a link to");
+        assert!(refused("dots/rhumb", "rhumb.toml"));
+        assert!(!refused("home", ".config/rhumb-other/x") && !refused("dots", "rhumb.toml"));
+        fs::write(at("dots/rhumb/rhumb.toml"), "").unwrap();
+        let listed = super::super::files(
+            &Root::at(&at("dots")).unwrap().keeping_out(&own),
+            &std::sync::atomic::AtomicBool::new(false),
+            &mut |_| {},
+        );
+        assert!(listed.files.is_empty());
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub struct Root {
     kind: RootKind,
     git_folder: Option<PathBuf>,
     ignored: Vec<String>,
+    kept_out: Vec<PathBuf>,
 }
 
 impl Root {
@@ -42,13 +43,30 @@ impl Root {
     fn new(path: PathBuf) -> Self {
         let (top, kind) = enclosing(&path).unwrap_or((&path, RootKind::Plain));
         let git_folder = git_folder(top, &path, kind);
-        Self { git_folder, kind, path, ignored: Vec::new() }
+        Self { git_folder, kind, path, ignored: Vec::new(), kept_out: Vec::new() }
     }
 
     /// The same root without the files that `patterns` hide from every list, written as in a `.gitignore` at the root.
     #[must_use]
     pub fn ignoring(self, patterns: &[String]) -> Self {
         Self { ignored: patterns.to_vec(), ..self }
+    }
+
+    /// The same root without these folders and files, absolute, there or not: nothing in them is listed, read or written,
+    /// wherever the root is. They are rhumb's own, and what stands in them is believed and run.
+    #[must_use]
+    pub fn keeping_out(self, own: &[PathBuf]) -> Self {
+        let kept_out = own.iter().flat_map(|path| [path.clone(), real(path)]).collect();
+        Self { kept_out, ..self }
+    }
+
+    /// Whether a path, absolute, is one of [`Root::keeping_out`] or lies in it. Some file systems ignore case, so it is ignored.
+    pub(super) fn keeps_out(&self, path: &Path) -> bool {
+        let same = |own: &Path| {
+            let mut parts = path.components();
+            own.components().all(|own| parts.next().is_some_and(|part| part.as_os_str().eq_ignore_ascii_case(own)))
+        };
+        self.kept_out.iter().any(|own| same(own))
     }
 
     /// The patterns of [`Root::ignoring`].
@@ -66,6 +84,11 @@ impl Root {
         self.git_folder.as_deref()
     }
 
+    /// The top of the work tree that the root is or lies in.
+    pub(super) fn work_tree(&self) -> Option<&Path> {
+        enclosing(&self.path).filter(|(_, kind)| *kind == RootKind::Git).map(|(top, _)| top)
+    }
+
     /// What kind of folder it is.
     pub fn kind(&self) -> RootKind {
         self.kind
@@ -79,6 +102,12 @@ fn folder(path: &Path) -> Result<PathBuf, WorkspaceError> {
         return Err(WorkspaceError::NotAFolder { path: path.to_owned() });
     }
     Ok(real)
+}
+
+/// The path free of links, as far as it exists.
+fn real(path: &Path) -> PathBuf {
+    let known = path.ancestors().find_map(|part| Some((part, fs::canonicalize(part).ok()?)));
+    known.and_then(|(part, known)| Some(known.join(path.strip_prefix(part).ok()?))).unwrap_or_else(|| path.to_owned())
 }
 
 /// The nearest folder at or above `start` that git would call a repository.

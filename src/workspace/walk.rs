@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
@@ -12,6 +12,7 @@ use ignore::{DirEntry, WalkBuilder};
 
 use super::resolve::relative;
 use super::root::{Root, RootKind, has_work_tree};
+use super::rules::Rules;
 use super::secret::is_secret_name;
 use super::stamp::{modified, stamp};
 use super::write::is_temp_name;
@@ -43,6 +44,8 @@ pub struct Listing {
     /// What could not be listed, sorted: names that are not UTF-8 (bad bytes as `\xNN`) and folders that cannot be
     /// read.
     pub skipped: Vec<String>,
+    /// Rule files such as `.gitignore` that are links, no plain files, too large or not readable, sorted: they hide nothing.
+    pub unread_rules: Vec<String>,
     /// Repositories inside the repository (submodules and the like), sorted. As for git, their files belong to them.
     pub nested: Vec<String>,
     /// The walk was stopped before its end.
@@ -58,10 +61,10 @@ pub fn files(root: &Root, cancel: &AtomicBool, progress: &mut dyn FnMut(usize)) 
     if root.kind() == RootKind::Bare {
         return listing;
     }
-    let nested = Arc::new(Mutex::new(BTreeSet::new()));
+    let walk = Walk::of(root, true);
     let mut skipped = BTreeSet::new();
     let since = SystemTime::now();
-    for entry in builder(root, &nested).build() {
+    for entry in walk.builder(root).build() {
         if cancel.load(Ordering::Relaxed) {
             listing.cancelled = true;
             break;
@@ -76,7 +79,10 @@ pub fn files(root: &Root, cancel: &AtomicBool, progress: &mut dyn FnMut(usize)) 
     }
     listing.files.sort();
     listing.skipped = skipped.into_iter().collect();
-    listing.nested = std::mem::take(&mut *nested.lock().unwrap_or_else(PoisonError::into_inner)).into_iter().collect();
+    let met = walk.met();
+    listing.unread_rules = met.rules.unread().map(|file| shown(root, file)).collect();
+    listing.nested = met.nested.iter().cloned().collect();
+    drop(met);
     progress(listing.files.len());
     listing
 }
@@ -91,8 +97,7 @@ pub fn ignored_but_tracked(root: &Root, tracked: &BTreeSet<String>, cancel: &Ato
         return found;
     }
     let since = SystemTime::now();
-    for entry in builder(root, &Arc::default()).git_ignore(false).git_exclude(false).git_global(false).build().flatten()
-    {
+    for entry in Walk::of(root, false).builder(root).build().flatten() {
         if cancel.load(Ordering::Relaxed) {
             break;
         }
@@ -111,35 +116,56 @@ pub fn look_again(root: &Root, entry: &FileEntry) -> Option<FileEntry> {
     Some(FileEntry { bytes: meta.len(), modified: modified(&meta), stamp: stamp(&meta, since), ..entry.clone() })
 }
 
-/// The walker notes the nested repositories that it turns away from in `nested`.
-fn builder(root: &Root, nested: &Arc<Mutex<BTreeSet<String>>>) -> WalkBuilder {
-    let in_git = root.kind() == RootKind::Git;
-    let (nested, top) = (Arc::clone(nested), root.clone());
-    let ignored = ignored(root);
-    let enter = move |entry: &DirEntry| {
-        if entry.depth() == 0 {
-            return true;
-        }
+/// What a walk meets on its way.
+#[derive(Clone)]
+struct Walk(Arc<Mutex<Met>>);
+
+struct Met {
+    /// The rules where the walk is.
+    rules: Rules,
+    /// The nested repositories that it turned away from.
+    nested: BTreeSet<String>,
+}
+
+impl Walk {
+    fn of(root: &Root, with_git: bool) -> Self {
+        Self(Arc::new(Mutex::new(Met { rules: Rules::of(root, with_git), nested: BTreeSet::new() })))
+    }
+
+    fn met(&self) -> MutexGuard<'_, Met> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The walker, which asks before it enters a folder. It reads no rule files of its own.
+    fn builder(&self, root: &Root) -> WalkBuilder {
+        let (walk, top, ignored) = (self.clone(), root.clone(), ignored(root));
+        let mut builder = WalkBuilder::new(root.path());
+        builder
+            .standard_filters(false)
+            .follow_links(false)
+            .filter_entry(move |entry| entry.depth() == 0 || walk.wants(&top, &ignored, entry));
+        builder
+    }
+
+    fn wants(&self, root: &Root, ignored: &Gitignore, entry: &DirEntry) -> bool {
+        let (path, depth) = (entry.path(), entry.depth());
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-        if entry.file_name() == ".git" || ignored.matched(entry.path(), is_folder).is_ignore() {
+        if entry.file_name() == ".git" || root.keeps_out(path) || ignored.matched(path, is_folder).is_ignore() {
             return false;
         }
-        let foreign = in_git && is_folder && has_work_tree(entry.path());
-        if foreign {
-            nested.lock().unwrap_or_else(PoisonError::into_inner).insert(shown(&top, entry.path()));
+        let mut met = self.met();
+        if met.rules.hide(path, depth, is_folder) {
+            return false;
         }
-        !foreign
-    };
-    let mut builder = WalkBuilder::new(root.path());
-    builder
-        .hidden(false)
-        .follow_links(false)
-        // Outside a repository, rules in the folders above are someone else's.
-        .parents(in_git)
-        .require_git(false)
-        .add_custom_ignore_filename(".rhumbignore")
-        .filter_entry(enter);
-    builder
+        if is_folder {
+            if root.kind() == RootKind::Git && has_work_tree(path) {
+                met.nested.insert(shown(root, path));
+                return false;
+            }
+            met.rules.enter(path, depth);
+        }
+        true
+    }
 }
 
 /// What the settings hide. A pattern that is none hides nothing.
@@ -232,6 +258,75 @@ mod tests {
             assert_eq!(paths(&listing), [".gitignore", ".hidden/h", ".rhumbignore", "a/x.rs", "b.rs"]);
             assert_eq!(listing.files[4].bytes, 2);
         }
+    }
+
+    #[test]
+    fn rule_files_that_are_not_plain_are_told_and_not_opened() {
+        let rules = [("a.rs", ""), ("x.log", ""), ("sub/b.rs", ""), ("sub/b.log", ""), ("big/c.rs", "")];
+        let (_dir, root) =
+            tree(&[&rules[..], &[(".git/info/x", ""), (".git/HEAD", ""), (".gitignore", "*.log")]].concat());
+        let at = |path: &str| root.path().join(path);
+        for name in [".ignore", "sub/.gitignore"] {
+            std::os::unix::fs::symlink("/dev/zero", at(name)).unwrap();
+        }
+        for name in [".rhumbignore", ".git/info/exclude", "sub/.ignore"] {
+            let kind = rustix::fs::FileType::Fifo;
+            rustix::fs::mknodat(rustix::fs::CWD, at(name), kind, rustix::fs::Mode::RUSR, 0).unwrap();
+        }
+        fs::write(at("big/.gitignore"), "c.rs\n".repeat(1 << 20)).unwrap();
+        let listing = listed(&root);
+        assert_eq!(paths(&listing), [".gitignore", "a.rs", "big/.gitignore", "big/c.rs", "sub/b.rs"]);
+        let unread =
+            [".git/info/exclude", ".ignore", ".rhumbignore", "big/.gitignore", "sub/.gitignore", "sub/.ignore"];
+        assert_eq!(listing.unread_rules, unread);
+        assert!(!super::super::is_ignored(&root, "sub/b.rs"));
+        assert!(ignored_but_tracked(&root, &["sub/b.log".to_owned()].into(), &AtomicBool::new(false)).len() == 1);
+    }
+
+    #[test]
+    fn the_strongest_rule_file_wins_and_in_it_the_deepest_folder() {
+        let (_dir, root) = tree(&[
+            (".git/HEAD", ""),
+            (".git/info/exclude", "local.txt\n"),
+            (".gitignore", "*.log\n/out\n"),
+            (".ignore", "!seen.log\n"),
+            (".rhumbignore", "vendor/\n"),
+            ("a/.gitignore", "!kept.log\n"),
+            ("a/.ignore", "*.tmp\n"),
+            ("b/.gitignore", "*.md\n"),
+        ]);
+        let files =
+            ["x.log", "seen.log", "a/kept.log", "a/b/x.tmp", "b/x.tmp", "c/x.md", "local.txt", "vendor/v", "a/out"];
+        for file in files.iter().chain(&["out", "b/x.md"]) {
+            let path = root.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let listing = listed(&root);
+        let shown = |path: &&str| !path.contains("ignore");
+        let seen = ["a/kept.log", "a/out", "b/x.tmp", "c/x.md", "seen.log"];
+        assert_eq!(paths(&listing).into_iter().filter(shown).collect::<Vec<_>>(), seen);
+        for file in files {
+            assert_eq!(super::super::is_ignored(&root, file), !seen.contains(&file), "{file}");
+        }
+    }
+
+    #[test]
+    fn a_folder_of_a_repository_has_the_rules_above_it_and_those_of_a_linked_work_tree() {
+        let (dir, _) = tree(&[
+            ("main/.git/info/exclude", "own.txt\n"),
+            ("main/.git/worktrees/w/commondir", "../..\n"),
+            ("w/.gitignore", "*.log\n/sub/gone\n"),
+            ("w/sub/x.log", ""),
+            ("w/sub/gone", ""),
+            ("w/sub/own.txt", ""),
+            ("w/sub/a.rs", ""),
+            (".gitignore", "a.rs\n"),
+        ]);
+        let git = dir.path().join("main/.git/worktrees/w");
+        fs::write(dir.path().join("w/.git"), format!("gitdir: {}\n", git.display())).unwrap();
+        let root = Root::at(&dir.path().join("w/sub")).unwrap();
+        assert_eq!(paths(&listed(&root)), ["a.rs"]);
     }
 
     #[test]

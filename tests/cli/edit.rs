@@ -275,6 +275,7 @@ fn each_failure_of_a_turn_has_its_exit_code() {
     let part = |number| pieces(&format!("Part {number} says something that is new.\n"));
     let endless = (0..6).map(|number| Step::Cut { chunks: part(number), reason: "length".into() }).collect();
     let dropped = Step::Drop { chunks: pieces(&reply[..cut]) };
+    let ended = |reason: &str| Step::Cut { chunks: pieces(&reply), reason: reason.into() };
     for (name, steps, code) in [
         ("no edit", vec![Step::reply("Nothing to change.\n")], 1),
         ("wrong key", vec![Step::error(401, &format!("the key {KEY} is wrong"))], 4),
@@ -283,6 +284,9 @@ fn each_failure_of_a_turn_has_its_exit_code() {
         ("too long", vec![Step::error(413, "too long"); 2], 4),
         ("a web page", vec![Step::Html], 4),
         ("broken off", vec![dropped], 5),
+        ("an empty answer", vec![Step::reply("")], 5),
+        ("filtered", vec![ended("content_filter")], 5),
+        ("a tool", vec![ended("tool_calls")], 5),
         ("cut off", vec![cut_off.clone(), Step::error(400, "enough")], 5),
         ("cut off, and the same again", vec![cut_off; 2], 5),
         ("cut off for ever", endless, 5),
@@ -294,6 +298,29 @@ fn each_failure_of_a_turn_has_its_exit_code() {
         assert_eq!(server.requests().len(), steps.len(), "{name} was tried again");
         untouched(&repo);
         assert_eq!(repo.subjects(), ["Start the harbour"], "{name}");
+    }
+}
+
+#[test]
+fn what_ends_an_answer_is_told_with_what_helps_against_it() {
+    let reply = prose_and(&good());
+    let ended = |reason: &str| Step::Cut { chunks: pieces(&reply), reason: reason.into() };
+    for (step, words) in [
+        (Step::reply(""), &["empty answer", "in other words"][..]),
+        (ended("content_filter"), &["so nothing of it was applied", "content filter", "in other words"]),
+        (ended("tool_calls"), &["so nothing of it was applied", "called a tool", "another model"]),
+        (Step::Drop { chunks: pieces(&reply) }, &["so nothing of it was applied"]),
+    ] {
+        let (repo, server) = (harbour_repo(), ModelServer::start(vec![step]));
+        let (_, _, err) = edit(&repo, &server, &["--yes"]);
+        assert!(words.iter().all(|word| err.contains(word)), "{words:?} {err}");
+    }
+    let (repo, server) = (harbour_repo(), ModelServer::start(vec![ended("content_filter"), Step::reply("")]));
+    for (code, words) in [(5, "content filter"), (5, "empty answer")] {
+        let mut command = rhumb(&repo.path(), &["ask", "-m", "Is it safe?"]);
+        command.args(["--base-url", &server.base_url(), "--model", MODEL]);
+        let (got, _, err) = run(command);
+        assert!(got == code && err.contains(words) && !err.contains("applied"), "{got} {err}");
     }
 }
 
@@ -496,4 +523,19 @@ fn what_a_message_names_with_an_at_goes_along_without_the_app_too() {
     let asked = server.requests()[0].body.to_string();
     assert!(asked.contains("return 'up'"), "the folder is in the chat: {asked}");
     assert!(asked.contains("+# deep water") && asked.contains("me@example.com"), "{asked} {err}");
+}
+
+#[test]
+fn no_edit_writes_rhumbs_own_settings() {
+    let repo = harbour_repo();
+    let reply =
+        ".config/rhumb/rhumb.toml\n```\n<<<<<<< SEARCH\n=======\nkey_command = \"date\"\n>>>>>>> REPLACE\n```\n";
+    let server = ModelServer::start(vec![Step::reply(reply); 4]);
+    let mut command = rhumb(&repo.path(), &["edit", "-m", "Make it mine", "--yes"]);
+    command.args(["--base-url", &server.base_url(), "--model", MODEL]);
+    command.env("XDG_CONFIG_HOME", repo.path().join(".config"));
+    let (code, _, err) = run(command);
+    assert!(code == 1 && err.contains("rhumb's own"), "{code} {err}");
+    assert!(!repo.path().join(".config/rhumb").exists());
+    untouched(&repo);
 }

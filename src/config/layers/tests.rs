@@ -278,3 +278,17 @@ fn conventions_are_read_into_every_chat_unless_they_are_turned_off() {
     world.file("repo/rhumb.toml", "conventions = false\nread = \"AGENTS.md\"\n");
     assert_eq!(world.load().reference_files(), ["AGENTS.md"]);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_or_a_device_in_the_place_of_the_users_file_is_told_unopened() {
+    let folder = tempfile::tempdir().unwrap();
+    let (pipe, device) = (folder.path().join("pipe.toml"), folder.path().join("device.toml"));
+    let kind = rustix::fs::FileType::Fifo;
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, kind, rustix::fs::Mode::RUSR, 0).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", &device).unwrap();
+    for path in [pipe, device] {
+        let error = readable(&path).unwrap_err();
+        assert!(matches!(&error, ConfigError::Unreadable { cause, .. } if cause.to_string().contains("no plain file")));
+    }
+}

@@ -160,7 +160,7 @@ fn content_text(value: Option<&Value>) -> String {
 /// Gateways pass on the words of the server behind them.
 fn finish(word: &str) -> Finish {
     match word {
-        "stop" | "eos" | "end_turn" | "stop_sequence" | "STOP" => Finish::Stop,
+        "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" | "STOP" => Finish::Stop,
         "length" | "max_tokens" | "MAX_TOKENS" | "model_length" => Finish::Length,
         "content_filter" | "safety" | "refusal" | "SAFETY" => Finish::Filtered,
         other => Finish::Other(other.to_owned()),

@@ -216,6 +216,7 @@ async fn what_cuts_an_answer_off_is_told() {
         (chat("length"), Finish::Length),
         (chat("content_filter"), Finish::Filtered),
         (chat("tool_calls"), other("tool_calls")),
+        (chat("eos_token"), Finish::Stop),
         (chat("sk-canary\\u001b[2J"), other("[key] [2J")),
         (anthropic("max_tokens"), Finish::Length),
         (anthropic("refusal"), Finish::Filtered),

@@ -60,6 +60,8 @@ pub(super) enum Step {
     Repeat(Vec<u8>),
     /// Send the same again and again, with that pause, until the client closes the connection.
     Drip(Vec<u8>, Duration),
+    /// Send the same so many times, with that pause.
+    Times(Vec<u8>, usize, Duration),
 }
 
 /// A server that sends exactly these bytes on each connection in turn and then cuts it. Tells when a client has hung up
@@ -87,6 +89,12 @@ pub(super) async fn rude(connections: Vec<Vec<Step>>) -> (String, oneshot::Recei
                             tokio::time::sleep(pause).await;
                         }
                         hung_up.take().map(|hung_up| hung_up.send(()));
+                    }
+                    Step::Times(bytes, times, pause) => {
+                        for _ in 0..times {
+                            socket.write_all(&bytes).await.unwrap_or_default();
+                            tokio::time::sleep(pause).await;
+                        }
                     }
                     Step::Hold => {
                         while socket.read(&mut request).await.is_ok_and(|read| read > 0) {}

@@ -125,6 +125,9 @@ pub async fn ask(
             factor,
             paid: Mutex::default(),
         };
+        if let Some(shorter) = limit {
+            asking.tell(AskEvent::Shrunk { time: shrinks, of: MAX_SHRINKS, limit: shorter }).await?;
+        }
         match asking.answer().await {
             Err(AskError::Provider(error))
                 if next(&error, asking.started.load(Ordering::Relaxed), shrinks) == Next::Shrink =>
@@ -133,7 +136,6 @@ pub async fn ask(
                 let shorter = shorter(view.prompt.tokens, overflow(&error), shrinks as usize);
                 limit = Some(shorter);
                 refused = Some((error, view.prompt.tokens));
-                asking.tell(AskEvent::Shrunk { time: shrinks, of: MAX_SHRINKS, limit: shorter }).await?;
             }
             end => {
                 // A limit that was only guessed at is one once it has proved to be enough.

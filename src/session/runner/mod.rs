@@ -68,6 +68,7 @@ pub use processes::output_budget;
 pub use propose::{propose, propose_alone};
 pub use searching::{SearchMode, found, found_near, question_vector};
 pub use store::map_store;
+pub use surveying::unread_rules;
 pub use write::{NotWritten, WriteOutcome, recovered, unwrite, write, write_files};
 
 use self::fetching::Fetching;

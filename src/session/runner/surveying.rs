@@ -196,6 +196,19 @@ fn gone(root: &Root, before: Option<&Survey>) -> Option<Failure> {
     })
 }
 
+/// That rule files were refused: what they were to hide is listed.
+pub fn unread_rules(files: &[String]) -> Failure {
+    let first = files.first().map_or("", String::as_str);
+    let (named, are, they) = match files.len() {
+        0 | 1 => (first.to_owned(), "is", "it hides"),
+        more => (format!("{first} and {} more", more - 1), "are", "they hide"),
+    };
+    Failure {
+        message: format!("{named} {are} not read, so {they} nothing: no plain file, a link, or larger than 1 MB."),
+        hint: "Put a plain file with the rules in its place.".into(),
+    }
+}
+
 /// What to know about a survey that was not to be known of the one before.
 fn survey_note(survey: &Survey, before: Option<&Survey>) -> Option<Failure> {
     if survey.bare {
@@ -203,6 +216,10 @@ fn survey_note(survey: &Survey, before: Option<&Survey>) -> Option<Failure> {
             message: "This is a bare repository: it has no files to work on.".into(),
             hint: "Start rhumb in a clone or a worktree of it.".into(),
         });
+    }
+    let is_new = |rules: &&String| !before.is_some_and(|before| before.unread_rules.contains(rules));
+    if survey.unread_rules.iter().any(|rules| is_new(&rules)) {
+        return Some(unread_rules(&survey.unread_rules));
     }
     if survey.skipped > before.map_or(0, |before| before.skipped) {
         return Some(Failure {

@@ -54,6 +54,8 @@ pub struct Survey {
     pub edited: Vec<String>,
     /// Names that cannot be shown as text, and were left out.
     pub skipped: usize,
+    /// Rule files such as `.gitignore` that were refused, so that they hide nothing.
+    pub unread_rules: Vec<String>,
     /// Whether the root is a bare repository, which has no files to edit.
     pub bare: bool,
     /// Whether the repository is so large that the index has no words but those of names, paths and comments.
@@ -173,6 +175,7 @@ pub fn survey(
     Some(Survey {
         graph,
         skipped: listing.skipped,
+        unread_rules: listing.unread_rules,
         bare: root.kind() == RootKind::Bare,
         bytes,
         read: joined.read,
@@ -229,10 +232,11 @@ fn look(
     Some((joined, spent, sketch))
 }
 
-/// The files, and how many names were left out.
+/// The files, how many names were left out, and which rule files were not read.
 struct Listed {
     files: Vec<FileEntry>,
     skipped: usize,
+    unread_rules: Vec<String>,
 }
 
 /// Walks the root, or takes the list of the survey before with a new look at the files that changed.
@@ -247,7 +251,11 @@ fn listing(
             true => workspace::look_again(root, entry),
             false => Some(entry.clone()),
         };
-        return Listed { files: before.files.iter().filter_map(look).collect(), skipped: before.skipped };
+        return Listed {
+            files: before.files.iter().filter_map(look).collect(),
+            skipped: before.skipped,
+            unread_rules: before.unread_rules.clone(),
+        };
     }
     let mut listing = workspace::files(root, cancel, &mut |found| progress(SurveyStep::Listing(found)));
     let tracked = past::hidden_but_tracked(root, &listing.files, cancel);
@@ -256,7 +264,7 @@ fn listing(
         listing.files.sort();
     }
     progress(SurveyStep::Listed(&listing.files));
-    Listed { files: listing.files, skipped: listing.skipped.len() }
+    Listed { files: listing.files, skipped: listing.skipped.len(), unread_rules: listing.unread_rules }
 }
 
 /// Looks at every file, and reads those that are not known.

@@ -5,6 +5,12 @@ use ratatui::text::Line;
 use super::{Highlighter, Look, RETURN, Section, append, blocks, with_line_feeds};
 use crate::tui::theme::Theme;
 
+/// An open block of more bytes is not rendered whole for every piece that arrives, but when it has grown by a share of itself: else
+/// a text without an empty line would cost the square of its length. What came since then is shown alone, below it.
+const LARGE: usize = 64 * 1024;
+/// That share is one part in so many.
+const SHARE: usize = 16;
+
 /// A Markdown text that grows at the end.
 #[derive(Debug, Clone, Default)]
 pub struct StreamingMarkdown {
@@ -20,6 +26,9 @@ pub struct StreamingMarkdown {
     finished_sections: usize,
     /// Width and theme that `lines` were made for; none while something has yet to be rendered for the first time.
     made_for: Option<(u16, Theme)>,
+    /// Bytes of `source` that were rendered as a whole, and how many of `lines` they make.
+    rendered: usize,
+    rendered_lines: usize,
     /// Text has arrived that `lines` do not show.
     stale: bool,
 }
@@ -48,16 +57,20 @@ impl StreamingMarkdown {
         &self.source
     }
 
-    /// The lines for that width and theme: the same that [`super::render`] gives for the whole source. Costs nothing when
-    /// nothing has changed, and one rendering of the last block when text has arrived.
+    /// The lines for that width and theme: the same that [`super::render`] gives for the whole source, but for the end of a last block
+    /// beyond all measure; after [`Self::forget`] for that too. Costs nothing when nothing has changed, and one rendering of the
+    /// last block, or of the end of a large one, when text has arrived.
     pub fn lines(&mut self, width: u16, theme: &Theme, code: &Highlighter<'_>) -> &[Line<'static>] {
         let same_look = self.made_for.as_ref().is_some_and(|(made_width, made)| *made_width == width && made == theme);
         if !same_look {
             self.forget();
             self.made_for = Some((width, theme.clone()));
         }
-        if !same_look || self.stale {
-            self.refresh(&Look { width: usize::from(width), theme, code });
+        let look = Look { width: usize::from(width), theme, code };
+        if !same_look || (self.stale && self.is_due()) {
+            self.refresh(&look);
+        } else if self.stale {
+            self.add_end(&look);
         }
         &self.lines
     }
@@ -68,6 +81,13 @@ impl StreamingMarkdown {
         self.lines(width, theme, code);
         let open = self.source.get(self.finished..).unwrap_or("");
         let begins_code = open.trim_start().starts_with("```") || open.trim_start().starts_with("~~~");
+        if open.len() > LARGE {
+            let mut lines = self.lines.clone();
+            if !begins_code {
+                append_below(&mut lines, tail, &Look { width: usize::from(width), theme, code });
+            }
+            return lines;
+        }
         if tail.trim().is_empty() || (begins_code && blocks(&format!("{open}{tail}")).len() < 2) {
             return self.lines.clone();
         }
@@ -89,6 +109,22 @@ impl StreamingMarkdown {
         self.made_for = None;
     }
 
+    /// Whether the open block is to be rendered as a whole again.
+    fn is_due(&self) -> bool {
+        let open = self.source.len().saturating_sub(self.finished);
+        open <= LARGE || self.source.len().saturating_sub(self.rendered) >= open / SHARE
+    }
+
+    /// Shows what came since the open block was rendered.
+    fn add_end(&mut self, look: &Look<'_>) {
+        self.lines.truncate(self.rendered_lines);
+        append_below(&mut self.lines, self.source.get(self.rendered..).unwrap_or(""), look);
+        if let Some(last) = self.sections.last_mut() {
+            (last.source.end, last.lines.end) = (self.source.len(), self.lines.len());
+        }
+        self.stale = false;
+    }
+
     fn refresh(&mut self, look: &Look<'_>) {
         self.lines.truncate(self.finished_lines);
         self.sections.truncate(self.finished_sections);
@@ -105,6 +141,16 @@ impl StreamingMarkdown {
         let still_open = append(&mut self.lines, open.get(last..).unwrap_or(""), look);
         self.sections.extend(still_open.into_iter().map(moved(self.finished + last)));
         self.finished += last;
+        (self.rendered, self.rendered_lines) = (self.source.len(), self.lines.len());
         self.stale = false;
+    }
+}
+
+/// Renders `source` right below `lines`, as if it went on there.
+fn append_below(lines: &mut Vec<Line<'static>>, source: &str, look: &Look<'_>) {
+    let at = lines.len();
+    append(lines, source, look);
+    if at > 0 && lines.get(at).is_some_and(|line| line.spans.is_empty()) {
+        lines.remove(at);
     }
 }

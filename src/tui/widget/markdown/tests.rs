@@ -357,3 +357,30 @@ proptest! {
         render(&source, width, &Theme::plain(ColorDepth::None), &no_highlight);
     }
 }
+
+#[test]
+fn a_block_beyond_all_measure_is_not_rendered_anew_for_every_line() {
+    let renderings = std::cell::Cell::new(0);
+    let counting = |_: &str, code: &str| {
+        renderings.set(renderings.get() + usize::from(code.len() > 100_000));
+        Vec::new()
+    };
+    let theme = Theme::plain(ColorDepth::None);
+    for (start, end) in [("```text\n", "```\n"), ("", "")] {
+        let mut stream = StreamingMarkdown::new();
+        stream.push(start);
+        for number in 0..150 {
+            stream.push(&"a block that has no end in sight\n".repeat(60));
+            stream.push(&format!("line {number}\n"));
+            let lines = stream.lines_with(" ", 60, &theme, &counting);
+            let shown: String = lines.iter().skip(lines.len().saturating_sub(4)).map(ToString::to_string).collect();
+            assert!(shown.replace(' ', "").contains(&format!("line{number}")), "{shown}");
+        }
+        stream.push(end);
+        stream.forget();
+        let whole = render(stream.source(), 60, &theme, &no_highlight);
+        assert_eq!(stream.lines(60, &theme, &no_highlight), whole);
+    }
+    // Each of the pieces but for that.
+    assert!((1..40).contains(&renderings.get()), "{}", renderings.get());
+}
