@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::canon::Probe;
 use super::outcome::{Flag, Refusal};
 use super::proposal::Files;
+use crate::text::sanitize::visible_line;
 
 /// Names this alike are offered when a name is unknown.
 const NEAR: f32 = 0.8;
@@ -213,8 +214,10 @@ fn is_suffix(tail: &str, path: &str) -> bool {
 pub(super) fn refusal(reason: &str, near: &[String]) -> Refusal {
     let mut reason = reason.to_owned();
     if !near.is_empty() {
-        reason
-            .push_str(&format!("; there is {}", near.iter().map(|p| format!("`{p}`")).collect::<Vec<_>>().join(", ")));
+        reason.push_str(&format!(
+            "; there is {}",
+            near.iter().map(|path| format!("`{}`", visible_line(path))).collect::<Vec<_>>().join(", ")
+        ));
     }
     Refusal::new(reason)
 }

@@ -95,6 +95,30 @@ pub enum GitError {
         /// The value of the `filter` attribute.
         filter: String,
     },
+    /// git keeps this file in another encoding than the work tree, which is not done here.
+    #[error(
+        "git stores {path} re-encoded (working-tree-encoding={encoding}), which rhumb does not do, so it was not committed"
+    )]
+    Encoded {
+        /// The path as given.
+        path: String,
+        /// The value of the attribute.
+        encoding: String,
+    },
+    /// Somebody else wrote a file between our write and the commit of it.
+    #[error("{path} was changed by another program right after it was written, so it was not committed")]
+    Rewritten {
+        /// The path as given.
+        path: String,
+    },
+    /// What stands in the place of a repository is none.
+    #[error("{} is no repository that git could open: {reason}", .path.display())]
+    Broken {
+        /// The `.git` that stands there.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
     /// A file could not be read.
     #[error("cannot read {path} for the commit: {source}")]
     Read {
@@ -121,6 +145,9 @@ pub enum GitError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// The index is cut short or overwritten.
+    #[error("git's index is damaged, so nothing was committed")]
+    Index,
     /// Anything else that libgit2 reports.
     #[error("git cannot {doing}: {}", .source.message())]
     Git {
@@ -165,12 +192,20 @@ impl GitError {
             Self::NothingToCommit => "The files are the same as in the last commit, or git ignores them.".into(),
             Self::Moved => "Your files are written. Look at the log, then commit again.".into(),
             Self::Path { .. } | Self::Read { .. } => "Your files are written. Commit this one by hand.".into(),
-            Self::Filtered { path, .. } => {
+            Self::Rewritten { path } => format!("Look at it with git diff '{path}', then commit."),
+            Self::Broken { .. } => "Your files are written. git status says more; git init makes a new repository, \
+                                    git worktree repair finds one that was moved."
+                .into(),
+            Self::Filtered { path, .. } | Self::Encoded { path, .. } => {
                 format!("Your files are written. Commit by hand: git add '{path}' && git commit")
             }
             Self::NoRepository { .. } => "Name a git folder, or a folder with a work tree.".into(),
             Self::NoCommit { .. } => "Fetch the whole history: git fetch --unshallow --all".into(),
             Self::Write { .. } | Self::Temporary { .. } => "Check the space in TMPDIR.".into(),
+            Self::Index => {
+                "Your files are written. Make it anew: move .git/index away, then git reset (what was staged is lost)."
+                    .into()
+            }
             Self::Git { source, .. } if source.message().contains("sdir") => {
                 "Your files are written. Write the whole index: git sparse-checkout reapply --no-sparse-index".into()
             }
@@ -188,6 +223,10 @@ impl GitError {
     pub(super) fn when(doing: &'static str) -> impl Fn(git2::Error) -> Self + Copy {
         move |source| match source.code() {
             git2::ErrorCode::Modified => Self::Moved,
+            // What libgit2 says of an index that is too short to hold a checksum.
+            _ if source.class() == git2::ErrorClass::Index && source.message().contains("no longer exists") => {
+                Self::Index
+            }
             _ => Self::Git { doing, source },
         }
     }

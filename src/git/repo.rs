@@ -66,7 +66,7 @@ impl Repo {
     pub fn open(workdir: &Path) -> Result<Option<Self>, GitError> {
         let inner = match Repository::discover(workdir) {
             Ok(inner) => inner,
-            Err(error) if error.code() == ErrorCode::NotFound => return Ok(None),
+            Err(error) if error.code() == ErrorCode::NotFound => return no_repository(workdir),
             Err(error) if error.code() == ErrorCode::Owner => {
                 return Err(GitError::NotTrusted { path: workdir.to_owned() });
             }
@@ -139,6 +139,19 @@ impl Repo {
     pub(super) fn below_folder(&self, path: &str) -> Option<String> {
         path.strip_prefix(&self.prefix).filter(|rest| !rest.is_empty()).map(str::to_owned)
     }
+}
+
+/// What it means that git finds no repository at or above a folder: none, or an error if there is something that was one.
+fn no_repository(workdir: &Path) -> Result<Option<Repo>, GitError> {
+    let entry = |folder: &Path| Some(folder.join(".git")).filter(|entry| entry.symlink_metadata().is_ok());
+    let Some(path) = workdir.ancestors().find_map(entry) else { return Ok(None) };
+    let reason = match std::fs::read_dir(&path).map(Iterator::count) {
+        // An empty folder is nothing, to git as well.
+        Ok(0) => return Ok(None),
+        Ok(_) => "its HEAD is missing or broken",
+        Err(_) => "what it leads to is not there",
+    };
+    Err(GitError::Broken { path, reason })
 }
 
 /// The abbreviated id of a commit, as long as it has to be to be unique.

@@ -2,13 +2,14 @@
 //! coming, and what is typed meanwhile must not get into the commit.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Component, Path};
 
 use git2::{AttrCheckFlags, Index, IndexEntry, IndexTime, Oid};
 
 use super::error::GitError;
 use super::repo::Repo;
+use crate::workspace::ContentHash;
 
 /// File modes as git stores them.
 const MODE_FILE: u32 = 0o100_644;
@@ -21,6 +22,9 @@ pub(super) const SKIP_WORKTREE: u16 = 1 << 14;
 
 /// What an entry of a tree or of the index holds, and its mode.
 pub(super) type Held = (Oid, u32);
+
+/// What was just written to a file; `None` if it was deleted.
+type Written = Option<ContentHash>;
 
 /// What becomes of one path in a commit.
 #[derive(Debug)]
@@ -96,11 +100,28 @@ impl Repo {
     /// # Errors
     /// HEAD or the index cannot be read.
     pub fn take(&self, paths: &[String], on: Option<&Taken>) -> Result<Taken, GitError> {
+        self.take_each(paths.iter().map(|path| (path, None)), on)
+    }
+
+    /// As [`take`](Self::take), of files that were just written, each with the hash of its content, or none if it was
+    /// deleted: one that somebody else has written since is refused, so that nothing of theirs is taken along.
+    ///
+    /// # Errors
+    /// HEAD or the index cannot be read.
+    pub fn take_written(&self, files: &[(String, Option<ContentHash>)], on: Option<&Taken>) -> Result<Taken, GitError> {
+        self.take_each(files.iter().map(|(path, hash)| (path, Some(*hash))), on)
+    }
+
+    fn take_each<'p>(
+        &self,
+        files: impl Iterator<Item = (&'p String, Option<Written>)>,
+        on: Option<&Taken>,
+    ) -> Result<Taken, GitError> {
         let real = self.inner.index().map_err(GitError::when("read the index"))?;
         let head = in_memory(self.parent()?.as_ref())?;
         let mut taken = Taken { changes: Vec::new(), mark: self.mark()?, ignored: Vec::new(), refused: Vec::new() };
-        for path in paths {
-            match self.change(path, &head, &real, on) {
+        for (path, written) in files {
+            match self.change((path, written), &head, &real, on) {
                 Ok(change) => taken.changes.push(change),
                 Err(Obstacle::Ignored) => taken.ignored.push(path.clone()),
                 Err(Obstacle::Refused(error)) => taken.refused.push(error),
@@ -144,7 +165,13 @@ impl Repo {
         Ok(Mark { branch, tip: self.parent()?.map(|commit| commit.id()) })
     }
 
-    fn change(&self, path: &str, head: &Index, real: &Index, on: Option<&Taken>) -> Result<Change, Obstacle> {
+    fn change(
+        &self,
+        (path, written): (&str, Option<Written>),
+        head: &Index,
+        real: &Index,
+        on: Option<&Taken>,
+    ) -> Result<Change, Obstacle> {
         let full = self.to_top(path);
         self.check(path, &full, head, real)?;
         let before = on.and_then(|on| on.of(&full));
@@ -161,8 +188,12 @@ impl Repo {
             Ok(_) if known.is_none() && before.is_none() && self.inner.is_path_ignored(&full).unwrap_or(false) => {
                 return Err(Obstacle::Ignored);
             }
-            Ok(meta) => Some(self.entry(path, full.clone(), &disk, &meta, mode)?),
+            Ok(meta) => Some(self.entry((path, written), full.clone(), &disk, &meta, mode)?),
         };
+        // What was written is not there any more, or what was deleted is there again.
+        if written.is_some_and(|hash| hash.is_some() != after.is_some()) {
+            return Err(GitError::Rewritten { path: path.to_owned() }.into());
+        }
         Ok(Change { path: full, in_head, in_index, after })
     }
 
@@ -190,15 +221,18 @@ impl Repo {
         if real.get_path(Path::new(full), 0).is_some_and(|entry| entry.flags_extended & SKIP_WORKTREE != 0) {
             return refused("the sparse checkout leaves it out of the work tree");
         }
-        match self.filter(full) {
-            Some(filter) => Err(GitError::Filtered { path: path.to_owned(), filter }),
+        if let Some(filter) = self.attribute(full, "filter") {
+            return Err(GitError::Filtered { path: path.to_owned(), filter });
+        }
+        match self.attribute(full, "working-tree-encoding").filter(|encoding| !is_utf8(encoding)) {
+            Some(encoding) => Err(GitError::Encoded { path: path.to_owned(), encoding }),
             None => Ok(()),
         }
     }
 
-    /// The filter program that the attributes name for a path.
-    fn filter(&self, full: &str) -> Option<String> {
-        let value = self.inner.get_attr(Path::new(full), "filter", AttrCheckFlags::default()).ok()??;
+    /// What the attributes name for a path under `name`.
+    fn attribute(&self, full: &str, name: &str) -> Option<String> {
+        let value = self.inner.get_attr(Path::new(full), name, AttrCheckFlags::default()).ok()??;
         let named = git2::AttrValue::from_string(Some(value)) == git2::AttrValue::String(value);
         named.then(|| value.to_owned())
     }
@@ -206,22 +240,43 @@ impl Repo {
     /// The index entry for a file on disk, whose content goes into the object store.
     fn entry(
         &self,
-        path: &str,
+        (path, written): (&str, Option<Written>),
         full: String,
         disk: &Path,
         meta: &fs::Metadata,
         tracked: Option<u32>,
     ) -> Result<IndexEntry, GitError> {
         let stored = |result: Result<Oid, git2::Error>| result.map_err(GitError::when("store a file"));
+        if written.is_some() && !meta.is_file() {
+            return Err(GitError::Rewritten { path: path.to_owned() });
+        }
         let (id, mode) = if meta.is_symlink() {
             let target = fs::read_link(disk).map_err(|source| GitError::Read { path: path.to_owned(), source })?;
             (stored(self.inner.blob(target.as_os_str().as_encoded_bytes()))?, MODE_LINK)
         } else if meta.is_file() {
-            (stored(self.inner.blob_path(disk))?, self.file_mode(meta, tracked))
+            let id = match written {
+                Some(hash) => self.store_written(path, &full, disk, hash)?,
+                None => stored(self.inner.blob_path(disk))?,
+            };
+            (id, self.file_mode(meta, tracked))
         } else {
             return Err(GitError::Path { path: path.to_owned(), reason: "it is not a regular file" });
         };
         Ok(index_entry(full, id, mode, meta))
+    }
+
+    /// Stores what a file holds, provided that it is what was written. The bytes that are compared are those that are stored.
+    fn store_written(&self, path: &str, full: &str, disk: &Path, written: Written) -> Result<Oid, GitError> {
+        let bytes = fs::read(disk).map_err(|source| GitError::Read { path: path.to_owned(), source })?;
+        if written != Some(ContentHash::of(&bytes)) {
+            return Err(GitError::Rewritten { path: path.to_owned() });
+        }
+        let failed = GitError::when("store a file");
+        // With the path it stores what the attributes of that path make of the bytes.
+        let mut writer = self.inner.blob_writer(Some(Path::new(full))).map_err(failed)?;
+        let wrote = writer.write_all(&bytes);
+        wrote.map_err(|error| failed(git2::Error::from_str(&error.to_string())))?;
+        writer.commit().map_err(failed)
     }
 
     /// Where the file system does not keep the executable bit (`core.fileMode` is false), the recorded mode counts.
@@ -272,6 +327,11 @@ fn held(entry: &IndexEntry) -> Held {
 
 fn is_submodule(index: &Index, folder: &Path) -> bool {
     index.get_path(folder, 0).is_some_and(|entry| entry.mode == MODE_SUBMODULE)
+}
+
+/// As git compares the names of encodings; what is UTF-8 in the work tree is stored as it is.
+fn is_utf8(encoding: &str) -> bool {
+    ["utf-8", "utf8"].iter().any(|name| encoding.eq_ignore_ascii_case(name))
 }
 
 /// Also when a folder on the way has become a file.

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 
 use super::form::TextForm;
 
+/// "Operation not permitted", the same number on every Unix.
+const EPERM: i32 = 1;
+
 /// The working folder could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
@@ -139,6 +142,18 @@ pub enum WriteError {
         /// What is wrong with it.
         cause: String,
     },
+    /// The record of the write that was to be undone or done again is damaged.
+    #[error("the record of that write is damaged; it was moved to {}", .kept.display())]
+    DamagedRecord {
+        /// Where it is now.
+        kept: PathBuf,
+    },
+    /// The record of the write that was to be undone or done again has a form that this version does not know.
+    #[error("another version of rhumb made that write, and only it can read the record {}", .record.display())]
+    NewerRecord {
+        /// Where it is.
+        record: PathBuf,
+    },
     /// A folder, pipe, socket or device stands there.
     #[error("{path} is not a regular file")]
     NotAFile {
@@ -163,11 +178,31 @@ pub enum WriteError {
         /// The second path.
         path: String,
     },
-    /// The file has no write permission, or its file system is mounted read-only.
+    /// The file has no write permission.
     #[error("{path} is read-only")]
     ReadOnly {
         /// The file.
         path: String,
+    },
+    /// Its file system is mounted read-only.
+    #[error("{path} is on a file system that is mounted read-only")]
+    ReadOnlyMount {
+        /// The file.
+        path: String,
+    },
+    /// It is not a matter of rights: the file is immutable, may only grow, or is for its owner alone to replace.
+    #[error("the system does not let {path} be changed")]
+    Immutable {
+        /// The file or its folder.
+        path: String,
+    },
+    /// The folder does not let files be made in it.
+    #[error("no permission to write {path}: nothing may be made in the folder {}", .folder.display())]
+    FolderDenied {
+        /// The file.
+        path: String,
+        /// The folder that refuses.
+        folder: PathBuf,
     },
     /// The system denied the access.
     #[error("no permission to write {path}")]
@@ -175,7 +210,15 @@ pub enum WriteError {
         /// The file or its folder.
         path: String,
     },
-    /// The disk, the quota or the file-size limit is exhausted.
+    /// The file would be larger than the system lets a file be.
+    #[error("{path} ({bytes} bytes) would be larger than files may be here")]
+    OverLimit {
+        /// The file.
+        path: String,
+        /// How many bytes it needs.
+        bytes: u64,
+    },
+    /// The disk or the quota is exhausted.
     #[error("no space left to write {path} ({bytes} bytes)")]
     NoSpace {
         /// The file.
@@ -207,6 +250,14 @@ pub enum WriteError {
         /// The files that now hold the new content, each with the reason why it was not put back.
         standing: Vec<String>,
     },
+    /// A write failed, and of what it had laid down beside the files something could not be removed.
+    #[error("{cause}; what was laid down for it could not be removed: {}", .litter.join(", "))]
+    Litter {
+        /// The first failure.
+        cause: Box<WriteError>,
+        /// Temporary files and new folders, each with the reason why it is still there.
+        litter: Vec<String>,
+    },
 }
 
 impl WriteError {
@@ -223,33 +274,53 @@ impl WriteError {
             }
             Self::ChangedSince { .. } => "Put these files back yourself, or leave them as they are.",
             Self::Busy => "Wait until it is done, then try again.",
-            Self::Journal { .. } => "Check that the folder can be written.",
+            Self::Journal { .. } => "Check that the folder can be read and written.",
+            Self::DamagedRecord { .. } => {
+                "Put its files back by hand, if you want that; the next undo goes on to the write before it."
+            }
+            Self::NewerRecord { .. } => "Do it with that version.",
             Self::Twice { .. } => "Reject one of the two changes.",
             Self::ReadOnly { path } => {
                 return format!(
                     "Nothing was written. Make it writable (chmod u+w {path}) and write again, or reject its hunks."
                 );
             }
+            Self::ReadOnlyMount { .. } => "Mount it writable and write again, or reject this file.",
+            Self::Immutable { .. } => "It may be immutable (lsattr shows it, chattr -i lifts it). Or reject this file.",
+            Self::FolderDenied { .. } => "Give yourself write permission on that folder, or reject this file.",
+            Self::OverLimit { .. } => "Raise the limit (ulimit -f) and write again, or reject this file.",
             Self::Denied { .. } => "Give yourself write permission, or reject this file.",
             Self::NoSpace { .. } => "Free some space and write again.",
-            Self::Io { .. } => "The change is still in review; try again.",
+            Self::Io { .. } => "Try again once that is seen to.",
             Self::ReadBack { .. } => {
                 return "Another program may have written it at the same moment; look at the file.".into();
             }
-            Self::Half { .. } => return "Look at these files; the review still holds what was there before.".into(),
+            Self::Half { .. } => {
+                return "Look at these files. The next start of rhumb tries again to put back what was there before."
+                    .into();
+            }
+            Self::Litter { .. } => "The next start of rhumb tries again to remove it.",
         };
         format!("Nothing was written. {next}")
+    }
+
+    /// Whether something is left to be put back or removed.
+    pub(super) fn leaves_remains(&self) -> bool {
+        matches!(self, Self::Half { .. } | Self::Litter { .. })
     }
 
     /// Sorts a system error into the kinds that a user can act on.
     pub(super) fn from_io(path: &str, doing: &'static str, bytes: u64, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {
-            io::ErrorKind::PermissionDenied => Self::Denied { path },
-            io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly { path },
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-                Self::NoSpace { path, bytes }
+            // Not a matter of rights: those are refused with another number.
+            io::ErrorKind::PermissionDenied if cfg!(unix) && source.raw_os_error() == Some(EPERM) => {
+                Self::Immutable { path }
             }
+            io::ErrorKind::PermissionDenied => Self::Denied { path },
+            io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnlyMount { path },
+            io::ErrorKind::FileTooLarge => Self::OverLimit { path, bytes },
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::NoSpace { path, bytes },
             _ => Self::Io { path, doing, source },
         }
     }

@@ -14,6 +14,8 @@ pub(super) fn fault() -> io::Result<()> {
 pub(super) enum Fault {
     /// The disk is full, once.
     Full,
+    /// The disk refuses this and whatever comes after it.
+    Broken,
     /// The process is killed.
     Kill,
 }
@@ -31,6 +33,7 @@ pub(super) fn fault() -> io::Result<()> {
             fault.set(None);
             Err(io::ErrorKind::StorageFull.into())
         }
+        Some((0, Fault::Broken)) => Err(io::Error::other("the disk is broken")),
         Some((0, Fault::Kill)) => {
             signal_hook::low_level::raise(signal_hook::consts::SIGKILL)?;
             Ok(())

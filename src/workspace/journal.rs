@@ -12,6 +12,7 @@
 //!
 //! A record never changes, only its name does, and a rename is whole or has not happened. Whoever holds the lock of the
 //! folder and sees a record that is `doing` or `undoing` therefore knows that its writer has died: [`recover`] sees to it.
+//! A record that turns out to be damaged is moved aside, to its name with `.damaged` behind it.
 
 mod record;
 mod recover;
@@ -32,7 +33,7 @@ use super::error::WriteError;
 use super::fault::fault;
 use super::form::TextForm;
 use super::root::Root;
-pub(super) use record::{Change, Record, Version};
+pub(super) use record::{Change, Illegible, Record, Version};
 pub(super) use recover::settle_unfinished;
 pub use recover::{Recovered, Recovery, recover};
 pub use undo::{Direction, Unwritten, last_write, undo};
@@ -45,14 +46,22 @@ const KEPT_BYTES: u64 = 256 * 1024 * 1024;
 const UNUSED_FOR: Duration = Duration::from_secs(90 * 86_400);
 /// How often to look for those.
 const SWEEP_EVERY: Duration = Duration::from_secs(86_400);
+/// The file in which a journal notes its root.
+const ROOT_NOTE: &str = "root";
+/// What stands behind the name of a record that was moved aside.
+const DAMAGED: &str = "damaged";
 /// How long to wait for another process that writes in the same root, and how often to look.
 const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 const LOCK_POLL: Duration = Duration::from_millis(20);
+/// How long to wait for it to see to what was interrupted: a write takes less, and nobody's start is to be held up.
+const LOOK_PATIENCE: Duration = Duration::from_millis(200);
 
 /// Where the writes of one root are recorded.
 #[derive(Debug, Clone)]
 pub struct Journal {
     folder: PathBuf,
+    /// The root that it is of.
+    root: PathBuf,
 }
 
 /// What writes did to one file, as texts; `None` where there was no file.
@@ -133,7 +142,7 @@ impl Journal {
         let name = path.file_name().unwrap_or(OsStr::new("root")).to_string_lossy();
         let plain: String = name.chars().take(40).map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
         let hash = xxh3_64(path.as_os_str().as_encoded_bytes());
-        Self { folder: state.join("journal").join(format!("{plain}-{hash:016x}")) }
+        Self { folder: state.join("journal").join(format!("{plain}-{hash:016x}")), root: path.to_owned() }
     }
 
     /// Its folder.
@@ -143,7 +152,9 @@ impl Journal {
 
     /// The number of the last write; 0 before the first.
     pub fn newest(&self) -> u64 {
-        self.entries().last().map_or(0, |entry| entry.number)
+        let number = |path: PathBuf| path.file_name()?.to_str()?.split_once('.')?.0.parse().ok();
+        // Those that were moved aside count, so that no number is given twice.
+        files_in(&self.folder).into_iter().filter_map(number).max().unwrap_or(0)
     }
 
     /// What the writes after that number did to each file, those that were undone aside: its content before the first of them
@@ -152,7 +163,7 @@ impl Journal {
         let mut files: BTreeMap<String, [Option<Vec<u8>>; 2]> = BTreeMap::new();
         let written = |entry: &Entry| entry.number > number && entry.stage == Stage::Done;
         for entry in self.entries().into_iter().filter(written) {
-            let record = fs::read(self.path(entry)).ok().and_then(|bytes| record::decode(&bytes));
+            let record = self.read(entry).ok();
             for Change { path, before, after, .. } in record.into_iter().flat_map(|record| record.files) {
                 let after = after.map(|version| version.bytes);
                 match files.entry(path) {
@@ -172,13 +183,48 @@ impl Journal {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&self.folder).map_err(|error| self.failed(error))?;
+        // Without the note a write is found from its own root alone.
+        self.note_root().ok();
+        self.hold_within(LOCK_PATIENCE)
+    }
+
+    /// The lock, if it is free at some moment of that time and the folder is there.
+    fn hold_within(&self, patience: Duration) -> Result<Held<'_>, JournalError> {
         let start = Instant::now();
         loop {
             match self.try_hold() {
-                Err(JournalError::Busy) if start.elapsed() < LOCK_PATIENCE => std::thread::sleep(LOCK_POLL),
+                Err(JournalError::Busy) if start.elapsed() < patience => std::thread::sleep(LOCK_POLL),
                 outcome => return outcome,
             }
         }
+    }
+
+    /// Notes which root the journal is of, for those who work in a folder above or below it.
+    fn note_root(&self) -> io::Result<()> {
+        let note = self.folder.join(ROOT_NOTE);
+        let path = self.root.as_os_str().as_encoded_bytes();
+        if fs::read(&note).is_ok_and(|noted| noted == path) {
+            return Ok(());
+        }
+        // What is there, if anything, is a beginning of it.
+        private_file(&note)?.write_all(path)
+    }
+
+    /// The journals of roots above and below this one in which a write has not come to its end.
+    fn open_neighbours(&self) -> Vec<Self> {
+        let folders = self.folder.parent().map(files_in).unwrap_or_default();
+        let journal = |folder: PathBuf| {
+            // What is no text leads nowhere; its folder is told of when it is worked in itself.
+            let root = PathBuf::from(fs::read_to_string(folder.join(ROOT_NOTE)).ok()?);
+            let is_near = root != self.root && (root.starts_with(&self.root) || self.root.starts_with(&root));
+            Some(Self { folder, root }).filter(|journal| is_near && journal.has_open())
+        };
+        folders.into_iter().filter_map(journal).collect()
+    }
+
+    /// Whether a write has not come to its end.
+    fn has_open(&self) -> bool {
+        self.entries().iter().any(|entry| entry.is_open())
     }
 
     /// The lock, if nobody has it and the folder is there.
@@ -199,13 +245,12 @@ impl Journal {
         entries
     }
 
-    /// What a record says; none if it is damaged.
-    fn read(&self, entry: Entry) -> Option<Record> {
-        record::decode(&fs::read(self.path(entry)).ok()?)
-    }
-
     fn path(&self, entry: Entry) -> PathBuf {
         self.folder.join(format!("{:010}.{}", entry.number, entry.stage))
+    }
+
+    fn read(&self, entry: Entry) -> Result<Record, Illegible> {
+        record::decode(&fs::read(self.path(entry)).map_err(Illegible::Unreadable)?)
     }
 
     fn failed(&self, source: io::Error) -> JournalError {
@@ -239,8 +284,7 @@ impl Held<'_> {
         folders: &[String],
         files: &[&Change],
     ) -> Result<Entry, JournalError> {
-        let number = self.entries().last().map_or(0, |entry| entry.number) + 1;
-        let entry = Entry { number, stage: Stage::Doing };
+        let entry = Entry { number: self.journal.newest() + 1, stage: Stage::Doing };
         let write = || {
             fault()?;
             let mut file = tempfile::Builder::new().prefix("new-").tempfile_in(&self.journal.folder)?;
@@ -275,9 +319,24 @@ impl Held<'_> {
         Ok(next)
     }
 
-    /// What a record says; none if it is damaged.
-    pub(super) fn read(&self, entry: Entry) -> Option<Record> {
+    /// What a record says.
+    pub(super) fn read(&self, entry: Entry) -> Result<Record, Illegible> {
         self.journal.read(entry)
+    }
+
+    /// Where a record is.
+    pub(super) fn path(&self, entry: Entry) -> PathBuf {
+        self.journal.path(entry)
+    }
+
+    /// Moves a record that is damaged out of the way, whole; where it is now.
+    pub(super) fn set_aside(&self, entry: Entry) -> Result<PathBuf, JournalError> {
+        let mut aside = self.journal.path(entry).into_os_string();
+        aside.push(".");
+        aside.push(DAMAGED);
+        let aside = PathBuf::from(aside);
+        fs::rename(self.journal.path(entry), &aside).map_err(|error| self.journal.failed(error))?;
+        Ok(aside)
     }
 
     /// Forgets a record.
@@ -297,8 +356,10 @@ impl Held<'_> {
             }
         }
         for path in files_in(&self.journal.folder) {
-            // A record that its writer did not live to finish.
-            if path.file_name().and_then(OsStr::to_str).is_some_and(|name| name.starts_with("new-")) {
+            // A record that its writer did not live to finish, or one that nobody has looked at for long.
+            let is_begun = path.file_name().and_then(OsStr::to_str).is_some_and(|name| name.starts_with("new-"));
+            let is_aside = path.extension().is_some_and(|extension| extension == DAMAGED);
+            if is_begun || (is_aside && age(&path).is_some_and(|age| age > UNUSED_FOR)) {
                 fs::remove_file(path).ok();
             }
         }
@@ -313,12 +374,16 @@ impl Held<'_> {
             return;
         }
         for folder in files_in(all) {
-            let other = Journal { folder };
+            let other = Journal { folder, root: PathBuf::new() };
             if other.folder == self.journal.folder || !other.folder.join("lock").exists() {
                 continue;
             }
             let unused = files_in(&other.folder).iter().all(|file| age(file).is_some_and(|age| age > UNUSED_FOR));
-            if unused && let Ok(_held) = other.try_hold() {
+            let settled = !other.entries().iter().any(|entry| entry.is_open());
+            if unused
+                && settled
+                && let Ok(_held) = other.try_hold()
+            {
                 fs::remove_dir_all(&other.folder).ok();
             }
         }

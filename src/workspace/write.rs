@@ -24,7 +24,7 @@ use super::root::Root;
 use super::snapshot::{ContentHash, read_bytes};
 use check::plan;
 pub(super) use check::{Planned, may_replace, mode, place};
-use steps::Progress;
+use steps::{Progress, Remains};
 
 /// Temporary files carry this at the front of their names …
 const TEMP_PREFIX: &str = ".rhumb-";
@@ -55,6 +55,8 @@ pub struct Written {
     pub recovered: Vec<Recovered>,
     /// Why this write cannot be undone, if it cannot.
     pub not_undoable: Option<String>,
+    /// Why the journal could not note that the write has ended, if it could not: whoever comes next finds that out.
+    pub not_noted: Option<String>,
 }
 
 /// One file after the write.
@@ -108,25 +110,33 @@ pub fn write(
         begun.map_err(|error| not_undoable = Some(error.to_string())).ok().map(|entry| (held, entry))
     });
     let outcome = carry_out(root, &planned);
+    let mut not_noted = None;
     if let Some((held, entry)) = begun {
         match &outcome {
-            Ok(()) => drop(held.mark(entry, Stage::Done).map(|_| held.tidy())),
+            Ok(()) => match held.mark(entry, Stage::Done) {
+                Ok(_) => held.tidy(),
+                Err(error) => not_noted = Some(error.to_string()),
+            },
             // What could not be put back is still to go back to what it was.
-            Err(WriteError::Half { .. }) => drop(held.mark(entry, Stage::Undoing)),
+            Err(error) if error.leaves_remains() => drop(held.mark(entry, Stage::Undoing)),
             Err(_) => held.forget(entry),
         }
     }
     outcome?;
     planned.iter().try_for_each(read_back)?;
-    Ok(Written { recovered, not_undoable, ..report(&planned) })
+    Ok(Written { recovered, not_undoable, not_noted, ..report(&planned) })
 }
 
 /// Takes the steps for all of `planned`, or none: what was changed before a step fails is put back.
 pub(super) fn carry_out(root: &Root, planned: &[Planned]) -> Result<(), WriteError> {
     let mut progress = Progress::new(root.path());
     if let Err(cause) = run(planned, &mut progress) {
-        let standing = progress.put_back(planned);
-        return Err(if standing.is_empty() { cause } else { WriteError::Half { cause: Box::new(cause), standing } });
+        let Remains { standing, litter } = progress.put_back(planned);
+        return Err(match (standing.is_empty(), litter.is_empty()) {
+            (true, true) => cause,
+            (true, false) => WriteError::Litter { cause: Box::new(cause), litter },
+            (false, _) => WriteError::Half { cause: Box::new(cause), standing },
+        });
     }
     for folder in folders(planned, &progress) {
         sync_folder(&folder);

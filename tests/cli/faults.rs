@@ -113,7 +113,10 @@ fn a_limit_on_the_size_of_files_leaves_all_old_or_all_new() {
             0 => assert_eq!(scene.texts(), after(), "{limit}: {err}"),
             3 => {
                 assert_eq!(scene.texts(), before(), "{limit}: {err}");
-                assert!(err.contains("no space left to write north.txt (") && err.contains("Free some space"), "{err}");
+                assert!(
+                    err.contains("north.txt (") && err.contains("larger than files may be") && err.contains("ulimit"),
+                    "{err}"
+                );
             }
             _ => panic!("{limit}: {code} {err}"),
         }
@@ -220,6 +223,7 @@ fn what_may_not_be_written_is_marked_before_and_named_when_it_is_tried() {
         "{code} {marked:?} {err}"
     );
     assert!(refused == 3 && said.contains("south.txt") && said.contains("Nothing was written"), "{refused} {said}");
+    assert!(said.contains(if is_root { "chattr -i" } else { "chmod u+w" }), "{said}");
     assert_eq!(json(&told)["files"], serde_json::json!([]));
     assert_eq!((scene.texts(), scene.names().len()), (before(), 3));
 }
@@ -245,9 +249,18 @@ fn somebody_elses_folder_is_not_written() {
         return;
     }
     let script = format!("XDG_STATE_HOME=/nonexistent; export XDG_STATE_HOME; exec {as_nobody} \"$0\" \"$@\"");
-    let (code, _, err) = run(scene.shell(&script, &["apply", "--yes", reply.to_str().unwrap()]));
+    let tried = || run(scene.shell(&script, &["apply", "--yes", reply.to_str().unwrap()]));
+    let (code, _, err) = tried();
+    for path in FILES {
+        works("chmod", &["a+w", scene.repo.path().join(path).to_str().unwrap()]);
+    }
+    let (again, _, of_folder) = tried();
     works("chmod", &["755", scene.repo.path().to_str().unwrap()]);
     assert!(code == 3 && err.contains("no permission to write north.txt"), "{code} {err}");
+    // Where the files may be written it is the folder that refuses, and the folder that is named.
+    let folder = scene.repo.path().canonicalize().unwrap();
+    assert!(again == 3 && of_folder.contains(&format!("in the folder {}", folder.display())), "{again} {of_folder}");
+    assert!(of_folder.contains("permission on that folder"), "{of_folder}");
     assert_eq!((scene.texts(), scene.names().len()), (before(), 3));
 }
 

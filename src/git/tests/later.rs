@@ -1,6 +1,7 @@
 //! What was taken is committed later: whatever happens in between is somebody's work.
 
 use super::*;
+use crate::workspace::ContentHash;
 
 fn paths(paths: &[&str]) -> Vec<String> {
     paths.iter().map(|path| (*path).to_owned()).collect()
@@ -97,6 +98,25 @@ fn a_path_that_cannot_be_committed_does_not_hold_up_the_others() {
     let commit = committed(&repo, repo.take(&paths(&["a", "x.bin"]), None).unwrap()).unwrap();
     assert!(commit.refused[0].contains("x.bin"), "{commit:?}");
     assert_eq!(fixture.committed("a").as_deref(), Some("2"));
+}
+
+#[test]
+fn what_somebody_else_wrote_since_is_not_taken_for_ours() {
+    let fixture = Fixture::with(&[("a", "1"), ("b", "1"), ("c", "1"), ("d", "1")]);
+    let written = |path: &str, text: &str| (path.to_owned(), Some(ContentHash::of(text.as_bytes())));
+    let files = [written("a", "2"), written("b", "2"), written("c", "2"), ("d".to_owned(), None), written("e", "2")];
+    fixture.put("a", "2");
+    fixture.put("b", "2, and a line of theirs");
+    fs::remove_file(fixture.dir.path().join("c")).unwrap();
+    std::os::unix::fs::symlink("a", fixture.dir.path().join("e")).unwrap();
+    let repo = fixture.repo();
+    let taken = repo.take_written(&files, None).unwrap();
+    let refused: Vec<String> = taken.refused.iter().map(ToString::to_string).collect();
+    assert!(refused.len() == 4 && refused.iter().all(|it| it.contains("changed by another program")), "{refused:?}");
+    assert_eq!(taken.paths(), ["a"]);
+    committed(&repo, taken).unwrap();
+    assert_eq!(fixture.committed("a").as_deref(), Some("2"));
+    assert_eq!(fixture.committed("b").as_deref(), Some("1"));
 }
 
 #[test]

@@ -1,15 +1,22 @@
 //! Writes accepted hunks, all files or none, and takes them for the commit that follows.
 
+mod interrupted;
+
 use crate::config::Settings;
 use crate::git::{GitError, OwnChanges, Repo};
 use crate::session::runner::pending::{Pending, manner, not_committed, told as told_of_commit, trailer};
 use crate::session::{CommitOrder, Failure, WriteOrder, Written};
 use crate::workspace::{
-    self, Direction, FileWrite, Journal, Recovered, Recovery, Root, RootKind, WriteError, editor_trace, stored_at,
+    self, ContentHash, Direction, FileWrite, Journal, Root, RootKind, WriteError, editor_trace, stored_at,
 };
+pub use interrupted::recovered;
+use interrupted::told;
 
 /// Why nothing was written, and which files changed meanwhile.
 pub type NotWritten = (Failure, Vec<String>);
+
+/// Where the bytes of a file are, and the hash of what was written there; none if it was deleted.
+type Stored = (String, Option<ContentHash>);
 
 /// What came of an order to write.
 #[derive(Debug)]
@@ -32,7 +39,6 @@ pub fn write(
     orders: &[WriteOrder],
     commit: Option<&CommitOrder>,
 ) -> Result<WriteOutcome, NotWritten> {
-    let commit = commit.filter(|_| root.kind() == RootKind::Git);
     let before = commit.map(|commit| Before::look(root, orders, commit));
     if let (Some(Ok(Some(before))), Some(CommitOrder { own_changes: None, .. })) = (&before, commit)
         && !before.own.whole.is_empty()
@@ -69,14 +75,19 @@ fn put_down(
     journal: Option<&Journal>,
     orders: &[WriteOrder],
     message: Option<&str>,
-) -> Result<(Written, Vec<String>), NotWritten> {
+) -> Result<(Written, Vec<Stored>), NotWritten> {
     let writes = file_writes(orders);
     let done = workspace::write(root, journal, &writes, message).map_err(not_written)?;
+    let recovered = done.recovered.iter().map(told);
+    let not_noted = done.not_noted.map(|why| Failure {
+        message: format!("All is written, but the journal could not note the end of it: {why}."),
+        hint: "The next start of rhumb looks at these files and notes it.".into(),
+    });
     // A path may lead through a link; what changed for git is the file at its end.
-    let stored: Vec<String> = done.files.into_iter().map(|file| file.stored_at).collect();
+    let stored: Vec<Stored> = done.files.into_iter().map(|file| (file.stored_at, file.hash)).collect();
     let written = Written {
         paths: orders.iter().map(|order| order.path.clone()).collect(),
-        notes: done.recovered.iter().map(told).chain(held_by_editors(root, &stored)).collect(),
+        notes: recovered.chain(held_by_editors(root, &stored)).chain(not_noted).collect(),
         not_undoable: done.not_undoable.map(|why| Failure {
             message: format!("What is written now cannot be undone with rhumb: {why}."),
             hint: "Make room there, or make that folder writable; git can undo what is committed.".into(),
@@ -87,8 +98,8 @@ fn put_down(
 }
 
 /// The files that an editor holds, each with what it has put beside it.
-fn held_by_editors(root: &Root, paths: &[String]) -> Option<Failure> {
-    let traces = paths.iter().filter_map(|path| Some(format!("{path} ({})", editor_trace(root, path)?)));
+fn held_by_editors(root: &Root, stored: &[Stored]) -> Option<Failure> {
+    let traces = stored.iter().filter_map(|(path, _)| Some(format!("{path} ({})", editor_trace(root, path)?)));
     let held: Vec<String> = traces.collect();
     (!held.is_empty()).then(|| Failure {
         message: format!("An editor holds {}.", held.join(", ")),
@@ -131,16 +142,16 @@ impl Before {
     }
 
     /// Takes what was written.
-    fn take(self, stored: &[String], commit: &CommitOrder) -> Result<Pending, GitError> {
+    fn take(self, stored: &[Stored], commit: &CommitOrder) -> Result<Pending, GitError> {
         let Self { repo, own, pending } = self;
-        let stays_out = |path: &&String| match pending.own() {
-            Some(_) => own.partly_staged.contains(*path),
+        let stays_out = |(path, _): &Stored| match pending.own() {
+            Some(_) => own.partly_staged.contains(path),
             None => own.holds(path),
         };
-        let (out, ours): (Vec<&String>, Vec<&String>) = stored.iter().partition(stays_out);
-        let ours: Vec<String> = ours.into_iter().cloned().collect();
+        let (out, ours): (Vec<Stored>, Vec<Stored>) = stored.iter().cloned().partition(stays_out);
+        let out: Vec<&String> = out.iter().map(|(path, _)| path).collect();
         let note = (!out.is_empty()).then(|| left_out(&out, &own));
-        let taken = repo.take(&ours, pending.own())?;
+        let taken = repo.take_written(&ours, pending.own())?;
         let pending = pending.with_note(note);
         if ours.is_empty() {
             return Ok(pending);
@@ -184,8 +195,9 @@ pub fn unwrite(
     let Some(recorded) = done.message.filter(|_| !done.paths.is_empty()) else { return Ok(written) };
     let committed = match (repo, dirty) {
         (Ok(Some(repo)), Some(Ok(dirty))) => {
-            let (own, clean): (Vec<String>, Vec<String>) =
-                done.paths.into_iter().partition(|path| dirty.contains(path));
+            let files = done.paths.into_iter().zip(done.hashes);
+            let (own, clean): (Vec<Stored>, Vec<Stored>) = files.partition(|(path, _)| dirty.contains(path));
+            let own: Vec<String> = own.into_iter().map(|(path, _)| path).collect();
             commit_unwritten(&repo, &clean, &own, direction, &recorded, settings)
         }
         (Err(error), _) | (_, Some(Err(error))) => Err(error),
@@ -204,7 +216,7 @@ pub fn unwrite(
 /// Commits what was undone or done again, as far as it was committed before.
 fn commit_unwritten(
     repo: &Repo,
-    clean: &[String],
+    clean: &[Stored],
     own: &[String],
     direction: Direction,
     recorded: &str,
@@ -220,13 +232,13 @@ fn commit_unwritten(
     if clean.is_empty() {
         return Ok((None, notes));
     }
-    let last = clean.first().and_then(|path| repo.subject_of_last_change(path));
+    let last = clean.first().and_then(|(path, _)| repo.subject_of_last_change(path));
     let subject = subject_unwritten(direction, last.as_deref(), recorded);
     let message = match direction {
         Direction::Undo => subject,
         Direction::Redo => subject + &trailer(settings, settings.model.as_deref().unwrap_or_default()),
     };
-    let taken = repo.take(clean, None)?;
+    let taken = repo.take_written(clean, None)?;
     let commit = repo.commit(taken, &manner(&message, settings, true))?;
     notes.extend(told_of_commit(&commit));
     Ok((Some(commit.short_id), notes))
@@ -245,34 +257,6 @@ fn subject_unwritten(direction: Direction, last: Option<&str>, recorded: &str) -
         }
         Direction::Redo => undone.unwrap_or(recorded).to_owned(),
     }
-}
-
-/// Sees to the writes that an earlier process did not live to finish, and tells of them.
-pub fn recovered(root: &Root, journal: Option<&Journal>) -> Vec<Failure> {
-    journal.map(|journal| workspace::recover(root, journal)).unwrap_or_default().iter().map(told).collect()
-}
-
-/// What became of an interrupted write, in words.
-fn told(write: &Recovered) -> Failure {
-    let files = write.paths.join(", ");
-    let (what, hint) = match &write.outcome {
-        Recovery::Finished => (format!("is finished now: {files}"), "Undo takes it back."),
-        Recovery::TakenBack if write.foreign.is_empty() => {
-            (format!("was taken back, its files are as before: {files}"), "Redo writes it after all.")
-        }
-        Recovery::TakenBack => (
-            format!(
-                "was taken back: {files}; left alone, because they were changed since: {}",
-                write.foreign.join(", ")
-            ),
-            "Look at the files that were left alone.",
-        ),
-        Recovery::Failed(reason) => (
-            format!("could neither be finished nor taken back: {files} ({reason})"),
-            "Look at these files; the next start tries again.",
-        ),
-    };
-    Failure { message: format!("An earlier write was interrupted and {what}."), hint: hint.into() }
 }
 
 fn not_written(error: WriteError) -> NotWritten {

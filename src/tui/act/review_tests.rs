@@ -106,7 +106,7 @@ fn a_comment_is_written_changed_and_removed() {
 fn a_comment_whose_hunk_is_gone_goes_into_the_composer() {
     let mut app = app();
     press(&mut app, "c h m");
-    let other = FileProposal { proposed: Some(BASE.replace("fn e()", "fn x()").into()), ..file("a.rs") };
+    let other = FileProposal { proposed: Some(BASE.replace("fn a()", "fn x()").into()), ..file("a.rs") };
     app.report(Report::Proposed {
         request: "do it".into(),
         proposal: Proposal { files: vec![other], ..Proposal::default() },

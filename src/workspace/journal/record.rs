@@ -1,14 +1,16 @@
 //! What one write changes, as values and as the bytes of a journal record.
 //!
 //! A record holds both contents of every file, so that a write can be finished, rolled back, undone and done again with
-//! nothing but the record. It carries a checksum: a damaged one counts as none.
+//! nothing but the record. It carries a checksum: of a damaged one nothing is believed but, for the telling, the names in it.
+
+use std::io;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::workspace::snapshot::ContentHash;
 
-/// The first bytes of a record.
+/// The first bytes of a record. The last of them counts the versions of the format.
 const MAGIC: &[u8; 8] = b"rhumbjr1";
 /// Bytes of the magic number, the length of the header and the checksum of all that follows.
 const PREAMBLE: usize = 24;
@@ -49,6 +51,17 @@ pub(in crate::workspace) struct Record {
     /// Folders that the write makes, relative to the root, outermost first.
     pub(in crate::workspace) folders: Vec<String>,
     pub(in crate::workspace) files: Vec<Change>,
+}
+
+/// Why a record says nothing.
+#[derive(Debug)]
+pub(in crate::workspace) enum Illegible {
+    /// Its bytes are not those that were written. The files that it seems to name: good for telling and nothing else.
+    Damaged { paths: Vec<String> },
+    /// Another version of the program wrote it.
+    OtherVersion,
+    /// The system refused.
+    Unreadable(io::Error),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -111,8 +124,27 @@ pub(super) fn encode(message: Option<&str>, folders: &[String], files: &[&Change
     record
 }
 
-/// Reads a record; none when it is damaged, or of another version of the program.
-pub(super) fn decode(bytes: &[u8]) -> Option<Record> {
+/// Reads a record.
+///
+/// # Errors
+/// It is damaged, or of another version of the program.
+pub(super) fn decode(bytes: &[u8]) -> Result<Record, Illegible> {
+    let [family @ .., version] = MAGIC;
+    match bytes.strip_prefix(family).and_then(<[u8]>::first) {
+        Some(other) if other != version && other.is_ascii_digit() => Err(Illegible::OtherVersion),
+        _ => whole(bytes).ok_or_else(|| Illegible::Damaged { paths: paths(bytes).unwrap_or_default() }),
+    }
+}
+
+/// The files that a record names, whether it is damaged or not.
+fn paths(bytes: &[u8]) -> Option<Vec<String>> {
+    let (preamble, rest) = bytes.split_at_checked(PREAMBLE)?;
+    let length = u64::from_le_bytes(preamble.get(8..16)?.try_into().ok()?);
+    let header: Header = serde_json::from_slice(rest.get(..usize::try_from(length).ok()?)?).ok()?;
+    Some(header.files.into_iter().map(|file| file.path).collect())
+}
+
+fn whole(bytes: &[u8]) -> Option<Record> {
     let (preamble, rest) = bytes.split_at_checked(PREAMBLE)?;
     let word = |at: usize| Some(u64::from_le_bytes(preamble.get(at..at + 8)?.try_into().ok()?));
     if !preamble.starts_with(MAGIC) || word(16)? != xxh3_64(rest) {
@@ -163,18 +195,27 @@ mod tests {
             at in any::<prop::sample::Index>(),
         ) {
             let bytes = encode(message.as_deref(), &folders, &files.iter().collect::<Vec<_>>());
-            prop_assert_eq!(decode(&bytes), Some(Record { message, folders, files }));
+            let named: Vec<String> = files.iter().map(|change| change.path.clone()).collect();
+            prop_assert_eq!(decode(&bytes).unwrap(), Record { message, folders, files });
             let at = at.index(bytes.len());
-            prop_assert_eq!(decode(&bytes[..at]), None);
+            let is_damaged = |bytes: &[u8]| matches!(decode(bytes), Err(Illegible::Damaged { .. }));
+            prop_assert!(is_damaged(&bytes[..at]));
             let mut damaged = bytes;
             damaged[at] ^= 0x10;
-            prop_assert_eq!(decode(&damaged), None);
+            prop_assert!(is_damaged(&damaged));
+            // What is damaged elsewhere still names the files.
+            damaged[at] ^= 0x10;
+            damaged[PREAMBLE - 1] ^= 0x10;
+            let Err(Illegible::Damaged { paths }) = decode(&damaged) else { panic!("a wrong checksum was believed") };
+            prop_assert_eq!(paths, named);
+            damaged[MAGIC.len() - 1] = b'2';
+            prop_assert!(matches!(decode(&damaged), Err(Illegible::OtherVersion)));
         }
 
         #[test]
         fn any_bytes_are_a_record_or_none(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
-            decode(&bytes);
-            decode(&[MAGIC.as_slice(), &bytes].concat());
+            drop(decode(&bytes));
+            drop(decode(&[MAGIC.as_slice(), &bytes].concat()));
         }
     }
 }

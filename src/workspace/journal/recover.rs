@@ -3,11 +3,13 @@
 //! A file counts as ours only while its content is one of the two in the record, or the half of each that an interrupted
 //! rewrite leaves. A write is finished once one of its files is new; when none is, or when someone else has changed one
 //! of them since, what is ours goes back to what it was before. So no set of files stays half new, and nobody's work is
-//! lost.
+//! lost. A write that had come to its last file is left as it is, whatever was changed since: only its end was not noted.
 
 use std::fs;
+use std::io;
+use std::path::PathBuf;
 
-use super::{Change, Entry, Held, Journal, Record, Stage, Version};
+use super::{Change, Entry, Held, Illegible, Journal, LOOK_PATIENCE, Record, Stage, Version};
 use crate::workspace::error::WriteError;
 use crate::workspace::fault::fault;
 use crate::workspace::resolve::{Place, resolve};
@@ -24,17 +26,29 @@ pub struct Recovered {
     pub outcome: Recovery,
     /// Those of the files that someone else has changed since. They were not touched.
     pub foreign: Vec<String>,
+    /// The root that it was made in and that its paths are relative to, if that is one above or below.
+    pub elsewhere: Option<PathBuf>,
+    /// Whether it was to be followed by a commit.
+    pub to_commit: bool,
 }
 
 /// What was done about an interrupted write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recovery {
-    /// All files hold the new content.
+    /// All files hold the new content now.
     Finished,
+    /// All files had been written before; nothing was left to do.
+    Whole,
     /// All files hold the content from before.
     TakenBack,
     /// Neither could be done; the reason. It will be tried again.
     Failed(String),
+    /// Its record is damaged, so that nothing was done; the paths are those that it seems to name. Where it was moved to.
+    Damaged(PathBuf),
+    /// It was made in a root above this one, where nothing is touched from here.
+    Above,
+    /// Another version of the program made the write, and its record was left alone. Where that is.
+    OtherVersion(PathBuf),
 }
 
 /// How a file stands.
@@ -52,84 +66,146 @@ struct Found<'a> {
     change: &'a Change,
     place: Option<Place>,
     now: Option<Version>,
+    /// The temporary file, if the dead process left it.
+    temp: Option<PathBuf>,
     stands: Stands,
 }
 
-/// Sees to the writes in `root` that their process did not live to finish. Another process that is writing at this moment is
-/// left alone.
+/// Sees to the writes in `root` that their process did not live to finish, also to those that were made with a folder in it as
+/// root. What was made with a folder above as root is told. A process that is writing is left alone.
 pub fn recover(root: &Root, journal: &Journal) -> Vec<Recovered> {
-    if !journal.entries().iter().any(|entry| entry.is_open()) {
-        return Vec::new();
+    let mut told = Vec::new();
+    if journal.has_open() {
+        told = journal.hold_within(LOOK_PATIENCE).map(|held| settle_unfinished(root, &held)).unwrap_or_default();
     }
-    journal.try_hold().map(|held| settle_unfinished(root, &held)).unwrap_or_default()
+    for other in journal.open_neighbours() {
+        let (Ok(there), Ok(held)) = (Root::at(&other.root), other.hold_within(LOOK_PATIENCE)) else { continue };
+        let is_below = there.path().starts_with(root.path());
+        let seen = if is_below { settle_unfinished(&there, &held) } else { look_above(&held) };
+        told.extend(seen.into_iter().map(|write| Recovered { elsewhere: Some(other.root.clone()), ..write }));
+    }
+    told
+}
+
+/// Names the unfinished writes of a root above.
+fn look_above(held: &Held<'_>) -> Vec<Recovered> {
+    let records = held.entries().into_iter().filter(|entry| entry.is_open()).filter_map(|entry| held.read(entry).ok());
+    let named = records.map(|record| Recovered {
+        paths: record.files.into_iter().map(|change| change.path).collect(),
+        ..Recovered::new(Recovery::Above)
+    });
+    named.collect()
+}
+
+impl Recovered {
+    fn new(outcome: Recovery) -> Self {
+        Self { paths: Vec::new(), outcome, foreign: Vec::new(), elsewhere: None, to_commit: false }
+    }
 }
 
 /// Sees to every unfinished write.
 pub(in crate::workspace) fn settle_unfinished(root: &Root, held: &Held<'_>) -> Vec<Recovered> {
     let open = held.entries().into_iter().filter(|entry| entry.is_open());
-    open.filter_map(|entry| {
-        let record = held.read(entry);
-        if record.is_none() {
-            // Nothing can be made of it, now or later.
-            held.forget(entry);
+    let seen = open.map(|entry| match held.read(entry) {
+        Ok(record) => settle(root, held, entry, &record),
+        Err(why) => illegible(held, entry, why),
+    });
+    seen.collect()
+}
+
+/// Nothing can be made of the record. What it was of may be half written all the same, so it is told and kept.
+fn illegible(held: &Held<'_>, entry: Entry, why: Illegible) -> Recovered {
+    let (paths, outcome) = match why {
+        Illegible::Damaged { paths } => {
+            let aside = held.set_aside(entry).map_err(|error| error.to_string());
+            (paths, aside.map_or_else(Recovery::Failed, Recovery::Damaged))
         }
-        Some(settle(root, held, entry, &record?))
-    })
-    .collect()
+        Illegible::OtherVersion => (Vec::new(), Recovery::OtherVersion(held.path(entry))),
+        Illegible::Unreadable(error) => {
+            (Vec::new(), Recovery::Failed(format!("{}: {error}", held.path(entry).display())))
+        }
+    };
+    Recovered { paths, ..Recovered::new(outcome) }
 }
 
 fn settle(root: &Root, held: &Held<'_>, entry: Entry, record: &Record) -> Recovered {
     let found: Vec<Found<'_>> = record.files.iter().map(|change| find(root, change)).collect();
     let wanted = wanted(entry.stage, &found);
-    sweep(&found);
-    let outcome = match bring(root, &found, wanted).map_err(|error| error.to_string()) {
-        Ok(()) => {
-            if wanted == Stands::Before {
-                remove_folders(root, record);
-            }
-            let stage = if wanted == Stands::After { Stage::Done } else { Stage::Undone };
-            let marked = held.mark(entry, stage).map_err(|error| error.to_string());
-            let fine = if wanted == Stands::After { Recovery::Finished } else { Recovery::TakenBack };
-            marked.map_or_else(Recovery::Failed, |_| fine)
-        }
-        Err(reason) => Recovery::Failed(reason),
-    };
+    let outcome = settled(root, held, (entry, record), &found, wanted);
     let is_foreign = |found: &&Found<'_>| found.stands == Stands::Foreign;
+    let outcome = outcome.unwrap_or_else(|error| Recovery::Failed(error.to_string()));
     Recovered {
         paths: record.files.iter().map(|change| change.path.clone()).collect(),
-        outcome,
         foreign: found.iter().filter(is_foreign).map(|found| found.change.path.clone()).collect(),
+        to_commit: record.message.is_some(),
+        ..Recovered::new(outcome)
     }
+}
+
+/// Brings all files to where they are wanted, and notes the end of it.
+fn settled(
+    root: &Root,
+    held: &Held<'_>,
+    (mut entry, record): (Entry, &Record),
+    found: &[Found<'_>],
+    wanted: Stands,
+) -> Result<Recovery, WriteError> {
+    let nothing_to_do = found.iter().all(|found| [wanted, Stands::Foreign].contains(&found.stands));
+    if wanted == Stands::Before && entry.stage == Stage::Doing && !nothing_to_do {
+        // Whoever comes next if this fails goes the same way: the temporary files that tell it are gone then.
+        entry = held.mark(entry, Stage::Undoing)?;
+    }
+    sweep(found)?;
+    bring(root, found, wanted)?;
+    if wanted == Stands::After {
+        held.mark(entry, Stage::Done)?;
+        return Ok(if nothing_to_do { Recovery::Whole } else { Recovery::Finished });
+    }
+    remove_folders(root, record)?;
+    held.mark(entry, Stage::Undone)?;
+    Ok(Recovery::TakenBack)
 }
 
 /// Where all files go: on to where the write was headed once one of them is there, else back.
 fn wanted(stage: Stage, found: &[Found<'_>]) -> Stands {
-    let all = |stands: Stands| found.iter().all(|found| found.stands == stands);
-    if found.iter().any(|found| found.stands == Stands::Foreign) {
-        return Stands::Before;
-    }
+    let is_foreign = |found: &&Found<'_>| found.stands == Stands::Foreign;
+    let all = |stands: Stands| found.iter().filter(|found| !is_foreign(found)).all(|found| found.stands == stands);
+    let has_foreign = found.iter().any(|found| is_foreign(&found));
+    // A temporary file is moved to its place: one that is still there was not. So without one, a file that somebody has
+    // changed since had been written before.
+    let is_whole = || all(Stands::After) && !found.iter().any(|found| found.temp.is_some());
     match stage {
-        Stage::Undoing if all(Stands::After) => Stands::After,
-        Stage::Undoing => Stands::Before,
         _ if all(Stands::Before) => Stands::Before,
+        Stage::Undoing if all(Stands::After) && !has_foreign => Stands::After,
+        Stage::Undoing => Stands::Before,
+        _ if has_foreign && !is_whole() => Stands::Before,
         _ => Stands::After,
     }
 }
 
 /// Looks at a file of a record.
 fn find<'a>(root: &Root, change: &'a Change) -> Found<'a> {
-    let foreign = |place| Found { change, place, now: None, stands: Stands::Foreign };
-    let Ok(place) = resolve(root, &change.path) else { return foreign(None) };
+    let temp = temp(root, change);
+    let foreign = |place, temp| Found { change, place, now: None, temp, stands: Stands::Foreign };
+    let Ok(place) = resolve(root, &change.path) else { return foreign(None, temp) };
     let now = match &place.found {
         None => None,
         Some(meta) if meta.is_file() && !place.is_link => match read_bytes(&place.target, u64::MAX) {
             Ok(bytes) => Some(Version::new(bytes, mode(meta))),
-            Err(_) => return foreign(Some(place)),
+            Err(_) => return foreign(Some(place), temp),
         },
-        Some(_) => return foreign(Some(place)),
+        Some(_) => return foreign(Some(place), temp),
     };
     let stands = stands(change, now.as_ref());
-    Found { change, place: Some(place), now, stands }
+    Found { change, place: Some(place), now, temp, stands }
+}
+
+/// The temporary file of a change, if it is there. Whatever has taken the place of the file itself does not matter.
+fn temp(root: &Root, change: &Change) -> Option<PathBuf> {
+    let folder = change.path.rsplit_once('/').map(|(folder, _)| format!("{folder}/")).unwrap_or_default();
+    let place = resolve(root, &(folder + &change.temp)).ok()?;
+    let is_file = !place.is_link && place.found.as_ref().is_some_and(fs::Metadata::is_file);
+    is_file.then_some(place.target)
 }
 
 fn stands(change: &Change, now: Option<&Version>) -> Stands {
@@ -159,13 +235,13 @@ fn is_between(old: &[u8], new: &[u8], now: &[u8]) -> bool {
 }
 
 /// Removes the temporary files that the dead process left. Their names are its own.
-fn sweep(found: &[Found<'_>]) {
+fn sweep(found: &[Found<'_>]) -> Result<(), WriteError> {
     for found in found {
-        let temp = found.place.as_ref().and_then(|place| Some(place.target.parent()?.join(&found.change.temp)));
-        if let Some(temp) = temp.filter(|temp| temp.symlink_metadata().is_ok_and(|meta| meta.is_file())) {
-            fs::remove_file(temp).ok();
-        }
+        let Some(temp) = &found.temp else { continue };
+        let removed = fault().and_then(|()| fs::remove_file(temp));
+        removed.map_err(|error| WriteError::from_io(&found.change.path, "clean up beside", 0, error))?;
     }
+    Ok(())
 }
 
 /// Brings every file that is ours to where it is wanted.
@@ -184,11 +260,16 @@ fn bring(root: &Root, found: &[Found<'_>], wanted: Stands) -> Result<(), WriteEr
 }
 
 /// Removes the folders that a write had made, as far as they are empty.
-pub(super) fn remove_folders(root: &Root, record: &Record) {
+pub(super) fn remove_folders(root: &Root, record: &Record) -> Result<(), WriteError> {
     for folder in record.folders.iter().rev() {
-        let place = resolve(root, folder);
-        if let Some(place) = place.ok().filter(|place| !place.is_link && place.found.is_some()) {
-            fs::remove_dir(&place.target).ok();
+        let place = resolve(root, folder).ok();
+        let is_folder = |place: &Place| !place.is_link && place.found.as_ref().is_some_and(fs::Metadata::is_dir);
+        let Some(place) = place.filter(is_folder) else { continue };
+        match fault().and_then(|()| fs::remove_dir(&place.target)) {
+            // Somebody else has put something into it.
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+            outcome => outcome.map_err(|error| WriteError::from_io(folder, "remove", 0, error))?,
         }
     }
+    Ok(())
 }

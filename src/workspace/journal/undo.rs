@@ -1,10 +1,10 @@
 //! Taking the last write back, and doing it again. Only what we wrote is touched, and only while it is as we wrote it.
 
 use super::recover::remove_folders;
-use super::{Change, Entry, Held, Journal, Record, Recovered, Stage, settle_unfinished};
+use super::{Change, Entry, Held, Illegible, Journal, Record, Recovered, Stage, settle_unfinished};
 use crate::workspace::error::WriteError;
 use crate::workspace::root::Root;
-use crate::workspace::snapshot::read_bytes;
+use crate::workspace::snapshot::{ContentHash, read_bytes};
 use crate::workspace::write::{Planned, carry_out, may_replace, mode, place};
 
 /// Which way.
@@ -21,6 +21,8 @@ pub enum Direction {
 pub struct Unwritten {
     /// The files, relative to the root; none when there was no write to undo or to do again.
     pub paths: Vec<String>,
+    /// What each of them holds now; none if it is gone.
+    pub hashes: Vec<Option<ContentHash>>,
     /// The commit message of the write, if it was to be committed.
     pub message: Option<String>,
     /// Earlier writes whose process had died, and what became of them.
@@ -37,19 +39,36 @@ pub fn undo(root: &Root, journal: &Journal, direction: Direction) -> Result<Unwr
     let Some(entry) = next(&held.entries(), direction) else {
         return Ok(Unwritten { recovered, ..Unwritten::default() });
     };
-    let damaged = || WriteError::Journal { cause: format!("a record in {} is damaged", journal.folder().display()) };
-    let record = held.read(entry).ok_or_else(damaged)?;
+    let record = held.read(entry).map_err(|why| illegible(&held, entry, why))?;
     turn(root, &held, entry, &record, direction)?;
+    let now = |change: &Change| match direction {
+        Direction::Undo => change.before.as_ref().map(|version| version.hash),
+        Direction::Redo => change.after.as_ref().map(|version| version.hash),
+    };
+    let hashes = record.files.iter().map(now).collect();
     let paths = record.files.into_iter().map(|change| change.path).collect();
-    Ok(Unwritten { paths, message: record.message, recovered })
+    Ok(Unwritten { paths, hashes, message: record.message, recovered })
+}
+
+/// A record that cannot be read is no way back, and must not stand in that of the writes before it.
+fn illegible(held: &Held<'_>, entry: Entry, why: Illegible) -> WriteError {
+    let record = held.path(entry);
+    match why {
+        Illegible::Damaged { .. } => match held.set_aside(entry) {
+            Ok(kept) => WriteError::DamagedRecord { kept },
+            Err(error) => error.into(),
+        },
+        Illegible::OtherVersion => WriteError::NewerRecord { record },
+        Illegible::Unreadable(error) => WriteError::Journal { cause: format!("{}: {error}", record.display()) },
+    }
 }
 
 /// What [`undo`] would take back now, or do again, for a look at it before. Nothing is changed, and nothing waited for: a write that is
 /// under way is not among it, and so is a record that is damaged.
 pub fn last_write(journal: &Journal, direction: Direction) -> Option<Unwritten> {
-    let record = journal.read(next(&journal.entries(), direction)?)?;
+    let record = journal.read(next(&journal.entries(), direction)?).ok()?;
     let paths = record.files.into_iter().map(|change| change.path).collect();
-    Some(Unwritten { paths, message: record.message, recovered: Vec::new() })
+    Some(Unwritten { paths, message: record.message, ..Unwritten::default() })
 }
 
 /// The one that is next on the way: `entries` are oldest first.
@@ -70,13 +89,14 @@ fn turn(root: &Root, held: &Held<'_>, entry: Entry, record: &Record, direction: 
     let begun = held.mark(entry, during)?;
     if let Err(error) = carry_out(root, &planned) {
         // Half of it may stand: then the mark stays, and the next start sees to it.
-        if !matches!(error, WriteError::Half { .. }) {
+        if !error.leaves_remains() {
             held.mark(begun, entry.stage)?;
         }
         return Err(error);
     }
     if direction == Direction::Undo {
-        remove_folders(root, record);
+        // A folder that stays is no reason to call files changed that are as they were.
+        remove_folders(root, record).ok();
     }
     held.mark(begun, end)?;
     Ok(())

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
-use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
@@ -147,9 +146,9 @@ fn before(file: &FileWrite, place: &Place) -> Result<Option<(Version, TextForm)>
 /// changes nothing, and has the system decide: to root, or by an access list, a file may be writable whose bits say no.
 pub(in crate::workspace) fn may_replace(path: &str, place: &Place, meta: &fs::Metadata) -> Result<(), WriteError> {
     let opened = OpenOptions::new().write(true).open(&place.target);
-    opened.map(drop).map_err(|error| match error.kind() {
-        ErrorKind::PermissionDenied if meta.permissions().readonly() => WriteError::ReadOnly { path: path.to_owned() },
-        _ => WriteError::from_io(path, "open", 0, error),
+    opened.map(drop).map_err(|error| match WriteError::from_io(path, "open", 0, error) {
+        WriteError::Denied { path } if meta.permissions().readonly() => WriteError::ReadOnly { path },
+        error => error,
     })
 }
 

@@ -24,6 +24,15 @@ pub(super) struct Progress<'a> {
     folders: Vec<PathBuf>,
 }
 
+/// What is left of a write that was undone.
+#[derive(Debug, Default)]
+pub(super) struct Remains {
+    /// The files that could not be put back, each with the reason.
+    pub(super) standing: Vec<String>,
+    /// The temporary files and folders that could not be removed, likewise.
+    pub(super) litter: Vec<String>,
+}
+
 /// How a file is going to get its new content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Laid {
@@ -54,11 +63,9 @@ impl<'a> Progress<'a> {
             _ if file.is_done() => Laid::Done,
             None => Laid::Delete,
             Some(after) => {
-                let folder = self
-                    .make_folders(file)
-                    .map_err(|error| WriteError::from_io(&file.path, "make a folder for", 0, error))?;
-                beside(&folder, file, after)
-                    .map_err(|error| WriteError::from_io(&file.path, "write", file.new_bytes(), error))?
+                let refused = |doing, error| refused(file, doing, error);
+                let folder = self.make_folders(file).map_err(|error| refused("make a folder for", error))?;
+                beside(&folder, file, after).map_err(|error| refused("write", error))?
             }
         };
         self.laid.push(laid);
@@ -95,29 +102,45 @@ impl<'a> Progress<'a> {
         })
     }
 
-    /// Undoes what was done, last step first. Returns the files that could not be put back, each with the reason.
-    pub(super) fn put_back(self, planned: &[Planned]) -> Vec<String> {
+    /// Undoes what was done, last step first.
+    pub(super) fn put_back(self, planned: &[Planned]) -> Remains {
+        let mut remains = Remains::default();
         // Temporary files go first: what is put back may need their names.
-        for (_, file) in self.laid.iter().zip(planned).filter(|(laid, _)| **laid == Laid::Beside) {
-            if let Ok(folder) = Folder::above(&file.target, self.root) {
-                folder.remove(OsStr::new(&file.change.temp)).ok();
+        for file in planned.iter().take(self.laid.len() + 1) {
+            if let Err(error) = self.remove_temp(file) {
+                remains.litter.push(format!("{} beside {} ({error})", file.change.temp, file.path));
             }
         }
-        let mut standing = Vec::new();
         for (index, in_place) in self.moved.iter().rev() {
             if let Some(file) = planned.get(*index)
                 && let Err(error) = restore(self.root, file, *in_place)
             {
-                standing.push(format!("{} ({error})", file.path));
+                remains.standing.push(format!("{} ({error})", file.path));
             }
         }
         for made in self.folders.iter().rev() {
-            if let (Ok(folder), Some(name)) = (Folder::above(made, self.root), made.file_name()) {
-                // Fails only if something else has moved in meanwhile; then the folder has to stay.
-                folder.remove_folder(name).ok();
+            if let Err(error) = self.remove_made(made) {
+                let name = made.strip_prefix(self.root).unwrap_or(made);
+                remains.litter.push(format!("{}/ ({error})", name.display()));
             }
         }
-        standing
+        remains
+    }
+
+    fn remove_temp(&self, file: &Planned) -> io::Result<()> {
+        // Where the folder is gone, or is another one, nothing of ours is left in it.
+        let Ok(folder) = Folder::above(&file.target, self.root) else { return Ok(()) };
+        let temp = OsStr::new(&file.change.temp);
+        if folder.is_free(temp) { Ok(()) } else { fault().and_then(|()| folder.remove(temp)) }
+    }
+
+    fn remove_made(&self, made: &Path) -> io::Result<()> {
+        let (Ok(folder), Some(name)) = (Folder::above(made, self.root), made.file_name()) else { return Ok(()) };
+        match fault().and_then(|()| folder.remove_folder(name)) {
+            // Something else has moved in meanwhile, so that the folder has to stay; or it went with that.
+            Err(error) if matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotFound) => Ok(()),
+            outcome => outcome,
+        }
     }
 
     /// The folder of a file, made as far as it is missing. A link that slipped in is not followed.
@@ -137,6 +160,14 @@ impl<'a> Progress<'a> {
             folder = folder.enter(name)?;
         }
         Ok(folder)
+    }
+}
+
+/// Why nothing can be laid down beside a file. That the file itself may be written has been seen before.
+fn refused(file: &Planned, doing: &'static str, error: io::Error) -> WriteError {
+    match WriteError::from_io(&file.path, doing, file.new_bytes(), error) {
+        WriteError::Denied { path } => WriteError::FolderDenied { path, folder: file.existing_folder.clone() },
+        error => error,
     }
 }
 

@@ -57,7 +57,7 @@ enum Expect {
 /// How a situation is made, from an empty place: the folder that somebody stands in, and the file that is written.
 type Make = fn(&Path) -> (PathBuf, &'static str);
 
-const SITUATIONS: [(&str, Make, Expect); 20] = [
+const SITUATIONS: [(&str, Make, Expect); 26] = [
     ("a folder below the top", |place| (repository(place).join("far"), "far/b"), Expect::Commit),
     ("a linked worktree", linked, Expect::Commit),
     ("inside of a submodule", |place| (with_submodule(place).join("sub"), "a"), Expect::Commit),
@@ -71,7 +71,7 @@ const SITUATIONS: [(&str, Make, Expect); 20] = [
     ("a merge", |place| (conflicted(place, &["merge", "other"]), "far/b"), Expect::Told("a merge is in progress")),
     ("a rebase", |place| (conflicted(place, &["rebase", "other"]), "far/b"), Expect::Told("a rebase is in progress")),
     ("a lock on the index", locked, Expect::Told("index.lock")),
-    ("a broken index", broken, Expect::Told("git cannot")),
+    ("a broken index", broken, Expect::Told("index is damaged")),
     ("a bisection", bisecting, Expect::Told("a bisect is in progress")),
     (
         "a cherry-pick",
@@ -82,12 +82,44 @@ const SITUATIONS: [(&str, Make, Expect); 20] = [
     ("an index in two pieces", split_index, Expect::Told("update-index --no-split-index")),
     ("names of SHA-256", sha256, Expect::Told("Only the git program knows")),
     ("objects that are lost", without_objects, Expect::Told("git cannot")),
+    ("a .git without a HEAD", without_head, Expect::Told("its HEAD is missing")),
+    ("an empty .git", with_empty_git, Expect::Quiet),
+    ("a linked worktree whose repository is gone", widowed, Expect::Told("what it leads to is not there")),
+    ("another encoding in git", |place| attributed(place, "working-tree-encoding=UTF-16"), Expect::Told("re-encoded")),
+    ("the encoding of git", |place| attributed(place, "working-tree-encoding=utf-8"), Expect::Commit),
+    ("keywords that git folds", |place| attributed(place, "ident eol=crlf"), Expect::Commit),
 ];
 
 fn linked(place: &Path) -> (PathBuf, &'static str) {
     let top = repository(place);
     git(&top, &["worktree", "add", "--quiet", "../linked", "other"]);
     (place.join("linked"), "a")
+}
+
+fn without_head(place: &Path) -> (PathBuf, &'static str) {
+    let top = repository(place);
+    fs::remove_file(top.join(".git/HEAD")).unwrap();
+    (top, "a")
+}
+
+fn with_empty_git(place: &Path) -> (PathBuf, &'static str) {
+    fs::create_dir(place.join(".git")).unwrap();
+    (place.to_owned(), "a")
+}
+
+fn widowed(place: &Path) -> (PathBuf, &'static str) {
+    let at = linked(place);
+    fs::rename(place.join("repo"), place.join("moved")).unwrap();
+    at
+}
+
+/// A repository whose attributes say something of `a`.
+fn attributed(place: &Path, attributes: &str) -> (PathBuf, &'static str) {
+    let top = repository(place);
+    put(&top, ".gitattributes", &format!("a {attributes}\n"));
+    git(&top, &["add", ".gitattributes"]);
+    git(&top, &["commit", "--quiet", "--message", "Attributes"]);
+    (top, "a")
 }
 
 fn with_submodule(place: &Path) -> PathBuf {
@@ -211,7 +243,7 @@ fn without_objects(place: &Path) -> (PathBuf, &'static str) {
 /// Writes a line into the file, new or not; what was committed and what was told.
 fn written(name: &str, root: &Root, path: &str) -> (Option<String>, String) {
     let expected = fs::read_to_string(root.path().join(path)).ok();
-    let content = expected.clone().unwrap_or_default() + "ours\n";
+    let content = expected.clone().unwrap_or_default() + "ours $Id: of ours $\n";
     let order = WriteOrder {
         path: path.into(),
         expected: expected.map(Into::into),

@@ -1,0 +1,139 @@
+//! What is told of the writes that an earlier process did not live to finish.
+
+use crate::git::Repo;
+use crate::session::Failure;
+use crate::workspace::{self, Journal, Recovered, Recovery, Root};
+
+/// Sees to the writes that an earlier process did not live to finish, and tells of them.
+pub fn recovered(root: &Root, journal: Option<&Journal>) -> Vec<Failure> {
+    let writes = journal.map(|journal| workspace::recover(root, journal)).unwrap_or_default();
+    writes.iter().flat_map(|write| [Some(told(write)), not_committed(root, write)]).flatten().collect()
+}
+
+/// What became of an interrupted write, in words.
+pub(super) fn told(write: &Recovered) -> Failure {
+    let place = write.elsewhere.as_ref().map(|root| format!(" in {}", root.display())).unwrap_or_default();
+    let (what, hint) = outcome(write);
+    let there = if write.elsewhere.is_some() { " (Start rhumb in that folder for it.)" } else { "" };
+    Failure { message: format!("An earlier write{place} {what}."), hint: format!("{hint}{there}") }
+}
+
+/// What follows "An earlier write", and what to do.
+fn outcome(write: &Recovered) -> (String, &'static str) {
+    const UNDO: &str = "Undo takes it back.";
+    let files = write.paths.join(", ");
+    let ours: Vec<&str> = write.paths.iter().filter(|path| !write.foreign.contains(path)).map(|path| &**path).collect();
+    let left_alone = match write.foreign.join(", ") {
+        foreign if foreign.is_empty() => String::new(),
+        foreign => format!("; left alone, because they were changed since: {foreign}"),
+    };
+    match &write.outcome {
+        Recovery::Finished => (format!("was interrupted and is finished now: {files}"), UNDO),
+        Recovery::Whole => (
+            format!("is complete, only its end had not been noted: {files}{left_alone}"),
+            if left_alone.is_empty() { UNDO } else { "Look at the files that were changed since." },
+        ),
+        Recovery::TakenBack if ours.is_empty() => (
+            format!("was interrupted, and nothing was finished or taken back{left_alone}"),
+            "Look at the files that were left alone.",
+        ),
+        Recovery::TakenBack if left_alone.is_empty() => (
+            format!("was interrupted and was taken back, its files are as before: {files}"),
+            "Redo writes it after all.",
+        ),
+        Recovery::TakenBack => (
+            format!("was interrupted and was taken back: {}{left_alone}", ours.join(", ")),
+            "Look at the files that were left alone.",
+        ),
+        Recovery::Failed(reason) => (
+            format!("was interrupted and could neither be finished nor taken back: {}", named(&files, reason)),
+            "Look at these files; the next start tries again.",
+        ),
+        Recovery::Damaged(kept) => {
+            let kept = format!("its record is damaged and was moved to {}", kept.display());
+            (
+                format!("was interrupted and can neither be finished nor taken back: {}", named(&files, &kept)),
+                "Look at these files (git diff); .rhumb-….tmp beside them is what was to be written, and can go then.",
+            )
+        }
+        Recovery::Above => {
+            (format!("was interrupted and is not seen to from here: {files}"), "It is finished or taken back there.")
+        }
+        Recovery::OtherVersion(record) => (
+            format!("by another version of rhumb was interrupted; its record is left alone: {}", record.display()),
+            "Start that version here: it finishes the write or takes it back.",
+        ),
+    }
+}
+
+/// The reason behind the files, where they are known.
+fn named(files: &str, reason: &str) -> String {
+    if files.is_empty() { reason.to_owned() } else { format!("{files} ({reason})") }
+}
+
+/// A commit was to follow the write, and its process did not live to make it.
+fn not_committed(root: &Root, write: &Recovered) -> Option<Failure> {
+    let is_written = matches!(write.outcome, Recovery::Finished | Recovery::Whole);
+    if !is_written || !write.to_commit || write.elsewhere.is_some() {
+        return None;
+    }
+    let own = Repo::open(root.path()).ok()??.own_changes(&write.paths).ok()?;
+    let files: Vec<&str> = write.paths.iter().filter(|path| own.holds(path)).map(|path| &**path).collect();
+    (!files.is_empty()).then(|| Failure {
+        message: format!("It was to be committed, and the interruption came before that: {}.", files.join(", ")),
+        hint: "Look at git diff, then commit, with /commit or by hand.".into(),
+    })
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn write(outcome: Recovery, foreign: &[&str]) -> Recovered {
+        Recovered {
+            paths: vec!["a".into(), "b".into()],
+            outcome,
+            foreign: foreign.iter().map(|&path| path.into()).collect(),
+            elsewhere: None,
+            to_commit: true,
+        }
+    }
+
+    #[test]
+    fn what_is_told_fits_what_was_done() {
+        let says = |outcome, foreign: &[&str]| told(&write(outcome, foreign)).message;
+        assert_eq!(says(Recovery::Finished, &[]), "An earlier write was interrupted and is finished now: a, b.");
+        let whole = says(Recovery::Whole, &["a"]);
+        assert!(
+            whole.contains("is complete") && whole.ends_with("changed since: a.") && !whole.contains("interrupted")
+        );
+        let back = says(Recovery::TakenBack, &["b"]);
+        assert_eq!(
+            back,
+            "An earlier write was interrupted and was taken back: a; left alone, because they were changed since: b."
+        );
+        assert!(says(Recovery::TakenBack, &["a", "b"]).contains("nothing was finished or taken back; left alone"));
+        assert!(
+            says(Recovery::Damaged("/x.damaged".into()), &[]).contains("a, b (its record is damaged and was moved")
+        );
+        let above = Recovered { elsewhere: Some("/top".into()), ..write(Recovery::Above, &[]) };
+        assert!(told(&above).message.starts_with("An earlier write in /top was interrupted"));
+        assert!(told(&above).hint.contains("in that folder"));
+    }
+
+    #[test]
+    fn the_commit_that_is_missing_is_told_and_one_that_was_made_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        for path in ["a", "b"] {
+            std::fs::write(dir.path().join(path), "old").unwrap();
+        }
+        crate::git::init(dir.path(), "T", "t@example.com", "start").unwrap();
+        std::fs::write(dir.path().join("b"), "new").unwrap();
+        let root = Root::at(dir.path()).unwrap();
+        let told = not_committed(&root, &write(Recovery::Finished, &[])).unwrap();
+        assert!(told.message.ends_with("before that: b."), "{told:?}");
+        assert!(not_committed(&root, &write(Recovery::TakenBack, &[])).is_none());
+        std::fs::write(dir.path().join("b"), "old").unwrap();
+        assert!(not_committed(&root, &write(Recovery::Whole, &[])).is_none());
+    }
+}
