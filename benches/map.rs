@@ -6,6 +6,7 @@
 mod sheet;
 
 use std::fmt::Write as _;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::{env, fs, io};
 
@@ -20,7 +21,7 @@ fn main() -> io::Result<()> {
     let (repository, scratch) = (tempfile::tempdir()?, tempfile::tempdir()?);
     generate(repository.path(), files)?;
     let root = Root::at(repository.path()).map_err(io::Error::other)?;
-    for figure in bench::map(&root, scratch.path(), 1) {
+    for figure in bench::map(&root, scratch.path(), NonZeroUsize::MIN) {
         let less_is_better = !matches!(figure.unit, Unit::Share | Unit::Count);
         if less_is_better {
             let name = format!("{} ({files} files): {}", figure.name, figure.meaning);

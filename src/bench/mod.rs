@@ -12,7 +12,7 @@ pub mod refactor;
 pub mod report;
 pub mod results;
 
-pub use context::{Case, CaseError, ContextBench, ContextError, Means, Task, TaskRecall, Variant, cases};
+pub use context::{CASE, Case, CaseError, ContextBench, ContextError, Means, Task, TaskRecall, Variant, cases};
 pub use figure::{Figure, Unit, median};
 pub use map::map;
-pub use questions::{QuestionBench, QuestionCase, QuestionError, QuestionScore, questions};
+pub use questions::{QUESTION, QuestionBench, QuestionCase, QuestionError, QuestionScore, questions};

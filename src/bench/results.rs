@@ -1,17 +1,19 @@
 //! The folder of a run: `run.json` says what was run, `results.jsonl` has a line for each task that was done. A run that was
 //! killed goes on where it was: a line is written whole or it is not there.
 
-use std::fs::{self, File, OpenOptions};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::report::Entry;
 
 /// What was run: runs with another header are not the same run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// The benchmark.
     pub bench: String,
@@ -19,12 +21,24 @@ pub struct Header {
     pub tasks: PathBuf,
     /// A number that changes with the tasks.
     pub fingerprint: String,
-    /// The settings that the flags gave for the model, as they were typed.
+    /// The flags of the model as they were typed when the run was begun. What they mean is in the settings.
     pub flags: Vec<String>,
     /// Tries for each task.
     pub tries: usize,
     /// The made-up model, if it is one.
     pub recital: Option<String>,
+    /// What it was made with: model, address, limits and the like, wherever they were said.
+    #[serde(default)]
+    pub settings: BTreeMap<String, String>,
+}
+
+/// What left no result and was paid for all the same.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Lost {
+    /// Why there is no result: trouble, money or stopped.
+    pub why: String,
+    /// What it cost in dollars; nothing where that is not known.
+    pub cost: Option<f64>,
 }
 
 /// A folder cannot hold a run.
@@ -54,13 +68,26 @@ pub enum ResultsError {
         /// What differs.
         what: String,
     },
+    /// Somebody else writes to the folder.
+    #[error("{} is being run by {holder}", .path.display())]
+    Busy {
+        /// The folder.
+        path: PathBuf,
+        /// Who.
+        holder: String,
+    },
 }
 
 /// A run that is being written.
 #[derive(Debug)]
 pub struct Results {
-    path: PathBuf,
-    file: Mutex<File>,
+    /// What was paid before and left no result.
+    pub lost: Vec<Lost>,
+    folder: PathBuf,
+    /// Held while a line is written.
+    writing: Mutex<()>,
+    /// Keeps others from the folder. It is let go when this is dropped, or by the end of the process.
+    _lock: File,
 }
 
 impl Results {
@@ -70,19 +97,21 @@ impl Results {
     /// The folder holds another run, or the disk refuses.
     pub fn open(folder: &Path, header: &Header) -> Result<(Self, Vec<Entry>), ResultsError> {
         fs::create_dir_all(folder).map_err(failed(folder))?;
-        let path = folder.join(LINES);
-        let entries = mended(&path)?;
+        let lock = hold(folder)?;
+        let entries = last_of_each(mended(&folder.join(LINES))?);
+        let lost = mended(&folder.join(LOST))?;
         match read_header(folder) {
-            Ok(old) if old == *header => {}
+            Ok(old) if differences(&old, header).is_empty() => {}
             // A run that never did anything is in nobody's way.
             Ok(old) if !entries.is_empty() => {
-                return Err(ResultsError::Other { path: folder.to_owned(), what: difference(&old, header) });
+                let what = differences(&old, header).join(", ");
+                return Err(ResultsError::Other { path: folder.to_owned(), what });
             }
             Err(error) if !entries.is_empty() => return Err(error),
             _ => write_header(folder, header)?,
         }
-        let file = OpenOptions::new().create(true).append(true).open(&path).map_err(failed(&path))?;
-        Ok((Self { path, file: Mutex::new(file) }, entries))
+        append(&folder.join(LINES), "")?;
+        Ok((Self { lost, folder: folder.to_owned(), writing: Mutex::default(), _lock: lock }, entries))
     }
 
     /// Adds what became of a task; when this returns it is on the disk.
@@ -90,9 +119,22 @@ impl Results {
     /// # Errors
     /// The disk refuses.
     pub fn add(&self, entry: &Entry) -> Result<(), ResultsError> {
-        let line = serde_json::to_string(entry).map_err(io::Error::from).map_err(failed(&self.path))? + "\n";
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.write_all(line.as_bytes()).and_then(|()| file.sync_data()).map_err(failed(&self.path))
+        self.write(LINES, entry)
+    }
+
+    /// Adds what left no result; when this returns it is on the disk.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn lose(&self, lost: &Lost) -> Result<(), ResultsError> {
+        self.write(LOST, lost)
+    }
+
+    fn write(&self, name: &str, value: &impl Serialize) -> Result<(), ResultsError> {
+        let path = self.folder.join(name);
+        let line = serde_json::to_string(value).map_err(io::Error::from).map_err(failed(&path))? + "\n";
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        append(&path, &line)
     }
 }
 
@@ -104,11 +146,42 @@ pub fn read(folder: &Path) -> Result<(Header, Vec<Entry>), ResultsError> {
     let header = read_header(folder)?;
     let path = folder.join(LINES);
     let text = fs::read_to_string(&path).map_err(failed(&path))?;
-    Ok((header, whole_lines(&path, &text)?))
+    Ok((header, last_of_each(whole_lines(&path, &text)?)))
 }
 
 const HEAD: &str = "run.json";
 const LINES: &str = "results.jsonl";
+const LOST: &str = "lost.jsonl";
+const LOCK: &str = "run.lock";
+
+/// Takes the lock of the folder, and writes into it who has it: two at once would do every task twice.
+fn hold(folder: &Path) -> Result<File, ResultsError> {
+    let path = folder.join(LOCK);
+    let open = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path);
+    let mut lock = open.map_err(failed(&path))?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            // Some systems let nobody else read it.
+            let process = fs::read_to_string(&path).unwrap_or_default();
+            let holder = match process.trim() {
+                "" => "another process".to_owned(),
+                number => format!("the process {number}"),
+            };
+            return Err(ResultsError::Busy { path: folder.to_owned(), holder });
+        }
+        Err(TryLockError::Error(error)) => return Err(failed(&path)(error)),
+    }
+    let written = lock.set_len(0).and_then(|()| writeln!(lock, "{}", std::process::id()));
+    written.map_err(failed(&path))?;
+    Ok(lock)
+}
+
+fn append(path: &Path, line: &str) -> Result<(), ResultsError> {
+    let file = OpenOptions::new().create(true).append(true).open(path);
+    let written = file.and_then(|mut file| file.write_all(line.as_bytes()).and_then(|()| file.sync_data()));
+    written.map_err(failed(path))
+}
 
 fn read_header(folder: &Path) -> Result<Header, ResultsError> {
     let path = folder.join(HEAD);
@@ -123,8 +196,8 @@ fn write_header(folder: &Path, header: &Header) -> Result<(), ResultsError> {
     fs::write(&new, text + "\n").and_then(|()| fs::rename(&new, &head)).map_err(failed(&head))
 }
 
-/// The entries of a file whose last line may be cut short; it is cut off.
-fn mended(path: &Path) -> Result<Vec<Entry>, ResultsError> {
+/// The values of a file whose last line may be cut short; it is cut off.
+fn mended<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, ResultsError> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -138,28 +211,41 @@ fn mended(path: &Path) -> Result<Vec<Entry>, ResultsError> {
     whole_lines(path, &text)
 }
 
-/// The entries of the lines that end. Of a task that was done twice the later one counts.
-fn whole_lines(path: &Path, text: &str) -> Result<Vec<Entry>, ResultsError> {
+/// The values of the lines that end.
+fn whole_lines<T: DeserializeOwned>(path: &Path, text: &str) -> Result<Vec<T>, ResultsError> {
+    let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n') && !line.trim().is_empty());
+    let read = |line| serde_json::from_str(line).map_err(|source| ResultsError::Json { path: path.to_owned(), source });
+    lines.map(read).collect()
+}
+
+/// Of a task that was done twice the later entry counts.
+fn last_of_each(all: Vec<Entry>) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
-    for line in text.split_inclusive('\n').filter(|line| line.ends_with('\n') && !line.trim().is_empty()) {
-        let entry: Entry =
-            serde_json::from_str(line).map_err(|source| ResultsError::Json { path: path.to_owned(), source })?;
+    for entry in all {
         entries.retain(|other| other.id != entry.id);
         entries.push(entry);
     }
-    Ok(entries)
+    entries
 }
 
-fn difference(old: &Header, new: &Header) -> String {
-    let parts = [
-        ("benchmark", old.bench == new.bench),
-        ("tasks", old.tasks == new.tasks && old.fingerprint == new.fingerprint),
-        ("flags of the model", old.flags == new.flags),
-        ("number of tries", old.tries == new.tries),
-        ("made-up model", old.recital == new.recital),
+/// What tells one run from another, as sentences; nothing of two parts of the same.
+fn differences(old: &Header, new: &Header) -> Vec<String> {
+    let differs = |name: &str, old: Option<&str>, new: Option<&str>| {
+        let shown = |value: Option<&str>| value.unwrap_or("unset").to_owned();
+        (old != new).then(|| format!("its {name} is {}, not {}", shown(old), shown(new)))
+    };
+    let (tries, new_tries) = (old.tries.to_string(), new.tries.to_string());
+    let same_tasks = old.tasks == new.tasks && old.fingerprint == new.fingerprint;
+    let mut all = vec![
+        differs("benchmark", Some(&old.bench), Some(&new.bench)),
+        (!same_tasks).then(|| "its tasks differ".to_owned()),
+        differs("number of tries", Some(&tries), Some(&new_tries)),
+        differs("made-up model", old.recital.as_deref(), new.recital.as_deref()),
     ];
-    let names: Vec<&str> = parts.into_iter().filter(|(_, same)| !same).map(|(name, _)| name).collect();
-    format!("its {} differ", names.join(", "))
+    let names: BTreeSet<&String> = old.settings.keys().chain(new.settings.keys()).collect();
+    let value = |header: &Header, name: &String| header.settings.get(name).cloned();
+    all.extend(names.into_iter().map(|name| differs(name, value(old, name).as_deref(), value(new, name).as_deref())));
+    all.into_iter().flatten().collect()
 }
 
 fn failed(path: &Path) -> impl FnOnce(io::Error) -> ResultsError {
@@ -179,6 +265,7 @@ mod tests {
             flags: vec!["--model".into(), "m".into()],
             tries: 1,
             recital: None,
+            settings: [("model".to_owned(), "m".to_owned())].into(),
         }
     }
 
@@ -193,6 +280,7 @@ mod tests {
         assert_eq!(before, []);
         results.add(&entry("a")).unwrap();
         results.add(&entry("b")).unwrap();
+        drop(results);
         let path = folder.path().join(LINES);
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, &text[..text.len() - 9]).unwrap();
@@ -201,6 +289,22 @@ mod tests {
         assert_eq!(before, [entry("a")]);
         results.add(&entry("b")).unwrap();
         assert_eq!(read(folder.path()).unwrap(), (header(), vec![entry("a"), entry("b")]));
+        let lost = Lost { why: "money".into(), cost: Some(0.5) };
+        results.lose(&lost).unwrap();
+        drop(results);
+        let (results, before) = Results::open(folder.path(), &header()).unwrap();
+        assert_eq!((results.lost, before.len()), (vec![lost], 2));
+    }
+
+    #[test]
+    fn two_runs_at_once_do_not_share_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = Results::open(folder.path(), &header()).unwrap();
+        let error = Results::open(folder.path(), &header()).unwrap_err();
+        let process = format!("is being run by the process {}", std::process::id());
+        assert!(error.to_string().ends_with(&process), "{error}");
+        drop(first);
+        assert!(Results::open(folder.path(), &header()).is_ok());
     }
 
     #[test]
@@ -210,7 +314,12 @@ mod tests {
         Results::open(folder.path(), &header()).unwrap().0.add(&entry("a")).unwrap();
         let other = Header { tries: 2, ..header() };
         let error = Results::open(folder.path(), &other).unwrap_err();
-        assert!(error.to_string().contains("its number of tries differ"), "{error}");
+        assert!(error.to_string().contains("its number of tries is 1, not 2"), "{error}");
+        let settings = [("model".to_owned(), "n".to_owned()), ("map_tokens".to_owned(), "7".to_owned())].into();
+        let error = Results::open(folder.path(), &Header { settings, ..header() }).unwrap_err();
+        assert!(error.to_string().ends_with("its map_tokens is unset, not 7, its model is m, not n"), "{error}");
+        // The same settings may be said in another way.
+        assert!(Results::open(folder.path(), &Header { flags: Vec::new(), ..header() }).is_ok());
         fs::write(folder.path().join(HEAD), "{").unwrap();
         assert!(matches!(Results::open(folder.path(), &header()), Err(ResultsError::Json { .. })));
     }

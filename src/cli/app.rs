@@ -36,6 +36,8 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
         .as_ref()
         .map_or(Connection::None, |line| Connection::Remote { model: line.model.clone(), host: line.provider.name() });
     notices.extend(line.iter().flat_map(|line| line.notes.clone()));
+    let named = settings.model.as_deref().filter(|_| line.is_none());
+    let lacking = named.and_then(|model| settings.lacking(model));
     let journal = settings.state_folder.as_deref().map(|state| Journal::new(state, root));
     notices.extend(recovered(root, journal.as_ref()).into_iter().map(|failure| (failure.message, failure.hint)));
     if root.kind() == RootKind::Plain {
@@ -75,6 +77,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
             rules: mode_rules(settings),
             spending_cap: settings.spending_cap,
             facts: line.as_ref().map(|line| Arc::clone(&line.facts)),
+            lacking,
             resume: args.wanted(),
             notices,
             watch: settings.watch || args.provider.watch,

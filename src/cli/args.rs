@@ -214,6 +214,15 @@ impl Args {
         let takes_back = matches!(command, Command::Undo | Command::Redo);
         let is_config = matches!(command, Command::Config(_));
         let is_demo = matches!(command, Command::Demo { .. });
+        let is_model_free = matches!(command, Command::Bench(bench) if !bench.command.asks_a_model());
+        let about_model = [
+            ("--model", self.provider.model.is_some()),
+            ("--base-url", self.provider.base_url.is_some()),
+            ("--api", self.provider.api.is_some()),
+            ("--edit-format", self.provider.edit_format.is_some()),
+            ("--map-tokens", self.provider.map_tokens.is_some()),
+        ];
+        let about_model = about_model.into_iter().map(|(flag, is_given)| (flag, is_given && is_model_free));
         let flags = [
             ("--file", !self.files.is_empty() && !takes_files),
             ("--theme", self.provider.theme.is_some() && !is_demo && !is_config),
@@ -225,7 +234,7 @@ impl Args {
             ("--plain", self.plain && !is_demo),
             ("--test-panic", self.test_panic),
         ];
-        let (flag, _) = flags.into_iter().find(|(_, misplaced)| *misplaced)?;
+        let (flag, _) = flags.into_iter().chain(about_model).find(|(_, misplaced)| *misplaced)?;
         Some((flag, command.name()))
     }
 }
@@ -253,6 +262,8 @@ mod tests {
             "rhumb --file a --no-commit apply -",
             "rhumb --no-commit undo",
             "rhumb --root . --model m --base-url u --map-tokens 1 --edit-format diff map",
+            "rhumb bench refactor run --tasks t --model m --edit-format diff",
+            "rhumb bench exercises --from d --api chat --map-tokens 1",
         ] {
             assert_eq!(misplaced(line), None, "{line}");
         }
@@ -263,6 +274,18 @@ mod tests {
         assert_eq!(misplaced("rhumb --theme t edit -m x"), Some(("--theme", "edit")));
         assert_eq!(misplaced("rhumb --no-commit demo"), Some(("--no-commit", "demo")));
         assert_eq!(misplaced("rhumb --watch demo"), Some(("--watch", "demo")));
+        for command in [
+            "map",
+            "edits --git-dir d",
+            "refactor build --from d",
+            "refactor grade r",
+            "compare a b",
+            "context --git-dir d --cases c",
+        ] {
+            for flag in ["--model", "--base-url", "--api", "--edit-format", "--map-tokens"] {
+                assert_eq!(misplaced(&format!("rhumb bench {command} {flag} 1")), Some((flag, "bench")), "{command}");
+            }
+        }
         assert_eq!(misplaced("rhumb --plain map"), Some(("--plain", "map")));
         assert_eq!(misplaced("rhumb --test-panic apply -"), Some(("--test-panic", "apply")));
     }

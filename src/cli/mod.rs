@@ -89,7 +89,7 @@ fn start(args: Args) -> Result<u8, UserError> {
         }
         Some(Command::Bench(mut bench)) => {
             bench.flags = args.provider.as_typed();
-            headless::bench(&root(&args.root)?, &bench)
+            headless::bench(&root(&args.root)?, &bench, &|| load(overrides(&args.provider), None))
         }
         Some(Command::Apply(mut apply)) => {
             apply.files.splice(..0, args.files);

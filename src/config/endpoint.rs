@@ -6,7 +6,7 @@ use secrecy::SecretString;
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::provider::{preset, shown_url};
+use super::provider::{of_family, preset, shown_url};
 use super::route::{Candidate, OPENAI_KEY};
 use super::{ConfigError, KeySource, Settings};
 use crate::models::Api;
@@ -137,6 +137,16 @@ impl Settings {
             notes.extend(self.missing_key(endpoint));
         }
         notes
+    }
+
+    /// What a model lacks that was named while no provider is configured, as a sentence without its full stop: `gpt-5 needs
+    /// OPENAI_API_KEY, which is not set`. `None` where the name tells no maker.
+    pub fn lacking(&self, model: &str) -> Option<String> {
+        let meant = self.model_named(model);
+        let named = self.catalog().resolve(&meant);
+        let maker = named.split_once('/').and_then(|(maker, _)| preset(maker));
+        let variable = maker.or_else(|| of_family(&named))?.key_variables.first()?;
+        (!self.keys.has_variable(variable)).then(|| format!("{model} needs {variable}, which is not set"))
     }
 
     fn missing_key(&self, endpoint: &Endpoint) -> Option<(String, String)> {

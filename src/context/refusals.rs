@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::fence::fence_for;
-use crate::edit::{Excerpt, Outcome, Status};
+use crate::edit::{Excerpt, Flag, Outcome, Status};
 
 /// Lines of a refused edit that are quoted back, so that the model knows which it is.
 const QUOTED: usize = 12;
@@ -29,10 +29,22 @@ pub fn refusals(outcomes: &[Outcome]) -> Option<String> {
             );
         }
     }
-    text.push_str(&listed(&open));
-    text.push_str("\n\nSend these edits again and no others, in the same format, each whole, quoting the lines of the file exactly as they are.");
+    let (forbidden, lost): (Vec<&Outcome>, Vec<&Outcome>) =
+        open.into_iter().partition(|outcome| outcome.flags.contains(&Flag::OutsideRoot));
+    text.push_str(&listed(&lost));
+    if !lost.is_empty() {
+        text.push_str("\n\nSend these edits again and no others, in the same format, each whole, quoting the lines of the file exactly as they are.");
+    }
+    if !forbidden.is_empty() {
+        text.push_str(FORBIDDEN);
+        text.push_str(&listed(&forbidden));
+    }
     Some(text)
 }
+
+/// No other text of an edit is let through to such a path, so it must not be tried again; the path may have been a slip.
+const FORBIDDEN: &str = "\n\nNothing may be written to these paths. Do not send their edits again, unless one was meant for another \
+     file of the repository: then with the path of that file.";
 
 const KEPT_ONE: &str =
     " The other one found its place and is kept: do not send it again, though the files do not show it yet.";
@@ -53,9 +65,10 @@ fn push_refusal(text: &mut String, number: usize, outcome: &Outcome) {
     if !meant.trim().is_empty() {
         push_quoted(text, if cut { "It begins with these lines:" } else { "It is about these lines:" }, &meant);
     }
-    for Excerpt { line, text: lines } in &outcome.nearest {
+    for Excerpt { line, text: lines, with_edits } in &outcome.nearest {
         let last = line + lines.lines().count().max(1) - 1;
-        push_quoted(text, &format!("Lines {line} to {last} of {path} really are:"), lines);
+        let what = if *with_edits { ", with the edits that are kept, are" } else { " really are" };
+        push_quoted(text, &format!("Lines {line} to {last} of {path}{what}:"), lines);
     }
 }
 
@@ -123,5 +136,17 @@ mod tests {
         let placed = block("a.py", "    lamp.on(3)\n", "    lamp.on(4)\n");
         assert_eq!(refusals(&outcomes(&placed, &[("a.py", LAMP)])), None);
         assert_eq!(refusals(&[]), None);
+    }
+
+    #[test]
+    fn an_edit_of_a_forbidden_path_is_not_asked_for_again() {
+        let outside = block("../a.py", "x\n", "y\n");
+        let text = refusals(&outcomes(&outside, &[("a.py", LAMP)])).unwrap();
+        assert!(!text.contains("Send these edits again") && text.contains("Do not send their edits again"), "{text}");
+        let both = outside + &block("a.py", "    window.wash()\n", "    pass\n");
+        let text = refusals(&outcomes(&both, &[("a.py", LAMP)])).unwrap();
+        let (asked, forbidden) = text.split_once("Nothing may be written").expect("both are told of");
+        assert!(asked.contains("a.py: no match") && !asked.contains("../a.py"), "{text}");
+        assert!(forbidden.contains("../a.py"), "{text}");
     }
 }

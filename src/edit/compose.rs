@@ -1,6 +1,7 @@
 //! Several edits of one file, one after another, each against the file as the earlier ones left it or as it was.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::align;
@@ -11,6 +12,7 @@ use super::outcome::{Candidate, Flag, Landing, Refusal, Strategy};
 use super::placement::Located;
 use super::proposal::Flexibility;
 use super::reply::{Hunk, LineKind, QuotedLine};
+use super::standing;
 use super::view::View;
 
 /// By so much the original must fit better than the edited file to be preferred.
@@ -25,6 +27,10 @@ pub(super) struct FileEdits {
     changed: bool,
     applied: BTreeSet<Vec<QuotedLine>>,
     numbers: Numbers,
+    /// The lines as the replies before left them.
+    stood: Vec<Item>,
+    /// Lines of the base whose change the reviewer wants otherwise.
+    noted: Vec<Range<usize>>,
 }
 
 /// What the line numbers in the headings of a reply have proved to be worth, where a quote told the place.
@@ -45,12 +51,37 @@ impl FileEdits {
     pub(super) fn new(base: Arc<str>, flexibility: Flexibility) -> Self {
         let document = Document::new(base);
         let items = document.items();
-        Self { document, flexibility, items, changed: false, applied: BTreeSet::new(), numbers: Numbers::Untested }
+        Self {
+            document,
+            flexibility,
+            stood: items.clone(),
+            items,
+            changed: false,
+            applied: BTreeSet::new(),
+            numbers: Numbers::Untested,
+            noted: Vec::new(),
+        }
+    }
+
+    /// A file with the changes that earlier replies proposed; `noted` are lines of the base whose change the reviewer wants otherwise.
+    pub(super) fn standing(base: Arc<str>, proposed: &str, noted: Vec<Range<usize>>, flexibility: Flexibility) -> Self {
+        let mut edits = Self::new(base, flexibility);
+        edits.items = standing::items(&edits.document, proposed);
+        edits.changed = edits.items != edits.stood;
+        (edits.stood, edits.noted) = (edits.items.clone(), noted);
+        edits
     }
 
     /// Takes up another reply, whose line numbers are to be tested anew.
     pub(super) fn take_up(&mut self) {
         self.numbers = Numbers::Untested;
+        self.stood.clone_from(&self.items);
+    }
+
+    /// Leaves out all edits so far.
+    pub(super) fn start_again(&mut self) {
+        self.items = self.document.items();
+        self.changed = false;
     }
 
     pub(super) fn document(&self) -> &Document {
@@ -195,6 +226,12 @@ impl FileEdits {
         {
             return Ok(Against::Edited(located.shifted(shift)));
         }
+        if let Ok(located) = &original
+            && self.is_noted(located)
+            && self.without_what_stood(located).is_some()
+        {
+            return original.map(Against::Original);
+        }
         if !self.changed {
             return original.map(Against::Edited);
         }
@@ -244,17 +281,43 @@ impl FileEdits {
         items
     }
 
-    /// Applies a place in the original to the edited file. What an earlier edit removed cannot be removed again.
+    /// Whether the reviewer wants a change at that place otherwise.
+    fn is_noted(&self, located: &Located) -> bool {
+        let span = located.span();
+        let within =
+            |noted: &Range<usize>| span.is_some_and(|(first, last)| first <= noted.start && noted.end <= last + 1);
+        self.noted.iter().any(within)
+    }
+
+    /// The lines without what earlier replies proposed at a place of the original that an edit of this one fits to the letter, or
+    /// nearly so; `None` if that reaches beyond the place, or this reply has edited there.
+    fn without_what_stood(&self, located: &Located) -> Option<Vec<Item>> {
+        let lines = || located.met.iter().chain(&located.deletes).copied();
+        let (first, last) = lines().min().zip(lines().max()).filter(|_| located.complete && located.cost <= CHEAP)?;
+        let (now, before) = (standing::region(&self.items, first, last)?, standing::region(&self.stood, first, last)?);
+        if self.items.get(now.clone())? != self.stood.get(before)? {
+            return None;
+        }
+        let mut items = self.items.clone();
+        items.splice(now, (first..=last).map(Item::Old));
+        Some(items)
+    }
+
+    /// Applies a place in the original to the edited file. What an earlier edit of the reply removed cannot be removed again; what
+    /// an earlier reply proposed there gives way.
     fn merged(&self, located: &Located) -> Result<Vec<Item>, Refusal> {
         let alive: BTreeSet<usize> = self.items.iter().filter_map(Item::old).collect();
-        if !located.deletes.is_subset(&alive) {
+        let meets = !located.deletes.is_subset(&alive);
+        let instead = (meets || self.is_noted(located)).then(|| self.without_what_stood(located)).flatten();
+        if meets && instead.is_none() {
             return Err(explain::missing(
-                "no match: an earlier edit of this reply has changed the lines that this one removes",
+                "no match: another edit that is kept has changed the lines that this one removes",
             ));
         }
+        let lines = instead.as_ref().unwrap_or(&self.items);
         let mut pending = located.inserts.iter().peekable();
-        let mut items = Vec::with_capacity(self.items.len() + located.inserts.len());
-        for item in &self.items {
+        let mut items = Vec::with_capacity(lines.len() + located.inserts.len());
+        for item in lines {
             if let Some(line) = item.old() {
                 while let Some((_, lines)) = pending.next_if(|(at, _)| **at <= line) {
                     items.extend(lines.iter().cloned().map(Item::New));

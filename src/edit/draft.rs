@@ -11,9 +11,10 @@ use super::masks;
 use super::naming::{self, Named};
 use super::open_file::OpenFile;
 use super::outcome::{Excerpt, Flag, Landing, Refusal, Strategy};
-use super::proposal::{FileProposal, Files, Flexibility};
+use super::proposal::{FileChange, FileProposal, Files, Flexibility};
 use super::reply::{Change, Edit, EditAction, Hunk};
 use super::resolve::{self, PathIndex, Resolution};
+use super::standing::StandingFile;
 use super::whole_file;
 
 /// So many files are tried when the name leaves open which is meant.
@@ -55,6 +56,25 @@ impl<'a> Draft<'a> {
             moved: BTreeMap::new(),
             tried: 0,
             last_change: None,
+        }
+    }
+
+    /// Puts the changes of earlier replies in place that no file has yet. Where a file is not what they were made for, they are left
+    /// out: they stand nowhere.
+    pub(super) fn stand_on(&mut self, standing: &[StandingFile]) {
+        for StandingFile { file, noted } in standing {
+            let (own, to) = match &file.change {
+                FileChange::Rename { from } => (from, Some(file.path.clone())),
+                _ => (&file.path, None),
+            };
+            let now = self.files.read(own);
+            if !now.is_ok_and(|now| now.as_deref() == file.base.as_deref()) {
+                continue;
+            }
+            if let Some(to) = &to {
+                self.moved.insert(to.clone(), own.clone());
+            }
+            self.open.insert(own.clone(), OpenFile::standing(file, to, noted.clone(), self.flexibility));
         }
     }
 
@@ -118,7 +138,9 @@ impl<'a> Draft<'a> {
         if places.is_empty() {
             places.extend(explain::likely_line(&text, &quote));
         }
-        places.into_iter().map(|line| explain::excerpt(&text, line, quote.lines().count())).collect()
+        let with_edits = !file.edits.untouched();
+        let excerpt = |line| Excerpt { with_edits, ..explain::excerpt(&text, line, quote.lines().count()) };
+        places.into_iter().map(excerpt).collect()
     }
 
     fn attempt(&mut self, edit: &Edit, name: &Named) -> Fate {
@@ -305,7 +327,15 @@ impl<'a> Draft<'a> {
         let edits = FileEdits::new(Arc::from(text.unwrap_or_default()), self.flexibility);
         self.open.insert(
             path.to_owned(),
-            OpenFile { edits, exists, deleted: false, moved_to: None, escaped: self.escaped, final_newline: None },
+            OpenFile {
+                edits,
+                exists,
+                stands: false,
+                deleted: false,
+                moved_to: None,
+                escaped: self.escaped,
+                final_newline: None,
+            },
         );
         Ok(())
     }
@@ -318,6 +348,11 @@ impl<'a> Draft<'a> {
         let Some(file) = self.open.get_mut(path) else {
             return Err(Refusal::new(format!("`{path}` cannot be read")));
         };
+        if file.stands && file.deleted && edit.action != EditAction::Delete {
+            // What an earlier reply proposed is no fact: the file is there.
+            file.deleted = false;
+            file.edits.start_again();
+        }
         if file.deleted {
             if !guessed && let Some(remade) = file.remake(&edit.change) {
                 // Without what was to take its place the file stays.
@@ -349,6 +384,7 @@ impl<'a> Draft<'a> {
                 *landing = Landing { lines: landing.lines, ..Landing::new(Strategy::Renamed, "") };
             }
         }
+        file.stands &= landing.is_err();
         landing
     }
 
@@ -360,10 +396,14 @@ impl<'a> Draft<'a> {
         if taken || !mine { Err(Refusal::new(format!("`{path}` exists already"))) } else { Ok(path) }
     }
 
-    /// The files that change, by path.
+    /// The files that change, by path, but for those that no edit has come near since they stood.
     pub(super) fn finish(self) -> Vec<FileProposal> {
-        let mut files: Vec<FileProposal> =
-            self.open.into_iter().filter_map(|(path, file)| file.proposal(path)).collect();
+        let mut files: Vec<FileProposal> = self
+            .open
+            .into_iter()
+            .filter(|(_, file)| !file.stands)
+            .filter_map(|(path, file)| file.proposal(path))
+            .collect();
         files.sort_by(|a, b| a.path.cmp(&b.path));
         files
     }

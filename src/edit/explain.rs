@@ -147,7 +147,7 @@ pub(super) fn excerpt(text: &str, line: usize, count: usize) -> Excerpt {
     let first = line.saturating_sub(1 + AROUND).min(lines.len());
     let last = (line.saturating_sub(1) + count.min(LONGEST) + AROUND).min(lines.len());
     let text = lines.get(first..last).unwrap_or_default().iter().map(|line| lines::body(line)).collect::<Vec<_>>();
-    Excerpt { line: first + 1, text: text.join("\n") }
+    Excerpt { line: first + 1, text: text.join("\n"), with_edits: false }
 }
 
 /// A line in backticks, shortened.

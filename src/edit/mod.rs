@@ -9,7 +9,7 @@
 //! masks    lines that were sent without their keys
 //! compose  several edits of a file    document: lines that keep their bytes; view, form: what they mean; whole_file
 //! proposal what would change, what became of each edit    draft, open_file: the files meanwhile
-//! rounds   refused edits that were sent again
+//! rounds   refused edits that were sent again            standing: what earlier replies proposed
 //! flags    what a reviewer should know of each hunk           omission: code that is left out; later: files that tools run;
 //!          addresses: where it would go
 //! ```
@@ -45,6 +45,7 @@ pub mod reply;
 pub mod resolve;
 mod rounds;
 mod search_replace;
+pub mod standing;
 pub mod stream;
 mod unified;
 mod v4a;
@@ -63,6 +64,7 @@ pub use omission::is_placeholder;
 pub use outcome::{Candidate, Excerpt, Flag, Outcome, Status, Strategy};
 pub use proposal::{FileChange, FileProposal, Files, Flexibility, Proposal, propose, propose_all, propose_with};
 pub use reply::{Change, Edit, EditAction, Hunk, LineKind, ParsedReply, QuotedLine};
+pub use standing::{Standing, StandingFile};
 pub use stream::{EditStream, StreamEvent, parse};
 
 /// What can be wrong with a request to read edits. Edits that do not fit are no errors but [`Outcome`]s.

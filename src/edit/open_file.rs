@@ -1,5 +1,6 @@
 //! One file while the edits of a reply are applied to it: made, changed, rewritten, deleted, moved.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::align::MARGIN;
@@ -9,7 +10,7 @@ use super::entity;
 use super::explain;
 use super::marker;
 use super::outcome::{Flag, Landing, Refusal, Strategy};
-use super::proposal::{FileChange, FileProposal};
+use super::proposal::{FileChange, FileProposal, Flexibility};
 use super::reply::{Change, Hunk, LineKind};
 use super::whole_file;
 use crate::text::lines::LineEnding;
@@ -18,6 +19,8 @@ use crate::text::lines::LineEnding;
 pub(super) struct OpenFile {
     pub(super) edits: FileEdits,
     pub(super) exists: bool,
+    /// Whether all that was done to it was done by earlier replies, and is under review.
+    pub(super) stands: bool,
     pub(super) deleted: bool,
     pub(super) moved_to: Option<String>,
     /// Whether the reply says nothing but what is escaped.
@@ -27,6 +30,28 @@ pub(super) struct OpenFile {
 }
 
 impl OpenFile {
+    /// A file with changes that earlier replies proposed; `to` is where it moves.
+    pub(super) fn standing(
+        file: &FileProposal,
+        to: Option<String>,
+        noted: Vec<Range<usize>>,
+        flexibility: Flexibility,
+    ) -> Self {
+        let base: Arc<str> = file.base.clone().unwrap_or_default();
+        let ends = |text: &str| text.ends_with('\n') || text.is_empty();
+        let ends_so = file.proposed.as_deref().map(ends).filter(|ends_so| *ends_so != ends(&base));
+        let proposed = file.proposed.clone().unwrap_or_else(|| base.clone());
+        Self {
+            edits: FileEdits::standing(base, &proposed, noted, flexibility),
+            exists: file.base.is_some(),
+            stands: true,
+            deleted: file.proposed.is_none(),
+            moved_to: to,
+            escaped: false,
+            final_newline: ends_so,
+        }
+    }
+
     pub(super) fn hunk(
         &mut self,
         path: &str,
@@ -64,7 +89,7 @@ impl OpenFile {
 
     fn lines_of_hunk(&mut self, path: &str, readings: &[Hunk], forgiving: bool, new: bool) -> Result<Landing, Refusal> {
         let creation = readings.iter().find(|hunk| !hunk.quotes());
-        if let Some(hunk) = creation.filter(|_| !self.exists && self.edits.items().is_empty()) {
+        if let Some(hunk) = creation.filter(|_| !self.exists && (self.stands || self.edits.items().is_empty())) {
             return Ok(self.create(hunk));
         }
         if !self.exists && self.edits.items().is_empty() {
@@ -149,7 +174,7 @@ impl OpenFile {
     }
 
     pub(super) fn whole(&mut self, path: &str, lines: &[String], new: bool) -> Result<Landing, Refusal> {
-        if !self.exists && self.edits.items().is_empty() {
+        if !self.exists && (self.stands || self.edits.items().is_empty()) {
             let text: Vec<&str> = lines.iter().map(String::as_str).collect();
             whole_file::complete(&["..."], &text)?;
             self.edits.set_items(lines.iter().cloned().map(Item::New).collect());

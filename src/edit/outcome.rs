@@ -161,6 +161,9 @@ pub struct Excerpt {
     pub line: usize,
     /// The lines.
     pub text: String,
+    /// Whether the file shows them so only with edits that are not written.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub with_edits: bool,
 }
 
 /// What became of one edit.

@@ -12,6 +12,7 @@ use super::naming::{self, Names};
 use super::outcome::{Flag, Landing, Outcome, Refusal, Status};
 use super::reply::{Edit, EditAction, ParsedReply};
 use super::rounds;
+use super::standing::Standing;
 
 /// The files that edits may touch.
 pub trait Files {
@@ -127,28 +128,42 @@ pub fn propose(parsed: &ParsedReply, files: &dyn Files) -> Proposal {
 
 /// [`propose`], with the given flexibility.
 pub fn propose_with(parsed: &ParsedReply, files: &dyn Files, flexibility: Flexibility) -> Proposal {
-    propose_in_rounds(std::slice::from_ref(parsed), files, flexibility)
+    propose_in_rounds(&Standing::default(), std::slice::from_ref(parsed), files, flexibility)
 }
 
 /// Locates the edits of several replies to one request, oldest first: each of the later ones mends what found no place in
 /// those before it, and may quote the files as they were or as the edits before leave them. Refusals that a later reply does
-/// not come back to stay.
-pub fn propose_all(replies: &[ParsedReply], files: &dyn Files) -> Proposal {
-    propose_in_rounds(replies, files, Flexibility::On)
+/// not come back to stay. All of them are put upon what stands from replies before; files of which they change nothing are
+/// not in the proposal. Where they have no edits, it is empty.
+pub fn propose_all(standing: &Standing, replies: &[ParsedReply], files: &dyn Files) -> Proposal {
+    propose_in_rounds(standing, replies, files, Flexibility::On)
 }
 
-fn propose_in_rounds(replies: &[ParsedReply], files: &dyn Files, flexibility: Flexibility) -> Proposal {
+fn propose_in_rounds(
+    standing: &Standing,
+    replies: &[ParsedReply],
+    files: &dyn Files,
+    flexibility: Flexibility,
+) -> Proposal {
     let mut draft = Draft::new(files, flexibility);
-    let mut outcomes: Vec<Outcome> = Vec::new();
+    draft.stand_on(&standing.files);
+    let mut outcomes: Vec<Outcome> = standing.refused.clone();
+    let mut any = false;
     for (round, parsed) in replies.iter().enumerate() {
         let mut newer = located(parsed, &mut draft, files);
-        if round > 0 {
-            // What is sent twice has been told once.
-            let told = |outcome: &Outcome| outcome.flags.contains(&Flag::AlreadyApplied);
-            newer.retain(|outcome| !told(outcome) && !outcome.flags.contains(&Flag::Repeated));
-            rounds::drop_answered(&mut outcomes, &newer);
-        }
+        any |= !newer.is_empty();
+        // What is sent twice has been told once.
+        let is_told = |outcome: &Outcome| {
+            let stands = || standing.files.iter().any(|standing| standing.file.has_name(&outcome.path));
+            let again = outcome.flags.iter().any(|flag| matches!(flag, Flag::AlreadyApplied | Flag::Repeated));
+            again && (round > 0 || stands())
+        };
+        newer.retain(|outcome| !is_told(outcome));
+        rounds::drop_answered(&mut outcomes, &newer);
         outcomes.extend(newer);
+    }
+    if !any {
+        return Proposal::default();
     }
     Proposal { outcomes, files: draft.finish(), ..Proposal::default() }
 }

@@ -9,6 +9,7 @@ use super::*;
 
 mod location;
 mod masks;
+mod standing;
 
 struct Shelf(BTreeMap<String, String>);
 
@@ -667,7 +668,7 @@ fn a_later_reply_mends_what_found_no_place_and_keeps_the_rest() {
     let replies = [first, second].map(|reply| parse(&reply, FormatChoice::Auto));
     let alone = propose(&replies[0], &files);
     assert_eq!(alone.outcomes.iter().filter(|outcome| outcome.is_open()).count(), 1);
-    let both = propose_all(&replies, &files);
+    let both = propose_all(&Standing::default(), &replies, &files);
     assert_eq!(both.files[0].proposed.as_deref(), Some("one\nzwei\nthree\nvier\nfive\n"));
     let status: Vec<_> = both.outcomes.iter().map(|outcome| outcome.status).collect();
     assert_eq!(status, [Status::Applied, Status::Applied], "{:#?}", both.outcomes);
@@ -679,7 +680,7 @@ fn what_a_later_reply_does_not_come_back_to_stays_refused() {
     let first = block("src/a.x", "no such alpha\n", "alpha\n") + &block("src/b.x", "no such beta\n", "beta\n");
     let second = block("src/a.x", "three\n", "alpha\n");
     let replies = [first.as_str(), &second, "I cannot do more."].map(|reply| parse(reply, FormatChoice::Auto));
-    let proposal = propose_all(&replies, &files);
+    let proposal = propose_all(&Standing::default(), &replies, &files);
     let open: Vec<_> =
         proposal.outcomes.iter().filter(|outcome| outcome.is_open()).map(|outcome| &*outcome.path).collect();
     assert_eq!(open, ["src/b.x"]);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::args::{BenchArgs, BenchCommand, FormatArg, MapBenchArgs};
+use super::args::{BenchArgs, BenchCommand, MapBenchArgs};
 use super::bench_context::context;
 use super::bench_edits::edits;
 use super::bench_exercises::exercises;
@@ -11,21 +11,26 @@ use super::bench_refactor::refactor;
 use super::bench_report::compare;
 use super::{print, print_json};
 use crate::bench::{self, Figure, Unit};
+use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
 use crate::workspace::Root;
 
-/// Runs a benchmark.
+/// Runs a benchmark; `settings` are those of the user, without those of any repository, and with the flags.
 ///
 /// # Errors
 /// No folder for what is kept between two maps, cases that cannot be run, or standard output cannot be written.
-pub fn bench(root: &Root, args: &BenchArgs) -> Result<u8, UserError> {
+pub fn bench(
+    root: &Root,
+    args: &BenchArgs,
+    settings: &dyn Fn() -> Result<Settings, UserError>,
+) -> Result<u8, UserError> {
     match &args.command {
         BenchCommand::Map(args) => map(root, args),
         BenchCommand::Context(args) => context(args),
         BenchCommand::Questions(args) => questions(args),
         BenchCommand::Edits(args) => edits(args),
-        BenchCommand::Refactor(command) => refactor(&command.command, &args.flags),
-        BenchCommand::Exercises(exercises) => self::exercises(exercises, &args.flags),
+        BenchCommand::Refactor(command) => refactor(&command.command, &args.flags, settings),
+        BenchCommand::Exercises(exercises) => self::exercises(exercises, &args.flags, &settings()?),
         BenchCommand::Compare(args) => compare(args),
     }
 }
@@ -33,13 +38,11 @@ pub fn bench(root: &Root, args: &BenchArgs) -> Result<u8, UserError> {
 fn map(root: &Root, args: &MapBenchArgs) -> Result<u8, UserError> {
     let scratch = scratch()?;
     let figures = bench::map(root, scratch.path(), args.runs);
-    match args.format {
-        FormatArg::Text => print(&figures.iter().map(line).collect::<String>())?,
-        FormatArg::Json => {
-            let entry =
-                |figure: &Figure| json!({"name": figure.name, "value": figure.value, "unit": figure.unit.as_str()});
-            print_json(&json!({"figures": figures.iter().map(entry).collect::<Vec<_>>()}))?;
-        }
+    if args.report.is_json() {
+        let entry = |figure: &Figure| json!({"name": figure.name, "value": figure.value, "unit": figure.unit.as_str()});
+        print_json(&json!({"figures": figures.iter().map(entry).collect::<Vec<_>>()}))?;
+    } else {
+        print(&figures.iter().map(line).collect::<String>())?;
     }
     Ok(0)
 }

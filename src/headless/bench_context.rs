@@ -4,10 +4,10 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::args::{ContextBenchArgs, FormatArg};
+use super::args::ContextBenchArgs;
 use super::bench::scratch;
 use super::{print, print_json};
-use crate::bench::{self, Case, ContextBench, ContextError, TaskRecall, Variant};
+use crate::bench::{self, CASE, Case, ContextBench, ContextError, TaskRecall, Variant};
 use crate::error::{ErrorKind, UserError};
 use crate::git::{Checkout, GitError};
 use crate::repo_map::SIGNALS;
@@ -33,17 +33,19 @@ pub(super) fn context(args: &ContextBenchArgs) -> Result<u8, UserError> {
     };
     let bench = ContextBench::new(&checkout, kept.path(), &args.budgets).map_err(failed)?;
     let variants = bench.run(&cases, &args.without).map_err(failed)?;
-    match args.format {
-        FormatArg::Text => print(&table(&variants, cases.len()))?,
-        FormatArg::Json => print_json(&as_json(&variants, cases.len()))?,
+    if args.report.is_json() {
+        print_json(&as_json(&variants, cases.len()))?;
+    } else {
+        print(&table(&variants, cases.len()))?;
     }
     Ok(u8::from(variants.iter().any(|variant| variant.over > 0)))
 }
 
 fn read(args: &ContextBenchArgs) -> Result<Vec<Case>, UserError> {
     let name = args.cases.display();
-    let text = fs::read_to_string(&args.cases).map_err(|error| usage(format!("cannot read {name}: {error}"), ""))?;
-    bench::cases(&text).map_err(|error| usage(format!("{name}: {error}"), "each line is one JSON object, a case"))
+    let hint = format!("each line is a case such as {CASE}");
+    let text = fs::read_to_string(&args.cases).map_err(|error| usage(format!("cannot read {name}: {error}"), &hint))?;
+    bench::cases(&text).map_err(|error| usage(format!("{name}: {error}"), &hint))
 }
 
 fn usage(message: impl std::fmt::Display, hint: &str) -> UserError {

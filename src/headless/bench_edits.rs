@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::args::EditsBenchArgs;
 use super::{complain, print, print_json};
 use crate::bench::edits::{
-    Case, CorpusError, FORMATS, Figures, Group, Sample, Tally, cases, read_corpus, run, samples, write_case,
+    Case, CorpusError, FORMATS, Figures, Group, Sample, Tally, cases, defect_names, read_corpus, run, samples,
+    write_case,
 };
 use crate::edit::{EditFormat, Flexibility, FormatChoice};
 use crate::error::{ErrorKind, UserError};
@@ -25,7 +26,18 @@ const GROUPS: [Group; 5] = [Group::Clean, Group::One, Group::Several, Group::Hop
 /// # Errors
 /// A format that there is not, a repository or corpus that cannot be read, no case, no space for failures.
 pub(super) fn edits(args: &EditsBenchArgs) -> Result<u8, UserError> {
+    let unknown =
+        |known: &dyn Fn(&str) -> bool| args.defects.iter().find(|name| !known(name)).map(|name| no_defect(name));
+    let is_ours = |name: &str| defect_names().any(|known| known == name);
+    if let Some(error) = unknown(&is_ours).filter(|_| args.corpus.is_none()) {
+        return Err(error);
+    }
     let mut cases = all_cases(args)?;
+    // A corpus may name defects of its own.
+    let is_theirs = |name: &str| cases.iter().any(|case| case.defects.iter().any(|defect| defect == name));
+    if let Some(error) = unknown(&|name| is_ours(name) || is_theirs(name)) {
+        return Err(error);
+    }
     cases.retain(|case| args.defects.is_empty() || args.defects.iter().any(|name| case.defects.contains(name)));
     if cases.is_empty() {
         return Err(usage("there is no case", "Take another repository, or more --cases."));
@@ -46,6 +58,11 @@ pub(super) fn edits(args: &EditsBenchArgs) -> Result<u8, UserError> {
 
 fn usage(message: impl std::fmt::Display, hint: &str) -> UserError {
     UserError::new(ErrorKind::Usage, message, hint)
+}
+
+fn no_defect(name: &str) -> UserError {
+    let known = defect_names().collect::<Vec<_>>().join(", ");
+    usage(format!("there is no defect {name:?}"), &format!("defects: {known}"))
 }
 
 fn all_cases(args: &EditsBenchArgs) -> Result<Vec<Case>, UserError> {
@@ -106,6 +123,16 @@ fn figures(cases: &[Case], flexibility: Flexibility, failures: Option<&Path>) ->
 }
 
 fn tables(figures: &Figures, rigid: Option<&Figures>) -> String {
+    let mut text = table(figures);
+    if let Some(rigid) = rigid {
+        text.push_str(&format!("\nTo the letter, without any flexibility:\n\n{}\n", table(rigid)));
+        text.push_str(&compared(figures, rigid));
+    }
+    text
+}
+
+/// The figures by format and kind, by defect, and the time.
+fn table(figures: &Figures) -> String {
     let head = |title: &str| {
         format!("{title:<32}{:>7}{:>8}{:>8}{:>9}{:>7}{:>8}\n", "cases", "right", "equiv", "refused", "lost", "WRONG")
     };
@@ -127,9 +154,6 @@ fn tables(figures: &Figures, rigid: Option<&Figures>) -> String {
     }
     let (middle, slow) = (figures.micros(0.5), figures.micros(0.99));
     text.push_str(&format!("\nmedian {middle:.0} µs, 99th percentile {slow:.0} µs of processor time for each reply\n"));
-    if let Some(rigid) = rigid {
-        text.push_str(&compared(figures, rigid));
-    }
     text
 }
 
@@ -151,6 +175,13 @@ fn compared(figures: &Figures, rigid: &Figures) -> String {
 }
 
 fn as_json(figures: &Figures, rigid: Option<&Figures>) -> Value {
+    let mut value = figures_json(figures);
+    value["failed_to_the_letter"] = json!(rigid.map(Figures::failed));
+    value["to_the_letter"] = json!(rigid.map(figures_json));
+    value
+}
+
+fn figures_json(figures: &Figures) -> Value {
     let tally = |tally: &Tally| {
         json!({
             "cases": tally.cases, "right": tally.right, "equiv": tally.equiv, "refused": tally.refused,
@@ -174,6 +205,6 @@ fn as_json(figures: &Figures, rigid: Option<&Figures>) -> Value {
     json!({
         "groups": groups, "defects": classes,
         "micros": {"median": figures.micros(0.5), "p99": figures.micros(0.99)},
-        "failed": figures.failed(), "failed_to_the_letter": rigid.map(Figures::failed),
+        "failed": figures.failed(),
     })
 }

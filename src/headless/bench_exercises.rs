@@ -1,18 +1,20 @@
 //! `rhumb bench exercises`: programmed by a model, tested in a folder apart, and mended by what the tests say.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 use super::args::ExercisesBenchArgs;
 use super::bench_refactor::{keep, new_entry, take_turn, whole_path};
-use super::bench_run::{Course, Done, conclude, results_error, run_all, stop_on_signals};
+use super::bench_run::{Course, Done, named, stop_on_signals};
+use super::bench_settings::of_a_turn;
 use super::bench_turn::{TurnOrder, refused, turn};
 use super::complain;
-use crate::bench::exercises::{Exercise, ExerciseError, command, enabled, exercises as find};
+use crate::bench::exercises::{Exercise, ExerciseError, Runner, enabled, exercises as find};
 use crate::bench::report::Entry;
-use crate::bench::results::{Header, Results};
+use crate::bench::results::Header;
+use crate::config::Settings;
 use crate::context::fence_for;
 use crate::edit::is_placeholder;
 use crate::error::{ErrorKind, UserError};
@@ -28,38 +30,52 @@ struct Desk<'d> {
     stop: &'d Stop,
 }
 
-/// Runs the exercises; `flags` are those of the model.
+/// How the tests of an exercise are run.
+struct Tests {
+    /// The line for the shell.
+    line: String,
+    /// Whose line that is; nothing for one of the user, of which the exit code is all that is known.
+    runner: Option<Runner>,
+}
+
+impl Tests {
+    /// Whether the tests passed, and there were some.
+    fn passed(&self, ended: &Ended) -> bool {
+        ended.end.is_success() && self.ran(ended)
+    }
+
+    fn ran(&self, ended: &Ended) -> bool {
+        self.runner.is_none_or(|runner| runner.ran(&ended.output.text))
+    }
+}
+
+/// Runs the exercises; `flags` are those of the model, with the user's settings below them.
 ///
 /// # Errors
 /// Exercises that cannot be read, a language whose tests nobody knows how to run, wrong settings, nobody who answers, or no money.
-pub(super) fn exercises(args: &ExercisesBenchArgs, flags: &[String]) -> Result<u8, UserError> {
+pub(super) fn exercises(args: &ExercisesBenchArgs, flags: &[String], settings: &Settings) -> Result<u8, UserError> {
     let stop = stop_on_signals();
     let desk = Desk { args, flags, tests: commands(&args.tests)?, stop: &stop };
-    let mut all = find(&args.from).map_err(|error| exercise_error(&error))?;
-    all.retain(|exercise| args.languages.is_empty() || args.languages.contains(&exercise.language));
-    if let Some(unknown) = all.iter().find(|exercise| desk.test_line(exercise).is_none()) {
-        let text = format!("nobody knows how to run the tests of {}", unknown.id);
-        let hint = format!("give --test {}=COMMAND, or --language for others alone", unknown.language);
-        return Err(UserError::new(ErrorKind::Usage, text, hint));
-    }
+    let all = desk.exercises()?;
+    let recited = args.recite.then(|| "example".to_owned());
+    let mut made_with = of_a_turn(settings, args.recite);
+    made_with.insert("time_limit".to_owned(), format!("{:?}", args.run.time_limit));
+    made_with.insert("test_time_limit".to_owned(), format!("{:?}", args.test_time_limit));
+    made_with.extend(desk.tests.iter().map(|(language, line)| (format!("test of {language}"), line.clone())));
     let header = Header {
         bench: "exercises".to_owned(),
         tasks: whole_path(&args.from)?,
         fingerprint: fingerprint(&all)?,
         flags: flags.to_vec(),
         tries: args.tries.get(),
-        recital: args.recite.then(|| "example".to_owned()),
+        recital: recited,
+        settings: made_with,
     };
-    let (results, before) = Results::open(&args.run.folder(), &header).map_err(|error| results_error(&error))?;
-    let wanted: Vec<&Exercise> = all.iter().filter(|exercise| args.run.wants(&exercise.id)).collect();
-    let is_open = |exercise: &&Exercise| before.iter().all(|entry| entry.id != exercise.id);
-    let open: Vec<&Exercise> = wanted.iter().copied().filter(is_open).collect();
-    if !open.is_empty() && !args.recite {
+    let course = Course::open(&args.run, &header, &all, |exercise| &exercise.id)?;
+    if !course.is_done() && !args.recite {
         complain("tests run what a model wrote, as you: a container or another machine keeps yours out of its reach");
     }
-    let course = Course { results: &results, jobs: args.run.jobs.get(), budget: args.run.budget, stop: &stop };
-    let (entries, end) = run_all(&course, before, open, |exercise, left| desk.exercise(exercise, left));
-    conclude(&args.run, &course, &header, (&entries, wanted.len()), end)
+    course.run(&stop, |exercise, share| desk.exercise(exercise, share))
 }
 
 fn exercise_error(error: &ExerciseError) -> UserError {
@@ -88,8 +104,51 @@ fn fingerprint(all: &[Exercise]) -> Result<String, UserError> {
 }
 
 impl Desk<'_> {
-    fn test_line(&self, exercise: &Exercise) -> Option<String> {
-        self.tests.get(&exercise.language).cloned().or_else(|| command(exercise))
+    /// The exercises that can be run here; it is told which cannot, and why.
+    fn exercises(&self) -> Result<Vec<Exercise>, UserError> {
+        let args = self.args;
+        let found = find(&args.from).map_err(|error| exercise_error(&error))?;
+        for error in &found.left_out {
+            complain(&format!("left out: {error}"));
+        }
+        let mut all = found.exercises;
+        let languages: BTreeSet<&str> = all.iter().map(|exercise| exercise.language.as_str()).collect();
+        if let Some(unknown) = args.languages.iter().find(|language| !languages.contains(language.as_str())) {
+            let text = format!("there is no exercise in {unknown} below {}", args.from.display());
+            let hint = named("languages", &languages.into_iter().collect::<Vec<_>>());
+            return Err(UserError::new(ErrorKind::Usage, text, hint));
+        }
+        all.retain(|exercise| args.languages.is_empty() || args.languages.contains(&exercise.language));
+        let mut usable = BTreeMap::new();
+        let mut runs = Vec::new();
+        for exercise in all {
+            let Some(tests) = self.tests(&exercise)? else {
+                let text = format!("nobody knows how to run the tests of {}", exercise.id);
+                let hint = format!("give --test {}=COMMAND, or --language for others alone", exercise.language);
+                return Err(UserError::new(ErrorKind::Usage, text, hint));
+            };
+            match tests.runner.and_then(Runner::probe) {
+                Some(probe) if !*usable.entry(probe).or_insert_with(|| is_usable(probe)) => {
+                    complain(&format!("left out: {}: its tests cannot be run here: `{probe}` fails", exercise.id));
+                }
+                _ => runs.push(exercise),
+            }
+        }
+        if runs.is_empty() {
+            let text = format!("there is no exercise below {} that can be run", args.from.display());
+            let hint = "an exercise is a folder with .meta/config.json, its solution and its tests";
+            return Err(UserError::new(ErrorKind::Usage, text, hint));
+        }
+        Ok(runs)
+    }
+
+    /// How the tests of an exercise are run; nothing for a language that nobody knows.
+    fn tests(&self, exercise: &Exercise) -> Result<Option<Tests>, UserError> {
+        if let Some(line) = self.tests.get(&exercise.language) {
+            return Ok(Some(Tests { line: line.clone(), runner: None }));
+        }
+        let runner = Runner::of(exercise).map_err(|error| exercise_error(&error))?;
+        Ok(runner.map(|runner| Tests { line: runner.line(exercise), runner: Some(runner) }))
     }
 
     /// Does an exercise in a folder of its own.
@@ -114,16 +173,17 @@ impl Desk<'_> {
                 time_limit: self.args.run.time_limit,
                 log: &out.join("logs").join(format!("{name}-{nth}.jsonl")),
             };
-            let Some(report) = turn(&order, self.stop)? else { return Ok(Done::Stopped) };
-            if let Some(end) = take_turn(&mut entry, report, nth) {
+            if let Some(end) = take_turn(&mut entry, turn(&order, self.stop)?, nth) {
                 return Ok(end);
             }
-            let Some(ended) = self.test(exercise, folder.path())? else { return Ok(Done::Stopped) };
+            let Some((tests, ended)) = self.test(exercise, folder.path())? else {
+                return Ok(Done::Stopped(entry.cost));
+            };
             entry.seconds += ended.took.as_secs_f64();
-            let text = told(&ended, self.args.test_time_limit);
+            let text = told(&tests, &ended, self.args.test_time_limit);
             keep(&out.join("logs").join(format!("{name}-{nth}.tests.txt")), &text)?;
             fs::write(&said, &text).map_err(|error| refused(&said, &error))?;
-            take_tests(&mut entry, ended.end);
+            take_tests(&mut entry, &tests, &ended);
             if entry.passed.is_some() {
                 break;
             }
@@ -133,14 +193,15 @@ impl Desk<'_> {
     }
 
     /// Runs the tests in a folder apart, with tests that the model never touched; nothing if it was stopped.
-    fn test(&self, exercise: &Exercise, folder: &Path) -> Result<Option<Ended>, UserError> {
+    fn test(&self, exercise: &Exercise, folder: &Path) -> Result<Option<(Tests, Ended)>, UserError> {
         let apart = super::bench::scratch()?;
         copy(folder, apart.path(), &[])?;
         for test in &exercise.tests {
             let text = exercise.file(test).map_err(|error| exercise_error(&error))?;
             keep(&apart.path().join(test), &enabled(&exercise.language, &text))?;
         }
-        let line = CommandLine::Shell(self.test_line(exercise).unwrap_or_default());
+        let Some(tests) = self.tests(exercise)? else { return Ok(None) };
+        let line = CommandLine::Shell(tests.line.clone());
         let order = Order {
             line: &line,
             folder: apart.path(),
@@ -150,7 +211,7 @@ impl Desk<'_> {
         };
         let ended = crate::process::run(&order, self.stop, &mut || Ok(None), &mut |_, _| {})
             .map_err(|error| UserError::new(ErrorKind::Machine, &error, error.hint()))?;
-        Ok((ended.end != End::Stopped).then_some(ended))
+        Ok((ended.end != End::Stopped).then_some((tests, ended)))
     }
 
     /// Keeps the solution, and looks for what it leaves out and for what does not parse.
@@ -169,15 +230,25 @@ impl Desk<'_> {
     }
 }
 
-fn take_tests(entry: &mut Entry, end: End) {
-    entry.passed = end.is_success().then_some(entry.tries);
-    entry.tests_timed_out |= end == End::TimeLimit;
-    entry.failed = if end.is_success() { [].into() } else { ["tests".to_owned()].into() };
+/// Whether a line for the shell succeeds.
+fn is_usable(line: &str) -> bool {
+    let quiet = std::process::Stdio::null;
+    let status =
+        std::process::Command::new("sh").args(["-c", line]).stdin(quiet()).stdout(quiet()).stderr(quiet()).status();
+    status.is_ok_and(|status| status.success())
+}
+
+fn take_tests(entry: &mut Entry, tests: &Tests, ended: &Ended) {
+    let passed = tests.passed(ended);
+    entry.passed = passed.then_some(entry.tries);
+    entry.tests_timed_out |= ended.end == End::TimeLimit;
+    entry.failed = if passed { [].into() } else { ["tests".to_owned()].into() };
 }
 
 /// What the tests said, and how they ended where that tells more.
-fn told(ended: &Ended, limit: Duration) -> String {
+fn told(tests: &Tests, ended: &Ended, limit: Duration) -> String {
     let end = match ended.end {
+        end if end.is_success() && !tests.ran(ended) => "\nNo test ran to its end.\n".to_owned(),
         End::TimeLimit => format!("\nThe tests took longer than {} s and were stopped.\n", limit.as_secs()),
         End::Signal(number) => format!("\nThe tests ended by signal {number}.\n"),
         _ => String::new(),

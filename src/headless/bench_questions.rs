@@ -4,11 +4,11 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::args::{FormatArg, QuestionBenchArgs};
+use super::args::QuestionBenchArgs;
 use super::bench::scratch;
 use super::bench_context::refused;
 use super::{print, print_json};
-use crate::bench::{self, QuestionBench, QuestionScore, median};
+use crate::bench::{self, QUESTION, QuestionBench, QuestionScore, median};
 use crate::error::{ErrorKind, UserError};
 use crate::git::Checkout;
 use crate::retrieval::SearchWeights;
@@ -19,7 +19,8 @@ use crate::workspace::Root;
 /// # Errors
 /// Questions that are none, a repository or a commit that is not there, no space.
 pub(super) fn questions(args: &QuestionBenchArgs) -> Result<u8, UserError> {
-    let usage = |message: String| UserError::new(ErrorKind::Usage, message, "each line is one JSON object, a question");
+    let hint = format!("each line is a question such as {QUESTION}");
+    let usage = |message: String| UserError::new(ErrorKind::Usage, message, &hint);
     let name = args.cases.display();
     let text = fs::read_to_string(&args.cases).map_err(|error| usage(format!("cannot read {name}: {error}")))?;
     let cases = bench::questions(&text).map_err(|error| usage(format!("{name}: {error}")))?;
@@ -33,9 +34,10 @@ pub(super) fn questions(args: &QuestionBenchArgs) -> Result<u8, UserError> {
     let prefix = if inner.is_empty() { String::new() } else { format!("{inner}/") };
     let bench = QuestionBench::new(&root, &prefix);
     let score = bench.run(&cases, &SearchWeights::default());
-    match args.format {
-        FormatArg::Text => print(&table(&bench, &score))?,
-        FormatArg::Json => print_json(&as_json(&bench, &score))?,
+    if args.report.is_json() {
+        print_json(&as_json(&bench, &score))?;
+    } else {
+        print(&table(&bench, &score))?;
     }
     Ok(0)
 }

@@ -5,40 +5,47 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde_json::json;
 
 use super::args::{BuildRefactorArgs, GradeRefactorArgs, RefactorCommand, RunRefactorArgs};
 use super::bench_report::report;
-use super::bench_run::{Course, Done, conclude, results_error, run_all, stop_on_signals};
+use super::bench_run::{Course, Done, results_error, stop_on_signals};
+use super::bench_settings::of_a_turn;
 use super::bench_turn::{TurnOrder, TurnReport, refused, turn};
 use super::{print, print_json};
-use crate::bench::refactor::{Check, Grade, LeftOut, Task, TaskError, Tasks, grade, scan};
+use crate::bench::refactor::{Check, Grade, LeftOut, Task, TaskError, Tasks, grade, scan_bytes};
 use crate::bench::report::Entry;
-use crate::bench::results::{Header, Results, read};
+use crate::bench::results::{Header, read};
+use crate::config::Settings;
 use crate::edit::EditFormat;
 use crate::error::{ErrorKind, UserError};
 use crate::process::Stop;
 use crate::workspace::{self, Root};
 
-/// Does a step of the benchmark; `flags` are those of the model.
+/// Does a step of the benchmark; `flags` are those of the model, with the user's settings below them.
 ///
 /// # Errors
 /// Tasks or runs that cannot be read or written, wrong settings, nobody who answers, or no money.
-pub(super) fn refactor(command: &RefactorCommand, flags: &[String]) -> Result<u8, UserError> {
+pub(super) fn refactor(
+    command: &RefactorCommand,
+    flags: &[String],
+    settings: &dyn Fn() -> Result<Settings, UserError>,
+) -> Result<u8, UserError> {
     match command {
         RefactorCommand::Build(args) => build(args),
-        RefactorCommand::Run(args) => run(args, flags),
+        RefactorCommand::Run(args) => run(args, flags, &settings()?),
         RefactorCommand::Grade(args) => grade_again(args),
     }
 }
 
 fn task_error(error: &TaskError) -> UserError {
     let hint = "rhumb bench refactor build --from DIR --out DIR makes tasks";
-    UserError::new(
-        if matches!(error, TaskError::File { .. }) { ErrorKind::Machine } else { ErrorKind::Usage },
-        error,
-        hint,
-    )
+    match error {
+        TaskError::Write { .. } => UserError::new(ErrorKind::Machine, error, "give another folder as --out"),
+        TaskError::File { .. } => UserError::new(ErrorKind::Machine, error, hint),
+        _ => UserError::new(ErrorKind::Usage, error, hint),
+    }
 }
 
 // ---------------------------------------------------------------------------------------------------------- build
@@ -54,24 +61,45 @@ struct Found {
 
 fn build(args: &BuildRefactorArgs) -> Result<u8, UserError> {
     let root = Root::at(&args.from).map_err(|error| UserError::new(ErrorKind::Usage, &error, error.hint()))?;
+    let own = args.out.canonicalize().unwrap_or_else(|_| args.out.clone()).join("files");
+    let excluded = globs(&args.exclude)?;
+    // Tasks are no sources: built twice in one place, they would breed.
+    let is_own = |path: &str| root.path().join(path).starts_with(&own) || Tasks::hold(root.path(), path);
+    let is_excluded = |path: &str| Path::new(path).ancestors().any(|part| excluded.is_match(part));
     let mut found = Found::default();
     for file in workspace::files(&root, &AtomicBool::new(false), &mut |_| {}).files {
-        // What is no text is no source either.
-        let Ok(source) = fs::read_to_string(root.path().join(&file.path)) else { continue };
-        let Some(scan) = scan(&file.path, &source, args.min_nodes) else { continue };
+        if is_own(&file.path) || is_excluded(&file.path) {
+            continue;
+        }
+        // One that is not even open to us is told like one that is no text.
+        let bytes = fs::read(root.path().join(&file.path)).unwrap_or_else(|_| vec![u8::MAX]);
+        let Some(scan) = scan_bytes(&file.path, &bytes, args.min_nodes) else { continue };
         found.files += 1;
         for (why, count) in scan.left_out {
             *found.left_out.entry(why).or_default() += count;
         }
-        found.tasks.add(scan.tasks, &source);
+        found.tasks.add(scan.tasks, &String::from_utf8_lossy(&bytes));
     }
     if found.tasks.all.is_empty() {
+        tell(args, &found)?;
         let text = format!("{} has no method that makes a task", args.from.display());
-        return Err(UserError::new(ErrorKind::Usage, text, "take another folder, or fewer --min-nodes"));
+        let fewer = if args.min_nodes > 1 { ", or fewer --min-nodes" } else { "" };
+        return Err(UserError::new(ErrorKind::Usage, text, format!("take another folder{fewer}")));
     }
     found.tasks.write(&args.out).map_err(|error| task_error(&error))?;
     tell(args, &found)?;
     Ok(0)
+}
+
+/// Globs of paths below the scanned folder; a folder stands for all that is in it.
+fn globs(patterns: &[String]) -> Result<GlobSet, UserError> {
+    let wrong = |error: globset::Error| UserError::new(ErrorKind::Usage, format!("--exclude: {error}"), "");
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        let pattern = pattern.trim_end_matches('/');
+        set.add(GlobBuilder::new(pattern).literal_separator(true).build().map_err(wrong)?);
+    }
+    set.build().map_err(wrong)
 }
 
 fn tell(args: &BuildRefactorArgs, found: &Found) -> Result<(), UserError> {
@@ -87,12 +115,12 @@ fn tell(args: &BuildRefactorArgs, found: &Found) -> Result<(), UserError> {
     if args.json {
         let left_out: BTreeMap<_, _> = found.left_out.iter().map(|(why, count)| (why.text(), count)).collect();
         return print_json(&json!({
-            "out": args.out, "tasks": tasks, "from_files": origins.len(), "files": found.files, "languages": languages,
+            "out": (tasks > 0).then_some(&args.out), "tasks": tasks, "from_files": origins.len(), "files": found.files, "languages": languages,
             "left_out": left_out,
         }));
     }
-    let mut text =
-        format!("{tasks} tasks from {} of {} files, in {}\n", origins.len(), found.files, args.out.display());
+    let place = if tasks > 0 { format!(", in {}", args.out.display()) } else { String::new() };
+    let mut text = format!("{tasks} tasks from {} of {} files{place}\n", origins.len(), found.files);
     text.extend(languages.iter().map(|(language, count)| format!("  {count:>6} in {language}\n")));
     text.push_str(&format!("Left out of {} syntax nodes or more:\n", args.min_nodes));
     text.extend(found.left_out.iter().map(|(why, count)| format!("  {count:>6} {}\n", why.text())));
@@ -110,8 +138,10 @@ struct Desk<'d> {
     stop: &'d Stop,
 }
 
-fn run(args: &RunRefactorArgs, flags: &[String]) -> Result<u8, UserError> {
+fn run(args: &RunRefactorArgs, flags: &[String], settings: &Settings) -> Result<u8, UserError> {
     let tasks = Tasks::read(&args.tasks).map_err(|error| task_error(&error))?;
+    let mut made_with = of_a_turn(settings, args.recite.is_some());
+    made_with.insert("time_limit".to_owned(), format!("{:?}", args.run.time_limit));
     let header = Header {
         bench: "refactor".to_owned(),
         tasks: whole_path(&args.tasks)?,
@@ -119,17 +149,13 @@ fn run(args: &RunRefactorArgs, flags: &[String]) -> Result<u8, UserError> {
         flags: flags.to_vec(),
         tries: args.tries.get(),
         recital: args.recite.map(|recital| recital.name().to_owned()),
+        settings: made_with,
     };
-    let format = format_of(flags)?;
-    let (results, before) = Results::open(&args.run.folder(), &header).map_err(|error| results_error(&error))?;
-    let wanted: Vec<&(Task, String)> = tasks.all.iter().filter(|(task, _)| args.run.wants(&task.id)).collect();
-    let is_open = |(task, _): &&(Task, String)| before.iter().all(|entry| entry.id != task.id);
-    let open: Vec<&(Task, String)> = wanted.iter().copied().filter(is_open).collect();
+    let format = settings.edit_format.unwrap_or(EditFormat::Diff);
+    let course = Course::open(&args.run, &header, &tasks.all, |(task, _)| &task.id)?;
     let stop = stop_on_signals();
     let desk = Desk { args, flags, format, stop: &stop };
-    let course = Course { results: &results, jobs: args.run.jobs.get(), budget: args.run.budget, stop: &stop };
-    let (entries, end) = run_all(&course, before, open, |(task, source), left| desk.task(task, source, left));
-    conclude(&args.run, &course, &header, (&entries, wanted.len()), end)
+    course.run(&stop, |(task, source), share| desk.task(task, source, share))
 }
 
 /// The folder as it can be found from elsewhere.
@@ -143,21 +169,14 @@ pub(super) fn whole_path(folder: &Path) -> Result<PathBuf, UserError> {
     })
 }
 
+/// Whatever a task is done and graded by changes it.
 fn fingerprint(tasks: &Tasks) -> String {
     let mut hash = xxhash_rust::xxh3::Xxh3::new();
     for (task, source) in &tasks.all {
-        hash.update(task.id.as_bytes());
-        hash.update(task.instruction.as_bytes());
+        hash.update(json!(task).to_string().as_bytes());
         hash.update(source.as_bytes());
     }
     format!("{:016x}", hash.digest())
-}
-
-/// The edit format that the flags name.
-fn format_of(flags: &[String]) -> Result<EditFormat, UserError> {
-    let name = flags.iter().skip_while(|flag| *flag != "--edit-format").nth(1);
-    let named = name.map_or(Ok(EditFormat::Diff), |name| name.parse());
-    named.map_err(|error| UserError::new(ErrorKind::Usage, &error, "formats: diff, diff-fenced, udiff, whole, patch"))
 }
 
 impl Desk<'_> {
@@ -188,11 +207,11 @@ impl Desk<'_> {
                 time_limit: self.args.run.time_limit,
                 log: &self.args.run.folder().join("logs").join(format!("{}-{nth}.jsonl", task.id)),
             };
-            let Some(report) = turn(&order, self.stop)? else { return Ok(Done::Stopped) };
-            if let Some(end) = take_turn(&mut entry, report, nth) {
+            if let Some(end) = take_turn(&mut entry, turn(&order, self.stop)?, nth) {
                 return Ok(end);
             }
-            let text = fs::read(&file).map_or(String::new(), |bytes| String::from_utf8_lossy(&bytes).into_owned());
+            // A file that the model took away is graded as an empty one.
+            let text = text_of(&file)?.unwrap_or_default();
             graded = grade(task, source, &text);
             keep(&self.args.run.folder().join("files").join(&task.id).join(&task.file), &text)?;
             take_grade(&mut entry, &graded);
@@ -221,6 +240,9 @@ pub(super) fn take_turn(entry: &mut Entry, report: TurnReport, nth: usize) -> Op
     entry.output += report.output;
     entry.cost = entry.cost.zip(report.cost).map(|(sum, cost)| sum + cost);
     entry.seconds += report.seconds;
+    if report.stopped {
+        return Some(Done::Stopped(entry.cost));
+    }
     if report.no_money {
         return Some(Done::NoMoney(entry.cost));
     }
@@ -243,6 +265,18 @@ fn message(task: &Task, graded: &Grade, nth: usize) -> String {
     format!("{}\n\nThis was tried before, and is not done yet:\n{complaints}Finish it.", task.instruction)
 }
 
+/// The text of a file, whatever bytes a model left in it; nothing without the file.
+fn text_of(path: &Path) -> Result<Option<String>, UserError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => {
+            let text = format!("cannot read {}: {error}", path.display());
+            Err(UserError::new(ErrorKind::Machine, text, "check the file"))
+        }
+    }
+}
+
 /// Keeps what a file has become.
 pub(super) fn keep(path: &Path, text: &str) -> Result<(), UserError> {
     let folder = path.parent().unwrap_or(path);
@@ -258,12 +292,13 @@ fn grade_again(args: &GradeRefactorArgs) -> Result<u8, UserError> {
         return Err(UserError::new(ErrorKind::Usage, text, "give the folder of a refactoring run"));
     }
     let tasks = Tasks::read(&header.tasks).map_err(|error| task_error(&error))?;
+    unchanged(&header, &tasks, &entries)?;
     let mut complaints = String::new();
     for entry in &mut entries {
         let Some((task, source)) = tasks.all.iter().find(|(task, _)| task.id == entry.id) else { continue };
         let path = args.run.join("files").join(&task.id).join(&task.file);
         // Without a file nothing was written: the source is as it was.
-        let text = fs::read_to_string(&path).unwrap_or_else(|_| source.clone());
+        let text = text_of(&path)?.unwrap_or_else(|| source.clone());
         let graded = grade(task, source, &text);
         take_grade(entry, &graded);
         for complaint in graded.complaints() {
@@ -275,4 +310,16 @@ fn grade_again(args: &GradeRefactorArgs) -> Result<u8, UserError> {
     }
     report(&header, &entries, tasks.all.len(), args.json)?;
     Ok(0)
+}
+
+/// Refuses to grade by other tasks than those that the model did.
+fn unchanged(header: &Header, tasks: &Tasks, entries: &[Entry]) -> Result<(), UserError> {
+    if header.fingerprint == fingerprint(tasks) {
+        return Ok(());
+    }
+    let is_gone = |entry: &&Entry| tasks.all.iter().all(|(task, _)| task.id != entry.id);
+    let gone: Vec<&str> = entries.iter().filter(is_gone).map(|entry| entry.id.as_str()).collect();
+    let gone = if gone.is_empty() { String::new() } else { format!("; gone: {}", gone.join(", ")) };
+    let text = format!("the tasks in {} were changed since the run{gone}", header.tasks.display());
+    Err(UserError::new(ErrorKind::Usage, text, "put them back as they were, or run them again with another --out"))
 }

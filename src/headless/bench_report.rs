@@ -22,7 +22,11 @@ pub(super) fn report(header: &Header, entries: &[Entry], all: usize, json: bool)
     }
     let summary = Summary::of(entries);
     let mut text = title(header, &summary, all);
-    for (label, value) in rows(&summary) {
+    if entries.is_empty() {
+        // Shares of nothing would look like results.
+        return print(&text);
+    }
+    for (label, value) in rows(&summary, header.recital.is_some()) {
         let _ = writeln!(text, "{label:<34}{value}");
     }
     for (check, count) in &summary.failed {
@@ -47,8 +51,12 @@ pub(super) fn as_json(header: &Header, entries: &[Entry], all: usize) -> Value {
 fn title(header: &Header, summary: &Summary, all: usize) -> String {
     let models: Vec<&str> = summary.models.iter().map(String::as_str).collect();
     let flags = if header.flags.is_empty() { String::new() } else { format!(" ({})", header.flags.join(" ")) };
-    let who = header.recital.as_ref().map_or_else(|| models.join(", "), |recital| format!("made up: {recital}"));
-    format!("{}: {} of {all} tasks, {who}{flags}\n", header.bench, summary.done)
+    let who = match &header.recital {
+        Some(recital) => format!(", made up: {recital}"),
+        None if models.is_empty() => String::new(),
+        None => format!(", {}", models.join(", ")),
+    };
+    format!("{}: {} of {all} tasks{who}{flags}\n", header.bench, summary.done)
 }
 
 /// A share in percent with the ends of its interval.
@@ -57,7 +65,7 @@ fn percent(share: &Share) -> String {
     format!("{:>6.1} %   {count:>4} of {of:<5} 95 %: {:.1}–{:.1}", share * 100.0, low * 100.0, high * 100.0)
 }
 
-fn rows(summary: &Summary) -> Vec<(String, String)> {
+fn rows(summary: &Summary, recited: bool) -> Vec<(String, String)> {
     let nth = |at: usize| if at == 1 { "passed at the first try".to_owned() } else { format!("passed by try {at}") };
     let passed = summary.passed.iter().enumerate().map(|(at, share)| (nth(at + 1), percent(share)));
     let shares = [
@@ -79,6 +87,8 @@ fn rows(summary: &Summary) -> Vec<(String, String)> {
         ("cost", format!("{:>8.2} $ in all, {:.4} $ a task{unpriced}", summary.cost, each(summary.cost))),
         ("time", format!("{:>8.1} s in all, {:.1} s a task", summary.seconds, each(summary.seconds))),
     ];
+    // What nobody was asked for took no tokens and costs nothing.
+    let amounts = amounts.into_iter().filter(|(label, _)| !recited || *label == "time");
     passed.chain(shares).chain(amounts.map(|(label, value)| (label.to_owned(), value))).collect()
 }
 
@@ -90,26 +100,46 @@ pub(super) fn compare(args: &CompareBenchArgs) -> Result<u8, UserError> {
     if args.a.is_file() && args.b.is_file() {
         return performance(args);
     }
+    for path in [&args.a, &args.b] {
+        if !path.join("run.json").is_file() {
+            let text = format!("{} is no folder of a run: it has no run.json", path.display());
+            return Err(UserError::new(
+                ErrorKind::Usage,
+                text,
+                "give what --out was, or two files of the performance suite",
+            ));
+        }
+    }
     let read = |folder| read(folder).map_err(|error| results_error(&error));
     let ((head_a, a), (head_b, b)) = (read(&args.a)?, read(&args.b)?);
     let same = head_a.bench == head_b.bench && head_a.fingerprint == head_b.fingerprint;
     let comparison = Comparison::of(&a, &b);
-    if !same || comparison.common == 0 {
+    if !same {
         let text = "the two runs are not of the same tasks";
         return Err(UserError::new(ErrorKind::Usage, text, "give two runs over the same --tasks or --from"));
     }
+    if comparison.common == 0 {
+        let text = format!("no task was done in both runs: A did {}, B {}", a.len(), b.len());
+        return Err(UserError::new(ErrorKind::Usage, text, "go on with one of them; --only says with which tasks"));
+    }
     if args.json {
-        let value: Value = json!({"bench": head_a.bench, "a": head_a, "b": head_b, "comparison": comparison});
+        let value: Value = json!({
+            "bench": head_a.bench, "a": head_a, "b": head_b, "done_a": a.len(), "done_b": b.len(), "comparison": comparison,
+        });
         print_json(&value)?;
     } else {
-        print(&side_by_side([&head_a, &head_b], &comparison))?;
+        print(&side_by_side([(&head_a, a.len()), (&head_b, b.len())], &comparison))?;
     }
     Ok(0)
 }
 
-fn side_by_side(heads: [&Header; 2], comparison: &Comparison) -> String {
+fn side_by_side(runs: [(&Header, usize); 2], comparison: &Comparison) -> String {
     let Comparison { a, b, common, only_a, only_b, p } = comparison;
-    let mut text = format!("A  {}B  {}", title(heads[0], a, *common), title(heads[1], b, *common));
+    let [(head_a, done_a), (head_b, done_b)] = runs;
+    let mut text = format!("A  {}B  {}", title(head_a, a, done_a), title(head_b, b, done_b));
+    if done_a.max(done_b) > *common {
+        let _ = writeln!(text, "{common} tasks were done in both runs; what follows is of these alone");
+    }
     let (of_a, of_b) = (a.passed_in_the_end(), b.passed_in_the_end());
     let shares = [
         ("passed", of_a, of_b),

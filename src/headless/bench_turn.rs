@@ -9,7 +9,9 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::error::{ErrorKind, UserError};
+use crate::models::{Prices, Tokens};
 use crate::process::{CommandLine, End, Environment, Masks, Order, Stop, run};
+use crate::tokens::estimate_of;
 
 /// A turn.
 pub(super) struct TurnOrder<'o> {
@@ -43,6 +45,8 @@ pub(super) struct TurnReport {
     pub(super) timed_out: bool,
     /// The cap was reached.
     pub(super) no_money: bool,
+    /// Somebody stopped it.
+    pub(super) stopped: bool,
     /// Nobody answered, or not to the end: nothing that the model could be blamed for.
     pub(super) trouble: Option<String>,
     pub(super) input: u64,
@@ -52,11 +56,11 @@ pub(super) struct TurnReport {
     pub(super) seconds: f64,
 }
 
-/// Performs a turn; nothing if it was stopped.
+/// Performs a turn.
 ///
 /// # Errors
 /// The program cannot be started, says that the settings are wrong, or this machine fails it.
-pub(super) fn turn(order: &TurnOrder<'_>, stop: &Stop) -> Result<Option<TurnReport>, UserError> {
+pub(super) fn turn(order: &TurnOrder<'_>, stop: &Stop) -> Result<TurnReport, UserError> {
     let aside = super::bench::scratch()?;
     let line = CommandLine::Program(words(order, aside.path())?);
     let mut environment = Environment::default();
@@ -80,12 +84,9 @@ pub(super) fn turn(order: &TurnOrder<'_>, stop: &Stop) -> Result<Option<TurnRepo
         fs::create_dir_all(folder).map_err(|error| refused(folder, &error))?;
     }
     fs::write(order.log, &text).map_err(|error| refused(order.log, &error))?;
-    if ended.end == End::Stopped {
-        return Ok(None);
-    }
     let mut report = read(&text, ended.end)?;
     report.seconds = ended.took.as_secs_f64();
-    Ok(Some(report))
+    Ok(report)
 }
 
 /// The disk does not take a file of a run.
@@ -127,6 +128,7 @@ fn read(text: &str, end: End) -> Result<TurnReport, UserError> {
     let mut report = TurnReport { cost: Some(0.0), ..TurnReport::default() };
     let (mut hunks, mut refused, mut checked) = (0, 0, false);
     let (mut why, mut said) = (String::new(), Vec::new());
+    let mut open: Option<OpenRequest> = None;
     for line in text.lines() {
         let Some(event) = event_of(line) else {
             said.push(line);
@@ -134,8 +136,15 @@ fn read(text: &str, end: End) -> Result<TurnReport, UserError> {
         };
         let kind = event["event"].as_str().unwrap_or_default();
         match kind {
-            "request" => report.models.extend(event["model"].as_str().map(str::to_owned)),
-            "spent" => spent(&mut report, &event),
+            "request" => {
+                report.models.extend(event["model"].as_str().map(str::to_owned));
+                open = Some(OpenRequest::of(&event));
+            }
+            "text" | "reasoning" => open.iter_mut().for_each(|request| request.came(&event)),
+            "spent" => {
+                open = None;
+                spent(&mut report, &event);
+            }
             // After checks the model is asked about what they found, else about edits that found no place.
             "again" if !checked => report.malformed += 1,
             "hunk" => {
@@ -148,6 +157,8 @@ fn read(text: &str, end: End) -> Result<TurnReport, UserError> {
                 report.elided |= is_refused && flagged("elision");
             }
             "shrunk" => report.exhausted = true,
+            // Whatever came of an answer that was cut off, it is not what the model can do.
+            "cut_by_cap" | "past_the_cap" => report.no_money = true,
             "failed" => event["why"].as_str().unwrap_or_default().clone_into(&mut why),
             _ => {}
         }
@@ -155,11 +166,16 @@ fn read(text: &str, end: End) -> Result<TurnReport, UserError> {
     }
     report.malformed += usize::from(refused > 0);
     report.exhausted |= matches!(why.as_str(), "window" | "output");
-    report.no_money = why == "money";
+    report.no_money |= why == "money";
+    // A program that came to its end has told what every request cost; one that was ended has not told of the last.
+    if let Some(request) = open.filter(|_| !matches!(end, End::Exit(_))) {
+        request.charge(&mut report);
+    }
     match end {
         End::Exit(0) => {}
         End::Exit(1) => report.malformed += usize::from(hunks == 0),
         End::TimeLimit => report.timed_out = true,
+        End::Stopped => report.stopped = true,
         // What was cut off was cut off by a limit.
         End::Exit(4 | 5) if report.exhausted || report.no_money => {}
         End::Exit(5) if why.is_empty() => report.exhausted = true,
@@ -174,6 +190,34 @@ fn read(text: &str, end: End) -> Result<TurnReport, UserError> {
 
 fn event_of(line: &str) -> Option<Value> {
     serde_json::from_str::<Value>(line).ok().filter(|value| value["event"].is_string())
+}
+
+/// A request whose price nobody has told yet.
+struct OpenRequest {
+    tokens: u64,
+    prices: Option<Prices>,
+    /// Of text and thinking that came.
+    bytes: usize,
+}
+
+impl OpenRequest {
+    fn of(event: &Value) -> Self {
+        let prices = serde_json::from_value(event["prices"].clone()).ok().flatten();
+        Self { tokens: event["tokens"].as_u64().unwrap_or_default(), prices, bytes: 0 }
+    }
+
+    fn came(&mut self, event: &Value) {
+        self.bytes += event["text"].as_str().map_or(0, str::len);
+    }
+
+    /// Adds what it costs by our own count: the request, and what came of the answer.
+    fn charge(&self, report: &mut TurnReport) {
+        let output = estimate_of(self.bytes) as u64;
+        let tokens = Tokens { fresh: self.tokens, output, ..Tokens::default() };
+        report.input += tokens.fresh;
+        report.output += output;
+        report.cost = report.cost.zip(self.prices).map(|(sum, prices)| sum + prices.cost(tokens).as_f64());
+    }
 }
 
 fn spent(report: &mut TurnReport, event: &Value) {
@@ -215,6 +259,25 @@ mod tests {
     }
 
     #[test]
+    fn a_turn_that_is_cut_short_is_not_free() {
+        let prices = r#"{"input":1000.0,"output":10000.0,"cache_read":0.0,"cache_write":0.0,"long":null}"#;
+        let request = |prices: &str| format!(r#"{{"event":"request","model":"m","tokens":500,"prices":{prices}}}"#);
+        let text = format!(r#"{{"event":"text","text":"{}"}}"#, "word ".repeat(80));
+        let first = format!("{}\n{SPENT}\n", request(prices));
+        for end in [End::TimeLimit, End::Stopped, End::Signal(9)] {
+            let report = read(&format!("{first}{}\n{text}\n{text}", request(prices)), end).unwrap();
+            let answer = estimate_of(800);
+            let cost = 0.5 + 0.5 + answer as f64 / 100.0;
+            assert!(report.cost.is_some_and(|it| (it - cost).abs() < 1e-9), "{report:?}");
+            assert_eq!((report.input, report.output), (515, 7 + answer as u64));
+            assert_eq!(read(&first, end).unwrap().cost, Some(0.5), "all was told");
+            assert_eq!(read(&request("null"), end).unwrap().cost, None);
+        }
+        // A request that a server refused is free.
+        assert_eq!(read(&request(prices), End::Exit(4)).unwrap().cost, Some(0.0));
+    }
+
+    #[test]
     fn whoever_failed_is_told() {
         let failed = |why: &str, code: i32| {
             read(
@@ -224,6 +287,10 @@ mod tests {
         };
         assert!(failed("window", 4).unwrap().exhausted && failed("output", 5).unwrap().exhausted);
         assert!(failed("money", 4).unwrap().no_money);
+        for event in ["cut_by_cap", "past_the_cap"] {
+            let text = format!("{{\"event\":\"{event}\"}}\n{SPENT}");
+            assert!(read(&text, End::Exit(1)).unwrap().no_money, "{event}");
+        }
         assert_eq!(failed("provider", 4).unwrap().trouble.as_deref(), Some("no luck → wait"));
         assert!(failed("provider", 4).unwrap().cost.is_some());
         assert!(failed("", 2).unwrap_err().message.contains("no luck"));

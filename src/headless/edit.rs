@@ -91,6 +91,7 @@ pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, User
         history: RefCell::default(),
         ledger: RefCell::default(),
         doubtful: Cell::new(false),
+        cut_by_cap: Cell::new(false),
     };
     let reply = desk.answered(&message, &asked)?;
     let (asked, reply) = match mode {
@@ -128,6 +129,8 @@ struct Desk<'a> {
     ledger: RefCell<Ledger>,
     /// Two parts of an answer were joined within an edit, and nothing shows that they belong there.
     doubtful: Cell<bool>,
+    /// The spending cap cut the last answer off.
+    cut_by_cap: Cell<bool>,
 }
 
 fn request(args: &EditArgs) -> Result<String, UserError> {
@@ -279,7 +282,7 @@ impl Desk<'_> {
                 return Err(error);
             }
         };
-        if let Some((why, error)) = not_whole(&completion, &reply, self.left()) {
+        if let Some((why, error)) = not_whole(&completion, &reply, self.left(), self.cut_by_cap.get()) {
             self.out.event("failed", json!({"why": why}))?;
             return Err(error);
         }
@@ -292,6 +295,7 @@ impl Desk<'_> {
     }
 
     async fn asked(&self, question: &Question<'_>) -> Result<Streamed, UserError> {
+        self.cut_by_cap.set(false);
         let (events, mut arriving) = mpsc::channel(64);
         let cancel = CancellationToken::new();
         let print_all = async {
@@ -301,6 +305,7 @@ impl Desk<'_> {
                     AskEvent::Stream(StreamEvent::Text(text)) => reply.push_str(text),
                     AskEvent::Stream(StreamEvent::TakeBack) => reply.clear(),
                     AskEvent::DoubtfulSeam => self.doubtful.set(true),
+                    AskEvent::CutByCap | AskEvent::PastTheCap => self.cut_by_cap.set(true),
                     AskEvent::Spent(spent) => {
                         self.ledger.borrow_mut().enter(1, &spent.model, spent.tokens);
                     }

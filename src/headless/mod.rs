@@ -13,6 +13,7 @@ mod bench_questions;
 mod bench_refactor;
 mod bench_report;
 mod bench_run;
+mod bench_settings;
 mod bench_turn;
 mod codebase;
 mod commit;

@@ -27,12 +27,13 @@ impl Out {
     /// What happens while a request is asked of `model`.
     pub(super) fn asked(&self, model: &str, event: AskEvent) -> Result<(), UserError> {
         match event {
-            AskEvent::Sent { tokens, exact, left_out, secrets } => {
+            AskEvent::Sent { tokens, exact, left_out, secrets, prices } => {
                 let left_out: Vec<String> = left_out.iter().map(ToString::to_string).collect();
                 left_out.iter().for_each(|what| complain(&format!("left out, because it does not fit: {what}")));
                 secrets.iter().for_each(tell_secret);
                 let request = json!({
                     "model": model, "tokens": tokens, "exact": exact, "left_out": left_out, "secrets": secrets_json(&secrets),
+                    "prices": prices,
                 });
                 self.event("request", request)
             }
@@ -66,6 +67,10 @@ impl Out {
             AskEvent::PastTheCap => {
                 complain("the answer was ended: the server went on past what the spending cap pays for");
                 self.event("past_the_cap", json!({}))
+            }
+            AskEvent::CutByCap => {
+                complain("the answer was cut short: the spending cap pays for no more of it");
+                self.event("cut_by_cap", json!({}))
             }
             AskEvent::Spent(spent) => {
                 let cost = spent.model.prices.map(|prices| prices.cost(spent.tokens));

@@ -7,7 +7,7 @@ use std::ops::{Add, AddAssign};
 use serde::{Deserialize, Serialize};
 
 /// US dollars per million tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Prices {
     /// Tokens of the request that no cache knew.
     pub input: f64,
@@ -22,7 +22,7 @@ pub struct Prices {
 }
 
 /// What all tokens of a request cost whose input is long, in US dollars per million tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct LongPrices {
     /// A request is long when its input, cached tokens included, has more tokens than this.
     pub above: u64,

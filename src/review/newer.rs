@@ -8,6 +8,7 @@ use super::file::{Composed, FileReview, Item, Weave, taken, woven};
 use super::hunk::ReviewHunk;
 use super::state::Review;
 use crate::diff::{self, Hunk};
+use crate::edit::{FileProposal, StandingFile};
 use crate::text::lines;
 
 impl Review {
@@ -33,16 +34,20 @@ impl Review {
         self.forget_steps();
     }
 
-    /// Takes in a newer review. What it proposes as the older one did keeps what was said of it; the paths of which something
-    /// undecided or accepted is gone are returned.
+    /// What a newer answer is put upon: all that is not rejected.
+    pub fn standing(&self) -> Vec<StandingFile> {
+        self.files.iter().filter_map(FileReview::standing).collect()
+    }
+
+    /// Takes in a newer review. What it proposes as the older one did keeps what was said of it, and so does what it has nothing else
+    /// in the place of; the paths of which something is gone that was undecided or accepted, without a comment, are returned.
     pub fn merge(&mut self, newer: Self) -> Vec<String> {
         let mut replaced = Vec::new();
         let newer_paths: Vec<String> = newer.files.iter().map(|file| file.path.clone()).collect();
         for mut file in newer.files {
             match self.files.iter_mut().find(|old| old.path == file.path) {
                 Some(old) => {
-                    let open = old.counts().rejected < old.hunks.len();
-                    if !file.adopt(old) && open {
+                    if !file.adopt(old) {
                         replaced.push(file.path.clone());
                     }
                     *old = file;
@@ -87,49 +92,63 @@ impl FileReview {
         (self.base, self.proposed, self.hunks) = (Some(Arc::from(base.text)), Some(Arc::from(proposed)), hunks);
     }
 
-    /// Takes over what was said of the hunks of `older` that this proposal has as well. Whether it has all of them.
+    /// The file with all of it that is not rejected; `None` if that is nothing.
+    fn standing(&self) -> Option<StandingFile> {
+        let proposed = match self.composed_where(|decision| decision != Decision::Rejected) {
+            Composed::Untouched => return None,
+            Composed::Text(text) => Some(Arc::from(text)),
+            Composed::Deleted => None,
+        };
+        let noted = self.hunks.iter().filter(|item| self.is_divisible() && item.comments().next().is_some());
+        let noted = noted.map(|item| item.hunk.base.clone()).collect();
+        let (path, change, base) = (self.path.clone(), self.change.clone(), self.base.clone());
+        Some(StandingFile { file: FileProposal { path, change, base, proposed }, noted })
+    }
+
+    /// Takes over the hunks of `older`, with what was said of them, that this proposal has as well or has nothing else in the place
+    /// of. False if one of them is gone that was neither rejected nor noted on.
     fn adopt(&mut self, older: &Self) -> bool {
         self.comment.clone_from(&older.comment);
+        // What has a comment was asked for anew.
+        let is_open = |item: &ReviewHunk| item.decision() != Decision::Rejected && item.comments().next().is_none();
         if self.base != older.base || self.change != older.change {
-            return false;
+            return !older.hunks.iter().any(is_open);
         }
         if self.proposed == older.proposed {
             older.hunks.clone_into(&mut self.hunks);
             return true;
         }
         if !self.is_divisible() {
-            return false;
+            return !older.hunks.iter().any(is_open);
         }
         let (own_text, old_text) = (self.proposed.clone(), older.proposed.clone());
         let own = lines::split(own_text.as_deref().unwrap_or_default());
         let old_items = older.items(&lines::split(old_text.as_deref().unwrap_or_default()));
         let groups: Vec<&[Item<'_>]> =
             old_items.chunk_by(|(one, _), (two, _)| one.hunk.base.end == two.hunk.base.start).collect();
-        let (mut found, mut taken) = (0, vec![false; groups.len()]);
+        let mut taken = vec![false; groups.len()];
         let mut items: Vec<Item<'_>> = Vec::new();
         for (item, added) in self.items(&own) {
             match groups.iter().position(|group| proposes(group, &item.hunk.base, &added)) {
                 Some(index) => {
-                    found += 1;
                     taken[index] = true;
                     items.extend(groups[index].iter().cloned());
                 }
                 None => items.push((item, added)),
             }
         }
-        // What was accepted stays, unless the newer one has something else there.
+        let mut is_all = true;
         for (group, _) in groups.iter().zip(taken).filter(|(_, taken)| !taken) {
-            let is_accepted = group.iter().all(|(item, _)| item.decision() == Decision::Accepted);
             let is_free = group.iter().all(|(item, _)| items.iter().all(|(other, _)| !touch(&item.hunk, &other.hunk)));
-            if is_accepted && is_free {
-                found += 1;
+            if is_free {
                 items.extend(group.iter().cloned());
             }
+            is_all &= is_free || !group.iter().any(|(item, _)| is_open(item));
         }
         items.sort_by_key(|(item, _)| (item.hunk.base.start, item.hunk.base.end));
         let (proposed, hunks) = woven(self.base.as_deref().unwrap_or_default(), items);
         (self.proposed, self.hunks) = (Some(Arc::from(proposed)), hunks);
-        found == groups.len()
+        is_all
     }
 }
 
@@ -143,7 +162,9 @@ fn proposes(group: &[Item<'_>], base: &Range<usize>, added: &[&str]) -> bool {
     let place =
         group.first().zip(group.last()).map(|((first, _), (last, _))| first.hunk.base.start..last.hunk.base.end);
     let original = |(item, lines): &Item<'_>| item.original().map_or_else(|| lines.concat(), str::to_owned);
-    place.as_ref() == Some(base) && group.iter().map(original).collect::<String>() == added.concat()
+    let is_said = |text: String| text == added.concat();
+    let current = || group.iter().flat_map(|(_, lines)| lines.iter().copied()).collect::<String>();
+    place.as_ref() == Some(base) && (is_said(group.iter().map(original).collect()) || is_said(current()))
 }
 
 /// The hunks that are left of one of which some lines were taken: at `place` among `lines`, where `wanted` shall stand.

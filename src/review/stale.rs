@@ -63,7 +63,7 @@ impl FileReview {
             _ => (0..old.len(), 0..there.len()),
         };
         let can_be_settled = now.is_some() && matches!(self.change, FileChange::Modify | FileChange::Create);
-        let nearest = now.map(|_| Excerpt { line: is.start + 1, text: of(&there, is.clone()) });
+        let nearest = now.map(|_| Excerpt { line: is.start + 1, text: of(&there, is.clone()), with_edits: false });
         let proposed = of(&new, hunk.proposed.clone());
         let replacement = [of(&old, was.start..hunk.base.start), proposed, of(&old, hunk.base.end..was.end)].concat();
         let mut reason = match now {
@@ -167,7 +167,7 @@ mod tests {
         assert!(review.has_conflict("a") && !review.has_conflict("b"));
         let conflict = &review.refused[0];
         assert_eq!((conflict.quote.as_str(), conflict.replacement.as_str()), ("b\nc\n", "B\nc\n"));
-        assert_eq!(conflict.nearest, [Excerpt { line: 3, text: "mine\ntoo\n".into() }]);
+        assert_eq!(conflict.nearest, [Excerpt { line: 3, text: "mine\ntoo\n".into(), with_edits: false }]);
         assert_eq!(review.files[0].hunks[0].marks, [MOVED]);
         assert_eq!(review.counts().accepted, 1);
     }

@@ -236,7 +236,36 @@ fn a_newer_proposal_keeps_what_was_said_of_the_hunks_it_shares() {
     assert_eq!(older.files[0].proposed.as_deref(), Some("mine\nb\nC\nd\nE\n"));
     assert_eq!(older.counts(), Counts { pending: 1, accepted: 1, rejected: 1 });
     assert_eq!(older.comments().count(), 1);
-    assert_eq!(older.merge(review("a\nb\nc\nd\ne\n", "a\nb\nX\nd\nE\n")), ["a"]);
+    // Something else instead of what was rejected takes nothing away.
+    assert_eq!(older.merge(review("a\nb\nc\nd\ne\n", "a\nb\nX\nd\nE\n")), [""; 0]);
+    assert_eq!(older.files[0].proposed.as_deref(), Some("mine\nb\nX\nd\nE\n"));
+    assert_eq!(older.counts(), Counts { pending: 2, accepted: 1, rejected: 0 });
+    assert_eq!(older.merge(review("a\nb\nc\nd\ne\n", "yours\nb\nc\nd\ne\n")), ["a"]);
+    assert_eq!(older.counts(), Counts { pending: 3, accepted: 0, rejected: 0 });
+}
+
+#[test]
+fn what_a_newer_proposal_has_nothing_in_the_place_of_stays() {
+    let mut older = review("a\nb\nc\nd\ne\nf\ng\n", "A\nb\nC\nd\nE\nf\ng\n");
+    older.decide(id(1), Decision::Rejected);
+    older.comment(Place::Hunk(id(2)), "why?");
+    assert_eq!(older.merge(review("a\nb\nc\nd\ne\nf\ng\n", "a\nb\nc\nd\ne\nf\nG\n")), [""; 0]);
+    assert_eq!(older.files[0].proposed.as_deref(), Some("A\nb\nC\nd\nE\nf\nG\n"));
+    assert_eq!(older.counts(), Counts { pending: 3, accepted: 0, rejected: 1 });
+    assert_eq!(older.comments().count(), 1);
+}
+
+#[test]
+fn what_is_not_rejected_stands_with_the_places_of_comments() {
+    let mut review = review("a\nb\nc\nd\ne\n", "A\nb\nC\nd\nE\n");
+    review.decide(id(0), Decision::Rejected);
+    review.decide(id(1), Decision::Accepted);
+    review.comment(Place::Hunk(id(2)), "otherwise");
+    let standing = review.standing();
+    assert_eq!(standing[0].file.proposed.as_deref(), Some("a\nb\nC\nd\nE\n"));
+    assert_eq!(standing[0].noted, std::slice::from_ref(&(4..5)));
+    review.decide_all(Decision::Rejected);
+    assert_eq!(review.standing(), []);
 }
 
 #[test]

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::effect::{Effect, Failure};
-use super::going_on::OFFER;
+use super::going_on::{OFFER, OFFER_CUT};
 use super::state::Session;
 use super::transcript::{AnswerState, Entry, Level};
 use super::turn::Turn;
 use crate::context::{PromptSecret, Trimmed};
 use crate::llm::{Completion, StreamEvent};
-use crate::models::{Model, Tokens};
+use crate::models::{Model, Prices, Tokens};
 
 /// What happens while a request is asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +24,8 @@ pub enum AskEvent {
         left_out: Vec<Trimmed>,
         /// What looks like keys in it.
         secrets: Vec<PromptSecret>,
+        /// What its tokens cost, where that is known.
+        prices: Option<Prices>,
     },
     /// Something of the answer, or a wait before another try. The text of all parts of an answer, joined, is the answer.
     Stream(StreamEvent),
@@ -47,6 +49,8 @@ pub enum AskEvent {
     DoubtfulSeam,
     /// The server went on past what the spending cap pays for, and the answer was ended.
     PastTheCap,
+    /// The answer is shorter than the model would have made it: the spending cap pays for no more.
+    CutByCap,
     /// The editor model is asked.
     Editor {
         /// Its name.
@@ -85,6 +89,10 @@ impl Session {
             AskEvent::PastTheCap => {
                 let text = "The answer was ended: the server went on past what the spending cap pays for.";
                 self.tell(Level::Warning, text, "It does not keep to max_tokens. What came until then stands.");
+            }
+            AskEvent::CutByCap => {
+                let text = "The answer was cut short: the spending cap pays for no more of it.";
+                self.tell(Level::Warning, text, "Raise spending_cap in rhumb.toml. What came until then stands.");
             }
             AskEvent::Spent(spent) => self.spent(number, &spent),
             AskEvent::Editor { model, note } => self.editor_asked(number, &model, note),
@@ -162,7 +170,7 @@ impl Session {
                 let cut = completion.finish.shortfall();
                 let complete = cut.is_none();
                 if let Some(reason) = &cut {
-                    self.tell(Level::Warning, format!("The answer is incomplete: {reason}."), OFFER);
+                    self.tell(Level::Warning, format!("The answer is incomplete: {reason}."), OFFER_CUT);
                 }
                 let reply = self.end_answer(cut);
                 let mut effects = Vec::new();

@@ -10,6 +10,7 @@ use super::effect::Effect;
 use super::fetching::is_picture_path;
 use super::state::Session;
 use super::transcript::Level;
+use super::writing::{count, few};
 use crate::workspace::is_secret_name;
 
 /// A file in the chat.
@@ -51,6 +52,8 @@ impl Session {
     /// Takes files out of the chat; when no name is given, all but those that every chat begins with.
     pub fn drop_files(&mut self, names: &[String]) -> Vec<Effect> {
         if names.is_empty() {
+            let gone: Vec<String> = self.files_to_drop().into_iter().map(str::to_owned).collect();
+            self.tell_dropped(&gone);
             self.outside.pictures.clear();
             let standing = std::mem::take(&mut self.standing);
             self.files.retain(|file| file.read_only && standing.contains(&file.path));
@@ -72,6 +75,21 @@ impl Session {
             }
         }
         self.measure()
+    }
+
+    /// Says which files left the chat all at once, and how one comes back.
+    fn tell_dropped(&mut self, gone: &[String]) {
+        let pictures = self.outside.pictures.len();
+        let mut what: Vec<String> = Vec::new();
+        what.extend((!gone.is_empty()).then(|| count(gone.len(), "file")));
+        what.extend((pictures > 0).then(|| count(pictures, "picture")));
+        if what.is_empty() {
+            self.tell(Level::Info, "There is nothing to take out of the chat.", "/ls lists what is in it.");
+            return;
+        }
+        let names = if gone.is_empty() { String::new() } else { format!(": {}", few(gone)) };
+        let text = format!("Took {} out of the chat{names}.", what.join(" and "));
+        self.tell(Level::Info, text, "/add and a name puts one back.");
     }
 
     /// Turns a file of the chat from editable to read-only, or back.
@@ -205,6 +223,8 @@ mod tests {
         session.add_files(&["AGENTS.md".into()], true);
         session.add_files(&["a.rs".into(), "b.rs".into()], false);
         session.drop_files(&[]);
+        let told = format!("{:?}", session.transcript.last());
+        assert!(told.contains("Took 2 files out of the chat: a.rs, b.rs."), "{told}");
         assert_eq!(session.files, [ChatFile { path: "AGENTS.md".into(), read_only: true }], "b.rs was made editable");
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::state::Session;
 use super::transcript::Level;
+use crate::context::ChunkKind;
 
 impl Session {
     /// Whether a request does not fit a window that is only assumed, and the developer did not yet say to send it all the same.
@@ -24,11 +25,20 @@ impl Session {
         let (tokens, window) = (prompt.tokens, prompt.window.max_input());
         let text =
             format!("Not sent yet: the request has {tokens} tokens, and {window} are assumed to fit this model.");
-        self.tell(
-            Level::Warning,
-            text,
-            "Enter sends it all the same; /drop takes files out; context_window in rhumb.toml says how much fits.",
+        let tokens_of = |is_wanted: fn(&ChunkKind) -> bool| -> usize {
+            prompt.chunks.iter().filter(|chunk| is_wanted(&chunk.kind)).map(|chunk| chunk.tokens).sum()
+        };
+        let said = tokens_of(|kind| matches!(kind, ChunkKind::Current));
+        let files = tokens_of(|kind| matches!(kind, ChunkKind::ChatFile(_) | ChunkKind::ReadOnlyFile(_)));
+        let large = if said > files {
+            format!("your message is {said} of it: shorten it")
+        } else {
+            format!("the files in the chat are {files} of it: /drop takes them out")
+        };
+        let hint = format!(
+            "Enter sends it all the same; {large}. If more fits, say how much at the top of rhumb.toml: context_window = …"
         );
+        self.tell(Level::Warning, text, hint);
         true
     }
 }

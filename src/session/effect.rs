@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::context::{FoundComment, Image, Message, Mode, PassagePlace, Prompt};
-use crate::edit::Proposal;
+use crate::edit::{Proposal, Standing};
 use crate::llm::{Completion, LocalServer};
 use crate::models::{Api, Dollars, Model};
 use crate::repo_map::{Refresh, RepoMap, TagGraph};
@@ -117,6 +117,8 @@ pub enum Effect {
     Propose {
         /// The request that it answers, for the commit message.
         request: String,
+        /// What all of the replies are put upon.
+        standing: Standing,
         /// The replies before it that it mends, oldest first.
         earlier: Vec<String>,
         /// The reply.

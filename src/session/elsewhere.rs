@@ -5,6 +5,7 @@ use super::rounds::Rounds;
 use super::state::Session;
 use super::transcript::{Answer, AnswerState, Entry, Level};
 use crate::context::Mode;
+use crate::edit::Standing;
 
 impl Session {
     /// Takes a reply from elsewhere (copy mode) into the transcript and into review; the draft is what it answers.
@@ -47,7 +48,8 @@ impl Session {
     fn propose_alone(&mut self, reply: String, request: String) -> Vec<Effect> {
         self.rounds = Rounds::default();
         self.proposing += 1;
-        vec![Effect::Propose { request, earlier: Vec::new(), reply, files: self.files.clone() }]
+        let standing = Standing { files: self.review.standing(), refused: Vec::new() };
+        vec![Effect::Propose { request, standing, earlier: Vec::new(), reply, files: self.files.clone() }]
     }
 
     /// The text of the last answer, for the clipboard.

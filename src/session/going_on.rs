@@ -9,9 +9,13 @@ use super::transcript::{self, AnswerState, Entry, Level};
 use super::turn::Turn;
 use crate::context::Mode;
 
-/// What can be done about an answer that is not whole.
+/// What can be done about an answer that the connection broke off.
 pub(super) const OFFER: &str = "/continue goes on where it stopped, /retry asks again, /review takes the edits in it that are whole. Without one \
      of these it is in no later request.";
+
+/// What can be done about an answer that its model did not end.
+pub(super) const OFFER_CUT: &str = "/continue goes on where it stopped, /retry asks again, /review takes the edits in it that are whole. Later \
+     requests carry it with the mark that it is not whole.";
 
 impl Session {
     /// Goes on with the last answer, which broke off.

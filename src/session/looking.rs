@@ -10,6 +10,7 @@ use super::state::Session;
 use super::transcript::Level;
 use crate::repo_map::{Sifted, Whence};
 use crate::retrieval::{Hit, Question};
+use crate::workspace::Unwritten;
 
 /// Which part of the work a model does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -55,6 +56,8 @@ pub enum LookOrder {
         /// What was chosen in this session, by setting.
         chosen: Vec<(String, String)>,
     },
+    /// What `/undo` would take back.
+    LastWrite,
     /// Write a setting to the user's own file: its name, and the value as TOML; without one, take it out.
     KeepSetting(String, Option<String>),
     /// What the repository's settings propose.
@@ -163,6 +166,8 @@ pub enum LookReport {
     Page(Page),
     /// Every setting, with what is in force, and a word to search for at first.
     Settings(Vec<SettingRow>, String),
+    /// What `/undo` would take back; `None` if there is nothing. For the face alone.
+    LastWrite(Option<Unwritten>),
     /// A setting was written, there; or in words why not.
     Kept {
         /// Its name.
@@ -266,7 +271,8 @@ impl Session {
             }
             LookReport::Folder { folder, names } => self.known.folder = Some((folder, names)),
             LookReport::Commands(commands) => self.take_commands(commands),
-            LookReport::File { .. }
+            LookReport::LastWrite(_)
+            | LookReport::File { .. }
             | LookReport::Sifted { .. }
             | LookReport::Whence { .. }
             | LookReport::Found { .. } => {}

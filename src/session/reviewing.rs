@@ -1,7 +1,9 @@
 //! What the developer makes of a review beyond single decisions: what a write will do, and what goes back to the model about it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::chat_files::ChatFile;
 use super::effect::{ContextOrder, Effect};
 use super::state::{Connection, Session};
 use super::transcript::{self, Entry, Level};
@@ -10,6 +12,7 @@ use super::writing::count;
 use crate::context::{self, Mode};
 use crate::edit::{FileChange, Outcome};
 use crate::review::{Composed, Decision, ReviewHunk};
+use crate::workspace::is_secret_name;
 
 /// How accepted hunks are to be written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -107,13 +110,37 @@ impl Session {
             return (false, Vec::new());
         }
         self.withdraw_offers();
+        self.take_in_what_it_is_about();
         self.said.clear();
-        self.rounds.begin_again();
+        self.rounds.begin_again(self.review.refused.iter().filter(|outcome| !outcome.is_conflict()).cloned().collect());
         // It is about the request that the review answers, and mends its answer.
         let request = self.request.clone();
         self.transcript.push(Entry::User { text: text.to_owned(), mode: Mode::Code, answered: false });
         let turn = Turn::again(self.next_turn(), text.to_owned(), request);
         (true, self.begin_turn(turn))
+    }
+
+    /// Takes the files that the message about the review is about into the chat: without them the model would have to guess what they
+    /// say.
+    fn take_in_what_it_is_about(&mut self) {
+        let said = self.review.files.iter().flat_map(context::said);
+        let of_review = said.filter(|said| said.is_telling()).map(|said| said.path);
+        let before = self.said.iter().filter(|said| said.is_telling()).map(|said| said.path.clone());
+        let refused =
+            self.review.refused.iter().filter(|outcome| outcome.is_open()).map(|outcome| outcome.path.clone());
+        let paths: BTreeSet<String> = of_review.chain(before).chain(refused).collect();
+        let is_new = |path: &String| {
+            self.paths.binary_search(path).is_ok()
+                && self.files.iter().all(|file| file.path != *path)
+                && !is_secret_name(path)
+        };
+        let new: Vec<String> = paths.into_iter().filter(is_new).collect();
+        if new.is_empty() {
+            return;
+        }
+        let joins = if new.len() == 1 { "joins" } else { "join" };
+        self.tell(Level::Info, format!("{} {joins} the chat: what you say is about it.", new.join(", ")), "");
+        self.files.extend(new.into_iter().map(|path| ChatFile { path, read_only: false }));
     }
 
     /// Sends a refused edit, or without a number all of them, back to the model.

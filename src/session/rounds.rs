@@ -6,7 +6,7 @@ use super::transcript::Level;
 use super::turn::Turn;
 use super::writing::count;
 use crate::context;
-use crate::edit::{Outcome, Proposal};
+use crate::edit::{Outcome, Proposal, Standing};
 use crate::review::Review;
 
 /// How far the model is with one request of the developer.
@@ -22,6 +22,8 @@ pub(super) struct Rounds {
     may_ask: bool,
     /// Refused edits that the answer to come is not about.
     aside: Vec<Outcome>,
+    /// What the first of the answers is put upon.
+    standing: Standing,
 }
 
 impl Rounds {
@@ -30,9 +32,17 @@ impl Rounds {
         Self { asked: usize::MAX, ..Self::default() }
     }
 
-    /// The developer has a word on the same request: its answers are mended on, and counted anew.
-    pub(super) fn begin_again(&mut self) {
+    /// The developer has a word on the same request: what he left of its answers is mended on, and rounds are counted anew.
+    pub(super) fn begin_again(&mut self, refused: Vec<Outcome>) {
         (self.asked, self.verified) = (0, 0);
+        self.forget_replies();
+        self.standing.refused = refused;
+    }
+
+    /// What the answers proposed is decided: one to come is put upon what is left of it.
+    pub(super) fn forget_replies(&mut self) {
+        self.replies.clear();
+        self.standing = Standing::default();
     }
 
     /// Keeps refused edits while the model is asked for others. Where its earlier answers are known, they say it themselves.
@@ -52,10 +62,14 @@ impl Session {
     /// Looks for the edits of an answer that has just ended. It may mend those of the answers before it.
     pub(super) fn propose_answer(&mut self, reply: String, turn: &Turn) -> Vec<Effect> {
         let earlier = self.rounds.replies.clone();
+        if earlier.is_empty() {
+            self.rounds.standing.files = self.review.standing();
+        }
         self.rounds.replies.push(reply.clone());
         self.rounds.may_ask = earlier.is_empty() || !turn.edits.is_empty();
         self.proposing += 1;
-        vec![Effect::Propose { request: turn.request.clone(), earlier, reply, files: self.files.clone() }]
+        let standing = self.rounds.standing.clone();
+        vec![Effect::Propose { request: turn.request.clone(), standing, earlier, reply, files: self.files.clone() }]
     }
 
     /// A proposal arrived. Files of an earlier one that it does not touch stay under review.
@@ -77,7 +91,8 @@ impl Session {
             self.tell(Level::Warning, text, "The review says why, with the nearest places where there are any.");
         }
         for path in self.review.merge(newer) {
-            let text = format!("The earlier proposal for {path} was replaced by the new one.");
+            let text =
+                format!("In {path} the new answer has other changes in the place of some that were under review.");
             self.tell(Level::Info, text, "");
         }
         self.review.refused.append(&mut self.rounds.aside);

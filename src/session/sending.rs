@@ -18,9 +18,11 @@ impl Session {
         }
         match &self.connection {
             Connection::None => {
+                let why = self.lacking.as_deref().unwrap_or("No model is connected");
+                let text = format!("{why}, so the message was not sent.");
                 self.tell(
                     Level::Warning,
-                    "No model is connected, so the message was not sent.",
+                    text,
                     "/copy-context copies the whole prompt for a chat window, /paste takes the reply into review; /servers looks for \
                      a model server on this machine; or start with --base-url and --model.",
                 );

@@ -46,6 +46,8 @@ pub struct SessionStart {
     pub spending_cap: Option<Dollars>,
     /// What is known of the model that answers.
     pub facts: Option<Arc<Model>>,
+    /// Why nobody is connected although a model was named, as a sentence without its full stop.
+    pub lacking: Option<String>,
     /// An earlier session to go on with.
     pub resume: Option<WhichSession>,
     /// Notices to begin with: text and hint.
@@ -66,6 +68,7 @@ impl SessionStart {
         session.spending_cap = self.spending_cap;
         session.standing.clone_from(&self.read);
         session.facts.clone_from(&self.facts);
+        session.lacking.clone_from(&self.lacking);
         for (text, hint) in &self.notices {
             session.tell(Level::Warning, text, hint);
         }
@@ -87,6 +90,15 @@ impl SessionStart {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_model_that_lacks_its_key_is_named_when_nothing_can_be_sent() {
+        let lacking = Some("gpt-5 needs OPENAI_API_KEY, which is not set".to_owned());
+        let (mut session, _) = SessionStart { lacking, ..SessionStart::default() }.begin();
+        session.send("hello");
+        let told = format!("{:?}", session.transcript.last());
+        assert!(told.contains("gpt-5 needs OPENAI_API_KEY, which is not set, so the message was not sent."), "{told}");
+    }
 
     #[test]
     fn notices_come_first_and_an_earlier_session_is_opened_before_anything_is_kept() {

@@ -167,6 +167,8 @@ pub struct Session {
     pub known: Known,
     /// What is known of the model that answers.
     pub facts: Option<Arc<Model>>,
+    /// Why nobody is connected although a model was named, as a sentence without its full stop.
+    pub lacking: Option<String>,
     /// What was spent.
     pub ledger: Ledger,
     /// The most that may be spent in this session.
@@ -252,6 +254,7 @@ impl Session {
             editor_model: None,
             known: Known::default(),
             facts: None,
+            lacking: None,
             ledger: Ledger::default(),
             spending_cap: None,
             last_spent: None,
@@ -369,7 +372,7 @@ impl Session {
         self.tell(
             Level::Warning,
             "There is no provider to ask for a model.",
-            "/servers looks for one on this machine.",
+            "/servers looks for one on this machine; a maker's key, such as OPENAI_API_KEY, counts when rhumb starts.",
         );
         Vec::new()
     }
@@ -429,6 +432,7 @@ impl Session {
             Report::Connected { model, host, facts, notes } => {
                 self.connection = Connection::Remote { model, host };
                 self.facts = Some(facts);
+                self.lacking = None;
                 self.undoubted = 0;
                 notes.into_iter().for_each(|note| self.tell_failure(Level::Warning, note));
                 return self.measure();

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::context::Role;
 use crate::edit::{FileChange, FileProposal, Proposal};
 use crate::llm::{Completion, Finish, StreamEvent};
 use crate::review::Decision;
@@ -148,6 +149,32 @@ fn a_cancelled_answer_keeps_what_arrived() {
         matches!(entry, Entry::Answer(answer) if answer.text == "so far" && answer.state == AnswerState::Incomplete("cancelled".into()))
     });
     assert!(kept && session.returned_draft.is_none());
+}
+
+#[test]
+fn a_cancelled_answer_goes_along_with_a_mark() {
+    let mut session = connected();
+    let turn = send(&mut session, "go");
+    stream(&mut session, turn, "so far");
+    session.cancel();
+    let (_, effects) = session.send("not like that");
+    let [Effect::Ask(order)] = effects.as_slice() else { panic!("{effects:?}") };
+    let said: Vec<_> = order.history.iter().map(|message| (message.role, message.content.as_str())).collect();
+    let [(Role::User, "go"), (Role::Assistant, "so far"), (Role::User, mark)] = said.as_slice() else {
+        panic!("{said:?}")
+    };
+    assert!(mark.contains("not whole"), "{mark}");
+}
+
+#[test]
+fn an_answer_at_the_output_limit_goes_along_as_its_notice_says() {
+    let mut session = connected();
+    let turn = send(&mut session, "go");
+    stream(&mut session, turn, "half");
+    finish(&mut session, turn, Finish::Length);
+    assert!(last_notice(&session).hint.contains("Later requests carry it"), "{}", last_notice(&session).hint);
+    let (_, effects) = session.send("and then?");
+    assert!(matches!(effects.as_slice(), [Effect::Ask(order)] if order.history.len() == 3));
 }
 
 #[test]
@@ -397,6 +424,29 @@ fn edits_without_a_place_go_back_as_often_as_they_may() {
     assert_eq!(proposed, []);
     assert_eq!((session.review.counts().total(), session.review.refused.len()), (1, 1));
     assert!(session.turn.is_none() && session.returned_draft.is_none());
+}
+
+#[test]
+fn what_the_developer_says_of_a_review_is_answered_upon_what_he_left_of_it() {
+    let mut session = connected();
+    session.paths = Arc::new(vec!["a.py".into(), "b.py".into()]);
+    let turn = send(&mut session, "do it");
+    answer(&mut session, turn, AN_EDIT, half_placed());
+    session.review.comment(crate::review::Place::File(0), "in French");
+    let message = session.feedback().unwrap();
+    let (sent, effects) = session.send_feedback(&message);
+    let [Effect::Ask(order)] = effects.as_slice() else { panic!("{effects:?}") };
+    let chat: Vec<&str> = order.files.iter().map(|file| file.path.as_str()).collect();
+    assert!(sent && chat == ["a.py"], "the message is about it: {chat:?}");
+    stream(&mut session, order.generation, AN_EDIT);
+    let ended = finish(&mut session, order.generation, Finish::Stop);
+    let located = ended.into_iter().find_map(|effect| match effect {
+        Effect::Propose { standing, earlier, .. } => Some((standing, earlier)),
+        _ => None,
+    });
+    let (standing, earlier) = located.unwrap();
+    assert_eq!((standing.files, standing.refused.len()), (session.review.standing(), 1));
+    assert_eq!(earlier, [""; 0]);
 }
 
 #[test]

@@ -107,12 +107,27 @@ impl Entry {
     }
 }
 
+/// What the model is told after an answer that is not whole. The answer goes along, because what the developer says next is
+/// often about it ("not like that"), and a model that took it for its last word would build on half an edit.
+const NOT_WHOLE: &str = "[Your answer above ends in the middle: it was stopped or cut off there. It is not whole, and edits in it \
+     do not count as made.]";
+
+impl Answer {
+    /// It as a part of the history, with the mark where it is not whole; nothing if it is without a word.
+    fn said(&self) -> impl Iterator<Item = (Role, &str)> + Clone {
+        let spoke = !self.text.is_empty();
+        let is_cut = spoke && matches!(self.state, AnswerState::Incomplete(_));
+        let text = spoke.then_some((Role::Assistant, self.text.as_str()));
+        text.into_iter().chain(is_cut.then_some((Role::User, NOT_WHOLE)))
+    }
+}
+
 /// What the next request carries as history: who spoke, and what was said. A long conversation is megabytes, and this is asked for at
 /// every key, so nothing is copied.
 pub(super) fn said(transcript: &[Entry]) -> impl Iterator<Item = (Role, &str)> + Clone {
     let start = transcript.iter().rposition(|entry| *entry == Entry::Cleared).map_or(0, |index| index + 1);
     let mut counts = false;
-    transcript[start..].iter().filter_map(move |entry| match entry {
+    let spoken = transcript[start..].iter().filter_map(move |entry| match entry {
         // What the manual says is of no use for code.
         Entry::User { mode: Mode::Help, .. } => {
             counts = false;
@@ -120,13 +135,14 @@ pub(super) fn said(transcript: &[Entry]) -> impl Iterator<Item = (Role, &str)> +
         }
         Entry::User { text, answered, .. } | Entry::Again { text, answered, .. } => {
             counts = *answered;
-            counts.then_some((Role::User, text.as_str()))
+            counts.then_some((Some((Role::User, text.as_str())), None))
         }
-        Entry::Shared { text, .. } => Some((Role::User, text.as_str())),
-        // An answer goes with its message: one that broke off is asked for again.
-        Entry::Answer(answer) if counts && !answer.text.is_empty() => Some((Role::Assistant, answer.text.as_str())),
+        Entry::Shared { text, .. } => Some((Some((Role::User, text.as_str())), None)),
+        // An answer goes with its message: one that the connection broke off is asked for again.
+        Entry::Answer(answer) if counts => Some((None, Some(answer.said()))),
         _ => None,
-    })
+    });
+    spoken.flat_map(|(message, answer)| message.into_iter().chain(answer.into_iter().flatten()))
 }
 
 /// The questions about the program so far, and their answers.
@@ -139,7 +155,7 @@ pub(super) fn help_history(transcript: &[Entry]) -> Vec<Message> {
                 counts = *answered && *mode == Mode::Help;
                 said.extend(counts.then(|| Message::new(Role::User, text)));
             }
-            Entry::Answer(answer) if counts => said.push(Message::new(Role::Assistant, &answer.text)),
+            Entry::Answer(answer) if counts => said.extend(answer.said().map(|(role, text)| Message::new(role, text))),
             Entry::Cleared => said.clear(),
             _ => {}
         }
@@ -182,6 +198,19 @@ mod tests {
         ];
         let said: Vec<_> = said(&transcript).map(|(_, text)| text).collect();
         assert_eq!(said, ["q", "a"]);
+    }
+
+    #[test]
+    fn an_answer_that_is_not_whole_is_said_with_a_mark() {
+        let state = AnswerState::Incomplete("cancelled".into());
+        let cut = || Entry::Answer(Answer { text: "half".into(), reasoning: String::new(), state: state.clone() });
+        let user = |mode| Entry::User { text: "q".into(), mode, answered: true };
+        let transcript = [user(Mode::Code), cut()];
+        let roles_and_words: Vec<_> = said(&transcript).collect();
+        let expected = [(Role::User, "q"), (Role::Assistant, "half"), (Role::User, NOT_WHOLE)];
+        assert_eq!(roles_and_words, expected);
+        let help = help_history(&[user(Mode::Help), cut()]);
+        assert_eq!(help.last().map(|message| message.content.as_str()), Some(NOT_WHOLE));
     }
 
     #[test]

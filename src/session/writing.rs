@@ -9,6 +9,9 @@ use crate::edit::FileChange;
 use crate::review::{Composed, FileReview, Review};
 use crate::workspace::Direction;
 
+/// So many files are named where there may be hundreds.
+const FEW: usize = 3;
+
 impl Session {
     /// Writes the accepted hunks, and only those.
     pub fn write_accepted(&mut self) -> Vec<Effect> {
@@ -52,11 +55,11 @@ impl Session {
 
     pub(super) fn wrote(&mut self, written: Written) -> Vec<Effect> {
         self.writing = false;
-        self.commits.wanted = None;
+        let is_kept_back = self.commits.wanted.take() == Some(false);
         self.remember_said(&written.paths);
         self.remember_decided(&written.paths);
         // What they proposed is decided: a later answer is about the files as they are now.
-        self.rounds.replies.clear();
+        self.rounds.forget_replies();
         let is_written = |file: &&FileReview| written.paths.contains(&file.path);
         let hunks = self
             .review
@@ -74,6 +77,8 @@ impl Session {
         let mut text = format!("Wrote {} of {}", count(hunks, "hunk"), count(written.paths.len(), "file"));
         if let Some(commit) = &written.commit {
             text += &format!(", committed as {commit}");
+        } else if is_kept_back {
+            text += ", not committed";
         }
         if let Some(own) = &written.own_commit {
             text += &format!(", after your own changes as {own}");
@@ -82,7 +87,7 @@ impl Session {
         if rejected > 0 {
             text += &format!("; {} rejected", count(rejected, "hunk"));
         }
-        self.tell(Level::Info, format!("{text}: {}.", written.paths.join(", ")), "");
+        self.tell(Level::Info, format!("{text}: {}.", few(&written.paths)), "");
         self.tell_notes(written.notes, written.not_undoable);
         let mut effects = vec![Effect::Survey];
         effects.extend(self.measure());
@@ -128,7 +133,7 @@ impl Session {
             return Vec::new();
         }
         let commit = written.commit.map_or_else(String::new, |commit| format!(", committed as {commit}"));
-        self.tell(Level::Info, format!("{did}{commit}: {}.", written.paths.join(", ")), hint);
+        self.tell(Level::Info, format!("{did}{commit}: {}.", few(&written.paths)), hint);
         let under_review = |path: &String| self.review.files.iter().any(|file| file.path == *path);
         let stale: Vec<String> = written.paths.into_iter().filter(under_review).collect();
         let mut effects = vec![Effect::Survey];
@@ -197,7 +202,30 @@ pub fn commit_message(request: &str) -> String {
     shortened(line.unwrap_or("Apply reviewed hunks"))
 }
 
+/// The names of some files, as many as are good to read.
+pub(crate) fn few(paths: &[String]) -> String {
+    // One more is named in the room that its count would take.
+    let named = if paths.len() <= FEW + 1 { paths.len() } else { FEW };
+    let names: Vec<&str> = paths.iter().take(named).map(String::as_str).collect();
+    match paths.len() - named {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
+    }
+}
+
 /// `1 hunk`, `2 hunks`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_files_are_counted() {
+        let paths: Vec<String> = (1..=5).map(|n| format!("f{n}")).collect();
+        assert_eq!(few(&paths[..4]), "f1, f2, f3, f4");
+        assert_eq!(few(&paths), "f1, f2, f3 and 2 more");
+    }
 }

@@ -8,6 +8,9 @@ use super::key;
 use super::overlay::{Overlay, Reply};
 use crate::session::{Clip, Command, Effect, Level, Report, is_command};
 
+/// What is said when somebody types on where a question has come up.
+const NOT_DONE: &str = "the question was closed, and nothing done: what you type is your message";
+
 impl App {
     /// Takes in a terminal event.
     pub fn event(&mut self, event: Event) -> Vec<Task> {
@@ -47,6 +50,7 @@ impl App {
         self.note_for_map(&report);
         self.note_shelf(&report);
         self.note_search(&report);
+        let asked = self.ask_to_undo(&report);
         let under = matches!(report, Report::Proposed { .. }).then(|| self.under_cursor()).flatten();
         let lost = matches!(report, Report::Reread { .. }).then(|| self.session.review.refused.len());
         let effects = self.session.handle(report);
@@ -59,6 +63,7 @@ impl App {
             overlay.refresh_place(&self.previews);
         }
         let mut tasks = run(effects);
+        tasks.extend(asked);
         tasks.extend(self.cite_anew());
         tasks.extend(run(self.session.next_queued()));
         tasks.extend(self.take_outside());
@@ -186,7 +191,19 @@ impl App {
         Vec::new()
     }
 
+    /// A key goes to the pane that was typed in before the question came: it is none of its answers.
+    fn key_beneath(&mut self, key: KeyEvent) -> Vec<Task> {
+        self.overlay = None;
+        let tasks = self.key(key);
+        self.hint = NOT_DONE.into();
+        tasks
+    }
+
     fn paste(&mut self, text: &str) -> Vec<Task> {
+        if self.goes_on_typing() {
+            self.overlay = None;
+            self.hint = NOT_DONE.into();
+        }
         if let Some(overlay) = &mut self.overlay {
             overlay.paste(text);
             return Vec::new();
@@ -264,6 +281,9 @@ impl App {
             }
             // Nothing of what led here is of use any more.
             self.under.clear();
+        }
+        if let Reply::Typed(key) = reply {
+            return if self.goes_on_typing() { self.key_beneath(key) } else { Vec::new() };
         }
         let before = self.overlay.as_ref().and_then(Overlay::theme_before).map(str::to_owned);
         if !reply.stays() {

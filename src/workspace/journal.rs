@@ -35,7 +35,7 @@ use super::root::Root;
 pub(super) use record::{Change, Record, Version};
 pub(super) use recover::settle_unfinished;
 pub use recover::{Recovered, Recovery, recover};
-pub use undo::{Direction, Unwritten, undo};
+pub use undo::{Direction, Unwritten, last_write, undo};
 
 /// Writes that are kept …
 const KEPT_WRITES: usize = 200;
@@ -199,6 +199,11 @@ impl Journal {
         entries
     }
 
+    /// What a record says; none if it is damaged.
+    fn read(&self, entry: Entry) -> Option<Record> {
+        record::decode(&fs::read(self.path(entry)).ok()?)
+    }
+
     fn path(&self, entry: Entry) -> PathBuf {
         self.folder.join(format!("{:010}.{}", entry.number, entry.stage))
     }
@@ -272,7 +277,7 @@ impl Held<'_> {
 
     /// What a record says; none if it is damaged.
     pub(super) fn read(&self, entry: Entry) -> Option<Record> {
-        record::decode(&fs::read(self.journal.path(entry)).ok()?)
+        self.journal.read(entry)
     }
 
     /// Forgets a record.

@@ -29,7 +29,7 @@ fn the_map_is_measured_on_commits() {
     for part in ["M1 1024", "M2 4096", "R@10", "nDCG@10", "\nall ", "\nwithout request ", "1.000/1.000/1.000"] {
         assert!(out.contains(part), "no {part:?} in {out}");
     }
-    let (_, out, _) = run(rhumb(here, &[&args[..], &["--budget", "256", "--format", "json"]].concat()));
+    let (_, out, _) = run(rhumb(here, &[&args[..], &["--budget", "256", "--json"]].concat()));
     let report = json(&out);
     assert_eq!((report["cases"].as_u64(), report["variants"].as_array().map(Vec::len)), (Some(1), Some(2)), "{out}");
     let first = &report["variants"][0];
@@ -50,6 +50,19 @@ fn edits_are_measured_on_commits_and_on_a_corpus() {
     for part in ["WRONG", "\nudiff       clean", "\nall         all", "99th percentile", "to the letter:"] {
         assert!(out.contains(part), "no {part:?} in {out}");
     }
+    let rows = |line: &str| out.lines().filter(|other| other.starts_with(line)).count();
+    assert_eq!((rows("udiff       clean"), rows("all         all")), (2, 2), "both runs have all rows: {out}");
+    let (_, out, _) = run(rhumb(here, &[&args[..], &["--json", "--inflexible"]].concat()));
+    let report = json(&out);
+    for (key, row) in [("groups", "kind"), ("defects", "defect")] {
+        let keys = |value: &Value| {
+            let rows = value[key].as_array().unwrap().iter();
+            rows.map(|entry| format!("{} {} {}", entry["format"], entry[row], entry["cases"])).collect::<Vec<_>>()
+        };
+        assert!(!keys(&report).is_empty());
+        assert_eq!(keys(&report), keys(&report["to_the_letter"]));
+    }
+    assert_eq!(report["failed_to_the_letter"], report["to_the_letter"]["failed"]);
     let (_, out, _) = run(rhumb(here, &[&args[..], &["--json", "--format", "udiff"]].concat()));
     let report = json(&out);
     let clean = report["groups"].as_array().unwrap().iter().find(|group| group["kind"] == "clean").unwrap();
@@ -63,6 +76,14 @@ fn edits_are_measured_on_commits_and_on_a_corpus() {
     assert!(code == 2 && err.contains("there is no case"), "{err}");
     let (code, _, err) = run(rhumb(here, &[&args[..], &["--format", "xml"]].concat()));
     assert!(code == 2 && err.contains("there is no format \"xml\""), "{err}");
+    let corpus = corpus.to_str().unwrap();
+    for from in [&args[..], &["bench", "edits", "--corpus", corpus]] {
+        let (code, out, err) = run(rhumb(here, &[from, &["--defect", "nonsense"]].concat()));
+        assert!(code == 2 && out.is_empty() && err.contains("no defect \"nonsense\""), "{err}");
+        assert!(err.contains("name-dot") && err.contains("outside-root"), "{err}");
+    }
+    let (_, help, _) = run(rhumb(here, &["bench", "edits", "--help"]));
+    assert!(help.contains("name-dot") && help.contains("outside-root"), "{help}");
 }
 
 #[test]
@@ -81,7 +102,11 @@ fn cases_that_cannot_be_run_are_a_usage_error() {
     let case = fs::read_to_string(&file).unwrap();
     fs::write(&broken, format!("{case}not a case\n")).unwrap();
     let err = bench(broken.to_str().unwrap(), &[]);
-    assert!(err.contains("line 2 is not a case"), "{err}");
+    assert!(err.contains("line 2 is not a case") && err.contains("\"parent\": \"HEAD~1\""), "{err}");
+    // Lines of help are broken where they are full.
+    let help = |bench: &str| run(rhumb(&path, &["bench", bench, "--help"])).1.split_whitespace().collect::<String>();
+    assert!(help("context").contains("\"parent\":\"HEAD~1\""), "{}", help("context"));
+    assert!(help("questions").contains("\"relevant\":[{"), "{}", help("questions"));
     let parent = repo.git(&["rev-parse", "HEAD~1"]);
     fs::write(&broken, case.replace(parent.trim(), &"0123".repeat(10))).unwrap();
     let err = bench(broken.to_str().unwrap(), &[]);
@@ -119,4 +144,24 @@ fn a_slower_run_of_the_performance_suite_is_told_by_figure_and_exit_code() {
     fs::write(folder.path().join("other"), "{}").unwrap();
     let (code, _, err) = compare("old", "other", &[]);
     assert!(code == 2 && err.contains("other is no run of the performance suite: line 1"), "{err}");
+}
+
+#[test]
+fn a_map_of_nothing_has_no_ratio() {
+    let folder = tempfile::tempdir().unwrap();
+    let figures = |more: &[&str]| {
+        let (code, out, err) = run(rhumb(folder.path(), &[&["bench", "map", "--runs", "1"], more].concat()));
+        assert_eq!(code, 0, "{err}");
+        json(&out)["figures"].as_array().unwrap().clone()
+    };
+    let names = |figures: &[Value]| figures.iter().map(|figure| figure["name"].to_string()).collect::<Vec<_>>();
+    let ratio = "\"cold-over-floor\"".to_owned();
+    let nothing = figures(&["--json"]);
+    assert!(!names(&nothing).contains(&ratio) && names(&nothing).contains(&"\"files\"".to_owned()), "{nothing:?}");
+    fs::write(folder.path().join("a.py"), "def a():\n    pass\n").unwrap();
+    assert!(names(&figures(&["--format", "json"])).contains(&ratio));
+    let (code, out, err) = run(rhumb(folder.path(), &["bench", "map", "--runs", "0"]));
+    assert!(code == 2 && out.is_empty() && err.contains("--runs"), "{err}");
+    let (_, help, _) = run(rhumb(folder.path(), &["bench", "map", "--help"]));
+    assert!(!help.contains("what the model sees"), "{help}");
 }

@@ -131,6 +131,22 @@ fn tests_that_fail_or_take_too_long_are_told_apart() {
 }
 
 #[test]
+fn a_run_goes_on_with_the_tests_that_it_was_begun_with() {
+    let folder = collection();
+    let flags = ["--recite", "--only", "depth", "--tries", "1"];
+    assert_eq!(run(bench(folder.path(), &flags)).0, 0);
+    for (other, part) in [
+        (["--test", "sh=true"], "its test of sh is unset, not true"),
+        (["--test-time-limit", "7"], "its test_time_limit is 180s, not 7s"),
+    ] {
+        let (code, out, err) = run(bench(folder.path(), &[&flags[..], &other].concat()));
+        assert!(code == 2 && out.is_empty() && err.contains(part), "{code} {out} {err}");
+    }
+    let (code, out, err) = run(bench(folder.path(), &["--recite", "--language", "sh", "--language", "ruby"]));
+    assert!(code == 2 && out.is_empty() && err.contains("the languages there are: python, sh"), "{code} {out} {err}");
+}
+
+#[test]
 fn tests_see_no_secret() {
     let folder = collection();
     let flags = ["--recite", "--only", "depth", "--tries", "1", "--test", "sh=echo \"[$RHUMB_API_KEY]\"; false"];
@@ -152,4 +168,69 @@ fn a_language_that_nobody_can_test_is_a_usage_error() {
     assert_eq!(results(folder.path())[0]["passed"], 1);
     let (code, _, err) = run(bench(folder.path(), &["--test", "cobol"]));
     assert!(code == 2 && err.contains("not LANG=COMMAND"), "{err}");
+}
+
+/// The exercise of tides with other tests and another example.
+fn tides_with(tests: &str, example: &str) -> tempfile::TempDir {
+    let folder = collection();
+    let tides = folder.path().join("all/python/exercises/practice/tides");
+    fs::write(tides.join("tides_test.py"), tests).unwrap();
+    fs::write(tides.join(".meta/example"), example).unwrap();
+    folder
+}
+
+#[test]
+fn a_run_of_no_test_passes_nothing() {
+    if !has_python() {
+        return;
+    }
+    for (tests, example) in [
+        ("import unittest\n\n\nclass TidesTest(unittest.TestCase):\n    pass\n", GOOD),
+        (TESTS, "import os\n\nos._exit(0)\n"),
+    ] {
+        let folder = tides_with(tests, example);
+        let (code, out, err) = run(bench(folder.path(), &["--recite", "--language", "python"]));
+        assert_eq!(code, 0, "{out}{err}");
+        let result = &results(folder.path())[0];
+        assert_eq!((&result["passed"], &result["failed"]), (&Value::Null, &serde_json::json!(["tests"])), "{example}");
+        let last = result["tries"].as_u64().unwrap();
+        let said = fs::read_to_string(folder.path().join(format!("run/logs/python_tides-{last}.tests.txt"))).unwrap();
+        assert!(said.contains("No test ran to its end.") || said.contains("NO TESTS RAN"), "{said}");
+    }
+}
+
+#[test]
+fn tests_for_pytest_are_run_by_it_or_left_out() {
+    if !has_python() {
+        return;
+    }
+    let tests = "from tides import level\n\n\ndef test_noon():\n    assert level(12) == 0\n";
+    let has_pytest = std::process::Command::new("python3").args(["-m", "pytest", "--version"]).output();
+    let has_pytest = has_pytest.is_ok_and(|output| output.status.success());
+    for (example, passes) in [(GOOD, true), (BAD, false)] {
+        let folder = tides_with(tests, example);
+        let (code, out, err) = run(bench(folder.path(), &["--recite", "--json"]));
+        assert_eq!(code, 0, "{out}{err}");
+        let results = results(folder.path());
+        let tides = results.iter().find(|entry| entry["id"] == "python/tides");
+        if has_pytest {
+            assert_eq!(tides.unwrap()["passed"].is_u64(), passes, "{out}");
+        } else {
+            assert!(tides.is_none() && err.contains("left out: python/tides") && err.contains("pytest"), "{out}{err}");
+            let (code, _, err) = run(bench(folder.path(), &["--recite", "--language", "python"]));
+            assert!(code == 2 && err.contains("no exercise") && err.contains("pytest"), "{code} {err}");
+        }
+    }
+}
+
+#[test]
+fn an_exercise_that_cannot_be_read_does_not_stop_the_others() {
+    let folder = collection();
+    let all = folder.path().join("all");
+    fs::write(all.join("python/exercises/practice/tides/tides.py"), b"# caf\xe9\n").unwrap();
+    fs::create_dir_all(all.join("sh/exercises/practice/stray")).unwrap();
+    let (code, out, err) = run(bench(folder.path(), &["--recite"]));
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("1 of 1 tasks"), "{out}");
+    assert!(err.contains("tides.py") && err.contains("stray has no .meta/config.json"), "{err}");
 }

@@ -10,7 +10,6 @@ fn the_last_write_is_taken_back_and_done_again() {
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
     pty.wait_for("test-model @ 127.0.0.1");
     send(&pty, "/undo");
-    confirm(&pty, "undo the last write?");
     pty.wait_for("There is no write to undo");
     send(&pty, REQUEST);
     pty.wait_for("review · 2 pending");

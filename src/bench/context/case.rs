@@ -2,6 +2,9 @@
 
 use serde::Deserialize;
 
+/// A line of a file of cases, as an example.
+pub const CASE: &str = r#"{"id": "cache", "parent": "HEAD~1", "query": "the cache is stale after a rename", "gold": [{"path": "src/cache.rs"}], "symbols": [{"path": "src/cache.rs", "name": "refresh", "line": 41}], "chat": "src/cache.rs"}"#;
+
 /// A commit, as a request and what answers it. Further fields of its line mean nothing here.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Case {
@@ -84,24 +87,30 @@ pub fn cases(text: &str) -> Result<Vec<Case>, CaseError> {
 mod tests {
     use super::*;
 
-    const CASE: &str =
+    const SHORT: &str =
         r#"{"id": "a", "parent": "0f", "query": "q", "gold": [{"path": "a.rs", "changed_lines": 2}], "lang": "rust"}"#;
 
     #[test]
     fn a_case_needs_no_symbols_and_no_chat() {
-        let read = cases(&format!("{CASE}\n\n{CASE}\n")).unwrap();
+        let read = cases(&format!("{SHORT}\n\n{SHORT}\n")).unwrap();
         assert_eq!((read.len(), read[0].gold[0].path.as_str(), read[1].chat.as_str()), (2, "a.rs", ""));
     }
 
     #[test]
     fn a_line_that_is_no_case_is_named() {
         let error = |text: &str| cases(text).unwrap_err().to_string();
-        assert!(error(&format!("{CASE}\nnot json\n")).starts_with("line 2 is not a case: expected"));
+        assert!(error(&format!("{SHORT}\nnot json\n")).starts_with("line 2 is not a case: expected"));
         assert!(error("{\"id\": \"a\"}").contains("missing field `parent`"));
         assert_eq!(
-            error(&CASE.replace(r#"{"path": "a.rs", "changed_lines": 2}"#, "")),
+            error(&SHORT.replace(r#"{"path": "a.rs", "changed_lines": 2}"#, "")),
             "line 1: no file answers the case a"
         );
         assert_eq!(error("\n"), "there is no case in it");
+    }
+
+    #[test]
+    fn the_example_is_a_case_and_the_docs_show_it() {
+        assert_eq!(cases(CASE).unwrap()[0].symbols[0].line, 41);
+        assert!(include_str!("../../../docs/benchmarks.md").contains(CASE));
     }
 }

@@ -8,6 +8,6 @@ mod shown;
 #[cfg(test)]
 mod tests;
 
-pub use case::{Case, CaseError, cases};
+pub use case::{CASE, Case, CaseError, cases};
 pub use measure::{ContextBench, ContextError, Task, TaskRecall, Variant};
 pub use score::Means;

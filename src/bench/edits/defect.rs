@@ -31,6 +31,11 @@ pub(super) enum Layer {
 /// Puts a defect into a sketch; false where the sketch offers no place for it or the result would be anyone's guess.
 pub(super) type Put = fn(&mut Sketch, &mut Rng) -> bool;
 
+/// The names of the defects that cases are made with, in the order of the report.
+pub fn defect_names() -> impl Iterator<Item = &'static str> {
+    DEFECTS.iter().map(|defect| defect.name)
+}
+
 /// A kind of defect.
 pub(super) struct Defect {
     /// The stable name.

@@ -34,6 +34,7 @@ mod wrapping;
 
 pub use case::{Case, Expect, Tree};
 pub use corpus::{CorpusError, read as read_corpus, write as write_case};
+pub use defect::defect_names;
 pub use make::{FORMATS, cases};
 pub use run::{Run, run};
 pub use sample::{Sample, samples};

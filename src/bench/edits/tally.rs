@@ -143,16 +143,31 @@ impl Figures {
         sorted.get(at.min(sorted.len().saturating_sub(1))).copied().unwrap_or_default()
     }
 
-    /// How many cases that should be applied were not, hopeless ones aside.
+    /// How many cases that should be applied were not, hopeless ones aside. Those that were applied in another way are others.
     pub fn failed(&self) -> usize {
         let counted = [Group::Clean, Group::One, Group::Several].into_iter();
-        counted.filter_map(|group| self.groups.get(&("all", group))).map(|tally| tally.cases - tally.right).sum()
+        counted.filter_map(|group| self.groups.get(&("all", group))).map(|tally| tally.refused + tally.lost).sum()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_applied_but_for_white_space_is_applied() {
+        let mut figures = Figures::default();
+        for (group, verdict) in [
+            (Group::Clean, Verdict::Equiv),
+            (Group::Clean, Verdict::Wrong),
+            (Group::One, Verdict::Refused),
+            (Group::Several, Verdict::Lost),
+            (Group::Hopeless, Verdict::Lost),
+        ] {
+            figures.groups.entry(("all", group)).or_default().add(Expect::Apply, verdict);
+        }
+        assert_eq!(figures.failed(), 2);
+    }
 
     #[test]
     fn a_refusal_counts_as_right_only_where_it_is() {

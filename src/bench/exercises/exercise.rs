@@ -44,9 +44,9 @@ pub enum ExerciseError {
         /// Why.
         why: String,
     },
-    /// There is no exercise.
-    #[error("there is no exercise below {}", .path.display())]
-    None {
+    /// A folder beside exercises has no `config.json`.
+    #[error("{} has no {}", .path.display(), Exercise::CONFIG)]
+    NoConfig {
         /// The folder.
         path: PathBuf,
     },
@@ -78,7 +78,7 @@ impl Exercise {
     /// Reads the exercise of a folder.
     ///
     /// # Errors
-    /// A file cannot be read, or the description is not one.
+    /// A file that it needs cannot be read as text, or the description is not one.
     pub(super) fn read(folder: &Path, language: String) -> Result<Self, ExerciseError> {
         let path = folder.join(Self::CONFIG);
         let bad = |why: String| ExerciseError::Config { path: path.clone(), why };
@@ -100,15 +100,12 @@ impl Exercise {
                 Err(source) => return Err(ExerciseError::File { path: folder.join(".docs").join(doc), source }),
             }
         }
-        Ok(Self {
-            id: format!("{language}/{name}"),
-            language,
-            folder: folder.to_owned(),
-            solution,
-            tests,
-            example,
-            text,
-        })
+        let id = format!("{language}/{name}");
+        let exercise = Self { id, language, folder: folder.to_owned(), solution, tests, example, text };
+        for name in exercise.solution.iter().chain(&exercise.tests).chain(&exercise.example) {
+            exercise.file(name)?;
+        }
+        Ok(exercise)
     }
 
     /// What the model is told at its first try.

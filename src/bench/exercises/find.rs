@@ -1,7 +1,8 @@
 //! The exercises below a folder.
 
 use std::fs;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use super::exercise::{Exercise, ExerciseError};
 
@@ -11,38 +12,77 @@ const DEEPEST: usize = 8;
 /// Folders of this name hold the exercises of the language whose folder they are in.
 const EXERCISES: &str = "exercises";
 
-/// The exercises below `folder`, by name. Links are not followed.
+/// What is below a folder.
+#[derive(Debug, Default)]
+pub struct Collection {
+    /// The exercises, by name.
+    pub exercises: Vec<Exercise>,
+    /// Why others are not among them.
+    pub left_out: Vec<ExerciseError>,
+}
+
+/// What a folder turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Held {
+    /// An exercise, readable or not.
+    Exercise,
+    /// A folder with exercises somewhere below it.
+    Exercises,
+    /// Neither.
+    Nothing,
+}
+
+/// The exercises below `folder`. One that cannot be read does not keep the others away. Links are not followed.
 ///
 /// # Errors
-/// A folder or an exercise cannot be read, or there is none.
-pub fn exercises(folder: &Path) -> Result<Vec<Exercise>, ExerciseError> {
+/// The folder is not there.
+pub fn exercises(folder: &Path) -> Result<Collection, ExerciseError> {
     let root = folder.canonicalize().map_err(|source| ExerciseError::File { path: folder.to_owned(), source })?;
-    let mut found = Vec::new();
-    look(&root, &root, 0, &mut found)?;
-    if found.is_empty() {
-        return Err(ExerciseError::None { path: folder.to_owned() });
-    }
-    found.sort_by(|a, b| a.id.cmp(&b.id));
+    let mut found = Collection::default();
+    look(&root, &root, 0, &mut found);
+    found.exercises.sort_by(|a, b| a.id.cmp(&b.id));
+    found.left_out.sort_by_key(ToString::to_string);
     Ok(found)
 }
 
-fn look(root: &Path, folder: &Path, depth: usize, found: &mut Vec<Exercise>) -> Result<(), ExerciseError> {
+fn look(root: &Path, folder: &Path, depth: usize, found: &mut Collection) -> Held {
     if folder.join(Exercise::CONFIG).is_file() {
-        found.push(Exercise::read(folder, language(root, folder))?);
-        return Ok(());
+        match Exercise::read(folder, language(root, folder)) {
+            Ok(exercise) => found.exercises.push(exercise),
+            Err(error) => found.left_out.push(error),
+        }
+        return Held::Exercise;
     }
     if depth == DEEPEST {
-        return Ok(());
+        return Held::Nothing;
     }
-    let failed = |source| ExerciseError::File { path: folder.to_owned(), source };
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
+    let folders = match folders(folder) {
+        Ok(folders) => folders,
+        Err(source) => {
+            found.left_out.push(ExerciseError::File { path: folder.to_owned(), source });
+            return Held::Nothing;
+        }
+    };
+    let held: Vec<Held> = folders.iter().map(|folder| look(root, folder, depth + 1, found)).collect();
+    // What lies beside exercises is meant to be one.
+    if held.contains(&Held::Exercise) {
+        let strays = folders.into_iter().zip(&held).filter(|(_, held)| **held == Held::Nothing);
+        found.left_out.extend(strays.map(|(path, _)| ExerciseError::NoConfig { path }));
+    }
+    if held.iter().any(|held| *held != Held::Nothing) { Held::Exercises } else { Held::Nothing }
+}
+
+/// The folders in a folder that are not hidden.
+fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut folders = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
         let hidden = entry.file_name().to_string_lossy().starts_with('.');
-        if !hidden && entry.file_type().map_err(failed)?.is_dir() {
-            look(root, &entry.path(), depth + 1, found)?;
+        if !hidden && entry.file_type()?.is_dir() {
+            folders.push(entry.path());
         }
     }
-    Ok(())
+    Ok(folders)
 }
 
 /// The folder that `exercises` is in; without one the first below the root, or the one around the exercise.
@@ -66,6 +106,9 @@ mod tests {
         fs::write(folder.join(".meta/config.json"), config).unwrap();
         fs::write(folder.join(".docs/instructions.md"), "Count tides.\n").unwrap();
         fs::write(folder.join(".docs/instructions.append.md"), "Quickly.\n").unwrap();
+        for file in ["a.py", "a_test.py", ".meta/example.py"] {
+            fs::write(folder.join(file), "pass\n").unwrap();
+        }
     }
 
     const CONFIG: &str = r#"{"files": {"solution": ["a.py"], "test": ["a_test.py"], "example": [".meta/example.py"]}}"#;
@@ -77,19 +120,26 @@ mod tests {
         exercise(root, "python/exercises/practice/tides", CONFIG);
         exercise(root, "rust/exercises/practice/tides", CONFIG);
         exercise(root, "sh/flat", CONFIG);
-        let ids = |at: &Path| exercises(at).unwrap().into_iter().map(|one| one.id).collect::<Vec<_>>();
+        let ids = |at: &Path| exercises(at).unwrap().exercises.into_iter().map(|one| one.id).collect::<Vec<_>>();
         assert_eq!(ids(root), ["python/tides", "rust/tides", "sh/flat"]);
         assert_eq!(ids(&root.join("python")), ["python/tides"]);
         assert_eq!(ids(&root.join("sh/flat")), ["sh/flat"]);
-        let first = exercises(root).unwrap().remove(0);
+        let first = exercises(root).unwrap().exercises.remove(0);
         assert_eq!(first.text, "Count tides.\n\nQuickly.\n\n");
         assert!(first.instruction().contains("Program this in a.py.") && first.again().contains("Mend the code."));
     }
 
     #[test]
-    fn what_is_no_exercise_is_told() {
+    fn what_is_no_exercise_is_told_and_the_others_stay() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(matches!(exercises(folder.path()), Err(ExerciseError::None { .. })));
+        assert!(exercises(&folder.path().join("gone")).is_err());
+        let told = || {
+            let found = exercises(folder.path()).unwrap();
+            assert_eq!(found.exercises.len(), 1, "{found:?}");
+            found.left_out.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        exercise(folder.path(), "python/good", CONFIG);
+        assert_eq!(told(), Vec::<String>::new());
         for (config, why) in [
             (CONFIG.replace("\"a.py\"", "\"../a.py\""), "leads out"),
             (CONFIG.replace("\"a.py\"", "\"/a.py\""), "leads out"),
@@ -97,8 +147,15 @@ mod tests {
             ("{}".to_owned(), "files"),
         ] {
             exercise(folder.path(), "python/bad", &config);
-            let error = exercises(folder.path()).unwrap_err().to_string();
-            assert!(error.contains(why) && error.contains("config.json"), "{error}");
+            let told = told();
+            assert!(told.len() == 1 && told[0].contains(why) && told[0].contains("config.json"), "{told:?}");
         }
+        exercise(folder.path(), "python/bad", CONFIG);
+        fs::write(folder.path().join("python/bad/a.py"), b"# caf\xe9\n").unwrap();
+        assert!(told()[0].contains("bad/a.py") && told()[0].contains("UTF-8"), "{:?}", told());
+        fs::remove_file(folder.path().join("python/bad/a.py")).unwrap();
+        assert!(told()[0].contains("bad/a.py"), "{:?}", told());
+        fs::remove_dir_all(folder.path().join("python/bad/.meta")).unwrap();
+        assert!(told()[0].contains("bad has no .meta/config.json"), "{:?}", told());
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! find     the exercises below a folder       exercise: one of them, and its files
-//! testing  which command runs the tests of a language, and tests that a collection keeps switched off
+//! testing  what runs the tests of a language, whether a test was run, and tests that a collection keeps switched off
 //! ```
 //!
 //! An exercise is a folder with a `.meta/config.json` that names its files: those of the solution, which the model is given and may
@@ -13,5 +13,5 @@ mod find;
 mod testing;
 
 pub use exercise::{Exercise, ExerciseError};
-pub use find::exercises;
-pub use testing::{command, enabled};
+pub use find::{Collection, exercises};
+pub use testing::{Runner, enabled};

@@ -1,28 +1,135 @@
-//! How tests are run.
+//! How tests are run, and whether one was.
 
-use super::exercise::Exercise;
+use super::exercise::{Exercise, ExerciseError};
 use crate::process::quoted;
 
-/// The line for the shell that runs the tests of an exercise, in a folder with its files and its tests; nothing for a language
-/// that is not known.
-pub fn command(exercise: &Exercise) -> Option<String> {
-    let tests: Vec<String> = exercise.tests.iter().map(|test| quoted(test)).collect();
-    let tests = tests.join(" ");
-    let line = match exercise.language.as_str() {
-        // Which needs nothing installed; tests for pytest alone need `--test python='python3 -m pytest'`.
-        "python" => format!("python3 -m unittest {tests}"),
-        "rust" => "cargo test -- --include-ignored".to_owned(),
-        "go" => "go test ./...".to_owned(),
-        "java" => "sh ./gradlew test".to_owned(),
-        // Building runs the tests.
-        "cpp" => "cmake -DEXERCISM_RUN_ALL_TESTS=1 -B build -S . && cmake --build build".to_owned(),
-        "javascript" | "typescript" => "npm install --silent && npm test".to_owned(),
-        "bash" | "sh" if tests.contains(".bats") => format!("BATS_RUN_SKIPPED=true bats {tests}"),
-        "bash" => format!("bash {tests}"),
-        "sh" => format!("sh {tests}"),
-        _ => return None,
+/// What runs the tests of an exercise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Runner {
+    /// Python's own, which needs nothing installed.
+    Unittest,
+    /// For Python tests that are no `TestCase`: `unittest` takes a file of them for one without a test, and is content.
+    Pytest,
+    /// Rust.
+    Cargo,
+    /// Go.
+    Go,
+    /// Java.
+    Gradle,
+    /// C++: building runs the tests.
+    Cmake,
+    /// JavaScript and TypeScript, with whatever `package.json` names.
+    Npm,
+    /// Shells, by files of bats.
+    Bats,
+    /// Shells, by scripts whose exit code is all that there is.
+    Script(&'static str),
+}
+
+impl Runner {
+    /// The one for an exercise; nothing for a language that is not known.
+    ///
+    /// # Errors
+    /// A file of tests cannot be read.
+    pub fn of(exercise: &Exercise) -> Result<Option<Self>, ExerciseError> {
+        let is_bats = exercise.tests.iter().any(|test| test.contains(".bats"));
+        Ok(Some(match exercise.language.as_str() {
+            "python" if needs_pytest(exercise)? => Self::Pytest,
+            "python" => Self::Unittest,
+            "rust" => Self::Cargo,
+            "go" => Self::Go,
+            "java" => Self::Gradle,
+            "cpp" => Self::Cmake,
+            "javascript" | "typescript" => Self::Npm,
+            "bash" | "sh" if is_bats => Self::Bats,
+            "bash" => Self::Script("bash"),
+            "sh" => Self::Script("sh"),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// The line for the shell that runs the tests, in a folder with the files of the exercise and its tests.
+    pub fn line(self, exercise: &Exercise) -> String {
+        let tests: Vec<String> = exercise.tests.iter().map(|test| quoted(test)).collect();
+        let tests = tests.join(" ");
+        match self {
+            Self::Unittest => format!("python3 -m unittest {tests}"),
+            Self::Pytest => format!("python3 -m pytest -q {tests}"),
+            Self::Cargo => "cargo test -- --include-ignored".to_owned(),
+            Self::Go => "go test ./...".to_owned(),
+            Self::Gradle => "sh ./gradlew test".to_owned(),
+            Self::Cmake => "cmake -DEXERCISM_RUN_ALL_TESTS=1 -B build -S . && cmake --build build".to_owned(),
+            Self::Npm => "npm install --silent && npm test".to_owned(),
+            Self::Bats => format!("BATS_RUN_SKIPPED=true bats {tests}"),
+            Self::Script(shell) => format!("{shell} {tests}"),
+        }
+    }
+
+    /// A line for the shell that succeeds where it can be used, if it is known not to be everywhere that its language is.
+    pub fn probe(self) -> Option<&'static str> {
+        (self == Self::Pytest).then_some("python3 -m pytest --version")
+    }
+
+    /// Whether a run that ended well says that a test was run. An exit code says no such thing: of no tests all pass, and a program
+    /// that leaves in the middle may leave with 0. Where the line of a runner that closes a run is known, it has to be there.
+    pub fn ran(self, said: &str) -> bool {
+        match self {
+            Self::Unittest => {
+                let is_closed = said.lines().any(|line| line == "OK" || line.starts_with("OK ("));
+                let skipped = said.lines().filter(|line| line.starts_with("OK (")).find_map(skipped).unwrap_or(0);
+                is_closed && numbers(said, |line| line.strip_prefix("Ran ")).sum::<usize>() > skipped
+            }
+            Self::Pytest => numbers(said, |line| before(line, " passed")).sum::<usize>() > 0,
+            Self::Cargo => numbers(said, |line| line.strip_prefix("test result: ok. ")).sum::<usize>() > 0,
+            Self::Go => said.lines().any(|line| line.starts_with("ok  \t") && !line.contains("[no test")),
+            Self::Gradle => said.contains("BUILD SUCCESSFUL") && !said.contains(":test NO-SOURCE"),
+            Self::Cmake => !said.contains("No tests ran"),
+            Self::Npm => npm(said),
+            Self::Bats => said.lines().any(|line| line.starts_with("ok ") && !line.contains("# skip")),
+            Self::Script(_) => true,
+        }
+    }
+}
+
+/// Whether tests are functions alone, which `unittest` does not see.
+fn needs_pytest(exercise: &Exercise) -> Result<bool, ExerciseError> {
+    for test in &exercise.tests {
+        let text = exercise.file(test)?;
+        if !text.contains("TestCase") && (text.contains("def test") || text.contains("class Test")) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The numbers that the rests of lines begin with.
+fn numbers<'s>(said: &'s str, rest: impl Fn(&'s str) -> Option<&'s str> + 's) -> impl Iterator<Item = usize> + 's {
+    said.lines().filter_map(move |line| rest(line.trim())?.split_whitespace().next()?.parse().ok())
+}
+
+/// The last word before a mark in a line.
+fn before<'s>(line: &'s str, mark: &str) -> Option<&'s str> {
+    line.split_once(mark).and_then(|(before, _)| before.split_whitespace().last())
+}
+
+/// `OK (skipped=3)`
+fn skipped(line: &str) -> Option<usize> {
+    let (_, rest) = line.split_once("skipped=")?;
+    rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// Counts of Jest and Vitest, Mocha and Node: where one is told, it is not to be none.
+fn npm(said: &str) -> bool {
+    let count = |line: &str| -> Option<usize> {
+        if line.starts_with("Tests") {
+            return before(line, " passed").map_or(Some(0), |count| count.parse().ok());
+        }
+        let node = line.strip_prefix("# pass ").or(line.strip_prefix("ℹ pass "));
+        before(line, " passing").or(node)?.parse().ok()
     };
-    Some(line)
+    let passed: Vec<usize> = said.lines().map(str::trim).filter_map(count).collect();
+    let is_none = said.contains("No tests found") || said.contains("No test files found");
+    !is_none && (passed.is_empty() || passed.iter().any(|count| *count > 0))
 }
 
 /// A file of tests with those switched on that a collection keeps for later.
@@ -49,18 +156,98 @@ mod tests {
         assert_eq!(enabled("python", "xtest("), "xtest(");
     }
 
-    #[test]
-    fn names_of_tests_are_words_for_the_shell() {
-        let exercise = Exercise {
-            id: "sh/a".into(),
-            language: "sh".into(),
-            folder: "a".into(),
+    fn exercise(language: &str, folder: &std::path::Path, test: &str) -> Exercise {
+        Exercise {
+            id: format!("{language}/a"),
+            language: language.into(),
+            folder: folder.to_owned(),
             solution: vec!["a.sh".into()],
-            tests: vec!["a test.sh".into()],
+            tests: vec![test.into()],
             example: Vec::new(),
             text: String::new(),
-        };
-        assert_eq!(command(&exercise).as_deref(), Some("sh 'a test.sh'"));
-        assert_eq!(command(&Exercise { language: "cobol".into(), ..exercise }), None);
+        }
+    }
+
+    #[test]
+    fn names_of_tests_are_words_for_the_shell() {
+        let exercise = exercise("sh", "a".as_ref(), "a test.sh");
+        let runner = Runner::of(&exercise).unwrap().unwrap();
+        assert_eq!(runner.line(&exercise), "sh 'a test.sh'");
+        assert_eq!(Runner::of(&Exercise { language: "cobol".into(), ..exercise }).unwrap(), None);
+    }
+
+    #[test]
+    fn python_tests_that_are_no_test_case_are_for_pytest() {
+        let folder = tempfile::tempdir().unwrap();
+        let exercise = exercise("python", folder.path(), "a_test.py");
+        for (text, runner) in [
+            ("def test_a():\n    assert a() == 1\n", Runner::Pytest),
+            ("class TestA:\n    def test_a(self):\n        assert a() == 1\n", Runner::Pytest),
+            ("class ATest(unittest.TestCase):\n    def test_a(self):\n        pass\n", Runner::Unittest),
+        ] {
+            std::fs::write(folder.path().join("a_test.py"), text).unwrap();
+            assert_eq!(Runner::of(&exercise).unwrap(), Some(runner), "{text}");
+        }
+        std::fs::remove_file(folder.path().join("a_test.py")).unwrap();
+        assert!(Runner::of(&exercise).is_err());
+    }
+
+    #[test]
+    fn a_run_of_no_test_is_told_from_one_of_some() {
+        use Runner::*;
+        let cases: [(Runner, &[&str], &[&str]); 8] = [
+            (
+                Unittest,
+                &["..\nRan 2 tests in 0.001s\n\nOK\n", "Ran 2 tests in 0.0s\n\nOK (skipped=1)\nprinted\n"],
+                &[
+                    "",
+                    "Ran 0 tests in 0.000s\n\nOK\n",
+                    "Ran 2 tests in 0.0s\n\nOK (skipped=2)\n",
+                    "Ran 2 tests in 0.0s",
+                ],
+            ),
+            (
+                Pytest,
+                &["..  [100%]\n2 passed, 1 skipped in 0.01s\n"],
+                &["", "no tests ran in 0.0s", "2 skipped in 0.0s"],
+            ),
+            (
+                Cargo,
+                &["test result: ok. 0 passed; 0 failed;\ntest result: ok. 3 passed; 0 failed; 0 ignored\n"],
+                &["", "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured\n"],
+            ),
+            (
+                Go,
+                &["ok  \tleap\t0.002s\n"],
+                &["", "?   \tleap\t[no test files]\n", "ok  \tleap\t0.0s [no tests to run]\n"],
+            ),
+            (
+                Gradle,
+                &["> Task :test\n\nBUILD SUCCESSFUL in 2s\n"],
+                &["", "> Task :test NO-SOURCE\n\nBUILD SUCCESSFUL in 1s"],
+            ),
+            (Cmake, &["", "All tests passed (3 assertions in 3 test cases)\n"], &["=====\nNo tests ran\n"]),
+            (
+                Npm,
+                &[
+                    "",
+                    "Tests:       1 skipped, 3 passed, 4 total\n",
+                    " Tests  3 passed (3)\n",
+                    "  3 passing (2ms)\n",
+                    "# pass 2\n",
+                ],
+                &[
+                    "Tests:       3 skipped, 3 total\n",
+                    "  0 passing (1ms)\n",
+                    "ℹ pass 0\n",
+                    "No tests found, exiting with code 0\n",
+                ],
+            ),
+            (Bats, &["1..1\nok 1 depth\n"], &["", "1..0\n", "1..1\nok 1 depth # skip later\n"]),
+        ];
+        for (runner, some, none) in cases {
+            some.iter().for_each(|said| assert!(runner.ran(said), "{runner:?}: {said}"));
+            none.iter().for_each(|said| assert!(!runner.ran(said), "{runner:?}: {said}"));
+        }
     }
 }

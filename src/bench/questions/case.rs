@@ -2,6 +2,9 @@
 
 use serde::Deserialize;
 
+/// A line of a file of questions, as an example.
+pub const QUESTION: &str = r#"{"query": "where is the cache refreshed?", "relevant": [{"path": "src/cache.rs", "start_line": 41, "end_line": 60}], "secondary": [{"path": "docs/cache.md"}], "category": "where"}"#;
+
 /// A question and what answers it. Further fields of its line mean nothing here.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct QuestionCase {
@@ -108,5 +111,11 @@ mod tests {
         assert!(error("no json").starts_with("line 1 is not a question"));
         assert_eq!(error("{\"query\": \"q\", \"relevant\": []}"), "line 1: nothing answers the question \"q\"");
         assert_eq!(error("\n"), "there is no question in it");
+    }
+
+    #[test]
+    fn the_example_is_a_question_and_the_docs_show_it() {
+        assert_eq!(questions(QUESTION).unwrap()[0].targets().count(), 2);
+        assert!(include_str!("../../../docs/benchmarks.md").contains(QUESTION));
     }
 }

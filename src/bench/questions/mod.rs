@@ -3,5 +3,5 @@
 mod case;
 mod measure;
 
-pub use case::{QuestionCase, QuestionError, questions};
+pub use case::{QUESTION, QuestionCase, QuestionError, questions};
 pub use measure::{QuestionBench, QuestionScore};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use tree_sitter::Tree;
 
 use super::calls::calls_of;
+use super::lineage::Lineage;
 use super::outline::{Class, Dialect, Method, Outline, Tie};
 use super::task::{Nodes, Task, instruction};
 use crate::syntax::parse::parse;
@@ -13,6 +14,8 @@ use crate::syntax::{Language, is_generated};
 /// Why a method that is large enough makes no task, or a file none at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LeftOut {
+    /// A file that cannot be read as UTF-8.
+    UnreadFile,
     /// A file that does not parse, or is larger than what is parsed.
     BrokenFile,
     /// A file that a tool made.
@@ -33,6 +36,7 @@ impl LeftOut {
     /// In words.
     pub fn text(self) -> &'static str {
         match self {
+            Self::UnreadFile => "files that cannot be read as UTF-8",
             Self::BrokenFile => "files that do not parse",
             Self::GeneratedFile => "files that a tool made",
             Self::NoInstance => "methods without an instance",
@@ -70,7 +74,7 @@ impl<'s> Reading<'s> {
 
     /// Whether it is free of syntax errors.
     pub(super) fn is_sound(&self) -> bool {
-        !self.tree.root_node().has_error() && (self.dialect.laid_out)(self.tree.root_node())
+        !self.tree.root_node().has_error() && (self.dialect.is_sound)(self.tree.root_node())
     }
 
     /// The whole tree.
@@ -119,6 +123,15 @@ pub fn scan(path: &str, source: &str, min_nodes: usize) -> Option<Scan> {
     Some(scan)
 }
 
+/// What a file of these bytes gives: as [`scan`], where they are text.
+pub fn scan_bytes(path: &str, bytes: &[u8], min_nodes: usize) -> Option<Scan> {
+    match std::str::from_utf8(bytes) {
+        Ok(source) => scan(path, source, min_nodes),
+        Err(_) => language_of(path, &String::from_utf8_lossy(bytes))
+            .map(|_| Scan { tasks: Vec::new(), left_out: [(LeftOut::UnreadFile, 1)].into() }),
+    }
+}
+
 /// The id of the language of a file, if the benchmark knows it. Headers are read as C++, if they are that.
 fn language_of(path: &str, source: &str) -> Option<&'static str> {
     let id = Language::detect(path, source)?.id;
@@ -127,6 +140,7 @@ fn language_of(path: &str, source: &str) -> Option<&'static str> {
 
 fn scan_sound(path: &str, reading: &Reading<'_>, min_nodes: usize, scan: &mut Scan) {
     let outline = reading.outline();
+    let lineage = Lineage::of(reading.tree.root_node(), reading.source);
     for class in &outline.classes {
         let mut class_nodes = None;
         for method in &class.methods {
@@ -135,7 +149,7 @@ fn scan_sound(path: &str, reading: &Reading<'_>, min_nodes: usize, scan: &mut Sc
                 continue;
             }
             let whole = *class_nodes.get_or_insert_with(|| reading.count_class(class));
-            match left_out(&outline, class, method, nodes, whole) {
+            match left_out((&outline, &lineage), class, method, nodes, whole) {
                 Some(why) => *scan.left_out.entry(why).or_default() += 1,
                 None => {
                     let instance = method.instance.map_or(0, |instance| reading.count_parameter(instance));
@@ -149,7 +163,7 @@ fn scan_sound(path: &str, reading: &Reading<'_>, min_nodes: usize, scan: &mut Sc
 }
 
 fn left_out(
-    outline: &Outline<'_>,
+    (outline, lineage): (&Outline<'_>, &Lineage<'_>),
     class: &Class<'_>,
     method: &Method<'_>,
     nodes: usize,
@@ -162,6 +176,7 @@ fn left_out(
         Some(Tie::NoInstance) => Some(LeftOut::NoInstance),
         Some(Tie::Uses) => Some(LeftOut::Uses),
         Some(Tie::Wanted) => Some(LeftOut::Wanted),
+        None if lineage.shares(&class.name, &method.name) => Some(LeftOut::Wanted),
         None if 2 * nodes >= whole => Some(LeftOut::LargePart),
         None => (same_class || same_method || taken || class.name.is_empty()).then_some(LeftOut::Ambiguous),
     }

@@ -73,6 +73,14 @@ pub enum TaskError {
         /// Why.
         source: io::Error,
     },
+    /// The disk takes nothing.
+    #[error("cannot write {}: {source}", .path.display())]
+    Write {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// A line of `tasks.jsonl` is no task.
     #[error("{}, line {line}: this is no task: {source}", .path.display())]
     Line {
@@ -107,6 +115,12 @@ pub struct Tasks {
 }
 
 impl Tasks {
+    /// Whether a file below `root` is the source of a task that was written there.
+    pub fn hold(root: &Path, path: &str) -> bool {
+        let mut above = Path::new(path).ancestors().skip(1);
+        above.any(|folder| folder.ends_with(FILES) && root.join(folder).with_file_name(LIST).is_file())
+    }
+
     /// Adds tasks about one source. Ids that are taken already get a number.
     pub fn add(&mut self, tasks: Vec<Task>, source: &str) {
         for mut task in tasks {
@@ -151,16 +165,16 @@ impl Tasks {
         let mut list = String::new();
         for (task, source) in &self.all {
             let of_task = folder.join(FILES).join(&task.id);
-            fs::create_dir_all(&of_task).map_err(failed(&of_task))?;
+            fs::create_dir_all(&of_task).map_err(unwritten(&of_task))?;
             let file = of_task.join(&task.file);
-            fs::write(&file, source).map_err(failed(&file))?;
-            let line = serde_json::to_string(task).map_err(io::Error::from).map_err(failed(folder))?;
+            fs::write(&file, source).map_err(unwritten(&file))?;
+            let line = serde_json::to_string(task).map_err(io::Error::from).map_err(unwritten(folder))?;
             list.push_str(&line);
             list.push('\n');
         }
         let path = folder.join(LIST);
-        fs::create_dir_all(folder).map_err(failed(folder))?;
-        fs::write(&path, list).map_err(failed(&path))
+        fs::create_dir_all(folder).map_err(unwritten(folder))?;
+        fs::write(&path, list).map_err(unwritten(&path))
     }
 }
 
@@ -178,6 +192,11 @@ fn is_name(text: &str) -> bool {
 
 fn read(path: &Path) -> Result<String, TaskError> {
     fs::read_to_string(path).map_err(failed(path))
+}
+
+fn unwritten(path: &Path) -> impl FnOnce(io::Error) -> TaskError {
+    let path = path.to_owned();
+    |source| TaskError::Write { path, source }
 }
 
 fn failed(path: &Path) -> impl FnOnce(io::Error) -> TaskError {

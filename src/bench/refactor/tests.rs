@@ -310,6 +310,150 @@ fn what_else_wants_a_method_keeps_it() {
     assert_eq!(left_out("a.cpp", cpp), [(LeftOut::Wanted, 2)].into());
 }
 
+/// Why the one method `m` of a source makes no task, its size aside.
+fn keeps(path: &str, source: &str) -> Option<LeftOut> {
+    let scan = scan(path, source, 4).unwrap();
+    assert!(scan.tasks.len() + scan.left_out.values().sum::<usize>() == 1, "{source}: {scan:?}");
+    scan.left_out.into_keys().find(|why| *why != LeftOut::LargePart)
+}
+
+#[test]
+fn what_a_method_needs_of_its_surroundings_keeps_it() {
+    let python = |head: &str, body: &str| {
+        format!(
+            "LIMIT = 2\nT = int\n\n\nclass A:\n    MOST = 1\n    class In: pass\n    def {head}:\n        return {body}\n"
+        )
+    };
+    for (head, body) in [
+        ("m(self, a, b=MOST)", "a + b"),
+        ("m(self, a, *, b=lambda: MOST)", "a + b"),
+        ("m(self, a: In, b: T)", "a + b"),
+        ("m(self, a, b) -> list[In]", "a + b"),
+        ("__m(self, a, b)", "a + b"),
+        ("m(self, a, b)", "a.__depth + b"),
+        ("m(self, a, __b)", "a + 1"),
+    ] {
+        assert_eq!(keeps("a.py", &python(head, body)), Some(LeftOut::Uses), "{head} {body}");
+    }
+    for (head, body) in
+        [("m(self, a: T, b=LIMIT) -> T", "a + b"), ("m(self, MOST)", "MOST + 1"), ("m(self, a)", "a.__len__() + MOST")]
+    {
+        assert_eq!(keeps("a.py", &python(head, body)), None, "{head} {body}");
+    }
+    let within = "def f(x):\n    y = x\n    class A:\n        def m(self, a):\n            return a + NAME\n";
+    assert_eq!(keeps("a.py", &within.replace("NAME", "y").replace("def f(x)", "def f()")), Some(LeftOut::Uses));
+    assert_eq!(keeps("a.py", &within.replace("NAME", "z").replace("def f(x)", "def f()")), None);
+    let within = "function f(x: number) {\n  class A { m(a: number) { return a + x } }\n}\n";
+    assert_eq!(keeps("a.ts", within), Some(LeftOut::Uses));
+
+    let rust = |text: &str| {
+        format!(
+            "struct A<const N: usize>;\nimpl<const N: usize> A<N> {{\n    fn m(&self, n: u8) {{ println!({text}); }}\n}}\n"
+        )
+    };
+    for text in ["\"{self:?}\"", "\"{n:self$}\"", "r#\"{self}\"#", "\"{N}\""] {
+        assert_eq!(keeps("a.rs", &rust(text)), Some(LeftOut::Uses), "{text}");
+    }
+    assert_eq!(keeps("a.rs", &rust("\"self {n} N: {}\", n")), None);
+
+    let java = |head: &str| format!("class A {{\n  {head} int m(int x) {{ return x + 1; }}\n}}\n");
+    assert_eq!(keeps("A.java", &java("public synchronized")), Some(LeftOut::Uses));
+    assert_eq!(keeps("A.java", &java("@Test public")), Some(LeftOut::Wanted));
+    assert_eq!(keeps("A.java", &java("@SuppressWarnings(\"x\") public")), None);
+}
+
+#[test]
+fn a_method_that_types_of_the_file_share_stays() {
+    for (path, source) in [
+        ("a.py", "class I:\n    NAME = None\nclass A(I):\n    def m(self, a):\n        return a + 1\n"),
+        (
+            "b.py",
+            "class I:\n    NAME: int = 1\nclass J(I):\n    pass\nclass A(J):\n    def m(self, a):\n        return a + 1\n",
+        ),
+        ("c.py", "class A:\n    def m(self, a):\n        return a + 1\nclass B(A):\n    NAME = 1\n"),
+        ("a.ts", "interface I { NAME(): number }\nclass A implements I { m(a: number) { return a + 1 } }\n"),
+        ("b.ts", "abstract class I { abstract NAME: any }\nclass A extends I { m(a: number) { return a + 1 } }\n"),
+        ("c.ts", "type I = { NAME(): number }\nclass A implements I { m(a: number) { return a + 1 } }\n"),
+        ("A.java", "interface I { int NAME(); }\nclass A implements I { int m(int a) { return a + 1; } }\n"),
+        (
+            "B.java",
+            "class A { int m(int a) { return a + 1; } }\nclass B { A a = new A() { int NAME() { return 1; } }; }\n",
+        ),
+        ("a.go", "package a\ntype I interface { NAME() }\ntype A struct{}\nfunc (a A) m(b int) int { return b + 1 }\n"),
+        ("a.cpp", "struct I { int NAME(); };\nstruct A : I { int m(int a) { return a + 1; } };\n"),
+        ("b.cpp", "struct A { int m(int a) { return a + 1; } };\nstruct B : A { int NAME(); };\n"),
+    ] {
+        assert_eq!(keeps(path, &source.replace("NAME", "m")), Some(LeftOut::Wanted), "{path}");
+        assert_eq!(keeps(path, &source.replace("NAME", "other")), None, "{path}");
+    }
+    let apart = "class I:\n    m = None\nclass A:\n    def m(self, a):\n        return a + 1\n";
+    assert_eq!(keeps("a.py", apart), None);
+}
+
+#[test]
+fn what_python_refuses_does_not_parse() {
+    let refused = [
+        "print \"hi\"\n",
+        "exec \"x\"\n",
+        "raise E, \"x\"\n",
+        "try:\n    x\nelse:\n    y\n",
+        "a <> b\n",
+        "def f(x=1, y): pass\n",
+        "def f(/, a): pass\n",
+        "def f(a, *, /): pass\n",
+        "def f(a, *): pass\n",
+        "def f(*, **k): pass\n",
+        "def f(*a, *b): pass\n",
+        "def f(**k, a): pass\n",
+        "lambda x=1, y: 0\n",
+        "f(a=1, 2)\n",
+        "f(**k, 2)\n",
+        "f(**k, *a)\n",
+        "class A(metaclass=M, B): pass\n",
+    ];
+    let fine = [
+        "print(\"hi\")\n",
+        "print >>f, \"hi\"\n",
+        "exec(\"x\")\n",
+        "raise E(\"x\") from e\n",
+        "try:\n    x\nfinally:\n    y\n",
+        "try:\n    x\nexcept* E:\n    y\n",
+        "def f(a, b=1, /, c=2, *d, e, f=3, **g): pass\n",
+        "def f(a, /, *, b: int = 1, c): pass\n",
+        "def f(*a: int, b): pass\n",
+        "lambda x, y=1, *z: 0\n",
+        "f(1, *a, b=1, *c, **k, d=2)\n",
+        "f(x for x in y)\n",
+        "class A(B, metaclass=M): pass\n",
+    ];
+    let sound = |text: &str| Reading::of("python", text).unwrap().is_sound();
+    let python = |text: &str| {
+        let output =
+            Command::new("python3").args(["-c", "import sys; compile(sys.argv[1], 'a', 'exec')", text]).output();
+        output.ok().filter(|output| output.status.success() || !output.stderr.is_empty())
+    };
+    for (text, is_fine) in refused.iter().map(|text| (text, false)).chain(fine.iter().map(|text| (text, true))) {
+        assert_eq!(sound(text), is_fine, "{text}");
+        match python(text) {
+            Some(output) => assert_eq!(output.status.success(), is_fine, "Python itself: {text}"),
+            None => eprintln!("skipped: there is no python3"),
+        }
+    }
+}
+
+#[test]
+fn parameters_that_only_stand_by_place_are_recited_as_such() {
+    let class = "class A:\n    def a(self):\n        return [1, 2, 3, 4, 5, 6]\n    def m(self, PARAMETERS):\n        return 1 + 2\n";
+    for (before, after) in [("/, a, b", "a, b"), ("/", ""), ("a, /, b", "a, /, b"), ("*, b", "*, b")] {
+        let source = class.replace("PARAMETERS", before);
+        let mut scan = scan("a.py", &source, 4).unwrap();
+        let task = scan.tasks.pop().unwrap();
+        let text = Recital::Perfect.text(&task, &source).unwrap();
+        assert!(text.contains(&format!("\ndef m({after}):\n")), "{text}");
+        assert!(grade(&task, &source, &text).passed(), "{text}");
+    }
+}
+
 #[test]
 fn tasks_come_back_from_their_folder() {
     let folder = tempfile::tempdir().unwrap();

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use clap::Args as ClapArgs;
 
-use super::FormatArg;
+use crate::bench::edits::defect_names;
 use crate::bench::refactor::Recital;
+use crate::bench::{CASE, QUESTION};
 
 /// `rhumb bench`
 #[derive(Debug, Clone, ClapArgs)]
@@ -39,15 +40,53 @@ pub enum BenchCommand {
     Compare(CompareBenchArgs),
 }
 
+impl BenchCommand {
+    /// Whether a model is asked, so that the flags about it mean something.
+    pub fn asks_a_model(&self) -> bool {
+        match self {
+            Self::Exercises(_) => true,
+            Self::Refactor(refactor) => matches!(refactor.command, RefactorCommand::Run(_)),
+            _ => false,
+        }
+    }
+}
+
+/// How figures are printed.
+#[derive(Debug, Clone, ClapArgs)]
+pub struct ReportArgs {
+    /// For people or for programs
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: ReportFormat,
+    /// The same as --format json
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl ReportArgs {
+    /// Whether one JSON object is asked for.
+    pub fn is_json(&self) -> bool {
+        self.json || self.format == ReportFormat::Json
+    }
+}
+
+/// For people or for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum ReportFormat {
+    /// Tables
+    Text,
+    /// One JSON object
+    Json,
+}
+
 /// `rhumb bench map`
 #[derive(Debug, Clone, ClapArgs)]
 pub struct MapBenchArgs {
     /// Each figure is the median of so many runs
-    #[arg(long, default_value_t = 3, value_name = "N")]
-    pub runs: usize,
-    /// For people or for programs
-    #[arg(long, value_enum, default_value = "text")]
-    pub format: FormatArg,
+    #[arg(long, default_value = "3", value_name = "N")]
+    pub runs: NonZeroUsize,
+    #[command(flatten)]
+    /// How the figures are printed.
+    pub report: ReportArgs,
 }
 
 /// `rhumb bench context`
@@ -56,8 +95,8 @@ pub struct ContextBenchArgs {
     /// The repository that the cases are from, with its whole history; nothing is written to it
     #[arg(long, value_name = "DIR")]
     pub git_dir: PathBuf,
-    /// The cases, one JSON object a line: id, parent, query, gold, symbols, chat
-    #[arg(long, value_name = "FILE")]
+    /// The cases, one JSON object a line
+    #[arg(long, value_name = "FILE", help = lines_of("cases", CASE, "symbols and chat"))]
     pub cases: PathBuf,
     /// Run the first of each N cases
     #[arg(long, default_value = "1", value_name = "N")]
@@ -68,9 +107,9 @@ pub struct ContextBenchArgs {
     /// Measure once more without this signal; may be given more than once
     #[arg(long, value_name = "SIGNAL")]
     pub without: Vec<String>,
-    /// For people or for programs
-    #[arg(long, value_enum, default_value = "text")]
-    pub format: FormatArg,
+    #[command(flatten)]
+    /// How the figures are printed.
+    pub report: ReportArgs,
 }
 
 /// `rhumb bench questions`
@@ -85,12 +124,12 @@ pub struct QuestionBenchArgs {
     /// Ask this folder of it alone; the questions name paths from the root of the repository all the same
     #[arg(long, default_value = "", value_name = "DIR")]
     pub folder: String,
-    /// The questions, one JSON object a line: query, relevant, secondary, category
-    #[arg(long, value_name = "FILE")]
+    /// The questions, one JSON object a line
+    #[arg(long, value_name = "FILE", help = lines_of("questions", QUESTION, "lines, secondary and category"))]
     pub cases: PathBuf,
-    /// For people or for programs
-    #[arg(long, value_enum, default_value = "text")]
-    pub format: FormatArg,
+    #[command(flatten)]
+    /// How the figures are printed.
+    pub report: ReportArgs,
 }
 
 /// `rhumb bench edits`
@@ -112,12 +151,12 @@ pub struct EditsBenchArgs {
     #[arg(long = "format", default_value = "all", value_name = "FORMAT")]
     pub formats: Vec<String>,
     /// Only cases that have this defect; may be given more than once
-    #[arg(long = "defect", value_name = "NAME")]
+    #[arg(long = "defect", value_name = "NAME", help = defects())]
     pub defects: Vec<String>,
     /// Have the format of each reply found out, instead of telling it
     #[arg(long)]
     pub auto: bool,
-    /// Run the cases once more with quotes taken to the letter, and compare
+    /// Run the cases once more with quotes taken to the letter, and print the same tables for that
     #[arg(long)]
     pub inflexible: bool,
     /// Write each case that does not end as it should into this folder
@@ -159,6 +198,9 @@ pub struct BuildRefactorArgs {
     /// Fewest syntax nodes of a method: in Python those of its own ast, elsewhere named nodes of tree-sitter without comments
     #[arg(long, default_value_t = 100, value_name = "N")]
     pub min_nodes: usize,
+    /// Leave out what this matches, below the folder, as in 'tests' or '**/test_*.py'; may be given more than once
+    #[arg(long, value_name = "GLOB")]
+    pub exclude: Vec<String>,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
@@ -271,6 +313,17 @@ pub struct CompareBenchArgs {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+fn lines_of(what: &str, example: &str, optional: &str) -> String {
+    format!("The {what}, one JSON object a line, of which {optional} may be missing: {example}")
+}
+
+fn defects() -> String {
+    format!(
+        "Only cases that have this defect; may be given more than once: {}",
+        defect_names().collect::<Vec<_>>().join(", ")
+    )
 }
 
 fn recital(name: &str) -> Result<Recital, String> {

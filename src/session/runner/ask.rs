@@ -121,6 +121,7 @@ pub async fn ask(
             events,
             prompt: &view.prompt,
             started: AtomicBool::new(false),
+            short_of_money: AtomicBool::new(false),
             factor,
             paid: Mutex::default(),
         };
@@ -172,6 +173,8 @@ struct Asking<'a, 'q> {
     prompt: &'a Prompt,
     /// Something of the answer was passed on: the request must not be put in another way any more.
     started: AtomicBool,
+    /// It was told that the cap cut the answer off.
+    short_of_money: AtomicBool,
     /// What one of our tokens counted for when the request was put together: answers change it.
     factor: f64,
     /// What the parts of the answer so far cost.
@@ -181,6 +184,11 @@ struct Asking<'a, 'q> {
 impl Asking<'_, '_> {
     async fn tell(&self, event: AskEvent) -> Result<(), AskError> {
         self.events.send(event).await.map_err(|_| AskError::Provider(LlmError::Cancelled))
+    }
+
+    /// Tells, once for an answer, that the cap cut it off.
+    async fn cut_by_cap(&self, event: AskEvent) -> Result<(), AskError> {
+        if self.short_of_money.swap(true, Ordering::Relaxed) { Ok(()) } else { self.tell(event).await }
     }
 
     /// The whole answer, in as many parts as it takes.
@@ -193,6 +201,7 @@ impl Asking<'_, '_> {
                 Ok(completion) => completion,
                 // There is no money left to go on with: what is there is still an answer.
                 Err(AskError::Unsent(_)) if before > 0 => {
+                    self.cut_by_cap(AskEvent::CutByCap).await?;
                     return Ok(Completion { finish: Finish::Length, usage: None });
                 }
                 Err(AskError::Provider(error)) if before > 0 && error != LlmError::Cancelled => {
@@ -231,13 +240,15 @@ impl Asking<'_, '_> {
         request.tokens += more_tokens;
         let pays_for = self.affordable(&request)?;
         let most = pays_for.and_then(|pays_for| self.limit(&request, pays_for)).or(request.max_output_tokens);
-        request.capped = most != request.max_output_tokens;
+        let capped = most != request.max_output_tokens;
+        request.capped = capped;
         request.max_output_tokens = most;
         let (left_out, secrets) = match so_far.as_str() {
             "" => (self.prompt.trimmed.clone(), self.prompt.secrets.clone()),
             _ => (Vec::new(), Vec::new()),
         };
-        self.tell(AskEvent::Sent { tokens: request.tokens, exact: self.prompt.exact, left_out, secrets }).await?;
+        let (tokens, exact, prices) = (request.tokens, self.prompt.exact, line.facts.prices);
+        self.tell(AskEvent::Sent { tokens, exact, left_out, secrets, prices }).await?;
         let asked = request.tokens;
         let (sender, arriving) = mpsc::channel(64);
         let stop = self.cancel.child_token();
@@ -270,7 +281,9 @@ impl Asking<'_, '_> {
         }
         passed?;
         if past_the_cap {
-            self.tell(AskEvent::PastTheCap).await?;
+            self.cut_by_cap(AskEvent::PastTheCap).await?;
+        } else if capped && result.as_ref().is_ok_and(|completion| completion.finish == Finish::Length) {
+            self.cut_by_cap(AskEvent::CutByCap).await?;
         }
         result.map_err(AskError::Provider)
     }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tokio::sync::MutexGuard;
 use tokio_util::sync::CancellationToken;
 
-use super::pending::{Messages, Pending, named, not_committed};
+use super::pending::{Messages, Pending, not_committed};
 use super::surveying::head_line;
 use super::write::{WriteOutcome, unwrite, write};
 use super::{Line, Runner, caught, lock, message_line, messages};
@@ -18,7 +18,7 @@ use crate::diff;
 use crate::git::{GitError, Repo};
 use crate::models::Dollars;
 use crate::session::{
-    AskEvent, CommitOrder, Committed, ContextOrder, Failure, GitOrder, GitReport, Report, WriteOrder, Written,
+    AskEvent, CommitOrder, Committed, ContextOrder, Failure, GitOrder, GitReport, Report, WriteOrder, Written, few,
 };
 use crate::workspace::{Direction, RootKind};
 
@@ -208,7 +208,7 @@ impl Runner {
         if taken.is_empty() {
             return Err(GitError::NothingToCommit);
         }
-        Ok(Some(Pending::new(root).with_users(taken, format!("Update {}", named(&paths)))))
+        Ok(Some(Pending::new(root).with_users(taken, format!("Update {}", few(&paths)))))
     }
 
     fn made(&self, pending: Pending, messages: Messages) -> Committed {

@@ -113,7 +113,8 @@ pub(super) fn unknown_note(model: &Model) -> (String, String) {
     let Model { name, window, .. } = model;
     (
         format!("{name} is in no table of models: {window} tokens are assumed to fit, and its price is unknown."),
-        format!("Say more below [models.\"{name}\"] in rhumb.toml; rhumb models --refresh may know it."),
+        // As it is to be pasted: the setting for one model has another name than the one for all.
+        format!("rhumb models --refresh may know it. Or say so in rhumb.toml:\n[models.\"{name}\"]\nwindow = {window}"),
     )
 }
 
@@ -135,6 +136,16 @@ mod tests {
         assert!(line.model.starts_with("claude-sonnet-") && line.facts.known, "{}", line.model);
         let line = connect_model(&outfit, "mini").unwrap().unwrap();
         assert!(line.model.starts_with("gpt-") && line.facts.prices.is_some(), "{}", line.model);
+    }
+
+    #[test]
+    fn what_a_named_model_lacks_is_told_by_its_variable() {
+        let lacking = |vars: &[(&str, &str)], model: &str| outfit(vars).settings.lacking(model);
+        let told = Some("gpt-5 needs OPENAI_API_KEY, which is not set".to_owned());
+        assert_eq!(lacking(&[], "gpt-5"), told);
+        assert!(lacking(&[], "sonnet").is_some_and(|told| told.starts_with("sonnet needs ANTHROPIC_API_KEY")));
+        assert_eq!(lacking(&[("OPENAI_API_KEY", "k")], "gpt-5"), None);
+        assert_eq!(lacking(&[], "of-nobody"), None);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::{Line, Outfit, Runner, connect_model};
 use crate::config::{Entry, Kind, SETTINGS, Settings, command_files, keep_setting, written};
 use crate::models::{Catalog, Model};
 use crate::session::{Clip, CustomCommands, Level, LookOrder, LookReport, ModelRow, ModelUse, Page, Report};
+use crate::workspace::{Direction, last_write};
 
 /// How long the model's server may take to say which models it has.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -56,6 +57,10 @@ impl Runner {
                     None => Err("no settings are written here".to_owned()),
                 };
                 LookReport::Kept { name, result }
+            }),
+            LookOrder::LastWrite => self.looking(|runner| {
+                let last = runner.journal().and_then(|journal| last_write(&journal, Direction::Undo));
+                LookReport::LastWrite(last)
             }),
             LookOrder::Trust => self.looking(|runner| trust_page(&runner.shared.outfit.settings)),
             LookOrder::FaultReport { title, terminal, errors } => self.looking(move |runner| {

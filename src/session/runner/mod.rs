@@ -75,7 +75,7 @@ use self::fetching::Fetching;
 use super::{ChatFile, ContextOrder, ContextView, Effect, Failure, MAP_BUDGET_STEP, Report};
 use crate::config::Endpoint;
 use crate::context::Window;
-use crate::edit::FormatChoice;
+use crate::edit::Standing;
 use crate::llm::{self, HttpProvider, LlmError};
 use crate::models::{Api, Model};
 use crate::repo_map::TagGraph;
@@ -190,10 +190,10 @@ impl Runner {
                 tokio::spawn(runner.fold(history, limit, allowance, weak_model));
             }
             Effect::Cancel => lock(&self.shared.turn).cancel(),
-            Effect::Propose { reply, mut earlier, files, request } => {
+            Effect::Propose { reply, standing, mut earlier, files, request } => {
                 earlier.push(reply);
                 let failed = |failure| Report::NotProposed(Some(failure));
-                runner.blocking(failed, move |runner| runner.propose(&earlier, &files, request))
+                runner.blocking(failed, move |runner| runner.propose(&standing, &earlier, &files, request))
             }
             Effect::Write { files, commit } => runner.write_and_commit(files, commit),
             Effect::Unwrite(direction) => runner.unwrite_in_turn(direction),
@@ -319,10 +319,10 @@ impl Runner {
         self.shared.line.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn propose(&self, replies: &[String], files: &[ChatFile], request: String) -> Report {
+    fn propose(&self, standing: &Standing, replies: &[String], files: &[ChatFile], request: String) -> Report {
         let survey = self.shared.survey.borrow().clone();
         let paths: Vec<String> = survey.iter().flat_map(|survey| &survey.files).map(|file| file.path.clone()).collect();
-        let proposal = propose(&self.shared.root, &paths, files, replies, FormatChoice::Auto);
+        let proposal = propose::propose_upon(standing, &self.shared.root, &paths, files, replies);
         Report::Proposed { request, proposal }
     }
 

@@ -5,14 +5,11 @@ use std::time::Duration;
 use crate::config::Settings;
 use crate::context::shortened;
 use crate::git::{Commit, GitError, Manner, Repo, Taken};
-use crate::session::{Committed, Failure};
+use crate::session::{Committed, Failure, few};
 use crate::workspace::{Root, is_secret_name};
 
 /// How long signing a commit may take.
 const SIGNING: Duration = Duration::from_secs(60);
-
-/// Names of files in a message of ours.
-const NAMED: usize = 3;
 
 /// Commits to be made.
 #[derive(Debug)]
@@ -62,7 +59,7 @@ impl Pending {
 
     /// First the user's own changes to these files.
     pub(super) fn with_own(mut self, taken: Taken, paths: &[String]) -> Self {
-        let fallback = shortened(&format!("Own changes to {}", named(paths)));
+        let fallback = shortened(&format!("Own changes to {}", few(paths)));
         self.own = Some(Part { taken, fallback, request: String::new() });
         self
     }
@@ -197,15 +194,6 @@ pub(super) fn told(commit: &Commit) -> Option<Failure> {
     (!notes.is_empty()).then(|| Failure { message: notes.join(" "), hint })
 }
 
-/// The names of some files, as many as are good to read.
-pub(super) fn named(paths: &[String]) -> String {
-    let names: Vec<&str> = paths.iter().take(NAMED).map(String::as_str).collect();
-    match paths.len().saturating_sub(NAMED) {
-        0 => names.join(", "),
-        more => format!("{} and {more} more", names.join(", ")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,12 +207,5 @@ mod tests {
         let mut off = settings;
         off.attribution.co_author = false;
         assert_eq!(trailer(&off, "m"), "");
-    }
-
-    #[test]
-    fn many_files_are_counted() {
-        let paths: Vec<String> = (1..=5).map(|n| format!("f{n}")).collect();
-        assert_eq!(named(&paths[..2]), "f1, f2");
-        assert_eq!(named(&paths), "f1, f2, f3 and 2 more");
     }
 }

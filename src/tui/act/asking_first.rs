@@ -2,14 +2,18 @@
 //! what will happen, what stays, and how to get back.
 
 use crate::context::Mode;
-use crate::session::{Command, Entry, count};
-use crate::tui::action::Action;
+use crate::session::{Command, Effect, Entry, LookOrder, LookReport, Report, count, few};
+use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{Confirm, Deed, Overlay};
 
 impl App {
     /// Carries a command out, after a question if it loses much.
     pub(in crate::tui) fn command_of_user(&mut self, command: Command) -> Vec<Task> {
+        if command == Command::Undo {
+            // The question names what it is about, and that is found on the disk.
+            return run(vec![Effect::Look(LookOrder::LastWrite)]);
+        }
         match self.question_before(&command) {
             Some(question) => {
                 self.open_over(Overlay::Confirm(question));
@@ -17,6 +21,36 @@ impl App {
             }
             None => self.command(command),
         }
+    }
+
+    /// Asks before the last write is taken back, as soon as it is known what that was. With nothing to take back there is nothing to
+    /// ask.
+    pub(in crate::tui) fn ask_to_undo(&mut self, report: &Report) -> Vec<Task> {
+        let Report::Looked(LookReport::LastWrite(last)) = report else { return Vec::new() };
+        let Some(last) = last else { return self.command(Command::Undo) };
+        if self.overlay.is_some() {
+            self.hint = "nothing was undone: /undo asks first, and something else is open".into();
+            return Vec::new();
+        }
+        let (files, names) = (count(last.paths.len(), "file"), few(&last.paths));
+        let commit = last.message.as_deref().map(|message| message.lines().next().unwrap_or_default());
+        let text = [
+            format!("The text from before the last write comes back in {files}: {names}."),
+            commit.map_or_else(String::new, |line| {
+                format!("If \"{line}\" was committed, a commit that takes it back follows; no commit is removed.")
+            }),
+            "If one of them was changed since, nothing is touched. /redo does the write again.".to_owned(),
+        ];
+        let deed = Deed::Run(Box::new(Command::Undo));
+        let question = Confirm::new("undo the last write?", text).way('y', &format!("undo it in {files}"), deed);
+        self.overlay = Some(Overlay::Confirm(question));
+        Vec::new()
+    }
+
+    /// Whether a key that answers nothing belongs to the composer: a question came up over it, and somebody types on.
+    pub(in crate::tui) fn goes_on_typing(&self) -> bool {
+        let is_over_composer = self.focus == Pane::Chat && !self.reading.on && self.under.is_empty();
+        is_over_composer && matches!(self.overlay, Some(Overlay::Confirm(_)))
     }
 
     /// Does what was said yes to.
@@ -111,15 +145,6 @@ impl App {
         };
         let session = &self.session;
         match command {
-            Command::Drop(names) if names.is_empty() => {
-                let out: Vec<&str> = session.files_to_drop();
-                let what = count(out.len(), "file");
-                let text = vec![
-                    format!("{what} will be taken out of the chat: {}.", out.join(", ")),
-                    "Nothing is changed on disk; the model sees them no more.".to_owned(),
-                ];
-                if out.len() < 2 { None } else { asked("drop all files?", text, &format!("drop {what}")) }
-            }
             Command::Clear => {
                 let said = self.messages_since_clear();
                 let text = vec![
@@ -160,14 +185,6 @@ impl App {
                 ];
                 asked(&format!("rewind to turn {number}?"), text, "take it back into the composer")
             }
-            Command::Undo => {
-                let text = vec![
-                    "The files of the last write get the text that they had before it. One that was changed since is not touched, and then nothing is.".to_owned(),
-                    "If the write was committed, a commit that takes it back follows; no commit is removed.".to_owned(),
-                    "/redo does the write again.".to_owned(),
-                ];
-                asked("undo the last write?", text, "undo it")
-            }
             _ => None,
         }
     }
@@ -192,4 +209,73 @@ fn excerpt(entry: &Entry) -> String {
     let more = if short.len() < text.trim_end().len() { " …" } else { "" };
     let mode = if *mode == Mode::Code { String::new() } else { format!("({}) ", mode.name()) };
     format!("{mode}{short}{more}")
+}
+
+#[cfg(test)]
+mod tests {
+    use crossterm::event::Event;
+
+    use super::*;
+    use crate::session::{Connection, Session};
+    use crate::tui::key;
+    use crate::tui::theme::{ColorDepth, Theme};
+    use crate::workspace::Unwritten;
+
+    /// An app in which `/undo` has been given and asks.
+    fn asked(write: Option<Unwritten>) -> (App, Vec<Task>) {
+        let (session, effects) = Session::start(Connection::Remote { model: "m".into(), host: "h".into() });
+        let mut app = App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0;
+        app.event(Event::Paste("/undo".into()));
+        let tasks = app.event(Event::Key(key::parse("Enter").unwrap()));
+        let looks = |task: &Task| matches!(task, Task::Run(Effect::Look(LookOrder::LastWrite)));
+        assert!(tasks.iter().any(looks), "{tasks:?}");
+        let tasks = app.report(Report::Looked(LookReport::LastWrite(write)));
+        (app, tasks)
+    }
+
+    fn last_write() -> Option<Unwritten> {
+        let paths = ["a.rs", "b.rs", "c.rs", "d.rs", "e.rs"].map(str::to_owned).to_vec();
+        Some(Unwritten { paths, message: Some("Say hello\n\nmore".into()), ..Unwritten::default() })
+    }
+
+    #[test]
+    fn undo_names_the_files_and_the_commit_before_it_is_done() {
+        let (mut app, _) = asked(last_write());
+        let Some(Overlay::Confirm(question)) = &app.overlay else { panic!("nothing is asked") };
+        let asked = format!("{question:?}");
+        assert!(asked.contains("5 files: a.rs, b.rs, c.rs and 2 more") && asked.contains("Say hello"), "{asked}");
+        let tasks = app.event(Event::Key(key::parse("y").unwrap()));
+        assert!(tasks.iter().any(|task| matches!(task, Task::Run(Effect::Unwrite(_)))), "{tasks:?}");
+    }
+
+    #[test]
+    fn with_nothing_to_undo_nothing_is_asked() {
+        let (app, tasks) = asked(None);
+        assert!(app.overlay.is_none());
+        assert!(tasks.iter().any(|task| matches!(task, Task::Run(Effect::Unwrite(_)))), "{tasks:?}");
+    }
+
+    #[test]
+    fn who_types_on_says_no_and_loses_no_letter() {
+        let (mut app, _) = asked(last_write());
+        let mut tasks = Vec::new();
+        for letter in "Add a mode".chars() {
+            let name = if letter == ' ' { "Space".to_owned() } else { letter.to_string() };
+            tasks.extend(app.event(Event::Key(key::parse(&name).unwrap())));
+            assert!(letter != 'A' || app.hint.contains("nothing done"), "{}", app.hint);
+        }
+        assert_eq!((app.composer.text().as_str(), app.overlay.is_none()), ("Add a mode", true));
+        assert!(!tasks.iter().any(|task| matches!(task, Task::Run(Effect::Unwrite(_)))), "{tasks:?}");
+        let (mut app, _) = asked(last_write());
+        app.event(Event::Paste("a page".into()));
+        assert_eq!((app.composer.text().as_str(), app.overlay.is_none()), ("a page", true));
+    }
+
+    #[test]
+    fn in_another_pane_a_letter_that_is_no_answer_does_nothing() {
+        let (mut app, _) = asked(last_write());
+        app.focus = Pane::Map;
+        app.event(Event::Key(key::parse("A").unwrap()));
+        assert!(app.overlay.is_some() && app.composer.is_empty());
+    }
 }

@@ -32,11 +32,14 @@ impl App {
 #[cfg(test)]
 mod tests {
     use crossterm::event::Event;
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
 
     use super::*;
     use crate::session::{Choice, Connection, ProcessSubject, Question, Session, SharedText, Subject};
     use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
+    use crate::tui::view::{self, ViewCache};
 
     fn app() -> App {
         let (session, effects) = Session::start(Connection::Remote { model: "m".into(), host: "h".into() });
@@ -55,6 +58,43 @@ mod tests {
     fn share(text: &str) -> Question {
         let shared = SharedText { title: text.into(), text: text.into(), tokens: 1, whole: None };
         question(ProcessSubject::Share(shared), text)
+    }
+
+    fn shown(app: &mut App, width: u16, height: u16) -> String {
+        let mut cache = ViewCache::default();
+        let mut screen = Terminal::new(TestBackend::new(width, height)).unwrap();
+        screen.draw(|frame| view::draw(app, &mut cache, frame)).unwrap();
+        app.drawn(&cache);
+        screen.backend().to_string()
+    }
+
+    #[test]
+    fn on_a_low_screen_a_question_takes_a_line_and_is_opened_before_it_is_answered() {
+        let mut app = app();
+        let names = "The answer names one.go, two.go, three.go and four.go, which are not in the chat.";
+        app.session.questions.push_back(share(names));
+        let low = shown(&mut app, 40, 12);
+        assert_eq!(low.matches("opens it").count(), 1, "{low}");
+        assert!(!low.contains("Alt-y"), "{low}");
+        press(&mut app, "Alt-y");
+        assert!(matches!(app.overlay, Some(Overlay::Ask(_))) && app.session.questions.len() == 1);
+        app.overlay = None;
+        let high = shown(&mut app, 40, 30);
+        assert!(high.contains("Alt-y yes") && !high.contains("opens it"), "{high}");
+        press(&mut app, "Alt-y");
+        assert!(app.session.questions.is_empty());
+    }
+
+    #[test]
+    fn a_question_takes_a_line_while_the_transcript_is_read() {
+        let mut app = app();
+        app.session.questions.push_back(share("Share it?"));
+        assert!(shown(&mut app, 80, 24).contains("Alt-y yes"));
+        app.session.send("what is it?");
+        app.session.cancel();
+        press(&mut app, "Alt-r");
+        let read = shown(&mut app, 80, 24);
+        assert!(read.contains("? Share it? · Alt-y opens it"), "{read}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A question before something that loses or changes much: what will happen, what stays, and a letter that says so. Enter, which a
 //! hand presses by itself, never does it.
 
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
@@ -50,6 +50,8 @@ pub struct Confirm {
     /// A key that means the first way too: the one that led here, pressed again.
     again: Vec<String>,
     offset: usize,
+    /// Whether the text has more lines than there is room for, as it was last drawn.
+    is_long: bool,
 }
 
 impl Confirm {
@@ -63,6 +65,7 @@ impl Confirm {
             stay: "leaves all as it is".to_owned(),
             again: Vec::new(),
             offset: 0,
+            is_long: false,
         }
     }
 
@@ -85,8 +88,8 @@ impl Confirm {
         self
     }
 
-    /// Takes a key: a letter of a way, arrows to read on; Esc, Enter, n and q go back. Others do nothing: they were meant for
-    /// something else.
+    /// Takes a key: a letter of a way, arrows to read on; Esc, Enter, n and q go back. Any other character was meant for something
+    /// else, which is told; other keys do nothing.
     pub fn key(&mut self, key: KeyEvent) -> Reply {
         let name = key::name(key);
         let mut letters = name.chars();
@@ -99,10 +102,13 @@ impl Confirm {
         }
         match name.as_str() {
             "Esc" | "Enter" | "n" | "q" => return Reply::Close,
-            "Down" | "j" => self.offset += 1,
-            "Up" | "k" => self.offset = self.offset.saturating_sub(1),
+            "Down" => self.offset += 1,
+            "j" if self.is_long => self.offset += 1,
+            "k" if self.is_long => self.offset = self.offset.saturating_sub(1),
+            "Up" => self.offset = self.offset.saturating_sub(1),
             "PageDown" => self.offset += 5,
             "PageUp" => self.offset = self.offset.saturating_sub(5),
+            _ if types(key) => return Reply::Typed(key),
             _ => {}
         }
         Reply::Stay
@@ -127,6 +133,7 @@ impl Confirm {
         let gap = u16::from(usize::from(inner.height) > text.len() + ways.len());
         let [body, _, choices] =
             Layout::vertical([Constraint::Fill(1), Constraint::Length(gap), Constraint::Length(below)]).areas(inner);
+        self.is_long = text.len() > usize::from(body.height);
         self.offset = self.offset.min(text.len().saturating_sub(usize::from(body.height)));
         let shown = text.into_iter().skip(self.offset).take(usize::from(body.height));
         let shown: Vec<Line<'_>> =
@@ -134,6 +141,11 @@ impl Confirm {
         frame.render_widget(Paragraph::new(shown), body);
         frame.render_widget(Paragraph::new(ways), choices);
     }
+}
+
+/// Whether the key types a character.
+fn types(key: KeyEvent) -> bool {
+    matches!(key.code, KeyCode::Char(_)) && (key.modifiers - KeyModifiers::SHIFT).is_empty()
 }
 
 fn row(key: &str, label: &str, columns: usize, theme: &Theme) -> Line<'static> {
@@ -163,8 +175,11 @@ mod tests {
         for back in ["Esc", "Enter", "n", "q"] {
             assert_eq!(press(back), Reply::Close, "{back}");
         }
-        for other in ["a", "Y", "Alt-y", "Ctrl-y", "Tab", "Space"] {
+        for other in ["Alt-y", "Ctrl-y", "Tab"] {
             assert_eq!(press(other), Reply::Stay, "{other}");
+        }
+        for typed in ["a", "j", "Y", "Space"] {
+            assert_eq!(press(typed), Reply::Typed(key::parse(typed).unwrap()), "{typed}");
         }
     }
 

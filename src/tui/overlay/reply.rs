@@ -1,5 +1,7 @@
 //! What an overlay says to a key: whether it stays, and what the app shall do.
 
+use crossterm::event::KeyEvent;
+
 use super::{Confirm, Deed, LineFor, Place, ReviewReply};
 use crate::models::Api;
 use crate::session::{Clip, ModelUse, SettingRow};
@@ -26,6 +28,8 @@ pub enum Reply {
     Pasted(String),
     /// Do this: somebody said yes to it.
     Confirmed(Deed),
+    /// This key is no answer: it was meant for what is beneath.
+    Typed(KeyEvent),
     /// The choice with this letter.
     Answer(char),
     /// The recording ends: it is written down, or thrown away.

@@ -37,6 +37,8 @@ pub(super) struct CardLine {
     pub(super) path: String,
     /// A line that the edit adds or takes away, which tells where in the file it is.
     pub(super) telling: Option<(LineKind, String)>,
+    /// How many lines it adds and takes away.
+    pub(super) changes: usize,
 }
 
 #[derive(Debug)]
@@ -223,7 +225,7 @@ impl AnswerView {
         let lines = self.card_lines.iter().copied().zip(cards);
         let place = |(line, card): (usize, &Card)| {
             let path = card.path.clone()?;
-            Some(CardLine { line, path, telling: card.telling.clone() })
+            Some(CardLine { line, path, telling: card.telling.clone(), changes: card.added + card.removed })
         };
         lines.filter_map(place).collect()
     }

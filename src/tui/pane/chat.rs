@@ -25,6 +25,10 @@ pub use super::transcript::{ChatCache, Seen};
 /// Longer lines than this are hard to read, however wide the pane is.
 const WIDEST_TEXT: u16 = 120;
 
+/// So many lines of the transcript stay in view beside a question: one that would leave fewer shows as a line, and is opened to be
+/// answered. It is mostly about what stands there.
+const LEAST_TRANSCRIPT: usize = 6;
+
 /// Draws the pane. While the reader has scrolled up, lines that come below are added to how far it is to the end: it counts
 /// from there, and the text must stay where it is.
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
@@ -56,8 +60,16 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
         status.push(Line::styled(line, app.theme.style(Role::Muted)));
     }
     status.extend(command_line(app, inner.width));
-    if let Some(question) = app.session.questions.front() {
-        status.extend(question_lines(question, app, inner.width));
+    let spare = usize::from(inner.height.saturating_sub(rows + 1)).saturating_sub(status.len());
+    let question = app.session.questions.front().map(|question| (question, question_lines(question, app, inner.width)));
+    let mut whole = None;
+    if let Some((question, lines)) = question {
+        if lines.len() == 1 || (!app.reading.on && spare >= lines.len() + LEAST_TRANSCRIPT) {
+            status.extend(lines);
+            whole = Some(question.clone());
+        } else {
+            status.push(folded_question(question, app, inner.width));
+        }
     }
     let [transcript, turn, composer] = Layout::vertical([
         Constraint::Fill(1),
@@ -68,7 +80,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     let readable = Rect { width: transcript.width.min(WIDEST_TEXT), ..transcript };
     draw_transcript(app, cache, frame, readable);
     if usize::from(turn.height) >= status.len() {
-        cache.question = app.session.questions.front().cloned();
+        cache.question = whole;
     }
     frame.render_widget(Paragraph::new(status), turn);
     if let Some(column) = search_cursor(app, turn.width).filter(|_| !turn.is_empty()) {
@@ -89,7 +101,8 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
 fn draw_completion(app: &App, popup: &Popup, cache: &mut ViewCache, frame: &mut Frame<'_>, room: Rect) {
     let rows: Vec<(&str, &str)> =
         popup.candidates.iter().map(|candidate| (candidate.label.as_str(), candidate.help.as_str())).collect();
-    let (left, right) = completion::part(room);
+    let longest = rows.iter().map(|(name, _)| width::columns(name)).max().unwrap_or(0);
+    let (left, right) = completion::part(room, longest);
     let file = popup.file(&app.session.paths);
     let words = popup.words();
     let Some(right) = right.filter(|_| file.is_some() || words.is_some()) else {
@@ -359,6 +372,22 @@ fn question_lines(question: &Question, app: &App, width: u16) -> Vec<Line<'stati
     lines
 }
 
+/// That the program wants to know something, in a line, and how to open it. A key that answers opens it, too, since the question does
+/// not stand whole on the screen.
+fn folded_question(question: &Question, app: &App, width: u16) -> Line<'static> {
+    let columns = usize::from(width);
+    let takes_enter = app.focus == Pane::Chat && !app.reading.on && app.composer.is_empty();
+    let key = match question.choices.first().filter(|_| !takes_enter) {
+        Some(choice) => format!("Alt-{}", choice.key),
+        None => app.keys.first(Action::Send).to_owned(),
+    };
+    let way_in = format!(" · {key} opens it");
+    let room = columns.saturating_sub(width::columns(&way_in));
+    let title = format!("? {}", sanitize::visible_line(&question.title));
+    let line = format!("{}{way_in}", width::clip(&title, room));
+    Line::styled(width::clip(&line, columns).into_owned(), app.theme.style(Role::Warning))
+}
+
 /// The words for where we are and how to begin, with the keys in force; what has no key is named by its command.
 fn lead(app: &App) -> String {
     let key = |action: Action| match (app.keys.first(action), action.info()) {
@@ -377,8 +406,11 @@ fn lead(app: &App) -> String {
                 (Action::CopyPrompt, "copy the whole prompt, to paste into any chat"),
                 (Action::PasteReply, "paste the reply here and review it hunk by hunk"),
             ];
+            let lacking = app.session.lacking.as_deref().map(sanitize::visible_line);
+            let why = lacking
+                .map_or_else(|| "No model is connected".into(), |lacking| format!("{lacking}: no model is connected"));
             format!(
-                "No model is connected. Map, context and review work all the same:\n\n{}\n\n\
+                "{why}. Map, context and review work all the same:\n\n{}\n\n\
                  Or start with --base-url URL --model NAME, and the key in RHUMB_API_KEY.",
                 rows(&ways.map(|(action, text)| (key(action), text.to_owned())))
             )

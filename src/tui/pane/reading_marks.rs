@@ -61,11 +61,13 @@ fn fate(app: &App, card: &CardLine, alone: bool) -> Option<Span<'static>> {
     let mut files = review.files.iter().filter(|file| is_path(&file.path, &card.path));
     let under_review = files.find_map(|file| {
         let hunk = file.hunks.get(file.hunk_changing(telling)?)?;
-        Some((file.counts(), hunk.decision()))
+        // An edit that is larger than a hunk may be several.
+        let several = alone && card.changes > hunk.line_count() && file.hunks.len() > 1;
+        Some((several.then(|| file.counts()), hunk.decision()))
     });
     match under_review {
-        Some((counts, _)) if alone && counts.total() > 1 => Some(counted(counts, theme)),
-        Some((_, decision)) => Some(decided(decision, theme)),
+        Some((Some(counts), _)) => Some(counted(counts, theme)),
+        Some((None, decision)) => Some(decided(decision, theme)),
         None => {
             let known = app
                 .session

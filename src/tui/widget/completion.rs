@@ -18,15 +18,19 @@ const WIDEST: usize = 44;
 pub const PREVIEW_FROM: u16 = 90;
 /// Columns and rows that a pane must have for that.
 const LEAST: (u16, u16) = (84, 8);
+/// Columns of a row beside its name: the pointer, and the count at its end.
+const AROUND_NAME: usize = 8;
 /// Rows of what is shown.
 const PREVIEW_ROWS: u16 = 12;
 
 /// Parts the room above the composer: for the rows, and for what the selected one means, if both have enough.
-pub fn part(room: Rect) -> (Rect, Option<Rect>) {
+/// The rows get up to half of it where their longest name, so many columns wide, needs that.
+pub fn part(room: Rect, longest: usize) -> (Rect, Option<Rect>) {
     if room.width < LEAST.0 || room.height < LEAST.1 {
         return (room, None);
     }
-    let left = room.width * 2 / 5;
+    let needed = u16::try_from(longest.saturating_add(AROUND_NAME)).unwrap_or(u16::MAX);
+    let left = needed.clamp(room.width * 2 / 5, room.width / 2);
     let height = PREVIEW_ROWS.min(room.height);
     let right = Rect { x: room.x + left, width: room.width - left, y: room.bottom() - height, height };
     (Rect { width: left, ..room }, Some(right))
@@ -61,13 +65,21 @@ pub fn draw(frame: &mut Frame<'_>, room: Rect, rows: &[Row<'_>], selected: usize
     let first = (selected + 1).saturating_sub(height).min(rows.len() - height);
     let shown = rows.iter().enumerate().skip(first).take(height);
     let columns = usize::from(area.width);
-    let names = rows.iter().map(|(name, _)| width::columns(name)).max().unwrap_or(0).min(WIDEST).min(columns / 2);
-    // Without anything beside them, names may have all the room.
-    let names = if rows.iter().all(|(_, help)| help.is_empty()) { columns.saturating_sub(4) } else { names };
+    let names = name_columns(rows, columns);
     let lines: Vec<Line<'_>> =
         shown.map(|(at, row)| line(*row, names, columns, at == selected, rows.len(), theme)).collect();
     frame.render_widget(Clear, area);
     frame.render_widget(Paragraph::new(lines).style(theme.style(Role::Overlay)), area);
+}
+
+/// Columns for the names: as many as they need, of half the room and of what the words beside them leave of it.
+fn name_columns(rows: &[Row<'_>], columns: usize) -> usize {
+    let widest = |text: fn(&Row<'_>) -> usize| rows.iter().map(text).max().unwrap_or(0);
+    let (names, words) = (widest(|(name, _)| width::columns(name)), widest(|(_, help)| width::columns(help)));
+    // The pointer, the gap, and a column at the end; without words there is no gap.
+    let around = if words == 0 { 4 } else { 6 };
+    let left = columns.saturating_sub(words + around);
+    if words == 0 { left } else { names.min(left.max(WIDEST.min(columns / 2))) }
 }
 
 fn line(row: Row<'_>, names: usize, columns: usize, selected: bool, count: usize, theme: &Theme) -> Line<'static> {

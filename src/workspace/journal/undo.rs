@@ -34,17 +34,31 @@ pub struct Unwritten {
 pub fn undo(root: &Root, journal: &Journal, direction: Direction) -> Result<Unwritten, WriteError> {
     let held = journal.hold()?;
     let recovered = settle_unfinished(root, &held);
-    let entries = held.entries();
-    let last = match direction {
-        Direction::Undo => entries.iter().rev().find(|entry| entry.stage == Stage::Done),
-        Direction::Redo => entries.iter().find(|entry| entry.stage == Stage::Undone),
+    let Some(entry) = next(&held.entries(), direction) else {
+        return Ok(Unwritten { recovered, ..Unwritten::default() });
     };
-    let Some(&entry) = last else { return Ok(Unwritten { recovered, ..Unwritten::default() }) };
     let damaged = || WriteError::Journal { cause: format!("a record in {} is damaged", journal.folder().display()) };
     let record = held.read(entry).ok_or_else(damaged)?;
     turn(root, &held, entry, &record, direction)?;
     let paths = record.files.into_iter().map(|change| change.path).collect();
     Ok(Unwritten { paths, message: record.message, recovered })
+}
+
+/// What [`undo`] would take back now, or do again, for a look at it before. Nothing is changed, and nothing waited for: a write that is
+/// under way is not among it, and so is a record that is damaged.
+pub fn last_write(journal: &Journal, direction: Direction) -> Option<Unwritten> {
+    let record = journal.read(next(&journal.entries(), direction)?)?;
+    let paths = record.files.into_iter().map(|change| change.path).collect();
+    Some(Unwritten { paths, message: record.message, recovered: Vec::new() })
+}
+
+/// The one that is next on the way: `entries` are oldest first.
+fn next(entries: &[Entry], direction: Direction) -> Option<Entry> {
+    let next = match direction {
+        Direction::Undo => entries.iter().rev().find(|entry| entry.stage == Stage::Done),
+        Direction::Redo => entries.iter().find(|entry| entry.stage == Stage::Undone),
+    };
+    next.copied()
 }
 
 fn turn(root: &Root, held: &Held<'_>, entry: Entry, record: &Record, direction: Direction) -> Result<(), WriteError> {

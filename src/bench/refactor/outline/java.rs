@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::super::tree::{Step, child, has_child, name_in, named, says, steps, text};
+use super::super::tree::{Step, child, has_child, name_in, named, steps, text};
 use super::implied::{Kin, Naming, uses};
 use super::{Class, Function, Method, Outline, Tie};
 
@@ -54,12 +54,25 @@ fn tie(node: Node<'_>, kin: &Kin<'_>, source: &str) -> Option<Tie> {
     let called_alone = |step: Step<'_>| step.node.kind() == "method_invocation" && child(step.node, "object").is_none();
     if is_static(node) || child(node, "body").is_none() {
         Some(Tie::NoInstance)
-    } else if uses(node, kin, &NAMING, source) || steps(node).any(called_alone) {
+    } else if uses(node, kin, &NAMING, source) || steps(node).any(called_alone) || locks(node) {
         Some(Tie::Uses)
     } else {
-        let wanted = modifiers(node).is_some_and(|modifiers| says(modifiers, source, &["Override"]));
-        wanted.then_some(Tie::Wanted)
+        is_annotated(node, source).then_some(Tie::Wanted)
     }
+}
+
+/// Whether the instance is locked while the method runs.
+fn locks(method: Node<'_>) -> bool {
+    modifiers(method).is_some_and(|modifiers| has_child(modifiers, &["synchronized"]))
+}
+
+/// Annotations that only the compiler reads. Any other may be somebody's who looks for the method in its class.
+const PLAIN: [&str; 3] = ["SuppressWarnings", "Deprecated", "SafeVarargs"];
+
+fn is_annotated(method: Node<'_>, source: &str) -> bool {
+    let parts = modifiers(method).map(named).unwrap_or_default();
+    let annotations = parts.into_iter().filter(|part| matches!(part.kind(), "annotation" | "marker_annotation"));
+    annotations.into_iter().any(|annotation| !PLAIN.contains(&name_in(annotation, "name", source)))
 }
 
 /// Whether a name is one that the class itself gives to something: what is declared within its methods is not.

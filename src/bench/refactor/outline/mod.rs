@@ -4,15 +4,18 @@
 //!
 //! | language | class | a method is tied to its instance by |
 //! |---|---|---|
-//! | Python | `class` | `self`, `super`; a decorator, a name with two underscores on both sides |
-//! | Rust | the type and all its `impl` blocks in the file | `self`, `Self`, a parameter of the block; an `impl` of a trait |
-//! | TypeScript | `class` | `this`, `super`, `#private` and private names, a parameter of the class; a decorator, `override` |
-//! | Java | `class`, `record` or `enum` at the top level | `this`, `super`, any name that the class declares or could inherit; `@Override` |
+//! | Python | `class` | `self`, `super`; in its head a name that the class binds, anywhere one of a function around the class, or `__name`; a decorator, a name with two underscores on both sides |
+//! | Rust | the type and all its `impl` blocks in the file | `self`, `Self`, a parameter of the block, in a text that is formatted too; an `impl` of a trait |
+//! | TypeScript | `class` | `this`, `super`, `#private` and private names, a parameter of the class, a function around it; a decorator, `override` |
+//! | Java | `class`, `record` or `enum` at the top level | `this`, `super`, any name that the class declares or could inherit, `synchronized`; an annotation |
 //! | Go | the type and all its methods in the file | its receiver, a parameter of the type |
 //! | C++ | `class` or `struct` with its body | `this`, any name that the class declares or could inherit; `virtual`, `override` |
 //!
 //! Where names are found without `this` (Java, C++), a name that could be the class's counts as used: a method is left out rather
 //! than made a task that cannot be done. So does, below a base class, every name that the method does not declare itself.
+//!
+//! In each a method of the same name in a type above or below its own, in the same file, keeps it; in Go one in any interface of the
+//! file.
 //!
 //! Java has no functions outside of classes: there a function is a static method of another class at the top level.
 
@@ -21,6 +24,7 @@ mod go;
 mod implied;
 mod java;
 mod python;
+mod python_rules;
 mod rust;
 mod typescript;
 
@@ -104,15 +108,15 @@ pub struct Dialect {
     pub count: fn(Node<'_>, &str) -> usize,
     /// Whether there are no functions outside of classes.
     pub needs_home: bool,
-    /// Whether the layout of a file is that of the language, where its grammar is too lenient to say.
-    pub laid_out: fn(Node<'_>) -> bool,
+    /// Whether a file without syntax errors is one of the language, where its grammar is too lenient to say.
+    pub is_sound: fn(Node<'_>) -> bool,
 }
 
 const PLAIN: Dialect =
-    Dialect { id: "", outline: go::outline, count: count::plain, needs_home: false, laid_out: |_| true };
+    Dialect { id: "", outline: go::outline, count: count::plain, needs_home: false, is_sound: |_| true };
 
 static DIALECTS: [Dialect; 7] = [
-    Dialect { id: "python", outline: python::outline, count: count::python, laid_out: python::is_laid_out, ..PLAIN },
+    Dialect { id: "python", outline: python::outline, count: count::python, is_sound: python_rules::is_sound, ..PLAIN },
     Dialect { id: "rust", outline: rust::outline, ..PLAIN },
     Dialect { id: "typescript", outline: typescript::outline, ..PLAIN },
     Dialect { id: "tsx", outline: typescript::outline, ..PLAIN },

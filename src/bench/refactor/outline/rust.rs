@@ -45,7 +45,12 @@ fn methods<'t>(block: Node<'t>, source: &str) -> Vec<Method<'t>> {
         let parts =
             beside_name(node).flat_map(|part| if part.kind() == "parameters" { named(part) } else { vec![part] });
         let mut parts = parts.filter(|part| Some(*part) != instance);
-        let uses = parts.any(|part| says(part, source, &["self", "Self"]) || says(part, source, &parameters));
+        let uses = parts.any(|part| {
+            let formats = |name: &&str| formats(part, name, source);
+            says(part, source, &["self", "Self"])
+                || says(part, source, &parameters)
+                || ["self"].iter().chain(&parameters).any(formats)
+        });
         let tie = if instance.is_none() {
             Some(Tie::NoInstance)
         } else if of_trait {
@@ -56,6 +61,20 @@ fn methods<'t>(block: Node<'t>, source: &str) -> Vec<Method<'t>> {
         Method { name: name_in(node, "name", source).to_owned(), node, instance, tie }
     };
     items.into_iter().filter(|node| node.kind() == "function_item").map(method).collect()
+}
+
+/// Whether a text in a macro names a value: `{name}`, `{name:?}` or `{:name$}`.
+fn formats(part: Node<'_>, name: &str, source: &str) -> bool {
+    let texts = steps(part).filter(|step| step.node.kind().ends_with("string_literal"));
+    let names = |text: &str| {
+        let said = text.match_indices(name).map(|(at, _)| (text.get(..at), text.get(at + name.len()..)));
+        said.into_iter().any(|(before, after)| {
+            let opens = before.is_some_and(|before| before.ends_with('{'));
+            let after = after.and_then(|after| after.chars().next());
+            after == Some('$') || (opens && matches!(after, Some('}' | ':')))
+        })
+    };
+    texts.into_iter().any(|step| step.parent_kind() == "token_tree" && names(text(step.node, source)))
 }
 
 /// The names of the parameters of a block: types, constants and lifetimes.

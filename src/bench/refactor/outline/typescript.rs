@@ -41,6 +41,7 @@ fn functions<'t>(statement: Node<'t>, source: &str) -> Vec<Function<'t>> {
 fn methods<'t>(class: Node<'t>, source: &str) -> Vec<Method<'t>> {
     let members = child(class, "body").map(named).unwrap_or_default();
     let own = own_names(class, &members, source);
+    let enclosed = is_enclosed(class);
     let mut decorated = false;
     let mut methods = Vec::new();
     for member in members {
@@ -49,13 +50,25 @@ fn methods<'t>(class: Node<'t>, source: &str) -> Vec<Method<'t>> {
             "comment" => {}
             kind => {
                 if METHODS.contains(&kind) {
-                    methods.push(method(member, decorated, &own, source));
+                    let mut method = method(member, decorated, &own, source);
+                    // It may use what only that function has.
+                    method.tie = method.tie.or(enclosed.then_some(Tie::Uses));
+                    methods.push(method);
                 }
                 decorated = false;
             }
         }
     }
     methods
+}
+
+/// Whether a class stands within a function.
+fn is_enclosed(class: Node<'_>) -> bool {
+    std::iter::successors(class.parent(), Node::parent).any(|node| node.kind() == "statement_block" && is_body(node))
+}
+
+fn is_body(block: Node<'_>) -> bool {
+    block.parent().is_some_and(|parent| child(parent, "body") == Some(block) && child(parent, "parameters").is_some())
 }
 
 const METHODS: [&str; 3] = ["method_definition", "method_signature", "abstract_method_signature"];

@@ -103,12 +103,14 @@ fn header(task: &Task, method: &Method<'_>, source: &str) -> Vec<Swap> {
     }
 }
 
-/// A parameter with the comma after it.
+/// A parameter with the comma after it; and with the `/` after that, before which there has to be one.
 fn parameter(node: Node<'_>, source: &str) -> Range<usize> {
     let rest = source.get(node.end_byte()..).unwrap_or_default();
     let after = rest.trim_start();
-    let Some(next) = after.strip_prefix(',') else { return node.byte_range() };
-    node.start_byte()..source.len() - next.trim_start().len()
+    let Some(next) = after.strip_prefix(',').map(str::trim_start) else { return node.byte_range() };
+    let slashed = next.strip_prefix('/').map(str::trim_start);
+    let next = slashed.map_or(next, |rest| rest.strip_prefix(',').map_or(rest, str::trim_start));
+    node.start_byte()..source.len() - next.len()
 }
 
 /// A comment in the place of the body.

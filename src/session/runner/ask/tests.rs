@@ -66,6 +66,8 @@ struct Outcome {
     limits: Vec<Option<usize>>,
     /// The input that the model is known to take afterwards, in tokens.
     takes: usize,
+    /// It was told that the cap cut the answer off, so often.
+    cut: usize,
 }
 
 /// A request of 1,000 tokens, or fewer where a limit says so, but not fewer than `least`.
@@ -107,19 +109,21 @@ async fn play(scene: Scene) -> Outcome {
         result.map(|asked| asked.completion)
     };
     let listen = async {
-        let mut text = String::new();
+        let (mut text, mut cut) = (String::new(), 0);
         while let Some(event) = arriving.recv().await {
-            if let AskEvent::Stream(StreamEvent::Text(piece)) = event {
-                text.push_str(&piece);
+            match event {
+                AskEvent::Stream(StreamEvent::Text(piece)) => text.push_str(&piece),
+                AskEvent::CutByCap => cut += 1,
+                _ => {}
             }
         }
-        text
+        (text, cut)
     };
-    let (result, text) = tokio::join!(asked, listen);
+    let (result, (text, cut)) = tokio::join!(asked, listen);
     let seen = script.seen.lock().unwrap().clone();
     let limits = limits.lock().unwrap().clone();
     let takes = outfit.window(&line.facts).max_input();
-    Outcome { result, text, seen, limits, takes }
+    Outcome { result, text, seen, limits, takes, cut }
 }
 
 fn overflow(sent: Option<usize>, limit: Option<usize>) -> LlmError {
@@ -199,7 +203,20 @@ async fn an_answer_that_is_there_in_part_is_gone_on_with_at_once() {
 async fn an_endless_answer_ends() {
     let answers = vec![("more ", Ok(Finish::Length)); 1 + MAX_CONTINUES as usize];
     let outcome = play(Scene { answers, ..Scene::default() }).await;
-    assert_eq!(outcome.result.unwrap().finish, Finish::Length);
+    assert_eq!((outcome.result.unwrap().finish, outcome.cut), (Finish::Length, 0));
+}
+
+#[tokio::test]
+async fn an_answer_that_the_cap_cuts_off_is_told_from_one_that_is_as_long_as_it_may_be() {
+    let cut = async |model: Model, answers: Vec<Answer>| {
+        play(Scene { model, answers, allowance: Some(1.5), ..Scene::default() }).await.cut
+    };
+    let thinking_only = vec![("", Ok(Finish::Length))];
+    assert_eq!(cut(priced(), thinking_only.clone()).await, 1);
+    assert_eq!(cut(priced(), vec![("word", Ok(Finish::Length))]).await, 1);
+    assert_eq!(cut(priced(), vec![("word", Ok(Finish::Stop))]).await, 0);
+    // Less than what the cap pays for is the most that this model writes.
+    assert_eq!(cut(Model { max_output: Some(300), ..priced() }, thinking_only).await, 0);
 }
 
 #[tokio::test]
@@ -319,6 +336,6 @@ async fn an_answer_that_goes_on_past_the_cap_is_ended_and_that_is_told() {
 async fn an_answer_that_breaks_off_costs_what_came_of_it() {
     let (events, dollars, result) = endless(400, 1.5).await;
     assert!(matches!(result, Err(AskError::Provider(LlmError::UnusableKey))), "{result:?}");
-    assert!(!events.contains(&AskEvent::PastTheCap));
+    assert!(!events.contains(&AskEvent::PastTheCap) && !events.contains(&AskEvent::CutByCap));
     assert!((1.39..1.41).contains(&dollars), "the usage of the beginning is not the whole: {dollars}");
 }
