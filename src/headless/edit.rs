@@ -282,7 +282,7 @@ impl Desk<'_> {
                 return Err(error);
             }
         };
-        if let Some((why, error)) = not_whole(&completion, &reply, (self.left(), self.cut_by_cap.get())) {
+        if let Some((why, error)) = not_whole(&completion, &reply, self.left(), self.cut_by_cap.get()) {
             self.out.event("failed", json!({"why": why}))?;
             return Err(error);
         }

@@ -30,22 +30,20 @@ pub(super) fn ask_error(error: &AskError) -> UserError {
 }
 
 /// Why an answer that came to its end is no whole one, in a word for programs and in full; `left` is what that means for its edits,
-/// and `cut_by_cap` whether the spending cap left it so few tokens.
+/// `by_cap` whether the spending cap ended it.
 pub(super) fn not_whole(
     completion: &Completion,
     reply: &str,
-    (left, cut_by_cap): (&str, bool),
+    left: &str,
+    by_cap: bool,
 ) -> Option<(&'static str, UserError)> {
-    let why = match completion.finish {
-        Finish::Length if cut_by_cap => "money",
-        Finish::Length => "output",
-        _ => "provider",
+    let (why, hint) = match completion.finish {
+        Finish::Length if by_cap => ("money", "ask for less at once, or raise spending_cap"),
+        Finish::Length => ("output", completion.finish.hint()),
+        _ => ("provider", completion.finish.hint()),
     };
     let (text, hint) = match completion.finish.shortfall() {
-        Some(reason) if why == "money" => {
-            (format!("the reply is incomplete{left}: {reason}"), "ask for less at once, or raise spending_cap")
-        }
-        Some(reason) => (format!("the reply is incomplete{left}: {reason}"), completion.finish.hint()),
+        Some(reason) => (format!("the reply is incomplete{left}: {reason}"), hint),
         None if reply.trim().is_empty() => {
             ("the model gave an empty answer".to_owned(), "Send again, or ask in other words.")
         }
