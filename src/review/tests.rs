@@ -240,6 +240,9 @@ fn a_newer_proposal_keeps_what_was_said_of_the_hunks_it_shares() {
     assert_eq!(older.merge(review("a\nb\nc\nd\ne\n", "a\nb\nX\nd\nE\n")), [""; 0]);
     assert_eq!(older.files[0].proposed.as_deref(), Some("mine\nb\nX\nd\nE\n"));
     assert_eq!(older.counts(), Counts { pending: 2, accepted: 1, rejected: 0 });
+    let asked_anew = older.clone().merge(review("a\nb\nc\nd\ne\n", "yours\nb\nc\nd\ne\n"));
+    assert_eq!(asked_anew, [""; 0], "it has a comment");
+    older.comment(Place::Hunk(id(0)), "");
     assert_eq!(older.merge(review("a\nb\nc\nd\ne\n", "yours\nb\nc\nd\ne\n")), ["a"]);
     assert_eq!(older.counts(), Counts { pending: 3, accepted: 0, rejected: 0 });
 }
