@@ -40,8 +40,8 @@ fn a_write_without_room_is_told_and_its_review_waits_until_there_is() {
     pty.wait_for("review · 2 pending");
     pty.key("Enter");
     pty.type_text("ynw");
-    pty.wait_for("no space left to write harbour.py (");
-    pty.wait_for("Nothing was written. Free some space and write");
+    pty.wait_for("would be larger than files may be");
+    pty.wait_for("Nothing was written. Raise the limit (ulimit -f)");
     assert_eq!(repo.git(&["status", "--porcelain"]), "");
     pty.wait_for("✓ 1 · ✗ 1");
     answers_keys(&pty);

@@ -55,7 +55,7 @@ fn what_waits_can_be_rejected_by_the_write_and_the_commit_left_out() {
     pty.key("W");
     pty.wait_for("No commit follows.");
     pty.key("r");
-    pty.wait_for("Wrote 1 hunk of 1 file; 1 hunk rejected");
+    pty.wait_for("Wrote 1 hunk of 1 file, not committed; 1 hunk rejected");
     assert_eq!(repo.read("harbour.py"), harbour_with_first_hunk());
     assert_eq!(repo.subjects(), ["Start the harbour"]);
     quit(&mut pty);
