@@ -294,7 +294,8 @@ impl FileEdits {
     fn without_what_stood(&self, located: &Located) -> Option<Vec<Item>> {
         let lines = || located.met.iter().chain(&located.deletes).copied();
         let (first, last) = lines().min().zip(lines().max()).filter(|_| located.complete && located.cost <= CHEAP)?;
-        let (now, before) = (standing::region(&self.items, first, last)?, standing::region(&self.stood, first, last)?);
+        let region = |items: &[Item]| standing::region(items, first, last, self.document.len());
+        let (now, before) = (region(&self.items)?, region(&self.stood)?);
         if self.items.get(now.clone())? != self.stood.get(before)? {
             return None;
         }

@@ -1,6 +1,5 @@
 //! What a reply is put upon: changes that earlier ones proposed, that are under review, and that no file has yet.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::document::{Document, Item};
@@ -43,11 +42,10 @@ pub(super) fn items(document: &Document, proposed: &str) -> Vec<Item> {
     items
 }
 
-/// Where the lines `first` to `last` of the document (0-based) stand among `items`, with all that is there in the place of those that
-/// are gone; `None` if lines beside them are gone with them.
-pub(super) fn region(items: &[Item], first: usize, last: usize) -> Option<Range<usize>> {
+/// Where the lines `first` to `last` of a document (0-based) of `count` lines stand among `items`, with all that is there in the place
+/// of those that are gone; `None` if lines beside them are gone with them.
+pub(super) fn region(items: &[Item], first: usize, last: usize, count: usize) -> Option<Range<usize>> {
     let place = |wanted: &dyn Fn(usize) -> bool| items.iter().position(|item| item.old().is_some_and(wanted));
-    let alive: BTreeSet<usize> = items.iter().filter_map(Item::old).collect();
     let start = match place(&|line| line == first) {
         Some(at) => at,
         None if first == 0 => 0,
@@ -55,7 +53,7 @@ pub(super) fn region(items: &[Item], first: usize, last: usize) -> Option<Range<
     };
     let end = match place(&|line| line == last) {
         Some(at) => at + 1,
-        None if alive.range(last + 1..).next().is_none() => items.len(),
+        None if last + 1 == count => items.len(),
         None => place(&|line| line == last + 1)?,
     };
     (start <= end).then_some(start..end)
@@ -79,10 +77,12 @@ mod tests {
     #[test]
     fn a_region_ends_where_the_lines_beside_it_are() {
         let items = [Item::Old(0), new("x"), Item::Old(3), new("y"), Item::Old(4)];
-        assert_eq!(region(&items, 1, 2), Some(1..2));
-        assert_eq!(region(&items, 3, 4), Some(2..5));
-        assert_eq!(region(&items, 1, 1), None, "the line after it is gone, too");
-        assert_eq!(region(&[Item::Old(0), new("x")], 1, 2), Some(1..2), "to the end");
-        assert_eq!(region(&[new("x"), Item::Old(1)], 0, 0), Some(0..1));
+        assert_eq!(region(&items, 1, 2, 5), Some(1..2));
+        assert_eq!(region(&items, 3, 4, 5), Some(2..5));
+        assert_eq!(region(&items, 1, 1, 5), None, "the line after it is gone, too");
+        assert_eq!(region(&items, 2, 2, 5), None, "the line before it is");
+        assert_eq!(region(&[Item::Old(0), new("x")], 1, 2, 3), Some(1..2), "to the end");
+        assert_eq!(region(&[Item::Old(0), new("x")], 1, 1, 3), None, "not to the end");
+        assert_eq!(region(&[new("x"), Item::Old(1)], 0, 0, 2), Some(0..1));
     }
 }

@@ -114,3 +114,38 @@ fn refused_edits_are_answered_by_what_comes_back_to_them_and_stay_else() {
     let open: Vec<&str> = proposal.outcomes.iter().filter(|one| one.is_open()).map(|one| &*one.path).collect();
     assert_eq!(open, ["src/b.x"]);
 }
+
+proptest! {
+    #[test]
+    fn an_edit_lands_and_takes_nothing_away_but_what_stood_in_its_place(
+        changes in prop::collection::vec(0_u8..4, 12), at in 0_usize..12, before in 0_usize..3, after in 0_usize..3, proposed in any::<bool>(),
+    ) {
+        let old = |line: usize| format!("line {line} of the base\n");
+        let stood = |line: usize| match changes[line] {
+            0 => format!("line {line} stands otherwise\n"),
+            1 => format!("{}line {line} stands added\n", old(line)),
+            _ => old(line),
+        };
+        let (base, stands): (String, String) = ((0..12).map(old).collect(), (0..12).map(stood).collect());
+        let (first, last) = (at.saturating_sub(before), (at + after).min(11));
+        let quote = |line: usize| if proposed { stood(line) } else { old(line) };
+        let new = |line: usize| if line == at { "the new line\n".to_owned() } else { quote(line) };
+        let (search, replace): (String, String) = ((first..=last).map(quote).collect(), (first..=last).map(new).collect());
+        let file = change(FileChange::Modify, "src/a.x", Some(&base), Some(&stands));
+        let standing = Standing { files: vec![StandingFile { file, noted: Vec::new() }], refused: Vec::new() };
+        let reply = parse(&block("src/a.x", &search, &replace), FormatChoice::Auto);
+        let proposal = propose_all(&standing, &[reply], &shelf(&[("src/a.x", &base)]));
+        if only(&proposal).status == Status::Applied {
+            let text = text_of(&proposal);
+            prop_assert_eq!(text.matches("the new line\n").count(), 1, "{}", text);
+            for line in (0..12).filter(|line| !(first..=last).contains(line)) {
+                // Lines added just above are one change with those that take the place of the quote.
+                let wanted = if line + 1 == first { old(line) } else { stood(line) };
+                prop_assert!(changes[line] == 0 && line + 1 == first || text.contains(&wanted), "line {}:\n{}", line, text);
+            }
+        } else {
+            // What is refused leaves all as it stood.
+            prop_assert!(proposal.files.is_empty(), "{:?}", proposal.files);
+        }
+    }
+}
