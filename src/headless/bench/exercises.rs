@@ -5,12 +5,10 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use super::args::ExercisesBenchArgs;
-use super::bench_refactor::{keep, new_entry, take_turn, whole_path};
-use super::bench_run::{Course, Done, named, stop_on_signals};
-use super::bench_settings::of_a_turn;
-use super::bench_turn::{TurnOrder, refused, turn};
-use super::complain;
+use super::entry::{keep, new_entry, take_turn, whole_path};
+use super::run::{Course, Done, named, stop_on_signals};
+use super::settings::of_a_turn;
+use super::turn::{TurnOrder, refused, turn};
 use crate::bench::exercises::{Exercise, ExerciseError, Runner, enabled, exercises as find};
 use crate::bench::report::Entry;
 use crate::bench::results::Header;
@@ -18,6 +16,8 @@ use crate::config::Settings;
 use crate::context::fence_for;
 use crate::edit::is_placeholder;
 use crate::error::{ErrorKind, UserError};
+use crate::headless::args::ExercisesBenchArgs;
+use crate::headless::complain;
 use crate::process::{CommandLine, End, Ended, Environment, Masks, Order, Stop};
 use crate::syntax;
 
@@ -153,12 +153,12 @@ impl Desk<'_> {
 
     /// Does an exercise in a folder of its own.
     fn exercise(&self, exercise: &Exercise, left: Option<f64>) -> Result<Done, UserError> {
-        let folder = super::bench::scratch()?;
+        let folder = super::scratch()?;
         copy(&exercise.folder, folder.path(), &exercise.tests)?;
         let recited = if self.args.recite { Some(recital(exercise)?) } else { None };
         let mut entry = new_entry(&exercise.id, &exercise.language);
         let (out, name) = (self.args.run.folder(), exercise.id.replace('/', "_"));
-        let aside = super::bench::scratch()?;
+        let aside = super::scratch()?;
         let said = aside.path().join("output");
         for nth in 1..=self.args.tries.get() {
             let message = if nth == 1 { exercise.instruction() } else { exercise.again() };
@@ -194,7 +194,7 @@ impl Desk<'_> {
 
     /// Runs the tests in a folder apart, with tests that the model never touched; nothing if it was stopped.
     fn test(&self, exercise: &Exercise, folder: &Path) -> Result<Option<(Tests, Ended)>, UserError> {
-        let apart = super::bench::scratch()?;
+        let apart = super::scratch()?;
         copy(folder, apart.path(), &[])?;
         for test in &exercise.tests {
             let text = exercise.file(test).map_err(|error| exercise_error(&error))?;

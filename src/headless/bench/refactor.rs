@@ -2,24 +2,25 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde_json::json;
 
-use super::args::{BuildRefactorArgs, GradeRefactorArgs, RefactorCommand, RunRefactorArgs};
-use super::bench_report::report;
-use super::bench_run::{Course, Done, results_error, stop_on_signals};
-use super::bench_settings::of_a_turn;
-use super::bench_turn::{TurnOrder, TurnReport, refused, turn};
-use super::{print, print_json};
+use super::entry::{keep, new_entry, take_turn, whole_path};
+use super::report::report;
+use super::run::{Course, Done, results_error, stop_on_signals};
+use super::settings::of_a_turn;
+use super::turn::{TurnOrder, refused, turn};
 use crate::bench::refactor::{Check, Grade, LeftOut, Task, TaskError, Tasks, grade, scan_bytes};
 use crate::bench::report::Entry;
 use crate::bench::results::{Header, read};
 use crate::config::Settings;
 use crate::edit::EditFormat;
 use crate::error::{ErrorKind, UserError};
+use crate::headless::args::{BuildRefactorArgs, GradeRefactorArgs, RefactorCommand, RunRefactorArgs};
+use crate::headless::{print, print_json};
 use crate::process::Stop;
 use crate::workspace::{self, Root};
 
@@ -158,17 +159,6 @@ fn run(args: &RunRefactorArgs, flags: &[String], settings: &Settings) -> Result<
     course.run(&stop, |(task, source), share| desk.task(task, source, share))
 }
 
-/// The folder as it can be found from elsewhere.
-pub(super) fn whole_path(folder: &Path) -> Result<PathBuf, UserError> {
-    folder.canonicalize().map_err(|error| {
-        UserError::new(
-            ErrorKind::Usage,
-            format!("cannot use {}: {error}", folder.display()),
-            "give a folder that is there",
-        )
-    })
-}
-
 /// Whatever a task is done and graded by changes it.
 fn fingerprint(tasks: &Tasks) -> String {
     let mut hash = xxhash_rust::xxh3::Xxh3::new();
@@ -182,7 +172,7 @@ fn fingerprint(tasks: &Tasks) -> String {
 impl Desk<'_> {
     /// Does a task in a folder of its own.
     fn task(&self, task: &Task, source: &str, left: Option<f64>) -> Result<Done, UserError> {
-        let folder = super::bench::scratch()?;
+        let folder = super::scratch()?;
         let file = folder.path().join(&task.file);
         fs::write(&file, source).map_err(|error| refused(&file, &error))?;
         let recited = self.args.recite.map(|recital| recital.reply(task, source, self.format));
@@ -223,32 +213,6 @@ impl Desk<'_> {
     }
 }
 
-/// Nothing has become of a task yet.
-pub(super) fn new_entry(id: &str, language: &str) -> Entry {
-    Entry { id: id.to_owned(), language: language.to_owned(), cost: Some(0.0), ..Entry::default() }
-}
-
-/// Enters what a turn came to. Gives an end where the turn says nothing of the model.
-pub(super) fn take_turn(entry: &mut Entry, report: TurnReport, nth: usize) -> Option<Done> {
-    entry.tries = nth;
-    entry.models.extend(report.models);
-    entry.malformed += report.malformed;
-    entry.elided |= report.elided;
-    entry.exhausted |= report.exhausted;
-    entry.timed_out |= report.timed_out;
-    entry.input += report.input;
-    entry.output += report.output;
-    entry.cost = entry.cost.zip(report.cost).map(|(sum, cost)| sum + cost);
-    entry.seconds += report.seconds;
-    if report.stopped {
-        return Some(Done::Stopped(entry.cost));
-    }
-    if report.no_money {
-        return Some(Done::NoMoney(entry.cost));
-    }
-    report.trouble.map(|why| Done::Trouble(format!("{}: {why}", entry.id), entry.cost))
-}
-
 fn take_grade(entry: &mut Entry, graded: &Grade) {
     entry.passed = graded.passed().then_some(entry.tries);
     entry.failed =
@@ -275,12 +239,6 @@ fn text_of(path: &Path) -> Result<Option<String>, UserError> {
             Err(UserError::new(ErrorKind::Machine, text, "check the file"))
         }
     }
-}
-
-/// Keeps what a file has become.
-pub(super) fn keep(path: &Path, text: &str) -> Result<(), UserError> {
-    let folder = path.parent().unwrap_or(path);
-    fs::create_dir_all(folder).and_then(|()| fs::write(path, text)).map_err(|error| refused(path, &error))
 }
 
 // ---------------------------------------------------------------------------------------------------------- grade

@@ -1,19 +1,31 @@
 //! `rhumb bench`: the benchmarks, printed as a table or as JSON.
 
+mod context;
+mod edits;
+mod entry;
+mod exercises;
+mod performance;
+mod questions;
+mod refactor;
+mod report;
+mod run;
+mod settings;
+mod turn;
+
 use serde_json::json;
 
-use super::args::{BenchArgs, BenchCommand, MapBenchArgs};
-use super::bench_context::context;
-use super::bench_edits::edits;
-use super::bench_exercises::exercises;
-use super::bench_questions::questions;
-use super::bench_refactor::refactor;
-use super::bench_report::compare;
-use super::{print, print_json};
 use crate::bench::{self, Figure, Unit};
 use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
+use crate::headless::args::{BenchArgs, BenchCommand, MapBenchArgs};
+use crate::headless::{print, print_json};
 use crate::workspace::Root;
+use context::context;
+use edits::edits;
+use exercises::exercises;
+use questions::questions;
+use refactor::refactor;
+use report::compare;
 
 /// Runs a benchmark; `settings` are those of the user, without those of any repository, and with the flags.
 ///

@@ -5,8 +5,6 @@ use std::path::Path;
 use fastrand::Rng;
 use serde_json::{Value, json};
 
-use super::args::EditsBenchArgs;
-use super::{complain, print, print_json};
 use crate::bench::edits::{
     Case, CorpusError, FORMATS, Figures, Group, Sample, Tally, cases, defect_names, read_corpus, run, samples,
     write_case,
@@ -14,6 +12,8 @@ use crate::bench::edits::{
 use crate::edit::{EditFormat, Flexibility, FormatChoice};
 use crate::error::{ErrorKind, UserError};
 use crate::git::{GitError, Revisions};
+use crate::headless::args::EditsBenchArgs;
+use crate::headless::{complain, print, print_json};
 
 /// Changes that are read for each ten cases of a format.
 const SAMPLES_PER_TEN: usize = 4;

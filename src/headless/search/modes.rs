@@ -1,10 +1,10 @@
 //! What `rhumb search` finds in each of its modes.
 
-use super::advise;
-use super::args::ModeArg;
-use super::index::{blocked, failed};
 use crate::config::{EmbeddingsSource, Settings};
 use crate::error::UserError;
+use crate::headless::advise;
+use crate::headless::args::ModeArg;
+use crate::headless::index::{blocked, failed};
 use crate::retrieval::{Hit, Question};
 use crate::session::runner::{
     IndexError, SearchMode, Survey, embedder, found, found_near, known_meaning, question_vector,

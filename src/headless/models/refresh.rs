@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::args::ModelsArgs;
-use super::{complain, read_input};
 use crate::clock::today;
 use crate::error::{ErrorKind, UserError};
+use crate::headless::args::ModelsArgs;
+use crate::headless::{complain, read_input};
 use crate::llm::{fetch_list, list_url, shown_list_url};
 use crate::models::{Catalog, ListKind, ModelList, parse_list};
 use crate::store::{keep_model_list, model_lists};

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::args::CompareBenchArgs;
-use super::{print, print_json};
 use crate::bench::performance::{About, Difference, Run, TOLERANCE, Verdict};
 use crate::error::{ErrorKind, UserError};
+use crate::headless::args::CompareBenchArgs;
+use crate::headless::{print, print_json};
 
 /// Prints the figures side by side. The exit code is 1 where one is worse.
 ///

@@ -4,13 +4,13 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::args::QuestionBenchArgs;
-use super::bench::scratch;
-use super::bench_context::refused;
-use super::{print, print_json};
+use super::context::refused;
+use super::scratch;
 use crate::bench::{self, QUESTION, QuestionBench, QuestionScore, median};
 use crate::error::{ErrorKind, UserError};
 use crate::git::Checkout;
+use crate::headless::args::QuestionBenchArgs;
+use crate::headless::{print, print_json};
 use crate::retrieval::SearchWeights;
 use crate::workspace::Root;
 

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::args::CompareBenchArgs;
-use super::bench_performance::performance;
-use super::bench_run::results_error;
-use super::{print, print_json};
+use super::performance::performance;
+use super::run::results_error;
 use crate::bench::report::{Comparison, Entry, Share, Summary};
 use crate::bench::results::{Header, read};
 use crate::error::{ErrorKind, UserError};
+use crate::headless::args::CompareBenchArgs;
+use crate::headless::{print, print_json};
 
 /// Prints the figures of a run of which `all` is the number of tasks.
 ///

@@ -61,7 +61,7 @@ pub(super) struct TurnReport {
 /// # Errors
 /// The program cannot be started, says that the settings are wrong, or this machine fails it.
 pub(super) fn turn(order: &TurnOrder<'_>, stop: &Stop) -> Result<TurnReport, UserError> {
-    let aside = super::bench::scratch()?;
+    let aside = super::scratch()?;
     let line = CommandLine::Program(words(order, aside.path())?);
     let mut environment = Environment::default();
     environment.with.extend(order.cap.map(|cap| ("RHUMB_SPENDING_CAP".to_owned(), cap.to_string())));

@@ -1,20 +1,23 @@
 //! `rhumb search`: ranked passages for a question on standard output.
 
+mod context;
+mod modes;
+
 use std::io::{IsTerminal as _, stdout};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::args::{FormatArg, SearchArgs};
-use super::search_context::{as_context, context_json};
-use super::search_modes::hits;
-use super::survey::surveyed;
-use super::{complain, print, print_json};
 use crate::config::Settings;
 use crate::error::UserError;
+use crate::headless::args::{FormatArg, SearchArgs};
+use crate::headless::survey::surveyed;
+use crate::headless::{complain, print, print_json};
 use crate::retrieval::{Hit, Place, Question, Reasons, SearchWeights, Sources, question_words};
 use crate::session::runner::map_store;
 use crate::workspace::{self, Root};
+use context::{as_context, context_json};
+use modes::hits;
 
 /// Lines of a passage that are shown to a person.
 const FIRST_LINES: usize = 4;

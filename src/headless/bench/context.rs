@@ -4,12 +4,12 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::args::ContextBenchArgs;
-use super::bench::scratch;
-use super::{print, print_json};
+use super::scratch;
 use crate::bench::{self, CASE, Case, ContextBench, ContextError, TaskRecall, Variant};
 use crate::error::{ErrorKind, UserError};
 use crate::git::{Checkout, GitError};
+use crate::headless::args::ContextBenchArgs;
+use crate::headless::{print, print_json};
 use crate::repo_map::SIGNALS;
 
 /// Width of a cell.

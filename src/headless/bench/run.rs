@@ -6,13 +6,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-use super::args::RunBenchArgs;
-use super::bench_report::{as_json, report};
-use super::complain;
+use super::report::{as_json, report};
 use crate::bench::report::Entry;
 use crate::bench::results::{Header, Lost, Results, ResultsError};
 use crate::config::Paths;
 use crate::error::{ErrorKind, UserError};
+use crate::headless::args::RunBenchArgs;
+use crate::headless::complain;
 use crate::process::Stop;
 
 /// So many tasks in a row that nobody answered end the run: the next would fare no better.

@@ -1,17 +1,19 @@
 //! `rhumb models`: what is known of which model, and from where.
 
+mod refresh;
+
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::args::ModelsArgs;
-use super::models_refresh::refresh;
-use super::{complain, print, print_json};
 use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
+use crate::headless::args::ModelsArgs;
+use crate::headless::{complain, print, print_json};
 use crate::models::{Caching, Catalog, Model, Source, ThinkingControl};
 use crate::session::runner::catalog;
 use crate::text::width;
+use refresh::refresh;
 
 /// As many models are shown for a query.
 const MAX_FOUND: usize = 50;
