@@ -23,7 +23,10 @@ pub struct Args {
     /// Work on the current folder alone, not on the repository around it
     #[arg(long, global = true, conflicts_with = "root")]
     pub subtree_only: bool,
-    /// Add this file to the chat from the start; repeat for more
+    /// Files to begin the chat with
+    #[arg(value_name = "FILE")]
+    pub named: Vec<String>,
+    /// The same, and the file need not be there yet; repeat for more
     #[arg(long = "file", value_name = "FILE")]
     pub files: Vec<String>,
     /// Go on with the session of this repository that changed last
@@ -267,6 +270,9 @@ mod tests {
         ] {
             assert_eq!(misplaced(line), None, "{line}");
         }
+        assert_eq!(misplaced("rhumb a.rs b.rs"), None);
+        let words = Args::try_parse_from(["rhumb", "a.rs", "map"]).unwrap();
+        assert!(words.command.is_none() && words.named == ["a.rs", "map"], "a command comes first");
         assert_eq!(misplaced("rhumb --file a map"), Some(("--file", "map")));
         assert_eq!(misplaced("rhumb --continue sessions"), Some(("--continue", "sessions")));
         assert_eq!(misplaced("rhumb --resume 3 edit -m x"), Some(("--resume", "edit")));

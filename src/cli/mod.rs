@@ -15,7 +15,7 @@ pub use args::{Args, Command, ProviderArgs};
 use crate::config::{Overrides, Paths, Place, Settings, Sources};
 use crate::error::{ErrorKind, UserError};
 use crate::headless;
-use crate::text::sanitize;
+use crate::text::{nearest, sanitize};
 use crate::workspace::{Direction, Root, WorkspaceError};
 
 /// Reads the command line and does what it says.
@@ -58,8 +58,10 @@ fn start(args: Args) -> Result<u8, UserError> {
     let root = |dir: &Option<PathBuf>| find_root(here.as_ref().or(dir.as_ref()));
     match args.command {
         None => {
-            let (root, settings) = with_settings(root(&args.root)?, overrides(&args.provider))?;
-            app::open(&root, settings, &args)
+            let root = root(&args.root)?;
+            let files = files_to_open(&root, &args)?;
+            let (root, settings) = with_settings(root, overrides(&args.provider))?;
+            app::open(&root, settings, &Args { files, ..args })
         }
         // The sample needs none of the user's settings, so none of them can spoil it.
         Some(Command::Demo { speed, theme, plain, picture }) => {
@@ -130,6 +132,21 @@ fn start(args: Args) -> Result<u8, UserError> {
             headless::edit(&root, settings, &edit)
         }
     }
+}
+
+/// The files to begin the chat with. A bare word that is no file is a command misspelled, sooner than a file that is to be made.
+fn files_to_open(root: &Root, args: &Args) -> Result<Vec<String>, UserError> {
+    let is_there = |name: &String| root.path().join(headless::path_under(root, name)).symlink_metadata().is_ok();
+    if let Some(name) = args.named.iter().find(|name| !is_there(name)) {
+        let commands: Vec<String> = Args::command().get_subcommands().map(|own| own.get_name().to_owned()).collect();
+        let near = nearest(name, commands.iter().map(String::as_str));
+        let near = near.map(|near| format!("did you mean rhumb {near}? ")).unwrap_or_default();
+        let name = sanitize::visible_line(name);
+        let hint =
+            format!("{near}rhumb --help lists the commands; --file {name} begins with a file that is to be made");
+        return Err(UserError::new(ErrorKind::Usage, format!("there is no command and no file {name}"), hint));
+    }
+    Ok(args.files.iter().chain(&args.named).cloned().collect())
 }
 
 fn find_root(dir: Option<&PathBuf>) -> Result<Root, UserError> {

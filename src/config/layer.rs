@@ -6,9 +6,10 @@ use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
 use super::provider::shown_url;
-use super::setting::{Kind, PROVIDER_FIELDS, SETTINGS, nearest, setting};
+use super::setting::{Kind, PROVIDER_FIELDS, SETTINGS, setting};
 use super::value::checked;
 use crate::models::ModelOverride;
+use crate::text::nearest;
 use crate::text::sanitize;
 
 /// Whose file it is.

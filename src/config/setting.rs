@@ -481,13 +481,6 @@ pub fn setting(name: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.name == name)
 }
 
-/// Of `names` the one that was probably meant by `name`, if any is near enough.
-pub(super) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let name = name.to_ascii_lowercase().replace('-', "_");
-    let likeness = |other: &str| strsim::jaro_winkler(&name, other);
-    names.max_by(|a, b| likeness(a).total_cmp(&likeness(b))).filter(|best| likeness(best) > 0.8)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -511,13 +504,5 @@ mod tests {
         for name in ["key_command", "spending_cap", "prompts"] {
             assert_eq!(setting(name).unwrap().trust, Trust::User, "{name}");
         }
-    }
-
-    #[test]
-    fn a_misspelt_name_finds_the_one_that_was_meant() {
-        let meant = |name: &str| nearest(name, SETTINGS.iter().map(|setting| setting.name));
-        assert_eq!(meant("modle"), Some("model"));
-        assert_eq!(meant("map-token"), Some("map_tokens"));
-        assert_eq!(meant("zzz"), None);
     }
 }

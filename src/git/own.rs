@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use git2::{Sort, Status, StatusOptions};
+use git2::{Sort, Status, StatusOptions, StatusShow};
 
 use super::error::GitError;
 use super::repo::Repo;
@@ -101,6 +101,22 @@ impl Repo {
             self.below_folder(file.path()?.to_str()?)
         };
         Ok(diff.deltas().filter_map(path).collect())
+    }
+
+    /// Files below the folder that git neither tracks nor ignores; of a folder without any that it tracks, the folder, with `/` at the
+    /// end. Sorted. Does not write the index.
+    ///
+    /// # Errors
+    /// The status cannot be read.
+    pub fn untracked(&self) -> Result<Vec<String>, GitError> {
+        let mut options = StatusOptions::new();
+        options.show(StatusShow::Workdir).include_untracked(true).include_ignored(false).exclude_submodules(true);
+        let statuses = self.inner.statuses(Some(&mut options)).map_err(GitError::when("read the status"))?;
+        let new = statuses.iter().filter(|entry| entry.status().contains(Status::WT_NEW));
+        let mut paths: Vec<String> =
+            new.filter_map(|entry| entry.path().ok().and_then(|path| self.below_folder(path))).collect();
+        paths.sort();
+        Ok(paths)
     }
 
     /// The first line of the message of the last commit that changed a file, among the newest few hundred.

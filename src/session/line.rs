@@ -36,6 +36,14 @@ pub fn is_command(text: &str) -> bool {
     is_mode || (one_line && (slash || bang))
 }
 
+/// What people type to leave an editor or a shell; nobody asks a model that.
+const LEAVING: [&str; 6] = [":q", ":q!", ":qa", ":qa!", "quit", "exit"];
+
+/// The command that a whole text is meant as, if it is one: itself, or `/quit` for the word that leaves other programs.
+pub fn as_command(text: &str) -> Option<&str> {
+    if LEAVING.contains(&text.trim()) { Some("/quit") } else { is_command(text).then_some(text) }
+}
+
 impl Session {
     /// What a line means: a command of the program by its whole name, else one of the face's `own` names, else a command of a file,
     /// else what is the only command to begin so.
@@ -119,6 +127,17 @@ mod tests {
         assert_eq!(meant("/why it"), Ok(Meant::Command(Command::Mode { mode: Mode::Ask, message: "mend it".into() })));
         assert_eq!(meant("/deep it"), Ok(Meant::Switch { model: "reef-70b".into(), message: "mend it".into() }));
         assert!(meant("/fokus-map").unwrap_err().to_string().contains("/focus-map"));
+    }
+
+    #[test]
+    fn what_leaves_other_programs_leaves_this_one() {
+        for text in ["/quit", ":q", ":q!", "quit", "exit\n"] {
+            assert_eq!(as_command(text).and_then(|line| parse_command(line).ok()), Some(Command::Quit), "{text}");
+        }
+        for text in ["exit early if the list is empty", "quit?", ":wq", "Exit codes", ""] {
+            assert_eq!(as_command(text), None, "{text}");
+        }
+        assert_eq!(as_command("/add x"), Some("/add x"));
     }
 
     #[test]

@@ -94,7 +94,7 @@ pub use keeping::{
     ExportFormat, Exported, KeepOrder, KeepQuestion, KeepReport, Keeping, KeptChange, KeptSession, Speaker, TextOrder,
     WhichSession, export, last_said,
 };
-pub use line::{Meant, is_command};
+pub use line::{Meant, as_command, is_command};
 pub use looking::{Known, LookOrder, LookReport, ModelRow, ModelUse, Page, SettingRow};
 pub use map_choices::{MAP_BUDGET_STEP, ThisMap};
 pub use mentions::{Attachment, LookedUp, MentionOrder, MentionReport, Wanted};

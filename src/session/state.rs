@@ -88,7 +88,7 @@ pub struct Session {
     pub(super) proposing: usize,
     /// Whether the first question was set off by the user's last key and may open at once.
     pub asks_now: bool,
-    /// A text to be read, which the face has not shown yet: its title and itself.
+    /// A diff to be read, which the face has not shown yet: its title and itself.
     pub to_read: Option<(String, String)>,
     /// Commits under way, and how they are made.
     pub commits: Commits,

@@ -1,7 +1,9 @@
-//! Pure text: lines and their endings, display widths, wrapping, making control characters visible, and keys that stand in it.
+//! Pure text: lines and their endings, display widths, wrapping, making control characters visible, keys that stand in it, and names
+//! that are nearly right.
 
 mod day;
 pub mod lines;
+mod nearest;
 mod number;
 pub mod sanitize;
 pub mod secrets;
@@ -9,4 +11,5 @@ pub mod width;
 pub mod wrap;
 
 pub use day::day_of;
+pub use nearest::nearest;
 pub use number::{byte_size, thousands};

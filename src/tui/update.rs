@@ -6,7 +6,7 @@ use super::action::{Action, Binding, Pane};
 use super::app::{App, Editing, Task, run};
 use super::key;
 use super::overlay::{Overlay, Reply};
-use crate::session::{Clip, Command, Effect, Level, Report, is_command};
+use crate::session::{Clip, Command, Effect, Level, Report, as_command, is_command};
 
 /// What is said when somebody types on where a question has come up.
 const NOT_DONE: &str = "the question was closed, and nothing done: what you type is your message";
@@ -441,9 +441,9 @@ impl App {
         self.chat.from_bottom = 0;
         let Some(rewound) = self.begin_rerun(&text) else { return Vec::new() };
         let mut tasks = run(rewound);
-        if is_command(&text) {
+        if let Some(line) = as_command(&text) {
             self.session.remember_input(&text);
-            tasks.extend(self.run_line(&text));
+            tasks.extend(self.run_line(line));
             return tasks;
         }
         let (sent, effects) = self.session.send(&text);

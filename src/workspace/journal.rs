@@ -12,8 +12,10 @@
 //!
 //! A record never changes, only its name does, and a rename is whole or has not happened. Whoever holds the lock of the
 //! folder and sees a record that is `doing` or `undoing` therefore knows that its writer has died: [`recover`] sees to it.
-//! A record that turns out to be damaged is moved aside, to its name with `.damaged` behind it.
+//! A record that turns out to be damaged is moved aside, to its name with `.damaged` behind it. Commits that are still to be made of
+//! what is written are noted beside the records.
 
+mod owed;
 mod record;
 mod recover;
 mod undo;
@@ -33,6 +35,7 @@ use super::error::WriteError;
 use super::fault::fault;
 use super::form::TextForm;
 use super::root::Root;
+pub use owed::OwedCommit;
 pub(super) use record::{Change, Illegible, Record, Version};
 pub(super) use recover::settle_unfinished;
 pub use recover::{Recovered, Recovery, recover};

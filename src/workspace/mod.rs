@@ -24,7 +24,9 @@ pub use error::{ReadError, WorkspaceError, WriteError};
 pub use form::TextForm;
 pub use gather::gathering_watcher;
 pub use ignored::is_ignored;
-pub use journal::{Direction, FileChange, Journal, Recovered, Recovery, Unwritten, last_write, recover, undo};
+pub use journal::{
+    Direction, FileChange, Journal, OwedCommit, Recovered, Recovery, Unwritten, last_write, recover, undo,
+};
 pub use outlook::{editor_trace, may_write};
 pub use resolve::{linked_as, stands, stored_at};
 pub use root::{Root, RootKind};

@@ -56,17 +56,17 @@ impl Root {
     /// wherever the root is. They are rhumb's own, and what stands in them is believed and run.
     #[must_use]
     pub fn keeping_out(self, own: &[PathBuf]) -> Self {
-        let kept_out = own.iter().flat_map(|path| [path.clone(), real(path)]).collect();
+        // Most lie elsewhere, and each file of a walk is held against what is left.
+        let is_near = |own: &PathBuf| lies_in(own, &self.path) || lies_in(&self.path, own);
+        let mut kept_out: Vec<PathBuf> =
+            own.iter().flat_map(|path| [path.clone(), real(path)]).filter(is_near).collect();
+        kept_out.dedup();
         Self { kept_out, ..self }
     }
 
-    /// Whether a path, absolute, is one of [`Root::keeping_out`] or lies in it. Some file systems ignore case, so it is ignored.
+    /// Whether a path below the root, absolute, is one of [`Root::keeping_out`] or lies in it.
     pub(super) fn keeps_out(&self, path: &Path) -> bool {
-        let same = |own: &Path| {
-            let mut parts = path.components();
-            own.components().all(|own| parts.next().is_some_and(|part| part.as_os_str().eq_ignore_ascii_case(own)))
-        };
-        self.kept_out.iter().any(|own| same(own))
+        self.kept_out.iter().any(|own| lies_in(path, own))
     }
 
     /// The patterns of [`Root::ignoring`].
@@ -153,6 +153,12 @@ pub(super) fn has_work_tree(dir: &Path) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether `path` is `folder` or lies in it. Some file systems ignore case, so it is ignored.
+fn lies_in(path: &Path, folder: &Path) -> bool {
+    let mut parts = path.components();
+    folder.components().all(|own| parts.next().is_some_and(|part| part.as_os_str().eq_ignore_ascii_case(own)))
 }
 
 /// The inside of a work tree's own `.git` folder looks bare, but the work is one folder up.

@@ -87,6 +87,48 @@ fn leaving_while_the_message_is_awaited_commits_without_it() {
 }
 
 #[test]
+fn a_kill_while_the_message_is_awaited_is_told_at_the_next_start() {
+    let (repo, home) = (harbour_repo(), tempfile::tempdir().unwrap());
+    let home = home.path().to_string_lossy();
+    let server = ModelServer::start(vec![Step::reply(&search_replace()), Step::Hang]);
+    let url = server.base_url();
+    let env = [
+        ("HOME", &*home),
+        ("RHUMB_API_KEY", KEY),
+        ("RHUMB_BASE_URL", &url),
+        ("RHUMB_MODEL", MODEL),
+        ("RHUMB_WEAK_MODEL", MODEL),
+    ];
+    let open = || {
+        let pty = Pty::spawn(&rhumb(), &["harbour.py"], &repo.path(), &env, 160, 48);
+        pty.wait_for("❯");
+        pty
+    };
+    let mut killed = open();
+    write_first_hunk(&killed);
+    killed.wait_for("Wrote 1 hunk of 1 file");
+    server.wait_for_requests(2);
+    // Another one finds nothing amiss: the commit is still to be made.
+    let mut other = open();
+    other.wait_for("compass.py");
+    assert!(!other.screen().contains("was to be committed"), "{}", other.screen());
+    quit(&mut other);
+    killed.signal("KILL");
+    killed.wait_exit();
+    assert_eq!(repo.git(&["status", "--porcelain"]), " M harbour.py\n");
+    let mut next = open();
+    next.wait_for("An earlier write was to be committed, and rhumb was ended before that: harbour.py.");
+    send(&next, "/commit Look names up safely");
+    next.wait_for("Committed as");
+    quit(&mut next);
+    untouched(&repo, &["Look names up safely", "Start the harbour"]);
+    let mut last = open();
+    last.wait_for("compass.py");
+    assert!(!last.screen().contains("was to be committed"), "told once: {}", last.screen());
+    quit(&mut last);
+}
+
+#[test]
 fn undo_does_not_wait_for_the_message() {
     let repo = harbour_repo();
     let server = ModelServer::start(vec![Step::reply(&search_replace()), Step::Hang]);
@@ -166,6 +208,8 @@ fn commit_and_diff_show_and_commit_what_there_is() {
     repo.file("new.txt", "not tracked\n");
     send(&pty, "/commit Look names up safely");
     pty.wait_for("Committed as");
+    pty.wait_for("new.txt stays uncommitted: git does not track it.");
+    pty.wait_for("/git add new.txt");
     assert_eq!(repo.subjects(), ["Look names up safely", "Start the harbour"]);
     assert_eq!(repo.git(&["log", "-1", "--format=%B"]).trim_end(), "Look names up safely");
     assert_eq!(repo.git(&["status", "--porcelain"]), "?? new.txt\n");

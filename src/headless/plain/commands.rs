@@ -6,7 +6,7 @@ use super::hunks;
 use super::input::QUOTES;
 use super::words::is_no_message;
 use crate::error::ErrorKind;
-use crate::session::{Command, Effect, Level, LookOrder, Meant, is_command};
+use crate::session::{Command, Effect, Level, LookOrder, Meant, as_command, is_command};
 
 /// A command of this mode.
 pub(super) struct OwnCommand {
@@ -65,9 +65,10 @@ impl Desk {
             return self.take_reply(text);
         }
         let text = text.trim_end();
-        if is_command(text) {
+        // Quoted, a word that leaves is a message.
+        if let Some(line) = as_command(text).filter(|line| !quoted || *line == text) {
             self.session.remember_input(text);
-            return self.run_line(text);
+            return self.run_line(line);
         }
         if self.is_reviewing() && !quoted {
             return self.review_word(text);

@@ -163,5 +163,5 @@ pub const COMMANDS: &[CommandInfo] = &[
     row(G::Program, "trust", "", A::None, "show what this repository's settings propose", "/trust"),
     row(G::Program, "doctor", "", A::None, "check what rhumb needs on this machine", "/doctor"),
     row(G::Program, "report", "[TITLE]", A::Text, "copy what a report of a fault should tell, without keys or code", "/report the map is empty"),
-    row(G::Program, "quit", "", A::None, "leave", "/quit"),
+    row(G::Program, "quit", "", A::None, "leave; so do :q, quit and exit alone", "/quit"),
 ];

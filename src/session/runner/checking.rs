@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::processes::{notes_of, run, shared_text};
+use super::usual_tests::usual_tests;
 use super::{Outfit, lock};
 use crate::context::{Finding, findings, marked_outline, places_named};
 use crate::diff;
@@ -161,7 +162,8 @@ impl Course<'_, '_> {
             Some(line) => self.command(&line, &line),
             None => {
                 let message = "There is no command that tests: test_cmd is not set.".to_owned();
-                let hint = "Set test_cmd in rhumb.toml, or name it: /test cargo test.".to_owned();
+                let usual = usual_tests(self.bench.root.path()).unwrap_or("make test");
+                let hint = format!("Set test_cmd in rhumb.toml, or name it: /test {usual}.");
                 let note = Failure { message, hint };
                 if order.test == When::Now {
                     self.outcome.failed = true;

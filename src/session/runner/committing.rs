@@ -17,10 +17,11 @@ use super::{Line, Runner, caught, lock, message_line, messages};
 use crate::diff;
 use crate::git::{GitError, Repo};
 use crate::models::Dollars;
+use crate::process::quoted;
 use crate::session::{
     AskEvent, CommitOrder, Committed, ContextOrder, Failure, GitOrder, GitReport, Report, WriteOrder, Written, few,
 };
-use crate::workspace::{Direction, RootKind};
+use crate::workspace::{Direction, Root, RootKind};
 
 /// What the commits of a session share.
 #[derive(Debug, Default)]
@@ -163,14 +164,19 @@ impl Runner {
         let (asks, weak_model) = (message.is_none(), weak_model.map(str::to_owned));
         let take = move |runner: &Self| runner.take_users(asks, weak_model.as_deref());
         let taken = self.on_thread(|failure| Err(vec![failure]), take).await;
-        match taken {
-            Ok((pending, Some(line))) => self.committed(pending, &line, allowance, hurry).await,
-            Ok((pending, None)) => {
+        let (pending, line, left) = match taken {
+            Ok(taken) => taken,
+            Err(notes) => return Committed { notes, ..Committed::default() },
+        };
+        let mut committed = match line {
+            Some(line) => self.committed(pending, &line, allowance, hurry).await,
+            None => {
                 let messages = Messages { ours: message, ..Messages::default() };
                 self.on_thread(lost, move |runner| runner.made(pending, messages)).await
             }
-            Err(notes) => Committed { notes, ..Committed::default() },
-        }
+        };
+        committed.notes.extend(left);
+        committed
     }
 
     /// Whom to ask for messages, if anybody.
@@ -178,37 +184,38 @@ impl Runner {
         message_line(&self.shared.outfit, chosen, self.line().as_ref())
     }
 
-    fn take_users(&self, asks: bool, weak_model: Option<&str>) -> Result<(Pending, Option<Line>), Vec<Failure>> {
-        let pending = self.users_changes().map_err(|error| vec![not_committed(&error)])?;
-        let Some(pending) = pending else {
+    /// What is to be committed, whom to ask for a message, and what to say of that which is left.
+    fn take_users(
+        &self,
+        asks: bool,
+        weak_model: Option<&str>,
+    ) -> Result<(Pending, Option<Line>, Option<Failure>), Vec<Failure>> {
+        let failed = |error: &GitError| vec![not_committed(error)];
+        let Some(repo) = self.repo_for_commit().map_err(|error| failed(&error))? else {
             let message = "This folder is not in a git repository, so nothing was committed.".to_owned();
             return Err(vec![Failure { message, hint: "git init starts one.".to_owned() }]);
         };
+        // Who has staged something has said what to commit.
+        let left = if repo.has_staged().unwrap_or(false) { Vec::new() } else { repo.untracked().unwrap_or_default() };
+        let left = (!left.is_empty()).then(|| untracked_note(&left));
+        let pending = match users_changes(&self.shared.root, &repo) {
+            Ok(pending) => pending,
+            Err(error) => return Err(failed(&error).into_iter().chain(left).collect()),
+        };
         let line = if asks { self.message_line(weak_model) } else { None };
-        Ok((pending, line))
+        Ok((pending, line, left))
     }
 
-    fn users_changes(&self) -> Result<Option<Pending>, GitError> {
+    fn repo_for_commit(&self) -> Result<Option<Repo>, GitError> {
         let root = &self.shared.root;
         if root.kind() != RootKind::Git {
             return Ok(None);
         }
-        let Some(repo) = Repo::open(root.path())? else { return Ok(None) };
-        if let Some(operation) = repo.state() {
-            return Err(GitError::InProgress { operation });
+        let repo = Repo::open(root.path())?;
+        match repo.as_ref().and_then(Repo::state) {
+            Some(operation) => Err(GitError::InProgress { operation }),
+            None => Ok(repo),
         }
-        let (taken, paths) = if repo.has_staged()? {
-            let taken = repo.take_staged()?;
-            let paths = taken.paths();
-            (taken, paths)
-        } else {
-            let paths = repo.changed_tracked()?;
-            (repo.take(&paths, None)?, paths)
-        };
-        if taken.is_empty() {
-            return Err(GitError::NothingToCommit);
-        }
-        Ok(Some(Pending::new(root).with_users(taken, format!("Update {}", few(&paths)))))
     }
 
     fn made(&self, pending: Pending, messages: Messages) -> Committed {
@@ -254,6 +261,33 @@ impl Runner {
             Err(_) => std::future::pending().await,
         }
     }
+}
+
+/// What is staged, or every change of tracked files.
+fn users_changes(root: &Root, repo: &Repo) -> Result<Pending, GitError> {
+    let (taken, paths) = if repo.has_staged()? {
+        let taken = repo.take_staged()?;
+        let paths = taken.paths();
+        (taken, paths)
+    } else {
+        let paths = repo.changed_tracked()?;
+        (repo.take(&paths, None)?, paths)
+    };
+    if taken.is_empty() {
+        return Err(GitError::NothingToCommit);
+    }
+    Ok(Pending::new(root).with_users(taken, format!("Update {}", few(&paths))))
+}
+
+/// Of new files nobody has said yet that they belong into the repository.
+fn untracked_note(paths: &[String]) -> Failure {
+    let stay = if paths.len() == 1 {
+        "stays uncommitted: git does not track it"
+    } else {
+        "stay uncommitted: git does not track them"
+    };
+    let first = paths.first().map(|path| quoted(path)).unwrap_or_default();
+    Failure { message: format!("{} {stay}.", few(paths)), hint: format!("/git add {first}, then /commit.") }
 }
 
 /// What a panic leaves of a commit.

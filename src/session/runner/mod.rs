@@ -35,6 +35,7 @@ mod store;
 mod survey;
 mod surveying;
 mod turn;
+mod usual_tests;
 mod write;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};

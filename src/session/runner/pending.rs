@@ -6,7 +6,7 @@ use crate::config::Settings;
 use crate::context::shortened;
 use crate::git::{Commit, GitError, Manner, Repo, Taken};
 use crate::session::{Committed, Failure, few};
-use crate::workspace::{Root, is_secret_name};
+use crate::workspace::{OwedCommit, Root, is_secret_name};
 
 /// How long signing a commit may take.
 const SIGNING: Duration = Duration::from_secs(60);
@@ -22,6 +22,8 @@ pub struct Pending {
     /// Whether a model wrote it.
     by_model: bool,
     notes: Vec<Failure>,
+    /// Noted for the case that the process dies before.
+    owed: Option<OwedCommit>,
 }
 
 /// One commit to be made.
@@ -54,7 +56,7 @@ pub struct Messages {
 impl Pending {
     /// Nothing to commit yet below `root`.
     pub(super) fn new(root: &Root) -> Self {
-        Self { root: root.clone(), own: None, ours: None, by_model: false, notes: Vec::new() }
+        Self { root: root.clone(), own: None, ours: None, by_model: false, notes: Vec::new(), owed: None }
     }
 
     /// First the user's own changes to these files.
@@ -80,6 +82,12 @@ impl Pending {
     /// Something to tell with it.
     pub(super) fn with_note(mut self, note: Option<Failure>) -> Self {
         self.notes.extend(note);
+        self
+    }
+
+    /// That it is to be made is noted.
+    pub(super) fn with_owed(mut self, owed: Option<OwedCommit>) -> Self {
+        self.owed = owed;
         self
     }
 
@@ -112,7 +120,8 @@ impl Pending {
 
     /// Makes the commits, with the messages that are there; what `model` wrote is marked as the settings say.
     pub fn commit(self, messages: Messages, settings: &Settings, model: &str) -> Committed {
-        let Self { root, own, ours, by_model, notes } = self;
+        // The note goes when this is over, whatever came of it: the user is told.
+        let Self { root, own, ours, by_model, notes, owed: _owed } = self;
         let mut committed = Committed { notes, ..Committed::default() };
         let repo = match Repo::open(root.path()) {
             Ok(Some(repo)) => repo,

@@ -47,10 +47,13 @@ pub fn write(
         workspace::objection(root, &file_writes(orders)).map_err(not_written)?;
         return Ok(WriteOutcome::OwnChanges(before.own.whole.clone()));
     }
+    let owed = matches!(before, Some(Ok(Some(_)))).then(|| journal?.owe_commit(&stored_paths(root, orders))).flatten();
     let message = commit.map(|commit| commit.fallback.as_str());
     let (mut written, stored) = put_down(root, journal, orders, message)?;
     let pending = match (before, commit) {
-        (Some(Ok(Some(before))), Some(commit)) => before.take(&stored, commit).map(|pending| Some(Box::new(pending))),
+        (Some(Ok(Some(before))), Some(commit)) => {
+            before.take(&stored, commit).map(|pending| Some(Box::new(pending.with_owed(owed))))
+        }
         (Some(Err(error)), _) => Err(error),
         _ => Ok(None),
     };
@@ -97,6 +100,11 @@ fn put_down(
     Ok((written, stored))
 }
 
+/// Where the bytes of the files are: a path may lead through a link.
+fn stored_paths(root: &Root, orders: &[WriteOrder]) -> Vec<String> {
+    orders.iter().map(|order| stored_at(root, &order.path)).collect()
+}
+
 /// The files that an editor holds, each with what it has put beside it.
 fn held_by_editors(root: &Root, stored: &[Stored]) -> Option<Failure> {
     let traces = stored.iter().filter_map(|(path, _)| Some(format!("{path} ({})", editor_trace(root, path)?)));
@@ -132,8 +140,7 @@ impl Before {
         if let Some(operation) = repo.state() {
             return Err(GitError::InProgress { operation });
         }
-        let stored: Vec<String> = orders.iter().map(|order| stored_at(root, &order.path)).collect();
-        let own = repo.own_changes(&stored)?;
+        let own = repo.own_changes(&stored_paths(root, orders))?;
         let mut pending = Pending::new(root);
         if commit.own_changes == Some(true) && !own.whole.is_empty() {
             pending = pending.with_own(repo.take(&own.whole, None)?, &own.whole);

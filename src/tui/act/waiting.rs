@@ -24,7 +24,7 @@ impl App {
         if asks && self.focus == Pane::Review && self.pending_keys.is_empty() {
             self.overlay = self.session.questions.front().map(Overlay::question);
         } else if let Some((title, text)) = self.session.to_read.take() {
-            self.overlay = Some(Overlay::text(&title, &text));
+            self.overlay = Some(Overlay::changes(&title, &text));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Overlays: what lies over the panes and gets the keys first. Esc closes the top one.
 
 mod ask;
+mod changes;
 mod confirm;
 mod field;
 mod help;
@@ -15,6 +16,7 @@ mod prompt;
 mod reply;
 mod review;
 mod search;
+mod sections;
 mod settings;
 mod symbols;
 mod viewer;
@@ -50,10 +52,10 @@ use menu::Menu;
 use past::SessionList;
 use paste::PasteBox;
 pub use peek::{Peek, Place};
-use prompt::PromptView;
 pub use reply::Reply;
 pub use review::{CommentBox, CommentPlace, PlaceBox, PlaceDeed, Placing, ReviewBox, ReviewReply, SendBox, WriteBox};
 pub use search::CodeSearch;
+use sections::SectionView;
 use settings::SettingsList;
 use symbols::SymbolList;
 use viewer::Viewer;
@@ -97,8 +99,8 @@ pub enum Overlay {
     Inputs(Picker, Vec<String>),
     /// Places in files.
     Peek(Peek),
-    /// The next request.
-    Prompt(PromptView),
+    /// The next request, or a diff.
+    Sections(SectionView),
     /// Why something stands in the map where it does.
     Why(WhyView),
     /// What the review has opened.
@@ -216,7 +218,12 @@ impl Overlay {
 
     /// The next request as it will be sent, from the chunk at a place on.
     pub fn prompt(prompt: &Prompt, place: Option<usize>) -> Self {
-        Self::Prompt(PromptView::new(prompt, place))
+        Self::Sections(prompt::view(prompt, place))
+    }
+
+    /// A unified diff of what was written.
+    pub fn changes(title: &str, diff: &str) -> Self {
+        Self::Sections(changes::view(title, diff))
     }
 
     /// What commands printed.
@@ -264,7 +271,7 @@ impl Overlay {
             Self::Log(logs) => logs.key(key),
             Self::Menu(menu) => menu.key(key),
             Self::Peek(peek) => peek.key(key),
-            Self::Prompt(prompt) => prompt.key(key),
+            Self::Sections(text) => text.key(key),
             Self::Why(why) => why.key(key),
             Self::Sessions(sessions) => sessions.key(key),
             Self::Symbols(symbols) => symbols.key(key),
@@ -281,7 +288,7 @@ impl Overlay {
     pub fn paste(&mut self, text: &str) {
         match self {
             Self::Paste(paste) => paste.paste(text),
-            Self::Prompt(prompt) => prompt.paste(text),
+            Self::Sections(sections) => sections.paste(text),
             Self::Peek(_) | Self::Why(_) => {}
             Self::Help(help) => help.paste(text),
             Self::Line(line) => line.paste(text),
@@ -313,7 +320,7 @@ impl Overlay {
             | Self::Voice(_)
             | Self::Log(_)
             | Self::Peek(_)
-            | Self::Prompt(_)
+            | Self::Sections(_)
             | Self::Why(_)
             | Self::Search(_)
             | Self::Review(_)
@@ -354,7 +361,7 @@ impl Overlay {
             Self::Log(logs) => logs.wheel(by),
             Self::Paste(_) | Self::Confirm(_) | Self::Ask(_) | Self::Voice(_) | Self::Line(_) | Self::Review(_) => {}
             Self::Peek(peek) => peek.wheel(by),
-            Self::Prompt(prompt) => prompt.wheel(by),
+            Self::Sections(text) => text.wheel(by),
             Self::Why(why) => why.wheel(by),
             Self::Search(search) => search.wheel(by),
             other => {
@@ -371,7 +378,7 @@ impl Overlay {
             Self::Read(_) => {
                 matches!(action, Action::ViewPrompt | Action::Help | Action::HelpHere | Action::ContextView)
             }
-            Self::Prompt(prompt) => matches!(action, Action::ViewPrompt | Action::ContextView) && !prompt.is_typing(),
+            Self::Sections(text) => matches!(action, Action::ViewPrompt | Action::ContextView) && !text.is_typing(),
             Self::Log(logs) => action == Action::ViewLog && !logs.is_typing(),
             _ => false,
         }
@@ -399,7 +406,7 @@ impl Overlay {
             Self::Voice(meter) => meter.draw(frame, screen, theme),
             Self::Log(logs) => logs.draw(frame, screen, theme),
             Self::Peek(peek) => peek.draw(frame, screen, theme, sight),
-            Self::Prompt(prompt) => prompt.draw(frame, screen, theme, sight),
+            Self::Sections(text) => text.draw(frame, screen, theme, sight),
             Self::Why(why) => why.draw(frame, screen, theme),
             Self::Confirm(question) => question.draw(frame, screen, theme),
             Self::Line(line) => line.draw(frame, screen, theme),

@@ -135,7 +135,7 @@ fn no_command_runs_that_nobody_named() {
     let mut stage = Stage::new(&[("a.py", "x = 1\n"), ("Makefile", "test:\n\ttouch ran\n")]);
     stage.settings.test = true;
     let outcome = stage.check(&CheckOrder { test: When::Now, lint: When::Now, ..CheckOrder::default() });
-    assert!(outcome.failed && outcome.notes[0].hint.contains("/test cargo test"), "{outcome:?}");
+    assert!(outcome.failed && outcome.notes[0].hint.contains("/test make test"), "{outcome:?}");
     let again = stage.check(&CheckOrder { test: When::Now, ..CheckOrder::default() });
     assert_eq!(again.notes.len(), 1, "who asks for tests again is told again");
     assert!(!stage.folder.path().join("ran").exists());

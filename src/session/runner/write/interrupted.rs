@@ -6,9 +6,21 @@ use crate::workspace::{self, Journal, Recovered, Recovery, Root};
 
 /// Sees to the writes that an earlier process did not live to finish, and tells of them.
 pub fn recovered(root: &Root, journal: Option<&Journal>) -> Vec<Failure> {
-    let writes = journal.map(|journal| workspace::recover(root, journal)).unwrap_or_default();
-    writes.iter().flat_map(|write| [Some(told(write)), not_committed(root, write)]).flatten().collect()
+    let Some(journal) = journal else { return Vec::new() };
+    let writes = workspace::recover(root, journal);
+    let mut failures: Vec<Failure> =
+        writes.iter().flat_map(|write| [Some(told(write)), not_committed(root, write)]).flatten().collect();
+    let is_told = |path: &String| writes.iter().any(|write| write.paths.contains(path));
+    let owed: Vec<String> = journal.never_committed().into_iter().filter(|path| !is_told(path)).collect();
+    failures.extend(uncommitted(root, &owed).map(|files| Failure {
+        message: format!("An earlier write was to be committed, and rhumb was ended before that: {files}."),
+        hint: BY_HAND.into(),
+    }));
+    failures
 }
+
+/// What to do about files that were not committed.
+const BY_HAND: &str = "Look at git diff, then commit, with /commit or by hand.";
 
 /// What became of an interrupted write, in words.
 pub(super) fn told(write: &Recovered) -> Failure {
@@ -77,12 +89,17 @@ fn not_committed(root: &Root, write: &Recovered) -> Option<Failure> {
     if !is_written || !write.to_commit || write.elsewhere.is_some() {
         return None;
     }
-    let own = Repo::open(root.path()).ok()??.own_changes(&write.paths).ok()?;
-    let files: Vec<&str> = write.paths.iter().filter(|path| own.holds(path)).map(|path| &**path).collect();
-    (!files.is_empty()).then(|| Failure {
-        message: format!("It was to be committed, and the interruption came before that: {}.", files.join(", ")),
-        hint: "Look at git diff, then commit, with /commit or by hand.".into(),
+    uncommitted(root, &write.paths).map(|files| Failure {
+        message: format!("It was to be committed, and the interruption came before that: {files}."),
+        hint: BY_HAND.into(),
     })
+}
+
+/// Those of the files that are not as they were committed, if there are any, by name.
+fn uncommitted(root: &Root, paths: &[String]) -> Option<String> {
+    let own = Repo::open(root.path()).ok()??.own_changes(paths).ok()?;
+    let files: Vec<&str> = paths.iter().filter(|path| own.holds(path)).map(String::as_str).collect();
+    (!files.is_empty()).then(|| files.join(", "))
 }
 
 #[cfg(all(test, unix))]

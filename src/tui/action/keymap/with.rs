@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::KeyMap;
 use super::spelling::spelled;
+use crate::text::nearest;
 use crate::tui::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
 
 /// Something about the user's own keys that is not as it is written.
@@ -35,7 +36,8 @@ impl KeyMap {
         let Self { keys } = Self::default();
         let mut laying = Laying { keys, own: Vec::new(), problems: Vec::new() };
         for name in overrides.keys().filter(|name| !ACTIONS.iter().any(|info| info.name == name.as_str())) {
-            let meant = nearest(name).map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
+            let meant = nearest(name, ACTIONS.iter().map(|info| info.name))
+                .map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
             laying.tell(name, format!("there is no action {name}{meant}"));
         }
         let named = || ACTIONS.iter().filter_map(|info| Some((info, overrides.get(info.name)?)));
@@ -207,14 +209,6 @@ fn clashes(one: &str, two: &str) -> bool {
 /// Whether a key stands for text, or for a change of it, wherever something is typed.
 fn is_text(key: &str) -> bool {
     key.chars().count() == 1 || matches!(key, "Space" | "Backspace")
-}
-
-/// The action that was probably meant.
-fn nearest(name: &str) -> Option<&'static str> {
-    let name = name.to_ascii_lowercase().replace('_', "-");
-    let likeness = |other: &str| strsim::jaro_winkler(&name, other);
-    let best = ACTIONS.iter().map(|info| info.name).max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
-    (likeness(best) > 0.8).then_some(best)
 }
 
 #[cfg(test)]
