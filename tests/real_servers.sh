@@ -111,6 +111,19 @@ turn() {
     check "$1" "$5" "$6" "${7:-}"
 }
 
+# listed NAME API URL: the server's list of models is found.
+listed() {
+    fresh_repository
+    "$rhumb" --api "$2" --base-url "$3" --model tiny doctor >"$scratch/out" 2>"$scratch/err" </dev/null
+    if grep -Eq 'answers, with [0-9]+ model|among the [0-9]+ models' "$scratch/out"; then
+        echo "ok      $1"
+    else
+        failures=$((failures + 1))
+        echo "FAILED  $1"
+        grep 'model server' "$scratch/out" | sed 's/^/        /'
+    fi
+}
+
 chaos() {
     curl -s -o /dev/null -X POST "$mock/__aimock/chaos" -H 'content-type: application/json' -d "$1"
 }
@@ -118,6 +131,8 @@ chaos() {
 against_aimock() {
     for api in chat responses anthropic gemini ollama; do
         case $api in chat | responses) url="$mock/v1" ;; *) url=$mock ;; esac
+        # It lists none in Gemini's way.
+        [ $api = gemini ] || listed "aimock $api: its models" $api "$url"
         turn "aimock $api: an edit" $api "$url" "PLAIN: greet in French" 0 bonjour usage
         turn "aimock $api: thinking before it" $api "$url" "THINKING: greet in French" 0 bonjour reasoning
         turn "aimock $api: thinking in tags" $api "$url" "TAGGED: greet in French" 0 bonjour reasoning
@@ -134,6 +149,7 @@ against_aimock() {
 against_llama() {
     for api in chat responses anthropic; do
         case $api in anthropic) url=$llama ;; *) url="$llama/v1" ;; esac
+        listed "llama.cpp $api: its models" $api "$url"
         turn "llama.cpp $api: an edit" $api "$url" "Greet in French." 0 bonjour
         fresh_repository
         # Every byte is a token there, which we cannot know: the request looks as if it fitted.

@@ -300,10 +300,7 @@ impl HttpProvider {
 
     /// The server's own list of its models. Asked once, with the key, and not again if that fails.
     async fn served(&self) -> Result<Vec<String>, LlmError> {
-        let mut url = self.base.clone();
-        if let Ok(mut path) = url.path_segments_mut() {
-            path.pop_if_empty().push("models");
-        }
+        let url = self.format.list_url(&self.base);
         let shown = shown(&url);
         let connect =
             |error: reqwest::Error| LlmError::Connect { url: shown.clone(), cause: cause(&error, &self.mask) };

@@ -1,7 +1,7 @@
 //! What is chosen while the app runs reaches the model: formats, effort, commands of files; and completion gets in nobody's way.
 
 use super::{harbour_repo, open, quit, send, wait_for_draft};
-use crate::support::server::{ModelServer, Step};
+use crate::support::server::{MODEL, ModelServer, Step};
 
 #[test]
 fn a_command_of_the_repository_is_completed_read_and_sent() {
@@ -53,6 +53,22 @@ fn what_is_chosen_travels_with_the_next_request() {
     let request = &server.requests()[0];
     assert_eq!(request.body["reasoning_effort"], "high", "{}", request.body);
     assert!(request.body.to_string().contains("@@"), "no word of unified diffs");
+    quit(&mut pty);
+}
+
+#[test]
+fn a_model_that_the_server_does_not_list_is_told_and_asked_all_the_same() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply("Nothing to do.\n")]);
+    let mut pty = open(&repo.path(), Some(&server), &[]);
+    pty.wait_for("charts/compass.py");
+    let misspelt = format!("{MODEL}x");
+    send(&pty, &format!("/model {misspelt}"));
+    pty.wait_for(&format!("does not list {misspelt}."));
+    pty.wait_for(&format!("Did you mean {MODEL}?"));
+    send(&pty, "look around");
+    pty.wait_for("Nothing to do.");
+    assert_eq!(server.requests()[0].body["model"], misspelt.as_str());
     quit(&mut pty);
 }
 

@@ -25,6 +25,12 @@ impl Format for Anthropic {
         with_tail(base, if has_version(root(base)) { "/messages" } else { "/v1/messages" })
     }
 
+    fn list_url(&self, base: &Url) -> Url {
+        let mut url = with_tail(base, if has_version(root(base)) { "/models" } else { "/v1/models" });
+        url.query_pairs_mut().append_pair("limit", "1000");
+        url
+    }
+
     fn key_header(&self) -> (&'static str, &'static str) {
         ("x-api-key", "")
     }

@@ -20,6 +20,13 @@ impl Format for Gemini {
         url
     }
 
+    fn list_url(&self, base: &Url) -> Url {
+        let version = if has_version(root(base)) { "" } else { "/v1beta" };
+        let mut url = with_tail(base, &format!("{version}/models"));
+        url.query_pairs_mut().append_pair("pageSize", "1000");
+        url
+    }
+
     fn key_header(&self) -> (&'static str, &'static str) {
         ("x-goog-api-key", "")
     }

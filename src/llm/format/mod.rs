@@ -62,6 +62,11 @@ pub(super) trait Format: Send + Sync {
     /// Where `model` is asked, from the address that the user gave.
     fn url(&self, base: &Url, model: &str) -> Url;
 
+    /// Where the models are listed, as many as one answer can hold.
+    fn list_url(&self, base: &Url) -> Url {
+        with_tail(base, "/models")
+    }
+
     /// The header that carries the key, and what stands before the key in it.
     fn key_header(&self) -> (&'static str, &'static str) {
         ("authorization", "Bearer ")
@@ -209,6 +214,25 @@ mod tests {
         }
         let gemini = format_of(Api::Gemini).url(&Url::parse("https://h").unwrap(), "models/a?b#c");
         assert_eq!(gemini.path(), "/v1beta/models/a%3Fb%23c:streamGenerateContent");
+    }
+
+    #[test]
+    fn the_list_of_models_is_found_from_any_address() {
+        let table = [
+            (Api::Chat, "https://h/v1", "https://h/v1/models"),
+            (Api::Chat, "https://h/v1/chat/completions?v=1", "https://h/v1/models?v=1"),
+            (Api::Responses, "https://h/v1/responses", "https://h/v1/models"),
+            (Api::Anthropic, "https://h", "https://h/v1/models?limit=1000"),
+            (Api::Anthropic, "https://h/v1/messages", "https://h/v1/models?limit=1000"),
+            (Api::Gemini, "https://h", "https://h/v1beta/models?pageSize=1000"),
+            (Api::Gemini, "https://h/v1", "https://h/v1/models?pageSize=1000"),
+            (Api::Ollama, "http://h:11434", "http://h:11434/api/tags"),
+            (Api::Ollama, "http://h:11434/v1/", "http://h:11434/api/tags"),
+            (Api::Ollama, "http://h:11434/api/chat", "http://h:11434/api/tags"),
+        ];
+        for (api, base, expected) in table {
+            assert_eq!(format_of(api).list_url(&Url::parse(base).unwrap()).as_str(), expected, "{base}");
+        }
     }
 
     #[test]

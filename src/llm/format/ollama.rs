@@ -19,13 +19,22 @@ const ANSWER: usize = 4096;
 
 pub(super) struct Ollama;
 
+/// A part of the server's own API, from an address that may lead to another one.
+fn at(base: &Url, name: &str) -> Url {
+    let root = root(base);
+    let root = root.strip_suffix("/v1").or_else(|| root.strip_suffix("/api")).unwrap_or(root);
+    let mut url = base.clone();
+    url.set_path(&format!("{root}/api/{name}"));
+    url
+}
+
 impl Format for Ollama {
     fn url(&self, base: &Url, _: &str) -> Url {
-        let root = root(base);
-        let root = root.strip_suffix("/v1").or_else(|| root.strip_suffix("/api")).unwrap_or(root);
-        let mut url = base.clone();
-        url.set_path(&format!("{root}/api/chat"));
-        url
+        at(base, "chat")
+    }
+
+    fn list_url(&self, base: &Url) -> Url {
+        at(base, "tags")
     }
 
     fn framing(&self) -> Framing {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use ignore::WalkBuilder;
 
+use super::choosing::is_listed;
 use super::{IndexError, Line, Outfit, embedder};
 use crate::clock;
 use crate::config::{EmbeddingsSource, PRESETS, Settings};
@@ -370,7 +371,7 @@ pub async fn server_check(line: Option<&Line>) -> Check {
     let who = line.provider.name();
     match tokio::time::timeout(PATIENCE, line.provider.models()).await {
         Ok(Ok(models)) if models.is_empty() => Check::good(NAME, format!("{who} is connected")),
-        Ok(Ok(models)) if line.model.is_empty() || models.contains(&line.model) => {
+        Ok(Ok(models)) if is_listed(&line.model, &models) => {
             let noun = if models.len() == 1 { "model" } else { "models" };
             Check::good(NAME, format!("{who} answers, with {} {noun}", models.len()))
         }

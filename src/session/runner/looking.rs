@@ -111,7 +111,7 @@ impl Runner {
     }
 
     /// The models that the connected server lists; none where it has no list, or is too slow with it.
-    async fn served_models(&self) -> Vec<String> {
+    pub(super) async fn served_models(&self) -> Vec<String> {
         let Some(line) = self.line() else { return Vec::new() };
         let listed = tokio::time::timeout(PATIENCE, line.provider.models()).await;
         listed.map(Result::unwrap_or_default).unwrap_or_default()

@@ -6,6 +6,7 @@
 mod ask;
 mod attachments;
 mod checking;
+mod choosing;
 mod codebase;
 mod comments;
 mod committing;
@@ -339,26 +340,6 @@ impl Runner {
                 tokio::spawn(async move { runner.report(report).await });
             }
         }
-    }
-
-    fn use_model(self, model: String) {
-        // The settings may have to run a command for the key of another provider.
-        self.blocking(Report::Failed, move |runner| {
-            let Some(line) = runner.line() else {
-                let message = "There is no provider to ask for a model.".into();
-                return Report::Failed(Failure { message, hint: String::new() });
-            };
-            let other = if line.configured {
-                match connect_model(&runner.shared.outfit, &model) {
-                    Ok(other) => other,
-                    Err(error) => return Report::Failed(Failure { message: format!("{error}."), hint: error.hint() }),
-                }
-            } else {
-                None
-            };
-            let line = other.unwrap_or_else(|| Line::new(line.provider, model));
-            runner.set_line(line)
-        });
     }
 
     /// Counts for that model, with what was learnt of it, from now on.

@@ -21,12 +21,15 @@ fn sections(diff: &str) -> Vec<Section> {
     parts.into_iter().map(section).collect()
 }
 
-fn section(text: String) -> Section {
-    let path = path(&text).unwrap_or("changes").to_owned();
-    let count = |mark: char| {
-        text.lines().skip_while(|line| !line.starts_with("@@")).filter(|line| line.starts_with(mark)).count()
-    };
+fn section(diff: String) -> Section {
+    let path = path(&diff).unwrap_or("changes").to_owned();
+    // What the head says already.
+    let is_header = |line: &&str| [FILE, "--- ", "+++ "].iter().any(|header| line.starts_with(header));
+    let (header, body) = diff.split_at(diff.find("\n@@").map_or(diff.len(), |at| at + 1));
+    let rest: String = header.split_inclusive('\n').filter(|line| !is_header(line)).collect();
+    let count = |mark: char| body.lines().filter(|line| line.starts_with(mark)).count();
     let head = vec![String::new(), format!("━━ {path}  +{} −{}", count('+'), count('-'))];
+    let text = rest + body;
     let all = 0..text.len();
     Section::new(path, head, text, Some((LanguageName::Named("diff"), all)))
 }
@@ -49,7 +52,8 @@ mod tests {
         let found = sections(&format!("{first}\n{second}"));
         let heads: Vec<&str> = found.iter().map(|section| section.head[1].as_str()).collect();
         assert_eq!(heads, ["━━ a b/c d.py  +2 −1", "━━ new  +1 −0"]);
-        assert_eq!(found.iter().map(|section| section.text.as_str()).collect::<String>(), format!("{first}\n{second}"));
+        assert!(found[0].text.starts_with("@@ -1,2 +1,3 @@\n one\n-two\n+2\n+-- 3\n"), "{}", found[0].text);
+        assert_eq!(found[1].text, "new file mode 100644\n@@ -0,0 +1,1 @@\n+diff --git a/x b/x\n");
         assert!(sections("").is_empty());
     }
 }
