@@ -149,6 +149,7 @@ fn files_to_open(root: &Root, args: &Args) -> Result<Vec<String>, UserError> {
     Ok(args.files.iter().chain(&args.named).cloned().collect())
 }
 
+/// The root that is worked in. rhumb's own files are kept out of every one.
 fn find_root(dir: Option<&PathBuf>) -> Result<Root, UserError> {
     let found = match dir {
         Some(dir) => Root::at(dir),
@@ -160,7 +161,9 @@ fn find_root(dir: Option<&PathBuf>) -> Result<Root, UserError> {
             }
         },
     };
-    found.map_err(|error: WorkspaceError| UserError::new(ErrorKind::Usage, &error, error.hint()))
+    let found = found.map_err(|error: WorkspaceError| UserError::new(ErrorKind::Usage, &error, error.hint()))?;
+    let own = Paths::of_user().map(|paths| paths.own()).unwrap_or_default();
+    Ok(found.keeping_out(&own))
 }
 
 fn overrides(provider: &ProviderArgs) -> Overrides {
@@ -182,8 +185,7 @@ fn undo(root: &Root, provider: &ProviderArgs, direction: Direction) -> Result<u8
 /// The settings for a root, and the root without what they hide.
 fn with_settings(root: Root, flags: Overrides) -> Result<(Root, Settings), UserError> {
     let settings = load(flags, Some(&root))?;
-    let own = Paths::of_user().map(|paths| paths.own()).unwrap_or_default();
-    Ok((root.ignoring(&settings.ignore).keeping_out(&own), settings))
+    Ok((root.ignoring(&settings.ignore), settings))
 }
 
 /// Refuses a state folder of another user: it would say what is approved, what was written and what was said.

@@ -5,5 +5,5 @@ mod unified;
 mod word;
 
 pub use hunk::{Hunk, apply, hunks, line_hunks};
-pub use unified::unified;
+pub use unified::{unified, unified_move};
 pub use word::{Words, changed_part, changed_words, pairs};

@@ -11,26 +11,37 @@ const CONTEXT: usize = 3;
 /// The unified diff from `base` to `proposed` of the file `path`; `None` stands for a file that is not there. Empty when
 /// the texts are equal.
 pub fn unified(path: &str, base: Option<&str>, proposed: Option<&str>) -> String {
-    let (old_text, new_text) = (base.unwrap_or_default(), proposed.unwrap_or_default());
-    let found = hunks(old_text, new_text);
-    let existence_changes = base.is_some() != proposed.is_some();
-    if found.is_empty() && !existence_changes {
+    let found = hunks(base.unwrap_or_default(), proposed.unwrap_or_default());
+    if found.is_empty() && base.is_some() == proposed.is_some() {
         return String::new();
     }
-    let (old, new) = (lines::split(old_text), lines::split(new_text));
-    let mut out = format!("diff --git a/{path} b/{path}\n");
     // A header without hunks is how git tells of an empty file; git needs the mode to create or delete.
-    match (base, proposed) {
-        (None, _) => out.push_str("new file mode 100644\n"),
-        (_, None) => out.push_str("deleted file mode 100644\n"),
-        _ => {}
-    }
+    let note = match (base, proposed) {
+        (None, _) => "new file mode 100644\n",
+        (_, None) => "deleted file mode 100644\n",
+        _ => "",
+    };
+    let header = format!("diff --git a/{path} b/{path}\n{note}");
+    let side = |text: Option<&str>, prefix: char| text.map_or("/dev/null".into(), |_| format!("{prefix}/{path}"));
+    let names = (side(base, 'a'), side(proposed, 'b'));
+    with_hunks(header, &names, &found, base.unwrap_or_default(), proposed.unwrap_or_default())
+}
+
+/// The unified diff of a file that moves from one path to another, and may change on the way. Never empty.
+pub fn unified_move(from: &str, to: &str, base: &str, proposed: &str) -> String {
+    let header = format!("diff --git a/{from} b/{to}\nrename from {from}\nrename to {to}\n");
+    with_hunks(header, &(format!("a/{from}"), format!("b/{to}")), &hunks(base, proposed), base, proposed)
+}
+
+/// A header and, where something changes, the names of both sides and the hunks.
+fn with_hunks(header: String, names: &(String, String), found: &[Hunk], base: &str, proposed: &str) -> String {
+    let mut out = header;
     if found.is_empty() {
         return out;
     }
-    let side = |text: Option<&str>, prefix: char| text.map_or("/dev/null".into(), |_| format!("{prefix}/{path}"));
-    let _ = writeln!(out, "--- {}\n+++ {}", side(base, 'a'), side(proposed, 'b'));
-    for group in grouped(&found) {
+    let _ = writeln!(out, "--- {}\n+++ {}", names.0, names.1);
+    let (old, new) = (lines::split(base), lines::split(proposed));
+    for group in grouped(found) {
         push_group(&mut out, group, &old, &new);
     }
     out
@@ -97,6 +108,16 @@ mod tests {
     fn a_new_file_comes_from_nowhere() {
         let diff = unified("n", None, Some("x"));
         assert!(diff.contains("--- /dev/null\n+++ b/n\n@@ -0,0 +1,1 @@\n+x\n\\ No newline at end of file\n"), "{diff}");
+    }
+
+    #[test]
+    fn a_move_names_both_paths_and_only_what_changes() {
+        assert_eq!(
+            unified_move("a b", "c/d", "x\n", "x\n"),
+            "diff --git a/a b b/c/d\nrename from a b\nrename to c/d\n"
+        );
+        let diff = unified_move("a", "b", "x\n", "y\n");
+        assert!(diff.ends_with("rename to b\n--- a/a\n+++ b/b\n@@ -1,1 +1,1 @@\n-x\n+y\n"), "{diff}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::marks;
 use crate::diff;
-use crate::edit::{Outcome, Proposal, Status};
+use crate::edit::{FileChange, Outcome, Proposal, Status};
 use crate::review::{Decision, Review, ReviewHunk, led};
 use crate::text::sanitize;
 
@@ -52,8 +52,17 @@ pub fn as_diff(proposal: &Proposal) -> String {
     proposal
         .files
         .iter()
-        .map(|file| diff::unified(&file.path, file.base.as_deref(), file.proposed.as_deref()))
+        .map(|file| file_diff(&file.path, &file.change, file.base.as_deref(), file.proposed.as_deref()))
         .collect()
+}
+
+fn file_diff(path: &str, change: &FileChange, base: Option<&str>, proposed: Option<&str>) -> String {
+    match change {
+        FileChange::Rename { from } => {
+            diff::unified_move(from, path, base.unwrap_or_default(), proposed.unwrap_or_default())
+        }
+        _ => diff::unified(path, base, proposed),
+    }
 }
 
 /// One line for an edit, for people.
@@ -109,7 +118,7 @@ fn hunk_text(file: &crate::review::FileReview, index: usize) -> String {
     let base = file.base.as_deref().unwrap_or_default();
     let only = diff::apply(base, file.proposed.as_deref().unwrap_or_default(), &hunks, |hunk| hunk == index);
     let proposed = file.proposed.as_ref().map(|_| only.as_str());
-    sanitize::visible(&diff::unified(&file.path, file.base.as_deref(), proposed)).into_owned()
+    sanitize::visible(&file_diff(&file.path, &file.change, file.base.as_deref(), proposed)).into_owned()
 }
 
 #[cfg(test)]

@@ -54,10 +54,7 @@ impl Session {
         if names.is_empty() {
             let gone: Vec<String> = self.files_to_drop().into_iter().map(str::to_owned).collect();
             self.tell_dropped(&gone);
-            self.outside.pictures.clear();
-            let standing = std::mem::take(&mut self.standing);
-            self.files.retain(|file| file.read_only && standing.contains(&file.path));
-            self.standing = standing;
+            self.take_all_out();
             return self.measure();
         }
         for name in names {
@@ -75,6 +72,13 @@ impl Session {
             }
         }
         self.measure()
+    }
+
+    /// Takes out files and pictures, but not what every chat begins with.
+    pub(super) fn take_all_out(&mut self) {
+        self.outside.pictures.clear();
+        let Self { files, standing, .. } = self;
+        files.retain(|file| file.read_only && standing.contains(&file.path));
     }
 
     /// Says which files left the chat all at once, and how one comes back.

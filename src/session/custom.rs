@@ -153,39 +153,59 @@ fn ambiguous<'n>(name: &str, candidates: impl Iterator<Item = &'n &'n str>) -> C
     CommandError::Ambiguous { name: name.to_owned(), candidates }
 }
 
+/// A piece of a command's text.
+enum Piece<'b> {
+    Text(&'b str),
+    /// `$ARGUMENTS`.
+    All,
+    /// `$1` to `$9`, counted from 0. Of more digits it is an amount of something.
+    One(usize),
+}
+
+/// A command's text, cut at its places for arguments.
+fn pieces(mut rest: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    while let Some((before, from)) = rest.find('$').and_then(|at| rest.split_at_checked(at)) {
+        pieces.push(Piece::Text(before));
+        let digits = from.bytes().skip(1).take_while(u8::is_ascii_digit).count();
+        let number = from.get(1..=digits).and_then(|digits| digits.parse::<usize>().ok()).unwrap_or(0);
+        let (piece, length) = if from.starts_with(ALL) {
+            (Piece::All, ALL.len())
+        } else if digits == 1 && number > 0 {
+            (Piece::One(number - 1), 2)
+        } else {
+            (Piece::Text("$"), 1)
+        };
+        pieces.push(piece);
+        rest = from.get(length..).unwrap_or_default();
+    }
+    pieces.push(Piece::Text(rest));
+    pieces
+}
+
+/// The place for all arguments.
+const ALL: &str = "$ARGUMENTS";
+
 /// Whether the message has a place for arguments.
 fn uses_arguments(body: &str) -> bool {
-    body.contains("$ARGUMENTS") || (1..=9).any(|number| body.contains(&format!("${number}")))
+    pieces(body).iter().any(|piece| !matches!(piece, Piece::Text(_)))
 }
 
 /// The message with its arguments in their places: all of them for `$ARGUMENTS`, one each for `$1` to `$9`, quoted as in a shell.
 /// Where it has no place for them, they follow it. What arguments hold is never read as a placeholder.
 fn expanded(body: &str, arguments: &str) -> String {
-    let words =
-        shell_words::split(arguments).unwrap_or_else(|_| arguments.split_whitespace().map(str::to_owned).collect());
     if !uses_arguments(body) {
         let gap = if arguments.is_empty() { "" } else { "\n\n" };
         return format!("{body}{gap}{arguments}");
     }
-    let mut text = String::with_capacity(body.len() + arguments.len());
-    let mut rest = body;
-    while let Some((before, from)) = rest.find('$').and_then(|at| rest.split_at_checked(at)) {
-        text.push_str(before);
-        let mut after = from.chars().skip(1);
-        let digit = after.next().and_then(|c| c.to_digit(10)).filter(|digit| *digit > 0);
-        let is_longer = after.next().is_some_and(|c| c.is_ascii_digit());
-        rest = if let Some(after) = from.strip_prefix("$ARGUMENTS") {
-            text.push_str(arguments);
-            after
-        } else if let Some(digit) = digit.filter(|_| !is_longer) {
-            text.push_str(words.get(digit as usize - 1).map_or("", String::as_str));
-            from.get(2..).unwrap_or_default()
-        } else {
-            text.push('$');
-            from.get(1..).unwrap_or_default()
-        };
-    }
-    text + rest
+    let words =
+        shell_words::split(arguments).unwrap_or_else(|_| arguments.split_whitespace().map(str::to_owned).collect());
+    let filled = pieces(body).into_iter().map(|piece| match piece {
+        Piece::Text(text) => text,
+        Piece::All => arguments,
+        Piece::One(at) => words.get(at).map_or("", String::as_str),
+    });
+    filled.collect()
 }
 
 #[cfg(test)]
@@ -219,6 +239,7 @@ mod tests {
         assert_eq!(expanded("fix $1 in $2 ($ARGUMENTS)", "'the bug' a.rs"), "fix the bug in a.rs ('the bug' a.rs)");
         assert_eq!(expanded("costs $10 or $0, $3", "a b"), "costs $10 or $0, ");
         assert_eq!(expanded("look", "at this"), "look\n\nat this");
+        assert_eq!(expanded("$100 of ideas", "on tides"), "$100 of ideas\n\non tides", "an amount is no place");
         assert_eq!(expanded("$1", "$2 x"), "$2", "arguments are no placeholders");
         assert_eq!(expanded("$1 $2", "it's open"), "it's open");
     }

@@ -20,7 +20,7 @@ pub(super) const OFFER_CUT: &str = "/continue goes on where it stopped, /retry a
 impl Session {
     /// Goes on with the last answer, which broke off.
     pub fn go_on(&mut self) -> Vec<Effect> {
-        if self.is_answering() {
+        if self.is_answering() || !self.is_connected() {
             return Vec::new();
         }
         let is_answer = |entry: &Entry| matches!(entry, Entry::Answer(_));
@@ -61,15 +61,15 @@ impl Session {
             self.tell(Level::Warning, "There is no message to ask again.", "");
             return Vec::new();
         };
-        for entry in asked..self.transcript.len() {
-            self.reopen(entry);
-        }
-        let plan = self.plan_at(asked);
         let Entry::User { text, mode, .. } = &self.transcript[asked] else { return Vec::new() };
         let (message, mode) = (text.clone(), *mode);
         if !self.may_send(&message) {
             return Vec::new();
         }
+        for entry in asked..self.transcript.len() {
+            self.reopen(entry);
+        }
+        let plan = self.plan_at(asked);
         // What the answer before left to be decided goes with it.
         self.withdraw_offers();
         match plan {
@@ -139,6 +139,19 @@ mod tests {
         let effects = session.retry();
         let [Effect::Ask(order)] = effects.as_slice() else { panic!("{effects:?}") };
         assert_eq!((order.draft.as_str(), order.partial.as_str(), order.history.len()), ("do it", "", 0));
+    }
+
+    #[test]
+    fn what_cannot_be_sent_changes_nothing() {
+        let mut session = broken("one ");
+        session.connection = Connection::None;
+        let before = session.transcript.clone();
+        assert!(session.go_on().is_empty() && session.retry().is_empty());
+        assert!(session.turn.is_none());
+        assert_eq!(session.transcript[..before.len()], before, "nothing is left out of later requests");
+        let told =
+            |entry: &Entry| matches!(entry, Entry::Notice(notice) if notice.text.contains("No model is connected"));
+        assert_eq!(session.transcript[before.len()..].iter().filter(|entry| told(entry)).count(), 2);
     }
 
     #[test]

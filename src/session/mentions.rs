@@ -234,10 +234,14 @@ impl Session {
     /// Adds files that were named.
     pub(super) fn add_named(&mut self, files: &[String], read_only: bool) -> Vec<Effect> {
         let effects = self.add_files(files, read_only);
+        // Before the list of files is known they only wait; what was refused afterwards has been told.
+        let is_in = |path: &&String| !self.listed || self.files.iter().any(|file| file.path == **path);
+        let names: Vec<&str> = files.iter().filter(is_in).map(String::as_str).collect();
         let how = if read_only { " for reference" } else { "" };
-        let named = match files.len() {
-            0..=ADDED_AT_ONCE => files.join(", "),
-            many => format!("{many} files, {} to {}", files[0], files[many - 1]),
+        let named = match names.as_slice() {
+            [] => return effects,
+            [first, .., last] if names.len() > ADDED_AT_ONCE => format!("{} files, {first} to {last}", names.len()),
+            names => names.join(", "),
         };
         self.tell(Level::Info, format!("In the chat now{how}: {named}."), "");
         effects

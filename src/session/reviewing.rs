@@ -8,7 +8,6 @@ use super::effect::{ContextOrder, Effect};
 use super::state::{Connection, Session};
 use super::transcript::{self, Entry, Level};
 use super::turn::Turn;
-use super::writing::count;
 use crate::context::{self, Mode};
 use crate::edit::{FileChange, Outcome};
 use crate::review::{Composed, Decision, ReviewHunk};
@@ -213,8 +212,8 @@ impl Session {
         if held.is_empty() {
             return;
         }
-        let text = format!("Not written, because {} in it is open: {}.", count(1, "conflict"), held.join(", "));
-        let text = if held.len() == 1 { text } else { text.replace("1 conflict in it is", "conflicts in them are") };
+        let what = if held.len() == 1 { "a conflict in it is" } else { "conflicts in them are" };
+        let text = format!("Not written, because {what} open: {}.", held.join(", "));
         self.tell(Level::Warning, text, "The conflicts stand at the top of the review; settle them, then write again.");
     }
 }

@@ -16,6 +16,11 @@ impl Session {
             self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then send again.");
             return false;
         }
+        self.is_connected() && !self.doubts_that_it_fits(message)
+    }
+
+    /// Whether there is a model to ask; a notice says why not.
+    pub(super) fn is_connected(&mut self) -> bool {
         match &self.connection {
             Connection::None => {
                 let why = self.lacking.as_deref().unwrap_or("No model is connected");
@@ -26,15 +31,14 @@ impl Session {
                     "/copy-context copies the whole prompt for a chat window, /paste takes the reply into review; /servers looks for \
                      a model server on this machine; or start with --base-url and --model.",
                 );
-                return false;
+                false
             }
             Connection::Remote { model, .. } if model.is_empty() => {
                 self.tell(Level::Warning, "No model is named, so the message was not sent.", "Name one: /model NAME.");
-                return false;
+                false
             }
-            Connection::Remote { .. } | Connection::Demo => {}
+            Connection::Remote { .. } | Connection::Demo => true,
         }
-        !self.doubts_that_it_fits(message)
     }
 
     /// Whether the request of the turn waits for files that wait for the list of files.

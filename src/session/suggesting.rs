@@ -88,7 +88,10 @@ fn split(block: &str) -> Vec<String> {
     let lines: Vec<&str> = if prompted.is_empty() { block.lines().collect() } else { prompted };
     let is_said = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     let lines: Vec<&str> = lines.into_iter().filter(is_said).collect();
-    if lines.iter().all(|line| stands_alone(line)) {
+    // What stands deeper goes on with what is above it.
+    let depth = |line: &&str| line.len() - line.trim_start().len();
+    let is_flat = lines.iter().map(depth).max() == lines.first().map(depth);
+    if is_flat && lines.iter().all(|line| stands_alone(line)) {
         return lines.into_iter().map(|line| line.trim().to_owned()).collect();
     }
     vec![lines.join("\n")]
@@ -108,12 +111,7 @@ fn stands_alone(line: &str) -> bool {
     let is_for_others = ["cd ", "export ", "set ", "source ", ". "].iter().any(|begin| line.starts_with(begin))
         && !line.contains("&&")
         && !line.contains(';');
-    !goes_on
-        && !is_for_others
-        && !line.starts_with(' ')
-        && !word(words().next())
-        && !word(words().last())
-        && shell_words::split(line).is_ok()
+    !goes_on && !is_for_others && !word(words().next()) && !word(words().last()) && shell_words::split(line).is_ok()
 }
 
 #[cfg(test)]

@@ -33,6 +33,33 @@ fn a_reply_is_applied_whole_in_part_or_not_at_all() {
 }
 
 #[test]
+fn rhumbs_own_settings_are_out_of_reach_wherever_the_root_is() {
+    let repo = harbour_repo();
+    let reply =
+        ".config/rhumb/rhumb.toml\n```toml\n<<<<<<< SEARCH\n=======\nkey_command = \"date\"\n>>>>>>> REPLACE\n```\n";
+    let mut command = rhumb(&repo.path(), &["apply", "--yes", "-"]);
+    command.env("XDG_CONFIG_HOME", repo.path().join(".config")).write_stdin(reply);
+    let (code, _, err) = run(command);
+    assert!(code == 1 && err.contains("rhumb's own files"), "{code} {err}");
+    assert!(!repo.path().join(".config").exists());
+}
+
+#[test]
+fn the_diff_of_a_move_is_one_that_git_applies() {
+    let repo = harbour_repo();
+    let reply = "*** Begin Patch\n*** Update File: harbour.py\n*** Move to: port/harbour.py\n@@\n-import sys\n+import os\n*** End Patch\n";
+    let text = repo.read("harbour.py");
+    let first = text.lines().next().unwrap();
+    let reply = reply.replace("import sys", first);
+    let (code, diff, err) = apply(&repo, &reply, &["--dry-run"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(diff.contains("rename from harbour.py\nrename to port/harbour.py\n"), "{diff}");
+    repo.file("change.diff", &diff);
+    repo.git(&["apply", "change.diff"]);
+    assert_eq!(repo.read("port/harbour.py"), text.replacen(first, "import os", 1));
+}
+
+#[test]
 fn bad_input_has_its_own_exit_code_and_changes_nothing() {
     let repo = harbour_repo();
     for (reply, flags) in [

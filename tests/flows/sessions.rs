@@ -177,7 +177,7 @@ fn a_hunk_that_was_accepted_is_not_written_over_what_somebody_wrote_meanwhile() 
     pty.wait_for("review · 1 conflict");
     pty.key("Enter");
     pty.key("w");
-    pty.wait_for("Not written, because 1 conflict in it is open: harbour.py");
+    pty.wait_for("Not written, because a conflict in it is open: harbour.py");
     assert_eq!(stage.repo.read("harbour.py"), theirs);
     quit(&mut pty);
 }

@@ -24,7 +24,7 @@ fn a_file_changed_meanwhile_is_not_overwritten_and_waits_while_a_conflict_is_ope
     assert_eq!(repo.subjects(), ["Start the harbour"]);
     // What stands there now is the user's: the file waits until he says what becomes of it.
     pty.key("w");
-    pty.wait_for("Not written, because 1 conflict in it is open: harbour.py");
+    pty.wait_for("Not written, because a conflict in it is open: harbour.py");
     assert_eq!(repo.read("harbour.py"), mine, "overwritten");
     assert_eq!(repo.subjects(), ["Start the harbour"]);
     quit(&mut pty);

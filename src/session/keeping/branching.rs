@@ -9,9 +9,9 @@ use super::KeepOrder;
 use crate::review::Review;
 
 impl Session {
-    /// Clears the conversation and takes all files out.
+    /// Clears the conversation and takes all files out but those that every chat begins with.
     pub fn reset(&mut self) -> Vec<Effect> {
-        self.files.clear();
+        self.take_all_out();
         self.clear_history()
     }
 
