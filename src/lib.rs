@@ -21,7 +21,7 @@
 //! ```
 //!
 //! A request goes through them like this: `config` says who is asked and with which key, `models` what that model takes,
-//! `context` fits the request into its window, `llm` sends it in the format of the server and tells events from the stream,
+//! `context` fits the request into its window, `llm` sends it in the format of the server and reads events from the stream,
 //! and the runner of `session` goes on, shortens or asks again as `llm` advises. All of it is values until `llm` sends it:
 //! what the prompt viewer shows is what goes out.
 //!

@@ -212,14 +212,14 @@ pub const SETTINGS: &[Setting] = &[
         Kind::Whole(0, 100),
         Trust::Asks,
         "0",
-        "How often to ask again so that the provider keeps them; each costs a little.",
+        "How many times to repeat a request so that its cache stays warm; each costs a little.",
     ),
     set(
         "secrets",
         Kind::OneOf(&["mask", "send"]),
         Trust::User,
         "\"mask\"",
-        "What becomes of keys that stand in what is sent: a mask in their place, or nothing.",
+        "What happens to keys in what is sent: mask replaces them, send leaves them as they are.",
     ),
     unset(
         "spending_cap",
@@ -398,7 +398,7 @@ pub const SETTINGS: &[Setting] = &[
         Kind::Text,
         Trust::Inert,
         "\"rhumb-dark\"",
-        "Colours: a theme by its name, of the program or of yours; by the ground of the terminal if unset.",
+        "Colours: a theme by its name, of the program or of yours; by the background of the terminal if unset.",
     )
     .flag("--theme"),
     unset(
@@ -406,9 +406,9 @@ pub const SETTINGS: &[Setting] = &[
         Kind::Text,
         Trust::Inert,
         "\"rhumb-light\"",
-        "The theme where the terminal's ground is light.",
+        "The theme where the terminal's background is light.",
     ),
-    unset("theme_dark", Kind::Text, Trust::Inert, "\"rhumb-dark\"", "The theme where the terminal's ground is dark."),
+    unset("theme_dark", Kind::Text, Trust::Inert, "\"rhumb-dark\"", "The theme where the terminal's background is dark."),
     set(
         "layout",
         Kind::OneOf(&["auto", "columns", "rows", "single"]),

@@ -46,7 +46,8 @@ impl Session {
         let editable = self.files.iter_mut().filter(|file| !file.read_only);
         let changed = editable.map(|file| file.read_only = true).count();
         match changed {
-            0 => self.tell(Level::Info, "No file of the chat can be changed by the model as it is.", "/add adds one."),
+            0 if self.files.is_empty() => self.tell(Level::Info, "There is no file in the chat.", "/add adds one."),
+            0 => self.tell(Level::Info, "Every file in the chat is read-only already.", "/add adds one to be changed."),
             1 => self.tell(Level::Info, "1 file is read-only now.", "/add NAME lets the model change it again."),
             many => {
                 let text = format!("{many} files are read-only now.");
