@@ -408,7 +408,13 @@ pub const SETTINGS: &[Setting] = &[
         "\"rhumb-light\"",
         "The theme where the terminal's background is light.",
     ),
-    unset("theme_dark", Kind::Text, Trust::Inert, "\"rhumb-dark\"", "The theme where the terminal's background is dark."),
+    unset(
+        "theme_dark",
+        Kind::Text,
+        Trust::Inert,
+        "\"rhumb-dark\"",
+        "The theme where the terminal's background is dark.",
+    ),
     set(
         "layout",
         Kind::OneOf(&["auto", "columns", "rows", "single"]),

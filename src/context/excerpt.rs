@@ -104,7 +104,7 @@ fn tail<'t>(text: &'t str, room: usize, counter: &dyn TokenCounter) -> &'t str {
 }
 
 /// The largest number up to `most` that fits, where whatever is smaller than one that fits does too.
-fn longest(most: usize, fits: impl Fn(usize) -> bool) -> usize {
+pub(super) fn longest(most: usize, fits: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, most + 1);
     while high - low > 1 {
         let middle = low + (high - low) / 2;

@@ -11,6 +11,7 @@
 use super::assemble::{ContextInputs, Cuts, TOKENS_PER_MESSAGE, assemble_cut};
 use super::budget::MAP_STEP;
 use super::chunk::ChunkKind;
+use super::excerpt::longest;
 use super::message::{Message, Role};
 use super::passages::{all_written, within};
 use super::prompt::Prompt;
@@ -80,12 +81,7 @@ fn has_room_for_related(inputs: &ContextInputs<'_>, planned: usize, counter: &dy
 /// The largest number of passages, of `planned` at most, with which the request fits; 0 if it does not fit even without.
 fn most_passages(inputs: &ContextInputs<'_>, cuts: Cuts, planned: usize, counter: &dyn TokenCounter) -> usize {
     let fits = |most| assemble_cut(inputs, "", Cuts { passages: Some(most), ..cuts }, counter).excess() == 0;
-    let (mut low, mut high) = (0, planned + 1);
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if fits(middle) { low = middle } else { high = middle }
-    }
-    low
+    longest(planned, fits)
 }
 
 fn passages_left_out(inputs: &ContextInputs<'_>, shown: usize) -> Option<Trimmed> {

@@ -3,7 +3,6 @@
 //! Their scores have nothing in common, so ranks are joined: a hit is worth the sum of one over its rank in each list, moved by a
 //! constant that keeps the first few from deciding everything (reciprocal rank fusion; Cormack, Clarke and Büttcher, 2009).
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::hit::Hit;
@@ -22,14 +21,14 @@ pub const OVERFETCH: usize = 5;
 
 /// The hits by meaning with those of one file kept from filling the list, best first.
 pub fn spread(mut hits: Vec<Hit>) -> Vec<Hit> {
-    hits.sort_by(best_first);
+    hits.sort_by(Hit::best_first);
     let mut worth: BTreeMap<std::sync::Arc<str>, f64> = BTreeMap::new();
     for hit in &mut hits {
         let worth = worth.entry(std::sync::Arc::clone(&hit.path)).or_insert(1.0);
         hit.score = hit.score.max(0.0) * *worth;
         *worth *= NEXT_OF_A_FILE;
     }
-    hits.sort_by(best_first);
+    hits.sort_by(Hit::best_first);
     hits
 }
 
@@ -64,13 +63,9 @@ pub fn fused(by_words: Vec<Hit>, by_meaning: Vec<Hit>, shape: Shape, limit: usiz
             }
         }
     }
-    hits.sort_by(best_first);
+    hits.sort_by(Hit::best_first);
     hits.truncate(limit);
     hits
-}
-
-fn best_first(a: &Hit, b: &Hit) -> Ordering {
-    b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)).then(a.line.cmp(&b.line))
 }
 
 #[cfg(test)]

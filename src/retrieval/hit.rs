@@ -1,5 +1,6 @@
 //! What a search finds.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::syntax::tag::SymbolKind;
@@ -30,6 +31,12 @@ pub struct Hit {
 }
 
 impl Hit {
+    /// How a list is ordered: by score, the highest first, then by place.
+    pub(super) fn best_first(&self, other: &Self) -> Ordering {
+        let by_place = || self.path.cmp(&other.path).then(self.line.cmp(&other.line));
+        other.score.total_cmp(&self.score).then_with(by_place)
+    }
+
     /// Whether both are about the same lines of the same definition.
     pub fn is_about(&self, other: &Self) -> bool {
         let overlaps = self.line <= other.end_line && other.line <= self.end_line;

@@ -1,6 +1,5 @@
 //! Searching: the files as the map would rank them for the question, and the passages of each that speak of it.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::hit::Hit;
@@ -31,7 +30,7 @@ pub fn search(graph: &Arc<TagGraph>, question: &Question, weights: &SearchWeight
     files.truncate(question.limit.saturating_mul(FILES_PER_HIT).max(1));
     let named = question.names();
     let mut hits: Vec<Hit> = files.iter().flat_map(|&file| of_file(&ranking, file, &named, weights)).collect();
-    hits.sort_by(best_first);
+    hits.sort_by(Hit::best_first);
     hits.truncate(question.limit);
     hits
 }
@@ -95,8 +94,4 @@ fn hit(ranking: &Ranking, file: u32, passage: Passage, score: f64) -> Hit {
         signature: entry.map(|entry| entry.signature().to_owned()).unwrap_or_default(),
         score,
     }
-}
-
-fn best_first(a: &Hit, b: &Hit) -> Ordering {
-    b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)).then(a.line.cmp(&b.line))
 }

@@ -10,7 +10,8 @@ use super::effect::Effect;
 use super::fetching::is_picture_path;
 use super::state::Session;
 use super::transcript::Level;
-use super::writing::{count, few};
+use super::writing::few;
+use crate::text::count;
 use crate::workspace::is_secret_name;
 
 /// A file in the chat.

@@ -11,8 +11,8 @@ use super::question::{Choice, Question, Subject};
 use super::state::Session;
 use super::transcript::{self, Entry, Level};
 use super::turn::Turn;
-use super::writing::count;
 use crate::context::{Mode, prose};
+use crate::text::count;
 
 /// So often the model is asked at most for one task.
 const ROUNDS: usize = 3;

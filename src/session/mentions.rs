@@ -10,8 +10,8 @@ use super::question::{Choice, Question, Subject};
 use super::state::Session;
 use super::transcript::{Entry, Level};
 use super::turn::Turn;
-use super::writing::count;
 use crate::context::{CODEBASE, KnownFiles, Mode, at_meaning, ats, mentioned_paths, mentions, prose};
+use crate::text::count;
 use crate::workspace::is_secret_name;
 
 /// So many files are added without a question at most: more of them are a pasted log and not a wish.

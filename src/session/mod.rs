@@ -114,5 +114,5 @@ pub use turn::{StreamedEdit, Turn};
 pub use verifying::ProcessSubject;
 pub use watching::Watching;
 pub use who::Who;
+pub(crate) use writing::few;
 pub use writing::{commit_message, write_orders};
-pub(crate) use writing::{count, few};

@@ -87,14 +87,15 @@ pub struct Question {
     pub title: String,
     /// What one has to know to answer it; may have several lines, or none.
     pub text: String,
-    /// The answers; the first is the likeliest. Esc takes the last, which must be harmless.
+    /// The answers; the first is the likeliest, the last the one that lets be.
     pub choices: Vec<Choice>,
 }
 
 impl Question {
-    /// Whether that answer can do no harm: it is the one that Esc takes.
+    /// Whether that answer can do no harm, so that it counts also where the question is not read yet: the last, which lets things be.
+    /// Of changes of the user's own every answer writes.
     pub fn is_harmless(&self, choice: char) -> bool {
-        self.choices.last().is_some_and(|last| last.key == choice)
+        self.subject != Subject::OwnChanges && self.choices.last().is_some_and(|last| last.key == choice)
     }
 }
 

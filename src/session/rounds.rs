@@ -4,10 +4,10 @@ use super::effect::Effect;
 use super::state::{Connection, Session};
 use super::transcript::Level;
 use super::turn::Turn;
-use super::writing::count;
 use crate::context;
 use crate::edit::{Outcome, Proposal, Standing};
 use crate::review::Review;
+use crate::text::count;
 
 /// How far the model is with one request of the developer.
 #[derive(Debug, Default)]
@@ -16,6 +16,8 @@ pub(super) struct Rounds {
     pub(super) replies: Vec<String>,
     /// How often the model was asked again.
     asked: usize,
+    /// It is not asked again by itself.
+    is_closed: bool,
     /// How often it was told what checks found.
     pub(super) verified: usize,
     /// Whether it may be: the last answer came from it, and it still sends edits.
@@ -29,12 +31,12 @@ pub(super) struct Rounds {
 impl Rounds {
     /// No more rounds.
     pub(super) fn closed() -> Self {
-        Self { asked: usize::MAX, ..Self::default() }
+        Self { is_closed: true, ..Self::default() }
     }
 
     /// The developer has a word on the same request: what he left of its answers is mended on, and rounds are counted anew.
     pub(super) fn begin_again(&mut self, refused: Vec<Outcome>) {
-        (self.asked, self.verified) = (0, 0);
+        (self.asked, self.verified, self.is_closed) = (0, 0, false);
         self.forget_replies();
         self.standing.refused = refused;
     }
@@ -52,8 +54,8 @@ impl Rounds {
 
     /// One more round: which it is, and of how many.
     pub(super) fn next(&mut self, most: usize) -> (usize, usize) {
-        self.asked = if self.asked == usize::MAX { 1 } else { self.asked + 1 };
-        self.may_ask = false;
+        self.asked += 1;
+        (self.may_ask, self.is_closed) = (false, false);
         (self.asked, most.max(self.asked))
     }
 }
@@ -102,7 +104,7 @@ impl Session {
     /// Sends `message` about refused edits, if that may be done by itself and was not done too often.
     fn ask_again(&mut self, message: String, request: String) -> Vec<Effect> {
         let is_free = self.turn.is_none() && !self.writing && self.connection != Connection::None;
-        if !is_free || !self.rounds.may_ask || self.rounds.asked >= self.edit_rounds {
+        if !is_free || !self.rounds.may_ask || self.rounds.is_closed || self.rounds.asked >= self.edit_rounds {
             return Vec::new();
         }
         self.send_again(message, request)

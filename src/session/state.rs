@@ -58,8 +58,14 @@ pub enum SurveyState {
     Done,
 }
 
+impl Default for SurveyState {
+    fn default() -> Self {
+        Self::Reading(0, 0)
+    }
+}
+
 /// The conversation and all that belongs to it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Session {
     /// What was said.
     pub transcript: Vec<Entry>,
@@ -199,76 +205,7 @@ pub struct Session {
 impl Session {
     /// A new conversation, and the first effects.
     pub fn start(connection: Connection) -> (Self, Vec<Effect>) {
-        let mut session = Self {
-            transcript: Vec::new(),
-            files: Vec::new(),
-            outside: Outside::default(),
-            connection,
-            mode: Mode::default(),
-            rules: ModeRules::default(),
-            waiting: Waiting::default(),
-            symbols: None,
-            questions: VecDeque::new(),
-            queue: Queue::default(),
-            watching: Watching::default(),
-            proposing: 0,
-            asks_now: false,
-            to_read: None,
-            commits: Commits::default(),
-            codebase: Codebase::default(),
-            turn: None,
-            review: Review::default(),
-            proposals: 0,
-            survey: SurveyState::Reading(0, 0),
-            stopping: false,
-            index: IndexState::default(),
-            index_told: false,
-            left_out: (0, 0),
-            paths: Arc::default(),
-            standing: Vec::new(),
-            listed: false,
-            early_files: Vec::new(),
-            ask_waits: false,
-            view: None,
-            head: String::new(),
-            map_tokens: None,
-            map_refresh: Refresh::default(),
-            map_refreshes: 0,
-            pinned: BTreeSet::new(),
-            banned: BTreeSet::new(),
-            map_past: MapPast::default(),
-            servers: Vec::new(),
-            clipboard: None,
-            returned_draft: None,
-            writing: false,
-            told_secrets: BTreeSet::new(),
-            told_not_undoable: false,
-            edit_rounds: 0,
-            rounds: Rounds::default(),
-            processes: Processes::default(),
-            folded: Folded::default(),
-            carried: Carried::default(),
-            folding: None,
-            unfoldable: 0,
-            choices: Choices::default(),
-            editor_model: None,
-            known: Known::default(),
-            facts: None,
-            lacking: None,
-            ledger: Ledger::default(),
-            spending_cap: None,
-            last_spent: None,
-            doubted: None,
-            undoubted: 0,
-            said: Vec::new(),
-            decided: Arc::default(),
-            request: String::new(),
-            draft: String::new(),
-            command_draft: String::new(),
-            keeping: Keeping::default(),
-            generation: 0,
-            turns: 0,
-        };
+        let mut session = Self { connection, ..Self::default() };
         let measure = session.measure();
         (session, [vec![Effect::Survey], measure].concat())
     }

@@ -10,8 +10,8 @@ use super::question::{Choice, Question, Subject};
 use super::state::{Connection, Session};
 use super::transcript::{Entry, Level};
 use super::turn::Turn;
-use super::writing::count;
 use crate::context::Mode;
+use crate::text::count;
 
 /// Characters of what was found that the question about it shows.
 const TITLE: usize = 160;

@@ -6,8 +6,8 @@ use super::chat_files::ChatFile;
 use super::effect::{Effect, Failure};
 use super::state::{Connection, Session};
 use super::transcript::Level;
-use super::writing::count;
 use crate::context::{AiComment, CommentKind, FoundComment, Mode, comment_order};
+use crate::text::count;
 
 /// What is known of the comments in files.
 #[derive(Debug, Default)]

@@ -7,6 +7,7 @@ use super::transcript::Level;
 use crate::context::shortened;
 use crate::edit::FileChange;
 use crate::review::{Composed, FileReview, Review};
+use crate::text::count;
 use crate::workspace::Direction;
 
 /// So many files are named where there may be hundreds.
@@ -211,11 +212,6 @@ pub(crate) fn few(paths: &[String]) -> String {
         0 => names.join(", "),
         more => format!("{} and {more} more", names.join(", ")),
     }
-}
-
-/// `1 hunk`, `2 hunks`.
-pub(crate) fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 #[cfg(test)]

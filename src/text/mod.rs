@@ -12,4 +12,4 @@ pub mod wrap;
 
 pub use day::day_of;
 pub use nearest::nearest;
-pub use number::{byte_size, thousands};
+pub use number::{byte_size, count, thousands};

@@ -13,6 +13,11 @@ pub fn thousands(number: usize) -> String {
     text
 }
 
+/// `1 hunk`, `2 hunks`
+pub fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
 /// `1234 bytes`, `56 kB`, `78 MB`
 pub fn byte_size(bytes: u64) -> String {
     match bytes {

@@ -36,6 +36,18 @@ pub fn clip(text: &str, max_columns: usize) -> Cow<'_, str> {
     Cow::Owned([text.get(..end.unwrap_or(0)).unwrap_or(""), ELLIPSIS].concat())
 }
 
+/// `text` without the graphemes in its first `columns` columns, and how many columns these took.
+pub fn skip(text: &str, columns: usize) -> (&str, usize) {
+    let mut used = 0;
+    for (at, cluster) in text.grapheme_indices(true) {
+        if used >= columns {
+            return (text.get(at..).unwrap_or(""), used);
+        }
+        used += self::columns(cluster);
+    }
+    ("", used)
+}
+
 /// As [`clip`], but the end of `text` is kept and `…` stands at the start: for paths, whose last part tells most.
 pub fn clip_start(text: &str, max_columns: usize) -> Cow<'_, str> {
     if columns(text) <= max_columns {

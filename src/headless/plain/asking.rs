@@ -1,11 +1,11 @@
 //! What the next line answers: a question of the program, a list, a yes or no; else it is a message or a word of the review.
 
 use super::desk::Desk;
-use super::hunks;
 use super::phrases::{detail, in_words};
 use crate::context::Mode;
 use crate::models::Api;
 use crate::session::{Effect, ModelUse, ProcessSubject, Question, Subject};
+use crate::text::count;
 
 /// What the next line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -276,7 +276,7 @@ impl Desk {
             let text = format!("{} {} {}", line.title(), line.changed, line.number).to_lowercase();
             if words.iter().all(|word| text.contains(word.as_str())) {
                 let open = if line.live { ", open in another rhumb" } else { "" };
-                let messages = hunks::count(line.messages, "message");
+                let messages = count(line.messages, "message");
                 let row = format!("{}, {messages}, last changed {}{open}", line.title(), line.changed);
                 rows.push((line.number.to_string(), row, Picked::Session(line.number)));
             }

@@ -7,6 +7,7 @@ use super::input::QUOTES;
 use super::words::is_no_message;
 use crate::error::ErrorKind;
 use crate::session::{Command, Effect, Level, LookOrder, Meant, as_command, is_command};
+use crate::text::count;
 
 /// A command of this mode.
 pub(super) struct OwnCommand {
@@ -236,11 +237,11 @@ impl Desk {
             _ => match rest.parse::<usize>() {
                 Ok(lines) => {
                     self.context = lines;
-                    self.voice.line(&format!("{} around a hunk.", hunks::count(lines, "unchanged line")));
+                    self.voice.line(&format!("{} around a hunk.", count(lines, "unchanged line")));
                 }
                 Err(_) => self.voice.line(&format!(
                     "{} around a hunk. /verbosity 5 makes it 5.",
-                    hunks::count(self.context, "unchanged line")
+                    count(self.context, "unchanged line")
                 )),
             },
         }
@@ -274,7 +275,7 @@ impl Desk {
         let paths = std::sync::Arc::clone(&self.session.paths);
         let word = word.to_lowercase();
         let found: Vec<&String> = paths.iter().filter(|path| path.to_lowercase().contains(&word)).collect();
-        self.voice.line(&format!("{}:", hunks::count(found.len(), "file")));
+        self.voice.line(&format!("{}:", count(found.len(), "file")));
         self.voice.lines(found.iter().take(MOST_FILES));
         if found.len() > MOST_FILES {
             self.voice.line(&format!("({} more; a word narrows the list)", found.len() - MOST_FILES));

@@ -7,7 +7,7 @@ use super::words::{Word, parse};
 use crate::edit::FileChange;
 use crate::error::ErrorKind;
 use crate::review::{Composed, Decision, FileReview, HunkId, Place, ReviewHunk};
-use crate::text::lines;
+use crate::text::{count, lines};
 
 /// Lines of a proposal that are read out by themselves; of the hunks after them the headings are.
 const MOST_LINES: usize = 400;
@@ -106,7 +106,7 @@ impl Desk {
                 self.voice.line("The review waits: /hunks goes back to it.");
             }
             Word::Abandon => {
-                let total = hunks::count(self.session.review.counts().total(), "hunk");
+                let total = count(self.session.review.counts().total(), "hunk");
                 self.voice.line(&format!("The whole review is given up: {total}. Nothing of it is written."));
                 self.confirm = Some(Confirm::Abandon);
             }
@@ -117,7 +117,7 @@ impl Desk {
 
     fn accept_all(&mut self) {
         let changed = self.session.review.accept_all();
-        self.tell_decided(&hunks::count(changed, "hunk"));
+        self.tell_decided(&count(changed, "hunk"));
         self.tell_what_wants_own_yes();
     }
 
@@ -130,7 +130,7 @@ impl Desk {
 
     fn decide(&mut self, wanted: Vec<(HunkId, Decision)>) {
         let changed = self.session.review.decide_each(wanted);
-        self.tell_decided(&hunks::count(changed, "hunk"));
+        self.tell_decided(&count(changed, "hunk"));
     }
 
     fn decide_lines(&mut self, id: HunkId, lines: std::ops::Range<usize>, decision: Decision) {
@@ -140,7 +140,7 @@ impl Desk {
             return;
         }
         let changed = self.session.review.decide_lines(id, lines, decision);
-        self.tell_decided(&hunks::count(changed, "line"));
+        self.tell_decided(&count(changed, "line"));
     }
 
     fn tell_decided(&mut self, changed: &str) {
@@ -290,8 +290,8 @@ impl Desk {
         }
         let verb = if counts.pending == 1 { "is undecided and stays" } else { "are undecided and stay" };
         let commit = if self.commits { " and commit" } else { "" };
-        let pending = hunks::count(counts.pending, "hunk");
-        let accepted = hunks::count(counts.accepted, "hunk");
+        let pending = count(counts.pending, "hunk");
+        let accepted = count(counts.accepted, "hunk");
         self.voice.line(&format!("{pending} {verb} under review. Write{commit} the {accepted} accepted?"));
         self.confirm = Some(Confirm::Write);
     }
@@ -304,7 +304,7 @@ impl Desk {
 
 /// What a write does to a file; nothing if that is nothing.
 fn write_line(file: &FileReview) -> Option<String> {
-    let hunks = hunks::count(file.counts().accepted, "hunk");
+    let hunks = count(file.counts().accepted, "hunk");
     match (file.composed(), &file.change) {
         (Composed::Untouched, _) => None,
         (Composed::Deleted, _) => Some(format!("deletes {}", file.path)),

@@ -17,7 +17,7 @@ use crate::error::ErrorKind;
 use crate::review::HunkId;
 use crate::session::runner::Runner;
 use crate::session::{AskEvent, Command, Effect, KeepReport, Question, Report, RunReport, Session, Stage, SurveyState};
-use crate::text::thousands;
+use crate::text::{count, thousands};
 
 /// What is to be opened in the editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -468,7 +468,7 @@ impl Desk {
         }
         let verb = if open == 1 { "is" } else { "are" };
         let accepted = if counts.accepted == 0 { String::new() } else { format!(" ({} accepted)", counts.accepted) };
-        let text = format!("{}{accepted} {verb} not written.", hunks::count(open, "hunk"));
+        let text = format!("{}{accepted} {verb} not written.", count(open, "hunk"));
         let kept = match self.session.keeping.number.filter(|_| is_kept) {
             Some(number) => format!(" Kept in session {number}: rhumb --plain --continue goes on with it."),
             None => " Sessions are not kept, so it is gone.".to_owned(),

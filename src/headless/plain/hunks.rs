@@ -5,12 +5,7 @@ use std::ops::Range;
 use super::super::marks;
 use crate::edit::{FileChange, Outcome};
 use crate::review::{Decision, FileReview, HunkId, Place, Review, ReviewHunk};
-use crate::text::lines;
-
-/// `1 hunk`, `2 hunks`.
-pub(super) fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
-}
+use crate::text::{count, lines};
 
 /// What there is to review, in a line.
 pub(super) fn summary(review: &Review) -> String {

@@ -3,8 +3,8 @@
 use super::super::effect::Effect;
 use super::super::state::Session;
 use super::super::transcript::Level;
-use super::super::writing::count;
 use crate::context::{ChunkKind, PassagePlace};
+use crate::text::count;
 
 /// What to do with the passages of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 //! what will happen, what stays, and how to get back.
 
 use crate::context::Mode;
-use crate::session::{Command, Effect, Entry, LookOrder, LookReport, Report, count, few};
+use crate::session::{Command, Effect, Entry, LookOrder, LookReport, Report, few};
+use crate::text::count;
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{Confirm, Deed, Overlay};

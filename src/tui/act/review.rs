@@ -62,7 +62,7 @@ impl App {
     }
 
     fn decide(&mut self, action: Action) -> Option<()> {
-        if !is_decision(action) {
+        if !action.is_decision() {
             return None;
         }
         if self.session.review.files.is_empty() {
@@ -269,9 +269,4 @@ impl App {
 
 fn is_for_one(action: Action) -> bool {
     matches!(action, Action::Accept | Action::Reject | Action::Toggle | Action::Pend)
-}
-
-fn is_decision(action: Action) -> bool {
-    use Action::{Accept, AcceptAll, AcceptFile, Pend, Reject, RejectAll, RejectFile, Toggle};
-    matches!(action, Accept | Reject | Toggle | Pend | AcceptFile | RejectFile | AcceptAll | RejectAll)
 }

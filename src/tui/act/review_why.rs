@@ -49,13 +49,13 @@ impl App {
 
     /// Whether a key that decides comes too soon after what it would decide on has appeared.
     pub(super) fn is_too_soon(&self, action: Action) -> bool {
-        is_decision(action) && self.guard.holds()
+        action.is_decision() && self.guard.holds()
     }
 
     /// Why an action of the review would do nothing now; `None` if it would, or is none of these.
     pub(in crate::tui) fn review_why_not(&self, action: Action) -> Option<&'static str> {
         let review = &self.session.review;
-        let is_of_review = is_decision(action) || is_beyond(action);
+        let is_of_review = action.is_decision() || is_beyond(action);
         if !is_of_review {
             return None;
         }
@@ -81,8 +81,8 @@ impl App {
             Action::EditHunk | Action::EditFile | Action::OpenFile | Action::Comment | Action::CommentFile => {
                 self.cannot_open(action)
             }
-            action if is_decision(action) && review.files.is_empty() => Some("there is no hunk to decide"),
-            action if is_decision(action) && !is_for_all(action) => self.refused_here().map(|index| {
+            action if action.is_decision() && review.files.is_empty() => Some("there is no hunk to decide"),
+            action if action.is_decision() && !is_for_all(action) => self.refused_here().map(|index| {
                 let conflict = review.refused.get(index).is_some_and(crate::edit::Outcome::is_conflict);
                 if conflict {
                     "a conflict cannot be decided; settle it, or put it away"
@@ -114,11 +114,6 @@ impl App {
 
 fn is_to_go(file: &FileReview) -> bool {
     file.change == FileChange::Delete
-}
-
-fn is_decision(action: Action) -> bool {
-    use Action::{Accept, AcceptAll, AcceptFile, Pend, Reject, RejectAll, RejectFile, Toggle};
-    matches!(action, Accept | Reject | Toggle | Pend | AcceptFile | RejectFile | AcceptAll | RejectAll)
 }
 
 fn is_for_all(action: Action) -> bool {

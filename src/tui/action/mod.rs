@@ -65,6 +65,12 @@ pub struct ActionInfo {
 }
 
 impl Action {
+    /// Whether it decides on hunks.
+    pub fn is_decision(self) -> bool {
+        use Action::{Accept, AcceptAll, AcceptFile, Pend, Reject, RejectAll, RejectFile, Toggle};
+        matches!(self, Accept | Reject | Toggle | Pend | AcceptFile | RejectFile | AcceptAll | RejectAll)
+    }
+
     /// Its row in the table.
     pub fn info(self) -> Option<&'static ActionInfo> {
         ACTIONS.iter().find(|info| info.action == self)

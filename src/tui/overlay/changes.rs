@@ -18,11 +18,11 @@ fn sections(diff: &str) -> Vec<Section> {
             None => parts.push(line.to_owned()),
         }
     }
-    parts.into_iter().map(section).collect()
+    parts.iter().map(|part| section(part)).collect()
 }
 
-fn section(diff: String) -> Section {
-    let path = path(&diff).unwrap_or("changes").to_owned();
+fn section(diff: &str) -> Section {
+    let path = path(diff).unwrap_or("changes").to_owned();
     // What the head says already.
     let is_header = |line: &&str| [FILE, "--- ", "+++ "].iter().any(|header| line.starts_with(header));
     let (header, body) = diff.split_at(diff.find("\n@@").map_or(diff.len(), |at| at + 1));

@@ -3,7 +3,6 @@
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
-use unicode_segmentation::UnicodeSegmentation;
 
 use crate::text::{sanitize, width};
 use crate::tui::theme::{Role, Theme};
@@ -17,7 +16,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, input: &LineInput, empty: 
     let room = usize::from(area.width).saturating_sub(width::columns(PROMPT) + 1);
     let column = input.cursor_column();
     let shown = sanitize::visible_line(input.text());
-    let (text, skipped) = skip_columns(&shown, column.saturating_sub(room));
+    let (text, skipped) = width::skip(&shown, column.saturating_sub(room));
     let mut line = Line::from(Span::styled(PROMPT, theme.style(Role::Accent)));
     if shown.is_empty() {
         line.spans.push(Span::styled(width::clip(empty, room).into_owned(), theme.style(Role::Muted)));
@@ -28,16 +27,4 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, input: &LineInput, empty: 
     let at = width::columns(PROMPT) + column.saturating_sub(skipped);
     let x = area.x.saturating_add(u16::try_from(at).unwrap_or(u16::MAX)).min(area.right().saturating_sub(1));
     frame.set_cursor_position(Position { x, y: area.y });
-}
-
-/// `text` without the graphemes in its first `columns` columns, and how many columns these took.
-fn skip_columns(text: &str, columns: usize) -> (&str, usize) {
-    let mut used = 0;
-    for (at, cluster) in text.grapheme_indices(true) {
-        if used >= columns {
-            return (text.get(at..).unwrap_or(""), used);
-        }
-        used += width::columns(cluster);
-    }
-    ("", used)
 }

@@ -11,7 +11,8 @@ use crate::context::{Anchor, ContextPassage, PassagePlace, by_worth, extended};
 use crate::llm::embed::Embedder;
 use crate::repo_map::{Entry, TagGraph};
 use crate::retrieval::{Hit, Passage, Passages, Question, References, SourceFile, Sources, Want};
-use crate::session::{Failure, FoundPassages, count};
+use crate::session::{Failure, FoundPassages};
+use crate::text::count;
 use crate::tokens::TokenCounter as _;
 use crate::workspace::{self, Root, is_secret_name};
 

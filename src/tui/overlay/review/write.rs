@@ -8,6 +8,7 @@ use ratatui::layout::Rect;
 use super::page::{Page, Styled, choice};
 use super::{Reply, ReviewReply};
 use crate::session::{WritePlan, WritePreview};
+use crate::text::count;
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
 
@@ -106,8 +107,4 @@ fn commit_line(commits: Option<bool>, commit: bool, files: usize) -> String {
 
 fn hunks(number: usize) -> String {
     count(number, "hunk")
-}
-
-fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }

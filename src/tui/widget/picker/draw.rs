@@ -97,7 +97,7 @@ impl Picker {
         let column = self.query.cursor_column();
         // A query longer than the line is scrolled so that the cursor shows.
         let shown = sanitize::visible_line(self.query.text());
-        let (text, skipped) = skip_columns(&shown, column.saturating_sub(room));
+        let (text, skipped) = width::skip(&shown, column.saturating_sub(room));
         let line =
             vec![Span::styled(prompt, theme.style(Role::Accent)), Span::styled(text, theme.style(Role::Overlay))];
         frame.render_widget(Line::from(line), area);
@@ -272,16 +272,4 @@ pub fn rule(frame: &mut Frame<'_>, list: Rect, look: Rect, theme: &Theme) {
         let line = Line::styled("─".repeat(usize::from(list.width)), style);
         frame.render_widget(line, Rect { y: list.bottom(), height: 1, ..list });
     }
-}
-
-/// `text` without the graphemes in its first `columns` columns, and how many columns these took.
-fn skip_columns(text: &str, columns: usize) -> (&str, usize) {
-    let mut used = 0;
-    for (at, cluster) in text.grapheme_indices(true) {
-        if used >= columns {
-            return (text.get(at..).unwrap_or(""), used);
-        }
-        used += width::columns(cluster);
-    }
-    ("", used)
 }
