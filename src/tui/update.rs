@@ -22,15 +22,7 @@ impl App {
             Event::FocusLost => self.look(false),
             _ => Vec::new(),
         };
-        tasks.extend(run(self.session.next_queued()));
-        tasks.extend(self.news().map(Task::Notify));
-        tasks.extend(self.take_outside());
-        tasks.extend(self.session.clipboard.take().map(Task::Copy));
-        self.offer_servers();
-        self.show_known();
-        self.offer_sessions();
-        self.settle();
-        self.tell_unseen();
+        tasks.extend(self.take_from_session());
         tasks.extend(self.sift_anew());
         tasks.extend(self.search_code_anew());
         tasks.extend(self.want_look());
@@ -65,16 +57,8 @@ impl App {
         let mut tasks = run(effects);
         tasks.extend(asked);
         tasks.extend(self.cite_anew());
-        tasks.extend(run(self.session.next_queued()));
-        tasks.extend(self.take_outside());
         tasks.extend(self.run_loaded());
-        tasks.extend(self.session.clipboard.take().map(Task::Copy));
-        tasks.extend(self.news().map(Task::Notify));
-        self.offer_servers();
-        self.show_known();
-        self.offer_sessions();
-        self.settle();
-        self.tell_unseen();
+        tasks.extend(self.take_from_session());
         under.into_iter().for_each(|item| self.find_again(&item));
         tasks.extend(self.sift_anew());
         tasks.extend(self.search_code_anew());
@@ -84,6 +68,20 @@ impl App {
             self.guard(guarded.as_ref());
         }
         tasks.extend(self.complete_anew());
+        tasks
+    }
+
+    /// What the session has for the world and for the eyes, after whatever has changed it.
+    fn take_from_session(&mut self) -> Vec<Task> {
+        let mut tasks = run(self.session.next_queued());
+        tasks.extend(self.take_outside());
+        tasks.extend(self.session.clipboard.take().map(Task::Copy));
+        tasks.extend(self.news().map(Task::Notify));
+        self.offer_servers();
+        self.show_known();
+        self.offer_sessions();
+        self.settle();
+        self.tell_unseen();
         tasks
     }
 
@@ -248,14 +246,8 @@ impl App {
             }
             return Vec::new();
         }
-        if self.session.turn.is_some() {
-            return run(self.session.cancel());
-        }
-        if let Some(effects) = self.stop_outside() {
+        if let Some(effects) = self.stop_what_runs() {
             return run(effects);
-        }
-        if self.session.processes.is_running() {
-            return run(self.session.stop_command());
         }
         if !self.composer.is_empty() {
             if self.keep_draft() {
@@ -393,15 +385,18 @@ impl App {
         Vec::new()
     }
 
-    fn escape(&mut self) -> Vec<Task> {
+    /// Stops what the user waits for: the turn, else what is on its way from outside, else a command. Nothing where there is none.
+    fn stop_what_runs(&mut self) -> Option<Vec<Effect>> {
         if self.session.turn.is_some() {
-            return run(self.session.cancel());
+            return Some(self.session.cancel());
         }
-        if let Some(effects) = self.stop_outside() {
+        let outside = self.stop_outside();
+        outside.or_else(|| self.session.processes.is_running().then(|| self.session.stop_command()))
+    }
+
+    fn escape(&mut self) -> Vec<Task> {
+        if let Some(effects) = self.stop_what_runs() {
             return run(effects);
-        }
-        if self.session.processes.is_running() {
-            return run(self.session.stop_command());
         }
         if self.focus == Pane::Chat && self.chat.from_bottom == 0 {
             return self.stop_survey();
