@@ -1,9 +1,9 @@
 //! `/passages`: what was found of the repository, shown and dropped.
 
 use super::super::effect::Effect;
+use super::super::proposal::writing::count;
 use super::super::state::Session;
 use super::super::transcript::Level;
-use super::super::writing::count;
 use crate::context::{ChunkKind, PassagePlace};
 
 /// What to do with the passages of a conversation.
