@@ -2,6 +2,7 @@
 //! after the other, so that what was kept first is there when something is read.
 
 mod desk;
+pub(super) mod store;
 mod texts;
 
 use std::sync::mpsc::{self, Receiver, Sender};

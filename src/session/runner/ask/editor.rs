@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use super::{CachedCounter, Line, Outfit, Runner, connect_model};
+use crate::session::runner::{CachedCounter, Line, Outfit, Runner, connect_model};
 use crate::session::{ContextOrder, Failure, Who};
 
 /// Who is asked, and what counts for them.
 #[derive(Clone)]
 pub(super) struct Addressee {
-    pub(super) line: Line,
-    pub(super) counter: Arc<CachedCounter>,
+    pub(in crate::session::runner) line: Line,
+    pub(in crate::session::runner) counter: Arc<CachedCounter>,
     /// Whether it is the model of the conversation.
     pub(super) is_main: bool,
     /// Why it is not the model that was named, if so.
-    pub(super) note: Option<Failure>,
+    pub(in crate::session::runner) note: Option<Failure>,
 }
 
 impl Runner {
@@ -62,9 +62,9 @@ fn suiting(outfit: &Outfit, main: &Line) -> Option<Line> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::connect;
     use super::*;
     use crate::config::{Overrides, Settings, Sources};
+    use crate::session::runner::connect;
 
     fn outfit(vars: &[(&str, &str)]) -> Outfit {
         let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::Outfit;
 use crate::context::{Excerpt, excerpt};
 use crate::session::Failure;
+use crate::session::runner::Outfit;
 use crate::store::keep_output;
 use crate::tokens::TokenCounter;
 

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use super::CachedCounter;
 use super::prompts::prompts;
 use crate::config::{Paths, Settings};
 use crate::context::{BudgetPlan, Mode, Prompts, Shares, Surroundings, Task, Window};
 use crate::edit::EditFormat;
 use crate::models::{Catalog, Model};
+use crate::session::runner::CachedCounter;
 use crate::session::{ContextOrder, Failure};
 use crate::store::{CalibrationFile, model_lists};
 use crate::tokens::Calibration;

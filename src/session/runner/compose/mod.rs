@@ -1,17 +1,22 @@
 //! Puts the next request together from what is on disk now: chat files, the map ranked for the draft, history.
 
+pub(super) mod counter;
+pub(super) mod kept;
+pub(super) mod outfit;
+mod prompts;
+
 use std::sync::Arc;
 
 use super::codebase::passages_now;
 use super::fetching::picture_refusal;
-use super::kept::KeptMap;
-use super::outfit::Outfit;
 use crate::context::{BudgetPlan, ContextFile, ContextInputs, Image, Mode, Prompts, Shares, Window, fit, manual};
 use crate::models::{Caching, Model};
 use crate::repo_map::{MapRequest, MapStyle, Refresh, TagGraph};
 use crate::session::{ChatFile, ContextOrder, ContextView};
 use crate::tokens::{TokenCounter, picture_type};
 use crate::workspace::{self, Root};
+use kept::KeptMap;
+use outfit::Outfit;
 
 /// The manual may have this part of the window.
 const MANUAL_SHARE: usize = 3;

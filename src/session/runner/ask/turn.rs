@@ -8,9 +8,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::editor::Addressee;
 use super::pings::{PING_EVERY, keep_warm};
-use super::{AskError, Line, Question, Runner, SURVEY_PATIENCE, ask, caught, lock};
 use crate::context::{ChunkKind, Prompt};
 use crate::repo_map::Refresh;
+use crate::session::runner::{AskError, Line, Question, Runner, SURVEY_PATIENCE, ask, caught, lock};
 use crate::session::{AskEvent, ContextOrder, ContextView, Failure, Report, Who};
 
 /// A change of what the provider counts for one of our tokens that moves the meters.
@@ -20,7 +20,7 @@ const WORTH_RECOUNTING: f64 = 0.005;
 const LEAST_HISTORY: usize = 512;
 
 impl Runner {
-    pub(super) async fn ask(self, order: ContextOrder, cancel: CancellationToken) {
+    pub(in crate::session::runner) async fn ask(self, order: ContextOrder, cancel: CancellationToken) {
         let turn = order.generation;
         let mut surveyed = self.shared.survey.subscribe();
         let ready = surveyed.wait_for(Option::is_some);

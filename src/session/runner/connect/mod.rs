@@ -1,8 +1,10 @@
 //! Whom to ask, as the settings say.
 
+pub(super) mod choosing;
+
 use std::sync::Arc;
 
-use super::outfit::Outfit;
+use super::compose::outfit::Outfit;
 use crate::config::ConfigError;
 use crate::llm::{HttpProvider, LlmError, Provider, Timeouts};
 use crate::models::{Catalog, Model};

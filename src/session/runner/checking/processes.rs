@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use secrecy::ExposeSecret as _;
 
-use super::checking::{Bench, CommandEvent, check};
-use super::{Outfit, Runner, caught, lock, shared_output};
+use super::{Bench, CommandEvent, check};
 use crate::context::excerpt;
 use crate::models::Model;
 use crate::process::{self, CommandLine, End, Ended, Environment, Masks, Order, Output, Stop};
+use crate::session::runner::{Outfit, Runner, caught, lock, shared_output};
 use crate::session::{CheckOrder, Failure, Origin, Outcome, Report, RunOrder, RunReport, SharedText};
 use crate::store::output_file;
 use crate::tokens::TokenCounter;
@@ -38,7 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The jobs that run.
 #[derive(Debug, Default)]
-pub(super) struct Jobs {
+pub(in crate::session::runner) struct Jobs {
     running: Mutex<BTreeMap<u64, Stop>>,
     runs: AtomicU64,
     /// Programs that were told to be absent already.
@@ -54,7 +54,7 @@ pub fn output_budget(outfit: &Outfit, model: &Model) -> usize {
 ///
 /// # Errors
 /// It cannot be started.
-pub(super) fn run(
+pub(in crate::session::runner) fn run(
     root: &Root,
     outfit: &Outfit,
     line: &CommandLine,
@@ -133,7 +133,7 @@ pub(super) fn notes_of(line: &str, ended: &Ended) -> Vec<Failure> {
 
 impl Runner {
     /// Carries out an order about commands.
-    pub(super) fn run_order(self, order: RunOrder) {
+    pub(in crate::session::runner) fn run_order(self, order: RunOrder) {
         match order {
             RunOrder::Command { job, line, origin } => {
                 self.job(job, move |runner, stop| runner.one_command(job, &line, origin, stop));
@@ -174,7 +174,7 @@ impl Runner {
         }
     }
 
-    pub(super) fn model(&self) -> Arc<Model> {
+    pub(in crate::session::runner) fn model(&self) -> Arc<Model> {
         self.line().map_or_else(|| Arc::new(Model::unknown("")), |line| line.facts)
     }
 
@@ -259,7 +259,7 @@ fn in_short(command: &str) -> String {
 fn as_message(line: &str, ended: &Ended, said: &str) -> String {
     let said = said.trim_end_matches('\n');
     let fence = crate::context::fence_for([said, line]);
-    let how = super::checking::how(ended.end, ended.took);
+    let how = super::how(ended.end, ended.took);
     format!(
         "The developer ran this command, which {how}:\n{fence}sh\n{line}\n{fence}\nIt printed:\n{fence}\n{said}\n{fence}"
     )

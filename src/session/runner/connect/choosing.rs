@@ -1,6 +1,6 @@
 //! Turning to another model, and whether its server has it.
 
-use super::{Line, Runner, connect_model};
+use crate::session::runner::{Line, Runner, connect_model};
 use crate::session::{Failure, Level, LookReport, Report};
 use crate::text::nearest;
 
@@ -9,7 +9,7 @@ const MOST_TOLD: usize = 5;
 
 impl Runner {
     /// Asks another model from now on.
-    pub(super) fn use_model(self, model: String) {
+    pub(in crate::session::runner) fn use_model(self, model: String) {
         // The settings may have to run a command for the key of another provider.
         self.blocking(Report::Failed, move |runner| {
             let Some(line) = runner.line() else {
@@ -44,7 +44,7 @@ impl Runner {
 }
 
 /// Whether a server with this list has the model. One without a list may have any.
-pub(super) fn is_listed(model: &str, served: &[String]) -> bool {
+pub(in crate::session::runner) fn is_listed(model: &str, served: &[String]) -> bool {
     served.is_empty() || model.is_empty() || served.iter().any(|name| is_name_of(model, name))
 }
 

@@ -8,8 +8,6 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::processes::{notes_of, run, shared_text};
-use super::usual_tests::usual_tests;
 use super::{Outfit, lock};
 use crate::context::{Finding, findings, marked_outline, places_named};
 use crate::diff;
@@ -18,6 +16,8 @@ use crate::session::{CheckOrder, Failure, Origin, Outcome, SharedText, When};
 use crate::syntax::{self, Language};
 use crate::tokens::TokenCounter;
 use crate::workspace::{self, Root};
+use processes::{notes_of, run, shared_text};
+use usual_tests::usual_tests;
 
 /// What a shell says of a program that it does not find, and of one that it may not run.
 const ABSENT: [i32; 2] = [127, 126];
@@ -303,6 +303,9 @@ fn new_errors(file: &Checked) -> Option<Vec<usize>> {
     Some(places)
 }
 
+pub(super) mod output;
+pub(super) mod processes;
 #[cfg(test)]
 #[cfg(unix)]
 mod tests;
+mod usual_tests;

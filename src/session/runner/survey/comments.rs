@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
-use super::Runner;
 use crate::context::found_comments;
 use crate::session::Report;
+use crate::session::runner::Runner;
 use crate::workspace;
 
 /// Largest file that is looked through, in bytes: nobody writes comments into larger ones.
@@ -17,7 +17,7 @@ const MOST_FILES: usize = 64;
 impl Runner {
     /// Follows comments for the model from now on, or no more. That they are followed is reported when it is so: what is saved
     /// before the repository is known may be missed.
-    pub(super) async fn watch_comments(self, watch: bool) {
+    pub(in crate::session::runner) async fn watch_comments(self, watch: bool) {
         self.shared.comments.store(watch, Ordering::SeqCst);
         if !watch {
             return;

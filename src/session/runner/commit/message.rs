@@ -5,13 +5,13 @@ use std::time::Duration;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::folding::{answer, own_weak_line};
 use super::pending::{Messages, Pending, Wish};
-use super::{Line, Outfit};
 use crate::context::{Committing, commit_message_in, commit_request};
 use crate::llm::Request;
 use crate::models::{Dollars, estimate};
 use crate::session::Spent;
+use crate::session::runner::folding::{answer, own_weak_line};
+use crate::session::runner::{Line, Outfit};
 use crate::tokens::TokenCounter as _;
 
 /// How long a commit waits for its message.

@@ -7,11 +7,11 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::Line;
 use crate::context::{Message, Prompt, Role};
 use crate::llm::{Request, StreamEvent, Usage};
 use crate::models::Caching;
 use crate::session::Spent;
+use crate::session::runner::Line;
 
 /// Anthropic keeps a prompt for five minutes after its last use; a little less is in time.
 pub(super) const PING_EVERY: Duration = Duration::from_secs(5 * 60 - 5);

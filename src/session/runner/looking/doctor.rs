@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use ignore::WalkBuilder;
 
-use super::choosing::is_listed;
-use super::{IndexError, Line, Outfit, embedder};
 use crate::clock;
 use crate::config::{EmbeddingsSource, PRESETS, Settings};
 use crate::llm::LlmError;
 use crate::models::{Api, Catalog};
 use crate::process::named_editor;
+use crate::session::runner::connect::choosing::is_listed;
+use crate::session::runner::{IndexError, Line, Outfit, embedder};
 use crate::store::sessions::{SessionStore, SessionsError, sessions_folder};
 use crate::syntax::Language;
 use crate::text::byte_size;

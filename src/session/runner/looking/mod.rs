@@ -1,17 +1,20 @@
 //! Looks things up for commands that only show something, and for completion. Each order is answered by exactly one report.
 
+pub(super) mod doctor;
+mod setting_rows;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::doctor::{checks_text, checkup, server_check, version};
-use super::setting_rows::setting_rows;
 use super::{Line, Outfit, Runner, connect_model};
 use crate::config::{Entry, Kind, SETTINGS, Settings, command_files, keep_setting, written};
 use crate::models::{Catalog, Model};
 use crate::session::{Clip, CustomCommands, Level, LookOrder, LookReport, ModelRow, ModelUse, Page, Report};
 use crate::workspace::{Direction, last_write};
+use doctor::{checks_text, checkup, server_check, version};
+use setting_rows::setting_rows;
 
 /// How long the model's server may take to say which models it has.
 const PATIENCE: Duration = Duration::from_secs(5);

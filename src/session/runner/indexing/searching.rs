@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use futures::FutureExt as _;
 
-use super::indexing::{IndexError, Meaning};
-use super::{Runner, Survey, lock};
+use super::{IndexError, Meaning};
 use crate::llm::embed::{Embedder, TextKind};
 use crate::repo_map::TagGraph;
 use crate::retrieval::{Hit, OVERFETCH, Question, SearchWeights, fused, search};
+use crate::session::runner::{Runner, Survey, lock};
 
 /// How passages are searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -76,7 +76,7 @@ impl Runner {
     /// The passages that answer a question, by what is known of the repository now; `None` while nothing is. Their meaning counts
     /// where a model on this machine knows it, and no server is asked: this is for a question as it is typed. Blocks for
     /// milliseconds: never on the draw path.
-    pub(super) fn found(&self, question: &Question) -> Option<Vec<Hit>> {
+    pub(in crate::session::runner) fn found(&self, question: &Question) -> Option<Vec<Hit>> {
         let known = self.known_graph()?;
         let (embedder, meaning) = self.shared.indexing.ready().unzip();
         // A model on this machine has answered at once; whoever has not is a server, which must not be asked for each letter.

@@ -459,5 +459,8 @@ pub fn llm_request(line: &Line, settings: &Settings, choices: &Choices, prompt: 
     }
 }
 
+pub(super) mod editor;
+mod pings;
 #[cfg(test)]
 mod tests;
+mod turn;

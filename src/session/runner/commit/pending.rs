@@ -55,19 +55,19 @@ pub struct Messages {
 
 impl Pending {
     /// Nothing to commit yet below `root`.
-    pub(super) fn new(root: &Root) -> Self {
+    pub(in crate::session::runner) fn new(root: &Root) -> Self {
         Self { root: root.clone(), own: None, ours: None, by_model: false, notes: Vec::new(), owed: None }
     }
 
     /// First the user's own changes to these files.
-    pub(super) fn with_own(mut self, taken: Taken, paths: &[String]) -> Self {
+    pub(in crate::session::runner) fn with_own(mut self, taken: Taken, paths: &[String]) -> Self {
         let fallback = shortened(&format!("Own changes to {}", few(paths)));
         self.own = Some(Part { taken, fallback, request: String::new() });
         self
     }
 
     /// Then what was accepted for a request.
-    pub(super) fn with_accepted(mut self, taken: Taken, fallback: &str, request: &str) -> Self {
+    pub(in crate::session::runner) fn with_accepted(mut self, taken: Taken, fallback: &str, request: &str) -> Self {
         self.by_model = true;
         self.ours = Some(Part { taken, fallback: fallback.to_owned(), request: request.to_owned() });
         self
@@ -80,18 +80,18 @@ impl Pending {
     }
 
     /// Something to tell with it.
-    pub(super) fn with_note(mut self, note: Option<Failure>) -> Self {
+    pub(in crate::session::runner) fn with_note(mut self, note: Option<Failure>) -> Self {
         self.notes.extend(note);
         self
     }
 
     /// That it is to be made is noted.
-    pub(super) fn with_owed(mut self, owed: Option<OwedCommit>) -> Self {
+    pub(in crate::session::runner) fn with_owed(mut self, owed: Option<OwedCommit>) -> Self {
         self.owed = owed;
         self
     }
 
-    pub(super) fn own(&self) -> Option<&Taken> {
+    pub(in crate::session::runner) fn own(&self) -> Option<&Taken> {
         self.own.as_ref().map(|part| &part.taken)
     }
 
@@ -106,7 +106,7 @@ impl Pending {
     }
 
     /// What the message of the rest is asked for.
-    pub(super) fn wish(&self) -> Option<Wish> {
+    pub(in crate::session::runner) fn wish(&self) -> Option<Wish> {
         self.wish_for(self.ours.as_ref()?, self.own())
     }
 
@@ -155,7 +155,7 @@ impl Pending {
 }
 
 /// How the settings want a commit made; `ours` for what the program itself put on disk.
-pub(super) fn manner<'a>(message: &'a str, settings: &Settings, ours: bool) -> Manner<'a> {
+pub(in crate::session::runner) fn manner<'a>(message: &'a str, settings: &Settings, ours: bool) -> Manner<'a> {
     Manner {
         message,
         mark_author: ours && settings.attribution.author,
@@ -166,7 +166,7 @@ pub(super) fn manner<'a>(message: &'a str, settings: &Settings, ours: bool) -> M
 }
 
 /// What tells the model in a message, if the settings want that and one is known.
-pub(super) fn trailer(settings: &Settings, model: &str) -> String {
+pub(in crate::session::runner) fn trailer(settings: &Settings, model: &str) -> String {
     let name: String = model.chars().filter(|c| !c.is_control() && !matches!(c, '<' | '>' | '(' | ')')).collect();
     if !settings.attribution.co_author || name.is_empty() {
         return String::new();
@@ -181,13 +181,13 @@ fn refused(mut committed: Committed, error: &GitError) -> Committed {
 }
 
 /// A commit that was not made, in words.
-pub(super) fn not_committed(error: &GitError) -> Failure {
+pub(in crate::session::runner) fn not_committed(error: &GitError) -> Failure {
     let error_text = error.to_string();
     Failure { message: format!("Not committed: {}.", error_text.trim_end_matches('.')), hint: error.hint() }
 }
 
 /// What to know about a commit that was made.
-pub(super) fn told(commit: &Commit) -> Option<Failure> {
+pub(in crate::session::runner) fn told(commit: &Commit) -> Option<Failure> {
     let mut notes = Vec::new();
     if !commit.left_out.is_empty() {
         notes.push(format!("Not committed, because git ignores it: {}.", commit.left_out.join(", ")));

@@ -8,6 +8,7 @@ mod control;
 mod embedder;
 mod error;
 mod meaning;
+pub(super) mod searching;
 mod status;
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,9 @@
 //! A write is never held up by a message: the files are written, and the commit follows when the model has answered. Whatever
 //! writes or commits next hurries it on and waits for it, so that commits are made in the order of the writes.
 
+pub(super) mod message;
+pub(super) mod pending;
+
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,8 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tokio::sync::MutexGuard;
 use tokio_util::sync::CancellationToken;
 
-use super::pending::{Messages, Pending, not_committed};
-use super::surveying::head_line;
+use super::survey::surveying::head_line;
 use super::write::{WriteOutcome, unwrite, write};
 use super::{Line, Runner, caught, lock, message_line, messages};
 use crate::diff;
@@ -22,6 +24,7 @@ use crate::session::{
     AskEvent, CommitOrder, Committed, ContextOrder, Failure, GitOrder, GitReport, Report, WriteOrder, Written, few,
 };
 use crate::workspace::{Direction, Root, RootKind};
+use pending::{Messages, Pending, not_committed};
 
 /// What the commits of a session share.
 #[derive(Debug, Default)]
