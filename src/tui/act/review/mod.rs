@@ -1,5 +1,15 @@
 //! The actions of the review pane.
 
+mod comment;
+pub(super) mod edit;
+mod failed;
+mod moves;
+#[cfg(test)]
+mod tests;
+mod views;
+pub(super) mod why;
+mod write;
+
 use std::ops::Range;
 
 use crate::edit::FileChange;

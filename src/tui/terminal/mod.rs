@@ -3,6 +3,11 @@
 //!
 //! Nothing is asked of the terminal here: a question may be answered late or never. What a terminal does not know it ignores.
 
+pub(super) mod ground;
+pub(super) mod input;
+pub(super) mod notify;
+pub(super) mod signals;
+
 use std::io::{self, IsTerminal as _, Stdout, Write as _};
 use std::mem::ManuallyDrop;
 use std::panic;

@@ -3,7 +3,7 @@
 use std::io;
 
 /// A signal that the app answers.
-pub(super) enum Signal {
+pub(in crate::tui) enum Signal {
     /// Leave; the number says which.
     Fatal(u8),
     /// Stop as Ctrl-Z does.
@@ -16,7 +16,7 @@ pub(super) enum Signal {
 
 /// The signals as they come.
 #[cfg(unix)]
-pub(super) struct Signals {
+pub(in crate::tui) struct Signals {
     fatal: [(tokio::signal::unix::Signal, u8); 4],
     stop: tokio::signal::unix::Signal,
     continued: tokio::signal::unix::Signal,
@@ -29,7 +29,7 @@ impl Signals {
     ///
     /// # Errors
     /// The system does not let us.
-    pub(super) fn listen() -> io::Result<Self> {
+    pub(in crate::tui) fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Self {
             fatal: [
@@ -45,7 +45,7 @@ impl Signals {
     }
 
     /// The next one.
-    pub(super) async fn next(&mut self) -> Signal {
+    pub(in crate::tui) async fn next(&mut self) -> Signal {
         let [hangup, interrupt, quit, terminate] = &mut self.fatal;
         tokio::select! {
             _ = hangup.0.recv() => Signal::Fatal(hangup.1),
@@ -61,7 +61,7 @@ impl Signals {
 
 /// The signals as they come.
 #[cfg(not(unix))]
-pub(super) struct Signals;
+pub(in crate::tui) struct Signals;
 
 #[cfg(not(unix))]
 impl Signals {
@@ -69,12 +69,12 @@ impl Signals {
     ///
     /// # Errors
     /// The system does not let us.
-    pub(super) fn listen() -> io::Result<Self> {
+    pub(in crate::tui) fn listen() -> io::Result<Self> {
         Ok(Self)
     }
 
     /// The next one.
-    pub(super) async fn next(&mut self) -> Signal {
+    pub(in crate::tui) async fn next(&mut self) -> Signal {
         match tokio::signal::ctrl_c().await {
             Ok(()) => Signal::Fatal(2),
             Err(_) => std::future::pending().await,

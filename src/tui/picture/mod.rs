@@ -1,5 +1,7 @@
 //! A screen as a picture: the cells of a frame as SVG, for the README, docs and reports. The same cells give the same bytes.
 
+pub(super) mod portrait;
+
 use std::fmt::Write as _;
 
 use ratatui::buffer::{Buffer, Cell};

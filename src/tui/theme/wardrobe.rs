@@ -1,8 +1,8 @@
 //! Which theme is worn: the one that was asked for, else the one that suits the ground; and the user's own as they change.
 
-use super::app::App;
-use super::theme::{ColorDepth, Theme, Themes};
+use super::{ColorDepth, Theme, Themes};
 use crate::session::Level;
+use crate::tui::app::App;
 
 /// What the settings say of colours.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl App {
     }
 
     /// Whether the ground would change anything.
-    pub(super) fn minds_the_ground(&self) -> bool {
+    pub(in crate::tui) fn minds_the_ground(&self) -> bool {
         let (wish, depth) = (&self.wardrobe.wish, self.theme.depth());
         !self.wardrobe.by_hand && depth != ColorDepth::None && wish.on(true, depth) != wish.on(false, depth)
     }

@@ -1,5 +1,9 @@
 //! The composer: the message being written, with the editing keys of a shell and soft wrapping.
 
+pub(super) mod completing;
+pub(super) mod dropped;
+pub(super) mod vi;
+
 use std::ops::Range;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -10,8 +14,8 @@ use ratatui_textarea::{CursorMove, DataCursor, ScreenCursor, TextArea, WrapMode}
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::theme::{Role, Theme};
-use super::vi::{Buffer, Mode, Outcome, Vi};
 use crate::text::{lines, sanitize, width};
+use vi::{Buffer, Mode, Outcome, Vi};
 
 /// A pasted text longer than this many lines slows typing down in a wrapped text area; it is folded into a chip.
 const CHIP_LINES: usize = 30;

@@ -9,12 +9,12 @@ use ratatui::backend::TestBackend;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::app::{App, Task};
-use super::start::{Start, begin};
-use super::view::{self, ViewCache};
-use super::{key, picture};
 use crate::session::runner::Runner;
 use crate::session::{Report, SurveyState};
+use crate::tui::app::{App, Task};
+use crate::tui::start::{Start, begin};
+use crate::tui::view::{self, ViewCache};
+use crate::tui::{key, picture};
 
 /// How long nothing comes any more before the screen counts as complete.
 const QUIET: Duration = Duration::from_millis(400);

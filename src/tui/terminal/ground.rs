@@ -18,10 +18,10 @@ const PATIENCE: Duration = Duration::from_millis(150);
 
 /// When the terminal was asked; `None` once it has answered.
 #[derive(Debug, Default)]
-pub(super) struct Ground(Option<Instant>);
+pub(in crate::tui) struct Ground(Option<Instant>);
 
 /// Whether a terminal can be asked. Some show the question, or have no colours to tell of.
-pub(super) fn can_be_asked(env: impl Fn(&str) -> Option<String>) -> bool {
+pub(in crate::tui) fn can_be_asked(env: impl Fn(&str) -> Option<String>) -> bool {
     let term = env("TERM").unwrap_or_default();
     let odd = ["linux", "dumb", "eterm", "emacs", "vt"].iter().any(|name| term.starts_with(name));
     cfg!(unix) && !term.is_empty() && !odd && env("STY").is_none()
@@ -29,7 +29,7 @@ pub(super) fn can_be_asked(env: impl Fn(&str) -> Option<String>) -> bool {
 
 impl Ground {
     /// Asks the terminal, unless it owes an answer: one that never answers is not asked again.
-    pub(super) fn ask(&mut self) {
+    pub(in crate::tui) fn ask(&mut self) {
         if self.0.is_some() {
             return;
         }
@@ -40,12 +40,12 @@ impl Ground {
     }
 
     /// The terminal has answered.
-    pub(super) fn answered(&mut self) {
+    pub(in crate::tui) fn answered(&mut self) {
         self.0 = None;
     }
 
     /// Waits for an answer that is due, before somebody else gets the terminal. Gives what came meanwhile.
-    pub(super) async fn settle(&mut self, input: &mut Input) -> Vec<Heard> {
+    pub(in crate::tui) async fn settle(&mut self, input: &mut Input) -> Vec<Heard> {
         let mut all = Vec::new();
         let Some(limit) = self.0.map(|asked| asked + PATIENCE) else { return all };
         while self.0.is_some()

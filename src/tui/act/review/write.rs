@@ -71,7 +71,7 @@ impl App {
     }
 
     /// Puts the review away, after a question where that loses a decision.
-    pub(super) fn abandon_review(&mut self) -> Vec<Task> {
+    pub(in crate::tui::act) fn abandon_review(&mut self) -> Vec<Task> {
         let refused = self.session.review.refused.len();
         match self.session.review.counts().total() {
             _ if !self.reviewing() => return self.say("there is nothing under review"),
@@ -83,13 +83,13 @@ impl App {
     }
 
     /// Says that something settled in the review, and goes there.
-    pub(super) fn settled(&mut self, id: Option<HunkId>, words: &str) -> Vec<Task> {
+    pub(in crate::tui::act) fn settled(&mut self, id: Option<HunkId>, words: &str) -> Vec<Task> {
         id.into_iter().for_each(|id| self.show_hunk(id));
         self.say(words)
     }
 
     /// Says in the transcript what could not be done.
-    pub(super) fn refuse(&mut self, text: String, hint: &str) -> Vec<Task> {
+    pub(in crate::tui::act) fn refuse(&mut self, text: String, hint: &str) -> Vec<Task> {
         self.session.tell(Level::Warning, text, hint);
         Vec::new()
     }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::review_failed::{MARKS, with_markers};
+use super::failed::{MARKS, with_markers};
 use crate::edit::Outcome;
 use crate::review::HunkId;
 use crate::session::{Effect, Level};
@@ -132,7 +132,7 @@ impl App {
     }
 
     /// Takes what the editor made of a text of the review.
-    pub(super) fn review_edited(&mut self, draft: &ReviewDraft, text: &str) -> Vec<Task> {
+    pub(in crate::tui::act) fn review_edited(&mut self, draft: &ReviewDraft, text: &str) -> Vec<Task> {
         if text == draft.text {
             return self.say("nothing was changed");
         }
@@ -240,7 +240,7 @@ impl App {
     }
 
     /// A file was open in the editor: what is under review of it must be held against what it says now.
-    pub(super) fn file_was_open(&mut self, path: &str) -> Vec<Task> {
+    pub(in crate::tui::act) fn file_was_open(&mut self, path: &str) -> Vec<Task> {
         let concerns = self.session.review.files.iter().any(|file| file.name_on_disk() == path);
         if concerns { vec![Task::Run(Effect::Reread(vec![path.to_owned()]))] } else { Vec::new() }
     }
@@ -277,7 +277,7 @@ impl App {
     }
 
     /// A word in the status line.
-    pub(super) fn say(&mut self, words: &str) -> Vec<Task> {
+    pub(in crate::tui::act) fn say(&mut self, words: &str) -> Vec<Task> {
         words.clone_into(&mut self.hint);
         Vec::new()
     }

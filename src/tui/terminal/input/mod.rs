@@ -10,13 +10,13 @@ mod stream;
 use crossterm::event::Event;
 
 #[cfg(not(unix))]
-pub(super) use console::Input;
+pub(in crate::tui) use console::Input;
 #[cfg(unix)]
-pub(super) use stream::Input;
+pub(in crate::tui) use stream::Input;
 
 /// What the terminal said.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Heard {
+pub(in crate::tui) enum Heard {
     /// For the app.
     Event(Event),
     /// The ground is light, or dark; `None` for an answer that nobody understands.
