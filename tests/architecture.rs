@@ -792,7 +792,7 @@ mod planted {
     #[test]
     fn only_the_runner_and_its_kin_join_the_session_to_the_world() {
         let body = "use tokio::sync::mpsc;\nfn f() { reqwest::get(); git2::open(); }";
-        assert_eq!(lines("src/session/turn.rs", body), [2, 3, 3]);
+        assert_eq!(lines("src/session/turn/mod.rs", body), [2, 3, 3]);
         for file in ["runner.rs", "runner_turn.rs", "runner/llm.rs", "survey.rs", "write.rs", "write_journal.rs"] {
             assert_eq!(lines(&format!("src/session/{file}"), body), [0usize; 0], "{file}");
         }

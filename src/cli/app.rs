@@ -15,8 +15,8 @@ use crate::session::runner::{Line, Outfit, Runner, connect, recovered};
 use crate::session::{Connection, ModeRules, SessionStart};
 use crate::store::DeskFile;
 use crate::tui::action::key_notes;
+use crate::tui::theme::wardrobe::Wish;
 use crate::tui::theme::{ColorDepth, Theme, Themes};
-use crate::tui::wardrobe::Wish;
 use crate::tui::{self, Start};
 use crate::workspace::{Journal, Root, RootKind};
 

@@ -10,18 +10,18 @@ use crate::repo_map::{Refresh, RepoMap, TagGraph};
 use crate::retrieval::Related;
 use crate::workspace::Direction;
 
-use super::asking::AskEvent;
-use super::chat_files::ChatFile;
-use super::choosing::Choices;
 use super::codebase::{CodebaseOrder, CodebaseReport};
-use super::commits::{CommitOrder, GitOrder, GitReport};
 use super::fetching::{FetchOrder, FetchReport};
-use super::indexing::{IndexCommand, IndexReport};
 use super::keeping::{KeepOrder, KeepReport};
-use super::looking::{LookOrder, LookReport};
-use super::mentions::{MentionOrder, MentionReport};
+use super::modes::who::Who;
 use super::processes::{RunOrder, RunReport};
-use super::who::Who;
+use super::proposal::commits::{CommitOrder, GitOrder, GitReport};
+use super::repository::indexing::{IndexCommand, IndexReport};
+use super::repository::looking::{LookOrder, LookReport};
+use super::request::chat_files::ChatFile;
+use super::request::choosing::Choices;
+use super::request::mentions::{MentionOrder, MentionReport};
+use super::turn::asking::AskEvent;
 
 /// What is needed to put the next request together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

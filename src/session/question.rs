@@ -3,13 +3,13 @@
 //! A question never takes the focus by itself: somebody may be typing. It shows above the composer, and each of its choices is
 //! taken with Alt and its letter, or after Enter on an empty composer with the letter alone.
 
-use super::architect::Plan;
 use super::codebase::WantsMore;
 use super::effect::Effect;
 use super::keeping::KeepQuestion;
-use super::mentions::Wanted;
+use super::modes::architect::Plan;
+use super::processes::verifying::ProcessSubject;
+use super::request::mentions::Wanted;
 use super::state::Session;
-use super::verifying::ProcessSubject;
 use crate::context::Mode;
 use crate::web::NearHost;
 

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::super::asking::is_streaming;
 use super::super::effect::{ContextOrder, Effect};
 use super::super::question::{Choice, Question, Subject};
 use super::super::state::Session;
 use super::super::transcript::{Entry, Level};
 use super::super::turn::Turn;
+use super::super::turn::asking::is_streaming;
 use super::FoundPassages;
 use crate::config::More;
 use crate::context::Mode;

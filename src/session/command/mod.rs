@@ -1,6 +1,9 @@
 //! Slash commands: one table that parsing, completion, help, manual and README share.
 
 mod candidates;
+mod carry_out;
+pub(super) mod custom;
+pub(super) mod line;
 mod place;
 mod sieve;
 mod table;
@@ -10,7 +13,7 @@ pub use place::{Place, Slot, place};
 pub use table::{Argument, COMMANDS, Group};
 
 use super::codebase::PassageChoice;
-use super::indexing::IndexCommand;
+use super::repository::indexing::IndexCommand;
 use crate::config::EFFORTS;
 use crate::context::Mode;
 use crate::edit::EditFormat;

@@ -2,7 +2,7 @@
 //! session as it was until now stays as one of its own.
 
 use super::super::effect::Effect;
-use super::super::rounds::Rounds;
+use super::super::proposal::rounds::Rounds;
 use super::super::state::Session;
 use super::super::transcript::{Entry, Level};
 use super::KeepOrder;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::chat_files::ChatFile;
-use super::super::decided::Decided;
-use super::super::folding::Folded;
+use super::super::proposal::decided::Decided;
+use super::super::request::chat_files::ChatFile;
+use super::super::request::folding::Folded;
 use super::super::state::{Connection, Session};
 use super::super::transcript::{Entry, Notice};
 use super::KeepOrder;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use super::super::chat_files::ChatFile;
+use super::super::request::chat_files::ChatFile;
 use super::super::state::Session;
 use super::super::transcript::{Answer, AnswerState, Entry, Level, Notice};
 use super::{Effect, KeepOrder, KeptSession, TextOrder};

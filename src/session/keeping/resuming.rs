@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::super::asking::is_streaming;
 use super::super::effect::Effect;
-use super::super::going_on::OFFER;
 use super::super::processes::RunState;
+use super::super::proposal::rounds::Rounds;
 use super::super::question::Subject;
-use super::super::rounds::Rounds;
 use super::super::state::{Connection, Session};
 use super::super::transcript::{Answer, AnswerState, Entry, Level};
+use super::super::turn::asking::is_streaming;
+use super::super::turn::going_on::OFFER;
 use super::change::Choices;
 use super::{KeepOrder, KeptSession, WhichSession};
 

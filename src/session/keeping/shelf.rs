@@ -50,7 +50,7 @@ impl Session {
 
     /// The files that leave the chat when all are dropped: not those that every chat begins with.
     pub fn files_to_drop(&self) -> Vec<&str> {
-        let stays = |file: &super::super::chat_files::ChatFile| file.read_only && self.standing.contains(&file.path);
+        let stays = |file: &super::super::ChatFile| file.read_only && self.standing.contains(&file.path);
         self.files.iter().filter(|file| !stays(file)).map(|file| file.path.as_str()).collect()
     }
 }

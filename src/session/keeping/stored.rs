@@ -6,9 +6,9 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::super::chat_files::ChatFile;
-use super::super::decided::Decided;
-use super::super::folding::Folded;
+use super::super::proposal::decided::Decided;
+use super::super::request::chat_files::ChatFile;
+use super::super::request::folding::Folded;
 use super::super::transcript::{Entry, Level};
 use super::change::{Choices, KeptChange};
 use crate::context::{PassagePlace, Said};

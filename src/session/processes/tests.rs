@@ -144,7 +144,7 @@ fn every_round_is_held_against_the_files_as_the_request_found_them() {
     let known = |path: &str| files.iter().find(|(own, _)| own == path).and_then(|(_, base)| base.clone());
     assert_eq!((known("a.py").as_deref(), known("b.py").as_deref()), (Some("whole"), Some("beside")));
 
-    session.rounds = crate::session::rounds::Rounds::default();
+    session.rounds = crate::session::proposal::rounds::Rounds::default();
     session.before_write(&[order("b.py", "later")]);
     let files = checked(&session.handle(wrote("b.py"))).unwrap();
     assert_eq!(files, [("b.py".to_owned(), Some(Arc::from("later")))], "a new request begins anew");

@@ -6,37 +6,18 @@
 mod ask;
 mod attachments;
 mod checking;
-mod choosing;
 mod codebase;
-mod comments;
-mod committing;
+mod commit;
 mod compose;
 mod connect;
-mod counter;
-mod doctor;
-mod editor;
 mod fetching;
 mod folding;
 mod indexing;
 mod keeping;
-mod kept;
 mod looking;
-mod message;
 mod notify;
-mod outfit;
-mod output;
-mod pending;
-mod pings;
-mod processes;
-mod prompts;
 mod propose;
-mod searching;
-mod setting_rows;
-mod store;
 mod survey;
-mod surveying;
-mod turn;
-mod usual_tests;
 mod write;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -47,30 +28,30 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 pub use self::survey::{Survey, SurveyStart, SurveyStep, SurveyTimes, survey};
+pub use ask::editor::editor_line;
 pub use ask::{AskError, Asked, Compose, Question, ask, llm_request};
 pub use attachments::LookUp;
+pub use checking::output::{SharedOutput, shared_output};
+pub use checking::processes::output_budget;
 pub use checking::{Bench, CommandEvent, check};
 pub use codebase::{Assistant, Gathering, Ground, Known, gathered, is_wanted};
+pub use commit::message::{message_line, messages};
+pub use commit::pending::{Messages, Pending};
+pub use compose::counter::CachedCounter;
+pub use compose::kept::KeptMap;
+pub use compose::outfit::{Machine, Outfit, catalog};
 pub use compose::{MapSource, Means, compose};
 pub use connect::{ConnectError, Line, connect, connect_model, facts};
-pub use counter::CachedCounter;
-pub use doctor::{Check, Health, KEYS, checks_text, checkup, server_check};
-pub use editor::editor_line;
 pub use folding::weak_line;
+pub use indexing::searching::{SearchMode, found, found_near, question_vector};
 pub use indexing::{
     Estimate, IndexControl, IndexError, IndexOrder, IndexStatus, IndexStep, Indexed, Meaning, embedder,
     embedding_price, estimate, index, known_meaning, may_send, model_folder,
 };
-pub use kept::KeptMap;
-pub use message::{message_line, messages};
-pub use outfit::{Machine, Outfit, catalog};
-pub use output::{SharedOutput, shared_output};
-pub use pending::{Messages, Pending};
-pub use processes::output_budget;
+pub use keeping::store::map_store;
+pub use looking::doctor::{Check, Health, KEYS, checks_text, checkup, server_check};
 pub use propose::{propose, propose_alone};
-pub use searching::{SearchMode, found, found_near, question_vector};
-pub use store::map_store;
-pub use surveying::unread_rules;
+pub use survey::surveying::unread_rules;
 pub use write::{NotWritten, WriteOutcome, recovered, unwrite, write, write_files};
 
 use self::fetching::Fetching;
@@ -82,7 +63,7 @@ use crate::llm::{self, HttpProvider, LlmError};
 use crate::models::{Api, Model};
 use crate::repo_map::TagGraph;
 use crate::workspace::{self, Changed, Journal, Root, Watch};
-use committing::Commits;
+use commit::Commits;
 
 /// A burst of keystrokes is measured once, this long after the last of them.
 const DEBOUNCE: Duration = Duration::from_millis(120);
@@ -126,7 +107,7 @@ struct Shared {
     comments: AtomicBool,
     /// What is on its way from outside.
     fetching: Fetching,
-    jobs: processes::Jobs,
+    jobs: checking::processes::Jobs,
     keeper: keeping::Keeper,
     commits: Commits,
     indexing: indexing::Indexing,
@@ -155,7 +136,7 @@ impl Runner {
             turn: Mutex::default(),
             comments: AtomicBool::new(false),
             fetching: Fetching::default(),
-            jobs: processes::Jobs::default(),
+            jobs: checking::processes::Jobs::default(),
             keeper: keeping::Keeper::default(),
             commits: Commits::default(),
             indexing: indexing::Indexing::default(),

@@ -4,7 +4,7 @@ mod interrupted;
 
 use crate::config::Settings;
 use crate::git::{GitError, OwnChanges, Repo};
-use crate::session::runner::pending::{Pending, manner, not_committed, told as told_of_commit, trailer};
+use crate::session::runner::commit::pending::{Pending, manner, not_committed, told as told_of_commit, trailer};
 use crate::session::{CommitOrder, Failure, WriteOrder, Written};
 use crate::workspace::{
     self, ContentHash, Direction, FileWrite, Journal, Root, RootKind, WriteError, editor_trace, stored_at,
@@ -285,7 +285,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::session::runner::pending::Messages;
+    use crate::session::runner::commit::pending::Messages;
 
     #[test]
     fn a_commit_that_unwrites_is_named_for_its_own_write() {

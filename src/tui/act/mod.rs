@@ -17,15 +17,6 @@ mod past;
 mod reading;
 mod rerun;
 mod review;
-mod review_comment;
-mod review_edit;
-mod review_failed;
-mod review_moves;
-#[cfg(test)]
-mod review_tests;
-mod review_views;
-mod review_why;
-mod review_write;
 mod searching;
 mod settings;
 mod showing;
@@ -34,5 +25,5 @@ mod waiting;
 
 pub(crate) use command::is_long_command;
 pub use past::Recall;
-pub use review_edit::{DraftPart, ReviewDraft};
-pub use review_why::Guard;
+pub use review::edit::{DraftPart, ReviewDraft};
+pub use review::why::Guard;

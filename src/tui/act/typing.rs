@@ -5,8 +5,8 @@ use crossterm::event::{KeyCode, KeyEvent};
 use crate::config::ComposerKeys;
 use crate::session::{Effect, FetchOrder, is_command};
 use crate::tui::app::{App, Task, run};
-use crate::tui::dropped::{Dropped, dropped, named};
-use crate::tui::vi::{Mode, Outcome};
+use crate::tui::composer::dropped::{Dropped, dropped, named};
+use crate::tui::composer::vi::{Mode, Outcome};
 
 impl App {
     /// Takes a key that means something to vi; `None` where the composer has other keys, or the key means nothing to it.

@@ -12,7 +12,7 @@ use crate::session::{Connection, Entry, Question};
 use crate::text::{sanitize, width, wrap};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::App;
-use crate::tui::completing::Popup;
+use crate::tui::composer::completing::Popup;
 use crate::tui::hits::Hit;
 use crate::tui::preview::Preview;
 use crate::tui::reading::NEWS;

@@ -7,6 +7,8 @@ mod shelf;
 mod spec;
 #[cfg(test)]
 mod tests;
+pub mod wardrobe;
+pub(super) mod watch;
 
 use std::collections::BTreeMap;
 

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::super::indexing::Meaning;
-use super::super::searching::{SearchMode, found, found_near};
+use super::super::indexing::searching::{SearchMode, found, found_near};
 use super::super::{CachedCounter, Survey};
 use crate::context::{Anchor, ContextPassage, PassagePlace, by_worth, extended};
 use crate::llm::embed::Embedder;

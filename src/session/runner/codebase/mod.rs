@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::folding::weak_line;
-use super::searching::question_vector;
+use super::indexing::searching::question_vector;
 use super::{Runner, Survey, lock};
 use crate::models::Model;
 use crate::retrieval::{Hit, Question, Want};

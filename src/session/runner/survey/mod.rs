@@ -1,12 +1,14 @@
 //! The survey of a repository: every file, and the index of those that say anything. Runs off the draw path, with progress,
 //! and reads again only what changed since the survey before, in this process or another.
 
+mod comments;
 mod extract;
 mod join;
 mod known;
 mod past;
 mod sketch;
 mod spent;
+pub(super) mod surveying;
 #[cfg(test)]
 mod tests;
 

@@ -9,7 +9,7 @@ use git2::{IndexAddOption, Repository};
 use proptest::prelude::*;
 
 use super::*;
-use crate::session::runner::pending::Messages;
+use crate::session::runner::commit::pending::Messages;
 
 const FILES: [&str; 3] = ["a", "b", "deep/c"];
 const BRANCHES: [&str; 2] = ["refs/heads/main", "refs/heads/other"];

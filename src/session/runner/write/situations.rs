@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::*;
-use crate::session::runner::pending::Messages;
+use crate::session::runner::commit::pending::Messages;
 
 /// Runs git in a folder, free of the machine's own settings.
 fn git(folder: &Path, args: &[&str]) -> String {

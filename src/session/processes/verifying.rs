@@ -1,0 +1,249 @@
+//! What follows a check: what was found goes back to the model by itself a limited number of times, or is offered; and the outputs of
+//! commands, which are only ever offered.
+
+use std::sync::Arc;
+
+use super::{CheckOrder, Outcome, Purpose, SharedText, When};
+use crate::context::Mode;
+use crate::session::effect::{ContextOrder, Effect, WriteOrder};
+use crate::session::question::{Choice, Question, Subject};
+use crate::session::request::chat_files::ChatFile;
+use crate::session::state::{Connection, Session};
+use crate::session::transcript::{Entry, Level};
+use crate::session::turn::Turn;
+use crate::text::count;
+
+/// Characters of what was found that the question about it shows.
+const TITLE: usize = 160;
+
+/// A write that is being checked: what came of it goes back by itself only if nothing else was begun meanwhile.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::session) struct AfterWrite {
+    /// Turns until then.
+    turns: u64,
+    /// The request behind it.
+    request: String,
+}
+
+/// A question about a command or its output.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ProcessSubject {
+    /// Share this output?
+    Share(SharedText),
+    /// Have the model mend this, found in these files, which belongs to this request?
+    Mend {
+        /// What was found.
+        found: SharedText,
+        /// The files.
+        files: Vec<String>,
+        /// The request; empty for none.
+        request: String,
+    },
+    /// Run what the model suggests?
+    Run(String),
+}
+
+impl Session {
+    /// Remembers the files that are about to be written as they are. What mends an earlier write of the same request is held
+    /// against the files as they were before that one: else the fault that it shall mend would be one that was there before.
+    pub(in crate::session) fn before_write(&mut self, orders: &[WriteOrder]) {
+        let bases = &mut self.processes.bases;
+        if self.rounds.verified == 0 {
+            bases.clear();
+        }
+        for order in orders {
+            if bases.iter().all(|(known, _)| *known != order.path) {
+                bases.push((order.path.clone(), order.expected.clone()));
+            }
+        }
+    }
+
+    /// Has what was written checked, as the settings say.
+    pub(in crate::session) fn check_written(&mut self, paths: &[String]) -> Vec<Effect> {
+        let bases = self.processes.bases.clone();
+        // What was found before is not known of the files as they are now.
+        let is_stale = |question: &Question| matches!(question.subject, Subject::Process(ProcessSubject::Mend { .. }));
+        self.questions.retain(|question| !is_stale(question));
+        let base = |path: &String| bases.iter().find(|(known, _)| known == path).and_then(|(_, base)| base.clone());
+        let mut files: Vec<_> = paths.iter().map(|path| (path.clone(), base(path))).collect();
+        if self.rounds.verified > 0 {
+            // A file that the mending left alone may still be the one at fault.
+            files.extend(bases.iter().filter(|(path, _)| !paths.contains(path)).cloned());
+        }
+        for path in paths {
+            if !self.processes.written.contains(path) {
+                self.processes.written.push(path.clone());
+            }
+        }
+        let written = AfterWrite { turns: self.turns(), request: self.request.clone() };
+        let check = CheckOrder { files, lint: When::AsSet, test: When::AsSet, test_line: None };
+        self.begin_check(Purpose::Verify(written), check)
+    }
+
+    /// Runs the tests.
+    pub fn test(&mut self, line: Option<String>) -> Vec<Effect> {
+        // Where the output points at these, they are shown to the model.
+        let files = self.in_question().into_iter().map(|path| (path, None)).collect();
+        let check = CheckOrder { files, test: When::Now, test_line: line, lint: When::Never };
+        self.begin_check(Purpose::Check, check)
+    }
+
+    /// Looks these files over, or those that were written, or those of the chat.
+    pub fn lint(&mut self, names: &[String]) -> Vec<Effect> {
+        let mut paths = Vec::new();
+        for name in names {
+            match self.meant(name) {
+                Ok(found) => paths.extend(found),
+                Err(reason) => self.tell(Level::Error, reason, "/pick-file opens the file picker."),
+            }
+        }
+        if paths.is_empty() && !names.is_empty() {
+            return Vec::new();
+        }
+        if paths.is_empty() {
+            paths = self.in_question();
+        }
+        let files = paths.into_iter().map(|path| (path, None::<Arc<str>>)).collect();
+        self.begin_check(Purpose::Check, CheckOrder { files, lint: When::Now, ..CheckOrder::default() })
+    }
+
+    /// The files that checks are about where nobody names any: those that were written, else those of the chat.
+    fn in_question(&self) -> Vec<String> {
+        if !self.processes.written.is_empty() {
+            return self.processes.written.clone();
+        }
+        self.files.iter().filter(|file| !file.read_only).map(|file| file.path.clone()).collect()
+    }
+
+    /// The conversation is another from here on: what checks that run find does not go to the model by itself.
+    pub(in crate::session) fn set_checks_apart(&mut self) {
+        self.next_turn();
+    }
+
+    /// Checks after a write are done.
+    pub(in crate::session) fn verified(&mut self, written: AfterWrite, outcome: Outcome) -> Vec<Effect> {
+        let Outcome { shared: Some(found), failed: true, stopped: false, files, .. } = outcome else {
+            return Vec::new();
+        };
+        let is_free = self.turn.is_none()
+            && !self.writing
+            && self.turns() == written.turns
+            && self.draft.trim().is_empty()
+            && self.review.is_empty()
+            && matches!(self.connection, Connection::Remote { .. });
+        if !is_free || self.rounds.verified >= self.processes.rounds {
+            if self.rounds.verified > 0 && self.rounds.verified >= self.processes.rounds {
+                let text = format!("Something is still wrong after {}.", count(self.rounds.verified, "round"));
+                self.tell(Level::Warning, text, "Look at it yourself, or send it once more.");
+            }
+            self.offer_findings(found, files, written.request);
+            return Vec::new();
+        }
+        self.rounds.verified += 1;
+        let (round, of) = (self.rounds.verified, self.processes.rounds);
+        self.send_findings(found.text, &files, written.request, (round, of))
+    }
+
+    /// Sends what was found to the model as a message of the program.
+    fn send_findings(
+        &mut self,
+        text: String,
+        files: &[String],
+        request: String,
+        (round, of): (usize, usize),
+    ) -> Vec<Effect> {
+        self.bring_in(files);
+        // What the developer is typing meanwhile stays in the composer.
+        let order = ContextOrder { draft: text.clone(), mode: Mode::Code, ..self.next_order() };
+        self.transcript.push(Entry::Again { text: text.clone(), round, of, answered: false });
+        self.begin(Turn::again(order.generation, text, request));
+        vec![Effect::Ask(Box::new(order))]
+    }
+
+    /// Brings files into the chat that are to be mended: the model has to see what it edits.
+    fn bring_in(&mut self, files: &[String]) {
+        for path in files {
+            match self.files.iter_mut().find(|file| file.path == *path) {
+                Some(_) => {}
+                None => {
+                    self.files.push(ChatFile { path: path.clone(), read_only: false });
+                    self.tell(Level::Info, format!("{path} is in the chat now, to be mended."), "");
+                }
+            }
+        }
+    }
+
+    /// What a check found that the developer asked for is offered; that nothing was found is told.
+    pub(super) fn offer_findings_of_check(&mut self, outcome: Outcome) {
+        if outcome.stopped {
+            return;
+        }
+        match outcome.shared.filter(|_| outcome.failed) {
+            Some(found) => self.offer_findings(found, outcome.files, self.request.clone()),
+            None if outcome.failed || !outcome.notes.is_empty() => {}
+            None if outcome.checks.is_empty() => {
+                let hint =
+                    "/lint FILE looks over a file with a grammar; lint_cmd and linters in rhumb.toml name commands.";
+                self.tell(Level::Info, "There was nothing to look over.", hint);
+            }
+            None => self.tell(Level::Info, format!("Nothing was found: {}.", outcome.checks.join(", ")), ""),
+        }
+    }
+
+    fn offer_findings(&mut self, found: SharedText, files: Vec<String>, request: String) {
+        let short: String = found.title.lines().next().unwrap_or_default().chars().take(TITLE).collect();
+        let title = format!("{short} Send it to the model? ({})", count(found.tokens, "token"));
+        let choices = vec![
+            Choice::new('y', "send it, to have it mended"),
+            Choice::new('s', "share it and send nothing yet"),
+            Choice::new('n', "no"),
+        ];
+        let text = found.text.clone();
+        let subject = Subject::Process(ProcessSubject::Mend { found, files, request });
+        self.question(Question { subject, title, text, choices });
+    }
+
+    /// The output of a command is offered, if it has any.
+    pub(super) fn offer_output(&mut self, outcome: Outcome) {
+        let Some(shared) = outcome.shared else { return };
+        let title = format!("Share the output of {} with the model? ({})", shared.title, count(shared.tokens, "token"));
+        let text = shared.text.clone();
+        let choices = vec![Choice::new('y', "share it"), Choice::new('n', "no")];
+        self.question(Question { subject: Subject::Process(ProcessSubject::Share(shared)), title, text, choices });
+    }
+
+    /// Takes the answer to a question about a command.
+    pub(in crate::session) fn answer_process(&mut self, subject: ProcessSubject, key: char) -> Vec<Effect> {
+        match (subject, key) {
+            (ProcessSubject::Share(shared), 'y') => self.share(shared),
+            (ProcessSubject::Mend { found, .. }, 's') => self.share(found),
+            (ProcessSubject::Mend { found, files, request }, 'y') => self.mend(found, files, request),
+            (ProcessSubject::Run(line), 'y') => self.run_suggested(line),
+            _ => Vec::new(),
+        }
+    }
+
+    fn mend(&mut self, found: SharedText, files: Vec<String>, request: String) -> Vec<Effect> {
+        if self.turn.is_some() || self.connection == Connection::None {
+            let (text, hint) = match self.turn {
+                Some(_) => ("The model is still answering, so nothing was sent.", "Answer again when it is done."),
+                None => {
+                    ("No model is connected, so nothing was sent.", "Share it, and copy the prompt with /copy-context.")
+                }
+            };
+            self.tell(Level::Warning, text, hint);
+            self.offer_findings(found, files, request);
+            return Vec::new();
+        }
+        self.rounds.verified += 1;
+        let of = self.processes.rounds.max(self.rounds.verified);
+        self.send_findings(found.text, &files, request, (self.rounds.verified, of))
+    }
+
+    /// Adds a text to what every later request carries.
+    fn share(&mut self, shared: SharedText) -> Vec<Effect> {
+        let SharedText { title, text, whole, .. } = shared;
+        self.transcript.push(Entry::Shared { title, text, whole });
+        self.measure()
+    }
+}

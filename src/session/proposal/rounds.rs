@@ -1,0 +1,112 @@
+//! A proposal comes in, and what found no place goes back to the model by itself, a limited number of times.
+
+use crate::context;
+use crate::edit::{Outcome, Proposal, Standing};
+use crate::review::Review;
+use crate::session::effect::Effect;
+use crate::session::state::{Connection, Session};
+use crate::session::transcript::Level;
+use crate::session::turn::Turn;
+use crate::text::count;
+
+/// How far the model is with one request of the developer.
+#[derive(Debug, Default)]
+pub(in crate::session) struct Rounds {
+    /// The answers whose edits are under review, oldest first.
+    pub(in crate::session) replies: Vec<String>,
+    /// How often the model was asked again.
+    asked: usize,
+    /// It is not asked again by itself.
+    is_closed: bool,
+    /// How often it was told what checks found.
+    pub(in crate::session) verified: usize,
+    /// Whether it may be: the last answer came from it, and it still sends edits.
+    may_ask: bool,
+    /// Refused edits that the answer to come is not about.
+    aside: Vec<Outcome>,
+    /// What the first of the answers is put upon.
+    standing: Standing,
+}
+
+impl Rounds {
+    /// No more rounds.
+    pub(in crate::session) fn closed() -> Self {
+        Self { is_closed: true, ..Self::default() }
+    }
+
+    /// The developer has a word on the same request: what he left of its answers is mended on, and rounds are counted anew.
+    pub(super) fn begin_again(&mut self, refused: Vec<Outcome>) {
+        (self.asked, self.verified, self.is_closed) = (0, 0, false);
+        self.forget_replies();
+        self.standing.refused = refused;
+    }
+
+    /// What the answers proposed is decided: one to come is put upon what is left of it.
+    pub(super) fn forget_replies(&mut self) {
+        self.replies.clear();
+        self.standing = Standing::default();
+    }
+
+    /// Keeps refused edits while the model is asked for others. Where its earlier answers are known, they say it themselves.
+    pub(super) fn keep_aside(&mut self, refused: Vec<Outcome>) {
+        self.aside = if self.replies.is_empty() { refused } else { Vec::new() };
+    }
+
+    /// One more round: which it is, and of how many.
+    pub(in crate::session) fn next(&mut self, most: usize) -> (usize, usize) {
+        self.asked += 1;
+        (self.may_ask, self.is_closed) = (false, false);
+        (self.asked, most.max(self.asked))
+    }
+}
+
+impl Session {
+    /// Looks for the edits of an answer that has just ended. It may mend those of the answers before it.
+    pub(in crate::session) fn propose_answer(&mut self, reply: String, turn: &Turn) -> Vec<Effect> {
+        let earlier = self.rounds.replies.clone();
+        if earlier.is_empty() {
+            self.rounds.standing.files = self.review.standing();
+        }
+        self.rounds.replies.push(reply.clone());
+        self.rounds.may_ask = earlier.is_empty() || !turn.edits.is_empty();
+        self.proposing += 1;
+        let standing = self.rounds.standing.clone();
+        vec![Effect::Propose { request: turn.request.clone(), standing, earlier, reply, files: self.files.clone() }]
+    }
+
+    /// A proposal arrived. Files of an earlier one that it does not touch stay under review.
+    pub(in crate::session) fn proposed(&mut self, request: String, proposal: Proposal) -> Vec<Effect> {
+        let message = context::refusals(&proposal.outcomes);
+        let newer = Review::new(proposal);
+        if newer.is_empty() {
+            return Vec::new();
+        }
+        self.proposals += 1;
+        if self.request != request {
+            // What was said of hunks of another request is of no use for this one.
+            self.said.clear();
+        }
+        self.request.clone_from(&request);
+        let refused = newer.refused.len();
+        if refused > 0 {
+            let text = format!("{} found no place in the files.", count(refused, "edit"));
+            self.tell(Level::Warning, text, "The review says why, with the nearest places where there are any.");
+        }
+        for path in self.review.merge(newer) {
+            let text =
+                format!("In {path} the new answer has other changes in the place of some that were under review.");
+            self.tell(Level::Info, text, "");
+        }
+        self.review.refused.append(&mut self.rounds.aside);
+        message.map_or_else(Vec::new, |message| self.ask_again(message, request))
+    }
+
+    /// Sends `message` about refused edits, if that may be done by itself and was not done too often.
+    fn ask_again(&mut self, message: String, request: String) -> Vec<Effect> {
+        let is_free = self.turn.is_none() && !self.writing && self.connection != Connection::None;
+        if !is_free || !self.rounds.may_ask || self.rounds.is_closed || self.rounds.asked >= self.edit_rounds {
+            return Vec::new();
+        }
+        self.send_again(message, request)
+    }
+}

@@ -1,0 +1,289 @@
+//! The beginning of a long conversation is sent as a summary; the whole of it stays to be read. Nothing is lost when a summary
+//! fails, is overtaken, or the conversation is cleared: what was said goes out as it was.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::context::{ChunkKind, Message, Prompt, Role};
+use crate::session::effect::{Effect, Failure};
+use crate::session::state::Session;
+use crate::session::transcript::{self, Level};
+
+/// What stands for the beginning of the conversation.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::session) struct Folded {
+    /// How many messages of the conversation it stands for; 0 for none.
+    covers: usize,
+    messages: Vec<Message>,
+}
+
+impl Folded {
+    /// Whether it stands for nothing.
+    pub(in crate::session) fn is_none(&self) -> bool {
+        self.covers == 0
+    }
+}
+
+/// A summary that is being made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::session) struct Folding {
+    /// Messages of the conversation that went into it.
+    covers: usize,
+    /// What is to be folded, as it would be sent.
+    history: Arc<Vec<Message>>,
+}
+
+/// The history as it was carried last. A long conversation is megabytes and is asked for at every key, and keys change nothing of it:
+/// so it is compared, and copied only where it is not the same any more.
+#[derive(Debug, Clone, Default)]
+pub(in crate::session) struct Carried(RefCell<Arc<Vec<Message>>>);
+
+impl Carried {
+    /// The history that consists of these.
+    fn of<'a>(&self, said: impl Iterator<Item = (Role, &'a str)> + Clone) -> Arc<Vec<Message>> {
+        let mut known = self.0.borrow_mut();
+        let mut before = known.iter();
+        let is_next =
+            |(role, text)| before.next().is_some_and(|message| message.role == role && message.content == text);
+        let is_same = said.clone().all(is_next) && before.next().is_none();
+        if !is_same {
+            *known = Arc::new(said.map(|(role, text)| Message::new(role, text)).collect());
+        }
+        Arc::clone(&known)
+    }
+}
+
+impl Session {
+    /// Who spoke in the turns that the next request carries as history, and what was said.
+    fn carried(&self) -> impl Iterator<Item = (Role, &str)> + Clone {
+        let covers = self.folded.covers;
+        // A message that is asked again may have been in the summary.
+        let is_folded = covers > 0 && transcript::said(&self.transcript).count() >= covers;
+        let (summary, from) = if is_folded { (self.folded.messages.as_slice(), covers) } else { (&[][..], 0) };
+        let summary = summary.iter().map(|message| (message.role, message.content.as_str()));
+        summary.chain(transcript::said(&self.transcript).skip(from))
+    }
+
+    /// The turns that the next request carries as history.
+    pub(in crate::session) fn history(&self) -> Vec<Message> {
+        self.carried().map(|(role, text)| Message::new(role, text)).collect()
+    }
+
+    /// The same in two parts: what was said, and what was shared since. The latter belongs to the message that comes, and is not
+    /// summed up before the model has seen it.
+    pub(in crate::session) fn history_and_shared(&self) -> (Arc<Vec<Message>>, Vec<Message>) {
+        let past = self.carried().count() - self.fresh();
+        let shared = self.carried().skip(past).map(|(role, text)| Message::new(role, text)).collect();
+        (self.carried.of(self.carried().take(past)), shared)
+    }
+
+    /// How many messages were shared since the last one that was answered, and are in no summary.
+    fn fresh(&self) -> usize {
+        let said = transcript::said(&self.transcript).count();
+        transcript::fresh(&self.transcript).min(said.saturating_sub(self.folded.covers))
+    }
+
+    /// How many messages of the conversation may be summed up.
+    fn foldable(&self) -> usize {
+        transcript::said(&self.transcript).count() - self.fresh()
+    }
+
+    /// Asks for a summary if the history in the measured request has more than its share.
+    pub(in crate::session) fn fold_if_long(&mut self, prompt: &Prompt) -> Vec<Effect> {
+        let is_history = |kind: &ChunkKind| matches!(kind, ChunkKind::History);
+        let tokens: usize =
+            prompt.chunks.iter().filter(|chunk| is_history(&chunk.kind)).map(|chunk| chunk.tokens).sum();
+        let covers = self.foldable();
+        if tokens <= prompt.plan.history || self.folding.is_some() || covers <= self.unfoldable {
+            return Vec::new();
+        }
+        let (history, _) = self.history_and_shared();
+        self.folding = Some(Folding { covers, history: Arc::clone(&history) });
+        let (limit, allowance, weak_model) = (prompt.plan.history, self.allowance(), self.choices.weak_model.clone());
+        vec![Effect::Fold { history, limit, allowance, weak_model }]
+    }
+
+    /// A summary of `history` is there, or is not. It is taken if the conversation still begins like that.
+    pub(in crate::session) fn folded(
+        &mut self,
+        history: &[Message],
+        result: Result<Vec<Message>, Failure>,
+    ) -> Vec<Effect> {
+        let said = self.foldable();
+        let covers = match self.folding.take_if(|folding| folding.history.as_slice() == history) {
+            Some(folding) => folding.covers,
+            None if self.history_and_shared().0.as_slice() == history => said,
+            // It was cleared, or begun anew.
+            None => return Vec::new(),
+        };
+        if covers > said {
+            return Vec::new();
+        }
+        match result {
+            Ok(messages) => {
+                let (before, after) = (words(history), words(&messages));
+                self.folded = Folded { covers, messages };
+                let text = format!(
+                    "The beginning of the conversation is sent as a summary from now on: {after} words for {before}."
+                );
+                self.tell(
+                    Level::Info,
+                    text,
+                    "It stays to be read here; /view-prompt shows what is sent. history_tokens says how long it may get.",
+                );
+                self.measure()
+            }
+            Err(failure) => {
+                // Not again before there is more to sum up.
+                self.unfoldable = covers;
+                let text =
+                    format!("The conversation could not be summed up, so all of it is sent: {}", failure.message);
+                self.tell(Level::Warning, text, failure.hint);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Forgets summaries, and whatever is made of them.
+    pub(in crate::session) fn unfold(&mut self) {
+        self.folded = Folded::default();
+        self.folding = None;
+        self.unfoldable = 0;
+    }
+}
+
+fn words(messages: &[Message]) -> usize {
+    messages.iter().map(|message| message.content.split_whitespace().count()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::{BudgetPlan, Chunk, Role};
+    use crate::llm::{Completion, Finish, StreamEvent};
+    use crate::session::*;
+
+    fn answered(session: &mut Session, turn: u64, question: &str, answer: &str) {
+        session.send(question);
+        let event = AskEvent::Stream(StreamEvent::Text(answer.into()));
+        session.handle(Report::Asked { turn, event });
+        session.handle(Report::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
+    }
+
+    /// A request whose history has so many tokens of 100.
+    fn prompt(tokens: usize) -> Prompt {
+        let history = Chunk {
+            kind: ChunkKind::History,
+            title: "history".into(),
+            role: Role::User,
+            message: 0,
+            tokens,
+            text: String::new(),
+            cached: false,
+        };
+        let plan = BudgetPlan { history: 100, ..BudgetPlan::default() };
+        Prompt { chunks: vec![history], plan, ..Prompt::default() }
+    }
+
+    #[test]
+    fn what_was_shared_is_not_summed_up_before_the_model_has_seen_it() {
+        let (mut session, _) = Session::start(Connection::Remote { model: "m".into(), host: "h".into() });
+        let page = || Entry::Shared { title: "page".into(), text: "a long page".into(), whole: None };
+        session.transcript.push(page());
+        assert!(!measured(&mut session, 500).iter().any(|effect| matches!(effect, Effect::Fold { .. })));
+        let (_, effects) = session.send("look it up");
+        let [Effect::Ask(order)] = effects.as_slice() else { panic!("{effects:?}") };
+        assert!(order.history.is_empty() && order.exchange[0].content == "a long page");
+        session.cancel();
+        answered(&mut session, 2, "look it up", "done");
+        session.transcript.push(page());
+        let folds = measured(&mut session, 500).into_iter().filter_map(|effect| match effect {
+            Effect::Fold { history, .. } => Some(history.len()),
+            _ => None,
+        });
+        assert_eq!(folds.collect::<Vec<_>>(), [3], "the page that the model has seen, and not the newest");
+    }
+
+    fn measured(session: &mut Session, tokens: usize) -> Vec<Effect> {
+        session.fold_if_long(&prompt(tokens))
+    }
+
+    /// What a summary is asked of.
+    fn asked(session: &mut Session) -> Arc<Vec<Message>> {
+        let effects = measured(session, 500);
+        let [Effect::Fold { history, .. }] = effects.as_slice() else { panic!("{effects:?}") };
+        history.clone()
+    }
+
+    fn talked() -> Session {
+        let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
+        answered(&mut session, 1, "one", "first answer");
+        answered(&mut session, 2, "two", "second answer");
+        session
+    }
+
+    fn said(session: &Session) -> Vec<String> {
+        session.history().into_iter().map(|message| message.content).collect()
+    }
+
+    #[test]
+    fn a_long_history_is_folded_and_what_came_meanwhile_follows() {
+        let mut session = talked();
+        assert!(measured(&mut session, 100).is_empty(), "it is within its share");
+        let effects = measured(&mut session, 101);
+        let [Effect::Fold { history, limit: 100, .. }] = effects.as_slice() else { panic!("{effects:?}") };
+        assert!(measured(&mut session, 101).is_empty(), "one at a time");
+        answered(&mut session, 3, "three", "third answer");
+        let summary = vec![Message::new(Role::User, "summary"), Message::new(Role::Assistant, "Noted.")];
+        session.handle(Report::Folded { history: history.clone(), result: Ok(summary) });
+        assert_eq!(said(&session), ["summary", "Noted.", "three", "third answer"]);
+    }
+
+    #[test]
+    fn the_history_is_copied_only_where_it_has_changed() {
+        let mut session = talked();
+        let first = session.order(1).history;
+        session.draft.push_str("a key");
+        assert!(Arc::ptr_eq(&session.order(2).history, &first));
+        let Some(Entry::User { text, .. }) = session.transcript.first_mut() else { panic!() };
+        *text = "eno".into();
+        assert_eq!(session.order(3).history[0].content, "eno");
+        answered(&mut session, 3, "three", "third answer");
+        assert_eq!(*session.order(4).history, session.history());
+        session.clear_history();
+        assert!(session.order(5).history.is_empty() && first.len() == 4);
+    }
+
+    #[test]
+    fn a_failure_leaves_the_history_and_is_not_repeated_at_once() {
+        let mut session = talked();
+        let history = asked(&mut session);
+        let failure = Failure { message: "no network.".into(), hint: String::new() };
+        session.handle(Report::Folded { history, result: Err(failure) });
+        assert_eq!(said(&session).len(), 4);
+        assert!(measured(&mut session, 500).is_empty());
+        answered(&mut session, 3, "three", "third answer");
+        assert_eq!(measured(&mut session, 500).len(), 1);
+    }
+
+    #[test]
+    fn a_summary_that_comes_too_late_is_dropped() {
+        let mut session = talked();
+        let history = asked(&mut session);
+        session.clear_history();
+        answered(&mut session, 3, "three", "third answer");
+        session.handle(Report::Folded { history, result: Ok(vec![Message::new(Role::User, "old")]) });
+        assert_eq!(said(&session), ["three", "third answer"]);
+    }
+
+    #[test]
+    fn a_message_asked_again_comes_out_of_a_summary_that_held_its_answer() {
+        let mut session = talked();
+        let history = asked(&mut session);
+        session.handle(Report::Folded { history, result: Ok(vec![Message::new(Role::User, "summary")]) });
+        session.retry();
+        assert_eq!(said(&session), ["one", "first answer"]);
+    }
+}

@@ -1,0 +1,252 @@
+//! A turn while it is asked and when it ends: what comes of the answer, and what becomes of the message.
+
+use std::sync::Arc;
+
+use super::Turn;
+use super::going_on::{OFFER, OFFER_CUT};
+use crate::context::{PromptSecret, Trimmed};
+use crate::llm::{Completion, StreamEvent};
+use crate::models::{Model, Prices, Tokens};
+use crate::session::effect::{Effect, Failure};
+use crate::session::state::Session;
+use crate::session::transcript::{AnswerState, Entry, Level};
+
+/// What happens while a request is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AskEvent {
+    /// A request goes out.
+    Sent {
+        /// Its tokens.
+        tokens: usize,
+        /// Whether that is exact.
+        exact: bool,
+        /// What was left out of it so that it fits.
+        left_out: Vec<Trimmed>,
+        /// What looks like keys in it.
+        secrets: Vec<PromptSecret>,
+        /// What its tokens cost, where that is known.
+        prices: Option<Prices>,
+    },
+    /// Something of the answer, or a wait before another try. The text of all parts of an answer, joined, is the answer.
+    Stream(StreamEvent),
+    /// The server takes less than was thought: the request is made shorter and sent again.
+    Shrunk {
+        /// How often it was so far.
+        time: u32,
+        /// How often it may be.
+        of: u32,
+        /// The most input tokens that it has from now on.
+        limit: usize,
+    },
+    /// The answer reached the limit on output and is gone on with.
+    Continuing {
+        /// How often it was so far.
+        time: u32,
+        /// How often it may be.
+        of: u32,
+    },
+    /// The answer was cut off within an edit, and nothing shows where its next part goes on.
+    DoubtfulSeam,
+    /// The server went on past what the spending cap pays for, and the answer was ended.
+    PastTheCap,
+    /// The answer is shorter than the model would have made it: the spending cap pays for no more.
+    CutByCap,
+    /// The editor model is asked.
+    Editor {
+        /// Its name.
+        model: String,
+        /// Why it is not the one that was named, if so.
+        note: Option<Failure>,
+    },
+    /// A request was made and has its price, whether it came to an end or not.
+    Spent(Spent),
+}
+
+/// What is to be paid for a request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spent {
+    /// Whose price it is.
+    pub model: Arc<Model>,
+    /// The tokens.
+    pub tokens: Tokens,
+    /// Whether the server did not say and this is our own count.
+    pub estimated: bool,
+}
+
+impl Session {
+    /// Takes in what happened while the turn of that number is asked.
+    pub(in crate::session) fn asked(&mut self, number: u64, event: AskEvent) {
+        match event {
+            AskEvent::Stream(event) => self.stream(number, event),
+            AskEvent::Sent { left_out, secrets, .. } => {
+                self.tell_left_out(number, &left_out);
+                self.tell_secrets(&secrets);
+            }
+            AskEvent::DoubtfulSeam => {
+                let text = "The answer was cut off within an edit, and its next part does not repeat where it was.";
+                self.tell(Level::Warning, text, "Look closely at the hunk there before you accept it.");
+            }
+            AskEvent::PastTheCap => {
+                let text = "The answer was ended: the server went on past what the spending cap pays for.";
+                self.tell(Level::Warning, text, "It does not keep to max_tokens. What came until then stands.");
+            }
+            AskEvent::CutByCap => {
+                let text = "The answer was cut short: the spending cap pays for no more of it.";
+                self.tell(Level::Warning, text, "Raise spending_cap in rhumb.toml. What came until then stands.");
+            }
+            AskEvent::Spent(spent) => self.spent(number, &spent),
+            AskEvent::Editor { model, note } => self.editor_asked(number, &model, note),
+            AskEvent::Shrunk { time, of, limit } => {
+                let text = format!(
+                    "The server takes less than was thought; the request is sent again with at most {limit} tokens."
+                );
+                self.tell(
+                    Level::Warning,
+                    text,
+                    format!("Try {time} of {of}; the context pane shows what is left of it."),
+                );
+            }
+            AskEvent::Continuing { time, of } => {
+                if let Some(turn) = self.turn.as_mut().filter(|turn| turn.number == number) {
+                    turn.status = format!("the answer reached the output limit; going on, {time} of at most {of}");
+                }
+            }
+        }
+    }
+
+    /// Says what was left out of a request. That the map got smaller shows in its pane; turns that are missing must be told.
+    fn tell_left_out(&mut self, number: u64, left_out: &[Trimmed]) {
+        let is_current = self.turn.as_ref().is_some_and(|turn| turn.number == number);
+        for trimmed in left_out.iter().filter(|trimmed| is_current && matches!(trimmed, Trimmed::History { .. })) {
+            let text = format!("Not sent, because it does not fit: {trimmed}.");
+            self.tell(Level::Warning, text, "/clear begins anew; a model with a larger window takes more.");
+        }
+    }
+
+    fn stream(&mut self, number: u64, event: StreamEvent) {
+        let Some(turn) = self.turn.as_mut().filter(|turn| turn.number == number) else {
+            return;
+        };
+        let Some(Entry::Answer(answer)) = self.transcript.iter_mut().rev().find(|entry| is_streaming(entry)) else {
+            return;
+        };
+        match event {
+            StreamEvent::Text(text) => {
+                turn.push(&text);
+                answer.text.push_str(&text);
+            }
+            StreamEvent::Reasoning(text) => {
+                turn.status = "thinking".into();
+                answer.reasoning.push_str(&text);
+            }
+            StreamEvent::TakeBack => {
+                turn.take_back();
+                answer.reasoning.push_str(&std::mem::take(&mut answer.text));
+            }
+            StreamEvent::Usage(_) => {}
+            StreamEvent::Retrying { attempt, wait, reason } => {
+                turn.status = format!("try {attempt} in {:.0} s: {reason}", wait.as_secs_f32().ceil());
+            }
+        }
+    }
+
+    pub(in crate::session) fn unsent(&mut self, number: u64, failure: Failure) -> Vec<Effect> {
+        let Some(turn) = self.turn.take_if(|turn| turn.number == number) else {
+            return Vec::new();
+        };
+        self.hold_queue();
+        self.end_answer(Some("not sent".into()));
+        self.give_back(&turn);
+        self.tell_failure(Level::Error, failure);
+        self.measure()
+    }
+
+    pub(in crate::session) fn ended(&mut self, number: u64, result: Result<Completion, Failure>) -> Vec<Effect> {
+        let Some(turn) = self.turn.take_if(|turn| turn.number == number) else {
+            return Vec::new();
+        };
+        match result {
+            Ok(completion) => {
+                let cut = completion.finish.shortfall();
+                let complete = cut.is_none();
+                if let Some(reason) = &cut {
+                    self.tell(Level::Warning, format!("The answer is incomplete: {reason}."), OFFER_CUT);
+                }
+                let reply = self.end_answer(cut);
+                let mut effects = Vec::new();
+                match reply {
+                    Some(reply) => {
+                        self.answered();
+                        if complete {
+                            if turn.mode.edits() {
+                                self.suggest(&reply);
+                            }
+                            effects = self.concluded(reply, &turn);
+                        }
+                    }
+                    None => {
+                        self.give_back(&turn);
+                        self.tell(
+                            Level::Warning,
+                            "The model gave an empty answer.",
+                            "Send again, or ask in other words.",
+                        );
+                    }
+                }
+                effects.extend(self.measure());
+                effects
+            }
+            Err(failure) => {
+                self.hold_queue();
+                if self.end_answer(Some("interrupted".into())).is_some() {
+                    self.tell(Level::Error, failure.message, OFFER);
+                } else {
+                    // Sending again is the next thing to do.
+                    self.give_back(&turn);
+                    self.tell_failure(Level::Error, failure);
+                }
+                self.measure()
+            }
+        }
+    }
+
+    /// Gives the message of `turn` back to the composer, and leaves it and its answer out of later requests. The meter and a
+    /// copied prompt count it as the draft again, unless something newer is being typed.
+    pub(in crate::session) fn give_back(&mut self, turn: &Turn) {
+        if self.gives_plan_back(turn) || turn.message != turn.request {
+            // Nobody typed it.
+            return;
+        }
+        self.returned_draft = Some(self.as_typed(&turn.message, turn.mode));
+        if self.draft.is_empty() && turn.mode == self.mode {
+            self.draft.clone_from(&turn.message);
+        }
+    }
+
+    /// Closes the answer that streamed; `cut` says why it is not whole. Its text; an answer without a word leaves the
+    /// transcript.
+    pub(in crate::session) fn end_answer(&mut self, cut: Option<String>) -> Option<String> {
+        let at = self.transcript.iter().rposition(is_streaming)?;
+        let Entry::Answer(answer) = &mut self.transcript[at] else { return None };
+        if answer.text.is_empty() {
+            self.transcript.remove(at);
+            return None;
+        }
+        answer.state = cut.map_or(AnswerState::Complete, AnswerState::Incomplete);
+        Some(answer.text.clone())
+    }
+
+    /// The newest message was answered: it is history now.
+    pub(in crate::session) fn answered(&mut self) {
+        let mut newest = self.transcript.iter_mut().rev().filter_map(|entry| match entry {
+            Entry::User { answered, .. } | Entry::Again { answered, .. } => Some(answered),
+            _ => None,
+        });
+        newest.next().into_iter().for_each(|answered| *answered = true);
+    }
+}
+
+/// Whether an answer still arrives here.
+pub(in crate::session) fn is_streaming(entry: &Entry) -> bool {
+    matches!(entry, Entry::Answer(answer) if answer.state == AnswerState::Streaming)
+}

@@ -1,0 +1,282 @@
+//! The actions of the review pane.
+
+mod comment;
+pub(super) mod edit;
+mod failed;
+mod moves;
+#[cfg(test)]
+mod tests;
+mod views;
+pub(super) mod why;
+mod write;
+
+use std::ops::Range;
+
+use crate::edit::FileChange;
+use crate::review::{Decision, HunkId, ReviewHunk};
+use crate::text::sanitize;
+use crate::tui::action::{Action, Pane, Scope};
+use crate::tui::app::{App, ReviewItem, Task};
+
+impl App {
+    pub(in crate::tui) fn act_on_review(&mut self, action: Action) -> Option<Vec<Task>> {
+        let of_review = action.info().is_some_and(|info| info.scope == Scope::Pane(Pane::Review));
+        if self.session.writing && of_review {
+            self.hint = "writing …".into();
+            return Some(Vec::new());
+        }
+        if let Some(tasks) = self.act_beyond_review(action) {
+            return Some(tasks);
+        }
+        if let Some(index) = self.refused_here().filter(|_| action == Action::OpenHere && !self.review.in_tree) {
+            return Some(self.open_refused(index));
+        }
+        match action {
+            Action::Escape if self.end_in_review() => {}
+            Action::Down | Action::Up | Action::PageDown | Action::PageUp | Action::Top | Action::Bottom
+                if !self.reviewing() =>
+            {
+                self.scroll_arriving(action);
+            }
+            Action::Undo | Action::Redo => self.take_back(action),
+            _ if of_review && !self.reviewing() => {
+                self.hint = "there is nothing under review".into();
+            }
+            Action::SelectLines => self.select_lines(),
+            Action::Split => self.split_here(),
+            Action::Join => self.join_here(),
+            action => {
+                let done = self.move_in_review(action).or_else(|| self.view_in_review(action));
+                return done.or_else(|| self.decide(action)).map(|()| Vec::new());
+            }
+        }
+        Some(Vec::new())
+    }
+
+    /// Edits that stream in are scrolled from their end.
+    fn scroll_arriving(&mut self, action: Action) {
+        let by = isize::try_from(self.page).unwrap_or(1);
+        match action {
+            Action::Down => self.scroll_review(1),
+            Action::Up => self.scroll_review(-1),
+            Action::PageDown => self.scroll_review(by),
+            Action::PageUp => self.scroll_review(-by),
+            Action::Top => self.review.offset = self.arriving_lines(),
+            _ => self.review.offset = 0,
+        }
+    }
+
+    /// Brings the cursor of the review to a hunk, for somebody who comes from elsewhere.
+    pub(in crate::tui) fn go_to_hunk(&mut self, id: HunkId) {
+        self.go_to(id);
+    }
+
+    fn decide(&mut self, action: Action) -> Option<()> {
+        if !action.is_decision() {
+            return None;
+        }
+        if self.session.review.files.is_empty() {
+            self.hint = "there is no hunk to decide".into();
+            return Some(());
+        }
+        if is_for_one(action) {
+            self.decide_one(action);
+            return Some(());
+        }
+        let at = self.review.cursor;
+        let file = self.file_here();
+        let review = &mut self.session.review;
+        let changed = match (action, file) {
+            (Action::AcceptFile, Some(file)) => review.decide_file(file, Decision::Accepted),
+            (Action::RejectFile, Some(file)) => review.decide_file(file, Decision::Rejected),
+            (Action::AcceptAll, _) => review.accept_all(),
+            (Action::RejectAll, _) => review.decide_all(Decision::Rejected),
+            _ => {
+                self.hint = "the cursor is not in a file".into();
+                return Some(());
+            }
+        };
+        self.go_on(at, changed, true);
+        if action == Action::AcceptAll {
+            self.tell_what_wants_own_yes(changed);
+        }
+        Some(())
+    }
+
+    /// Says which files a yes to everything has left alone.
+    fn tell_what_wants_own_yes(&mut self, changed: usize) {
+        if let [first, more @ ..] = self.session.review.waiting_for_own_yes().as_slice() {
+            let others = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+            let accept = self.keys.first(Action::AcceptFile);
+            let first = sanitize::visible_line(first);
+            self.hint =
+                format!("{changed} accepted; {first}{others} runs by itself later: {accept} on it, if you want it");
+        }
+    }
+
+    /// Decides the hunk under the cursor, or the lines of it that are selected.
+    fn decide_one(&mut self, action: Action) {
+        let here = self.hunk_here();
+        let Some(at) = here.filter(|id| self.review.shows(*id)) else {
+            // Nobody decides on what is not on the screen.
+            let after = || self.review.rows.from(self.review.number()).filter_map(|(_, row)| row.hunk());
+            let pending = || after().find(|id| self.session.review.decision(*id) == Decision::Pending);
+            let next = here.or_else(pending).or_else(|| after().next()).unwrap_or(self.review.cursor);
+            self.go_to(next);
+            self.hint = "this is the hunk; decide now".into();
+            return;
+        };
+        let selected = self.selected_runs();
+        let review = &mut self.session.review;
+        let before = match &selected {
+            Some((_, runs)) => review.hunk(at).zip(runs.first()).map(|(item, run)| item.line_decision(run.start)),
+            None => Some(review.decision(at)),
+        };
+        let decision = match action {
+            Action::Accept => Decision::Accepted,
+            Action::Reject => Decision::Rejected,
+            Action::Toggle => before.unwrap_or_default().toggled(),
+            _ => Decision::Pending,
+        };
+        if let Some((_, runs)) = selected {
+            self.decide_selected(at, &runs, decision);
+            return;
+        }
+        let changed = review.decide(at, decision);
+        let moves_on = matches!(action, Action::Accept | Action::Reject);
+        if !moves_on {
+            // What one stays on must not fold under one's eyes.
+            self.review.fold(&self.session.review, &[at], false);
+        }
+        self.go_on(at, changed, moves_on);
+    }
+
+    fn decide_selected(&mut self, at: HunkId, runs: &[Range<usize>], decision: Decision) {
+        let review = &mut self.session.review;
+        let changed = review.decide_runs(at, runs, decision);
+        if changed == 0 && review.files.get(at.file).is_some_and(|file| file.change != FileChange::Modify) {
+            self.hint = "a file that is new, gone or moved is decided as a whole".into();
+            return;
+        }
+        self.review.anchor = None;
+        if review.decision(at) == Decision::Pending || decision == Decision::Pending {
+            let lines = if changed == 1 { "line" } else { "lines" };
+            self.hint = format!("{changed} {lines} changed; the rest of the hunk is pending");
+            return;
+        }
+        self.go_on(at, 1, true);
+    }
+
+    /// Says what was done, and goes to the next pending hunk.
+    fn go_on(&mut self, at: HunkId, changed: usize, moves_on: bool) {
+        let review = &self.session.review;
+        let next = if moves_on { review.next_pending(at) } else { Some(at) };
+        let counts = review.counts();
+        self.hint = match next {
+            None => {
+                let (accepted, rejected) = (counts.accepted, counts.rejected);
+                let write = self.keys.first(Action::Write);
+                format!("all decided: {accepted} accepted, {rejected} rejected; {write} writes")
+            }
+            Some(_) if changed > 1 => {
+                format!("{changed} hunks changed; {} takes it back", self.keys.first(Action::Undo))
+            }
+            Some(_) => format!("{} pending", counts.pending),
+        };
+        if moves_on || next.is_none() {
+            self.go_to(next.unwrap_or(at));
+        }
+    }
+
+    /// Takes the hunk apart around the lines that are selected, at the line under the cursor, or into its smallest parts.
+    fn split_here(&mut self) {
+        if let Some((id, runs)) = self.selected_runs() {
+            return self.split_selected(id, &runs);
+        }
+        let Some(id) = self.hunk_here() else {
+            self.hint = "there is no hunk here to split".into();
+            return;
+        };
+        let line = match self.review_item() {
+            Some(ReviewItem::Line(_, line)) => Some(line),
+            _ => None,
+        };
+        let review = &mut self.session.review;
+        let parts = match line {
+            Some(line) if review.split_at(id, line) => 2,
+            _ => review.split(id),
+        };
+        if parts > 1 {
+            self.hint = format!("{parts} hunks now; {} joins them again", self.keys.first(Action::Join));
+            if line.is_none() {
+                self.go_to(id);
+            }
+            return;
+        }
+        let whole = review.files.get(id.file).is_some_and(|file| file.change != FileChange::Modify);
+        let lines = review.hunk(id).map_or(0, ReviewHunk::line_count);
+        self.hint = match (whole, lines) {
+            (true, _) => "a file that is new, gone or moved is one hunk".into(),
+            (false, 0..=1) => "a single line cannot be split".into(),
+            (false, _) => "it has no parts; put the cursor on the line where the second part begins".into(),
+        };
+    }
+
+    fn split_selected(&mut self, id: HunkId, runs: &[Range<usize>]) {
+        let review = &mut self.session.review;
+        self.hint = match review.split_out(id, runs) {
+            Some(own) => {
+                self.go_to(own);
+                let undo = self.keys.first(Action::Undo);
+                format!("the lines are a hunk of their own; {undo} takes it back")
+            }
+            None if review.files.get(id.file).is_some_and(|file| file.change != FileChange::Modify) => {
+                "a file that is new, gone or moved is one hunk".into()
+            }
+            None => "these lines are the whole hunk".into(),
+        };
+    }
+
+    fn join_here(&mut self) {
+        let Some(id) = self.hunk_here() else {
+            self.hint = "there is no hunk here to join".into();
+            return;
+        };
+        let review = &mut self.session.review;
+        if review.join(id) {
+            self.go_to(id);
+            self.hint = format!("one hunk now; {} takes it back", self.keys.first(Action::Undo));
+            return;
+        }
+        let whole = review.files.get(id.file).is_some_and(|file| file.change != FileChange::Modify);
+        self.hint = if whole {
+            "a file that is new, gone or moved is one hunk".into()
+        } else {
+            "no hunk follows in this file".into()
+        };
+    }
+
+    fn take_back(&mut self, action: Action) {
+        let review = &mut self.session.review;
+        let refused = review.refused.clone();
+        let undo = action == Action::Undo;
+        let Some(id) = (if undo { review.undo() } else { review.redo() }) else {
+            self.hint = if undo { "nothing to take back" } else { "nothing was taken back" }.into();
+            return;
+        };
+        let back = review.refused.iter().zip(refused.iter().map(Some).chain(std::iter::repeat(None)));
+        let back = back.enumerate().find(|(_, (now, before))| Some(*now) != *before).map(|(index, _)| index);
+        // An edit that was put in or away is without its place again: that is what came back, and no hunk.
+        match back.filter(|_| review.refused.len() > refused.len()) {
+            Some(index) => self.go_to_refused(index),
+            None => self.go_to(id),
+        }
+        let (key, does) = if undo { (Action::Redo, "does it again") } else { (Action::Undo, "takes it back") };
+        let did = if undo { "taken back" } else { "done again" };
+        self.hint = format!("{did}; {} {does}", self.keys.first(key));
+    }
+}
+
+fn is_for_one(action: Action) -> bool {
+    matches!(action, Action::Accept | Action::Reject | Action::Toggle | Action::Pend)
+}

@@ -1,0 +1,651 @@
+//! The composer: the message being written, with the editing keys of a shell and soft wrapping.
+
+pub(super) mod completing;
+pub(super) mod dropped;
+pub(super) mod vi;
+
+use std::ops::Range;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui_textarea::{CursorMove, DataCursor, ScreenCursor, TextArea, WrapMode};
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::theme::{Role, Theme};
+use crate::text::{lines, sanitize, width};
+use vi::{Buffer, Mode, Outcome, Vi};
+
+/// A pasted text longer than this many lines slows typing down in a wrapped text area; it is folded into a chip.
+const CHIP_LINES: usize = 30;
+
+/// The space in the name of a chip (MEDIUM MATHEMATICAL SPACE). It looks like any other; typed or pasted it becomes a plain
+/// one, so that nothing but a chip can read as a chip.
+const CHIP_SPACE: char = '\u{205F}';
+
+/// How the name of every chip begins.
+const CHIP_OPENING: &str = "[paste\u{205F}";
+
+/// An edit of the text area is at most this many of its steps: the selection goes, then something comes.
+const STEPS: usize = 3;
+
+/// The message being written.
+#[derive(Debug)]
+pub struct Composer {
+    area: TextArea<'static>,
+    style: Style,
+    selected: Style,
+    /// Long pastes, shown as `[paste 1: 200 lines]` and put back when the message is read: name and text. A chip is one
+    /// thing: the cursor does not stop inside, and whatever deletes a part of it deletes it.
+    chips: Vec<(String, String)>,
+    /// The keys of vi, if they are wanted.
+    vi: Option<Vi>,
+    /// What it says while it is empty.
+    invitation: String,
+}
+
+/// What an empty composer says of itself; `help` is the key that shows the keys, if there is one.
+fn invitation(help: &str) -> String {
+    let help = if help.is_empty() { String::new() } else { format!(" · {help} help") };
+    format!("Ask or say what to change · / commands{help}")
+}
+
+impl Composer {
+    /// An empty composer.
+    pub fn new(theme: &Theme) -> Self {
+        let mut composer = Self {
+            area: TextArea::default(),
+            style: theme.style(Role::Text),
+            selected: selected(theme),
+            chips: Vec::new(),
+            vi: None,
+            invitation: invitation("F1"),
+        };
+        composer.reset(Vec::new());
+        composer.area.set_placeholder_style(theme.style(Role::Muted));
+        composer
+    }
+
+    fn reset(&mut self, lines: Vec<String>) {
+        let placeholder = self.area.placeholder_style();
+        self.area = TextArea::new(lines);
+        if let Some(vi) = &mut self.vi {
+            vi.start_anew();
+        }
+        self.area.set_wrap_mode(WrapMode::WordOrGlyph);
+        self.area.set_style(self.style);
+        self.area.set_cursor_line_style(Style::default());
+        self.area.set_selection_style(self.selected);
+        // The terminal's own cursor stands there: both at once would cancel each other out.
+        self.area.set_cursor_style(Style::default());
+        self.area.set_placeholder_text(self.invitation.as_str());
+        if let Some(style) = placeholder {
+            self.area.set_placeholder_style(style);
+        }
+        self.area.move_cursor(CursorMove::Bottom);
+        self.area.move_cursor(CursorMove::End);
+    }
+
+    /// The message, with long pastes in full. What a paste quotes stays as it is.
+    pub fn text(&self) -> String {
+        let typed = self.area.lines().join("\n");
+        let mut text = String::with_capacity(typed.len());
+        let mut rest = typed.as_str();
+        while let Some((before, from)) = rest.find(CHIP_OPENING).and_then(|at| rest.split_at_checked(at)) {
+            text.push_str(before);
+            let chip =
+                self.chips.iter().find_map(|(name, paste)| Some((paste.as_str(), from.strip_prefix(name.as_str())?)));
+            let plain = from.strip_prefix(CHIP_OPENING).map(|after| ("[paste ", after));
+            let (piece, after) = chip.or(plain).unwrap_or((from, ""));
+            text.push_str(piece);
+            rest = after;
+        }
+        text + rest
+    }
+
+    /// Whether there is no message.
+    pub fn is_empty(&self) -> bool {
+        self.area.is_empty()
+    }
+
+    /// Whether it may hold a command, by its first letter.
+    pub fn may_be_command(&self) -> bool {
+        self.area.lines().first().is_some_and(|line| line.starts_with(['/', '!']))
+    }
+
+    /// Whether a paste is folded in it.
+    pub fn has_chips(&self) -> bool {
+        self.area.lines().iter().any(|line| line.contains(CHIP_OPENING))
+    }
+
+    /// Replaces the message.
+    pub fn set(&mut self, text: &str) {
+        self.chips.clear();
+        self.reset(Vec::new());
+        self.paste(text);
+    }
+
+    /// Puts a text in it that is to be changed: all of it shows, however long it is.
+    pub fn open(&mut self, text: &str) {
+        self.clear();
+        self.area.insert_str(sanitize::visible(text).replace(CHIP_SPACE, " "));
+    }
+
+    /// Empties it.
+    pub fn clear(&mut self) {
+        self.chips.clear();
+        self.reset(Vec::new());
+    }
+
+    /// Takes a pasted text. Control characters in it are made visible: a paste must not drive the terminal.
+    pub fn paste(&mut self, text: &str) {
+        let text = sanitize::visible(&text.replace("\r\n", "\n").replace('\r', "\n")).into_owned();
+        let count = lines::split(&text).len();
+        if count <= CHIP_LINES {
+            self.area.insert_str(text.replace(CHIP_SPACE, " "));
+            return;
+        }
+        let chip = format!("[paste {}: {count} lines]", self.chips.len() + 1).replace(' ', "\u{205F}");
+        self.area.insert_str(&chip);
+        self.chips.push((chip, text));
+    }
+
+    /// Puts words at the cursor, with a space before them where a word ends there.
+    pub fn insert_words(&mut self, words: &str) {
+        let before = self.area.lines().join("\n").chars().take(self.position()).last();
+        let space = if before.is_some_and(|c| !c.is_whitespace()) { " " } else { "" };
+        self.paste(&format!("{space}{words}"));
+    }
+
+    /// The text before the cursor, long pastes by their names; `None` where the cursor stands within a word.
+    pub fn before_cursor(&self) -> Option<String> {
+        let DataCursor(row, column) = self.area.cursor();
+        let line = self.area.lines().get(row)?;
+        let at = line.char_indices().nth(column).map_or(line.len(), |(at, _)| at);
+        let (before, after) = line.split_at_checked(at)?;
+        let above = self.area.lines().iter().take(row).flat_map(|line| [line.as_str(), "\n"]);
+        let is_end = after.chars().next().is_none_or(char::is_whitespace);
+        is_end.then(|| above.chain([before]).collect())
+    }
+
+    /// Puts `text` in the place of so many characters before the cursor.
+    pub fn complete(&mut self, length: usize, text: &str) {
+        let at = self.position();
+        self.jump(at.saturating_sub(length));
+        self.area.delete_str(length.min(at));
+        self.area.insert_str(text.replace(CHIP_SPACE, " "));
+    }
+
+    /// Says something else while it is empty.
+    pub fn ask_for(&mut self, what: &str) {
+        what.clone_into(&mut self.invitation);
+        self.area.set_placeholder_text(what);
+    }
+
+    /// Says while it is empty what may be written, and the key that shows the others.
+    pub fn invite(&mut self, help: &str) {
+        self.ask_for(&invitation(help));
+    }
+
+    /// Takes the styles of another theme.
+    pub fn wear(&mut self, theme: &Theme) {
+        (self.style, self.selected) = (theme.style(Role::Text), selected(theme));
+        self.area.set_style(self.style);
+        self.area.set_selection_style(self.selected);
+        self.area.set_placeholder_style(theme.style(Role::Muted));
+    }
+
+    /// Starts a new line.
+    pub fn newline(&mut self) {
+        self.area.insert_newline();
+    }
+
+    /// Takes an editing key.
+    pub fn input(&mut self, mut key: KeyEvent) {
+        if self.vi.as_ref().is_some_and(|vi| vi.mode() == Mode::Insert && !vi.is_typing()) {
+            // What it was before one types is a step to go back to.
+            self.with_vi(key);
+        }
+        if key.code == KeyCode::Char(CHIP_SPACE) {
+            key.code = KeyCode::Char(' ');
+        }
+        if self.chips.is_empty() {
+            self.edit(key);
+            return;
+        }
+        let (before, cursor) = (self.area.lines().to_vec(), self.position());
+        self.edit(key);
+        if before != self.area.lines() {
+            self.remove_damaged(&before);
+        }
+        self.leave_chip(cursor);
+    }
+
+    /// Whether it has the keys of vi.
+    pub fn set_vi(&mut self, on: bool) {
+        if on != self.vi.is_some() {
+            self.vi = on.then(Vi::default);
+        }
+    }
+
+    /// The mode of vi's keys, and what was typed of a command.
+    pub fn vi_mode(&self) -> Option<(Mode, String)> {
+        self.vi.as_ref().map(|vi| (vi.mode(), vi.pending()))
+    }
+
+    /// Puts vi's keys into normal mode, for a text that was brought back by one of them.
+    pub fn be_normal(&mut self) {
+        if let Some(vi) = &mut self.vi {
+            vi.be_normal();
+        }
+    }
+
+    /// Gives a key to vi; what became of it.
+    pub fn with_vi(&mut self, key: KeyEvent) -> Outcome {
+        let Some(mut vi) = self.vi.take() else { return Outcome::Other };
+        let mut buffer = self.buffer();
+        let before = buffer.cells.clone();
+        let outcome = vi.key(&mut buffer, key);
+        if before != buffer.cells {
+            let text = buffer.text();
+            self.reset(text.split('\n').map(str::to_owned).collect());
+        }
+        self.vi = Some(vi);
+        if outcome == Outcome::Taken {
+            self.jump(buffer.cells.iter().take(buffer.cursor).map(|cell| cell.chars().count()).sum());
+        }
+        outcome
+    }
+
+    /// The text as vi sees it: a chip is one letter.
+    fn buffer(&self) -> Buffer {
+        let text = self.area.lines().join("\n");
+        let (mut cells, mut rest) = (Vec::new(), text.as_str());
+        while !rest.is_empty() {
+            let chip = self.chips.iter().find(|(name, _)| rest.starts_with(name.as_str())).map(|(name, _)| name.len());
+            let length = chip.or_else(|| rest.graphemes(true).next().map(str::len)).unwrap_or(rest.len());
+            let (cell, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
+            cells.push(cell.to_owned());
+            rest = after;
+        }
+        let position = self.position();
+        let mut passed = 0;
+        let before = |cell: &&String| {
+            passed += cell.chars().count();
+            passed <= position
+        };
+        let cursor = cells.iter().take_while(before).count();
+        Buffer { cells, cursor }
+    }
+
+    /// Puts the text of the chip at the cursor in its place, or of the only one; false if there is none.
+    pub fn open_chip(&mut self) -> bool {
+        let text = self.area.lines().join("\n");
+        let (at, places) = (self.position(), self.places(&text));
+        let touched = places.iter().find(|place| place.start <= at && at <= place.end);
+        let Some(place) = touched.or(places.first().filter(|_| places.len() == 1)).cloned() else { return false };
+        let name: String = text.chars().skip(place.start).take(place.len()).collect();
+        let Some(index) = self.chips.iter().position(|(known, _)| *known == name) else { return false };
+        let (_, paste) = self.chips.swap_remove(index);
+        self.jump(place.start);
+        self.area.delete_str(place.len());
+        self.area.insert_str(paste.trim_end_matches('\n').replace(CHIP_SPACE, " "));
+        true
+    }
+
+    /// Two keys of the text area mean something else in a shell: there Ctrl-u takes the line before the cursor, and Ctrl-_
+    /// (which terminals send as Ctrl-7) undoes.
+    fn edit(&mut self, key: KeyEvent) {
+        match key.code {
+            KeyCode::Char('u') if key.modifiers == KeyModifiers::CONTROL => {
+                self.area.delete_line_by_head();
+            }
+            KeyCode::Char('_' | '7') if key.modifiers.contains(KeyModifiers::CONTROL) => {
+                self.area.undo();
+            }
+            _ => {
+                self.area.input(key);
+            }
+        }
+    }
+
+    /// The chips of a text: where each starts and ends, in characters.
+    fn places(&self, text: &str) -> Vec<Range<usize>> {
+        let mut places = Vec::new();
+        for (name, _) in &self.chips {
+            places.extend(text.match_indices(name.as_str()).map(|(at, _)| {
+                let start = text.get(..at).map_or(0, |before| before.chars().count());
+                start..start + name.chars().count()
+            }));
+        }
+        places
+    }
+
+    /// If the last edit took a part of a chip, takes the rest, so that no name without its paste stays behind. One undo
+    /// brings the chip back.
+    fn remove_damaged(&mut self, before: &[String]) {
+        let (old, new) = (before.join("\n"), self.area.lines().join("\n"));
+        let places = self.places(&old);
+        let (old, new): (Vec<char>, Vec<char>) = (old.chars().collect(), new.chars().collect());
+        let [edit, other] = edits(&old, &new);
+        let whole = |chip: &Range<usize>, edit: &Range<usize>| {
+            chip.end <= edit.start || edit.end <= chip.start || (edit.start <= chip.start && chip.end <= edit.end)
+        };
+        let damaged = places.into_iter().filter(|chip| !whole(chip, &edit) && !whole(chip, &other));
+        let removed = damaged.fold(None, |removed: Option<Range<usize>>, chip| {
+            let removed = removed.unwrap_or(edit.clone());
+            Some(removed.start.min(chip.start)..removed.end.max(chip.end))
+        });
+        let Some(removed) = removed else { return };
+        for _ in 0..STEPS {
+            if self.area.lines() != before {
+                self.area.undo();
+            }
+        }
+        if self.area.lines() != before {
+            return;
+        }
+        let inserted: String = new.iter().take((edit.end + new.len()) - old.len()).skip(edit.start).collect();
+        self.jump(removed.start);
+        self.area.delete_str(removed.len());
+        self.area.insert_str(inserted);
+    }
+
+    /// Moves the cursor out of a chip, on in the direction in which it went from `last`.
+    fn leave_chip(&mut self, last: usize) {
+        let at = self.position();
+        let places = self.places(&self.area.lines().join("\n"));
+        if let Some(chip) = places.into_iter().find(|chip| chip.start < at && at < chip.end) {
+            self.jump(if last <= chip.start { chip.end } else { chip.start });
+        }
+    }
+
+    /// The place of the cursor, in characters from the start of the text.
+    fn position(&self) -> usize {
+        let DataCursor(row, column) = self.area.cursor();
+        self.area.lines().iter().take(row).map(|line| line.chars().count() + 1).sum::<usize>() + column
+    }
+
+    fn jump(&mut self, position: usize) {
+        jump(&mut self.area, position);
+    }
+
+    /// Puts the cursor to a cell, counted from the corner of what is drawn.
+    pub fn click(&mut self, column: u16, row: u16) {
+        let (top, left) = self.area.scroll_offset();
+        let cell = |offset: u16, at: u16| usize::from(offset.saturating_add(at));
+        let before = self.position();
+        let DataCursor(row, column) = self.area.screen_to_data(cell(top, row), cell(left, column));
+        let [row, column] = [row, column].map(|number| u16::try_from(number).unwrap_or(u16::MAX));
+        self.area.move_cursor(CursorMove::Jump(row, column));
+        self.leave_chip(before);
+    }
+
+    /// Rows that it wants at a width, between 1 and `most`.
+    pub fn height(&self, width: u16, most: u16) -> u16 {
+        let columns = usize::from(width.max(1));
+        let rows: usize = self.area.lines().iter().map(|line| crate::text::width::columns(line) / columns + 1).sum();
+        u16::try_from(rows).unwrap_or(most).clamp(1, most)
+    }
+
+    /// Draws it; how many rows of it are hidden above. With the focus the cursor of the terminal stands where the next letter
+    /// goes: input methods and screen readers follow it.
+    pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, focused: bool) -> u16 {
+        let (cursor, (top, left)) = self.draw_text(frame, area, focused);
+        if focused && !area.is_empty() {
+            let within = |start: u16, at: usize, first: u16, length: u16| {
+                let at = u16::try_from(at.saturating_sub(usize::from(first))).unwrap_or(u16::MAX);
+                start.saturating_add(at.min(length - 1))
+            };
+            let x = within(area.x, cursor.col, left, area.width);
+            frame.set_cursor_position((x, within(area.y, cursor.row, top, area.height)));
+        }
+        top
+    }
+
+    /// Draws the text; where the cursor is in it, and the row and the column that it is drawn from.
+    fn draw_text(&self, frame: &mut Frame<'_>, area: Rect, focused: bool) -> (ScreenCursor, (u16, u16)) {
+        let selection =
+            self.vi.as_ref().and_then(|vi| vi.selection(&self.buffer()).map(|range| (range, self.buffer())));
+        let selection = selection.filter(|_| focused);
+        let (invitation, room) = (self.area.placeholder_text(), usize::from(area.width).saturating_sub(1));
+        let is_cut = self.is_empty() && width::columns(invitation) > room;
+        if selection.is_none() && !is_cut {
+            frame.render_widget(&self.area, area);
+            return (self.area.screen_cursor(), self.area.scroll_offset());
+        }
+        let mut shown = self.area.clone();
+        if is_cut {
+            shown.set_placeholder_text(width::clip(invitation, room));
+        }
+        if let Some((range, buffer)) = selection {
+            let characters =
+                |cells: usize| buffer.cells.iter().take(cells).map(|cell| cell.chars().count()).sum::<usize>();
+            jump(&mut shown, characters(range.start));
+            shown.start_selection();
+            jump(&mut shown, characters(range.end));
+        }
+        frame.render_widget(&shown, area);
+        let offset = shown.scroll_offset();
+        jump(&mut shown, self.position());
+        (shown.screen_cursor(), offset)
+    }
+}
+
+/// The style of selected letters: without colours there must be something else to see.
+fn selected(theme: &Theme) -> Style {
+    let style = theme.style(Role::Selection);
+    if style == Style::default() { style.add_modifier(Modifier::REVERSED) } else { style }
+}
+
+/// Moves a cursor to a place, in characters from the start of the text.
+fn jump(area: &mut TextArea<'_>, position: usize) {
+    let mut column = position;
+    let mut row = 0;
+    for line in area.lines() {
+        let length = line.chars().count();
+        if column <= length {
+            break;
+        }
+        column -= length + 1;
+        row += 1;
+    }
+    let [row, column] = [row, column].map(|number| u16::try_from(number).unwrap_or(u16::MAX));
+    area.move_cursor(CursorMove::Jump(row, column));
+}
+
+/// What an edit replaced, as a range of `old`, placed as late and as early as the texts allow: of two letters that are the
+/// same, nobody can tell which one went.
+fn edits(old: &[char], new: &[char]) -> [Range<usize>; 2] {
+    let most = old.len().min(new.len());
+    let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
+    [head..old.len() - tail.min(most - head), head.min(most - tail)..old.len() - tail]
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::tui::theme::ColorDepth;
+
+    fn composer() -> Composer {
+        Composer::new(&Theme::plain(ColorDepth::None))
+    }
+
+    #[test]
+    fn an_invitation_without_room_is_cut_with_a_mark() {
+        for (columns, end) in [(20, "Ask or say what to…"), (60, "F1 help")] {
+            let mut screen = ratatui::Terminal::new(ratatui::backend::TestBackend::new(columns, 1)).unwrap();
+            screen.draw(|frame| _ = composer().draw(frame, frame.area(), true)).unwrap();
+            let line: String = screen.backend().buffer().content().iter().map(|cell| cell.symbol()).collect();
+            assert!(line.trim_end().ends_with(end), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn the_cursor_of_the_terminal_stands_where_the_next_letter_goes() {
+        let at = |composer: &Composer, columns, rows, focused| {
+            let mut screen = ratatui::Terminal::new(ratatui::backend::TestBackend::new(columns, rows)).unwrap();
+            screen.draw(|frame| _ = composer.draw(frame, frame.area(), focused)).unwrap();
+            let backend = screen.backend();
+            backend.cursor_visible().then(|| (backend.cursor_position().x, backend.cursor_position().y))
+        };
+        let mut composer = composer();
+        assert_eq!(at(&composer, 20, 3, true), Some((0, 0)));
+        composer.paste("berth 日\nsea");
+        assert_eq!(at(&composer, 20, 3, true), Some((3, 1)));
+        assert_eq!(at(&composer, 20, 3, false), None, "not without the focus");
+        assert_eq!(at(&composer, 20, 1, true), Some((3, 0)), "the first line is scrolled away");
+        press(&mut composer, "Up End");
+        assert_eq!(at(&composer, 20, 3, true), Some((8, 0)), "a wide letter has two columns");
+        composer.set("one two three");
+        assert_eq!(at(&composer, 8, 3, true), Some((5, 1)), "behind what is wrapped");
+    }
+
+    #[test]
+    fn rows_that_are_hidden_above_are_counted() {
+        let mut screen = ratatui::Terminal::new(ratatui::backend::TestBackend::new(20, 2)).unwrap();
+        let mut composer = composer();
+        composer.paste("a\nb\nc\nd");
+        let mut above = 0;
+        screen.draw(|frame| above = composer.draw(frame, frame.area(), true)).unwrap();
+        assert_eq!(above, 2);
+    }
+
+    fn press(composer: &mut Composer, keys: &str) {
+        keys.split(' ').filter_map(crate::tui::key::parse).for_each(|key| composer.input(key));
+    }
+
+    /// The text area as it looks.
+    fn seen(composer: &Composer) -> String {
+        composer.area.lines().join("\n").replace(CHIP_SPACE, " ")
+    }
+
+    #[test]
+    fn a_long_paste_is_a_chip_on_the_screen_and_whole_in_the_message() {
+        let mut composer = composer();
+        composer.paste("see: ");
+        let paste = "line\n".repeat(100);
+        composer.paste(&paste);
+        assert_eq!(seen(&composer), "see: [paste 1: 100 lines]");
+        assert_eq!(composer.text(), format!("see: {paste}"));
+    }
+
+    #[test]
+    fn a_chip_goes_as_a_whole_and_one_undo_brings_it_back() {
+        let paste = "line\n".repeat(100);
+        for keys in ["Backspace", "Ctrl-w", "Alt-Backspace", "Left Delete", "Left Alt-d", "Left x Backspace Delete"] {
+            let mut composer = composer();
+            composer.paste("see: ");
+            composer.paste(&paste);
+            press(&mut composer, keys);
+            assert_eq!(composer.text(), "see: ", "{keys}");
+            press(&mut composer, "Ctrl-_");
+            assert_eq!(composer.text(), format!("see: {paste}"), "{keys}");
+        }
+    }
+
+    #[test]
+    fn ctrl_u_takes_the_line_before_the_cursor_as_in_a_shell() {
+        let mut composer = composer();
+        composer.paste("one\ntwo three");
+        press(&mut composer, "Alt-b Ctrl-u");
+        assert_eq!(composer.text(), "one\nthree");
+        press(&mut composer, "Ctrl-7");
+        assert_eq!(composer.text(), "one\ntwo three");
+    }
+
+    #[test]
+    fn what_is_typed_beside_a_chip_leaves_it_whole() {
+        let mut composer = composer();
+        let paste = "line\n".repeat(100);
+        composer.paste(&paste);
+        press(&mut composer, "] Left Left [ [ Home [");
+        assert_eq!(seen(&composer), "[[[[paste 1: 100 lines]]");
+        assert_eq!(composer.text(), format!("[[[{paste}]"));
+    }
+
+    #[test]
+    fn the_cursor_does_not_stop_inside_a_chip() {
+        let mut composer = composer();
+        composer.paste(&"line\n".repeat(100));
+        press(&mut composer, "Left a");
+        assert_eq!(seen(&composer), "a[paste 1: 100 lines]");
+        press(&mut composer, "Right b");
+        assert_eq!(seen(&composer), "a[paste 1: 100 lines]b");
+    }
+
+    #[test]
+    fn a_paste_that_quotes_a_chip_stays_as_it_is() {
+        let mut composer = composer();
+        let quoting = format!("{}[paste 2: 40 lines]\n[paste\u{205F}2:\u{205F}40\u{205F}lines]\n", "a\n".repeat(40));
+        let second = "b\n".repeat(40);
+        composer.paste(&quoting);
+        composer.paste(&second);
+        assert_eq!(composer.text(), format!("{quoting}{second}"));
+    }
+
+    #[test]
+    fn the_name_of_a_chip_cannot_be_typed_or_pasted() {
+        let mut composer = composer();
+        composer.paste(&"b\n".repeat(40));
+        let chip = composer.area.lines().join("");
+        composer.clear();
+        composer.paste(&"c\n".repeat(40));
+        composer.paste(&chip);
+        chip.chars().for_each(|c| composer.input(KeyEvent::from(KeyCode::Char(c))));
+        let named = "[paste 1: 40 lines]";
+        assert_eq!(composer.text(), format!("{}{named}{named}", "c\n".repeat(40)));
+    }
+
+    proptest! {
+        #[test]
+        fn no_key_leaves_a_part_of_a_chip(keys in prop::collection::vec(0..KEYS.len(), 0..40)) {
+            let mut composer = composer();
+            composer.paste("ab ");
+            composer.paste(&"b\n".repeat(40));
+            composer.paste("c d\ne");
+            composer.paste(&"c\n".repeat(40));
+            for index in keys {
+                press(&mut composer, KEYS[index]);
+                let text = composer.area.lines().join("\n");
+                let rest = composer.chips.iter().fold(text, |text, (name, _)| text.replace(name.as_str(), ""));
+                prop_assert!(!rest.contains(CHIP_SPACE), "{} left {rest:?}", KEYS[index]);
+            }
+        }
+    }
+
+    const KEYS: [&str; 20] = [
+        "Left",
+        "Right",
+        "Up",
+        "Down",
+        "Home",
+        "End",
+        "Backspace",
+        "Delete",
+        "Ctrl-w",
+        "Alt-d",
+        "Ctrl-k",
+        "Ctrl-u",
+        "Ctrl-_",
+        "Ctrl-r",
+        "Ctrl-y",
+        "Enter",
+        "x",
+        "[",
+        "Alt-b",
+        "Ctrl-j",
+    ];
+
+    #[test]
+    fn a_paste_cannot_drive_the_terminal() {
+        let mut composer = composer();
+        composer.paste("a\x1b]0;title\x07b\r\nc");
+        assert!(!composer.text().contains('\x1b'));
+        assert_eq!(composer.text().lines().count(), 2);
+    }
+}

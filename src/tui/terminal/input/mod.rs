@@ -1,0 +1,26 @@
+//! What the terminal says: keys, the mouse, pastes, and answers to what it was asked.
+
+#[cfg(not(unix))]
+mod console;
+#[cfg(unix)]
+mod parser;
+#[cfg(unix)]
+mod stream;
+
+use crossterm::event::Event;
+
+#[cfg(not(unix))]
+pub(in crate::tui) use console::Input;
+#[cfg(unix)]
+pub(in crate::tui) use stream::Input;
+
+/// What the terminal said.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::tui) enum Heard {
+    /// For the app.
+    Event(Event),
+    /// The ground is light, or dark; `None` for an answer that nobody understands.
+    Ground(Option<bool>),
+    /// The user or the system has changed to light colours, or to dark ones.
+    Scheme(bool),
+}

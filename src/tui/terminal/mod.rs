@@ -1,0 +1,380 @@
+//! The terminal while the app has it: raw mode, the alternate screen, bracketed paste, the mouse, the keyboard protocol of kitty
+//! and the title of the window; and giving all of it back on every way out: quitting, a panic, a signal, a suspend.
+//!
+//! Nothing is asked of the terminal here: a question may be answered late or never. What a terminal does not know it ignores.
+
+pub(super) mod ground;
+pub(super) mod input;
+pub(super) mod notify;
+pub(super) mod signals;
+
+use std::io::{self, IsTerminal as _, Stdout, Write as _};
+use std::mem::ManuallyDrop;
+use std::panic;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crossterm::clipboard::CopyToClipboard;
+use crossterm::event::{
+    DisableBracketedPaste, DisableFocusChange, EnableBracketedPaste, EnableFocusChange, KeyboardEnhancementFlags,
+    PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
+};
+use crossterm::style::Print;
+use crossterm::terminal::{
+    BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
+    SetTitle, disable_raw_mode, enable_raw_mode,
+};
+use crossterm::{cursor, execute, queue};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::layout::Rect;
+
+use super::theme::ColorDepth;
+
+/// The terminal with the app on it. It is never dropped: that would write to the terminal once more, and to standard error where
+/// that fails, which is the same terminal and ends in a panic. [`Guard`] gives back what there is to give back.
+pub type Screen = ManuallyDrop<Terminal<CrosstermBackend<Stdout>>>;
+
+/// Gives the terminal back when dropped.
+pub struct Guard;
+
+impl Guard {
+    /// Takes the terminal. From here on a panic of this thread gives it back before it is told.
+    ///
+    /// # Errors
+    /// Standard input or output is no terminal, or the terminal refuses.
+    pub fn take() -> io::Result<(Self, Screen)> {
+        if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+            return Err(io::Error::other("standard input and output must be a terminal"));
+        }
+        let told = panic::take_hook();
+        let face = std::thread::current().id();
+        panic::set_hook(Box::new(move |info| {
+            // Work on other threads is caught where it runs, and told in the app, which goes on.
+            if std::thread::current().id() == face {
+                give_back();
+                told(info);
+            }
+        }));
+        let guard = Self;
+        enter()?;
+        Ok((guard, ManuallyDrop::new(Terminal::new(CrosstermBackend::new(io::stdout()))?)))
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+/// Whether the app has the terminal. Nothing may be written there otherwise.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+/// Whether the mouse is wanted.
+static MOUSE: AtomicBool = AtomicBool::new(false);
+/// The title of the window, for when the terminal is taken again.
+static TITLE: Mutex<String> = Mutex::new(String::new());
+
+/// Clicks, drags and the wheel, with coordinates that go beyond column 223. Not every move of the pointer: nothing here follows
+/// it, and each would cost a frame.
+const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
+const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
+
+/// The title of the window goes on a stack, and comes back from there.
+const KEEP_TITLE: &str = "\x1b[22;0t";
+const OLD_TITLE: &str = "\x1b[23;0t";
+
+/// The terminal tells when its colours change (mode 2031).
+const SCHEME_ON: &str = "\x1b[?2031h";
+const SCHEME_OFF: &str = "\x1b[?2031l";
+
+/// Takes the terminal (again, after a suspend).
+///
+/// # Errors
+/// The terminal refuses.
+pub fn enter() -> io::Result<()> {
+    enable_raw_mode()?;
+    let mut out = io::stdout();
+    if TAKEN.swap(true, Ordering::SeqCst) {
+        // It was never given back: something stopped us without a word. What lies on a stack must not lie there twice.
+        give_keys_back(&mut out);
+    } else {
+        queue!(out, Print(KEEP_TITLE))?;
+    }
+    queue!(out, EnterAlternateScreen, EnableBracketedPaste, EnableFocusChange)?;
+    if knows_sequences() {
+        // Each screen has a stack of its own, so only now.
+        let flags = KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES;
+        queue!(out, PushKeyboardEnhancementFlags(flags), Print(SCHEME_ON))?;
+    }
+    if MOUSE.load(Ordering::SeqCst) {
+        queue_mouse(&mut out, true)?;
+    }
+    let name = TITLE.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    if !name.is_empty() {
+        queue!(out, SetTitle(name))?;
+    }
+    execute!(out, Clear(ClearType::All), cursor::Hide)
+}
+
+/// Gives the terminal back. Safe to call twice, and from the panic hook; nothing can be done about errors here.
+pub fn give_back() {
+    if !TAKEN.swap(false, Ordering::SeqCst) {
+        return;
+    }
+    let mut out = io::stdout();
+    // A panic may come in the middle of a frame.
+    let _ = queue!(out, EndSynchronizedUpdate);
+    let _ = queue_mouse(&mut out, false);
+    give_keys_back(&mut out);
+    let _ = queue!(out, DisableFocusChange, DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
+    // Where there is no stack of titles, an empty one lets the terminal choose.
+    let _ = execute!(out, SetTitle(""), Print(OLD_TITLE));
+    let _ = disable_raw_mode();
+    let _ = out.flush();
+}
+
+fn give_keys_back(out: &mut Stdout) {
+    if knows_sequences() {
+        let _ = queue!(out, PopKeyboardEnhancementFlags, Print(SCHEME_OFF));
+    }
+}
+
+/// Whether the terminal leaves out sequences that it does not know. The Linux console prints some of them.
+fn knows_sequences() -> bool {
+    cfg!(unix) && !matches!(std::env::var("TERM").as_deref(), Err(_) | Ok("" | "dumb" | "linux"))
+}
+
+#[cfg(unix)]
+fn queue_mouse(out: &mut Stdout, on: bool) -> io::Result<()> {
+    queue!(out, Print(if on { MOUSE_ON } else { MOUSE_OFF }))
+}
+
+#[cfg(not(unix))]
+fn queue_mouse(out: &mut Stdout, on: bool) -> io::Result<()> {
+    use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
+    if on { queue!(out, EnableMouseCapture) } else { queue!(out, DisableMouseCapture) }
+}
+
+/// Takes the mouse, or leaves it to the terminal.
+///
+/// # Errors
+/// The terminal refuses.
+pub fn mouse(on: bool) -> io::Result<()> {
+    if MOUSE.swap(on, Ordering::SeqCst) == on || !TAKEN.load(Ordering::SeqCst) {
+        return Ok(());
+    }
+    let mut out = io::stdout();
+    queue_mouse(&mut out, on)?;
+    out.flush()
+}
+
+/// Draws a frame that the terminal shows at once, where it can.
+///
+/// # Errors
+/// The terminal refuses.
+pub fn at_once(draw: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    // A terminal that does not wait must not show the cursor running about; the frame shows it again where it belongs.
+    queue!(io::stdout(), BeginSynchronizedUpdate, cursor::Hide)?;
+    let drawn = draw();
+    // Whatever became of it: a terminal that waits for the end shows nothing more.
+    execute!(io::stdout(), EndSynchronizedUpdate)?;
+    drawn
+}
+
+/// Empties the screen, so that the next frame draws all of it.
+///
+/// Not by `Terminal::clear`: that asks the terminal where the cursor is, and while the event stream waits for input the
+/// answer never reaches who asked.
+///
+/// # Errors
+/// The terminal refuses.
+pub fn clear(screen: &mut Screen) -> io::Result<()> {
+    let size = screen.size()?;
+    screen.resize(Rect::new(0, 0, size.width, size.height))
+}
+
+/// Names the window, if that is not its name already.
+pub fn title(text: &str) {
+    let mut name = TITLE.lock().unwrap_or_else(PoisonError::into_inner);
+    if *name != text {
+        text.clone_into(&mut name);
+        if TAKEN.load(Ordering::SeqCst) {
+            let _ = execute!(io::stdout(), SetTitle(text));
+        }
+    }
+}
+
+/// Puts a text on the clipboard by the OSC 52 sequence, which also works over ssh.
+pub fn copy_by_escape(text: &str) {
+    if TAKEN.load(Ordering::SeqCst) {
+        let _ = execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text));
+    }
+}
+
+/// Puts a text on the system's own clipboard; false where there is none. May block.
+#[cfg(feature = "clipboard")]
+pub fn copy_natively(text: &str) -> bool {
+    // The X11 clipboard belongs to its owner: dropping the handle would empty it.
+    static CLIPBOARD: Mutex<Option<arboard::Clipboard>> = Mutex::new(None);
+    let mut held = CLIPBOARD.lock().unwrap_or_else(PoisonError::into_inner);
+    if held.is_none() {
+        *held = arboard::Clipboard::new().ok();
+    }
+    held.as_mut().is_some_and(|clipboard| clipboard.set_text(text).is_ok())
+}
+
+/// There is no system clipboard in this build.
+#[cfg(not(feature = "clipboard"))]
+pub fn copy_natively(_: &str) -> bool {
+    false
+}
+
+/// Stops this process as Ctrl-Z does for any other program, and returns when the shell continues it.
+#[cfg(unix)]
+pub fn stop() {
+    let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP);
+}
+
+/// There is no suspending here.
+#[cfg(not(unix))]
+pub fn stop() {}
+
+/// The colours that the terminal says it has, from the variables that terminals set.
+pub fn color_depth(env: impl Fn(&str) -> Option<String>) -> ColorDepth {
+    let var = |name: &str| env(name).unwrap_or_default();
+    if !var("NO_COLOR").is_empty() || var("TERM") == "dumb" {
+        return ColorDepth::None;
+    }
+    let term = var("TERM");
+    if matches!(var("COLORTERM").as_str(), "truecolor" | "24bit") || term.contains("direct") {
+        return ColorDepth::True;
+    }
+    // Inside screen the variables of the terminal around it are still there, and screen has 256 colours at most.
+    if var("STY").is_empty() && (has_true_color(&term) || says_true_color(var)) {
+        return ColorDepth::True;
+    }
+    if term.contains("256color") { ColorDepth::Ansi256 } else { ColorDepth::Ansi16 }
+}
+
+/// Terminals that are known by their name to have 24-bit colour.
+fn has_true_color(term: &str) -> bool {
+    ["xterm-kitty", "xterm-ghostty", "ghostty", "alacritty", "wezterm", "foot", "contour", "rio"]
+        .iter()
+        .any(|known| term.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('-')))
+}
+
+/// Terminals that leave COLORTERM out, or lose it on the way, and that their other variables give away.
+fn says_true_color(var: impl Fn(&str) -> String) -> bool {
+    let programs = ["iTerm.app", "WezTerm", "ghostty", "vscode", "Hyper", "Tabby", "rio", "mintty", "WarpTerminal"];
+    let marks = ["WT_SESSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "ALACRITTY_WINDOW_ID", "GHOSTTY_RESOURCES_DIR"];
+    // Since 0.36 the terminals of GNOME have it.
+    let gnome = var("VTE_VERSION").parse::<u32>().is_ok_and(|version| version >= 3_600);
+    // With a TERM of few colours the program was told to be modest.
+    let modest = !var("TERM").contains("256color") && var("TERM") != "xterm";
+    !modest
+        && (gnome || programs.contains(&var("TERM_PROGRAM").as_str()) || marks.iter().any(|mark| !var(mark).is_empty()))
+}
+
+/// Whether the terminal says that its ground is light (`COLORFGBG`, set by several terminals).
+pub fn light_ground(env: impl Fn(&str) -> Option<String>) -> bool {
+    let ground = env("COLORFGBG").and_then(|value| value.rsplit(';').next()?.parse::<u8>().ok());
+    matches!(ground, Some(7 | 9..=15))
+}
+
+/// What the terminal says of itself, for doctor and reports of faults: what, and how it is.
+pub fn facts(env: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
+    let var = |name: &str| env(name).filter(|value| !value.is_empty());
+    let mut facts = Vec::new();
+    let program =
+        [var("TERM_PROGRAM"), var("TERM_PROGRAM_VERSION")].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let kind = var("TERM").unwrap_or_else(|| "TERM is not set".into());
+    facts.push(("terminal", [kind, program].join(" ").trim().to_owned()));
+    facts.push(("colours", color_depth(&env).name().to_owned()));
+    let within = [("TMUX", "tmux"), ("STY", "screen"), ("ZELLIJ", "zellij"), ("SSH_CONNECTION", "ssh")];
+    let within: Vec<&str> = within.into_iter().filter(|(name, _)| var(name).is_some()).map(|(_, what)| what).collect();
+    if !within.is_empty() {
+        facts.push(("within", within.join(", ")));
+    }
+    let desktop =
+        var("WAYLAND_DISPLAY").or_else(|| var("DISPLAY")).is_some() || cfg!(any(windows, target_os = "macos"));
+    let clipboard = if var("TERM").is_some_and(|term| term == "dumb") {
+        "none: a dumb terminal takes no escape sequence, so that texts are printed to be copied"
+    } else if cfg!(feature = "clipboard") && desktop {
+        "the system's, and through the terminal (OSC 52)"
+    } else {
+        "through the terminal (OSC 52), where it allows that"
+    };
+    facts.push(("clipboard", clipboard.to_owned()));
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(var).unwrap_or_else(|| "not set".into());
+    facts.push(("locale", locale));
+    facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn depth(vars: &[(&str, &str)]) -> ColorDepth {
+        color_depth(|name| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()))
+    }
+
+    #[test]
+    fn the_terminals_own_word_decides_the_depth() {
+        assert_eq!(depth(&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")]), ColorDepth::True);
+        assert_eq!(depth(&[("TERM", "xterm-256color")]), ColorDepth::Ansi256);
+        assert_eq!(depth(&[("TERM", "linux")]), ColorDepth::Ansi16);
+        assert_eq!(depth(&[("TERM", "xterm-256color"), ("NO_COLOR", "1")]), ColorDepth::None);
+    }
+
+    #[test]
+    fn terminals_that_leave_colorterm_out_are_known() {
+        for (name, value) in [
+            ("TERM_PROGRAM", "iTerm.app"),
+            ("TERM_PROGRAM", "WezTerm"),
+            ("TERM_PROGRAM", "ghostty"),
+            ("TERM_PROGRAM", "vscode"),
+            ("WT_SESSION", "{0}"),
+            ("KITTY_WINDOW_ID", "1"),
+            ("VTE_VERSION", "7600"),
+        ] {
+            assert_eq!(depth(&[("TERM", "xterm-256color"), (name, value)]), ColorDepth::True, "{name}={value}");
+        }
+        for term in ["xterm-kitty", "xterm-ghostty", "alacritty", "foot", "foot-extra", "xterm-direct"] {
+            assert_eq!(depth(&[("TERM", term)]), ColorDepth::True, "{term}");
+        }
+        for (name, value) in [("TERM_PROGRAM", "Apple_Terminal"), ("VTE_VERSION", "3400"), ("VTE_VERSION", "x")] {
+            assert_eq!(depth(&[("TERM", "xterm-256color"), (name, value)]), ColorDepth::Ansi256, "{name}={value}");
+        }
+        let within_screen = [("TERM", "screen-256color"), ("STY", "1.x"), ("KITTY_WINDOW_ID", "1")];
+        assert_eq!(depth(&within_screen), ColorDepth::Ansi256);
+        assert_eq!(depth(&[("TERM", "linux"), ("WT_SESSION", "1")]), ColorDepth::Ansi16);
+        assert_eq!(depth(&[("TERM", "xterm-kitty"), ("NO_COLOR", "1")]), ColorDepth::None);
+    }
+
+    #[test]
+    fn the_facts_name_terminal_colours_and_what_it_runs_in() {
+        let vars = [("TERM", "xterm-256color"), ("TMUX", "/tmp/x"), ("LANG", "C.UTF-8")];
+        let facts = facts(|name| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()));
+        let of = |name: &str| facts.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+        assert_eq!((of("terminal"), of("within")), (Some("xterm-256color"), Some("tmux")));
+        assert_eq!((of("colours"), of("locale")), (Some("256"), Some("C.UTF-8")));
+    }
+
+    #[test]
+    fn a_dumb_terminal_is_promised_no_clipboard() {
+        let clipboard = |term: &str| {
+            let facts = facts(|name| (name == "TERM").then(|| term.to_owned()));
+            facts.into_iter().find_map(|(name, value)| (name == "clipboard").then_some(value)).unwrap()
+        };
+        assert!(clipboard("dumb").starts_with("none") && !clipboard("dumb").contains("OSC"));
+        assert!(clipboard("xterm").contains("OSC 52"));
+    }
+
+    #[test]
+    fn a_light_ground_is_recognised() {
+        assert!(light_ground(|_| Some("0;15".into())));
+        assert!(!light_ground(|_| Some("15;0".into())));
+        assert!(!light_ground(|_| None));
+    }
+}
