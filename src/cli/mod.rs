@@ -117,6 +117,7 @@ fn start(args: Args) -> Result<u8, UserError> {
         }
         Some(Command::Ask(mut ask)) => {
             ask.files.splice(..0, args.files);
+            ask.files.append(&mut ask.named);
             let (root, settings) = with_settings(root(&args.root)?, overrides(&args.provider))?;
             headless::ask(&root, settings, ask)
         }
@@ -126,6 +127,7 @@ fn start(args: Args) -> Result<u8, UserError> {
         }
         Some(Command::Edit(mut edit)) => {
             edit.files.splice(..0, args.files);
+            edit.files.append(&mut edit.named);
             let outer = overrides(&args.provider);
             let auto_commit = edit.commit_choice().or(outer.auto_commit);
             let (root, settings) = with_settings(root(&args.root)?, Overrides { auto_commit, ..outer })?;

@@ -30,6 +30,9 @@ pub struct AiComment {
 /// Languages whose files hold code of others, whose comments the outer grammar does not know.
 const HOSTS: [&str; 6] = ["html", "vue", "svelte", "astro", "markdown", "php"];
 
+/// What opens one in Markdown: `#` begins a heading there, and `--` a list.
+const MARKDOWN_OPENERS: [&str; 1] = ["<!--"];
+
 /// What opens a comment in most languages, longer ones first.
 const OPENERS: [&str; 9] = ["<!--", "{/*", "/*", "//", "--", "#", ";", "%", "(*"];
 
@@ -46,7 +49,9 @@ pub fn ai_comments(path: &str, source: &str) -> Vec<AiComment> {
     let spans = highlight(path, source);
     let is_comment = |span: &Span| span.highlight == Highlight::Comment;
     // Some grammars do not tell what a comment is, and those of templates know nothing of the code inside.
-    let is_host = Language::detect(path, source).is_none_or(|language| HOSTS.contains(&language.id));
+    let language = Language::detect(path, source).map(|language| language.id);
+    let is_host = language.is_none_or(|id| HOSTS.contains(&id));
+    let openers = if language == Some("markdown") { &MARKDOWN_OPENERS[..] } else { &OPENERS[..] };
     let by_signs = is_host || !spans.iter().flatten().any(is_comment);
     let of_line = |(at, line): (usize, &&str)| {
         if !names_model(line) {
@@ -57,7 +62,7 @@ pub fn ai_comments(path: &str, source: &str) -> Vec<AiComment> {
             here.iter().filter(|span| is_comment(span)).map(|span| span.start..span.end).collect();
         let text = match (marked.first(), marked.last()) {
             (Some(first), Some(last)) => line.get(first.start..last.end)?,
-            _ if by_signs => opened(line, here)?,
+            _ if by_signs => opened(line, here, openers)?,
             _ => return None,
         };
         let (kind, text) = meant(text)?;
@@ -73,14 +78,14 @@ fn names_model(line: &str) -> bool {
 
 /// The comment in a line of a language that nobody knows: from the first sign that opens one, which stands at the beginning or
 /// after a space, and not within a string.
-fn opened<'l>(line: &'l str, spans: &[Span]) -> Option<&'l str> {
+fn opened<'l>(line: &'l str, spans: &[Span], openers: &[&str]) -> Option<&'l str> {
     let starts = |at: usize| {
         let before = line.get(..at).unwrap_or_default();
         let in_string = |span: &Span| span.highlight == Highlight::String && (span.start..span.end).contains(&at);
         (before.is_empty() || before.ends_with(char::is_whitespace)) && !spans.iter().any(in_string)
     };
     let from = line.char_indices().map(|(at, _)| at).find(|at| {
-        starts(*at) && line.get(*at..).is_some_and(|rest| OPENERS.iter().any(|opener| rest.starts_with(opener)))
+        starts(*at) && line.get(*at..).is_some_and(|rest| openers.iter().any(|opener| rest.starts_with(opener)))
     })?;
     line.get(from..)
 }
@@ -158,6 +163,7 @@ mod tests {
             ("a.toml", "a = 1 # AI: leave alone\n", Note, "leave alone"),
             ("Makefile", "all: # parallel? AI?\n\ttrue\n", Answer, "parallel?"),
             ("notes.unheard", "# shorten AI!\n", Do, "shorten"),
+            ("a.md", "# Tides\n\n<!-- say more AI! -->\n", Do, "say more"),
             ("a.erl", "% use a map AI!\nf() -> ok.\n", Do, "use a map"),
         ];
         for (path, source, kind, text) in cases {
@@ -176,6 +182,8 @@ mod tests {
             ("a.py", "wait() ; AI = 1\n"),
             ("a.txt", "this is about AI!\n"),
             ("a.py", "# AI is mentioned here, and no more\n"),
+            ("a.md", "## Why AI?\n\nBecause of AI!\n\n- no AI!\n"),
+            ("a.md", "> 6 # make this sturdier AI!\n"),
         ];
         for (path, source) in cases {
             assert_eq!(found(path, source), [], "{path}: {source}");

@@ -83,8 +83,11 @@ pub struct MapArgs {
 #[derive(Debug, Clone, ClapArgs)]
 pub struct SearchArgs {
     /// A question, a name, or a path
-    #[arg(long, value_name = "TEXT")]
-    pub query: String,
+    #[arg(value_name = "WORDS")]
+    pub words: Vec<String>,
+    /// The same
+    #[arg(long, value_name = "TEXT", required_unless_present = "words", conflicts_with = "words")]
+    pub query: Option<String>,
     /// Most passages
     #[arg(long, default_value = "10", value_name = "K")]
     pub limit: NonZeroUsize,
@@ -259,6 +262,13 @@ impl From<AskMode> for Mode {
     }
 }
 
+impl SearchArgs {
+    /// What is searched for.
+    pub fn asked(&self) -> String {
+        self.query.clone().unwrap_or_else(|| self.words.join(" "))
+    }
+}
+
 /// `rhumb ask`
 #[derive(Debug, Clone, ClapArgs)]
 pub struct AskArgs {
@@ -272,7 +282,10 @@ pub struct AskArgs {
     /// and the end are sent, and the whole is kept
     #[arg(long, value_name = "FILE")]
     pub with_output: Option<PathBuf>,
-    /// A file to show in full
+    /// Files to show in full
+    #[arg(value_name = "FILE")]
+    pub named: Vec<String>,
+    /// The same; repeat for more
     #[arg(long = "file", value_name = "FILE")]
     pub files: Vec<String>,
     /// The same
@@ -323,7 +336,10 @@ pub struct EditArgs {
     /// and the end are sent, and the whole is kept
     #[arg(long, value_name = "FILE")]
     pub with_output: Option<PathBuf>,
-    /// A file in the chat that may be changed
+    /// Files in the chat, which may be changed
+    #[arg(value_name = "FILE")]
+    pub named: Vec<String>,
+    /// The same; repeat for more
     #[arg(long = "file", value_name = "FILE")]
     pub files: Vec<String>,
     /// A file in the chat for reference

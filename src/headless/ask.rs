@@ -12,7 +12,8 @@ use crate::workspace::Root;
 /// # Errors
 /// No provider, a request that does not fit, an error of the provider, or an incomplete answer.
 pub fn ask(root: &Root, settings: Settings, args: AskArgs) -> Result<u8, UserError> {
-    let AskArgs { message, message_file, with_output, files, read, mode, codebase_more, show_prompt, json } = args;
+    let AskArgs { message, message_file, with_output, named: _, files, read, mode, codebase_more, show_prompt, json } =
+        args;
     let asked = EditArgs {
         message,
         message_file,

@@ -237,6 +237,7 @@ impl Session {
             KeepReport::Resumed { session, fork } => return self.resumed(*session, fork),
             KeepReport::Held { number, title } => self.ask_to_fork(number, &title),
             KeepReport::Written { path, what } => {
+                self.watching.pass_over(&path);
                 self.tell(Level::Info, format!("{what} was written to {path}."), "");
             }
             KeepReport::Exists(order) => self.ask_to_replace(order),

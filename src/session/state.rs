@@ -295,6 +295,7 @@ impl Session {
     /// Leaves the conversation so far out of later requests.
     pub fn clear_history(&mut self) -> Vec<Effect> {
         self.transcript.push(Entry::Cleared);
+        self.drop_queue();
         self.codebase.clear();
         self.withdraw_offers();
         self.unfold();

@@ -256,7 +256,8 @@ impl App {
             return self.typed(|app| app.composer.clear());
         }
         if twice {
-            return vec![Task::Quit];
+            // Messages that wait are kept nowhere; all else is, with the session.
+            return if self.session.queue.waiting().is_empty() { vec![Task::Quit] } else { self.leave() };
         }
         self.interrupted_once = true;
         self.hint = format!("{} again leaves", self.keys.first(Action::Interrupt));

@@ -27,22 +27,23 @@ const FIRST_LINES: usize = 4;
 /// # Errors
 /// Meaning was asked for and cannot be had, or standard output cannot be written.
 pub fn search(root: &Root, settings: &Settings, args: &SearchArgs) -> Result<u8, UserError> {
-    if args.query.trim().is_empty() {
+    let asked = args.asked();
+    if asked.trim().is_empty() {
         complain("there is nothing to search for: the query is empty");
         return Ok(1);
     }
     let store = (!args.no_cache).then(|| map_store(settings, root)).flatten();
     let survey = surveyed(root, true, store.as_ref());
-    let question = Question::new(&args.query, args.limit.get());
+    let question = Question::new(&asked, args.limit.get());
     let hits = hits(root, settings, args.mode, &survey, &question)?;
     if hits.is_empty() {
-        complain(nothing_found(&args.query));
+        complain(nothing_found(&asked));
         return Ok(1);
     }
     let read = |path: &str| workspace::read(root, path).ok().map(|snapshot| snapshot.text);
     let sources = Sources::new(&read);
     if args.context {
-        let passages = as_context(&survey.graph, (&args.query, hits), &sources, args.tokens);
+        let passages = as_context(&survey.graph, (&asked, hits), &sources, args.tokens);
         match args.format {
             FormatArg::Text => print(&passages.render())?,
             FormatArg::Json => print_json(&context_json(&passages, args.tokens))?,

@@ -30,9 +30,10 @@ impl Session {
             let visible = sanitize::visible_line(line.lines().next().unwrap_or_default());
             let first: String = visible.chars().take(SHORT).collect();
             let shown = if first == line { first } else { format!("{first} …") };
-            let title = format!("The model suggests a command. Run it? {shown}");
-            let later = if edits { "\n\n(The changes of this answer are not written yet.)" } else { "" };
-            let text = format!("{line}{later}");
+            // In the title, which is seen where the answer is not: tests of what is not written say nothing of it.
+            let early = if edits { " (its edits are not written yet)" } else { "" };
+            let title = format!("The model suggests a command{early}. Run it? {shown}");
+            let text = line.clone();
             let choices = vec![Choice::new('y', "run it"), Choice::new('n', "no")];
             let subject = Subject::Process(ProcessSubject::Run(line));
             self.question(Question { subject, title, text, choices });

@@ -52,6 +52,9 @@ impl Session {
             bases.clear();
         }
         for order in orders {
+            if let Some(text) = &order.content {
+                self.watching.wrote(&order.path, text);
+            }
             if bases.iter().all(|(known, _)| *known != order.path) {
                 bases.push((order.path.clone(), order.expected.clone()));
             }

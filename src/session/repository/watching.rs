@@ -1,8 +1,8 @@
 //! Comments for the model in files, as they are saved.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::context::{AiComment, CommentKind, FoundComment, Mode, comment_order};
+use crate::context::{AiComment, CommentKind, FoundComment, Mode, comment_order, found_comments};
 use crate::session::effect::{Effect, Failure};
 use crate::session::request::chat_files::ChatFile;
 use crate::session::state::{Connection, Session};
@@ -15,9 +15,24 @@ pub struct Watching {
     on: bool,
     /// The comments of each file as it was last saved.
     known: BTreeMap<String, Vec<FoundComment>>,
+    /// Files of which this program wrote all: what was said is quoted in them, and nothing is asked for.
+    exported: BTreeSet<String>,
 }
 
 impl Watching {
+    /// That file was written by this program, all of it.
+    pub(in crate::session) fn pass_over(&mut self, path: &str) {
+        self.exported.insert(path.to_owned());
+    }
+
+    /// What is about to be written into a file by this program is no word of the developer's.
+    pub(in crate::session) fn wrote(&mut self, path: &str, text: &str) {
+        let found = if self.on { found_comments(path, text) } else { Vec::new() };
+        if !found.is_empty() {
+            self.known.insert(path.to_owned(), found);
+        }
+    }
+
     /// Whether comments are followed.
     pub fn is_on(&self) -> bool {
         self.on
@@ -58,7 +73,7 @@ impl Session {
     /// A file was saved, and these comments for the model are in it. New ones that want something become a message, which waits
     /// while the model answers.
     pub(in crate::session) fn commented(&mut self, path: &str, found: &[FoundComment]) -> Vec<Effect> {
-        if !self.watching.on {
+        if !self.watching.on || self.watching.exported.contains(path) {
             return Vec::new();
         }
         let before = match found.is_empty() {
@@ -115,8 +130,7 @@ fn same(one: &AiComment, other: &AiComment) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::found_comments;
-    use crate::session::{Command, Report};
+    use crate::session::{Command, KeepReport, Report};
 
     fn watching() -> Session {
         let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
@@ -134,6 +148,18 @@ mod tests {
             Effect::Ask(order) => Some((order.mode, order.draft.clone())),
             _ => None,
         })
+    }
+
+    #[test]
+    fn what_the_program_writes_itself_asks_for_nothing() {
+        let mut session = watching();
+        let written = "# done\n# and now the rest AI!\nx = 1\n";
+        session.watching.wrote("a.py", written);
+        assert_eq!(asked(&saved(&mut session, "a.py", written)), None);
+        let theirs = format!("# name it AI!\n{written}");
+        assert!(asked(&saved(&mut session, "a.py", &theirs)).is_some(), "the developer's own still counts");
+        session.handle(Report::Kept(KeepReport::Written { path: "talk.md".into(), what: "The session".into() }));
+        assert_eq!(asked(&saved(&mut session, "talk.md", "<!-- say it AI! -->\n")), None);
     }
 
     #[test]

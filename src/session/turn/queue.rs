@@ -3,6 +3,8 @@
 use crate::context::Mode;
 use crate::session::effect::Effect;
 use crate::session::state::{Connection, Session};
+use crate::session::transcript::Level;
+use crate::text::count;
 
 /// A message that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +59,14 @@ impl Session {
         self.queue.waiting.retain(|queued| !queued.is_comment);
         self.queue.held &= !self.queue.waiting.is_empty();
         before - self.queue.waiting.len()
+    }
+
+    /// Leaves out all that waits, and says so.
+    pub(in crate::session) fn drop_queue(&mut self) {
+        let waited = std::mem::take(&mut self.queue).waiting.len();
+        if waited > 0 {
+            self.tell(Level::Info, format!("{} that waited will not be sent.", count(waited, "message")), "");
+        }
     }
 
     /// Holds what waits until the developer says otherwise.
