@@ -198,6 +198,7 @@ impl App {
     }
 
     fn paste(&mut self, text: &str) -> Vec<Task> {
+        self.welcome = false;
         if self.goes_on_typing() {
             self.overlay = None;
             self.hint = NOT_DONE.into();

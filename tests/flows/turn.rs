@@ -234,3 +234,18 @@ fn leaving_right_after_w_finishes_the_write() {
     let written = repo.git(&["show", "--format=", "--name-only", "HEAD"]);
     assert_eq!(written.lines().count(), FILES);
 }
+
+#[test]
+fn a_paste_that_the_terminal_does_not_mark_is_a_draft_and_no_messages() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(Vec::new());
+    let mut pty = open(&repo.path(), Some(&server), &[]);
+    pty.wait_for("compass.py");
+    let lines: String = (1..=40).map(|line| format!("line {line} of a log that somebody pastes\r")).collect();
+    pty.type_text(&format!("{lines}the last of it"));
+    pty.wait_for("[paste 1: 41 lines]");
+    assert!(server.requests().is_empty(), "its lines were sent");
+    pty.key("Ctrl-c");
+    pty.wait_until(|screen| !screen.contains("[paste 1"), "an empty composer");
+    quit(&mut pty);
+}

@@ -1,5 +1,7 @@
 //! What the terminal says: keys, the mouse, pastes, and answers to what it was asked.
 
+#[cfg(unix)]
+mod burst;
 #[cfg(not(unix))]
 mod console;
 #[cfg(unix)]

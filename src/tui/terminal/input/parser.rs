@@ -74,6 +74,11 @@ impl Parser {
         heard
     }
 
+    /// Whether nothing is held: what comes next is not the rest of something.
+    pub(super) fn is_idle(&self) -> bool {
+        self.held.is_empty()
+    }
+
     /// How long to wait for the rest of what is held. `None` when nothing is held, or nothing that somebody may have typed.
     pub(super) fn patience(&self) -> Option<Duration> {
         match self.held.as_slice() {

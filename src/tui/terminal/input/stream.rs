@@ -6,13 +6,14 @@
 use std::collections::VecDeque;
 use std::io::{self, Stdin};
 
+use crossterm::event::Event;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use tokio::io::{Interest, unix::AsyncFd};
 use tokio::time::{Instant, timeout_at};
 
-use super::Heard;
 use super::parser::Parser;
+use super::{Heard, burst};
 
 /// Bytes that are read at once.
 const PIECE: usize = 4_096;
@@ -27,6 +28,10 @@ pub(in crate::tui) struct Input {
     heard: VecDeque<Heard>,
     /// When what the parser holds is taken for keys.
     until: Option<Instant>,
+    /// Until when what comes belongs to a paste.
+    paste_until: Option<Instant>,
+    /// The beginning of a character that a paste was cut in.
+    cut: Vec<u8>,
 }
 
 impl Input {
@@ -37,7 +42,8 @@ impl Input {
     pub(in crate::tui) fn open() -> io::Result<Self> {
         #[expect(deprecated, reason = "it is safe for a file that is never closed, and the other way is unsafe")]
         let terminal = AsyncFd::with_interest(io::stdin(), Interest::READABLE)?;
-        Ok(Self { terminal, parser: Parser::default(), heard: VecDeque::new(), until: None })
+        let (parser, heard) = (Parser::default(), VecDeque::new());
+        Ok(Self { terminal, parser, heard, until: None, paste_until: None, cut: Vec::new() })
     }
 
     /// The next thing that is said. Nothing is lost when the wait is given up.
@@ -70,12 +76,24 @@ impl Input {
     pub(in crate::tui) fn at_hand(&mut self) -> io::Result<Option<Heard>> {
         if self.heard.is_empty() {
             let bytes = self.read()?;
-            if !bytes.is_empty() {
+            let goes_on = self.paste_until.is_some_and(|until| Instant::now() < until);
+            if self.parser.is_idle() && burst::is_paste(&bytes, goes_on) {
+                self.pasted(bytes);
+            } else if !bytes.is_empty() {
                 self.heard.extend(self.parser.hear(&bytes, self.has_bytes()?));
                 self.until = self.parser.patience().map(|patience| Instant::now() + patience);
             }
         }
         Ok(self.heard.pop_front())
+    }
+
+    /// Takes a piece of a paste that the terminal has not marked.
+    fn pasted(&mut self, bytes: Vec<u8>) {
+        let mut bytes = [std::mem::take(&mut self.cut), bytes].concat();
+        let (text, cut) = burst::text(&bytes);
+        self.cut = bytes.split_off(bytes.len() - cut);
+        self.heard.push_back(Heard::Event(Event::Paste(text)));
+        self.paste_until = Some(Instant::now() + burst::GOES_ON);
     }
 
     /// Waits until there is something to read.
