@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use super::align::{Place, QuoteKind, QuoteLine};
 use super::canon;
-use super::outcome::{Candidate, Excerpt, Flag, Refusal};
-use super::view::View;
+use crate::edit::compose::view::View;
+use crate::edit::outcome::{Candidate, Excerpt, Flag, Refusal};
 use crate::text::lines;
 
 /// So many characters of a line are shown.
@@ -20,24 +20,24 @@ const AROUND: usize = 3;
 const LONGEST: usize = 40;
 
 /// A refusal that another state of the file could turn into a match.
-pub(super) fn missing(reason: impl Into<String>) -> Refusal {
+pub(in crate::edit) fn missing(reason: impl Into<String>) -> Refusal {
     Refusal { missing: true, ..Refusal::new(reason) }
 }
 
 /// The change is in the file.
-pub(super) fn already_applied() -> Refusal {
+pub(in crate::edit) fn already_applied() -> Refusal {
     missing("already applied: the file says what this edit asks for; nothing was changed").flagged(Flag::AlreadyApplied)
 }
 
 /// A placeholder stands among the added lines.
-pub(super) fn elided(line: &str) -> Refusal {
+pub(in crate::edit) fn elided(line: &str) -> Refusal {
     let line = shown(line);
     Refusal::new(format!("elision: the added line {line} stands for code that is not shown; write that code out"))
         .flagged(Flag::Elision)
 }
 
 /// The quote fits the given places (0-based line, similarity) about equally well.
-pub(super) fn ambiguous(places: Vec<(usize, f32)>) -> Refusal {
+pub(in crate::edit) fn ambiguous(places: Vec<(usize, f32)>) -> Refusal {
     let candidates = candidates(places);
     let mut lines: Vec<usize> = candidates.iter().map(|candidate| candidate.line).collect();
     lines.sort_unstable();
@@ -100,7 +100,7 @@ fn listed(lines: &[usize]) -> String {
 
 /// The line of `text` (1-based) from which as many lines as `quote` has share most with it; `None` if no line that tells
 /// something is in both.
-pub(super) fn likely_line(text: &str, quote: &str) -> Option<usize> {
+pub(in crate::edit) fn likely_line(text: &str, quote: &str) -> Option<usize> {
     let wanted: BTreeSet<Cow<'_, str>> =
         quote.lines().filter(|line| canon::is_telling(line)).map(canon::canon).collect();
     let is_wanted: Vec<bool> =
@@ -142,7 +142,7 @@ pub fn likely_lines(text: &str, quote: &str, most: usize) -> Vec<usize> {
 }
 
 /// The lines of `text` where a quote of `count` lines that begins near `line` (1-based) may stand, and a few around.
-pub(super) fn excerpt(text: &str, line: usize, count: usize) -> Excerpt {
+pub(in crate::edit) fn excerpt(text: &str, line: usize, count: usize) -> Excerpt {
     let lines = lines::split(text);
     let first = line.saturating_sub(1 + AROUND).min(lines.len());
     let last = (line.saturating_sub(1) + count.min(LONGEST) + AROUND).min(lines.len());

@@ -26,7 +26,7 @@ enum Tabs {
 }
 
 /// The white space at the start of a line.
-pub(super) fn indentation(line: &str) -> &str {
+pub(in crate::edit) fn indentation(line: &str) -> &str {
     line.split_at(line.len() - line.trim_start_matches([' ', '\t']).len()).0
 }
 
@@ -91,7 +91,7 @@ impl IndentMap {
     }
 
     /// The line as it belongs into the file.
-    pub(super) fn apply(&self, line: &str) -> String {
+    pub(in crate::edit) fn apply(&self, line: &str) -> String {
         if self.identity || line.trim().is_empty() {
             return line.to_owned();
         }

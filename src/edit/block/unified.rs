@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use super::file_header::{End, FileHeader};
-use super::format::EditFormat;
-use super::heading::{Heading, Shape};
 use super::marker;
-use super::reply::{Change, Hunk, LineKind, QuotedLine};
-use super::stream::Sink;
+use crate::edit::format::EditFormat;
+use crate::edit::heading::{Heading, Shape};
+use crate::edit::reply::{Change, Hunk, LineKind, QuotedLine};
+use crate::edit::stream::Sink;
 
 /// The diff of one file or several that is being read.
 #[derive(Debug)]
-pub(super) struct DiffBlock {
+pub(in crate::edit) struct DiffBlock {
     file: FileHeader,
     /// The line that names the file, unless a file header does.
     heading: Option<usize>,
@@ -51,7 +51,7 @@ pub(super) struct EndMarks {
 
 impl EndMarks {
     /// Takes up `\ No newline at end of file` below these lines.
-    pub(super) fn mark(&mut self, lines: &[QuotedLine]) {
+    pub(in crate::edit) fn mark(&mut self, lines: &[QuotedLine]) {
         let Some(last) = lines.last() else { return };
         if last.kind != LineKind::Insert {
             self.old = Some(lines.len());
@@ -62,7 +62,7 @@ impl EndMarks {
     }
 
     /// Whether the new text ends with a newline, if just one side of the hunk says that it does not.
-    pub(super) fn final_newline(self, lines: &[QuotedLine]) -> Option<bool> {
+    pub(in crate::edit) fn final_newline(self, lines: &[QuotedLine]) -> Option<bool> {
         // A side goes on after its mark: the mark means nothing.
         let last = |at: &usize, without: LineKind| lines.iter().skip(*at).all(|line| line.kind == without);
         let old = self.old.filter(|at| last(at, LineKind::Insert));
@@ -73,22 +73,22 @@ impl EndMarks {
 
 impl DiffBlock {
     /// A diff that begins with a file header.
-    pub(super) fn with_header(file: FileHeader, headed: bool, fenced: bool) -> Self {
+    pub(in crate::edit) fn with_header(file: FileHeader, headed: bool, fenced: bool) -> Self {
         Self { file, heading: None, fenced, hunk: None, headed, from: None }
     }
 
-    pub(super) fn without_header(path: Option<String>, heading: Option<usize>, fenced: bool) -> Self {
+    pub(in crate::edit) fn without_header(path: Option<String>, heading: Option<usize>, fenced: bool) -> Self {
         let file = FileHeader::unsaid(path);
         Self { file, heading, fenced, hunk: None, headed: fenced, from: None }
     }
 
     /// The line that names the file, or the name in the last file header.
-    pub(super) fn name(&self) -> (Option<usize>, Option<&str>) {
+    pub(in crate::edit) fn name(&self) -> (Option<usize>, Option<&str>) {
         (self.heading, self.file.path.as_deref())
     }
 
     /// Reads a line; false when it does not belong to the diff any more.
-    pub(super) fn read(&mut self, line: &str, number: usize, sink: &mut Sink) -> bool {
+    pub(in crate::edit) fn read(&mut self, line: &str, number: usize, sink: &mut Sink) -> bool {
         if line.starts_with("@@") {
             self.close(number.saturating_sub(1), true, sink);
             self.hunk = Some(OpenHunk::new(number, marker::heading_scope(line), marker::heading_line(line)));
@@ -177,7 +177,7 @@ impl DiffBlock {
     }
 
     /// Ends the block. Where nothing proves that unmarked lines were part of it, they are not.
-    pub(super) fn finish(mut self, end: End, last: usize, sink: &mut Sink) {
+    pub(in crate::edit) fn finish(mut self, end: End, last: usize, sink: &mut Sink) {
         if end != End::Closed
             && let Some(hunk) = self.hunk.as_mut()
         {
@@ -287,7 +287,7 @@ impl OpenHunk {
 }
 
 /// A run of removals followed by a run of additions is a replaced block: what both sides share is kept.
-pub(super) fn normalised(lines: Vec<QuotedLine>) -> Vec<QuotedLine> {
+pub(in crate::edit) fn normalised(lines: Vec<QuotedLine>) -> Vec<QuotedLine> {
     use LineKind::{Delete, Insert};
     let kinds: Vec<LineKind> = lines.iter().map(|line| line.kind).collect();
     if !kinds.windows(4).any(|run| run == [Delete, Delete, Insert, Insert]) {

@@ -10,7 +10,7 @@ const MAX_STEPS: usize = 100_000_000;
 
 /// One step from the old lines to the new.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Step {
+pub(in crate::edit) enum Step {
     /// These old lines stay.
     Same(Range<usize>),
     /// The old lines become the new lines; either may be empty.
@@ -18,7 +18,7 @@ pub(super) enum Step {
 }
 
 /// The steps in order.
-pub(super) fn steps(old: &[&str], new: &[&str]) -> Vec<Step> {
+pub(in crate::edit) fn steps(old: &[&str], new: &[&str]) -> Vec<Step> {
     if expected_steps(old, new) > MAX_STEPS {
         return head_and_tail(old, new);
     }

@@ -3,35 +3,34 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::align::MARGIN;
-use super::compose::FileEdits;
+use super::FileEdits;
 use super::document::Item;
-use super::entity;
-use super::explain;
-use super::marker;
-use super::outcome::{Flag, Landing, Refusal, Strategy};
-use super::proposal::{FileChange, FileProposal, Flexibility};
-use super::reply::{Change, Hunk, LineKind};
 use super::whole_file;
+use crate::edit::block::{entity, marker};
+use crate::edit::locate::align::MARGIN;
+use crate::edit::locate::explain;
+use crate::edit::outcome::{Flag, Landing, Refusal, Strategy};
+use crate::edit::proposal::{FileChange, FileProposal, Flexibility};
+use crate::edit::reply::{Change, Hunk, LineKind};
 use crate::text::lines::LineEnding;
 
 /// The file as the edits so far leave it.
 pub(super) struct OpenFile {
-    pub(super) edits: FileEdits,
-    pub(super) exists: bool,
+    pub(in crate::edit) edits: FileEdits,
+    pub(in crate::edit) exists: bool,
     /// Whether all that was done to it was done by earlier replies, and is under review.
-    pub(super) stands: bool,
-    pub(super) deleted: bool,
+    pub(in crate::edit) stands: bool,
+    pub(in crate::edit) deleted: bool,
     pub(super) moved_to: Option<String>,
     /// Whether the reply says nothing but what is escaped.
-    pub(super) escaped: bool,
+    pub(in crate::edit) escaped: bool,
     /// Whether the text shall end with a newline, if an edit says so.
-    pub(super) final_newline: Option<bool>,
+    pub(in crate::edit) final_newline: Option<bool>,
 }
 
 impl OpenFile {
     /// A file with changes that earlier replies proposed; `to` is where it moves.
-    pub(super) fn standing(
+    pub(in crate::edit) fn standing(
         file: &FileProposal,
         to: Option<String>,
         noted: Vec<Range<usize>>,
@@ -52,7 +51,7 @@ impl OpenFile {
         }
     }
 
-    pub(super) fn hunk(
+    pub(in crate::edit) fn hunk(
         &mut self,
         path: &str,
         readings: &[Hunk],
@@ -173,7 +172,7 @@ impl OpenFile {
         )))
     }
 
-    pub(super) fn whole(&mut self, path: &str, lines: &[String], new: bool) -> Result<Landing, Refusal> {
+    pub(in crate::edit) fn whole(&mut self, path: &str, lines: &[String], new: bool) -> Result<Landing, Refusal> {
         if !self.exists && (self.stands || self.edits.items().is_empty()) {
             let text: Vec<&str> = lines.iter().map(String::as_str).collect();
             whole_file::complete(&["..."], &text)?;
@@ -206,7 +205,7 @@ impl OpenFile {
         (with > without || (with == without && !meant())).then_some(unescaped)
     }
 
-    pub(super) fn delete(&mut self, path: &str, change: &Change) -> Result<Landing, Refusal> {
+    pub(in crate::edit) fn delete(&mut self, path: &str, change: &Change) -> Result<Landing, Refusal> {
         if !self.exists {
             return Err(Refusal::new(format!("no such file: `{path}`")));
         }
@@ -258,7 +257,7 @@ impl OpenFile {
         Some(Ok(Landing::new(Strategy::Whole, "")))
     }
 
-    pub(super) fn proposal(self, path: String) -> Option<FileProposal> {
+    pub(in crate::edit) fn proposal(self, path: String) -> Option<FileProposal> {
         let base = self.exists.then(|| self.edits.document().base().clone());
         if self.deleted {
             return Some(FileProposal { path, change: FileChange::Delete, base, proposed: None });

@@ -4,12 +4,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::outcome::Refusal;
-use super::reply::{Change, Edit, Hunk, QuotedLine};
+use crate::edit::outcome::Refusal;
+use crate::edit::reply::{Change, Edit, Hunk, QuotedLine};
 use crate::text::secrets::{has_mask, masked};
 
 /// The edit with the lines of `base` in place of those that quote them masked.
-pub(super) fn unmasked<'e>(edit: &'e Edit, base: &str) -> Result<Cow<'e, Edit>, Refusal> {
+pub(in crate::edit) fn unmasked<'e>(edit: &'e Edit, base: &str) -> Result<Cow<'e, Edit>, Refusal> {
     let is_masked = match &edit.change {
         Change::Hunk(readings) => readings.iter().flat_map(|hunk| &hunk.lines).any(|line| has_mask(&line.text)),
         Change::Whole(lines) => lines.iter().any(|line| has_mask(line)),

@@ -4,14 +4,14 @@ use std::cell::{Ref, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::canon::{self, Probe, Traits};
+use crate::edit::locate::canon::{self, Probe, Traits};
 
 /// Lengths of characters by class, to tell strangers without comparing them.
 const CLASSES: usize = 32;
 
 /// The forms that occur in a file under edit. Numbers only grow, so that they stay good while edits add lines.
 #[derive(Debug, Default)]
-pub(super) struct Forms(RefCell<Known>);
+pub(in crate::edit) struct Forms(RefCell<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
@@ -30,7 +30,7 @@ struct Bag {
 
 impl Forms {
     /// The number of the form of a line, a new one if need be.
-    pub(super) fn number(&self, line: &str) -> u32 {
+    pub(in crate::edit) fn number(&self, line: &str) -> u32 {
         let text = canon::canon(line);
         let mut known = self.0.borrow_mut();
         if let Some(number) = known.numbers.get(&*text) {
@@ -46,28 +46,34 @@ impl Forms {
     }
 
     /// The number of a form that is known.
-    pub(super) fn find(&self, canonical: &str) -> Option<u32> {
+    pub(in crate::edit) fn find(&self, canonical: &str) -> Option<u32> {
         self.0.borrow().numbers.get(canonical).copied()
     }
 
     /// How many there are.
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::edit) fn len(&self) -> usize {
         self.0.borrow().texts.len()
     }
 
     /// The text of a form.
-    pub(super) fn text(&self, number: u32) -> Rc<str> {
+    pub(in crate::edit) fn text(&self, number: u32) -> Rc<str> {
         self.0.borrow().texts.get(number as usize).cloned().unwrap_or_default()
     }
 
     /// What the forms are, by number.
-    pub(super) fn traits(&self) -> Ref<'_, [Traits]> {
+    pub(in crate::edit) fn traits(&self) -> Ref<'_, [Traits]> {
         Ref::map(self.0.borrow(), |known| known.traits.as_slice())
     }
 
     /// Those of `numbers` whose forms are at least so much like `wanted`, with their likeness. Looks closely at `budget` of them
     /// at most.
-    pub(super) fn like(&self, wanted: &str, least: f32, numbers: &[u32], budget: &mut usize) -> Vec<(u32, f32)> {
+    pub(in crate::edit) fn like(
+        &self,
+        wanted: &str,
+        least: f32,
+        numbers: &[u32],
+        budget: &mut usize,
+    ) -> Vec<(u32, f32)> {
         let (probe, bag) = (Probe::new(wanted), Bag::of(wanted));
         let known = self.0.borrow();
         let near = |number: &&u32| known.bags.get(**number as usize).is_some_and(|other| bag.may_be_like(other, least));

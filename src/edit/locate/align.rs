@@ -7,11 +7,11 @@
 use std::borrow::Cow;
 
 use super::canon::{self, LineClass};
-use super::view::View;
+use crate::edit::compose::view::View;
 
 /// What a quoted line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum QuoteKind {
+pub(in crate::edit) enum QuoteKind {
     Keep,
     Delete,
     Gap,
@@ -19,32 +19,32 @@ pub(super) enum QuoteKind {
 
 /// A line of the quote.
 #[derive(Debug, Clone)]
-pub(super) struct QuoteLine<'a> {
-    pub(super) kind: QuoteKind,
-    pub(super) text: &'a str,
+pub(in crate::edit) struct QuoteLine<'a> {
+    pub(in crate::edit) kind: QuoteKind,
+    pub(in crate::edit) text: &'a str,
     /// Whether the reply may go on elsewhere in the file after this line (a forgotten hunk heading).
     pub(super) jump: bool,
 }
 
 /// The best place for a quote.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
-    pub(super) cost: f32,
+pub(in crate::edit) struct Place {
+    pub(in crate::edit) cost: f32,
     /// What the whole quote weighs: its cost is judged against this.
     pub(super) weight: f32,
     /// The file line of each quoted line, 0-based.
-    pub(super) map: Vec<Option<usize>>,
+    pub(in crate::edit) map: Vec<Option<usize>>,
     /// How much dearer the next best place is that does not overlap.
     pub(super) margin: f32,
     /// The best places: first line (0-based) and cost, best first.
-    pub(super) candidates: Vec<(usize, f32)>,
+    pub(in crate::edit) candidates: Vec<(usize, f32)>,
 }
 
 /// A place costs at most this much for each unit of its weight, plus [`SLACK`].
 const COST_PER_WEIGHT: f32 = 0.45;
 const SLACK: f32 = 0.35;
 /// By so much the next best place must be dearer.
-pub(super) const MARGIN: f32 = 0.5;
+pub(in crate::edit) const MARGIN: f32 = 0.5;
 
 /// The most that a place may cost that a quote of this weight can have.
 pub(super) fn dearest(weight: f32) -> f32 {
@@ -65,7 +65,7 @@ const MISS_DELETE: f32 = 2.5;
 /// A kept line that stands elsewhere in the file: hardly a forgotten plus.
 const MISS_KNOWN: f32 = 2.2;
 /// A kept line that stands nowhere: in a diff a forgotten plus, in a search block an error.
-pub(super) const MISS_PLUS: f32 = 0.9;
+pub(in crate::edit) const MISS_PLUS: f32 = 0.9;
 const MISS_KEEP: f32 = 2.0;
 /// Lines with so many places at most are always looked at.
 const RARE: usize = 16;
@@ -93,7 +93,7 @@ struct Step {
 }
 
 /// Finds the best place of `quote`. `forgiving` lets kept lines be missing (diffs forget plus signs).
-pub(super) fn align(view: &View<'_>, quote: &[QuoteLine<'_>], forgiving: bool) -> Option<Place> {
+pub(in crate::edit) fn align(view: &View<'_>, quote: &[QuoteLine<'_>], forgiving: bool) -> Option<Place> {
     if view.len() == 0 || quote.is_empty() {
         return None;
     }

@@ -1,11 +1,11 @@
 //! What a diff says of a file as a whole, before any of its hunks: its names, whether it is made, removed or moved.
 
-use super::canon::Probe;
-use super::format::EditFormat;
 use super::marker;
-use super::name;
-use super::reply::{Change, Edit, EditAction, Hunk};
-use super::stream::Sink;
+use crate::edit::format::EditFormat;
+use crate::edit::locate::canon::Probe;
+use crate::edit::name;
+use crate::edit::reply::{Change, Edit, EditAction, Hunk};
+use crate::edit::stream::Sink;
 
 const NOWHERE: &str = "/dev/null";
 /// Two names this alike are one name with a slip of the pen.
@@ -13,7 +13,7 @@ const ALIKE: f32 = 0.9;
 
 /// How a diff ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(in crate::edit) enum End {
     /// By its fence, or by a line that is no part of it.
     Closed,
     /// By another fence, its own still open.
@@ -27,9 +27,9 @@ pub(super) enum End {
 
 /// The file that the hunks of a diff are about.
 #[derive(Debug)]
-pub(super) struct FileHeader {
-    pub(super) path: Option<String>,
-    pub(super) action: EditAction,
+pub(in crate::edit) struct FileHeader {
+    pub(in crate::edit) path: Option<String>,
+    pub(in crate::edit) action: EditAction,
     /// 1-based number of its first line.
     first: usize,
     /// Whether it asks for something that no edit says yet.
@@ -38,12 +38,12 @@ pub(super) struct FileHeader {
 
 impl FileHeader {
     /// A file that only the text around the diff names, if anything.
-    pub(super) fn unsaid(path: Option<String>) -> Self {
+    pub(in crate::edit) fn unsaid(path: Option<String>) -> Self {
         Self { path, action: EditAction::Modify, first: 0, owed: false }
     }
 
     /// `diff --git a/x b/x`.
-    pub(super) fn of_git(line: &str, number: usize) -> Option<Self> {
+    pub(in crate::edit) fn of_git(line: &str, number: usize) -> Option<Self> {
         let names = line.strip_prefix("diff --git ")?.trim();
         let (half, equal) = (names.len() / 2, |one: &str, other: &str| one.get(2..) == other.get(2..));
         let halves = names.get(..half).zip(names.get(half + 1..)).filter(|(one, other)| equal(one, other));
@@ -53,14 +53,14 @@ impl FileHeader {
     }
 
     /// `--- from` and, on line `number`, `+++ to`.
-    pub(super) fn of_names(from: &str, to: &str, number: usize) -> Self {
+    pub(in crate::edit) fn of_names(from: &str, to: &str, number: usize) -> Self {
         let mut header = Self::unsaid(None);
         header.name(from, to, number);
         header
     }
 
     /// Takes up the two names of the file. What git said of a move stands.
-    pub(super) fn name(&mut self, from: &str, to: &str, number: usize) {
+    pub(in crate::edit) fn name(&mut self, from: &str, to: &str, number: usize) {
         let moves = matches!(self.action, EditAction::Rename { .. });
         if !moves || !self.owed {
             (self.path, self.action) = paths(from, to);
@@ -70,7 +70,7 @@ impl FileHeader {
     }
 
     /// Takes up one of the lines that git writes between `diff --git` and the names.
-    pub(super) fn note(&mut self, line: &str) {
+    pub(in crate::edit) fn note(&mut self, line: &str) {
         if let Some(from) = line.strip_prefix("rename from ") {
             self.path = Some(name::undecorated(from).to_owned());
         } else if let Some(to) = line.strip_prefix("rename to ") {
@@ -102,7 +102,7 @@ impl FileHeader {
     }
 
     /// An edit of this file.
-    pub(super) fn edit(
+    pub(in crate::edit) fn edit(
         &self,
         heading: Option<usize>,
         change: Change,
@@ -115,7 +115,7 @@ impl FileHeader {
 }
 
 /// Whether git introduces a file with the line.
-pub(super) fn starts_file(line: &str) -> bool {
+pub(in crate::edit) fn starts_file(line: &str) -> bool {
     line.starts_with("diff --git ") && marker::git_header(line)
 }
 

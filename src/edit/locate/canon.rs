@@ -7,7 +7,7 @@ const FULL_LENGTH: usize = 240;
 
 /// A line without what models lose or change when they quote: indentation, runs of white space, typographic
 /// punctuation.
-pub(super) fn canon(line: &str) -> Cow<'_, str> {
+pub(in crate::edit) fn canon(line: &str) -> Cow<'_, str> {
     let trimmed = line.trim();
     let plain =
         trimmed.is_ascii() && !trimmed.contains("  ") && !trimmed.contains(|c: char| c.is_whitespace() && c != ' ');
@@ -37,7 +37,7 @@ pub(super) fn canon(line: &str) -> Cow<'_, str> {
 
 /// What skipping a line of the file costs depends on what it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LineClass {
+pub(in crate::edit) enum LineClass {
     Blank,
     /// A comment or part of a docstring.
     Comment,
@@ -46,7 +46,7 @@ pub(super) enum LineClass {
 
 /// What can be said of a line by itself.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Traits {
+pub(in crate::edit) struct Traits {
     class: LineClass,
     /// The closer that lines below it wait for, and whether what it closes is a comment.
     opens: Option<(usize, bool)>,
@@ -59,7 +59,7 @@ const CLOSERS: [&str; 3] = ["\"\"\"", "'''", "*/"];
 
 impl Traits {
     /// Of a line without white space around it.
-    pub(super) fn of(text: &str) -> Self {
+    pub(in crate::edit) fn of(text: &str) -> Self {
         if !text.contains(['"', '\'', '*']) {
             return Self { class: class_of(text), opens: None, closes: [false; CLOSERS.len()] };
         }
@@ -72,7 +72,7 @@ impl Traits {
 }
 
 /// Classifies the lines of a file, block comments and docstrings included.
-pub(super) fn classes<'t>(lines: impl Iterator<Item = &'t Traits>) -> Vec<LineClass> {
+pub(in crate::edit) fn classes<'t>(lines: impl Iterator<Item = &'t Traits>) -> Vec<LineClass> {
     let mut open: Option<(usize, bool)> = None;
     let class = |line: &Traits| {
         let Some((closer, comment)) = open else {
@@ -92,13 +92,13 @@ pub(super) fn classes<'t>(lines: impl Iterator<Item = &'t Traits>) -> Vec<LineCl
 }
 
 /// What each of the lines of a text is.
-pub(super) fn classify(lines: &[&str]) -> Vec<LineClass> {
+pub(in crate::edit) fn classify(lines: &[&str]) -> Vec<LineClass> {
     let traits: Vec<Traits> = lines.iter().map(|line| Traits::of(line.trim())).collect();
     classes(traits.iter())
 }
 
 /// What a line is by itself.
-pub(super) fn class(line: &str) -> LineClass {
+pub(in crate::edit) fn class(line: &str) -> LineClass {
     class_of(line.trim())
 }
 
@@ -155,7 +155,7 @@ pub(super) fn is_slip(quoted: &str, found: &str) -> bool {
 const MOST_SLIPS: usize = 2;
 
 /// A line prepared for comparing it with many others.
-pub(super) struct Probe {
+pub(in crate::edit) struct Probe {
     chars: Vec<char>,
     counts: [u16; 64],
     places: Option<Places>,
@@ -200,7 +200,7 @@ impl Places {
 }
 
 impl Probe {
-    pub(super) fn new(text: &str) -> Self {
+    pub(in crate::edit) fn new(text: &str) -> Self {
         let chars: Vec<char> = text.chars().take(FULL_LENGTH * 20).collect();
         let mut counts = [0u16; 64];
         for c in &chars {
@@ -215,7 +215,7 @@ impl Probe {
     ///
     /// The measure is that of Ratcliff and Obershelp: twice the characters in common runs over all characters, the
     /// longest run first.
-    pub(super) fn likeness(&self, other: &str, least: f32) -> Option<f32> {
+    pub(in crate::edit) fn likeness(&self, other: &str, least: f32) -> Option<f32> {
         let long = other.len() > self.chars.len().saturating_mul(8).saturating_add(8);
         if long || self.chars.is_empty() {
             return None;

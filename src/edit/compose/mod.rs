@@ -1,19 +1,25 @@
 //! Several edits of one file, one after another, each against the file as the earlier ones left it or as it was.
 
+pub(super) mod document;
+pub(super) mod draft;
+mod form;
+mod open_file;
+pub(super) mod view;
+pub(super) mod whole_file;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::align;
-use super::document::{Document, Item};
-use super::explain;
+use super::locate::placement::Located;
 use super::locate::{self, CHEAP};
+use super::locate::{align, explain};
 use super::outcome::{Candidate, Flag, Landing, Refusal, Strategy};
-use super::placement::Located;
 use super::proposal::Flexibility;
 use super::reply::{Hunk, LineKind, QuotedLine};
 use super::standing;
-use super::view::View;
+use document::{Document, Item};
+use view::View;
 
 /// By so much the original must fit better than the edited file to be preferred.
 const PREFERENCE: f32 = 0.2;

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use super::canon;
 use super::document::{Document, Item};
-use super::line_diff::{self, Step};
-use super::marker;
-use super::outcome::{Flag, Refusal};
+use crate::edit::block::marker;
+use crate::edit::locate::canon;
+use crate::edit::locate::line_diff::{self, Step};
+use crate::edit::outcome::{Flag, Refusal};
 
 /// Files shorter than this may be rewritten freely.
 const SMALL: usize = 20;
@@ -36,7 +36,7 @@ pub(super) fn merge(document: &Document, lines: &[String]) -> Result<Vec<Item>, 
 }
 
 /// Whether a text that claims to be the complete file leaves something out.
-pub(super) fn complete(old: &[&str], new: &[&str]) -> Result<(), Refusal> {
+pub(in crate::edit) fn complete(old: &[&str], new: &[&str]) -> Result<(), Refusal> {
     let known: BTreeMap<_, _> = old.iter().map(|line| (canon::canon(line), ())).collect();
     let solid = || new.iter().filter(|line| !line.trim().is_empty());
     let opens = solid().next().is_some_and(|line| marker::search_start(line).is_some());
@@ -48,7 +48,7 @@ pub(super) fn complete(old: &[&str], new: &[&str]) -> Result<(), Refusal> {
         marker::mentions_elision(line) && !is_known(line) && header_of_stub(new, *at).is_none_or(is_known)
     };
     match new.iter().enumerate().find(placeholder) {
-        Some((_, line)) => Err(super::explain::elided(line)),
+        Some((_, line)) => Err(crate::edit::locate::explain::elided(line)),
         None => Ok(()),
     }
 }
@@ -74,7 +74,7 @@ fn header_of_stub<'a>(new: &[&'a str], at: usize) -> Option<&'a str> {
 }
 
 /// The share of the file's lines that the reply has too, order aside, 0 to 1.
-pub(super) fn kept_share(old: &[&str], new: &[&str]) -> f32 {
+pub(in crate::edit) fn kept_share(old: &[&str], new: &[&str]) -> f32 {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for line in new {
         *counts.entry(line.trim()).or_default() += 1;

@@ -1,17 +1,20 @@
 //! What a reviewer should know about each hunk of a proposal beside how it was located. A flag refuses nothing.
 
+mod addresses;
+pub(super) mod later;
+pub(super) mod omission;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::addresses;
-use super::canon;
-use super::later::runs_later;
-use super::omission::{self, Lines};
+use super::locate::canon;
 use super::outcome::{Flag, Status};
 use super::proposal::{FileProposal, Files, Proposal};
 use crate::diff::{self, Hunk};
 use crate::syntax::{self, SyntaxErrors};
 use crate::text::lines;
+use later::runs_later;
+use omission::Lines;
 
 /// A hunk that something is to be said of.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,16 +1,16 @@
 //! A fence that holds neither a search block nor a diff: a whole file, shell commands, or an example.
 
-use super::format::{EditFormat, FormatChoice};
 use super::marker::Fence;
-use super::reply::{Change, Edit, EditAction, LineKind};
-use super::stream::Sink;
+use crate::edit::format::{EditFormat, FormatChoice};
+use crate::edit::reply::{Change, Edit, EditAction, LineKind};
+use crate::edit::stream::Sink;
 
 /// So many non-blank lines a fence may have before it is taken for what it looks like.
 const HEAD: usize = 2;
 
 /// What a fence may be besides an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(in crate::edit) enum Role {
     /// A whole file.
     File,
     /// A whole file if the line above it is the name of one.
@@ -21,7 +21,7 @@ pub(super) enum Role {
 
 /// The fence that is being read.
 #[derive(Debug)]
-pub(super) struct CodeBlock {
+pub(in crate::edit) struct CodeBlock {
     fence: Fence,
     path: Option<String>,
     heading: Option<usize>,
@@ -35,21 +35,27 @@ pub(super) struct CodeBlock {
 }
 
 impl CodeBlock {
-    pub(super) fn new(fence: Fence, path: Option<String>, heading: Option<usize>, role: Role, first: usize) -> Self {
+    pub(in crate::edit) fn new(
+        fence: Fence,
+        path: Option<String>,
+        heading: Option<usize>,
+        role: Role,
+        first: usize,
+    ) -> Self {
         Self { fence, path, heading, role, lines: Vec::new(), written: 0, nested: 0, first, announced: 0 }
     }
 
     /// Whether the lines so far could still be the head of a block in another format.
-    pub(super) fn undecided(&self) -> bool {
+    pub(in crate::edit) fn undecided(&self) -> bool {
         self.written < HEAD
     }
 
-    pub(super) fn is_whole_only(&self, choice: FormatChoice) -> bool {
+    pub(in crate::edit) fn is_whole_only(&self, choice: FormatChoice) -> bool {
         choice == FormatChoice::Only(EditFormat::Whole)
     }
 
     /// Reads a line; true when it closes the fence.
-    pub(super) fn read(&mut self, line: &str, sink: &mut Sink) -> bool {
+    pub(in crate::edit) fn read(&mut self, line: &str, sink: &mut Sink) -> bool {
         if self.fence.closed_by(line) {
             if self.nested == 0 {
                 return true;
@@ -87,7 +93,7 @@ impl CodeBlock {
     }
 
     /// Ends the block. Without a closing fence it still counts, unless the reply stops within a line.
-    pub(super) fn finish(mut self, closed: bool, cut: bool, last: usize, sink: &mut Sink) {
+    pub(in crate::edit) fn finish(mut self, closed: bool, cut: bool, last: usize, sink: &mut Sink) {
         if self.fence.is_shell() && self.role != Role::File {
             let command = self.lines.join("\n");
             if closed && !command.trim().is_empty() {

@@ -2,7 +2,7 @@
 
 /// An opened code fence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fence {
+pub(in crate::edit) struct Fence {
     /// Backtick or tilde.
     mark: char,
     /// How many of them.
@@ -10,12 +10,12 @@ pub(super) struct Fence {
     /// Bytes of white space before them. A deeper fence is code: the context line of a diff, a list item.
     indent: usize,
     /// What follows on the same line, trimmed.
-    pub(super) info: String,
+    pub(in crate::edit) info: String,
 }
 
 impl Fence {
     /// Reads an opening (or closing) fence line.
-    pub(super) fn read(line: &str) -> Option<Self> {
+    pub(in crate::edit) fn read(line: &str) -> Option<Self> {
         let indent = line.len() - line.trim_start().len();
         let line = line.trim_start();
         let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
@@ -26,14 +26,14 @@ impl Fence {
     }
 
     /// The line that opens it, and the one that closes it.
-    pub(super) fn lines(&self) -> (String, String) {
+    pub(in crate::edit) fn lines(&self) -> (String, String) {
         let indent = " ".repeat(self.indent);
         let marks: String = std::iter::repeat_n(self.mark, self.width).collect();
         (format!("{indent}{marks}{}", self.info), format!("{indent}{marks}"))
     }
 
     /// Whether `line` closes this fence.
-    pub(super) fn closed_by(&self, line: &str) -> bool {
+    pub(in crate::edit) fn closed_by(&self, line: &str) -> bool {
         Self::read(line).is_some_and(|f| self.as_strong(&f) && f.info.is_empty())
     }
 
@@ -47,24 +47,24 @@ impl Fence {
     }
 
     /// The first word of the info string in lower case: the language.
-    pub(super) fn language(&self) -> String {
+    pub(in crate::edit) fn language(&self) -> String {
         let word = self.info.split([' ', ':', ',', '{']).next().unwrap_or_default();
         word.to_ascii_lowercase()
     }
 
     /// Whether the fence holds shell commands.
-    pub(super) fn is_shell(&self) -> bool {
+    pub(in crate::edit) fn is_shell(&self) -> bool {
         const SHELLS: [&str; 9] = ["bash", "sh", "shell", "console", "zsh", "fish", "powershell", "cmd", "terminal"];
         SHELLS.contains(&self.language().as_str())
     }
 
     /// Whether the fence is declared to hold what a program prints.
-    pub(super) fn is_output(&self) -> bool {
+    pub(in crate::edit) fn is_output(&self) -> bool {
         ["output", "stdout", "stderr", "log", "traceback", "pycon"].contains(&self.language().as_str())
     }
 
     /// Whether the fence is declared to hold a diff.
-    pub(super) fn is_diff(&self) -> bool {
+    pub(in crate::edit) fn is_diff(&self) -> bool {
         ["diff", "udiff", "patch"].contains(&self.language().as_str())
     }
 }
@@ -77,24 +77,24 @@ fn rule(line: &str, mark: char) -> Option<(usize, &str)> {
 }
 
 /// `<<<<<<< SEARCH`: the width of the marker and what follows the word.
-pub(super) fn search_start(line: &str) -> Option<(usize, &str)> {
+pub(in crate::edit) fn search_start(line: &str) -> Option<(usize, &str)> {
     let (width, rest) = rule(line.trim_start(), '<')?;
     let rest = rest.trim_start().strip_prefix("SEARCH")?;
     Some((width, rest.trim_start_matches('>').trim()))
 }
 
 /// `=======`: its width.
-pub(super) fn divider(line: &str) -> Option<usize> {
+pub(in crate::edit) fn divider(line: &str) -> Option<usize> {
     rule(line, '=').filter(|(_, rest)| rest.trim().is_empty()).map(|(width, _)| width)
 }
 
 /// `>>>>>>> REPLACE`.
-pub(super) fn replace_end(line: &str) -> bool {
+pub(in crate::edit) fn replace_end(line: &str) -> bool {
     rule(line.trim_start(), '>').is_some_and(|(_, rest)| rest.trim_start().starts_with("REPLACE"))
 }
 
 /// The path of a `--- path` or `+++ path` line, without a timestamp after a tab.
-pub(super) fn header_path<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
+pub(in crate::edit) fn header_path<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
     let rest = line.strip_prefix(mark)?.strip_prefix([' ', '\t'])?;
     rest.split('\t').map(str::trim).find(|part| !part.is_empty())
 }
@@ -117,7 +117,7 @@ pub(super) fn git_header(line: &str) -> bool {
 }
 
 /// Whether the line is a hunk heading with line numbers (`@@ -1,3 +1,4 @@`), which stands in no sentence.
-pub(super) fn numbers_hunk(line: &str) -> bool {
+pub(in crate::edit) fn numbers_hunk(line: &str) -> bool {
     let middle = line.strip_prefix("@@ -").and_then(|rest| rest.split_once(" @@")).map(|(middle, _)| middle);
     middle.is_some_and(|numbers| {
         numbers.contains(" +") && numbers.chars().all(|c| c.is_ascii_digit() || " ,+".contains(c))
@@ -201,7 +201,7 @@ fn uncommented(line: &str) -> (&str, bool) {
 
 /// How plainly a line says that code was left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Elision {
+pub(in crate::edit) enum Elision {
     /// Only `...`, which is also an expression in some languages.
     Dots,
     /// A comment with dots or with words like "rest unchanged".
@@ -209,7 +209,7 @@ pub(super) enum Elision {
 }
 
 /// Whether the line as a whole stands for lines left out.
-pub(super) fn elision(line: &str) -> Option<Elision> {
+pub(in crate::edit) fn elision(line: &str) -> Option<Elision> {
     let (text, comment) = uncommented(line);
     let dotted = text.starts_with("...") || text.starts_with('…');
     let words = text.trim_matches(|c: char| matches!(c, '.' | '…' | '(' | ')') || c.is_whitespace());
@@ -234,7 +234,7 @@ pub(super) fn elision(line: &str) -> Option<Elision> {
 }
 
 /// Whether the line speaks of code left out, in looser words than [`elision`]: for texts that claim to be complete.
-pub(super) fn mentions_elision(line: &str) -> bool {
+pub(in crate::edit) fn mentions_elision(line: &str) -> bool {
     if elision(line).is_some() {
         return true;
     }
@@ -249,7 +249,7 @@ pub(super) fn mentions_elision(line: &str) -> bool {
 
 /// Whether a comment gives the reader the code to write, or says in dots that it is not shown: `TODO: implement`,
 /// `add your logic here`, `... copy the formatting code ...`.
-pub(super) fn gives_homework(line: &str) -> bool {
+pub(in crate::edit) fn gives_homework(line: &str) -> bool {
     const TASKS: [&str; 9] = ["implement", "implementation", "add", "insert", "copy", "include", "put", "fill", "goes"];
     const OBJECTS: [&str; 6] = ["code", "logic", "implementation", "body", "method", "function"];
     let (text, comment) = uncommented(line);

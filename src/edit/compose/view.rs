@@ -3,12 +3,12 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use super::canon::{self, LineClass};
 use super::document::{Document, Item};
 use super::form::Forms;
+use crate::edit::locate::canon::{self, LineClass};
 
 /// Some lines of a file: as it was, or as the edits so far have left it.
-pub(super) struct View<'a> {
+pub(in crate::edit) struct View<'a> {
     document: &'a Document,
     /// `None` for all lines of the base.
     lines: Option<Vec<Line<'a>>>,
@@ -25,7 +25,7 @@ struct Line<'a> {
 
 /// What the lines mean, computed when an exact search does not do.
 #[derive(Debug)]
-pub(super) struct Meaning {
+pub(in crate::edit) struct Meaning {
     /// By line.
     forms: Vec<u32>,
     classes: Vec<LineClass>,
@@ -41,7 +41,7 @@ impl<'a> View<'a> {
     }
 
     /// The file as the edits so far have left it.
-    pub(super) fn of(document: &'a Document, items: &'a [Item]) -> Self {
+    pub(in crate::edit) fn of(document: &'a Document, items: &'a [Item]) -> Self {
         let line = |item: &'a Item| match item {
             Item::Old(line) => Line { body: document.body(*line), base: u32::try_from(*line).ok() },
             Item::New(body) => Line { body, base: None },
@@ -50,7 +50,7 @@ impl<'a> View<'a> {
     }
 
     /// The lines `from..to` alone.
-    pub(super) fn part(&self, from: usize, to: usize) -> Option<Self> {
+    pub(in crate::edit) fn part(&self, from: usize, to: usize) -> Option<Self> {
         let lines = (from..to).map(|line| self.line(line)).collect::<Option<Vec<Line<'a>>>>();
         lines.map(|lines| Self { document: self.document, lines: Some(lines), meaning: OnceCell::new() })
     }
@@ -65,15 +65,15 @@ impl<'a> View<'a> {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::edit) fn len(&self) -> usize {
         self.lines.as_ref().map_or_else(|| self.document.len(), Vec::len)
     }
 
-    pub(super) fn bodies(&self) -> impl Iterator<Item = &'a str> + '_ {
+    pub(in crate::edit) fn bodies(&self) -> impl Iterator<Item = &'a str> + '_ {
         (0..self.len()).map(|line| self.body(line))
     }
 
-    pub(super) fn body(&self, line: usize) -> &'a str {
+    pub(in crate::edit) fn body(&self, line: usize) -> &'a str {
         match &self.lines {
             Some(lines) => lines.get(line).map(|line| line.body).unwrap_or_default(),
             None => self.document.body(line),
@@ -81,30 +81,30 @@ impl<'a> View<'a> {
     }
 
     /// Whether these lines stand at `at`, byte for byte.
-    pub(super) fn has(&self, at: usize, bodies: &[&str]) -> bool {
+    pub(in crate::edit) fn has(&self, at: usize, bodies: &[&str]) -> bool {
         at.checked_add(bodies.len()).is_some_and(|end| end <= self.len())
             && (at..).zip(bodies).all(|(line, body)| self.body(line) == *body)
     }
 
     /// The lines of this form, ascending.
-    pub(super) fn places(&self, canonical: &str) -> &[usize] {
+    pub(in crate::edit) fn places(&self, canonical: &str) -> &[usize] {
         let meaning = self.meaning();
         self.forms().find(canonical).map(|form| meaning.places(form)).unwrap_or_default()
     }
 
     /// The canonical form of a line.
-    pub(super) fn canon(&self, line: usize) -> Rc<str> {
+    pub(in crate::edit) fn canon(&self, line: usize) -> Rc<str> {
         self.meaning().forms.get(line).map(|form| self.forms().text(*form)).unwrap_or_default()
     }
 
     /// What a line is.
-    pub(super) fn class(&self, line: usize) -> LineClass {
+    pub(in crate::edit) fn class(&self, line: usize) -> LineClass {
         self.meaning().classes.get(line).copied().unwrap_or(LineClass::Code)
     }
 
     /// The lines in ascending `windows` whose forms are at least so much like `wanted`, with their likeness, ascending. Looks
     /// closely at `budget` forms at most.
-    pub(super) fn like(
+    pub(in crate::edit) fn like(
         &self,
         wanted: &str,
         least: f32,
@@ -143,7 +143,7 @@ impl<'a> View<'a> {
 }
 
 impl Meaning {
-    pub(super) fn new(forms: Vec<u32>, known: &Forms) -> Self {
+    pub(in crate::edit) fn new(forms: Vec<u32>, known: &Forms) -> Self {
         let mut starts = vec![0u32; known.len() + 1];
         for form in &forms {
             if let Some(count) = starts.get_mut(*form as usize + 1) {

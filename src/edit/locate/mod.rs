@@ -1,17 +1,24 @@
 //! Finding the one place that a hunk means, or saying precisely why there is none.
 
+pub(super) mod align;
+pub(super) mod canon;
+pub(super) mod explain;
+mod indent;
+pub(super) mod line_diff;
+pub(super) mod masks;
+pub(super) mod placement;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::align::{self, Place, QuoteKind, QuoteLine};
-use super::canon::{self, LineClass};
-use super::explain;
-use super::marker::{self, Elision};
+use super::block::marker::{self, Elision};
+use super::compose::view::View;
 use super::outcome::{Flag, Refusal};
-use super::placement::{Located, Met, build};
 use super::proposal::Flexibility;
 use super::reply::{Hunk, LineKind, QuotedLine};
-use super::view::View;
+use align::{Place, QuoteKind, QuoteLine};
+use canon::LineClass;
+use placement::{Located, Met, build};
 
 /// Below this no further doubt is raised.
 pub(super) const CHEAP: f32 = 0.3;

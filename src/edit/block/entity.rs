@@ -1,7 +1,7 @@
 //! Replies that passed through something that escapes markup: `&lt;` where the model wrote `<`.
 
-use super::canon::{self, LineClass};
-use super::reply::{Change, Edit, Hunk, QuotedLine};
+use crate::edit::locate::canon::{self, LineClass};
+use crate::edit::reply::{Change, Edit, Hunk, QuotedLine};
 
 /// The entities, and what they stand for. The ampersand comes last, so that nothing is decoded twice.
 const ENTITIES: [(&str, &str); 3] = [("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")];
@@ -14,7 +14,7 @@ const TAGS: [&str; 8] =
     ["&lt;p&gt;", "&lt;/", "&lt;br", "&lt;b&gt;", "&lt;li&gt;", "&lt;ul&gt;", "&lt;pre&gt;", "&lt;code&gt;"];
 
 /// Whether all that these edits say is escaped: there are entities, and none of the characters that they stand for.
-pub(super) fn escapes(edits: &[Edit]) -> bool {
+pub(in crate::edit) fn escapes(edits: &[Edit]) -> bool {
     let mut any = false;
     for edit in edits {
         let clean = match &edit.change {
@@ -37,7 +37,7 @@ pub(super) fn escapes(edits: &[Edit]) -> bool {
 
 /// Whether the entities of `added` lines may well be meant: by the name of the file, because it has some, or because they
 /// stand in comments alone, as in the documentation of Java.
-pub(super) fn may_be_meant<'l>(path: &str, text: &str, added: impl Iterator<Item = &'l str>) -> bool {
+pub(in crate::edit) fn may_be_meant<'l>(path: &str, text: &str, added: impl Iterator<Item = &'l str>) -> bool {
     let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
     let tag = |line: &str| TAGS.iter().any(|tag| line.contains(tag));
     let mut escaped = added.filter(|line| has_entity(line));
@@ -47,7 +47,7 @@ pub(super) fn may_be_meant<'l>(path: &str, text: &str, added: impl Iterator<Item
 }
 
 /// The hunk with its entities read as characters, if it has any and none of the characters themselves.
-pub(super) fn decoded(hunk: &Hunk) -> Option<Hunk> {
+pub(in crate::edit) fn decoded(hunk: &Hunk) -> Option<Hunk> {
     let escaped =
         hunk.lines.iter().any(|line| has_entity(&line.text)) && !hunk.lines.iter().any(|line| has_raw(&line.text));
     let line = |line: &QuotedLine| QuotedLine { kind: line.kind, text: decode(&line.text) };
@@ -55,7 +55,7 @@ pub(super) fn decoded(hunk: &Hunk) -> Option<Hunk> {
 }
 
 /// The text with entities read as characters.
-pub(super) fn decode(text: &str) -> String {
+pub(in crate::edit) fn decode(text: &str) -> String {
     ENTITIES.iter().fold(text.to_owned(), |text, (entity, character)| text.replace(entity, character))
 }
 

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::canon::{self, LineClass};
 use super::explain;
 use super::indent::{self, IndentMap};
-use super::outcome::{Refusal, Strategy};
-use super::reply::LineKind;
-use super::view::View;
+use crate::edit::compose::view::View;
+use crate::edit::outcome::{Refusal, Strategy};
+use crate::edit::reply::LineKind;
 
 const NO_ANCHOR: &str = "no anchor: no quoted line around the added lines was found";
 const VAGUE: &str = "vague: the quote leaves out lines of the file just where lines are added; quote the lines directly \
@@ -18,28 +18,28 @@ const UNSTEADY: &str = "no match: some quoted lines have the indentation of the 
 
 /// A hunk with its place in a view: lines 0-based.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Located {
-    pub(super) deletes: BTreeSet<usize>,
+pub(in crate::edit) struct Located {
+    pub(in crate::edit) deletes: BTreeSet<usize>,
     /// New lines by the line before which they go.
-    pub(super) inserts: BTreeMap<usize, Vec<String>>,
-    pub(super) cost: f32,
-    pub(super) strategy: Strategy,
-    pub(super) confidence: f32,
+    pub(in crate::edit) inserts: BTreeMap<usize, Vec<String>>,
+    pub(in crate::edit) cost: f32,
+    pub(in crate::edit) strategy: Strategy,
+    pub(in crate::edit) confidence: f32,
     /// The file lines that the quote met, ascending.
-    pub(super) met: Vec<usize>,
+    pub(in crate::edit) met: Vec<usize>,
     /// Whether every quoted line that says something met one.
-    pub(super) complete: bool,
+    pub(in crate::edit) complete: bool,
 }
 
 impl Located {
     /// The first and the last line that it has to do with.
-    pub(super) fn span(&self) -> Option<(usize, usize)> {
+    pub(in crate::edit) fn span(&self) -> Option<(usize, usize)> {
         let lines = || self.met.iter().chain(&self.deletes).chain(self.inserts.keys()).copied();
         lines().min().zip(lines().max())
     }
 
     /// The same place `by` lines further down.
-    pub(super) fn shifted(&self, by: isize) -> Self {
+    pub(in crate::edit) fn shifted(&self, by: isize) -> Self {
         let line = |line: &usize| line.saturating_add_signed(by);
         Self {
             deletes: self.deletes.iter().map(line).collect(),
@@ -51,14 +51,14 @@ impl Located {
 }
 
 /// One line of the hunk with what it met.
-pub(super) struct Met<'a> {
-    pub(super) kind: LineKind,
-    pub(super) text: &'a str,
-    pub(super) at: Option<usize>,
+pub(in crate::edit) struct Met<'a> {
+    pub(in crate::edit) kind: LineKind,
+    pub(in crate::edit) text: &'a str,
+    pub(in crate::edit) at: Option<usize>,
 }
 
 /// Turns the met lines into deletions and insertions.
-pub(super) fn build(view: &View<'_>, lines: &[Met<'_>], cost: f32, weight: f32) -> Result<Located, Refusal> {
+pub(in crate::edit) fn build(view: &View<'_>, lines: &[Met<'_>], cost: f32, weight: f32) -> Result<Located, Refusal> {
     let pairs = lines.iter().filter_map(|line| Some((line.text, view.body(line.at?))));
     let added = lines.iter().enumerate().filter(|(index, _)| inserts(lines, *index));
     let added: Vec<&str> = added.map(|(_, line)| line.text).collect();

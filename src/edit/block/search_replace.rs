@@ -1,16 +1,16 @@
 //! Search/replace blocks. They end at the REPLACE marker and nowhere else: fences inside are code.
 
-use super::format::EditFormat;
 use super::marker;
-use super::reply::{Change, Edit, EditAction, Hunk, LineKind};
-use super::stream::Sink;
+use crate::edit::format::EditFormat;
+use crate::edit::reply::{Change, Edit, EditAction, Hunk, LineKind};
+use crate::edit::stream::Sink;
 
 /// More dividers than this are headings of a document; only the outer ones are tried.
 const MAX_READINGS: usize = 16;
 
 /// The block that is being read.
 #[derive(Debug)]
-pub(super) struct SearchBlock {
+pub(in crate::edit) struct SearchBlock {
     path: Option<String>,
     heading: Option<usize>,
     format: EditFormat,
@@ -22,14 +22,20 @@ pub(super) struct SearchBlock {
 }
 
 impl SearchBlock {
-    pub(super) fn new(heading: Option<usize>, format: EditFormat, width: usize, first: usize, sink: &mut Sink) -> Self {
+    pub(in crate::edit) fn new(
+        heading: Option<usize>,
+        format: EditFormat,
+        width: usize,
+        first: usize,
+        sink: &mut Sink,
+    ) -> Self {
         let path = sink.reply.path_of(heading);
         sink.started(path.as_deref(), format);
         Self { path, heading, format, width, lines: Vec::new(), dividers: Vec::new(), first }
     }
 
     /// Reads a line; true when it ends the block.
-    pub(super) fn read(&mut self, line: &str, number: usize, sink: &mut Sink) -> bool {
+    pub(in crate::edit) fn read(&mut self, line: &str, number: usize, sink: &mut Sink) -> bool {
         if !self.dividers.is_empty() && marker::replace_end(line) {
             sink.ended(true);
             let edit = self.edit(number, true);
@@ -46,7 +52,7 @@ impl SearchBlock {
     }
 
     /// The reply stopped, or another block began, before the REPLACE marker.
-    pub(super) fn abandon(mut self, last: usize, sink: &mut Sink) {
+    pub(in crate::edit) fn abandon(mut self, last: usize, sink: &mut Sink) {
         sink.ended(false);
         let edit = self.edit(last, false);
         sink.reply.edits.push(edit);

@@ -4,8 +4,8 @@
 //! Models that tire write such hunks; people hardly ever do. Each rule was held against the commits of real projects, so
 //! that all of them together speak up in about one hunk of five hundred.
 
-use super::canon::LineClass;
-use super::marker;
+use crate::edit::block::marker;
+use crate::edit::locate::canon::LineClass;
 
 /// So many lines of code must go for a stub or a comment in their place to be worth a word.
 pub(super) const BODY: usize = 3;
@@ -17,9 +17,9 @@ const LARGE: usize = 20;
 const SHRINKAGE: usize = 10;
 
 /// Lines of a text and what each is.
-pub(super) struct Lines<'a> {
-    pub(super) bodies: &'a [&'a str],
-    pub(super) classes: &'a [LineClass],
+pub(in crate::edit) struct Lines<'a> {
+    pub(in crate::edit) bodies: &'a [&'a str],
+    pub(in crate::edit) classes: &'a [LineClass],
 }
 
 impl<'a> Lines<'a> {
@@ -94,8 +94,8 @@ fn is_shrunk(removed: &Lines<'_>, added: &Lines<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::canon;
     use super::*;
+    use crate::edit::locate::canon;
 
     fn leaves_out_of(removed: &str, added: &str) -> bool {
         let (removed, added): (Vec<&str>, Vec<&str>) = (removed.lines().collect(), added.lines().collect());

@@ -11,7 +11,7 @@ const BOM: char = '\u{feff}';
 
 /// The base text of a file, split.
 #[derive(Debug)]
-pub(super) struct Document {
+pub(in crate::edit) struct Document {
     base: Arc<str>,
     /// Byte ranges of the lines: start, end of the body, end with terminator. A byte order mark is outside.
     spans: Vec<(usize, usize, usize)>,
@@ -24,7 +24,7 @@ pub(super) struct Document {
 
 /// A line of the file under edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Item {
+pub(in crate::edit) enum Item {
     /// A line of the base, 0-based.
     Old(usize),
     /// An added line, without terminator.
@@ -33,7 +33,7 @@ pub(super) enum Item {
 
 impl Item {
     /// The line of the base that it is, if it is one.
-    pub(super) fn old(&self) -> Option<usize> {
+    pub(in crate::edit) fn old(&self) -> Option<usize> {
         match self {
             Self::Old(line) => Some(*line),
             Self::New(_) => None,
@@ -42,7 +42,7 @@ impl Item {
 }
 
 impl Document {
-    pub(super) fn new(base: Arc<str>) -> Self {
+    pub(in crate::edit) fn new(base: Arc<str>) -> Self {
         let mut at = if base.starts_with(BOM) { BOM.len_utf8() } else { 0 };
         let ending = LineEnding::dominant(&base);
         let mut spans = Vec::new();
@@ -55,26 +55,26 @@ impl Document {
         Self { base, spans, ending, forms: Forms::default(), form_of: OnceCell::new(), meaning: OnceCell::new() }
     }
 
-    pub(super) fn base(&self) -> &Arc<str> {
+    pub(in crate::edit) fn base(&self) -> &Arc<str> {
         &self.base
     }
 
-    pub(super) fn items(&self) -> Vec<Item> {
+    pub(in crate::edit) fn items(&self) -> Vec<Item> {
         (0..self.spans.len()).map(Item::Old).collect()
     }
 
     /// What the lines of the base mean.
-    pub(super) fn meaning(&self) -> &Meaning {
+    pub(in crate::edit) fn meaning(&self) -> &Meaning {
         self.meaning.get_or_init(|| Meaning::new(self.form_of().to_vec(), &self.forms))
     }
 
     /// Number of lines of the base.
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::edit) fn len(&self) -> usize {
         self.spans.len()
     }
 
     /// The body of a line of the base.
-    pub(super) fn body(&self, line: usize) -> &str {
+    pub(in crate::edit) fn body(&self, line: usize) -> &str {
         self.spans.get(line).and_then(|(start, end, _)| self.base.get(*start..*end)).unwrap_or_default()
     }
 
@@ -89,7 +89,7 @@ impl Document {
     }
 
     /// The bodies of all lines of the base.
-    pub(super) fn bodies(&self) -> Vec<&str> {
+    pub(in crate::edit) fn bodies(&self) -> Vec<&str> {
         (0..self.spans.len()).map(|line| self.body(line)).collect()
     }
 
@@ -99,7 +99,7 @@ impl Document {
 
     /// The text that the items make. Old lines keep their terminators; new ones get that of the file; whether the
     /// text ends with a newline stays as it was.
-    pub(super) fn compose(&self, items: &[Item]) -> String {
+    pub(in crate::edit) fn compose(&self, items: &[Item]) -> String {
         let closed = self.base.ends_with('\n') || self.spans.is_empty();
         let mut text = String::with_capacity(self.base.len() + 64);
         if self.base.starts_with(BOM) {

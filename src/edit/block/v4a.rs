@@ -1,15 +1,15 @@
 //! Patches between `*** Begin Patch` and `*** End Patch`. Without the end marker nothing of a patch counts.
 
-use super::format::EditFormat;
 use super::marker;
-use super::name;
-use super::reply::{Change, Edit, EditAction, Hunk, LineKind, QuotedLine};
-use super::stream::Sink;
 use super::unified::{EndMarks, normalised};
+use crate::edit::format::EditFormat;
+use crate::edit::name;
+use crate::edit::reply::{Change, Edit, EditAction, Hunk, LineKind, QuotedLine};
+use crate::edit::stream::Sink;
 
 /// The patch that is being read.
 #[derive(Debug)]
-pub(super) struct PatchBlock {
+pub(in crate::edit) struct PatchBlock {
     path: Option<String>,
     action: EditAction,
     hunk: Hunk,
@@ -26,7 +26,7 @@ pub(super) struct PatchBlock {
 }
 
 impl PatchBlock {
-    pub(super) fn new(first: usize) -> Self {
+    pub(in crate::edit) fn new(first: usize) -> Self {
         let (path, action, hunk) = (None, EditAction::Modify, Hunk::default());
         Self {
             path,
@@ -42,12 +42,12 @@ impl PatchBlock {
     }
 
     /// Whether the line opens the section of a file.
-    pub(super) fn starts_file(line: &str) -> bool {
+    pub(in crate::edit) fn starts_file(line: &str) -> bool {
         section(line).is_some()
     }
 
     /// Reads a line; true when it ends the patch.
-    pub(super) fn read(&mut self, line: &str, number: usize, sink: &mut Sink) -> bool {
+    pub(in crate::edit) fn read(&mut self, line: &str, number: usize, sink: &mut Sink) -> bool {
         if let Some((action, path)) = section(line) {
             self.close_file(number.saturating_sub(1), sink);
             self.path = Some(name::undecorated(path).to_owned());
@@ -153,7 +153,7 @@ impl PatchBlock {
     }
 
     /// Ends the patch; all its edits count only if the end marker was there.
-    pub(super) fn finish(mut self, complete: bool, last: usize, sink: &mut Sink) {
+    pub(in crate::edit) fn finish(mut self, complete: bool, last: usize, sink: &mut Sink) {
         self.close_file(last, sink);
         for edit in &mut self.edits {
             edit.complete = complete;

@@ -4,18 +4,17 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::compose::FileEdits;
-use super::explain;
-use super::format::EditFormat;
-use super::masks;
-use super::naming::{self, Named};
+use super::FileEdits;
 use super::open_file::OpenFile;
-use super::outcome::{Excerpt, Flag, Landing, Refusal, Strategy};
-use super::proposal::{FileChange, FileProposal, Files, Flexibility};
-use super::reply::{Change, Edit, EditAction, Hunk};
-use super::resolve::{self, PathIndex, Resolution};
-use super::standing::StandingFile;
 use super::whole_file;
+use crate::edit::format::EditFormat;
+use crate::edit::locate::{explain, masks};
+use crate::edit::naming::{self, Named};
+use crate::edit::outcome::{Excerpt, Flag, Landing, Refusal, Strategy};
+use crate::edit::proposal::{FileChange, FileProposal, Files, Flexibility};
+use crate::edit::reply::{Change, Edit, EditAction, Hunk};
+use crate::edit::resolve::{self, PathIndex, Resolution};
+use crate::edit::standing::StandingFile;
 
 /// So many files are tried when the name leaves open which is meant.
 const MAX_TRIED: usize = 50;
@@ -27,7 +26,7 @@ const MAX_EXCERPTS: usize = 3;
 type Fate = (Option<String>, Result<Landing, Refusal>);
 
 /// All files that the edits have touched or looked at.
-pub(super) struct Draft<'a> {
+pub(in crate::edit) struct Draft<'a> {
     files: &'a dyn Files,
     flexibility: Flexibility,
     /// Whether the reply says nothing but what is escaped.
@@ -44,7 +43,7 @@ pub(super) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    pub(super) fn new(files: &'a dyn Files, flexibility: Flexibility) -> Self {
+    pub(in crate::edit) fn new(files: &'a dyn Files, flexibility: Flexibility) -> Self {
         let index = PathIndex::new(files);
         Self {
             files,
@@ -61,7 +60,7 @@ impl<'a> Draft<'a> {
 
     /// Puts the changes of earlier replies in place that no file has yet. Where a file is not what they were made for, they are left
     /// out: they stand nowhere.
-    pub(super) fn stand_on(&mut self, standing: &[StandingFile]) {
+    pub(in crate::edit) fn stand_on(&mut self, standing: &[StandingFile]) {
         for StandingFile { file, noted } in standing {
             let (own, to) = match &file.change {
                 FileChange::Rename { from } => (from, Some(file.path.clone())),
@@ -79,7 +78,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Takes up another reply, all of which is `escaped` or not.
-    pub(super) fn take_up(&mut self, escaped: bool) {
+    pub(in crate::edit) fn take_up(&mut self, escaped: bool) {
         self.escaped = escaped;
         self.open.values_mut().for_each(|file| {
             file.escaped = escaped;
@@ -88,21 +87,21 @@ impl<'a> Draft<'a> {
     }
 
     /// Whether a file stays though it was to go.
-    pub(super) fn keeps(&self, path: &str) -> bool {
+    pub(in crate::edit) fn keeps(&self, path: &str) -> bool {
         self.kept.contains(path)
     }
 
     /// Whether an edit after the one numbered `at` (0-based) has changed a file.
-    pub(super) fn changed_since(&self, at: usize) -> bool {
+    pub(in crate::edit) fn changed_since(&self, at: usize) -> bool {
         self.last_change.is_some_and(|last| last > at)
     }
 
     /// The files that there are.
-    pub(super) fn index(&self) -> &PathIndex<'a> {
+    pub(in crate::edit) fn index(&self) -> &PathIndex<'a> {
         &self.index
     }
 
-    pub(super) fn apply(&mut self, edit: &Edit, name: &Named) -> Fate {
+    pub(in crate::edit) fn apply(&mut self, edit: &Edit, name: &Named) -> Fate {
         let mut fate = self.attempt(edit, name);
         match &mut fate {
             (_, Ok(_)) => self.last_change = Some(self.tried),
@@ -114,7 +113,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Tries a hunk that fits several places of its file at the line that its heading gives.
-    pub(super) fn break_tie(&mut self, edit: &Edit, name: &Named) -> Option<Landing> {
+    pub(in crate::edit) fn break_tie(&mut self, edit: &Edit, name: &Named) -> Option<Landing> {
         let (path, guessed) = self.target(edit, name).ok()?;
         let edit = self.unmasked(edit, &path).ok()?;
         let Change::Hunk(readings) = &edit.change else { return None };
@@ -123,7 +122,7 @@ impl<'a> Draft<'a> {
     }
 
     /// How many edits have been tried.
-    pub(super) fn tried(&self) -> usize {
+    pub(in crate::edit) fn tried(&self) -> usize {
         self.tried
     }
 
@@ -397,7 +396,7 @@ impl<'a> Draft<'a> {
     }
 
     /// The files that change, by path, but for those that no edit has come near since they stood.
-    pub(super) fn finish(self) -> Vec<FileProposal> {
+    pub(in crate::edit) fn finish(self) -> Vec<FileProposal> {
         let mut files: Vec<FileProposal> = self
             .open
             .into_iter()
@@ -422,5 +421,6 @@ fn forgives(edit: &Edit) -> bool {
 
 /// Whether two paths differ by a letter or two.
 fn edit_distance_is_small(a: &str, b: &str) -> bool {
-    super::canon::Probe::new(a).likeness(b, 0.9).is_some() && a.chars().count().abs_diff(b.chars().count()) <= 2
+    crate::edit::locate::canon::Probe::new(a).likeness(b, 0.9).is_some()
+        && a.chars().count().abs_diff(b.chars().count()) <= 2
 }
