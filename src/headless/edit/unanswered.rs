@@ -8,7 +8,7 @@ use crate::session::runner::AskError;
 pub(super) const UNREADABLE: &str = "Correct or leave out that --file or --read (or read in rhumb.toml).";
 
 /// What there was not enough of, or who failed, for programs.
-pub(super) fn why(error: &AskError) -> &'static str {
+pub(in crate::headless) fn why(error: &AskError) -> &'static str {
     match error {
         AskError::TooLong(_) | AskError::Provider(LlmError::Overflow { .. }) => "window",
         AskError::Unsent(_) => "money",

@@ -1,10 +1,10 @@
 //! `rhumb ask`: a question without the app. Nothing is changed by its answer.
 
-use super::args::{AskArgs, EditArgs};
-use super::edit::edit;
+use super::edit;
 use crate::config::Settings;
 use crate::context::Mode;
 use crate::error::UserError;
+use crate::headless::args::{AskArgs, EditArgs};
 use crate::workspace::Root;
 
 /// Asks, and prints the answer as it streams. The exit code is 0.

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::args::EditArgs;
+use super::chat_files;
 use super::codebase::Codebase;
-use super::edit::chat_files;
 use super::named::with_named;
 use super::out::Out;
 use super::out::secrets_json;
-use super::survey::surveyed;
 use super::unanswered::UNREADABLE;
-use super::{advise, print, print_json};
 use crate::context::{Chunk, Message, Prompt, Window};
 use crate::error::{ErrorKind, UserError};
+use crate::headless::args::EditArgs;
+use crate::headless::survey::surveyed;
+use crate::headless::{advise, print, print_json};
 use crate::models::Model;
 use crate::session::runner::{
     CachedCounter, KeptMap, MapSource, Means, Outfit, Survey, compose, facts, map_store, unsendable,
@@ -24,7 +24,7 @@ use crate::tokens::TokenCounter;
 use crate::workspace::Root;
 
 /// What the requests of a turn are put together with.
-pub(super) struct Sheet<'a> {
+pub(in crate::headless) struct Sheet<'a> {
     root: &'a Root,
     outfit: &'a Outfit,
     survey: &'a Survey,
@@ -34,16 +34,16 @@ pub(super) struct Sheet<'a> {
 }
 
 impl<'a> Sheet<'a> {
-    pub(super) fn new(root: &'a Root, outfit: &'a Outfit, survey: &'a Survey, model: &'a Model) -> Self {
+    pub(in crate::headless) fn new(root: &'a Root, outfit: &'a Outfit, survey: &'a Survey, model: &'a Model) -> Self {
         Self { root, outfit, survey, model, counter: outfit.counter(model), kept: KeptMap::default() }
     }
 
-    pub(super) fn counter(&self) -> &dyn TokenCounter {
+    pub(in crate::headless) fn counter(&self) -> &dyn TokenCounter {
         &self.counter
     }
 
     /// The request as things stand on disk, for a window that holds so many tokens of input, or for the one that is known.
-    pub(super) fn composed(&self, order: &ContextOrder, limit: Option<usize>) -> ContextView {
+    pub(in crate::headless) fn composed(&self, order: &ContextOrder, limit: Option<usize>) -> ContextView {
         let source = MapSource { graph: &self.survey.graph, edited: &self.survey.edited, provisional: false };
         let means = Means {
             outfit: self.outfit,
@@ -60,7 +60,7 @@ impl<'a> Sheet<'a> {
 ///
 /// # Errors
 /// Standard output is not to be had.
-pub(super) fn show_prompt(
+pub(in crate::headless) fn show_prompt(
     root: &Root,
     outfit: &Outfit,
     args: &EditArgs,

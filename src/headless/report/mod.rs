@@ -1,10 +1,11 @@
 //! A proposal in words and as JSON, and asking about it hunk by hunk on a terminal.
 
+pub(super) mod marks;
+
 use std::io::{BufRead as _, Write as _};
 
 use serde_json::{Value, json};
 
-use super::marks;
 use crate::diff;
 use crate::edit::{Outcome, Proposal, Status};
 use crate::review::{Decision, Review, ReviewHunk, led};

@@ -4,9 +4,9 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
 use tokio_util::sync::CancellationToken;
 
-use super::report::is_yes;
-use super::undo::journal_of;
 use crate::error::{ErrorKind, UserError};
+use crate::headless::report::is_yes;
+use crate::headless::undo::journal_of;
 use crate::models::Dollars;
 use crate::session::runner::{Line, Messages, Outfit, Pending, WriteOutcome, message_line, messages, write};
 use crate::session::{AskEvent, CommitOrder, WriteOrder, Written, commit_message};
@@ -14,17 +14,17 @@ use crate::text::sanitize;
 use crate::workspace::Root;
 
 /// What a write without the app is done with.
-pub(super) struct Writing<'a> {
-    pub(super) root: &'a Root,
-    pub(super) outfit: &'a Outfit,
+pub(in crate::headless) struct Writing<'a> {
+    pub(in crate::headless) root: &'a Root,
+    pub(in crate::headless) outfit: &'a Outfit,
     /// Who wrote what is accepted.
-    pub(super) line: &'a Line,
+    pub(in crate::headless) line: &'a Line,
     /// What was asked for.
-    pub(super) request: &'a str,
+    pub(in crate::headless) request: &'a str,
     /// What may still be spent.
     pub(super) allowance: Option<Dollars>,
     /// Whether nobody is to be asked anything.
-    pub(super) yes: bool,
+    pub(in crate::headless) yes: bool,
 }
 
 impl Writing<'_> {
@@ -32,7 +32,7 @@ impl Writing<'_> {
     ///
     /// # Errors
     /// Nothing was written, or not all could be put back: the error says which.
-    pub(super) fn write(
+    pub(in crate::headless) fn write(
         &self,
         orders: &[WriteOrder],
         tell: impl Fn(AskEvent) -> Result<(), UserError>,

@@ -1,10 +1,10 @@
 //! `rhumb edit --with-output`: what a test run or a log said goes along with the request.
 
-use super::args::EditArgs;
+use crate::headless::args::EditArgs;
 
-use super::{advise, complain, read_bytes};
 use crate::context::fence_for;
 use crate::error::{ErrorKind, UserError};
+use crate::headless::{advise, complain, read_bytes};
 use crate::session::runner::{Outfit, facts, shared_output};
 
 /// The share of the window that an output may have, in tokens: an eighth, between these bounds.
@@ -15,7 +15,7 @@ const BOUNDS: (usize, usize) = (1_024, 8_192);
 ///
 /// # Errors
 /// The output cannot be read.
-pub(super) fn with_output(message: &str, args: &EditArgs, outfit: &Outfit) -> Result<String, UserError> {
+pub(in crate::headless) fn with_output(message: &str, args: &EditArgs, outfit: &Outfit) -> Result<String, UserError> {
     let Some(file) = &args.with_output else { return Ok(message.to_owned()) };
     if file.as_os_str() == "-" && args.message_file.as_ref().is_some_and(|message| message == file) {
         let text = "the request and the output cannot both come from standard input";

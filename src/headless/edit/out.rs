@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::show_prompt::prompt_json;
-use super::{advise, complain, print_exactly, print_json};
 use crate::context::{Prompt, PromptSecret};
 use crate::error::UserError;
+use crate::headless::{advise, complain, print_exactly, print_json};
 use crate::llm::StreamEvent;
 use crate::models::Dollars;
 use crate::session::{AskEvent, Written};
@@ -13,19 +13,19 @@ use crate::text::sanitize;
 
 /// Where events go: text for people, or JSON lines.
 pub(super) struct Out {
-    pub(super) json: bool,
+    pub(in crate::headless) json: bool,
     /// Whether requests are shown before they are sent.
-    pub(super) prompts: bool,
+    pub(in crate::headless) prompts: bool,
 }
 
 impl Out {
     /// Text of the answer as it arrives.
-    pub(super) fn text(&self, text: &str) -> Result<(), UserError> {
+    pub(in crate::headless) fn text(&self, text: &str) -> Result<(), UserError> {
         if self.json { self.event("text", json!({"text": text})) } else { print_exactly(text) }
     }
 
     /// What happens while a request is asked of `model`.
-    pub(super) fn asked(&self, model: &str, event: AskEvent) -> Result<(), UserError> {
+    pub(in crate::headless) fn asked(&self, model: &str, event: AskEvent) -> Result<(), UserError> {
         match event {
             AskEvent::Sent { tokens, exact, left_out, secrets, prices } => {
                 let left_out: Vec<String> = left_out.iter().map(ToString::to_string).collect();
@@ -83,7 +83,7 @@ impl Out {
         }
     }
 
-    pub(super) fn event(&self, kind: &str, fields: Value) -> Result<(), UserError> {
+    pub(in crate::headless) fn event(&self, kind: &str, fields: Value) -> Result<(), UserError> {
         if !self.json {
             return Ok(());
         }
@@ -95,23 +95,23 @@ impl Out {
     }
 
     /// A request that is about to be sent.
-    pub(super) fn prompt(&self, prompt: &Prompt) -> Result<(), UserError> {
+    pub(in crate::headless) fn prompt(&self, prompt: &Prompt) -> Result<(), UserError> {
         if self.prompts && !self.json {
             complain(&format!("the request: {}", prompt.render()));
         }
         if self.prompts { self.event("prompt", prompt_json(prompt)) } else { Ok(()) }
     }
 
-    pub(super) fn diff(&self, diff: &str) -> Result<(), UserError> {
+    pub(in crate::headless) fn diff(&self, diff: &str) -> Result<(), UserError> {
         if self.json { self.event("diff", json!({"text": diff})) } else { print_exactly(diff) }
     }
 
     /// The end of it all: every file that was written, and the last commit.
-    pub(super) fn done(&self, written: &Written) -> Result<(), UserError> {
+    pub(in crate::headless) fn done(&self, written: &Written) -> Result<(), UserError> {
         self.event("done", json!({"written": written.paths, "commit": written.commit}))
     }
 
-    pub(super) fn written(&self, written: &Written) -> Result<(), UserError> {
+    pub(in crate::headless) fn written(&self, written: &Written) -> Result<(), UserError> {
         self.event("written", json!({"written": written.paths, "commit": written.commit}))?;
         if !self.json {
             let mut commit =

@@ -1,5 +1,15 @@
 //! `rhumb edit`: one turn without the app; in architect mode two, a plan and its edits.
 
+pub(super) mod ask;
+mod codebase;
+mod commit;
+mod named;
+mod out;
+mod show_prompt;
+mod unanswered;
+mod verify;
+mod with_output;
+
 use std::cell::{Cell, RefCell};
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -13,17 +23,9 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::args::EditArgs;
-use super::codebase::{Codebase, exchange};
-use super::commit::Writing;
-use super::named::with_named;
-use super::out::Out;
 use super::report::{as_diff, ask_each, outcome_json, outcome_line};
-use super::show_prompt::{Sheet, show_prompt};
 use super::survey::surveyed;
-use super::unanswered::{ask_error, not_whole, why};
 use super::undo::{journal_of, tell_recovered};
-use super::verify::{Verifier, with_flags};
-use super::with_output::with_output;
 use super::{advise, complain, path_under, print, read_input};
 use crate::config::{More, Settings};
 use crate::context::{self, Message, Mode, Role};
@@ -40,6 +42,14 @@ use crate::session::{
     AskEvent, ChatFile, ContextOrder, ContextView, Failure, Outcome, WriteOrder, Written, uncounted, write_orders,
 };
 use crate::workspace::Root;
+use codebase::{Codebase, exchange};
+use commit::Writing;
+use named::with_named;
+use out::Out;
+use show_prompt::{Sheet, show_prompt};
+use unanswered::{ask_error, not_whole, why};
+use verify::{Verifier, with_flags};
+use with_output::with_output;
 
 /// Runs the turn. The exit code is 0 when everything was applied, 1 when some was refused or there was no edit.
 ///

@@ -1,7 +1,7 @@
 //! What a message names with an `@`, for the commands without the app: files come into the chat, texts go along.
 
-use super::advise;
 use crate::context::ats;
+use crate::headless::advise;
 use crate::models::Model;
 use crate::session::runner::{LookUp, Outfit, Survey};
 use crate::session::{ChatFile, Failure, SharedPage};

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::index::blocked;
 use super::out::Out;
-use super::{advise, complain};
 use crate::config::{EmbeddingsSource, More};
 use crate::context::{Message, Mode, PassagePlace, Role, codebase_question, extended};
 use crate::error::{ErrorKind, UserError};
+use crate::headless::index::blocked;
+use crate::headless::{advise, complain};
 use crate::models::{Ledger, Model};
 use crate::retrieval::{Related, wants};
 use crate::session::runner::{
@@ -30,9 +30,9 @@ pub(super) struct Codebase<'a> {
     survey: Arc<Survey>,
     model: &'a Model,
     /// Whom to ask; nobody where nothing is sent.
-    pub(super) line: Option<&'a Line>,
+    pub(in crate::headless) line: Option<&'a Line>,
     /// What a flag says of more, if anything.
-    pub(super) more: Option<More>,
+    pub(in crate::headless) more: Option<More>,
     places: RefCell<Vec<PassagePlace>>,
     related: RefCell<Vec<Related>>,
     /// What passages mean, once that was looked for.
@@ -44,7 +44,7 @@ pub(super) struct Codebase<'a> {
 }
 
 impl<'a> Codebase<'a> {
-    pub(super) fn new(root: &'a Root, outfit: &'a Outfit, survey: &Arc<Survey>, model: &'a Model) -> Self {
+    pub(in crate::headless) fn new(root: &'a Root, outfit: &'a Outfit, survey: &Arc<Survey>, model: &'a Model) -> Self {
         Self {
             root,
             outfit,
@@ -64,7 +64,13 @@ impl<'a> Codebase<'a> {
     ///
     /// # Errors
     /// There are no words beside the mark.
-    pub(super) fn look_up(&self, message: &str, mode: Mode, chat: &[String], out: &Out) -> Result<(), UserError> {
+    pub(in crate::headless) fn look_up(
+        &self,
+        message: &str,
+        mode: Mode,
+        chat: &[String],
+        out: &Out,
+    ) -> Result<(), UserError> {
         match codebase_question(message).filter(|_| !matches!(mode, Mode::Help | Mode::Editor)) {
             None => Ok(()),
             Some(question) if question.is_empty() => {
@@ -82,7 +88,7 @@ impl<'a> Codebase<'a> {
     }
 
     /// The order with the passages, as they are now.
-    pub(super) fn with(&self, order: ContextOrder) -> ContextOrder {
+    pub(in crate::headless) fn with(&self, order: ContextOrder) -> ContextOrder {
         let codebase = (self.searches.get() > 0).then(|| self.may_search());
         let (passages, related) = (self.places.borrow().clone(), self.related.borrow().clone());
         ContextOrder { passages, related, codebase, ..order }
@@ -93,7 +99,12 @@ impl<'a> Codebase<'a> {
     ///
     /// # Errors
     /// Standard output is gone.
-    pub(super) fn more(&self, reply: &str, chat: &[String], out: &Out) -> Result<Option<String>, UserError> {
+    pub(in crate::headless) fn more(
+        &self,
+        reply: &str,
+        chat: &[String],
+        out: &Out,
+    ) -> Result<Option<String>, UserError> {
         let wants = wants(reply);
         if wants.is_empty() || self.searches.get() == 0 {
             return Ok(None);

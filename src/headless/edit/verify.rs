@@ -7,11 +7,11 @@ use std::sync::Mutex;
 
 use serde_json::{Value, json};
 
-use super::args::EditArgs;
 use super::out::Out;
-use super::{advise, complain};
 use crate::config::Settings;
 use crate::error::UserError;
+use crate::headless::args::EditArgs;
+use crate::headless::{advise, complain};
 use crate::process::{End, Ended, Stop};
 use crate::session::runner::{Bench, CommandEvent, Line, Outfit, check, output_budget};
 use crate::session::{CheckOrder, Outcome, When, WriteOrder};
@@ -26,10 +26,10 @@ const INTERRUPTED: u8 = 130;
 
 /// What checks are done with.
 pub(super) struct Verifier<'v> {
-    pub(super) root: &'v Root,
-    pub(super) outfit: &'v Outfit,
-    pub(super) line: &'v Line,
-    pub(super) out: &'v Out,
+    pub(in crate::headless) root: &'v Root,
+    pub(in crate::headless) outfit: &'v Outfit,
+    pub(in crate::headless) line: &'v Line,
+    pub(in crate::headless) out: &'v Out,
     stop: Stop,
     /// The files that were written for this request, as they were before its first write: a round that mends a fault of an
     /// earlier one must not find it to be an old one.
@@ -51,7 +51,7 @@ pub(super) fn with_flags(settings: Settings, args: &EditArgs) -> Settings {
 
 impl<'v> Verifier<'v> {
     /// Ready to check. From here on Ctrl-C ends a command before it ends us: the command's group does not hear it.
-    pub(super) fn new(root: &'v Root, outfit: &'v Outfit, line: &'v Line, out: &'v Out) -> Self {
+    pub(in crate::headless) fn new(root: &'v Root, outfit: &'v Outfit, line: &'v Line, out: &'v Out) -> Self {
         let (stop, bases) = (Stop::default(), RefCell::default());
         #[cfg(unix)]
         {
@@ -75,7 +75,7 @@ impl<'v> Verifier<'v> {
 
     /// The exit code where checks were stopped: by which signal, it says.
     #[cfg(unix)]
-    pub(super) fn stopped(&self) -> u8 {
+    pub(in crate::headless) fn stopped(&self) -> u8 {
         match self.signal.load(std::sync::atomic::Ordering::SeqCst) {
             0 => INTERRUPTED,
             number => u8::try_from(BY_SIGNAL + number).unwrap_or(INTERRUPTED),
@@ -84,7 +84,7 @@ impl<'v> Verifier<'v> {
 
     /// The exit code where checks were stopped.
     #[cfg(not(unix))]
-    pub(super) fn stopped(&self) -> u8 {
+    pub(in crate::headless) fn stopped(&self) -> u8 {
         INTERRUPTED
     }
 
@@ -103,7 +103,7 @@ impl<'v> Verifier<'v> {
     ///
     /// # Errors
     /// Standard output is closed.
-    pub(super) fn check(&self, orders: &[WriteOrder]) -> Result<Outcome, UserError> {
+    pub(in crate::headless) fn check(&self, orders: &[WriteOrder]) -> Result<Outcome, UserError> {
         let order = CheckOrder { files: self.written(orders), lint: When::AsSet, test: When::AsSet, test_line: None };
         let trouble: RefCell<Option<UserError>> = RefCell::default();
         let mut command = String::new();
