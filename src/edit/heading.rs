@@ -1,6 +1,6 @@
 //! The lines that stand where file names stand, and what can be said of them before any file is looked at.
 
-use super::marker::{self, Fence};
+use super::block::marker::{self, Fence};
 use super::name;
 
 /// What a heading looks like.

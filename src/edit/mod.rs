@@ -1,66 +1,45 @@
 //! Edits: from a model's reply to a proposal. The edits land in the right place or are refused with the reason.
 //!
 //! ```text
-//! stream   the reply, line by line    code, search_replace, unified, v4a: one block each; file_header: above a diff
+//! stream   the reply, line by line    block: one block of it in each format (search_replace, unified, v4a, code, …)
 //! reply    one form for all formats
 //! heading  lines that may name files, without their decoration: name
 //! resolve  file names    naming: headings against the files that there are
 //! locate   hunk against file          align: costs and the best place; placement, indent; explain: refusals
-//! masks    lines that were sent without their keys
-//! compose  several edits of a file    document: lines that keep their bytes; view, form: what they mean; whole_file
-//! proposal what would change, what became of each edit    draft, open_file: the files meanwhile
+//!          masks: lines that were sent without their keys
+//! compose  several edits of a file    document: lines that keep their bytes; view, form: what they mean; whole_file;
+//!          draft, open_file: the files meanwhile
+//! proposal what would change, what became of each edit
 //! rounds   refused edits that were sent again            standing: what earlier replies proposed
 //! flags    what a reviewer should know of each hunk           omission: code that is left out; later: files that tools run;
 //!          addresses: where it would go
 //! ```
 
-mod addresses;
-mod align;
-mod canon;
-mod code;
+mod block;
 mod compose;
-mod document;
-mod draft;
-mod entity;
-mod explain;
-mod file_header;
 mod flags;
-mod form;
 pub mod format;
 pub mod heading;
-mod indent;
-mod later;
-mod line_diff;
 mod locate;
-mod marker;
-mod masks;
 mod name;
 mod naming;
-mod omission;
-mod open_file;
 pub mod outcome;
-mod placement;
 pub mod proposal;
 pub mod reply;
 pub mod resolve;
 mod rounds;
-mod search_replace;
 pub mod standing;
 pub mod stream;
-mod unified;
-mod v4a;
-mod view;
-mod whole_file;
 
 #[cfg(test)]
 mod tests;
 
-pub use explain::likely_lines;
+pub use flags::later::runs_later;
+pub use flags::omission::is_placeholder;
 pub use flags::{HunkFlags, flag};
 pub use format::{EditFormat, FormatChoice};
 pub use heading::{Heading, Shape};
-pub use later::runs_later;
-pub use omission::is_placeholder;
+pub use locate::explain::likely_lines;
 pub use outcome::{Candidate, Excerpt, Flag, Outcome, Status, Strategy};
 pub use proposal::{FileChange, FileProposal, Files, Flexibility, Proposal, propose, propose_all, propose_with};
 pub use reply::{Change, Edit, EditAction, Hunk, LineKind, ParsedReply, QuotedLine};

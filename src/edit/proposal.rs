@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::draft::Draft;
-use super::entity;
+use super::block::entity;
+use super::compose::draft::Draft;
 use super::flags::HunkFlags;
 use super::naming::{self, Names};
 use super::outcome::{Flag, Landing, Outcome, Refusal, Status};

@@ -2,7 +2,7 @@
 
 use super::format::EditFormat;
 use super::heading::Heading;
-use super::line_diff::{self, Step};
+use super::locate::line_diff::{self, Step};
 
 /// What a line of a hunk asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

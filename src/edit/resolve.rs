@@ -4,7 +4,7 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::canon::Probe;
+use super::locate::canon::Probe;
 use super::outcome::{Flag, Refusal};
 use super::proposal::Files;
 use crate::text::sanitize::visible_line;

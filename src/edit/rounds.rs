@@ -1,7 +1,7 @@
 //! Edits that were refused and sent again: which of the newer ones stands for which of the older.
 
+use super::compose::whole_file;
 use super::outcome::{Outcome, Status};
-use super::whole_file;
 
 /// So much (0 to 1) an edit must share with an older one of another file name to be a new version of it.
 const ALIKE: f32 = 0.5;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::document::{Document, Item};
+use super::compose::document::{Document, Item};
 use super::outcome::Outcome;
 use super::proposal::FileProposal;
 use crate::diff;

@@ -1,16 +1,16 @@
 //! Reading a reply as it arrives: line by line, so that a chunk costs what the chunk is long and the result does not
 //! depend on where the stream was cut.
 
-use super::code::{CodeBlock, Role};
-use super::file_header::{self, End, FileHeader};
+use super::block::code::{CodeBlock, Role};
+use super::block::file_header::{self, End, FileHeader};
+use super::block::marker::{self, Fence};
+use super::block::search_replace::SearchBlock;
+use super::block::unified::DiffBlock;
+use super::block::v4a::PatchBlock;
 use super::format::{EditFormat, FormatChoice};
 use super::heading::{Heading, Shape};
-use super::marker::{self, Fence};
 use super::name;
 use super::reply::{Change, Edit, LineKind, ParsedReply};
-use super::search_replace::SearchBlock;
-use super::unified::DiffBlock;
-use super::v4a::PatchBlock;
 
 /// What the user interface may show while the reply arrives.
 #[derive(Debug, Clone, PartialEq, Eq)]

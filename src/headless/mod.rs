@@ -3,10 +3,7 @@
 
 mod apply;
 mod args;
-mod ask;
 mod bench;
-mod codebase;
-mod commit;
 mod completions;
 mod config;
 mod doctor;
@@ -14,23 +11,16 @@ mod edit;
 mod index;
 mod man;
 mod map;
-mod marks;
 mod models;
-mod named;
 mod names;
-mod out;
 mod plain;
 mod report;
 mod search;
 mod sessions;
-mod show_prompt;
 mod survey;
 mod trust;
-mod unanswered;
 mod undo;
-mod verify;
 mod version;
-mod with_output;
 
 use std::io::{IsTerminal as _, Read as _, Write as _};
 
@@ -39,11 +29,11 @@ pub use args::{
     ApplyArgs, AskArgs, AskMode, BenchArgs, CompletionsArgs, ConfigArgs, DoctorArgs, EditArgs, FormatArg, IndexArgs,
     ManArgs, MapArgs, ModelsArgs, SearchArgs, SessionsArgs, SessionsCommand, StyleArg, TrustArgs, VersionArgs,
 };
-pub use ask::ask;
 pub use bench::bench;
 pub use completions::completions;
 pub use config::{config, config_files};
 pub use doctor::doctor;
+pub use edit::ask::ask;
 pub use edit::edit;
 pub use index::index_command;
 pub use man::man;

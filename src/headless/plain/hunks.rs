@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::marks;
+use super::super::report::marks;
 use crate::edit::{FileChange, Outcome};
 use crate::review::{Decision, FileReview, HunkId, Place, Review, ReviewHunk};
 use crate::text::{count, lines};

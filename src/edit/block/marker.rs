@@ -1,0 +1,313 @@
+//! Recognising the lines that give a reply its structure: fences, block markers, diff headers, elisions.
+
+/// An opened code fence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::edit) struct Fence {
+    /// Backtick or tilde.
+    mark: char,
+    /// How many of them.
+    width: usize,
+    /// Bytes of white space before them. A deeper fence is code: the context line of a diff, a list item.
+    indent: usize,
+    /// What follows on the same line, trimmed.
+    pub(in crate::edit) info: String,
+}
+
+impl Fence {
+    /// Reads an opening (or closing) fence line.
+    pub(in crate::edit) fn read(line: &str) -> Option<Self> {
+        let indent = line.len() - line.trim_start().len();
+        let line = line.trim_start();
+        let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+        let info = line.trim_start_matches(mark);
+        let width = line.len() - info.len();
+        // An inline code span on a line of its own is no fence.
+        (width >= 3 && !info.contains(mark)).then(|| Self { mark, width, indent, info: info.trim().to_owned() })
+    }
+
+    /// The line that opens it, and the one that closes it.
+    pub(in crate::edit) fn lines(&self) -> (String, String) {
+        let indent = " ".repeat(self.indent);
+        let marks: String = std::iter::repeat_n(self.mark, self.width).collect();
+        (format!("{indent}{marks}{}", self.info), format!("{indent}{marks}"))
+    }
+
+    /// Whether `line` closes this fence.
+    pub(in crate::edit) fn closed_by(&self, line: &str) -> bool {
+        Self::read(line).is_some_and(|f| self.as_strong(&f) && f.info.is_empty())
+    }
+
+    /// Whether `line` opens another fence that this one cannot tell from itself.
+    pub(super) fn nested_by(&self, line: &str) -> bool {
+        Self::read(line).is_some_and(|f| self.as_strong(&f) && !f.info.is_empty())
+    }
+
+    fn as_strong(&self, other: &Self) -> bool {
+        other.mark == self.mark && other.width >= self.width && other.indent <= self.indent
+    }
+
+    /// The first word of the info string in lower case: the language.
+    pub(in crate::edit) fn language(&self) -> String {
+        let word = self.info.split([' ', ':', ',', '{']).next().unwrap_or_default();
+        word.to_ascii_lowercase()
+    }
+
+    /// Whether the fence holds shell commands.
+    pub(in crate::edit) fn is_shell(&self) -> bool {
+        const SHELLS: [&str; 9] = ["bash", "sh", "shell", "console", "zsh", "fish", "powershell", "cmd", "terminal"];
+        SHELLS.contains(&self.language().as_str())
+    }
+
+    /// Whether the fence is declared to hold what a program prints.
+    pub(in crate::edit) fn is_output(&self) -> bool {
+        ["output", "stdout", "stderr", "log", "traceback", "pycon"].contains(&self.language().as_str())
+    }
+
+    /// Whether the fence is declared to hold a diff.
+    pub(in crate::edit) fn is_diff(&self) -> bool {
+        ["diff", "udiff", "patch"].contains(&self.language().as_str())
+    }
+}
+
+/// A run of 5 to 9 `mark`s at the start of the line: how many, and the rest.
+fn rule(line: &str, mark: char) -> Option<(usize, &str)> {
+    let rest = line.trim_start_matches(mark);
+    let width = line.len() - rest.len();
+    (5..=9).contains(&width).then_some((width, rest))
+}
+
+/// `<<<<<<< SEARCH`: the width of the marker and what follows the word.
+pub(in crate::edit) fn search_start(line: &str) -> Option<(usize, &str)> {
+    let (width, rest) = rule(line.trim_start(), '<')?;
+    let rest = rest.trim_start().strip_prefix("SEARCH")?;
+    Some((width, rest.trim_start_matches('>').trim()))
+}
+
+/// `=======`: its width.
+pub(in crate::edit) fn divider(line: &str) -> Option<usize> {
+    rule(line, '=').filter(|(_, rest)| rest.trim().is_empty()).map(|(width, _)| width)
+}
+
+/// `>>>>>>> REPLACE`.
+pub(in crate::edit) fn replace_end(line: &str) -> bool {
+    rule(line.trim_start(), '>').is_some_and(|(_, rest)| rest.trim_start().starts_with("REPLACE"))
+}
+
+/// The path of a `--- path` or `+++ path` line, without a timestamp after a tab.
+pub(in crate::edit) fn header_path<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
+    let rest = line.strip_prefix(mark)?.strip_prefix([' ', '\t'])?;
+    rest.split('\t').map(str::trim).find(|part| !part.is_empty())
+}
+
+/// The lines with which git introduces a file's diff.
+pub(super) fn git_header(line: &str) -> bool {
+    const STARTS: [&str; 10] = [
+        "diff --git ",
+        "index ",
+        "new file mode",
+        "deleted file mode",
+        "old mode",
+        "new mode",
+        "similarity index",
+        "rename from",
+        "rename to",
+        "Binary files ",
+    ];
+    STARTS.iter().any(|start| line.starts_with(start))
+}
+
+/// Whether the line is a hunk heading with line numbers (`@@ -1,3 +1,4 @@`), which stands in no sentence.
+pub(in crate::edit) fn numbers_hunk(line: &str) -> bool {
+    let middle = line.strip_prefix("@@ -").and_then(|rest| rest.split_once(" @@")).map(|(middle, _)| middle);
+    middle.is_some_and(|numbers| {
+        numbers.contains(" +") && numbers.chars().all(|c| c.is_ascii_digit() || " ,+".contains(c))
+    })
+}
+
+/// The scope text of a hunk heading (`@@ … @@ scope` or `@@ scope`), if it has any.
+pub(super) fn heading_scope(line: &str) -> Option<String> {
+    let rest = line.strip_prefix("@@")?;
+    let (middle, tail) = rest.split_once("@@").unwrap_or((rest, ""));
+    let numbers = |text: &str| text.chars().all(|c| c.is_ascii_digit() || " ,.-+…".contains(c));
+    [tail, middle].into_iter().map(str::trim).find(|text| !numbers(text)).map(str::to_owned)
+}
+
+/// The line (1-based) at which the old side of a hunk begins, if its heading says so (`@@ -12,3 +12,4 @@`).
+pub(super) fn heading_line(line: &str) -> Option<usize> {
+    let rest = line.strip_prefix("@@")?.trim_start().strip_prefix('-')?;
+    let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
+    digits.parse().ok().filter(|line| *line > 0)
+}
+
+/// Openers that start a comment in the languages we meet; longest first.
+const OPENERS: [&str; 9] = ["{/*", "<!--", "//", "/*", "--", "#", ";", "%", "*"];
+/// Closers of the same.
+const CLOSERS: [&str; 3] = ["*/}", "*/", "-->"];
+/// Words that say that something was left out; with one of these a comment needs no dots.
+const CORE: [&str; 10] =
+    ["existing", "rest", "remaining", "remainder", "remains", "unchanged", "omitted", "same", "previous", "elided"];
+/// Words that may stand beside them in a placeholder.
+const FILLERS: [&str; 40] = [
+    "code",
+    "as",
+    "before",
+    "above",
+    "below",
+    "of",
+    "the",
+    "file",
+    "method",
+    "methods",
+    "class",
+    "function",
+    "functions",
+    "content",
+    "contents",
+    "stays",
+    "stay",
+    "lines",
+    "body",
+    "implementation",
+    "here",
+    "and",
+    "for",
+    "brevity",
+    "is",
+    "are",
+    "keep",
+    "kept",
+    "imports",
+    "logic",
+    "tests",
+    "more",
+    "other",
+    "others",
+    "remain",
+    "this",
+    "module",
+    "fields",
+    "your",
+    "all",
+];
+
+/// A comment's text without opener and closer, and whether it had an opener.
+fn uncommented(line: &str) -> (&str, bool) {
+    let line = line.trim();
+    let opener = OPENERS.iter().find(|opener| line.starts_with(**opener));
+    let text = opener.map_or(line, |opener| line.strip_prefix(opener).unwrap_or(line));
+    let text = CLOSERS.iter().find_map(|closer| text.strip_suffix(closer)).unwrap_or(text);
+    (text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '/' | '#' | '[' | ']')), opener.is_some())
+}
+
+/// How plainly a line says that code was left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::edit) enum Elision {
+    /// Only `...`, which is also an expression in some languages.
+    Dots,
+    /// A comment with dots or with words like "rest unchanged".
+    Placeholder,
+}
+
+/// Whether the line as a whole stands for lines left out.
+pub(in crate::edit) fn elision(line: &str) -> Option<Elision> {
+    let (text, comment) = uncommented(line);
+    let dotted = text.starts_with("...") || text.starts_with('…');
+    let words = text.trim_matches(|c: char| matches!(c, '.' | '…' | '(' | ')') || c.is_whitespace());
+    if words.is_empty() {
+        // Dots within a block comment belong to an example or a list.
+        let comment_goes_on = line.trim_start().starts_with('*');
+        return match (dotted, comment) {
+            (true, true) if !comment_goes_on => Some(Elision::Placeholder),
+            (true, false) => Some(Elision::Dots),
+            (false, _) | (true, true) => None,
+        };
+    }
+    let mut core = false;
+    for word in words.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()) {
+        let word = word.to_lowercase();
+        core |= CORE.contains(&word.as_str());
+        if !CORE.contains(&word.as_str()) && !FILLERS.contains(&word.as_str()) {
+            return None;
+        }
+    }
+    (dotted || (comment && core)).then_some(Elision::Placeholder)
+}
+
+/// Whether the line speaks of code left out, in looser words than [`elision`]: for texts that claim to be complete.
+pub(in crate::edit) fn mentions_elision(line: &str) -> bool {
+    if elision(line).is_some() {
+        return true;
+    }
+    let (text, comment) = uncommented(line);
+    let lower = text.to_lowercase();
+    let dots = lower.contains("...") || lower.contains('…');
+    let core = lower.split(|c: char| !c.is_alphanumeric()).any(|word| CORE.contains(&word));
+    // Long comments may well speak of "the same" and hold dots.
+    let short = lower.split_whitespace().count() <= 8;
+    (comment && short && dots && core) || lower.starts_with("(unchanged") || lower.starts_with("(code omitted")
+}
+
+/// Whether a comment gives the reader the code to write, or says in dots that it is not shown: `TODO: implement`,
+/// `add your logic here`, `... copy the formatting code ...`.
+pub(in crate::edit) fn gives_homework(line: &str) -> bool {
+    const TASKS: [&str; 9] = ["implement", "implementation", "add", "insert", "copy", "include", "put", "fill", "goes"];
+    const OBJECTS: [&str; 6] = ["code", "logic", "implementation", "body", "method", "function"];
+    let (text, comment) = uncommented(line);
+    if !comment {
+        return false;
+    }
+    let dots = |c: char| c == '…' || c == '.';
+    let dotted = |text: &str| text.starts_with("...") || text.starts_with('…');
+    let ends = text.ends_with("...") || text.ends_with('…');
+    let lower = text.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(word));
+    let todo = words.first() == Some(&"todo") && words.get(1).is_some_and(|word| word.starts_with("implement"));
+    let here = words.contains(&"here") && has(&TASKS) && has(&OBJECTS);
+    words.len() <= 12 && ((dotted(text) && ends && !text.trim_matches(dots).trim().is_empty()) || todo || here)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fence_closes_with_at_least_its_own_width() {
+        let fence = Fence::read("````markdown").unwrap();
+        assert!(!fence.closed_by("```"));
+        assert!(fence.closed_by("````  "));
+        assert!(Fence::read("```inline```").is_none());
+        assert_eq!(Fence::read("```python:src/a.py").unwrap().language(), "python");
+    }
+
+    #[test]
+    fn markers_have_five_to_nine_signs() {
+        assert!(search_start("<<<<<<< SEARCH").is_some());
+        assert!(search_start("<<< SEARCH").is_none());
+        assert!(divider("=======  ").is_some());
+        assert!(divider("==========").is_none());
+        assert!(divider("===== x").is_none());
+        assert!(replace_end(">>>>>>> REPLACE"));
+    }
+
+    #[test]
+    fn headings_give_up_their_scope() {
+        assert_eq!(heading_scope("@@ -1,3 +1,4 @@ fn main() {").as_deref(), Some("fn main() {"));
+        assert_eq!(heading_scope("@@ class Gate").as_deref(), Some("class Gate"));
+        assert_eq!(heading_scope("@@ ... @@"), None);
+        assert_eq!(heading_scope("@@"), None);
+        assert_eq!(heading_line("@@ -12,3 +12,4 @@ fn main() {"), Some(12));
+        assert_eq!([heading_line("@@ -0,0 +1 @@"), heading_line("@@ ... @@"), heading_line("@@ -a @@")], [None; 3]);
+    }
+
+    #[test]
+    fn placeholders_are_told_from_comments() {
+        assert_eq!((elision(" *     ..."), elision("/* ... */")), (None, Some(Elision::Placeholder)));
+        for line in ["...", "  # ...", "// ... existing code ...", "# rest of the class unchanged", "/* … */"] {
+            assert!(elision(line).is_some(), "{line}");
+        }
+        for line in ["# wait...", "x = ...", "// the rest mode of the pump", "", "-", "# same"] {
+            assert!(elision(line).is_none() || line == "# same", "{line}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Search/replace blocks. They end at the REPLACE marker and nowhere else: fences inside are code.
+
+use super::marker;
+use crate::edit::format::EditFormat;
+use crate::edit::reply::{Change, Edit, EditAction, Hunk, LineKind};
+use crate::edit::stream::Sink;
+
+/// More dividers than this are headings of a document; only the outer ones are tried.
+const MAX_READINGS: usize = 16;
+
+/// The block that is being read.
+#[derive(Debug)]
+pub(in crate::edit) struct SearchBlock {
+    path: Option<String>,
+    heading: Option<usize>,
+    format: EditFormat,
+    width: usize,
+    lines: Vec<String>,
+    /// Positions in `lines` of everything that may be the divider.
+    dividers: Vec<usize>,
+    first: usize,
+}
+
+impl SearchBlock {
+    pub(in crate::edit) fn new(
+        heading: Option<usize>,
+        format: EditFormat,
+        width: usize,
+        first: usize,
+        sink: &mut Sink,
+    ) -> Self {
+        let path = sink.reply.path_of(heading);
+        sink.started(path.as_deref(), format);
+        Self { path, heading, format, width, lines: Vec::new(), dividers: Vec::new(), first }
+    }
+
+    /// Reads a line; true when it ends the block.
+    pub(in crate::edit) fn read(&mut self, line: &str, number: usize, sink: &mut Sink) -> bool {
+        if !self.dividers.is_empty() && marker::replace_end(line) {
+            sink.ended(true);
+            let edit = self.edit(number, true);
+            sink.reply.edits.push(edit);
+            return true;
+        }
+        if marker::divider(line).is_some() {
+            self.dividers.push(self.lines.len());
+        } else {
+            sink.line(if self.dividers.is_empty() { LineKind::Delete } else { LineKind::Insert }, line);
+        }
+        self.lines.push(line.to_owned());
+        false
+    }
+
+    /// The reply stopped, or another block began, before the REPLACE marker.
+    pub(in crate::edit) fn abandon(mut self, last: usize, sink: &mut Sink) {
+        sink.ended(false);
+        let edit = self.edit(last, false);
+        sink.reply.edits.push(edit);
+    }
+
+    fn edit(&mut self, last: usize, complete: bool) -> Edit {
+        let change = Change::Hunk(self.readings());
+        let reply_lines = (self.first, last.max(self.first));
+        Edit {
+            path: self.path.take(),
+            heading: self.heading,
+            format: self.format,
+            action: EditAction::Modify,
+            change,
+            reply_lines,
+            complete,
+        }
+    }
+
+    /// A divider as wide as the opening marker is the divider, if there is just one. Otherwise each is tried.
+    fn readings(&self) -> Vec<Hunk> {
+        let lines: Vec<&str> = self.lines.iter().map(String::as_str).collect();
+        let equal = |at: &&usize| lines.get(**at).and_then(|line| marker::divider(line)) == Some(self.width);
+        let mut exact = self.dividers.iter().filter(equal);
+        let dividers = match (exact.next(), exact.next()) {
+            (Some(only), None) => std::slice::from_ref(only),
+            _ => self.dividers.as_slice(),
+        };
+        let reading = |at: &usize| {
+            let (before, after) = lines.split_at((*at).min(lines.len()));
+            Hunk::between(before, after.get(1..).unwrap_or_default())
+        };
+        if dividers.is_empty() {
+            return vec![Hunk::between(&lines, &lines)];
+        }
+        dividers.iter().take(MAX_READINGS).map(reading).collect()
+    }
+}

@@ -1,0 +1,140 @@
+//! A file as lines that keep their bytes, and its text while edits are applied one after another.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use super::form::Forms;
+use super::view::Meaning;
+use crate::text::lines::{self, LineEnding};
+
+const BOM: char = '\u{feff}';
+
+/// The base text of a file, split.
+#[derive(Debug)]
+pub(in crate::edit) struct Document {
+    base: Arc<str>,
+    /// Byte ranges of the lines: start, end of the body, end with terminator. A byte order mark is outside.
+    spans: Vec<(usize, usize, usize)>,
+    ending: LineEnding,
+    forms: Forms,
+    /// By line; made when an exact search does not do.
+    form_of: OnceCell<Vec<u32>>,
+    meaning: OnceCell<Meaning>,
+}
+
+/// A line of the file under edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::edit) enum Item {
+    /// A line of the base, 0-based.
+    Old(usize),
+    /// An added line, without terminator.
+    New(String),
+}
+
+impl Item {
+    /// The line of the base that it is, if it is one.
+    pub(in crate::edit) fn old(&self) -> Option<usize> {
+        match self {
+            Self::Old(line) => Some(*line),
+            Self::New(_) => None,
+        }
+    }
+}
+
+impl Document {
+    pub(in crate::edit) fn new(base: Arc<str>) -> Self {
+        let mut at = if base.starts_with(BOM) { BOM.len_utf8() } else { 0 };
+        let ending = LineEnding::dominant(&base);
+        let mut spans = Vec::new();
+        for line in lines::split(base.get(at..).unwrap_or_default()) {
+            // A lone carriage return at the end of the file is a character, not a terminator.
+            let body = if line.ends_with('\n') { lines::body(line) } else { line };
+            spans.push((at, at + body.len(), at + line.len()));
+            at += line.len();
+        }
+        Self { base, spans, ending, forms: Forms::default(), form_of: OnceCell::new(), meaning: OnceCell::new() }
+    }
+
+    pub(in crate::edit) fn base(&self) -> &Arc<str> {
+        &self.base
+    }
+
+    pub(in crate::edit) fn items(&self) -> Vec<Item> {
+        (0..self.spans.len()).map(Item::Old).collect()
+    }
+
+    /// What the lines of the base mean.
+    pub(in crate::edit) fn meaning(&self) -> &Meaning {
+        self.meaning.get_or_init(|| Meaning::new(self.form_of().to_vec(), &self.forms))
+    }
+
+    /// Number of lines of the base.
+    pub(in crate::edit) fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// The body of a line of the base.
+    pub(in crate::edit) fn body(&self, line: usize) -> &str {
+        self.spans.get(line).and_then(|(start, end, _)| self.base.get(*start..*end)).unwrap_or_default()
+    }
+
+    /// The forms of the lines of this file and of those that edits add to it.
+    pub(super) fn forms(&self) -> &Forms {
+        &self.forms
+    }
+
+    /// By line of the base: its form.
+    pub(super) fn form_of(&self) -> &[u32] {
+        self.form_of.get_or_init(|| (0..self.spans.len()).map(|line| self.forms.number(self.body(line))).collect())
+    }
+
+    /// The bodies of all lines of the base.
+    pub(in crate::edit) fn bodies(&self) -> Vec<&str> {
+        (0..self.spans.len()).map(|line| self.body(line)).collect()
+    }
+
+    fn terminator(&self, line: usize) -> &str {
+        self.spans.get(line).and_then(|(_, end, full)| self.base.get(*end..*full)).unwrap_or_default()
+    }
+
+    /// The text that the items make. Old lines keep their terminators; new ones get that of the file; whether the
+    /// text ends with a newline stays as it was.
+    pub(in crate::edit) fn compose(&self, items: &[Item]) -> String {
+        let closed = self.base.ends_with('\n') || self.spans.is_empty();
+        let mut text = String::with_capacity(self.base.len() + 64);
+        if self.base.starts_with(BOM) {
+            text.push(BOM);
+        }
+        for (at, item) in items.iter().enumerate() {
+            let (body, own) = match item {
+                Item::Old(line) => (self.body(*line), self.terminator(*line)),
+                Item::New(body) => (body.as_str(), ""),
+            };
+            text.push_str(body);
+            if at + 1 < items.len() || closed {
+                text.push_str(if own.is_empty() { self.ending.as_str() } else { own });
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn untouched_items_compose_to_the_same_bytes() {
+        for text in ["", "a", "a\r\nb\nc", "\u{feff}x\r\n", "\u{c}\n\r\n", "\r", "a\n\r", "\u{feff}"] {
+            let document = Document::new(text.into());
+            assert_eq!(document.compose(&document.items()), text);
+        }
+    }
+
+    #[test]
+    fn new_lines_take_the_ending_of_the_file() {
+        let document = Document::new("a\r\nb".into());
+        let items = [Item::New("0".into()), Item::Old(0), Item::Old(1), Item::New("c".into())];
+        assert_eq!(document.compose(&items), "0\r\na\r\nb\r\nc");
+    }
+}

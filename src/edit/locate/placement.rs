@@ -1,0 +1,289 @@
+//! From a quote that has met its lines to deletions and insertions: where exactly each new line goes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::canon::{self, LineClass};
+use super::explain;
+use super::indent::{self, IndentMap};
+use crate::edit::compose::view::View;
+use crate::edit::outcome::{Refusal, Strategy};
+use crate::edit::reply::LineKind;
+
+const NO_ANCHOR: &str = "no anchor: no quoted line around the added lines was found";
+const VAGUE: &str = "vague: the quote leaves out lines of the file just where lines are added; quote the lines directly \
+                     above and below them";
+
+const UNSTEADY: &str = "no match: some quoted lines have the indentation of the file and others have not, so the \
+                        indentation of the added lines is unknown; quote the lines exactly";
+
+/// A hunk with its place in a view: lines 0-based.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::edit) struct Located {
+    pub(in crate::edit) deletes: BTreeSet<usize>,
+    /// New lines by the line before which they go.
+    pub(in crate::edit) inserts: BTreeMap<usize, Vec<String>>,
+    pub(in crate::edit) cost: f32,
+    pub(in crate::edit) strategy: Strategy,
+    pub(in crate::edit) confidence: f32,
+    /// The file lines that the quote met, ascending.
+    pub(in crate::edit) met: Vec<usize>,
+    /// Whether every quoted line that says something met one.
+    pub(in crate::edit) complete: bool,
+}
+
+impl Located {
+    /// The first and the last line that it has to do with.
+    pub(in crate::edit) fn span(&self) -> Option<(usize, usize)> {
+        let lines = || self.met.iter().chain(&self.deletes).chain(self.inserts.keys()).copied();
+        lines().min().zip(lines().max())
+    }
+
+    /// The same place `by` lines further down.
+    pub(in crate::edit) fn shifted(&self, by: isize) -> Self {
+        let line = |line: &usize| line.saturating_add_signed(by);
+        Self {
+            deletes: self.deletes.iter().map(line).collect(),
+            inserts: self.inserts.iter().map(|(at, lines)| (line(at), lines.clone())).collect(),
+            met: self.met.iter().map(line).collect(),
+            ..self.clone()
+        }
+    }
+}
+
+/// One line of the hunk with what it met.
+pub(in crate::edit) struct Met<'a> {
+    pub(in crate::edit) kind: LineKind,
+    pub(in crate::edit) text: &'a str,
+    pub(in crate::edit) at: Option<usize>,
+}
+
+/// Turns the met lines into deletions and insertions.
+pub(in crate::edit) fn build(view: &View<'_>, lines: &[Met<'_>], cost: f32, weight: f32) -> Result<Located, Refusal> {
+    let pairs = lines.iter().filter_map(|line| Some((line.text, view.body(line.at?))));
+    let added = lines.iter().enumerate().filter(|(index, _)| inserts(lines, *index));
+    let added: Vec<&str> = added.map(|(_, line)| line.text).collect();
+    if !added.is_empty() && unsteady(view, lines) {
+        return Err(explain::missing(UNSTEADY));
+    }
+    let indent = IndentMap::learn(pairs).or_by_habit(view.bodies(), &added);
+    let mut located = Located {
+        deletes: BTreeSet::new(),
+        inserts: BTreeMap::new(),
+        cost,
+        strategy: strategy(view, lines),
+        confidence: (1.0 - cost / weight.max(1.0)).clamp(0.0, 1.0),
+        met: lines.iter().filter_map(|line| line.at).collect(),
+        complete: lines
+            .iter()
+            .all(|line| line.kind == LineKind::Insert || line.at.is_some() || line.text.trim().is_empty()),
+    };
+    located.met.sort_unstable();
+    for (index, line) in lines.iter().enumerate() {
+        match (line.kind, line.at) {
+            (LineKind::Delete, Some(at)) => drop(located.deletes.insert(at)),
+            (LineKind::Insert | LineKind::Keep, None) if inserts(lines, index) => {
+                if vague(view, lines, index) {
+                    return Err(explain::missing(VAGUE));
+                }
+                let Some(at) = position(view, lines, index) else {
+                    return Err(explain::missing(NO_ANCHOR));
+                };
+                located.inserts.entry(at).or_default().push(indent.apply(line.text));
+            }
+            _ => {}
+        }
+    }
+    Ok(located)
+}
+
+/// Whether the quote is indented like the file on some lines and otherwise on others, tabs for spaces aside.
+fn unsteady(view: &View<'_>, lines: &[Met<'_>]) -> bool {
+    let solid = |line: &&Met<'_>| !line.text.trim().is_empty();
+    let pairs = lines.iter().filter(solid).filter_map(|line| Some((line.text, view.body(line.at?))));
+    let (mut same, mut other) = (false, false);
+    for (at, (quoted, found)) in pairs.enumerate() {
+        // The first line often loses its indentation when a block is trimmed.
+        if at == 0 && indent::indentation(quoted).is_empty() {
+            continue;
+        }
+        let (quoted, found) = (indent::indentation(quoted), indent::indentation(found));
+        same |= quoted == found && !quoted.is_empty();
+        other |= quoted != found && quoted.contains('\t') == found.contains('\t');
+    }
+    same && other
+}
+
+/// Whether a line without a place is new: added, or quoted but missing (a forgotten plus).
+fn inserts(lines: &[Met<'_>], index: usize) -> bool {
+    let fresh = |line: Option<&Met<'_>>| {
+        line.is_some_and(|line| match line.kind {
+            LineKind::Insert => true,
+            LineKind::Keep => line.at.is_none() && !line.text.trim().is_empty(),
+            LineKind::Delete | LineKind::Gap => false,
+        })
+    };
+    // A blank line between two new ones belongs to them.
+    let between = index.checked_sub(1).is_some_and(|before| fresh(lines.get(before))) && fresh(lines.get(index + 1));
+    fresh(lines.get(index)) || between
+}
+
+/// The file line before which the new line `index` goes.
+fn position(view: &View<'_>, lines: &[Met<'_>], index: usize) -> Option<usize> {
+    let (before, after) = lines.split_at_checked(index)?;
+    let settled = |line: &&Met<'_>| line.kind == LineKind::Gap || line.at.is_some();
+    let settled_not = |line: &&Met<'_>| !settled(line);
+    let previous = before.iter().rev().find(settled);
+    let next = after.iter().find(settled);
+    let last = before.iter().rev().find_map(|line| line.at);
+    let coming = after.iter().find_map(|line| line.at);
+    let (Some(last), Some(previous)) = (last, previous) else {
+        return coming.or(last.map(|at| at + 1));
+    };
+    if previous.kind == LineKind::Gap {
+        return coming.or(Some(last + 1));
+    }
+    // A diff that puts the new line first and the old one below it: the two change places.
+    let unanswered = |line: &&Met<'_>| {
+        let below = after.iter().skip_while(settled_not).skip_while(|line| line.kind == LineKind::Delete);
+        line.kind == LineKind::Delete && below.take(1).all(|line| line.kind != LineKind::Insert)
+    };
+    if previous.kind == LineKind::Keep
+        && let Some(next) = next.filter(unanswered)
+    {
+        return next.at;
+    }
+    let removed =
+        before.iter().rev().skip_while(|line| !settled(line)).take_while(|line| line.kind == LineKind::Delete);
+    let removed: Vec<usize> = removed.filter_map(|line| line.at).collect();
+    let placed =
+        before.iter().rev().take_while(|line| !settled(line)).filter(|line| line.kind == LineKind::Insert).count();
+    if removed.is_empty() {
+        return Some(past_attached(view, run_around(lines, index), last, coming));
+    }
+    // Removed lines with file lines left standing between them: each new line takes the place of its own old one.
+    let run = placed + after.iter().take_while(|line| line.kind == LineKind::Insert).count();
+    let apart = removed.first().zip(removed.last()).is_some_and(|(high, low)| high - low >= removed.len());
+    if apart && run == removed.len() {
+        return removed.iter().rev().nth(placed).map(|at| at + 1);
+    }
+    Some(last + 1)
+}
+
+/// Whether code, or the comment of an attribute's item, stands between the kept lines above and below a new line, so
+/// that its place is anyone's guess.
+fn vague(view: &View<'_>, lines: &[Met<'_>], index: usize) -> bool {
+    let Some((before, after)) = lines.split_at_checked(index) else {
+        return false;
+    };
+    let settled = |line: &&Met<'_>| line.kind == LineKind::Gap || line.at.is_some();
+    let kept = |line: &&Met<'_>| line.kind == LineKind::Keep;
+    let above = before.iter().rev().find(settled).filter(kept).and_then(|line| line.at);
+    let below = after.iter().find(settled).filter(kept).and_then(|line| line.at);
+    let between = above.zip(below).map(|(above, below)| above + 1..below).unwrap_or_default();
+    // An attribute may stand above or below the comment of its item.
+    let attribute = run_around(lines, index).last().is_some_and(|line| line.text.trim_start().starts_with(['@', '#']));
+    between.into_iter().any(|line| match view.class(line) {
+        LineClass::Code => true,
+        LineClass::Comment => attribute,
+        LineClass::Blank => false,
+    })
+}
+
+/// The new lines that are added together with the line `index`.
+fn run_around<'a, 'b>(lines: &'a [Met<'b>], index: usize) -> &'a [Met<'b>] {
+    let from = (0..index).rev().take_while(|at| inserts(lines, *at)).last().unwrap_or(index);
+    let to = (index..lines.len()).find(|at| !inserts(lines, *at)).unwrap_or(lines.len());
+    lines.get(from..to).unwrap_or_default()
+}
+
+/// Where new lines go after the kept line `last` when the quote leaves out blank lines or comments below it. They go
+/// before a comment, as that belongs to what follows, and below a docstring. Among blank lines they join the side that
+/// they resemble; a comment or an attribute at their end, or a blank line of their own, makes that the lower one.
+fn past_attached(view: &View<'_>, run: &[Met<'_>], last: usize, coming: Option<usize>) -> usize {
+    let Some(next) = coming.filter(|next| *next > last + 1) else {
+        return past_docstring(view, last, coming);
+    };
+    let empty = |line: &str| line.trim().is_empty();
+    let (first, end) = (run.first().map_or("", |line| line.text), run.last().map_or("", |line| line.text));
+    let blanks = (last + 1..next).take_while(|line| empty(view.body(*line))).count();
+    let below = if empty(end) {
+        !empty(first)
+    } else {
+        let like = |line: &str, other: usize| {
+            canon::Probe::new(line.trim()).likeness(view.body(other).trim(), 0.0).unwrap_or_default()
+        };
+        !empty(first) && (attached(end) || like(end, next) > like(first, last))
+    };
+    if blanks > 0 && below { last + 1 + blanks } else { past_docstring(view, last, coming) }
+}
+
+/// Whether a line belongs to the one below it: a comment, an attribute, a decorator.
+fn attached(line: &str) -> bool {
+    let attribute = line.trim_start().starts_with(['@', '#']);
+    attribute || canon::class(line) == LineClass::Comment
+}
+
+/// Lines added after a heading go below a docstring that the quote left out.
+fn past_docstring(view: &View<'_>, last: usize, next: Option<usize>) -> usize {
+    let plain = last + 1;
+    let text = view.body(plain).trim_start();
+    let heading = view.body(last).trim_end().ends_with(':');
+    let Some(quotes) = ["\"\"\"", "'''"].into_iter().find(|quotes| heading && text.starts_with(quotes)) else {
+        return plain;
+    };
+    let mut line = plain;
+    let mut count = 0;
+    while line < view.len() {
+        count += view.body(line).matches(quotes).count();
+        line += 1;
+        if count >= 2 {
+            break;
+        }
+    }
+    if next.is_some_and(|next| next < line) { plain } else { line }
+}
+
+/// The loosest thing that had to be forgiven.
+fn strategy(view: &View<'_>, lines: &[Met<'_>]) -> Strategy {
+    let mut strategy = Strategy::Exact;
+    let mut previous: Option<usize> = None;
+    let mut gap = false;
+    for line in lines {
+        let step = match (line.kind, line.at) {
+            (LineKind::Insert, _) => continue,
+            (LineKind::Gap, _) => {
+                gap = true;
+                Strategy::Elision
+            }
+            (_, None) => {
+                if line.text.trim().is_empty() {
+                    Strategy::Whitespace
+                } else {
+                    Strategy::Fuzzy
+                }
+            }
+            (_, Some(at)) => {
+                let skipped = previous.is_some_and(|previous| at != previous + 1) && !gap;
+                previous = Some(at);
+                gap = false;
+                if skipped { Strategy::Fuzzy } else { likeness(line.text, view.body(at)) }
+            }
+        };
+        strategy = strategy.max(step);
+    }
+    strategy
+}
+
+fn likeness(quoted: &str, found: &str) -> Strategy {
+    if quoted == found {
+        Strategy::Exact
+    } else if quoted.trim_end() == found.trim_end() {
+        Strategy::Whitespace
+    } else if quoted.trim() == found.trim() {
+        Strategy::Indentation
+    } else if canon::canon(quoted) == canon::canon(found) {
+        Strategy::Whitespace
+    } else {
+        Strategy::Fuzzy
+    }
+}

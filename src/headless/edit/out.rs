@@ -1,0 +1,145 @@
+//! What `rhumb edit` tells while it works: text for people, or one JSON object a line for programs.
+
+use serde_json::{Value, json};
+
+use super::show_prompt::prompt_json;
+use crate::context::{Prompt, PromptSecret};
+use crate::error::UserError;
+use crate::headless::{advise, complain, print_exactly, print_json};
+use crate::llm::StreamEvent;
+use crate::models::Dollars;
+use crate::session::{AskEvent, Written};
+use crate::text::sanitize;
+
+/// Where events go: text for people, or JSON lines.
+pub(super) struct Out {
+    pub(in crate::headless) json: bool,
+    /// Whether requests are shown before they are sent.
+    pub(in crate::headless) prompts: bool,
+}
+
+impl Out {
+    /// Text of the answer as it arrives.
+    pub(in crate::headless) fn text(&self, text: &str) -> Result<(), UserError> {
+        if self.json { self.event("text", json!({"text": text})) } else { print_exactly(text) }
+    }
+
+    /// What happens while a request is asked of `model`.
+    pub(in crate::headless) fn asked(&self, model: &str, event: AskEvent) -> Result<(), UserError> {
+        match event {
+            AskEvent::Sent { tokens, exact, left_out, secrets, prices } => {
+                let left_out: Vec<String> = left_out.iter().map(ToString::to_string).collect();
+                left_out.iter().for_each(|what| complain(&format!("left out, because it does not fit: {what}")));
+                secrets.iter().for_each(tell_secret);
+                let request = json!({
+                    "model": model, "tokens": tokens, "exact": exact, "left_out": left_out, "secrets": secrets_json(&secrets),
+                    "prices": prices,
+                });
+                self.event("request", request)
+            }
+            AskEvent::Stream(StreamEvent::Text(text)) => self.text(&text),
+            AskEvent::Stream(StreamEvent::Reasoning(text)) => self.event("reasoning", json!({"text": text})),
+            AskEvent::Stream(StreamEvent::TakeBack) => self.event("take_back", json!({})),
+            AskEvent::Stream(StreamEvent::Usage(usage)) => {
+                self.event("usage", json!({"input": usage.input, "output": usage.output, "cached": usage.cached}))
+            }
+            AskEvent::Stream(StreamEvent::Retrying { attempt, wait, reason }) => {
+                complain(&format!("{reason}; try {attempt} in {:.0} s", wait.as_secs_f64().ceil()));
+                Ok(())
+            }
+            AskEvent::Shrunk { time, of, limit } => {
+                complain(&format!("too long for the server; sent again with at most {limit} tokens"));
+                self.event("shrunk", json!({"time": time, "of": of, "limit": limit}))
+            }
+            AskEvent::Continuing { time, of } => {
+                complain(&format!("the answer reached the output limit; going on, {time} of at most {of}"));
+                self.event("continuing", json!({"time": time, "of": of}))
+            }
+            AskEvent::Editor { model, note } => {
+                note.iter().for_each(|note| advise(&note.message, &note.hint));
+                complain(&format!("the plan goes to {model}"));
+                self.event("editor", json!({"model": model}))
+            }
+            AskEvent::DoubtfulSeam => {
+                complain("the answer was cut off within an edit, and its next part does not repeat where it was");
+                self.event("doubtful_seam", json!({}))
+            }
+            AskEvent::PastTheCap => {
+                complain("the answer was ended: the server went on past what the spending cap pays for");
+                self.event("past_the_cap", json!({}))
+            }
+            AskEvent::CutByCap => {
+                complain("the answer was cut short: the spending cap pays for no more of it");
+                self.event("cut_by_cap", json!({}))
+            }
+            AskEvent::Spent(spent) => {
+                let cost = spent.model.prices.map(|prices| prices.cost(spent.tokens));
+                if let Some(cost) = cost.filter(|_| !self.json) {
+                    complain(&format!("{} tokens in, {} out: {cost}", spent.tokens.input(), spent.tokens.output));
+                }
+                let cost = cost.map(Dollars::as_f64);
+                self.event("spent", json!({"tokens": spent.tokens, "estimated": spent.estimated, "cost": cost}))
+            }
+        }
+    }
+
+    pub(in crate::headless) fn event(&self, kind: &str, fields: Value) -> Result<(), UserError> {
+        if !self.json {
+            return Ok(());
+        }
+        let mut event = json!({"event": kind});
+        if let (Some(event), Value::Object(fields)) = (event.as_object_mut(), fields) {
+            event.extend(fields);
+        }
+        print_json(&event)
+    }
+
+    /// A request that is about to be sent.
+    pub(in crate::headless) fn prompt(&self, prompt: &Prompt) -> Result<(), UserError> {
+        if self.prompts && !self.json {
+            complain(&format!("the request: {}", prompt.render()));
+        }
+        if self.prompts { self.event("prompt", prompt_json(prompt)) } else { Ok(()) }
+    }
+
+    pub(in crate::headless) fn diff(&self, diff: &str) -> Result<(), UserError> {
+        if self.json { self.event("diff", json!({"text": diff})) } else { print_exactly(diff) }
+    }
+
+    /// The end of it all: every file that was written, and the last commit.
+    pub(in crate::headless) fn done(&self, written: &Written) -> Result<(), UserError> {
+        self.event("done", json!({"written": written.paths, "commit": written.commit}))
+    }
+
+    pub(in crate::headless) fn written(&self, written: &Written) -> Result<(), UserError> {
+        self.event("written", json!({"written": written.paths, "commit": written.commit}))?;
+        if !self.json {
+            let mut commit =
+                written.commit.as_ref().map_or_else(String::new, |commit| format!(", committed as {commit}"));
+            if let Some(own) = &written.own_commit {
+                commit += &format!(", after your own changes as {own}");
+            }
+            let paths: Vec<_> = written.paths.iter().map(|path| sanitize::visible_line(path)).collect();
+            complain(&format!("wrote {}{commit}", paths.join(", ")));
+        }
+        for note in written.notes.iter().chain(&written.not_undoable) {
+            advise(&note.message, &note.hint);
+        }
+        Ok(())
+    }
+}
+
+/// Says that a key stands in what is sent, and what becomes of it.
+fn tell_secret(secret: &PromptSecret) {
+    let what = if secret.masked { "sent with a mask in its place" } else { "sent as it stands" };
+    complain(&format!("{}, {what}", secret.told()));
+}
+
+/// What looks like keys in a request, for programs.
+pub(super) fn secrets_json(secrets: &[PromptSecret]) -> Vec<Value> {
+    let json = |secret: &PromptSecret| {
+        let PromptSecret { place, line, kind, masked, .. } = secret;
+        json!({"place": place, "line": line, "kind": kind, "masked": masked})
+    };
+    secrets.iter().map(json).collect()
+}
