@@ -126,9 +126,12 @@ pub(super) fn is_telling(line: &str) -> bool {
     line.chars().filter(|c| c.is_alphanumeric()).nth(2).is_some()
 }
 
-/// Whether two lines differ by a slip of the pen: one misspelt word at most, and no number. Lines that differ by a number
-/// or by several words are two lines, however many characters they share.
+/// Whether two lines differ by a slip of the pen: one misspelt word at most, no number and no operator. Lines that
+/// differ by a number, an operator or several words are two lines, however many characters they share.
 pub(super) fn is_slip(quoted: &str, found: &str) -> bool {
+    if !operators(quoted).eq(operators(found)) {
+        return false;
+    }
     let words = |line: &str| -> Vec<String> {
         let words = line.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty());
         words.map(str::to_owned).collect()
@@ -149,6 +152,18 @@ pub(super) fn is_slip(quoted: &str, found: &str) -> bool {
         }
         _ => false,
     }
+}
+
+/// The signs of a line that say what is done with its words. A hyphen within a word is none.
+fn operators(line: &str) -> impl Iterator<Item = char> + '_ {
+    const SIGNS: &str = "<>=!+-*/%&|^~";
+    let inner = |c: Option<char>| c.is_some_and(char::is_alphabetic);
+    let is_hyphen = move |at: usize| {
+        let (before, after) = line.split_at_checked(at).unwrap_or_default();
+        inner(before.chars().next_back()) && inner(after.chars().nth(1))
+    };
+    let signs = line.char_indices().filter(move |(at, c)| SIGNS.contains(*c) && !(*c == '-' && is_hyphen(*at)));
+    signs.map(|(_, c)| c)
 }
 
 /// So many characters of a misspelt word are wrong at most.
@@ -330,6 +345,10 @@ mod tests {
         assert!(is_slip("let raeding = self.read();", "let reading = self.read();"));
         assert!(is_slip("text())", "text)") && is_slip("on line", "online"));
         assert!(!is_slip("replace(a, finalName)", "replace(a, newName)"));
+        for (quoted, found) in [("a < b", "a > b"), ("a + b", "a - b"), ("x == y", "x != y"), ("if ok {", "if !ok {")] {
+            assert!(!is_slip(quoted, found), "{quoted}");
+        }
+        assert!(is_slip("# reuse", "# re-use") && is_slip("a  <  b;", "a < b") && !is_slip("a-b", "a+b"));
         assert!(!is_slip("rev: v2.10.0", "rev: v2.4.0"));
         assert!(!is_slip("class SelectorList(ParselSelectorList, ref):", "class Selector(ParselSelector, ref):"));
     }

@@ -71,7 +71,7 @@ fn locate_anywhere(
             let lines: Vec<Met<'_>> = lines.collect();
             invented_elision(view, &lines)?;
             repeated_insertion(view, &lines)?;
-            build(view, &lines, 0.0, 1.0)
+            build(view, &lines, 0.0, 1.0, forgiving)
         }
         [] if flexibility == Flexibility::Off => {
             Err(explain::missing("no match: the quoted lines do not stand in the file to the letter"))
@@ -114,7 +114,7 @@ fn aligned(view: &View<'_>, hunk: &Hunk, forgiving: bool) -> Result<Located, Ref
         .collect();
     invented_elision(view, &lines)?;
     repeated_insertion(view, &lines)?;
-    build(view, &lines, place.cost, place.weight)
+    build(view, &lines, place.cost, place.weight, forgiving)
 }
 
 /// Kept lines that stand for lines left out become gaps; gaps at the ends mean nothing.

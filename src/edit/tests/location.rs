@@ -204,3 +204,45 @@ fn a_bare_name_of_several_files_is_never_the_empty_one() {
     let proposal = propose(&parse(&reply, FormatChoice::Only(EditFormat::Whole)), &shelf(&files));
     assert_eq!(proposal.files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), ["b/__init__.py"]);
 }
+
+#[test]
+fn kept_lines_of_a_diff_may_lack_the_blank_that_marks_them() {
+    let text = "class Boat:\n    def moor(self):\n        tie(self)\n        rest()\n";
+    let added = "class Boat:\n    def moor(self):\n        self.check()\n        tie(self)\n        rest()\n";
+    for hunk in [
+        "    def moor(self):\n+        self.check()\n        tie(self)\n",
+        "class Boat:\n    def moor(self):\n+        self.check()\n         tie(self)\n",
+        "     def moor(self):\n+        self.check()\n        tie(self)\n        rest()\n",
+    ] {
+        assert_eq!(text_of(&diffed(text, &[hunk])), added, "{hunk}");
+    }
+    let replaced = diffed(text, &["    def moor(self):\n-        tie(self)\n+        tie(self, 2)\n        rest()\n"]);
+    assert_eq!(text_of(&replaced), text.replace("tie(self)", "tie(self, 2)"));
+    // A line that lost its plus sign as well is as deep as it was written.
+    let unsigned = "    def moor(self):\n        watch(self)\n+        self.check()\n        tie(self)\n";
+    let both = added.replace("        self.check()", "        watch(self)\n        self.check()");
+    assert_eq!(text_of(&diffed(text, &[unsigned])), both);
+}
+
+#[test]
+fn a_hunk_moved_to_the_left_by_a_column_is_moved_back() {
+    let text = "/**\n * Opens.\n * Waits.\n */\nopen()\n";
+    let moved = diffed(text, &[" * Opens.\n+* Looks.\n * Waits.\n"]);
+    assert_eq!(text_of(&moved), "/**\n * Opens.\n * Looks.\n * Waits.\n */\nopen()\n");
+    let block = proposed(
+        &block("src/a.py", "   def a():\n       go()\n", "   def a():\n       now()\n       go()\n"),
+        &[("src/a.py", "class A:\n    def a():\n        go()\n")],
+    );
+    assert_eq!(text_of(&block), "class A:\n    def a():\n        now()\n        go()\n");
+}
+
+#[test]
+fn a_removed_line_may_not_differ_in_an_operator() {
+    let text = "def f(a, b):\n    if a > b:\n        swap(a, b)\n    return price - tax\n";
+    for hunk in ["-    if a < b:\n+    if a <= b:\n         swap(a, b)\n", "-    return price + tax\n+    return price\n"] {
+        let other = diffed(text, &[hunk]);
+        assert!(is_refused(only(&other)) && other.files.is_empty(), "{other:#?}");
+    }
+    let slip = diffed(text, &["         swap(a, b)\n-    return pirce - tax\n+    return price\n"]);
+    assert!(text_of(&slip).ends_with("return price\n"), "{slip:#?}");
+}
