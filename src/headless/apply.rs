@@ -8,6 +8,7 @@ use super::undo::{journal, tell_recovered};
 use super::{advise, complain, path_under, print_exactly, print_json, read_input};
 use crate::edit::{FormatChoice, Outcome, Proposal, Status};
 use crate::error::{ErrorKind, UserError};
+use crate::llm::without_thoughts;
 use crate::review::{Decision, Review};
 use crate::session::runner::{propose_alone, write_files};
 use crate::session::{ChatFile, WriteOrder, write_orders};
@@ -19,7 +20,8 @@ use crate::workspace::{self, Journal, ReadError, Root};
 /// The reply cannot be read or holds no edit; nothing may be written without `--yes`; the disk refuses.
 pub fn apply(root: &Root, args: &ApplyArgs) -> Result<u8, UserError> {
     let format = format_choice(args.format.as_deref())?;
-    let reply = read_input(&args.reply)?;
+    // What a model thought of and rejected is no part of its answer.
+    let reply = without_thoughts(&read_input(&args.reply)?);
     let journal = journal(root);
     if !args.dry_run {
         tell_recovered(root, journal.as_ref());

@@ -42,6 +42,7 @@ pub use provider::Provider;
 pub use request::{Request, Thinking};
 pub use retry::RetryPolicy;
 pub use scripted::{Scripted, ScriptedReply};
+pub use thoughts::without_thoughts;
 
 #[cfg(test)]
 mod tests;

@@ -6,8 +6,31 @@
 //! template would put it: outside of fenced code, at the beginning or the end of a line, once.
 
 /// Pairs of tags.
-const TAGS: [(&str, &str); 4] =
-    [("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<thought>", "</thought>"), ("◁think▷", "◁/think▷")];
+const TAGS: [(&str, &str); 5] = [
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
+    ("◁think▷", "◁/think▷"),
+];
+
+/// A complete answer without its thinking. Blank lines stand in its place, so that the other lines keep their numbers.
+pub fn without_thoughts(answer: &str) -> String {
+    let mut thoughts = Thoughts::new(false);
+    let mut pieces = thoughts.feed(answer);
+    pieces.extend(thoughts.end());
+    let mut text = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Text(more) => text.push_str(&more),
+            Piece::Reasoning(_) => {}
+            Piece::TakeBack => text.clear(),
+        }
+    }
+    let thinking = answer.strip_suffix(&text).unwrap_or_default();
+    let lines = "\n".repeat(thinking.matches('\n').count());
+    format!("{lines}{text}")
+}
 
 /// A piece of an answer, sorted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -206,6 +229,19 @@ mod tests {
     }
 
     #[test]
+    fn lines_keep_their_numbers_without_the_thinking() {
+        for (answer, text) in [
+            ("<think>hm\nno\n</think>\n\nyes\n", "\n\n\n\nyes\n"),
+            ("<reasoning>hm</reasoning>yes", "yes"),
+            ("hm\n</think>\nyes\n", "\n\nyes\n"),
+            ("<think>never\nends", "\n"),
+            ("```\n</think>\n```\n", "```\n</think>\n```\n"),
+        ] {
+            assert_eq!(without_thoughts(answer), text, "{answer:?}");
+        }
+    }
+
+    #[test]
     fn an_answer_may_speak_of_the_tags() {
         for answer in [
             "Use `<think>` and `</think>` so.",
@@ -239,7 +275,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_cuts_of_the_network_do_not_matter(
-            parts in proptest::collection::vec("(<think>|</think>|</thinking>|◁think▷|◁/think▷|<|/|think|>|a|```|\n|\r| |é)", 0..14),
+            parts in proptest::collection::vec("(<think>|</think>|</thinking>|<reasoning>|</reasoning>|◁think▷|◁/think▷|<|/|think|>|a|```|\n|\r| |é)", 0..14),
             size in 1usize..9,
         ) {
             let answer = parts.concat();

@@ -88,6 +88,12 @@ pub(in crate::edit) fn divider(line: &str) -> Option<usize> {
     rule(line, '=').filter(|(_, rest)| rest.trim().is_empty()).map(|(width, _)| width)
 }
 
+/// Whether a file is a document, in which a line like the divider may underline a heading.
+pub(in crate::edit) fn is_document(path: &str) -> bool {
+    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
+    ["md", "mdx", "markdown", "rst", "txt", "adoc"].contains(&extension.as_str())
+}
+
 /// `>>>>>>> REPLACE`.
 pub(in crate::edit) fn replace_end(line: &str) -> bool {
     rule(line.trim_start(), '>').is_some_and(|(_, rest)| rest.trim_start().starts_with("REPLACE"))
@@ -233,6 +239,27 @@ pub(in crate::edit) fn elision(line: &str) -> Option<Elision> {
     (dotted || (comment && core)).then_some(Elision::Placeholder)
 }
 
+/// Whether a short comment, or a note in brackets, begins like one that stands for code: `existing try block`, `keep the
+/// rest of it`, `everything else as before`. Such words may also be about the code below them, so that a line of this
+/// kind is one only where code vanishes and none comes below it.
+pub(in crate::edit) fn may_elide(line: &str) -> bool {
+    const BEGINNINGS: [&str; 13] =
+        ["keep", "kept", "leave", "everything", "all", "other", "others", "as", "the", "your", "no", "and", "here"];
+    const CHANGELESS: [&str; 4] = ["as before", "as above", "as is", "no changes"];
+    let line = line.trim();
+    let (text, comment) = uncommented(line);
+    let wrapped = |open: char, close: char| line.starts_with(open) && line.ends_with(close);
+    let noted = (wrapped('[', ']') || wrapped('(', ')')) && text.contains(' ');
+    let lower = text.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let core = words.iter().any(|word| CORE.contains(word)) || CHANGELESS.iter().any(|words| lower.contains(words));
+    let begins = words.first().is_some_and(|word| CORE.contains(word) || BEGINNINGS.contains(word));
+    let foreign = words.iter().filter(|word| !CORE.contains(word) && !FILLERS.contains(word)).count();
+    let ends = CHANGELESS.iter().any(|words| lower.ends_with(words)) && foreign <= 1;
+    let heading = line.starts_with("##");
+    (comment || noted) && !heading && core && (begins || ends) && words.len() <= 9 && foreign <= 2
+}
+
 /// Whether the line speaks of code left out, in looser words than [`elision`]: for texts that claim to be complete.
 pub(in crate::edit) fn mentions_elision(line: &str) -> bool {
     if elision(line).is_some() {
@@ -298,6 +325,36 @@ mod tests {
         assert_eq!(heading_scope("@@"), None);
         assert_eq!(heading_line("@@ -12,3 +12,4 @@ fn main() {"), Some(12));
         assert_eq!([heading_line("@@ -0,0 +1 @@"), heading_line("@@ ... @@"), heading_line("@@ -a @@")], [None; 3]);
+    }
+
+    #[test]
+    fn comments_that_may_stand_for_code_are_told_from_others() {
+        for line in [
+            "# rest of the loop stays the same",
+            "# everything else unchanged",
+            "# keep existing accumulation code",
+            "# existing accumulation logic here",
+            "// existing try/catch",
+            "{/* existing try block */}",
+            "# rest of the ledger code remains the same",
+            "# keep everything else the same",
+            "# as before",
+            "# remaining helpers as before",
+            "[rest of the file unchanged]",
+        ] {
+            assert!(may_elide(line), "{line}");
+        }
+        for line in [
+            "# Use the existing helper",
+            "# Reset the remaining counters before the next round",
+            "## Remaining work",
+            "[rest]",
+            "remaining = 1",
+            "# Previous values are kept until the gate has been closed",
+            "- existing users",
+        ] {
+            assert!(!may_elide(line), "{line}");
+        }
     }
 
     #[test]

@@ -76,18 +76,38 @@ impl SearchBlock {
     fn readings(&self) -> Vec<Hunk> {
         let lines: Vec<&str> = self.lines.iter().map(String::as_str).collect();
         let equal = |at: &&usize| lines.get(**at).and_then(|line| marker::divider(line)) == Some(self.width);
+        if let Some(repeated) = self.repeated_divider() {
+            let (before, after) = lines.split_at(self.dividers.first().copied().unwrap_or_default());
+            let after = after.iter().enumerate().skip(1).filter(|(at, _)| before.len() + at != repeated);
+            let after: Vec<&str> = after.map(|(_, line)| *line).collect();
+            let all = self.dividers.iter().map(|at| self.reading(*at));
+            return std::iter::once(Hunk::between(before, &after)).chain(all).collect();
+        }
         let mut exact = self.dividers.iter().filter(equal);
         let dividers = match (exact.next(), exact.next()) {
             (Some(only), None) => std::slice::from_ref(only),
             _ => self.dividers.as_slice(),
         };
-        let reading = |at: &usize| {
-            let (before, after) = lines.split_at((*at).min(lines.len()));
-            Hunk::between(before, after.get(1..).unwrap_or_default())
-        };
         if dividers.is_empty() {
             return vec![Hunk::between(&lines, &lines)];
         }
-        dividers.iter().take(MAX_READINGS).map(reading).collect()
+        dividers.iter().take(MAX_READINGS).map(|at| self.reading(*at)).collect()
+    }
+
+    /// The hunk, if the line `at` is the divider.
+    fn reading(&self, at: usize) -> Hunk {
+        let lines: Vec<&str> = self.lines.iter().map(String::as_str).collect();
+        let (before, after) = lines.split_at(at.min(lines.len()));
+        Hunk::between(before, after.get(1..).unwrap_or_default())
+    }
+
+    /// Where the divider stands for a second time: right below the first one, or right above the REPLACE marker. In a
+    /// document it may underline a heading.
+    fn repeated_divider(&self) -> Option<usize> {
+        let [first, second] = *self.dividers.as_slice() else { return None };
+        let wide = |at: usize| self.lines.get(at).and_then(|line| marker::divider(line)) == Some(self.width);
+        let repeats = second == first + 1 || second + 1 == self.lines.len();
+        let document = self.path.as_deref().is_none_or(marker::is_document);
+        (repeats && !document && wide(first) && wide(second)).then_some(second)
     }
 }

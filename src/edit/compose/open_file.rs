@@ -14,6 +14,9 @@ use crate::edit::proposal::{FileChange, FileProposal, Flexibility};
 use crate::edit::reply::{Change, Hunk, LineKind};
 use crate::text::lines::LineEnding;
 
+const DIVIDERS: &str = "malformed: the block has several `=======` lines, and one would be written into the file; send a \
+                        block with just one between SEARCH and REPLACE";
+
 /// The file as the edits so far leave it.
 pub(super) struct OpenFile {
     pub(in crate::edit) edits: FileEdits,
@@ -100,7 +103,7 @@ impl OpenFile {
         if let Some(repeated) = readings.iter().find_map(|hunk| self.repeated(hunk)) {
             return Ok(repeated);
         }
-        let hunk = self.reading(readings, forgiving)?;
+        let hunk = self.reading(path, readings, forgiving)?;
         let unescaped = entity::decoded(hunk).filter(|unescaped| self.reads_better(path, unescaped, hunk, forgiving));
         self.edits.apply(unescaped.as_ref().unwrap_or(hunk), forgiving)
     }
@@ -127,7 +130,7 @@ impl OpenFile {
     }
 
     /// The reading whose quote is in the file: the longest exact one, else the one that fits clearly best.
-    fn reading<'h>(&self, readings: &'h [Hunk], forgiving: bool) -> Result<&'h Hunk, Refusal> {
+    fn reading<'h>(&self, path: &str, readings: &'h [Hunk], forgiving: bool) -> Result<&'h Hunk, Refusal> {
         if let [only] = readings {
             return Ok(only);
         }
@@ -137,6 +140,11 @@ impl OpenFile {
         // A reading that leaves the divider in the file is the last resort.
         if accepted.iter().any(|(_, hunk)| !adds_divider(hunk)) {
             accepted.retain(|(_, hunk)| !adds_divider(hunk));
+        } else if !accepted.is_empty() && !marker::is_document(path) {
+            accepted.retain(|(_, hunk)| underlines(hunk));
+            if accepted.is_empty() {
+                return Err(Refusal::new(DIVIDERS));
+            }
         }
         accepted.sort_by(|(one, _), (other, _)| one.total_cmp(other));
         match accepted.as_slice() {
@@ -211,7 +219,7 @@ impl OpenFile {
         }
         if let Change::Hunk(readings) = change {
             let before = self.edits.items().to_vec();
-            let hunk = self.reading(readings, true)?;
+            let hunk = self.reading(path, readings, true)?;
             self.edits.apply(hunk, true)?;
             if !self.edits.is_blank() {
                 self.edits.set_items(before);
@@ -277,6 +285,17 @@ impl OpenFile {
             (None, Some(_)) => None,
         }
     }
+}
+
+/// Whether each line like a divider among the added ones stands below a short text, as a heading of a docstring has it.
+fn underlines(hunk: &Hunk) -> bool {
+    let added: Vec<&str> =
+        hunk.lines.iter().filter(|line| line.kind == LineKind::Insert).map(|line| &*line.text).collect();
+    let width = |line: Option<&str>| line.map_or(0, |line| line.trim().chars().count());
+    let heads = |at: usize| {
+        (1..=width(added.get(at).copied())).contains(&width(at.checked_sub(1).and_then(|at| added.get(at).copied())))
+    };
+    added.iter().enumerate().filter(|(_, line)| marker::divider(line).is_some()).all(|(at, _)| heads(at))
 }
 
 /// Whether there are more lines like dividers among the added lines than among the removed ones.

@@ -7,6 +7,7 @@ use super::document::{Document, Item};
 use crate::edit::block::marker;
 use crate::edit::locate::canon;
 use crate::edit::locate::line_diff::{self, Step};
+use crate::edit::locate::stand_in::{self, Exchange};
 use crate::edit::outcome::{Flag, Refusal};
 
 /// Files shorter than this may be rewritten freely.
@@ -23,6 +24,11 @@ pub(super) fn merge(document: &Document, lines: &[String]) -> Result<Vec<Item>, 
             new.len(),
             old.len()
         )));
+    }
+    let known = |line: &str| old.iter().any(|other| canon::canon(other) == canon::canon(line));
+    let suspect = new.iter().any(|line| stand_in::is_suspect(line));
+    if suspect && let Some(line) = stand_in::stand_in(&new, &exchanges(&old, &new), known) {
+        return Err(super::explain::elided(line));
     }
     let loose = lost_trailing_blanks(&old, &new);
     let items = if loose { diffed(&old, &new, str::trim_end) } else { diffed(&old, &new, |line| line) };
@@ -55,7 +61,7 @@ pub(in crate::edit) fn complete(old: &[&str], new: &[&str]) -> Result<(), Refusa
 
 /// The line whose whole body is the `...` at `at`, as in a protocol, an overload or a stub file of Python. Only a docstring may
 /// stand between them. If the file does not know that line, nothing of it can have been left out.
-fn header_of_stub<'a>(new: &[&'a str], at: usize) -> Option<&'a str> {
+pub(in crate::edit) fn header_of_stub<'a>(new: &[&'a str], at: usize) -> Option<&'a str> {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let blank = |line: &&&str| line.trim().is_empty();
     let dots = new.get(at).filter(|line| line.trim() == "...")?;
@@ -101,6 +107,18 @@ fn trimmed<'a>(old: &[&str], lines: &'a [String]) -> Vec<&'a str> {
     }
     let leading = if blank(old.first()) { 0 } else { new.iter().take_while(|line| line.trim().is_empty()).count() };
     new.split_off(leading)
+}
+
+/// The lines that go and come, place by place.
+fn exchanges<'a>(old: &[&'a str], new: &[&str]) -> Vec<Exchange<'a>> {
+    let exchange = |step: Step| match step {
+        Step::Same(_) => None,
+        Step::Replace(old_range, new_range) => {
+            let removed = old.get(old_range).unwrap_or_default().to_vec();
+            Some(Exchange { removed, added: new_range.collect() })
+        }
+    };
+    line_diff::steps(old, new).into_iter().filter_map(exchange).collect()
 }
 
 /// Whether the file has white space at line ends and the reply has none at all.

@@ -36,7 +36,9 @@ impl<'a> Lines<'a> {
 /// Whether a hunk that puts `added` in the place of `removed` leaves code out. `is_known` tells lines that the file has
 /// already: what they stand for was left out before.
 pub(super) fn leaves_out(removed: &Lines<'_>, added: &Lines<'_>, is_known: impl Fn(&str) -> bool) -> bool {
-    added.bodies.iter().any(|line| is_placeholder(line) && !is_known(line))
+    let loses = removed.code().nth(1).is_some();
+    let elides = |line: &str| is_placeholder(line) || (loses && marker::may_elide(line));
+    added.bodies.iter().any(|line| elides(line) && !is_known(line))
         || is_stubbed(removed, added)
         || is_only_noted(removed, added)
         || is_shrunk(removed, added)
@@ -144,6 +146,11 @@ mod tests {
     }
 
     #[test]
+    fn words_for_code_that_goes_are_seen() {
+        assert!(leaves_out_of("    a = 1\n    b = f(a)\n", "    # keep existing boats\n    log(b)\n"));
+    }
+
+    #[test]
     fn many_lines_that_become_a_few_are_seen() {
         assert!(leaves_out_of(&BODY_OF_FIVE.repeat(5), "    return compute()\n"));
         assert!(!leaves_out_of(&BODY_OF_FIVE.repeat(3), "    return compute()\n"));
@@ -158,6 +165,7 @@ mod tests {
             ("", "    # Wait for the rest of the pumps.\n    pump()\n"),
             ("    x = f(1)\n", "    x = f(...)\n"),
             ("", "def f(): ...\n"),
+            ("    a = 1\n", "    # Existing boats\n    b = 1\n"),
         ] {
             assert!(!leaves_out_of(removed, added), "{added}");
         }

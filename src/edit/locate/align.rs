@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use super::canon::{self, LineClass};
+use super::declaration;
 use crate::edit::compose::view::View;
 
 /// What a quoted line is.
@@ -205,8 +206,11 @@ impl<'v> Hits<'v> {
         for ((hit, line), wanted) in self.lines.iter_mut().zip(quote).zip(canon) {
             if matches!(hit, Hit::Same([])) && wanted.chars().nth(3).is_some() {
                 let mut like = view.like(wanted, least_likeness(line.kind), windows, &mut budget);
-                // What goes must be what was meant.
-                like.retain(|(at, _)| line.kind == QuoteKind::Keep || canon::is_slip(wanted, &view.canon(*at)));
+                // What goes must be what was meant, and what stays must be the same thing.
+                like.retain(|(at, _)| match line.kind {
+                    QuoteKind::Delete => canon::is_slip(wanted, &view.canon(*at)),
+                    _ => declaration::may_stand_for(wanted, &view.canon(*at)),
+                });
                 *hit = Hit::Like(like);
             }
         }

@@ -126,14 +126,16 @@ pub(super) fn is_telling(line: &str) -> bool {
     line.chars().filter(|c| c.is_alphanumeric()).nth(2).is_some()
 }
 
-/// Whether two lines differ by a slip of the pen: one misspelt word at most, and no number. Lines that differ by a number
-/// or by several words are two lines, however many characters they share.
+/// Whether two lines differ by a slip of the pen: one misspelt word at most, no number and no operator. Lines that
+/// differ by a number, an operator or several words are two lines, however many characters they share.
 pub(super) fn is_slip(quoted: &str, found: &str) -> bool {
+    if !operators(quoted).eq(operators(found)) {
+        return false;
+    }
     let words = |line: &str| -> Vec<String> {
         let words = line.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty());
         words.map(str::to_owned).collect()
     };
-    let digits = |word: &str| -> String { word.chars().filter(char::is_ascii_digit).collect() };
     let (quoted, found) = (words(quoted), words(found));
     if quoted.len() != found.len() {
         return quoted.concat() == found.concat();
@@ -141,14 +143,57 @@ pub(super) fn is_slip(quoted: &str, found: &str) -> bool {
     let mut differing = quoted.iter().zip(&found).filter(|(one, other)| one != other);
     match (differing.next(), differing.next()) {
         (None, _) => true,
-        (Some((one, other)), None) => {
-            let (probe, other_chars): (_, Vec<char>) = (Probe::new(one), other.chars().collect());
-            let longer = probe.chars.len().max(other_chars.len());
-            let common = probe.places.as_ref().map_or(0, |places| places.common(probe.chars.len(), &other_chars));
-            digits(one) == digits(other) && longer - common <= MOST_SLIPS && common * 2 > longer
-        }
+        (Some((one, other)), None) => is_misspelt(one, other),
         _ => false,
     }
+}
+
+/// The digits of a text.
+pub(super) fn digits(text: &str) -> impl Iterator<Item = char> + '_ {
+    text.chars().filter(char::is_ascii_digit)
+}
+
+/// Whether one word is the other one misspelt: letters are dropped, doubled or swapped, or another one stands in a part
+/// of it that is long enough. `get` is no misspelt `set`, and `clampMax` no `clampMin`.
+pub(super) fn is_misspelt(one: &str, other: &str) -> bool {
+    let (probe, chars): (_, Vec<char>) = (Probe::new(one), other.chars().collect());
+    let longer = probe.chars.len().max(chars.len());
+    let common = probe.places.as_ref().map_or(0, |places| places.common(probe.chars.len(), &chars));
+    if !digits(one).eq(digits(other)) || longer - common > MOST_SLIPS || common * 2 <= longer {
+        return false;
+    }
+    let head = probe.chars.iter().zip(&chars).take_while(|(one, other)| one == other).count();
+    let (one, other) = (probe.chars.get(head..).unwrap_or_default(), chars.get(head..).unwrap_or_default());
+    let tail = one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count();
+    let (mine, theirs) = (one.get(..one.len() - tail), other.get(..other.len() - tail));
+    let (mine, theirs) = (mine.unwrap_or_default(), theirs.unwrap_or_default());
+    if mine.iter().flat_map(|c| c.to_lowercase()).eq(theirs.iter().flat_map(|c| c.to_lowercase())) {
+        return true;
+    }
+    let swapped = mine.len() == 2 && mine.iter().eq(theirs.iter().rev());
+    let dropped = mine.is_empty() || theirs.is_empty();
+    let in_long_part = || {
+        let before = probe.chars.iter().take(head).rev().take_while(|c| **c != '_');
+        let before = before.scan(false, |ended, c| (!std::mem::replace(ended, c.is_uppercase())).then_some(())).count();
+        let after = one.iter().skip(one.len() - tail).take_while(|c| **c != '_' && !c.is_uppercase()).count();
+        before > 0 && before + mine.len().max(theirs.len()) + after >= LONG_PART
+    };
+    head > 0 && (dropped || swapped || in_long_part())
+}
+
+/// In shorter parts of a word another letter makes another word.
+const LONG_PART: usize = 5;
+
+/// The signs of a line that say what is done with its words. A hyphen within a word is none.
+fn operators(line: &str) -> impl Iterator<Item = char> + '_ {
+    const SIGNS: &str = "<>=!+-*/%&|^~";
+    let inner = |c: Option<char>| c.is_some_and(char::is_alphabetic);
+    let is_hyphen = move |at: usize| {
+        let (before, after) = line.split_at_checked(at).unwrap_or_default();
+        inner(before.chars().next_back()) && inner(after.chars().nth(1))
+    };
+    let signs = line.char_indices().filter(move |(at, c)| SIGNS.contains(*c) && !(*c == '-' && is_hyphen(*at)));
+    signs.map(|(_, c)| c)
 }
 
 /// So many characters of a misspelt word are wrong at most.
@@ -330,6 +375,14 @@ mod tests {
         assert!(is_slip("let raeding = self.read();", "let reading = self.read();"));
         assert!(is_slip("text())", "text)") && is_slip("on line", "online"));
         assert!(!is_slip("replace(a, finalName)", "replace(a, newName)"));
+        for (quoted, found) in [("a < b", "a > b"), ("a + b", "a - b"), ("x == y", "x != y"), ("if ok {", "if !ok {")] {
+            assert!(!is_slip(quoted, found), "{quoted}");
+        }
+        for (quoted, found) in [("set(a)", "get(a)"), ("clampMin(v)", "clampMax(v)"), ("unlock()", "lock()")] {
+            assert!(!is_slip(quoted, found), "{quoted}");
+        }
+        assert!(is_slip("seperate_parts()", "separate_parts()") && is_slip("setRecieved()", "setReceived()"));
+        assert!(is_slip("# reuse", "# re-use") && is_slip("a  <  b;", "a < b") && !is_slip("a-b", "a+b"));
         assert!(!is_slip("rev: v2.10.0", "rev: v2.4.0"));
         assert!(!is_slip("class SelectorList(ParselSelectorList, ref):", "class Selector(ParselSelector, ref):"));
     }

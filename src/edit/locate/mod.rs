@@ -2,11 +2,13 @@
 
 pub(super) mod align;
 pub(super) mod canon;
+mod declaration;
 pub(super) mod explain;
 mod indent;
 pub(super) mod line_diff;
 pub(super) mod masks;
 pub(super) mod placement;
+pub(super) mod stand_in;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -19,6 +21,7 @@ use super::reply::{Hunk, LineKind, QuotedLine};
 use align::{Place, QuoteKind, QuoteLine};
 use canon::LineClass;
 use placement::{Located, Met, build};
+use stand_in::{Exchange, stand_in};
 
 /// Below this no further doubt is raised.
 pub(super) const CHEAP: f32 = 0.3;
@@ -36,6 +39,8 @@ const EXACTLY: f32 = 0.01;
 const TORN: usize = 5;
 /// So many bytes of several lines without words do not stand in a file twice by chance.
 const DRAWN: usize = 40;
+/// A comment or heading so much like a missing line is another version of it.
+const STALE: f32 = 0.75;
 /// Of places that are no further than so many lines from each other a line number does not choose one.
 const NEAR: usize = 20;
 
@@ -78,7 +83,7 @@ fn locate_anywhere(
             let lines: Vec<Met<'_>> = lines.collect();
             invented_elision(view, &lines)?;
             repeated_insertion(view, &lines)?;
-            build(view, &lines, 0.0, 1.0)
+            build(view, &lines, 0.0, 1.0, forgiving)
         }
         [] if flexibility == Flexibility::Off => {
             Err(explain::missing("no match: the quoted lines do not stand in the file to the letter"))
@@ -121,7 +126,7 @@ fn aligned(view: &View<'_>, hunk: &Hunk, forgiving: bool) -> Result<Located, Ref
         .collect();
     invented_elision(view, &lines)?;
     repeated_insertion(view, &lines)?;
-    build(view, &lines, place.cost, place.weight)
+    build(view, &lines, place.cost, place.weight, forgiving)
 }
 
 /// Kept lines that stand for lines left out become gaps; gaps at the ends mean nothing.
@@ -342,7 +347,13 @@ fn contradicted(view: &View<'_>, quote: &[QuoteLine<'_>], place: &Place) -> bool
             }
             return true;
         };
-        let code = (before + 1..*after).any(|line| view.class(line) == LineClass::Code);
+        let stale = |line: usize| {
+            let alike = |quoted: &QuoteLine<'_>| {
+                canon::Probe::new(&canon::canon(quoted.text)).likeness(&view.canon(line), STALE).is_some()
+            };
+            view.class(line) == LineClass::Comment && quote.get(from..at).unwrap_or_default().iter().any(alike)
+        };
+        let code = (before + 1..*after).any(|line| view.class(line) == LineClass::Code || stale(line));
         let elided = from.checked_sub(1).is_some_and(gap) || gap(at);
         if code && !elided {
             return true;
@@ -366,10 +377,35 @@ fn invented_elision(view: &View<'_>, lines: &[Met<'_>]) -> Result<(), Refusal> {
     let placeholder =
         |line: &&Met<'_>| line.kind == LineKind::Insert && marker::elision(line.text) == Some(Elision::Placeholder);
     let new = |line: &&Met<'_>| view.places(&canon::canon(line.text)).is_empty();
-    match lines.iter().filter(placeholder).find(new) {
-        Some(line) if removes => Err(explain::elided(line.text)),
-        _ => Ok(()),
+    if let Some(line) = lines.iter().filter(placeholder).find(new).filter(|_| removes) {
+        return Err(explain::elided(line.text));
     }
+    let after: Vec<&str> = lines.iter().filter(|line| line.kind != LineKind::Delete).map(|line| line.text).collect();
+    let known = |line: &str| !view.places(&canon::canon(line)).is_empty();
+    match stand_in(&after, &exchanges(lines), known) {
+        Some(line) => Err(explain::elided(line)),
+        None => Ok(()),
+    }
+}
+
+/// The lines that go and come, place by place.
+fn exchanges<'a>(lines: &[Met<'a>]) -> Vec<Exchange<'a>> {
+    let mut at = 0;
+    let mut exchanges = Vec::new();
+    let changes = |line: &Met<'_>| matches!(line.kind, LineKind::Delete | LineKind::Insert);
+    for run in lines.chunk_by(|one, other| changes(one) == changes(other)) {
+        let mut exchange = Exchange { removed: Vec::new(), added: Vec::new() };
+        for line in run {
+            match line.kind {
+                LineKind::Delete => exchange.removed.push(line.text),
+                LineKind::Insert => exchange.added.push(at),
+                LineKind::Keep | LineKind::Gap => {}
+            }
+            at += usize::from(line.kind != LineKind::Delete);
+        }
+        exchanges.push(exchange);
+    }
+    exchanges
 }
 
 /// An insertion whose lines stand there already, word for word, has been made before.

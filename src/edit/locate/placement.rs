@@ -57,15 +57,25 @@ pub(in crate::edit) struct Met<'a> {
     pub(in crate::edit) at: Option<usize>,
 }
 
-/// Turns the met lines into deletions and insertions.
-pub(in crate::edit) fn build(view: &View<'_>, lines: &[Met<'_>], cost: f32, weight: f32) -> Result<Located, Refusal> {
+/// Turns the met lines into deletions and insertions. `diff` says that kept lines should have begun with a blank.
+pub(in crate::edit) fn build(
+    view: &View<'_>,
+    lines: &[Met<'_>],
+    cost: f32,
+    weight: f32,
+    diff: bool,
+) -> Result<Located, Refusal> {
     let pairs = lines.iter().filter_map(|line| Some((line.text, view.body(line.at?))));
     let added = lines.iter().enumerate().filter(|(index, _)| inserts(lines, *index));
     let added: Vec<&str> = added.map(|(_, line)| line.text).collect();
-    if !added.is_empty() && unsteady(view, lines) {
+    let unmarked = diff && unmarked(view, lines);
+    if !added.is_empty() && !unmarked && unsteady(view, lines) {
         return Err(explain::missing(UNSTEADY));
     }
-    let indent = IndentMap::learn(pairs).or_by_habit(view.bodies(), &added);
+    let indent = match unmarked {
+        true => IndentMap::default(),
+        false => IndentMap::learn(pairs).or_by_habit(view.bodies(), &added),
+    };
     let mut located = Located {
         deletes: BTreeSet::new(),
         inserts: BTreeMap::new(),
@@ -88,7 +98,9 @@ pub(in crate::edit) fn build(view: &View<'_>, lines: &[Met<'_>], cost: f32, weig
                 let Some(at) = position(view, lines, index) else {
                     return Err(explain::missing(NO_ANCHOR));
                 };
-                located.inserts.entry(at).or_default().push(indent.apply(line.text));
+                let cut = unmarked && line.kind == LineKind::Keep && line.text.starts_with(' ');
+                let text = if cut { format!(" {}", line.text) } else { indent.apply(line.text) };
+                located.inserts.entry(at).or_default().push(text);
             }
             _ => {}
         }
@@ -111,6 +123,29 @@ fn unsteady(view: &View<'_>, lines: &[Met<'_>]) -> bool {
         other |= quoted != found && quoted.contains('\t') == found.contains('\t');
     }
     same && other
+}
+
+/// Whether the kept lines of a diff came without the blank that marks them, so that one of their own was taken for it:
+/// all that differ in indentation are one blank short, and no removed line is. Added lines that are as deep as the
+/// shortened ones, and none as deep as the file's, tell of a hunk that was moved to the left as a whole.
+fn unmarked(view: &View<'_>, lines: &[Met<'_>]) -> bool {
+    let (mut short, mut full) = (BTreeSet::new(), BTreeSet::new());
+    for line in lines.iter().filter(|line| !line.text.trim().is_empty()) {
+        let Some(at) = line.at else { continue };
+        let (quoted, found) = (indent::indentation(line.text), indent::indentation(view.body(at)));
+        if quoted == found {
+            continue;
+        }
+        if line.kind != LineKind::Keep || found.strip_prefix(' ') != Some(quoted) {
+            return false;
+        }
+        short.insert(quoted);
+        full.insert(found);
+    }
+    let added = lines.iter().filter(|line| line.kind == LineKind::Insert && !line.text.trim().is_empty());
+    let depths: Vec<&str> = added.map(|line| indent::indentation(line.text)).collect();
+    let among = |known: &BTreeSet<&str>| depths.iter().any(|depth| known.contains(depth));
+    !short.is_empty() && (among(&full) || !among(&short))
 }
 
 /// Whether a line without a place is new: added, or quoted but missing (a forgotten plus).

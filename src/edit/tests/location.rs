@@ -204,3 +204,130 @@ fn a_bare_name_of_several_files_is_never_the_empty_one() {
     let proposal = propose(&parse(&reply, FormatChoice::Only(EditFormat::Whole)), &shelf(&files));
     assert_eq!(proposal.files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), ["b/__init__.py"]);
 }
+
+#[test]
+fn kept_lines_of_a_diff_may_lack_the_blank_that_marks_them() {
+    let text = "class Boat:\n    def moor(self):\n        tie(self)\n        rest()\n";
+    let added = "class Boat:\n    def moor(self):\n        self.check()\n        tie(self)\n        rest()\n";
+    for hunk in [
+        "    def moor(self):\n+        self.check()\n        tie(self)\n",
+        "class Boat:\n    def moor(self):\n+        self.check()\n         tie(self)\n",
+        "     def moor(self):\n+        self.check()\n        tie(self)\n        rest()\n",
+    ] {
+        assert_eq!(text_of(&diffed(text, &[hunk])), added, "{hunk}");
+    }
+    let replaced = diffed(text, &["    def moor(self):\n-        tie(self)\n+        tie(self, 2)\n        rest()\n"]);
+    assert_eq!(text_of(&replaced), text.replace("tie(self)", "tie(self, 2)"));
+    // A line that lost its plus sign as well is as deep as it was written.
+    let unsigned = "    def moor(self):\n        watch(self)\n+        self.check()\n        tie(self)\n";
+    let both = added.replace("        self.check()", "        watch(self)\n        self.check()");
+    assert_eq!(text_of(&diffed(text, &[unsigned])), both);
+}
+
+#[test]
+fn a_hunk_moved_to_the_left_by_a_column_is_moved_back() {
+    let text = "/**\n * Opens.\n * Waits.\n */\nopen()\n";
+    let moved = diffed(text, &[" * Opens.\n+* Looks.\n * Waits.\n"]);
+    assert_eq!(text_of(&moved), "/**\n * Opens.\n * Looks.\n * Waits.\n */\nopen()\n");
+    let block = proposed(
+        &block("src/a.py", "   def a():\n       go()\n", "   def a():\n       now()\n       go()\n"),
+        &[("src/a.py", "class A:\n    def a():\n        go()\n")],
+    );
+    assert_eq!(text_of(&block), "class A:\n    def a():\n        now()\n        go()\n");
+}
+
+#[test]
+fn a_removed_line_may_not_differ_in_an_operator() {
+    let text = "def f(a, b):\n    if a > b:\n        swap(a, b)\n    return price - tax\n";
+    for hunk in
+        ["-    if a < b:\n+    if a <= b:\n         swap(a, b)\n", "-    return price + tax\n+    return price\n"]
+    {
+        let other = diffed(text, &[hunk]);
+        assert!(is_refused(only(&other)) && other.files.is_empty(), "{other:#?}");
+    }
+    let slip = diffed(text, &["         swap(a, b)\n-    return pirce - tax\n+    return price\n"]);
+    assert!(text_of(&slip).ends_with("return price\n"), "{slip:#?}");
+}
+
+#[test]
+fn kept_lines_of_another_number_or_name_are_another_place() {
+    let text = "switch (kind) {\n  case 1:\n    start();\n    break;\n  case 2:\n    alpha(kind);\n    stop();\n    break;\n}\n\
+                function clampMax(v) {\n  check(v);\n  return limit(v);\n}\n";
+    for hunk in [
+        "   case 4:\n     alpha(kind);\n-    stop();\n+    halt();\n     break;\n",
+        " function clampMin(v) {\n   check(v);\n-  return limit(v);\n+  return limit(v, 0);\n }\n",
+    ] {
+        let other = diffed(text, &[hunk]);
+        assert!(is_refused(only(&other)) && other.files.is_empty(), "{other:#?}");
+    }
+    let signature = " function clampMax(value) {\n   check(v);\n-  return limit(v);\n+  return limit(v, 0);\n }\n";
+    assert!(text_of(&diffed(text, &[signature])).contains("limit(v, 0)"));
+}
+
+#[test]
+fn a_heading_of_another_number_is_not_added() {
+    let text = "intro()\n# Step 2: open\nopen()\nclose()\n";
+    let other = diffed(text, &[" intro()\n # Step 3: open\n open()\n-close()\n+shut()\n"]);
+    assert!(is_refused(only(&other)) && other.files.is_empty(), "{other:#?}");
+}
+
+#[test]
+fn a_divider_sent_twice_is_no_line_of_the_file() {
+    let files = [("src/a.py", "rate = 0.2\nopen()\n")];
+    for block in ["rate = 0.2\n=======\nrate = 0.25\n=======\n", "rate = 0.2\n=======\n=======\nrate = 0.25\n"] {
+        let reply = format!("src/a.py\n```\n<<<<<<< SEARCH\n{block}>>>>>>> REPLACE\n```\n");
+        assert_eq!(text_of(&proposed(&reply, &files)), "rate = 0.25\nopen()\n", "{block}");
+    }
+    let three = "src/a.py\n```\n<<<<<<< SEARCH\nrate = 0.2\n=======\nrate_of_tide = 0.25\n=======\nx = 1\n>>>>>>> REPLACE\n```\n";
+    let three = proposed(three, &files);
+    assert!(is_refused(only(&three)) && three.files.is_empty(), "{three:#?}");
+}
+
+#[test]
+fn an_underlined_heading_is_no_second_divider() {
+    let document = [("a.md", "Tides\n=======\n\nold\n")];
+    let added = block("a.md", "old\n", "old\n\nLocks\n=======\n");
+    assert_eq!(text_of(&proposed(&added, &document)), "Tides\n=======\n\nold\n\nLocks\n=======\n");
+    let code = [("src/a.py", "\"\"\"\nold\n\"\"\"\n")];
+    let added = block("src/a.py", "old\n", "Tides\n=======\n\nold\n");
+    assert_eq!(text_of(&proposed(&added, &code)), "\"\"\"\nTides\n=======\n\nold\n\"\"\"\n");
+}
+
+#[test]
+fn words_that_stand_for_lost_code_are_refused() {
+    let text = "def total(self):\n    result = 0\n    for amount in self.entries:\n        result += amount\n    return result\n";
+    let replaced = |line: &str| {
+        let added = format!("def total(self):\n    \"\"\"The sum.\"\"\"\n    {line}\n    return result\n");
+        proposed(&block("src/a.py", text, &added), &[("src/a.py", text)])
+    };
+    for line in ["...", "# rest of the loop stays the same", "# keep existing accumulation code", "# as before"] {
+        let elided = replaced(line);
+        assert!(is_refused(only(&elided)) && elided.files.is_empty(), "{line}: {elided:#?}");
+    }
+    for line in [
+        "result = sum(self.entries)",
+        "# Use the existing helper",
+        "# existing entries\n    result = sum(self.entries)",
+    ] {
+        assert_eq!(replaced(line).files.len(), 1, "{line}");
+    }
+    // Nothing is lost where little is removed, or where the dots are all of a new body.
+    let one = block("src/a.py", "    result = 0\n", "    # existing entries\n");
+    assert_eq!(proposed(&one, &[("src/a.py", text)]).files.len(), 1);
+    let stub = block("src/a.py", text, "def total(self) -> int:\n    ...\n");
+    assert_eq!(text_of(&proposed(&stub, &[("src/a.py", text)])), "def total(self) -> int:\n    ...\n");
+}
+
+#[test]
+fn words_for_functions_that_a_whole_file_loses_are_refused() {
+    let lines: String = (0..30).map(|n| format!("step_{n}()\n")).collect();
+    let cut: String = lines.lines().take(26).map(|line| format!("{line}\n")).collect();
+    for line in ["# rest of the steps remains the same", "# remaining steps as before", "[rest of the file unchanged]"]
+    {
+        let reply = format!("src/a.py\n```python\n{}{line}\n```\n", cut.replace("step_3()", "leap()"));
+        let elided = proposed(&reply, &[("src/a.py", &lines)]);
+        assert!(is_refused(only(&elided)) && elided.files.is_empty(), "{line}: {elided:#?}");
+    }
+    let noted = format!("src/a.py\n```python\n{}# existing steps\nrest()\n```\n", cut);
+    assert_eq!(proposed(&noted, &[("src/a.py", &lines)]).files.len(), 1);
+}
