@@ -269,3 +269,16 @@ fn what_the_first_write_broke_is_still_looked_for_after_the_second() {
     });
     assert_eq!(files, Some(vec![("a.py".to_owned(), Some("whole".into()))]));
 }
+
+#[test]
+fn what_a_test_names_goes_along_where_nothing_is_in_question() {
+    let mut session = session();
+    session.paths = Arc::new(vec!["src/calc.ts".into(), "test.js".into()]);
+    session.listed = true;
+    let effects = session.test(Some("node test.js".into()));
+    let outcome = Outcome { files: Vec::new(), ..failed("FAIL src/calc.ts:2 expected 6, got 5") };
+    report(&mut session, RunReport::Done { job: job_of(&effects), outcome });
+    assert!(title(&session).ends_with("(3 tokens, and src/calc.ts)"), "{}", title(&session));
+    let effects = session.answer('y');
+    assert!(asked(&effects).is_some() && session.files.iter().any(|file| file.path == "src/calc.ts"), "{effects:?}");
+}

@@ -6,12 +6,16 @@ use std::sync::Arc;
 use super::{CheckOrder, Outcome, Purpose, SharedText, When};
 use crate::context::Mode;
 use crate::session::effect::{ContextOrder, Effect, WriteOrder};
+use crate::session::proposal::writing::few;
 use crate::session::question::{Choice, Question, Subject};
 use crate::session::request::chat_files::ChatFile;
 use crate::session::state::{Connection, Session};
 use crate::session::transcript::{Entry, Level};
 use crate::session::turn::Turn;
 use crate::text::count;
+
+/// Files that an output names and that come into the chat with it, at most.
+const MOST_BROUGHT: usize = 3;
 
 /// Characters of what was found that the question about it shows.
 const TITLE: usize = 160;
@@ -182,7 +186,11 @@ impl Session {
             return;
         }
         match outcome.shared.filter(|_| outcome.failed) {
-            Some(found) => self.offer_findings(found, outcome.files, self.request.clone()),
+            Some(found) => {
+                // The model has to see what it is to mend.
+                let files = if outcome.files.is_empty() { self.named_by(&found.text) } else { outcome.files };
+                self.offer_findings(found, files, self.request.clone());
+            }
             None if outcome.failed || !outcome.notes.is_empty() => {}
             None if outcome.checks.is_empty() => {
                 let hint =
@@ -193,9 +201,19 @@ impl Session {
         }
     }
 
+    /// The first files of the repository that an output names.
+    fn named_by(&self, output: &str) -> Vec<String> {
+        let mut files = self.files_named(output);
+        files.truncate(MOST_BROUGHT);
+        files
+    }
+
     fn offer_findings(&mut self, found: SharedText, files: Vec<String>, request: String) {
         let short: String = found.title.lines().next().unwrap_or_default().chars().take(TITLE).collect();
-        let title = format!("{short} Send it to the model? ({})", count(found.tokens, "token"));
+        let new: Vec<String> =
+            files.iter().filter(|path| self.files.iter().all(|file| file.path != **path)).cloned().collect();
+        let with = if new.is_empty() { String::new() } else { format!(", and {}", few(&new)) };
+        let title = format!("{short} Send it to the model? ({}{with})", count(found.tokens, "token"));
         let choices = vec![
             Choice::new('y', "send it, to have it mended"),
             Choice::new('s', "share it and send nothing yet"),
