@@ -383,6 +383,11 @@ impl EditStream {
     }
 
     fn diff(&mut self, mut block: DiffBlock, line: &str) -> State {
+        let inner = Fence::read(line).filter(|_| !line.starts_with(' ') && self.fence.is_some());
+        if inner.is_some_and(|fence| block.takes_fence(&fence)) {
+            block.read(line, self.number, &mut self.sink);
+            return State::Diff(block);
+        }
         let closes = self.fence.as_ref().is_some_and(|fence| fence.closed_by(line));
         if closes {
             self.fence = None;
@@ -408,7 +413,7 @@ impl EditStream {
 
     fn patch(&mut self, mut block: PatchBlock, line: &str) -> State {
         let closes = self.fence.as_ref().is_some_and(|fence| fence.closed_by(line));
-        if closes {
+        if closes && !block.closes_inner() {
             self.fence = None;
             return State::Patch(block);
         }

@@ -79,6 +79,9 @@ fn rule(line: &str, mark: char) -> Option<(usize, &str)> {
 /// `<<<<<<< SEARCH`: the width of the marker and what follows the word.
 pub(in crate::edit) fn search_start(line: &str) -> Option<(usize, &str)> {
     let (width, rest) = rule(line.trim_start(), '<')?;
+    if rest.trim() == "search" {
+        return Some((width, ""));
+    }
     let rest = rest.trim_start().strip_prefix("SEARCH")?;
     Some((width, rest.trim_start_matches('>').trim()))
 }
@@ -96,7 +99,8 @@ pub(in crate::edit) fn is_document(path: &str) -> bool {
 
 /// `>>>>>>> REPLACE`.
 pub(in crate::edit) fn replace_end(line: &str) -> bool {
-    rule(line.trim_start(), '>').is_some_and(|(_, rest)| rest.trim_start().starts_with("REPLACE"))
+    let ends = |rest: &str| rest.trim_start().starts_with("REPLACE") || rest.trim() == "replace";
+    rule(line.trim_start(), '>').is_some_and(|(_, rest)| ends(rest))
 }
 
 /// The path of a `--- path` or `+++ path` line, without a timestamp after a tab.
@@ -315,6 +319,8 @@ mod tests {
         assert!(divider("==========").is_none());
         assert!(divider("===== x").is_none());
         assert!(replace_end(">>>>>>> REPLACE"));
+        assert!(search_start("<<<<<<< search").is_some() && replace_end(">>>>>>> replace"));
+        assert!(search_start("<<<<<<< search-branch").is_none() && !replace_end(">>>>>>> replaced"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::file_header::{End, FileHeader};
-use super::marker;
+use super::marker::{self, Fence};
 use crate::edit::format::EditFormat;
 use crate::edit::heading::{Heading, Shape};
 use crate::edit::reply::{Change, Hunk, LineKind, QuotedLine};
@@ -22,6 +22,16 @@ pub(in crate::edit) struct DiffBlock {
     headed: bool,
     /// The name of a `---` line below git's own lines; the `+++` line must follow.
     from: Option<String>,
+    inner: InnerFence,
+}
+
+/// A fence of a document that stands among the context without the blank that marks it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum InnerFence {
+    /// None in this hunk.
+    Unseen,
+    Open,
+    Closed,
 }
 
 #[derive(Debug)]
@@ -74,17 +84,32 @@ impl EndMarks {
 impl DiffBlock {
     /// A diff that begins with a file header.
     pub(in crate::edit) fn with_header(file: FileHeader, headed: bool, fenced: bool) -> Self {
-        Self { file, heading: None, fenced, hunk: None, headed, from: None }
+        Self { file, heading: None, fenced, hunk: None, headed, from: None, inner: InnerFence::Unseen }
     }
 
     pub(in crate::edit) fn without_header(path: Option<String>, heading: Option<usize>, fenced: bool) -> Self {
         let file = FileHeader::unsaid(path);
-        Self { file, heading, fenced, hunk: None, headed: fenced, from: None }
+        Self { file, heading, fenced, hunk: None, headed: fenced, from: None, inner: InnerFence::Unseen }
     }
 
     /// The line that names the file, or the name in the last file header.
     pub(in crate::edit) fn name(&self) -> (Option<usize>, Option<&str>) {
         (self.heading, self.file.path.as_deref())
+    }
+
+    /// Whether a fence line is context of a document whose blank is missing, and not the end of the diff: it opens a fence in
+    /// an open hunk, or closes that.
+    pub(in crate::edit) fn takes_fence(&mut self, fence: &Fence) -> bool {
+        let document = self.file.path.as_deref().is_some_and(marker::is_document);
+        let opens = !fence.info.is_empty() && !fence.is_diff();
+        self.inner = match (self.inner, fence.info.is_empty()) {
+            (InnerFence::Open, true) => InnerFence::Closed,
+            (InnerFence::Unseen | InnerFence::Closed, false) if document && opens && self.hunk.is_some() => {
+                InnerFence::Open
+            }
+            _ => return false,
+        };
+        true
     }
 
     /// Reads a line; false when it does not belong to the diff any more.
@@ -179,6 +204,7 @@ impl DiffBlock {
     /// Ends the block. Where nothing proves that unmarked lines were part of it, they are not.
     pub(in crate::edit) fn finish(mut self, end: End, last: usize, sink: &mut Sink) {
         if end != End::Closed
+            && self.inner == InnerFence::Unseen
             && let Some(hunk) = self.hunk.as_mut()
         {
             hunk.lines.truncate(hunk.unmarked.unwrap_or(hunk.lines.len()));
@@ -188,7 +214,7 @@ impl DiffBlock {
             End::Stopped { cut } => self.stop(cut, last, sink),
             End::Closed | End::Interrupted => true,
         };
-        self.close(last, complete, sink);
+        self.close(last, complete && self.inner != InnerFence::Open, sink);
         self.file.settle(end, last, sink);
     }
 
@@ -223,6 +249,7 @@ impl DiffBlock {
 
     fn close(&mut self, last: usize, complete: bool, sink: &mut Sink) {
         let Some(mut hunk) = self.hunk.take() else { return };
+        self.inner = InnerFence::Unseen;
         // A blank line that is not marked as context is more likely to stand between two hunks.
         while hunk.lines.len().checked_sub(1).is_some_and(|last| hunk.bare.contains(&last)) {
             hunk.bare.remove(&(hunk.lines.len() - 1));

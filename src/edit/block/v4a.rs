@@ -18,6 +18,8 @@ pub(in crate::edit) struct PatchBlock {
     end: EndMarks,
     /// Whether lines that only say where the hunk is may still follow.
     heading: bool,
+    /// Whether a fence of the file is open, in lines without their mark.
+    inner: bool,
     first: usize,
     /// Whether the file section has given an edit yet.
     used: bool,
@@ -35,6 +37,7 @@ impl PatchBlock {
             bare: 0,
             end: EndMarks::default(),
             heading: false,
+            inner: false,
             first,
             used: true,
             edits: Vec::new(),
@@ -46,13 +49,18 @@ impl PatchBlock {
         section(line).is_some()
     }
 
+    /// Whether a bare fence line closes a fence of the file, and not the one around the patch.
+    pub(in crate::edit) fn closes_inner(&mut self) -> bool {
+        std::mem::take(&mut self.inner)
+    }
+
     /// Reads a line; true when it ends the patch.
     pub(in crate::edit) fn read(&mut self, line: &str, number: usize, sink: &mut Sink) -> bool {
         if let Some((action, path)) = section(line) {
             self.close_file(number.saturating_sub(1), sink);
             self.path = Some(name::undecorated(path).to_owned());
             self.action = action;
-            (self.first, self.used, self.heading) = (number, false, false);
+            (self.first, self.used, self.heading, self.inner) = (number, false, false, false);
             sink.started(self.path.as_deref(), EditFormat::Patch);
             return false;
         }
@@ -74,6 +82,7 @@ impl PatchBlock {
             self.end.mark(&self.hunk.lines);
             return false;
         }
+        self.inner |= marker::Fence::read(line).is_some_and(|fence| !line.starts_with(' ') && !fence.info.is_empty());
         let (kind, text) = self.classified(line);
         self.heading = false;
         self.bare = if line.is_empty() && kind == LineKind::Keep { self.bare + 1 } else { 0 };

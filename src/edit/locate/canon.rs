@@ -9,9 +9,9 @@ const FULL_LENGTH: usize = 240;
 /// punctuation.
 pub(in crate::edit) fn canon(line: &str) -> Cow<'_, str> {
     let trimmed = line.trim();
-    let plain =
+    let is_plain =
         trimmed.is_ascii() && !trimmed.contains("  ") && !trimmed.contains(|c: char| c.is_whitespace() && c != ' ');
-    if plain {
+    if is_plain {
         return Cow::Borrowed(trimmed);
     }
     let mut out = String::with_capacity(trimmed.len());
@@ -24,15 +24,40 @@ pub(in crate::edit) fn canon(line: &str) -> Cow<'_, str> {
         if std::mem::take(&mut space) {
             out.push(' ');
         }
-        match c {
-            '\u{201c}' | '\u{201d}' | '\u{201e}' => out.push('"'),
-            '\u{2018}' | '\u{2019}' | '\u{201a}' => out.push('\''),
-            '\u{2010}'..='\u{2014}' | '\u{2212}' => out.push('-'),
-            '\u{2026}' => out.push_str("..."),
-            _ => out.push(c),
+        match plain(c) {
+            Some(plain) => out.push_str(plain),
+            None => out.push(c),
         }
     }
     Cow::Owned(out)
+}
+
+/// What programmers write for a character of typesetters.
+fn plain(c: char) -> Option<&'static str> {
+    match c {
+        '\u{201c}' | '\u{201d}' | '\u{201e}' => Some("\""),
+        '\u{2018}' | '\u{2019}' | '\u{201a}' => Some("'"),
+        '\u{2010}'..='\u{2014}' | '\u{2212}' => Some("-"),
+        '\u{2026}' => Some("..."),
+        _ => None,
+    }
+}
+
+/// Whether a line has characters of typesetters.
+pub(super) fn is_typeset(line: &str) -> bool {
+    !line.is_ascii() && line.chars().any(|c| plain(c).is_some())
+}
+
+/// A line with what programmers write in the place of such characters.
+pub(super) fn straight(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    for c in line.chars() {
+        match plain(c) {
+            Some(plain) => out.push_str(plain),
+            None => out.push(c),
+        }
+    }
+    out
 }
 
 /// What skipping a line of the file costs depends on what it is.

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 /// Width of a tab where nothing tells.
 const TAB: usize = 4;
 
+/// Of so many lines with tabs one with spaces breaks the habit of the file.
+const EXCEPTIONS: usize = 3;
+
 /// From the reply's indentation to the file's.
 #[derive(Debug, Default)]
 pub(super) struct IndentMap {
@@ -25,9 +28,9 @@ enum Tabs {
     Invented,
 }
 
-/// The white space at the start of a line.
+/// The white space at the start of a line; typesetters have a blank of their own.
 pub(in crate::edit) fn indentation(line: &str) -> &str {
-    line.split_at(line.len() - line.trim_start_matches([' ', '\t']).len()).0
+    line.split_at(line.len() - line.trim_start_matches([' ', '\t', '\u{a0}']).len()).0
 }
 
 fn width(indent: &str) -> usize {
@@ -78,9 +81,11 @@ impl IndentMap {
         };
         let (tabs, blanks) = (indents(&file, '\t'), indents(&file, ' '));
         let (added_tabs, added_blanks) = (indents(added, '\t'), indents(added, ' '));
+        // In a file of tabs a continued line or an example may be indented otherwise.
+        let of_tabs = tabs > 0 && blanks * EXCEPTIONS <= tabs;
         if tabs == 0 && blanks > 0 && added_tabs > 0 && added_blanks == 0 {
             (self.tabs, self.unit) = (Tabs::Invented, spaces(&file).unwrap_or(TAB));
-        } else if blanks == 0 && tabs > 0 && added_blanks > 0 && added_tabs == 0 {
+        } else if of_tabs && added_blanks > 0 && added_tabs == 0 {
             (self.tabs, self.unit) = (Tabs::Lost, spaces(added).unwrap_or(TAB));
         } else {
             return self;
@@ -97,7 +102,7 @@ impl IndentMap {
         }
         let indent = indentation(line);
         let body = line.get(indent.len()..).unwrap_or_default();
-        format!("{}{body}", self.indent(indent))
+        format!("{}{body}", self.indent(indent).replace('\u{a0}', " "))
     }
 
     fn indent(&self, quoted: &str) -> String {
@@ -122,7 +127,7 @@ impl IndentMap {
                 if let Some(deeper) = quoted.strip_prefix(nearest.as_str()) {
                     found + deeper
                 } else if let Some(excess) = nearest.strip_prefix(quoted) {
-                    let keep = found.len().saturating_sub(excess.len());
+                    let keep = found.len().saturating_sub(excess.chars().count());
                     found.get(..keep).unwrap_or_default().to_owned()
                 } else {
                     quoted.to_owned()
@@ -200,6 +205,22 @@ mod tests {
         assert_eq!(map.apply("        y"), "\t\ty");
         let map = IndentMap::learn([("a", "a")]).or_by_habit(["a", "\tb", "  c"].into_iter(), &["    y"]);
         assert_eq!(map.apply("    y"), "    y");
+    }
+
+    #[test]
+    fn a_continued_line_is_no_habit() {
+        let file = ["a", "\tb", "\tc", "\td", "  e"];
+        let map = IndentMap::learn([("a", "a")]).or_by_habit(file.into_iter(), &["x", "    y"]);
+        assert_eq!(map.apply("    y"), "\ty");
+        let blanks = ["a", "  b", "  c", "  d", "\te"];
+        let map = IndentMap::learn([("a", "a")]).or_by_habit(blanks.into_iter(), &["x", "\ty"]);
+        assert_eq!(map.apply("\ty"), "\ty");
+    }
+
+    #[test]
+    fn the_blanks_of_typesetters_are_indentation() {
+        let map = IndentMap::learn([("\u{a0}\u{a0}a", "  a")]);
+        assert_eq!(map.apply("\u{a0}\u{a0}\u{a0}\u{a0}b"), "    b");
     }
 
     #[test]

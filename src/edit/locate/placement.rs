@@ -13,6 +13,9 @@ const NO_ANCHOR: &str = "no anchor: no quoted line around the added lines was fo
 const VAGUE: &str = "vague: the quote leaves out lines of the file just where lines are added; quote the lines directly \
                      above and below them";
 
+const FLAT: &str = "no match: the quoted lines have lost their indentation, so that of the added lines is unknown; quote the \
+                    lines exactly";
+
 const UNSTEADY: &str = "no match: some quoted lines have the indentation of the file and others have not, so the \
                         indentation of the added lines is unknown; quote the lines exactly";
 
@@ -76,6 +79,10 @@ pub(in crate::edit) fn build(
         true => IndentMap::default(),
         false => IndentMap::learn(pairs).or_by_habit(view.bodies(), &added),
     };
+    if flattened(view, lines) {
+        return Err(explain::missing(FLAT));
+    }
+    let typeset = typeset(view, lines);
     let mut located = Located {
         deletes: BTreeSet::new(),
         inserts: BTreeMap::new(),
@@ -100,6 +107,7 @@ pub(in crate::edit) fn build(
                 };
                 let cut = unmarked && line.kind == LineKind::Keep && line.text.starts_with(' ');
                 let text = if cut { format!(" {}", line.text) } else { indent.apply(line.text) };
+                let text = if typeset { canon::straight(&text) } else { text };
                 located.inserts.entry(at).or_default().push(text);
             }
             _ => {}
@@ -123,6 +131,22 @@ fn unsteady(view: &View<'_>, lines: &[Met<'_>]) -> bool {
         other |= quoted != found && quoted.contains('\t') == found.contains('\t');
     }
     same && other
+}
+
+/// Whether lines are added among quoted ones that all lost their indentation, and are indented in several ways in the file.
+/// What takes the place of removed lines is as deep as those.
+fn flattened(view: &View<'_>, lines: &[Met<'_>]) -> bool {
+    let solid = || lines.iter().filter(|line| !line.text.trim().is_empty());
+    let depths = solid().filter_map(|line| Some(indent::indentation(view.body(line.at?))));
+    let depths: BTreeSet<&str> = depths.collect();
+    let flat = solid().all(|line| line.kind != LineKind::Delete && indent::indentation(line.text).is_empty());
+    flat && depths.len() > 1 && !depths.contains("") && solid().any(|line| line.kind == LineKind::Insert)
+}
+
+/// Whether the reply has typographic quotes, dashes or dots where the file, which has none at all, has plain ones.
+fn typeset(view: &View<'_>, lines: &[Met<'_>]) -> bool {
+    let differs = |line: &Met<'_>| canon::is_typeset(line.text) && line.at.is_some();
+    lines.iter().any(differs) && !view.bodies().any(canon::is_typeset)
 }
 
 /// Whether the kept lines of a diff came without the blank that marks them, so that one of their own was taken for it:

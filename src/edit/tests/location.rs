@@ -331,3 +331,53 @@ fn words_for_functions_that_a_whole_file_loses_are_refused() {
     let noted = format!("src/a.py\n```python\n{}# existing steps\nrest()\n```\n", cut);
     assert_eq!(proposed(&noted, &[("src/a.py", &lines)]).files.len(), 1);
 }
+
+#[test]
+fn fences_of_a_document_may_lack_the_blank_of_context() {
+    let text = "# Boats\n\n## Install\n\n```bash\nnpm install boats\n```\n\n## Use\n\nSail.\n";
+    let files = [("README.md", text)];
+    let diff = |hunks: &str| format!("```diff\n--- a/README.md\n+++ b/README.md\n{hunks}```\n");
+    let hunk = "@@\n ## Install\n \n```bash\n-npm install boats\n+npm ci\n```\n";
+    let both = format!("{hunk}@@\n ## Use\n \n-Sail.\n+Row.\n");
+    let wanted = text.replace("npm install boats", "npm ci");
+    assert_eq!(text_of(&proposed(&diff(hunk), &files)), wanted);
+    assert_eq!(text_of(&proposed(&diff(&both), &files)), wanted.replace("Sail", "Row"));
+    // The end of a diff that stops within such a fence cannot be told, so that nothing of it counts.
+    let open = diff(hunk).replace("+npm ci\n```\n```\n", "+npm ci\n");
+    let open = proposed(&open, &files);
+    assert!(is_refused(only(&open)) && open.files.is_empty(), "{open:#?}");
+    // Elsewhere a fence ends the diff.
+    let next = "```diff\n--- a/src/a.py\n+++ b/src/a.py\n@@\n-one()\n+two()\n```bash\nls\n```\n";
+    assert_eq!(text_of(&proposed(next, &[("src/a.py", "one()\n")])), "two()\n");
+}
+
+#[test]
+fn a_new_document_of_a_patch_keeps_its_fences() {
+    let reply = "```\n*** Begin Patch\n*** Add File: n.md\n# N\n\n```bash\nls\n```\nend\n*** End Patch\n```\n";
+    assert_eq!(text_of(&proposed(reply, &[("a.md", "a\n")])), "# N\n\n```bash\nls\n```\nend\n");
+}
+
+#[test]
+fn typographic_quotes_are_not_added_to_a_file_of_plain_ones() {
+    let search = "boat(\u{201c}gull\u{201d})\n";
+    let replace = "boat(\u{201c}tern\u{201d})\n";
+    let plain = proposed(&block("src/a.py", search, replace), &[("src/a.py", "boat(\"gull\")\nend()\n")]);
+    assert_eq!(text_of(&plain), "boat(\"tern\")\nend()\n");
+    // A file that has some means them, and so does a reply that quotes plain ones.
+    let text = "boat(\"gull\")\nsay(\"\u{2026}\")\n";
+    let meant = proposed(&block("src/a.py", search, replace), &[("src/a.py", text)]);
+    assert!(text_of(&meant).contains('\u{201c}'), "{meant:#?}");
+    let meant = proposed(&block("src/a.py", "end()\n", "end(\"\u{2026}\")\n"), &[("src/a.py", "a()\nend()\n")]);
+    assert!(text_of(&meant).contains('\u{2026}'), "{meant:#?}");
+}
+
+#[test]
+fn lines_added_to_a_quote_without_any_indentation_are_refused() {
+    let text = "def f():\n    for a in b:\n        c(a)\n    return d\n";
+    let flat = block("src/a.py", "for a in b:\nc(a)\nreturn d\n", "for a in b:\nc(a)\nlog()\nreturn d\n");
+    let flat = proposed(&flat, &[("src/a.py", text)]);
+    assert!(is_refused(only(&flat)) && flat.files.is_empty(), "{flat:#?}");
+    let even = block("src/a.py", "e(a)\nf(a)\n", "e(a)\nlog()\nf(a)\n");
+    let even = proposed(&even, &[("src/a.py", "if a:\n    e(a)\n    f(a)\n")]);
+    assert_eq!(text_of(&even), "if a:\n    e(a)\n    log()\n    f(a)\n");
+}
