@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::compose::FileEdits;
 use super::explain;
-use super::format::EditFormat;
+use super::format::{EditFormat, FormatChoice};
 use super::masks;
 use super::naming::{self, Named};
 use super::open_file::OpenFile;
@@ -32,6 +32,8 @@ pub(super) struct Draft<'a> {
     flexibility: Flexibility,
     /// Whether the reply says nothing but what is escaped.
     escaped: bool,
+    /// Whether the reply was to consist of whole files.
+    asked_whole: bool,
     index: PathIndex<'a>,
     open: BTreeMap<String, OpenFile>,
     /// New path to old path of moved files.
@@ -50,6 +52,7 @@ impl<'a> Draft<'a> {
             files,
             flexibility,
             escaped: false,
+            asked_whole: false,
             index,
             open: BTreeMap::new(),
             kept: BTreeSet::new(),
@@ -78,9 +81,10 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Takes up another reply, all of which is `escaped` or not.
-    pub(super) fn take_up(&mut self, escaped: bool) {
+    /// Takes up another reply, all of which is `escaped` or not, and which was read for the formats of `choice`.
+    pub(super) fn take_up(&mut self, escaped: bool, choice: FormatChoice) {
         self.escaped = escaped;
+        self.asked_whole = choice == FormatChoice::Only(EditFormat::Whole);
         self.open.values_mut().for_each(|file| {
             file.escaped = escaped;
             file.edits.take_up();
@@ -370,7 +374,7 @@ impl<'a> Draft<'a> {
                 Err(resolve::refusal("a file is only deleted by its full name", &[path.to_owned()]))
             }
             (EditAction::Delete, change) => file.delete(path, change),
-            (_, Change::Whole(lines)) => file.whole(path, lines, edit.action == EditAction::Create),
+            (_, Change::Whole(lines)) => file.whole(path, lines, edit.action == EditAction::Create, self.asked_whole),
             (_, Change::Nothing) if destination.is_some() => Ok(Landing::new(Strategy::Renamed, "")),
             (_, Change::Nothing) => Ok(Landing::new(Strategy::Unchanged, "the edit asks for nothing")),
             (action, Change::Hunk(readings)) => {

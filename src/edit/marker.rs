@@ -76,11 +76,39 @@ fn rule(line: &str, mark: char) -> Option<(usize, &str)> {
     (5..=9).contains(&width).then_some((width, rest))
 }
 
-/// `<<<<<<< SEARCH`: the width of the marker and what follows the word.
+/// `<<<<<<< SEARCH`, also with dashes, in lower case or with the word `ORIGINAL`: the width of the marker and what follows the word.
 pub(super) fn search_start(line: &str) -> Option<(usize, &str)> {
-    let (width, rest) = rule(line.trim_start(), '<')?;
-    let rest = rest.trim_start().strip_prefix("SEARCH")?;
+    let line = line.trim_start();
+    let (width, rest) = rule(line, '<').or_else(|| rule(line, '-'))?;
+    let rest = after_word(rest.trim_start(), "SEARCH").or_else(|| {
+        after_word(rest.trim_start(), "ORIGINAL").filter(|rest| rest.trim().is_empty() && line.starts_with('<'))
+    })?;
     Some((width, rest.trim_start_matches('>').trim()))
+}
+
+/// What follows the word, in upper or lower case, at the beginning of a text.
+fn after_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+    let (head, rest) = text.split_at_checked(word.len())?;
+    (head == word || head == word.to_ascii_lowercase()).then_some(rest)
+}
+
+/// Whether a block of some such format begins with the line: its marker may have another word or width than ours.
+pub(super) fn opens_block(line: &str) -> bool {
+    search_start(line).is_some() || is_block_marker(line, '<')
+}
+
+/// Whether a block of some such format may end with the line.
+pub(super) fn closes_block(line: &str) -> bool {
+    replace_end(line) || is_block_marker(line, '>')
+}
+
+/// Three marks or more, perhaps with blanks between them, and a word or nothing.
+fn is_block_marker(line: &str, mark: char) -> bool {
+    let rest = line.trim().trim_start_matches([mark, ' ']);
+    let marks = line.chars().filter(|c| *c == mark).count();
+    marks >= 3
+        && line.trim_start().starts_with(mark)
+        && rest.chars().all(|c| c.is_alphanumeric() || " _-./".contains(c))
 }
 
 /// `=======`: its width.
@@ -88,9 +116,12 @@ pub(super) fn divider(line: &str) -> Option<usize> {
     rule(line, '=').filter(|(_, rest)| rest.trim().is_empty()).map(|(width, _)| width)
 }
 
-/// `>>>>>>> REPLACE`.
+/// `>>>>>>> REPLACE`, also with plus signs, in lower case or with the word `UPDATED`.
 pub(super) fn replace_end(line: &str) -> bool {
-    rule(line.trim_start(), '>').is_some_and(|(_, rest)| rest.trim_start().starts_with("REPLACE"))
+    let line = line.trim_start();
+    let Some((_, rest)) = rule(line, '>').or_else(|| rule(line, '+')) else { return false };
+    let updated = || after_word(rest.trim(), "UPDATED").is_some_and(str::is_empty) && line.starts_with('>');
+    after_word(rest.trim_start(), "REPLACE").is_some() || updated()
 }
 
 /// The path of a `--- path` or `+++ path` line, without a timestamp after a tab.
@@ -288,6 +319,19 @@ mod tests {
         assert!(divider("==========").is_none());
         assert!(divider("===== x").is_none());
         assert!(replace_end(">>>>>>> REPLACE"));
+    }
+
+    #[test]
+    fn markers_may_be_in_lower_case_of_dashes_or_with_other_words() {
+        for line in ["<<<<<<< search", "------- SEARCH", "<<<<<<< ORIGINAL"] {
+            assert!(search_start(line).is_some(), "{line}");
+        }
+        for line in [">>>>>>> replace", "+++++++ REPLACE", ">>>>>>> UPDATED"] {
+            assert!(replace_end(line), "{line}");
+        }
+        for line in ["<<<<<<< HEAD", "------- Results", "--- SEARCH", "+++ REPLACE", ">>>>>>> updated-branch"] {
+            assert!(search_start(line).is_none() && !replace_end(line), "{line}");
+        }
     }
 
     #[test]
