@@ -171,7 +171,7 @@ fn propose_in_rounds(
 /// Applies the edits of one reply to the draft; what became of each.
 fn located(parsed: &ParsedReply, draft: &mut Draft<'_>, files: &dyn Files) -> Vec<Outcome> {
     let before = draft.tried();
-    draft.take_up(entity::escapes(&parsed.edits));
+    draft.take_up(entity::escapes(&parsed.edits), parsed.choice);
     let mut fates: BTreeMap<usize, (Option<String>, Result<Landing, Refusal>)> = BTreeMap::new();
     let names = Names::new(&parsed.headings, draft.index());
     let edits = naming::edits_of(&parsed.edits, &parsed.fences, &names, draft.index());

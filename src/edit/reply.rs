@@ -1,6 +1,6 @@
 //! What a reply asks for, before any file is looked at: one form for every edit format.
 
-use super::format::EditFormat;
+use super::format::{EditFormat, FormatChoice};
 use super::heading::Heading;
 use super::locate::line_diff::{self, Step};
 
@@ -182,6 +182,8 @@ impl Edit {
 /// Everything a reply asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ParsedReply {
+    /// The formats that it was read for.
+    pub choice: FormatChoice,
     /// The edits in the order of the reply.
     pub edits: Vec<Edit>,
     /// The lines above (or first in) blocks and fences, in the order of the reply.

@@ -161,6 +161,7 @@ impl EditStream {
             State::Patch(block) => block.finish(false, self.number, &mut self.sink),
         }
         let mut reply = self.sink.reply;
+        reply.choice = self.choice;
         reply.edits.sort_by_key(|edit| edit.reply_lines.0);
         refuse_unnamed(&mut reply);
         if self.choice == FormatChoice::Auto {

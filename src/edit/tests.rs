@@ -534,6 +534,12 @@ proptest! {
             let reply = edit.reply(format);
             for choice in [FormatChoice::Only(format), FormatChoice::Auto] {
                 let proposal = propose(&parse(&reply, choice), &files);
+                // What drops most of a file that nobody asked to be sent whole is as well an excerpt.
+                let few = wanted.lines().count() * 10 < base.lines().count() * 7;
+                if few && format == EditFormat::Whole && choice == FormatChoice::Auto && proposal.files.is_empty() {
+                    prop_assert!(proposal.outcomes.iter().all(|outcome| outcome.reason.starts_with("fragment")));
+                    continue;
+                }
                 let found = proposal.files.first().and_then(|file| file.proposed.as_deref());
                 prop_assert_eq!(found, Some(wanted.as_str()), "{}: {}\n{:#?}", format, reply, proposal.outcomes);
                 prop_assert_eq!(proposal.files.len(), 1);

@@ -76,14 +76,39 @@ fn rule(line: &str, mark: char) -> Option<(usize, &str)> {
     (5..=9).contains(&width).then_some((width, rest))
 }
 
-/// `<<<<<<< SEARCH`: the width of the marker and what follows the word.
+/// `<<<<<<< SEARCH`, also with dashes, in lower case or with the word `ORIGINAL`: the width of the marker and what follows the word.
 pub(in crate::edit) fn search_start(line: &str) -> Option<(usize, &str)> {
-    let (width, rest) = rule(line.trim_start(), '<')?;
-    if rest.trim() == "search" {
-        return Some((width, ""));
-    }
-    let rest = rest.trim_start().strip_prefix("SEARCH")?;
+    let line = line.trim_start();
+    let (width, rest) = rule(line, '<').or_else(|| rule(line, '-'))?;
+    let rest = after_word(rest.trim_start(), "SEARCH").or_else(|| {
+        after_word(rest.trim_start(), "ORIGINAL").filter(|rest| rest.trim().is_empty() && line.starts_with('<'))
+    })?;
     Some((width, rest.trim_start_matches('>').trim()))
+}
+
+/// What follows the word at the beginning of a text. In lower case it stands alone: it may be an ordinary one.
+fn after_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+    let (head, rest) = text.split_at_checked(word.len())?;
+    (head == word || (head == word.to_ascii_lowercase() && rest.trim().is_empty())).then_some(rest)
+}
+
+/// Whether a block of some such format begins with the line: its marker may have another word or width than ours.
+pub(in crate::edit) fn opens_block(line: &str) -> bool {
+    search_start(line).is_some() || is_block_marker(line, '<')
+}
+
+/// Whether a block of some such format may end with the line.
+pub(in crate::edit) fn closes_block(line: &str) -> bool {
+    replace_end(line) || is_block_marker(line, '>')
+}
+
+/// Three marks or more, perhaps with blanks between them, and a word or nothing.
+fn is_block_marker(line: &str, mark: char) -> bool {
+    let rest = line.trim().trim_start_matches([mark, ' ']);
+    let marks = line.chars().filter(|c| *c == mark).count();
+    marks >= 3
+        && line.trim_start().starts_with(mark)
+        && rest.chars().all(|c| c.is_alphanumeric() || " _-./".contains(c))
 }
 
 /// `=======`: its width.
@@ -97,10 +122,12 @@ pub(in crate::edit) fn is_document(path: &str) -> bool {
     ["md", "mdx", "markdown", "rst", "txt", "adoc"].contains(&extension.as_str())
 }
 
-/// `>>>>>>> REPLACE`.
+/// `>>>>>>> REPLACE`, also with plus signs, in lower case or with the word `UPDATED`.
 pub(in crate::edit) fn replace_end(line: &str) -> bool {
-    let ends = |rest: &str| rest.trim_start().starts_with("REPLACE") || rest.trim() == "replace";
-    rule(line.trim_start(), '>').is_some_and(|(_, rest)| ends(rest))
+    let line = line.trim_start();
+    let Some((_, rest)) = rule(line, '>').or_else(|| rule(line, '+')) else { return false };
+    let updated = || after_word(rest.trim(), "UPDATED").is_some_and(str::is_empty) && line.starts_with('>');
+    after_word(rest.trim_start(), "REPLACE").is_some() || updated()
 }
 
 /// The path of a `--- path` or `+++ path` line, without a timestamp after a tab.
@@ -321,6 +348,19 @@ mod tests {
         assert!(replace_end(">>>>>>> REPLACE"));
         assert!(search_start("<<<<<<< search").is_some() && replace_end(">>>>>>> replace"));
         assert!(search_start("<<<<<<< search-branch").is_none() && !replace_end(">>>>>>> replaced"));
+    }
+
+    #[test]
+    fn markers_may_be_in_lower_case_of_dashes_or_with_other_words() {
+        for line in ["<<<<<<< search", "------- SEARCH", "<<<<<<< ORIGINAL"] {
+            assert!(search_start(line).is_some(), "{line}");
+        }
+        for line in [">>>>>>> replace", "+++++++ REPLACE", ">>>>>>> UPDATED"] {
+            assert!(replace_end(line), "{line}");
+        }
+        for line in ["<<<<<<< HEAD", "------- Results", "--- SEARCH", "+++ REPLACE", ">>>>>>> updated-branch"] {
+            assert!(search_start(line).is_none() && !replace_end(line), "{line}");
+        }
     }
 
     #[test]

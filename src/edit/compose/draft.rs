@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::FileEdits;
 use super::open_file::OpenFile;
 use super::whole_file;
-use crate::edit::format::EditFormat;
+use crate::edit::format::{EditFormat, FormatChoice};
 use crate::edit::locate::{explain, masks};
 use crate::edit::naming::{self, Named};
 use crate::edit::outcome::{Excerpt, Flag, Landing, Refusal, Strategy};
@@ -31,6 +31,8 @@ pub(in crate::edit) struct Draft<'a> {
     flexibility: Flexibility,
     /// Whether the reply says nothing but what is escaped.
     escaped: bool,
+    /// Whether the reply was to consist of whole files.
+    asked_whole: bool,
     index: PathIndex<'a>,
     open: BTreeMap<String, OpenFile>,
     /// New path to old path of moved files.
@@ -49,6 +51,7 @@ impl<'a> Draft<'a> {
             files,
             flexibility,
             escaped: false,
+            asked_whole: false,
             index,
             open: BTreeMap::new(),
             kept: BTreeSet::new(),
@@ -77,9 +80,10 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Takes up another reply, all of which is `escaped` or not.
-    pub(in crate::edit) fn take_up(&mut self, escaped: bool) {
+    /// Takes up another reply, all of which is `escaped` or not, and which was read for the formats of `choice`.
+    pub(in crate::edit) fn take_up(&mut self, escaped: bool, choice: FormatChoice) {
         self.escaped = escaped;
+        self.asked_whole = choice == FormatChoice::Only(EditFormat::Whole);
         self.open.values_mut().for_each(|file| {
             file.escaped = escaped;
             file.edits.take_up();
@@ -369,7 +373,7 @@ impl<'a> Draft<'a> {
                 Err(resolve::refusal("a file is only deleted by its full name", &[path.to_owned()]))
             }
             (EditAction::Delete, change) => file.delete(path, change),
-            (_, Change::Whole(lines)) => file.whole(path, lines, edit.action == EditAction::Create),
+            (_, Change::Whole(lines)) => file.whole(path, lines, edit.action == EditAction::Create, self.asked_whole),
             (_, Change::Nothing) if destination.is_some() => Ok(Landing::new(Strategy::Renamed, "")),
             (_, Change::Nothing) => Ok(Landing::new(Strategy::Unchanged, "the edit asks for nothing")),
             (action, Change::Hunk(readings)) => {

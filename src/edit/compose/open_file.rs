@@ -180,7 +180,13 @@ impl OpenFile {
         )))
     }
 
-    pub(in crate::edit) fn whole(&mut self, path: &str, lines: &[String], new: bool) -> Result<Landing, Refusal> {
+    pub(in crate::edit) fn whole(
+        &mut self,
+        path: &str,
+        lines: &[String],
+        new: bool,
+        asked: bool,
+    ) -> Result<Landing, Refusal> {
         if !self.exists && (self.stands || self.edits.items().is_empty()) {
             let text: Vec<&str> = lines.iter().map(String::as_str).collect();
             whole_file::complete(&["..."], &text)?;
@@ -191,9 +197,13 @@ impl OpenFile {
             return Err(Refusal::new(format!("`{path}` exists already")));
         }
         let unescaped = self.unescaped(path, lines);
-        let items = whole_file::merge(self.edits.document(), unescaped.as_deref().unwrap_or(lines))?;
+        let items = whole_file::merge(self.edits.document(), unescaped.as_deref().unwrap_or(lines), asked)?;
+        let mut landing = Landing::new(Strategy::Whole, "");
+        if whole_file::drops_tail(&items, self.edits.document().bodies().len()) {
+            landing.flags.push(Flag::Elision);
+        }
         self.edits.set_items(items);
-        Ok(Landing::new(Strategy::Whole, ""))
+        Ok(landing)
     }
 
     /// The lines with their entities read as characters, where that makes them more like the file.
@@ -259,7 +269,7 @@ impl OpenFile {
         if let Err(refusal) = whole_file::complete(&["..."], &text) {
             return Some(Err(refusal));
         }
-        let merged = whole_file::merge(self.edits.document(), &lines);
+        let merged = whole_file::merge(self.edits.document(), &lines, true);
         self.edits.set_items(merged.unwrap_or_else(|_| lines.into_iter().map(Item::New).collect()));
         self.deleted = false;
         Some(Ok(Landing::new(Strategy::Whole, "")))
