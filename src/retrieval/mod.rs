@@ -4,24 +4,20 @@
 //! each file puts forward the passages that its words speak for (`search`). All of it reads the index that the map has:
 //! one parse, one list of words, one store. What an answer says of it in return is checked (`citation`).
 //!
-//! Files are cut into chunks along their syntax (`chunk`, `chunk_cut`), which are what an embedder reads and what a hit is widened to;
-//! `chunk_source` has the files of one question as they are now. `passages` writes the best of them within a budget for a model
-//! (`passages_round` fills it), with what is one reference away (`references`, `references_paths`).
+//! Files are cut into chunks along their syntax (`chunk`, `chunk::cut`), which are what an embedder reads and what a hit is widened to;
+//! `chunk::source` has the files of one question as they are now. `passages` writes the best of them within a budget for a model
+//! (`passages::round` fills it), with what is one reference away (`references`, `references::paths`).
 
 mod chunk;
-mod chunk_cut;
-mod chunk_source;
 mod citation;
 mod embedding;
 mod fusion;
 mod hit;
 mod hyde;
 mod passages;
-mod passages_round;
 mod plan;
 mod question;
 mod references;
-mod references_paths;
 mod rerank;
 mod search;
 mod vectors;
@@ -29,15 +25,15 @@ mod wants;
 mod weights;
 mod why;
 
+pub use chunk::source::{Place, SourceFile, Sources};
 pub use chunk::{CodeChunk, LONGEST_CHUNK, Outlined, chunks};
-pub use chunk_source::{Place, SourceFile, Sources};
 pub use citation::{Aim, Citation, FileNames, citations};
 pub use embedding::{EmbeddingText, embedding_texts};
 pub use fusion::{OVERFETCH, fused, spread};
 pub use hit::Hit;
 pub use hyde::hypothesis;
+pub use passages::round::numbered;
 pub use passages::{Passage, Passages, related_text};
-pub use passages_round::numbered;
 pub use plan::SearchPlan;
 pub use question::{Question, Shape};
 pub use references::{Around, DefinitionAt, References, Related, Relation, Use};

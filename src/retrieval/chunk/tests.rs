@@ -106,7 +106,7 @@ fn a_text_without_definitions_is_a_chunk_and_an_empty_one_is_none() {
 
 #[test]
 fn the_index_gives_the_same_chunks_as_the_tags() {
-    let text = include_str!("../chunk.rs");
+    let text = include_str!("mod.rs");
     let language = Language::by_name("rust").unwrap();
     let tags = tags(language, text);
     let mut builder = SegmentBuilder::default();

@@ -7,11 +7,11 @@
 
 use std::ops::RangeInclusive;
 
-use super::chunk_cut::Borders;
 use crate::lexical::{self, Extent};
 use crate::repo_map::index::Entry;
 use crate::syntax::Language;
 use crate::syntax::tag::{Definition, SymbolKind};
+use cut::Borders;
 
 /// Longest chunk, in lines of its own: that of a passage of the lexical index, so that both mean about the same piece.
 pub const LONGEST_CHUNK: usize = lexical::LONGEST as usize;
@@ -343,5 +343,7 @@ pub(super) fn ranges(lines: impl IntoIterator<Item = u32>) -> Vec<RangeInclusive
     ranges
 }
 
+mod cut;
+pub(super) mod source;
 #[cfg(test)]
 mod tests;

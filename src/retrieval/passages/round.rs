@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::chunk::ranges;
-use super::chunk_source::{Place, SourceFile, Sources};
-use super::passages::Passage;
+use super::Passage;
+use crate::retrieval::chunk::ranges;
+use crate::retrieval::chunk::source::{Place, SourceFile, Sources};
 use crate::tokens::TokenCounter;
 
 /// Fewest lines that are worth showing of a chunk that does not fit.
@@ -42,7 +42,7 @@ struct Group {
 }
 
 impl<'r> Round<'r> {
-    pub(super) fn new(
+    pub(in crate::retrieval) fn new(
         sources: &'r Sources<'r>,
         counter: &'r dyn TokenCounter,
         room: usize,
@@ -52,7 +52,7 @@ impl<'r> Round<'r> {
     }
 
     /// Takes the chunk of a place if it fits, or the beginning of it.
-    pub(super) fn add(&mut self, rank: usize, place: &Place) {
+    pub(in crate::retrieval) fn add(&mut self, rank: usize, place: &Place) {
         let Some(file) = self.sources.file(&place.path).filter(|_| !self.full) else { return };
         let Some(chunk) = file.chunk_at(place) else { return };
         let wanted: Vec<u32> =
@@ -121,7 +121,7 @@ impl<'r> Round<'r> {
     }
 
     /// The passages in the order of their paths and lines.
-    pub(super) fn finish(self) -> Vec<Passage> {
+    pub(in crate::retrieval) fn finish(self) -> Vec<Passage> {
         let mut groups = self.groups;
         groups.sort_by(|a, b| a.path.cmp(&b.path).then(a.lines.first().cmp(&b.lines.first())));
         groups.into_iter().map(|group| group.into_passage(self.counter)).collect()

@@ -9,7 +9,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::chunk_source::{Place, SourceFile, Sources};
+use super::chunk::source::{Place, SourceFile, Sources};
 use super::hit::Hit;
 use crate::repo_map::index::Entry;
 use crate::repo_map::{MapIndex, Modules, TagGraph, is_aside, meant};
@@ -326,5 +326,6 @@ fn is_value(kind: SymbolKind) -> bool {
     matches!(kind, Constant | Field | Key | Module | Section | Selector | Variable)
 }
 
+mod paths;
 #[cfg(test)]
 mod tests;

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::chunk_source::Place;
-use super::hit::Hit;
-use super::references::{DefinitionAt, References};
+use super::{DefinitionAt, References};
+use crate::retrieval::chunk::source::Place;
+use crate::retrieval::hit::Hit;
 use crate::syntax::tag::SymbolKind;
 
 /// Most things of a question that are brought together.

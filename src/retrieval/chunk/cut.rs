@@ -8,7 +8,7 @@ const WITHIN: u32 = 1 << 16;
 
 /// How good each line of a file is to begin a part with: the lower the better.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Borders {
+pub(in crate::retrieval) struct Borders {
     /// By line from 0.
     depth: Vec<u32>,
     /// By line from 0: whether it is a comment or an attribute.
@@ -17,7 +17,7 @@ pub(super) struct Borders {
 
 impl Borders {
     /// Asks the grammar, or the indents where there is none.
-    pub(super) fn new(text: &str, lines: &[&str], language: Option<&'static Language>) -> Self {
+    pub(in crate::retrieval) fn new(text: &str, lines: &[&str], language: Option<&'static Language>) -> Self {
         let statements = language.and_then(|language| statements(language, text));
         let depth = |(at, line): (usize, &&str)| match &statements {
             Some(statements) => {
@@ -45,7 +45,7 @@ impl Borders {
     }
 
     /// The best cut from `from` to `to`: the least deep, then the nearest to `aim`; above the comments of what follows.
-    pub(super) fn best(&self, lines: &[u32], from: usize, to: usize, aim: usize) -> usize {
+    pub(in crate::retrieval) fn best(&self, lines: &[u32], from: usize, to: usize, aim: usize) -> usize {
         let depth = |at: usize| lines.get(at).and_then(|line| self.depth.get(*line as usize)).copied();
         let key = |at: &usize| (depth(*at).unwrap_or(u32::MAX), at.abs_diff(aim), *at);
         let mut cut = (from..=to).min_by_key(key).unwrap_or(to);

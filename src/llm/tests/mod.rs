@@ -55,11 +55,11 @@ fn once(server: HttpProvider) -> HttpProvider {
 /// A recorded answer.
 fn stream(api: Api) -> &'static str {
     match api {
-        Api::Chat => include_str!("tests/streams/chat.sse"),
-        Api::Responses => include_str!("tests/streams/responses.sse"),
-        Api::Anthropic => include_str!("tests/streams/anthropic.sse"),
-        Api::Gemini => include_str!("tests/streams/gemini.sse"),
-        Api::Ollama => include_str!("tests/streams/ollama.ndjson"),
+        Api::Chat => include_str!("streams/chat.sse"),
+        Api::Responses => include_str!("streams/responses.sse"),
+        Api::Anthropic => include_str!("streams/anthropic.sse"),
+        Api::Gemini => include_str!("streams/gemini.sse"),
+        Api::Ollama => include_str!("streams/ollama.ndjson"),
     }
 }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::chunk::{CodeChunk, Outlined, chunks};
-use super::chunk_cut::Borders;
-use super::hit::Hit;
+use super::cut::Borders;
+use super::{CodeChunk, Outlined, chunks};
+use crate::retrieval::hit::Hit;
 use crate::syntax::tag::FileTags;
 use crate::syntax::{Language, tags};
 
@@ -127,7 +127,7 @@ impl SourceFile {
         self.chunks.get_or_init(|| chunks(&self.text, outline(), self.language))
     }
 
-    pub(super) fn borders(&self) -> &Borders {
+    pub(in crate::retrieval) fn borders(&self) -> &Borders {
         let lines = || self.text.lines().collect::<Vec<_>>();
         self.borders.get_or_init(|| Borders::new(&self.text, &lines(), self.language))
     }

@@ -7,12 +7,12 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::chunk_source::{Place, Sources};
+use super::chunk::source::{Place, Sources};
 use super::hit::Hit;
-use super::passages_round::Round;
 use super::references::{References, Related};
 use crate::repo_map::TagGraph;
 use crate::tokens::TokenCounter;
+use round::Round;
 
 /// Of a budget, the part that what is related may take: one in so many.
 const RELATED_SHARE: usize = 5;
@@ -141,10 +141,7 @@ impl Passages {
         let mut changed = false;
         for at in (0..self.list.len()).rev() {
             let stale = self.list.remove(at);
-            if sources
-                .file(&stale.path)
-                .is_some_and(|file| super::passages_round::hash(&file, &stale.lines) == stale.hash)
-            {
+            if sources.file(&stale.path).is_some_and(|file| round::hash(&file, &stale.lines) == stale.hash) {
                 self.list.insert(at, stale);
                 continue;
             }
@@ -242,5 +239,6 @@ fn fitting(related: &[Related], shown: &[Passage], budget: usize, counter: &dyn 
     fitting
 }
 
+pub(super) mod round;
 #[cfg(test)]
 mod tests;

@@ -454,5 +454,4 @@ fn named_place(text: &str, paths: &[String]) -> Option<(String, usize)> {
 }
 
 #[cfg(test)]
-#[path = "reading_tests.rs"]
 mod tests;

@@ -17,7 +17,7 @@ use super::price::Prices;
 use super::provider::{Provider, Tariff};
 
 /// The list that comes with the program, in the form in which lists are kept. `rhumb models --refresh --save FILE` writes one.
-const SNAPSHOT: &str = include_str!("snapshot.tsv");
+const SNAPSHOT: &str = include_str!("../snapshot.tsv");
 
 /// Read when the first model is looked up, not when the program starts.
 static BUNDLED: LazyLock<ModelList> = LazyLock::new(|| {

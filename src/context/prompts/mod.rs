@@ -20,7 +20,7 @@ pub struct BundledPrompt {
 
 macro_rules! bundled {
     ($name:literal, $what:literal) => {
-        BundledPrompt { name: $name, what: $what, text: include_str!(concat!("prompts/", $name, ".md")) }
+        BundledPrompt { name: $name, what: $what, text: include_str!(concat!($name, ".md")) }
     };
 }
 
