@@ -90,6 +90,15 @@ fn peeled(name: &str) -> Option<&str> {
         .or_else(|| linked(name))
         .or_else(|| commented(name))
         .or_else(|| remarked(name))
+        .or_else(|| unplaced(name))
+}
+
+/// The name before a place in the file: `a.py:7`, `a.py:7-9`, `a.py#L7`.
+fn unplaced(name: &str) -> Option<&str> {
+    let (path, place) = name.rsplit_once(':').or_else(|| name.rsplit_once("#L"))?;
+    let is_place = place.starts_with(|c: char| c.is_ascii_digit())
+        && place.chars().all(|c| c.is_ascii_digit() || matches!(c, '-' | 'L' | ':'));
+    (is_place && path.contains('.')).then_some(path)
 }
 
 /// Whether the line is an item of a list.

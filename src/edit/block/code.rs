@@ -116,7 +116,7 @@ impl CodeBlock {
             heading: self.heading,
             format: EditFormat::Whole,
             action: EditAction::Modify,
-            change: Change::Whole(self.lines),
+            change: Change::Whole(self.fence.dedented(self.lines)),
             reply_lines: (self.first, last),
             complete,
         };

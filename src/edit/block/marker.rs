@@ -32,6 +32,18 @@ impl Fence {
         (format!("{indent}{marks}{}", self.info), format!("{indent}{marks}"))
     }
 
+    /// The lines without the indentation of the fence, as in an item of a list, where each of them has it.
+    pub(super) fn dedented(&self, lines: Vec<String>) -> Vec<String> {
+        let has_it = |line: &String| {
+            let indent = line.get(..self.indent).is_some_and(|indent| indent.trim().is_empty());
+            indent || line.trim().is_empty()
+        };
+        if self.indent == 0 || !lines.iter().all(has_it) {
+            return lines;
+        }
+        lines.into_iter().map(|line| line.get(self.indent..).unwrap_or_default().to_owned()).collect()
+    }
+
     /// Whether `line` closes this fence.
     pub(in crate::edit) fn closed_by(&self, line: &str) -> bool {
         Self::read(line).is_some_and(|f| self.as_strong(&f) && f.info.is_empty())
@@ -336,6 +348,16 @@ mod tests {
         assert!(fence.closed_by("````  "));
         assert!(Fence::read("```inline```").is_none());
         assert_eq!(Fence::read("```python:src/a.py").unwrap().language(), "python");
+    }
+
+    #[test]
+    fn lines_lose_the_indentation_of_their_fence_only_where_all_have_it() {
+        let fence = Fence::read("   ```python").unwrap();
+        let lines = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
+        assert_eq!(fence.dedented(lines(&["   def f():", "", "       pass"])), ["def f():", "", "    pass"]);
+        let flush = lines(&["def f():", "    pass"]);
+        assert_eq!(fence.dedented(flush.clone()), flush);
+        assert_eq!(fence.dedented(lines(&["é", "  ü"])), ["é", "  ü"]);
     }
 
     #[test]
