@@ -6,7 +6,7 @@ use secrecy::SecretString;
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::provider::{of_family, preset, shown_url};
+use super::provider::{ProviderEntry, of_family, preset, shown_url};
 use super::route::{Candidate, OPENAI_KEY};
 use super::{ConfigError, KeySource, Settings};
 use crate::models::Api;
@@ -30,6 +30,8 @@ pub struct Endpoint {
     pub key: Option<SecretString>,
     /// Where the key came from.
     pub key_source: Option<KeySource>,
+    /// Where a key was looked for, in words, if there is none and the provider answers no request without one.
+    pub missing_key: Option<String>,
     /// Headers that the user wants sent along.
     pub headers: Vec<(String, String)>,
     /// Fields that the user wants in the body of each request.
@@ -49,6 +51,7 @@ impl Endpoint {
             base_url: base_url.to_owned(),
             key: None,
             key_source: None,
+            missing_key: None,
             headers: Vec::new(),
             extra: Map::new(),
             send_secrets: false,
@@ -114,12 +117,33 @@ impl Settings {
             base_url: candidate.base_url.clone(),
             provider: candidate.name.clone(),
             key,
+            missing_key: if key_source.is_none() { self.missing_key_at(candidate) } else { None },
             key_source,
             headers: entry.headers.into_iter().collect(),
             extra: entry.params,
             send_secrets: self.send_secrets,
             model,
         }
+    }
+
+    /// Where a key for this provider was looked for, in words; `None` if its server may answer without a key.
+    fn missing_key_at(&self, candidate: &Candidate<'_>) -> Option<String> {
+        let preset = candidate.preset.filter(|preset| preset.api != Api::Ollama && !preset.key_variables.is_empty())?;
+        let url = Url::parse(candidate.base_url.trim()).ok()?;
+        // Any other address may belong to a proxy or to a local server, which need no key.
+        let is_makers = candidate.at_home() || url.host_str()?.ends_with(".azure.com");
+        // A header of the user may hold the key.
+        let has_header = |entry: &ProviderEntry| entry.headers.values().any(|value| !value.trim().is_empty());
+        if !is_makers || candidate.entry.is_some_and(has_header) {
+            return None;
+        }
+        let looked = self.keys.places(&self.claim(candidate, &url));
+        let has_router = self.keys.has_variable(ROUTER_KEY) && preset.name != ROUTER;
+        Some(if has_router {
+            format!("{looked}; {ROUTER_KEY} is set, so {ROUTER}/{}/… works", preset.name)
+        } else {
+            looked
+        })
     }
 
     /// What to tell of an endpoint before it is used, and what to do about it: a model that nobody named, a key that is missing

@@ -36,7 +36,7 @@ impl Candidate<'_> {
     }
 
     /// Whether it is where the preset says, so that the models there are its own.
-    fn at_home(&self) -> bool {
+    pub(super) fn at_home(&self) -> bool {
         self.preset.is_some_and(|preset| {
             let home = preset.base_url.and_then(|url| Url::parse(url).ok());
             home.is_some_and(|home| Url::parse(self.base_url.trim()).is_ok_and(|url| url.origin() == home.origin()))

@@ -49,6 +49,32 @@ fn a_bare_name_goes_to_its_maker_or_to_the_only_one_at_hand() {
 }
 
 #[test]
+fn a_missing_key_is_told_with_where_it_was_looked_for_and_only_where_one_is_needed() {
+    let missing = |model: &str, vars: &[(&str, &str)]| ask(model, vars).unwrap().missing_key;
+    let text = "ANTHROPIC_API_KEY is not set".to_owned();
+    assert_eq!(missing("anthropic/claude-sonnet-4-5", &[]), Some(text.clone()));
+    assert_eq!(missing("anthropic/claude-sonnet-4-5", &[("ANTHROPIC_API_KEY", "a")]), None);
+    let routed = missing("anthropic/claude-sonnet-4-5", &[("OPENROUTER_API_KEY", "r")]);
+    assert_eq!(routed, Some(text + "; OPENROUTER_API_KEY is set, so openrouter/anthropic/… works"));
+    let google = missing("gemini/gemini-2.5-pro", &[]).unwrap();
+    assert_eq!(google, "GEMINI_API_KEY and GOOGLE_API_KEY are not set");
+    let azure = missing("azure/mine", &[("AZURE_OPENAI_ENDPOINT", "https://mine.openai.azure.com")]).unwrap();
+    assert!(azure.starts_with("AZURE_OPENAI_API_KEY and"), "{azure}");
+    let own = missing("gpt-5", &[("RHUMB_BASE_URL", "https://api.openai.com/v1")]).unwrap();
+    assert!(own.starts_with("RHUMB_API_KEY and OPENAI_API_KEY are not set"), "{own}");
+    for (model, vars) in [
+        ("ollama/qwen3", &[][..]),
+        ("ollama/qwen3", &[("OLLAMA_HOST", "https://box.example")]),
+        ("lmstudio/qwen3", &[]),
+        ("m", &[("RHUMB_BASE_URL", "http://127.0.0.1:8080/v1")]),
+        ("m", &[("RHUMB_BASE_URL", "https://proxy.example/v1")]),
+        ("azure/mine", &[("AZURE_OPENAI_ENDPOINT", "http://127.0.0.1:8080")]),
+    ] {
+        assert_eq!(missing(model, vars), None, "{model} {vars:?}");
+    }
+}
+
+#[test]
 fn a_model_is_not_asked_of_the_maker_of_others() {
     let endpoint = ask("claude-opus-4-1", &[("OPENAI_API_KEY", "o")]).unwrap();
     assert_eq!((endpoint.provider.as_str(), endpoint.key.is_none()), ("anthropic", true));

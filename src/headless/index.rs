@@ -11,6 +11,7 @@ use super::survey::surveyed;
 use super::{advise, complain, print, print_json};
 use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
+use crate::llm::LlmError;
 use crate::llm::embed::{self, Embedder, HubModel};
 use crate::session::consent_text;
 use crate::session::runner::{
@@ -209,6 +210,7 @@ pub(super) fn blocked<T>(work: impl Future<Output = T>) -> Result<T, UserError> 
 /// The error as the command line tells it.
 pub(super) fn failed(error: &IndexError) -> UserError {
     let kind = match error {
+        IndexError::Embed(embed::EmbedError::Server(LlmError::MissingKey { .. })) => ErrorKind::Usage,
         IndexError::Embed(embed::EmbedError::Server(_)) => ErrorKind::Provider,
         IndexError::Store(_) | IndexError::NoHome => ErrorKind::Machine,
         _ => ErrorKind::Usage,

@@ -63,7 +63,7 @@ pub(super) fn classify(refusal: &Refusal<'_>) -> LlmError {
         400 if says(&["api_key_invalid", "api key not valid"]) => LlmError::Auth { status, message },
         404 => LlmError::NotFound { url, message },
         408 | 500.. => LlmError::Server { status, message, retry_after },
-        201..=299 => LlmError::NotAnApi { url, snippet: format!("it sends status {status}, which is no answer") },
+        201..=299 => LlmError::NotAnApi { url, snippet: format!("it answers with status {status}") },
         300..=399 => LlmError::NotAnApi { url, snippet: format!("it redirects elsewhere (status {status})") },
         _ => LlmError::BadRequest { status, message },
     }

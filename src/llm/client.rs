@@ -50,16 +50,20 @@ pub(super) fn client(connect: Duration, url: &Url) -> Result<reqwest::Client, re
 
 /// Sorts a connection that did not come about by what the user can do about it: repeating helps against neither a certificate
 /// nor a proxy.
-pub(super) fn unconnected(error: &reqwest::Error, url: String, mask: &Mask) -> LlmError {
+pub(super) fn unconnected(error: &reqwest::Error, url: &Url, mask: &Mask) -> LlmError {
     let told = cause(error, mask);
+    if is_loopback(url) && is_refused(error) {
+        let (host, port) = (url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default());
+        return LlmError::NothingListens { address: format!("{host}:{port}") };
+    }
     if is_tls(error) {
-        return LlmError::Insecure { url, cause: told };
+        return LlmError::Insecure { url: shown(url), cause: told };
     }
     // A proxy that refuses to make a tunnel is told in words only.
     if told.contains("proxy authorization required") {
         return LlmError::Proxy { message: told };
     }
-    LlmError::Connect { url, cause: told }
+    LlmError::Connect { url: shown(url), cause: told }
 }
 
 /// Sorts an answer that did not begin. A server that speaks TLS takes plain HTTP for nonsense: it says something that is no HTTP, which
@@ -68,10 +72,16 @@ pub(super) fn unanswered(error: &reqwest::Error, url: &Url, mask: &Mask) -> LlmE
     let told = cause(error, mask);
     let perhaps = if url.scheme() == "http" { "; if it speaks TLS, its address begins with https://" } else { "" };
     if told.starts_with("invalid HTTP") {
-        return LlmError::NotAnApi { url: shown(url), snippet: format!("what comes is no HTTP ({told}){perhaps}") };
+        return LlmError::NotAnApi { url: shown(url), snippet: format!("the answer is not HTTP ({told}){perhaps}") };
     }
     let hung_up = told.starts_with("connection closed before message completed");
     LlmError::Interrupted { cause: if hung_up { format!("{told}{perhaps}") } else { told } }
+}
+
+/// Whether the system refused the connection: no program listens on that port.
+fn is_refused(error: &(dyn Error + 'static)) -> bool {
+    let refused = |error: &io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
+    error.downcast_ref().is_some_and(refused) || error.source().is_some_and(is_refused)
 }
 
 /// Whether TLS is behind the error.

@@ -21,6 +21,12 @@ pub enum LlmError {
         /// The innermost cause.
         cause: String,
     },
+    /// No program on this machine accepts connections at the address. Unlike a remote server it does not come back by itself.
+    #[error("nothing listens on {address}")]
+    NothingListens {
+        /// Host and port.
+        address: String,
+    },
     /// Whoever answers there proves not to be that server, or does not speak TLS.
     #[error("no secure connection to {url}: {cause}")]
     Insecure {
@@ -30,7 +36,7 @@ pub enum LlmError {
         cause: String,
     },
     /// The proxy on the way wants a name and a password, or others.
-    #[error("the proxy on the way to the server lets nobody through unknown (status 407): {message}")]
+    #[error("the proxy requires a user name and a password (status 407): {message}")]
     Proxy {
         /// The proxy's words.
         message: String,
@@ -42,6 +48,14 @@ pub enum LlmError {
         status: u16,
         /// The server's words.
         message: String,
+    },
+    /// The provider needs a key and there is none. Nothing was sent.
+    #[error("there is no key for {provider}, so nothing was sent: {looked}")]
+    MissingKey {
+        /// The provider.
+        provider: String,
+        /// Where it was looked for, in words.
+        looked: String,
     },
     /// The key holds characters that cannot be sent.
     #[error("the key for this provider holds characters that cannot be sent")]
@@ -133,13 +147,22 @@ impl LlmError {
         match self {
             Self::InvalidUrl { .. } => "Set the base address to something like https://api.example.com/v1.",
             Self::Connect { .. } => "Check that the server runs and that the address and the network are right.",
+            Self::NothingListens { .. } => {
+                "Start the server (for example `ollama serve`), or choose another model with --model or /model."
+            }
             Self::Insecure { .. } => {
-                "If the server speaks plain HTTP, write http://; if it has a certificate of its own, make the system trust that."
+                "If the server speaks plain HTTP, write http:// in its address; if its certificate is self-signed, add it to \
+                 the certificates that the system trusts."
             }
             Self::Proxy { .. } => {
-                "Name the proxy with them, HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT, or put the server into NO_PROXY."
+                "Put them into the proxy's address, HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT, or add the server's host to \
+                 NO_PROXY."
             }
             Self::Auth { .. } => "Check the key for this provider, and that it may use this model.",
+            Self::MissingKey { .. } => {
+                "Set the variable, or add the entry with key = \"…\" to the file (mode 600); or choose another model: \
+                 ollama/NAME needs no key."
+            }
             Self::UnusableKey => "Copy the key again, without line breaks or quotes.",
             Self::Quota { .. } => "Add credit or raise the limit with the provider, or choose another model.",
             Self::RateLimited { .. } => "Wait a little and send again, or choose another model.",

@@ -46,6 +46,8 @@ pub struct HttpProvider {
     format: &'static dyn Format,
     base: Url,
     key: Option<SecretString>,
+    /// Where a key was looked for, if the server answers no request without one.
+    missing_key: Option<String>,
     headers: Vec<(String, String)>,
     extra: Map<String, Value>,
     mask: Mask,
@@ -88,6 +90,7 @@ impl HttpProvider {
             mask: Mask::new(endpoint.key.as_ref(), &endpoint.headers, &base),
             base,
             key: endpoint.key.clone().filter(|key| !key.expose_secret().trim().is_empty()),
+            missing_key: endpoint.missing_key.clone(),
             headers: endpoint.headers.clone(),
             extra: endpoint.extra.clone(),
             send_secrets: endpoint.send_secrets,
@@ -176,10 +179,11 @@ impl HttpProvider {
     }
 
     async fn posted(&self, url: Url, body: &Value, by: Instant) -> Result<reqwest::Response, LlmError> {
+        self.ready()?;
         let post = self.client()?.post(url.clone()).headers(self.headers()?).json(body);
         match timeout_at(by, post.send()).await {
             Ok(Ok(response)) => Ok(response),
-            Ok(Err(error)) if error.is_connect() => Err(unconnected(&error, shown(&url), &self.mask)),
+            Ok(Err(error)) if error.is_connect() => Err(unconnected(&error, &url, &self.mask)),
             Ok(Err(error)) => Err(unanswered(&error, &url, &self.mask)),
             Err(_) => Err(LlmError::Idle { seconds: seconds(self.timeouts.first_byte) }),
         }
@@ -302,9 +306,9 @@ impl HttpProvider {
     async fn served(&self) -> Result<Vec<String>, LlmError> {
         let url = self.format.list_url(&self.base);
         let shown = shown(&url);
-        let connect =
-            |error: reqwest::Error| LlmError::Connect { url: shown.clone(), cause: cause(&error, &self.mask) };
-        let response = self.client()?.get(url).headers(self.headers()?).send().await.map_err(connect)?;
+        self.ready()?;
+        let connect = |error: reqwest::Error| unconnected(&error, &url, &self.mask);
+        let response = self.client()?.get(url.clone()).headers(self.headers()?).send().await.map_err(connect)?;
         if response.status() != reqwest::StatusCode::OK {
             return Err(self.refused(response, &shown).await);
         }
@@ -323,6 +327,13 @@ impl HttpProvider {
 impl Provider for HttpProvider {
     fn name(&self) -> String {
         self.name.clone()
+    }
+
+    fn ready(&self) -> Result<(), LlmError> {
+        match &self.missing_key {
+            Some(looked) => Err(LlmError::MissingKey { provider: self.name(), looked: looked.clone() }),
+            None => Ok(()),
+        }
     }
 
     fn models(&self) -> BoxFuture<'_, Result<Vec<String>, LlmError>> {

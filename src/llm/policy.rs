@@ -72,7 +72,9 @@ fn after_error(error: &LlmError, facts: &Facts) -> Next {
         LlmError::InvalidUrl { .. }
         | LlmError::Insecure { .. }
         | LlmError::Proxy { .. }
+        | LlmError::NothingListens { .. }
         | LlmError::Auth { .. }
+        | LlmError::MissingKey { .. }
         | LlmError::UnusableKey
         | LlmError::Quota { .. }
         | LlmError::NotFound { .. }
@@ -109,6 +111,8 @@ mod tests {
         let errors = [
             (LlmError::InvalidUrl { url: s(), reason: s() }, Next::End, Next::End, Next::End),
             (LlmError::Connect { url: s(), cause: s() }, again, Next::Ask, Next::Ask),
+            (LlmError::NothingListens { address: s() }, Next::End, Next::End, Next::End),
+            (LlmError::MissingKey { provider: s(), looked: s() }, Next::End, Next::End, Next::End),
             (LlmError::Insecure { url: s(), cause: s() }, Next::End, Next::End, Next::End),
             (LlmError::Proxy { message: s() }, Next::End, Next::End, Next::End),
             (LlmError::Auth { status: 401, message: s() }, Next::End, Next::End, Next::End),

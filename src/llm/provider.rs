@@ -13,6 +13,14 @@ pub trait Provider: Send + Sync {
     /// A short name for the screen.
     fn name(&self) -> String;
 
+    /// Whether a request can be sent at all. Nothing is contacted to find out.
+    ///
+    /// # Errors
+    /// What is missing, such as the key.
+    fn ready(&self) -> Result<(), LlmError> {
+        Ok(())
+    }
+
     /// The ids of the models that it says it has; none where it has no such list.
     fn models(&self) -> BoxFuture<'_, Result<Vec<String>, LlmError>> {
         ready(Ok(Vec::new())).boxed()

@@ -71,7 +71,7 @@ fn a_server_that_asks_for_patience_is_asked_again() {
 }
 
 #[test]
-fn nobody_at_the_address_is_told_and_the_wait_can_be_cancelled() {
+fn a_server_on_this_machine_that_does_not_run_is_told_at_once() {
     let repo = harbour_repo();
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("http://{free}/v1");
@@ -79,15 +79,25 @@ fn nobody_at_the_address_is_told_and_the_wait_can_be_cancelled() {
     let mut pty = Pty::spawn(&rhumb(), &[], &repo.path(), &env, 160, 48);
     pty.wait_for("❯");
     send(&pty, REQUEST);
-    pty.wait_for("cannot connect to");
+    pty.wait_for(&format!("nothing listens on {free}"));
+    pty.wait_for("ollama serve");
+    wait_for_draft(&pty, REQUEST);
+    assert!(!String::from_utf8_lossy(&pty.raw()).contains("try 2"), "{}", pty.screen());
+    answers_keys(&pty);
+    quit(&mut pty);
+    untouched(&repo, &["Start the harbour"]);
+}
+
+#[test]
+fn a_wait_before_another_try_can_be_cancelled() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![status(503, "30"), Step::reply(&search_replace())]);
+    let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
+    send(&pty, REQUEST);
     pty.wait_for("try 2 in");
     pty.key("Esc");
     wait_for_draft(&pty, REQUEST);
-    pty.key("Enter");
-    // To the end of its tries this time.
-    pty.wait_for("Check that the server runs");
-    wait_for_draft(&pty, REQUEST);
-    answers_keys(&pty);
+    assert_eq!(server.requests().len(), 1);
     quit(&mut pty);
     untouched(&repo, &["Start the harbour"]);
 }

@@ -144,6 +144,23 @@ impl Keys {
         }
     }
 
+    /// Where the key of an address is looked for, for a message that there is none: `A is not set, and FILE has no entry
+    /// ["api.example.com"]`.
+    pub(super) fn places(&self, claim: &Claim<'_>) -> String {
+        let variables: Vec<&str> =
+            claim.is_own.then_some(OWN).into_iter().chain(claim.variables.iter().copied()).collect();
+        let verb = if variables.len() == 1 { "is" } else { "are" };
+        let mut places = format!("{} {verb} not set", variables.join(" and "));
+        let host = claim.url.host_str().unwrap_or_default();
+        if let Some(path) = &self.credentials {
+            places += &format!(", and {} has no entry [\"{host}\"]", path.display());
+        }
+        if self.keyring.is_some() {
+            places += ", nor has the keyring";
+        }
+        places
+    }
+
     /// The key of an address, if there is one, and where it came from. May run a command of the user, once.
     ///
     /// # Errors

@@ -21,7 +21,7 @@ pub(in crate::headless) fn why(error: &AskError) -> &'static str {
 pub(super) fn ask_error(error: &AskError) -> UserError {
     let kind = match error {
         AskError::Provider(LlmError::Interrupted { .. }) | AskError::Unfinished(_) => ErrorKind::Incomplete,
-        AskError::Unreadable(_) => ErrorKind::Usage,
+        AskError::Unreadable(_) | AskError::Provider(LlmError::MissingKey { .. }) => ErrorKind::Usage,
         AskError::Provider(_) | AskError::Unsent(_) | AskError::TooLong(_) => ErrorKind::Provider,
     };
     let failure = error.failure();

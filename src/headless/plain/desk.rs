@@ -165,7 +165,7 @@ impl Desk {
         self.tell_citations();
         if has_written && !self.session.review.is_empty() {
             let left = hunks::summary(&self.session.review);
-            self.voice.line(&format!("Left under review, with numbers of their own: {left}"));
+            self.voice.line(&format!("Still under review, numbered anew: {left}"));
         }
     }
 
@@ -180,7 +180,7 @@ impl Desk {
             }
             Input::NoText => {
                 self.voice.heard("");
-                self.voice.line("error: That line is no UTF-8 text, so it was not taken.");
+                self.voice.line("error: That line is not UTF-8 text, so it was not taken.");
                 self.failed = Some(ErrorKind::Usage);
             }
             Input::End => self.end(),
@@ -342,6 +342,7 @@ impl Desk {
                 self.voice.lines(lines);
             }
             Report::Unsent { .. } => self.failed = Some(ErrorKind::Provider),
+            Report::Ended { result: Err(_), .. } if !self.runner.is_ready() => self.failed = Some(ErrorKind::Usage),
             Report::Ended { result: Err(_), .. } => {
                 let began = self.session.turn.as_ref().is_some_and(|turn| turn.status.is_empty());
                 self.failed = Some(if began { ErrorKind::Incomplete } else { ErrorKind::Provider });

@@ -11,13 +11,13 @@ pub enum EmbedError {
     #[error("{0}")]
     Server(#[from] LlmError),
     /// The server does not make embeddings.
-    #[error("{who} has no embeddings that rhumb can ask for")]
+    #[error("{who} serves no embeddings in a format that rhumb knows")]
     NoEmbeddings {
         /// The server.
         who: String,
     },
     /// The server answered with another number of vectors than it was given texts.
-    #[error("{who} made {found} vectors of {texts} texts")]
+    #[error("{who} returned {found} vectors for {texts} texts")]
     Count {
         /// The server.
         who: String,
@@ -27,7 +27,7 @@ pub enum EmbedError {
         found: usize,
     },
     /// Vectors of one model differ in their length.
-    #[error("{who} made a vector of {found} numbers, where those before have {known}")]
+    #[error("{who} returned a vector of {found} numbers; the ones before have {known}")]
     Dims {
         /// The model.
         who: String,
@@ -37,7 +37,7 @@ pub enum EmbedError {
         found: usize,
     },
     /// A vector holds something that is no number.
-    #[error("{who} made a vector with something in it that is no number")]
+    #[error("{who} returned a vector with a value that is not a number")]
     NoNumber {
         /// The model.
         who: String,
@@ -63,7 +63,7 @@ pub enum EmbedError {
         file: String,
     },
     /// The hub has no such model, or one of another form.
-    #[error("{name} is no embedding model that rhumb can use: {reason}")]
+    #[error("{name} is not an embedding model that rhumb can use: {reason}")]
     NotAModel {
         /// Its name.
         name: String,
@@ -84,7 +84,7 @@ impl EmbedError {
                 "Name another model with embeddings_model = \"PROVIDER/NAME\", or its server with embeddings_url."
             }
             Self::Count { .. } | Self::NoNumber { .. } => {
-                "Check embeddings_url and embeddings_api; that server does not answer as it should."
+                "Check embeddings_url and embeddings_api; the server does not answer as they say."
             }
             Self::Dims { .. } => "Check embeddings_model; rhumb index delete, then rhumb index build begins anew.",
             Self::NoModel { .. } => {

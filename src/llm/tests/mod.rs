@@ -387,15 +387,36 @@ async fn a_closed_port_and_a_bad_key_say_so() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}/v1", listener.local_addr().unwrap());
     drop(listener);
+    let address = listener_address(&base);
+    let nothing_listens = Err(LlmError::NothingListens { address });
     let (end, events) = ask(&server(&base)).await;
-    let Err(LlmError::Connect { url, cause }) = end else { panic!("{end:?}") };
-    assert!(url.starts_with(&base) && cause.to_lowercase().contains("refused"), "{url} {cause}");
-    assert_eq!(retries(&events), 2);
-    // The same with certificates read from the system.
+    // A program that does not run does not come back by itself.
+    assert_eq!((&end, retries(&events)), (&nothing_listens, 0));
+    // The same with certificates read from the system, and for the list of models.
     let secure = server(&base.replace("http:", "https:"));
-    assert!(matches!(ask(&secure).await.0, Err(LlmError::Connect { .. })));
+    assert_eq!(ask(&secure).await.0, nothing_listens);
+    assert_eq!(server(&base).models().await.map(|_| ()), nothing_listens.map(|_| ()));
     let broken = HttpProvider::new(&endpoint(Api::Chat, &base, "sk\ncanary")).unwrap();
     assert_eq!(ask(&broken).await.0, Err(LlmError::UnusableKey));
+}
+
+fn listener_address(base: &str) -> String {
+    base.trim_start_matches("http://").trim_end_matches("/v1").to_owned()
+}
+
+#[tokio::test]
+async fn without_the_key_that_a_provider_needs_nothing_is_sent() {
+    let (base, seen) = canned(vec![(200, vec![], String::new())]).await;
+    let endpoint = Endpoint {
+        provider: "anthropic".into(),
+        missing_key: Some("ANTHROPIC_API_KEY is not set".into()),
+        ..Endpoint::without_key(Api::Anthropic, &base, "tiny")
+    };
+    let (end, events) = ask(&server_of(&endpoint)).await;
+    let Err(error @ LlmError::MissingKey { .. }) = end else { panic!("{end:?}") };
+    assert_eq!(error.to_string(), "there is no key for anthropic, so nothing was sent: ANTHROPIC_API_KEY is not set");
+    assert!(server_of(&endpoint).models().await.is_err() && server_of(&endpoint).ready() == Err(error));
+    assert_eq!((seen.lock().unwrap().len(), retries(&events)), (0, 0));
 }
 
 #[test]

@@ -298,6 +298,11 @@ impl Runner {
         Arc::clone(&self.shared.counter.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Whether the connected model can be asked at all; false where its key is missing.
+    pub fn is_ready(&self) -> bool {
+        self.line().is_some_and(|line| line.provider.ready().is_ok())
+    }
+
     fn line(&self) -> Option<Line> {
         self.shared.line.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -99,6 +99,7 @@ pub async fn ask(
     cancel: &CancellationToken,
     events: &mpsc::Sender<AskEvent>,
 ) -> Result<Asked, AskError> {
+    question.line.provider.ready().map_err(AskError::Provider)?;
     let factor = question.outfit.factor(&question.line.facts);
     let (mut limit, mut shrinks) = (None, 0);
     // What the server said to the try before, and how many tokens that had.
