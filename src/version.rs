@@ -48,9 +48,18 @@ impl Build {
 
     /// In a few words: `0.1.0 (0123456789, release)`.
     pub fn short(&self) -> String {
-        let commit = self.commit.map(|commit| commit.get(..SHORT_HASH).unwrap_or(commit));
-        let about: Vec<&str> = commit.into_iter().chain([self.profile]).collect();
+        let about: Vec<&str> = self.short_commit().into_iter().chain([self.profile]).collect();
         format!("{VERSION} ({})", about.join(", "))
+    }
+
+    /// In one line: `0.1.0 (0123456789 2026-11-22)`, as far as that is known.
+    fn line(&self) -> String {
+        let about: Vec<&str> = self.short_commit().into_iter().chain(self.date.as_deref()).collect();
+        if about.is_empty() { VERSION.to_owned() } else { format!("{VERSION} ({})", about.join(" ")) }
+    }
+
+    fn short_commit(&self) -> Option<&'static str> {
+        self.commit.map(|commit| commit.get(..SHORT_HASH).unwrap_or(commit))
     }
 
     /// The version, and a line for each thing that can be told of the build.
@@ -68,6 +77,12 @@ impl Build {
 }
 
 /// What `rhumb --version` prints behind the name.
+pub fn line() -> &'static str {
+    static LINE: LazyLock<String> = LazyLock::new(|| Build::this().line());
+    &LINE
+}
+
+/// What `rhumb version` prints behind the name.
 pub fn long() -> &'static str {
     static LINES: LazyLock<String> = LazyLock::new(|| Build::this().lines());
     &LINES
@@ -87,6 +102,14 @@ mod tests {
         assert_eq!(build().short(), format!("{VERSION} (0123456789, release)"));
         assert_eq!(Build { commit: None, ..build() }.short(), format!("{VERSION} (release)"));
         assert_eq!(Build { commit: Some("v1"), ..build() }.short(), format!("{VERSION} (v1, release)"));
+    }
+
+    #[test]
+    fn one_line_has_the_commit_and_the_day_as_far_as_they_are_known() {
+        assert_eq!(build().line(), format!("{VERSION} (0123456789 2026-11-22)"));
+        assert_eq!(Build { date: None, ..build() }.line(), format!("{VERSION} (0123456789)"));
+        assert_eq!(Build { commit: None, ..build() }.line(), format!("{VERSION} (2026-11-22)"));
+        assert_eq!(Build { commit: None, date: None, ..build() }.line(), VERSION);
     }
 
     #[test]

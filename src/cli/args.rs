@@ -15,7 +15,7 @@ use crate::version;
 /// A full-screen terminal pair programmer: ranked repo map, metered context, and a review of every hunk before a byte is
 /// written.
 #[derive(Debug, Parser)]
-#[command(name = "rhumb", version, long_version = version::long(), about, max_term_width = 100)]
+#[command(name = "rhumb", version = version::line(), about, max_term_width = 100)]
 pub struct Args {
     /// Work in this folder instead of the repository of the current one
     #[arg(long, global = true, value_name = "DIR")]

@@ -6,7 +6,7 @@ use super::{VersionArgs, print, print_json};
 use crate::error::UserError;
 use crate::version::{self, Build, VERSION};
 
-/// Prints it, as `rhumb --version` does.
+/// Prints all that is known of it; `rhumb --version` prints one line.
 ///
 /// # Errors
 /// Standard output cannot be written.

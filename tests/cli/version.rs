@@ -7,15 +7,16 @@ use super::*;
 mod build;
 
 #[test]
-fn the_version_is_one_line_and_the_long_form_begins_with_it() {
+fn the_version_is_one_line_and_the_command_tells_the_rest() {
     let short = run(rhumb(Path::new("/"), &["-V"])).1;
-    assert_eq!(short, format!("rhumb {}\n", env!("CARGO_PKG_VERSION")));
-    let long = run(rhumb(Path::new("/"), &["--version"])).1;
-    assert!(long.starts_with(&short), "{long}");
+    assert_eq!(run(rhumb(Path::new("/"), &["--version"])), (0, short.clone(), String::new()));
+    let version = format!("rhumb {}", env!("CARGO_PKG_VERSION"));
+    assert!(short.starts_with(&version) && short.lines().count() == 1, "{short}");
+    let (code, long, err) = run(rhumb(Path::new("/"), &["version"]));
+    assert!(code == 0 && err.is_empty() && long.starts_with(&version), "{long} {err}");
     for line in ["commit:", "date:", "compiler: rustc ", "target:", "profile:", "features:"] {
         assert!(long.lines().any(|said| said.starts_with(line)), "{line} in {long}");
     }
-    assert_eq!(run(rhumb(Path::new("/"), &["version"])), (0, long, String::new()));
 }
 
 #[test]
