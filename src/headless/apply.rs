@@ -103,8 +103,9 @@ fn decide_and_write(root: &Root, journal: Option<&Journal>, args: &ApplyArgs, pr
     let mut review = Review::new(proposal.clone());
     if args.yes {
         review.decide_all(Decision::Accepted);
-    } else {
-        ask_each(&mut review);
+    } else if !ask_each(&mut review, root.path(), None) {
+        withdraw(proposal, &[], "not applied, because you quit");
+        return Done::default();
     }
     mark_rejected(&review, proposal);
     let counts = review.counts();

@@ -1,11 +1,11 @@
 //! Writing and committing what was accepted, without the app.
 
-use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{ErrorKind, UserError};
-use crate::headless::report::is_yes;
+use crate::headless::report::yes_or_no;
 use crate::headless::undo::journal_of;
 use crate::models::Dollars;
 use crate::session::runner::{Line, Messages, Outfit, Pending, WriteOutcome, message_line, messages, write};
@@ -28,7 +28,8 @@ pub(in crate::headless) struct Writing<'a> {
 }
 
 impl Writing<'_> {
-    /// Writes, and commits if the settings want that. What is paid for a message goes to `tell`.
+    /// Writes, and commits if the settings want that; `None` if the user quit, and nothing is written. What is paid for a message
+    /// goes to `tell`.
     ///
     /// # Errors
     /// Nothing was written, or not all could be put back: the error says which.
@@ -36,7 +37,7 @@ impl Writing<'_> {
         &self,
         orders: &[WriteOrder],
         tell: impl Fn(AskEvent) -> Result<(), UserError>,
-    ) -> Result<Written, UserError> {
+    ) -> Result<Option<Written>, UserError> {
         let settings = &self.outfit.settings;
         let journal = journal_of(self.root, settings);
         let mut order = CommitOrder {
@@ -53,9 +54,12 @@ impl Writing<'_> {
         loop {
             let wanted = settings.auto_commit.then_some(&order);
             match write(self.root, journal.as_ref(), orders, wanted).map_err(machine)? {
-                WriteOutcome::OwnChanges(paths) => order.own_changes = Some(ask_about(&paths)),
-                WriteOutcome::Written(written, None) => return Ok(written),
-                WriteOutcome::Written(written, Some(pending)) => return self.commit(written, *pending, tell),
+                WriteOutcome::OwnChanges(paths) => match ask_about(&paths) {
+                    None => return Ok(None),
+                    answer => order.own_changes = answer,
+                },
+                WriteOutcome::Written(written, None) => return Ok(Some(written)),
+                WriteOutcome::Written(written, Some(pending)) => return self.commit(written, *pending, tell).map(Some),
             }
         }
     }
@@ -110,12 +114,12 @@ impl Writing<'_> {
     }
 }
 
-/// Asks on the terminal whether the user's own changes to these files are committed first; no is the answer to silence.
-fn ask_about(paths: &[String]) -> bool {
+/// Asks on the terminal whether the user's own changes to these files are committed first; `None` if the user quit.
+fn ask_about(paths: &[String]) -> Option<bool> {
     let names: Vec<_> = paths.iter().map(|path| sanitize::visible_line(path)).collect();
-    let question = format!("{}: commit your own changes first? [y/n] ", names.join(", "));
-    let mut err = std::io::stderr();
-    let _ = err.write_all(question.as_bytes()).and_then(|()| err.flush());
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer).is_ok() && is_yes(&answer)
+    let question = format!("You have uncommitted changes in {}: commit them first", names.join(", "));
+    let help = "y - commit your changes by themselves, then write and commit the hunks\n\
+                n - write the hunks and leave the commit to you\n\
+                q - quit and write nothing";
+    yes_or_no(&question, help)
 }

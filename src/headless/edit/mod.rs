@@ -389,7 +389,7 @@ impl Desk<'_> {
             out.diff(&as_diff(&proposal))?;
             return Ok(Settled::nothing(u8::from(refused)));
         }
-        let (orders, rejected) = decided(proposal, args.yes);
+        let Some((orders, rejected)) = self.decided(proposal, args.yes) else { return Ok(quit()) };
         if orders.is_empty() {
             return Ok(Settled::nothing(1));
         }
@@ -403,8 +403,20 @@ impl Desk<'_> {
             yes: args.yes,
         };
         let written = writing.write(&orders, |event| out.asked(&self.line.model, event))?;
+        let Some(written) = written else { return Ok(quit()) };
         out.written(&written)?;
         Ok(Settled { code: u8::from(refused || rejected), orders, written })
+    }
+
+    /// What to write, by `--yes` or by asking, and whether something of the proposal was rejected; `None` if the user quit.
+    fn decided(&self, proposal: Proposal, yes: bool) -> Option<(Vec<WriteOrder>, bool)> {
+        let mut review = Review::new(proposal);
+        if yes {
+            review.decide_all(Decision::Accepted);
+        } else if !ask_each(&mut review, self.root.path(), self.outfit.settings.editor.as_deref()) {
+            return None;
+        }
+        Some((review.files.iter().flat_map(write_orders).collect(), review.counts().rejected > 0))
     }
 
     /// Checks what was written, and has the model mend what is found, as often as the settings allow. The exit code: 1 as well if
@@ -477,13 +489,8 @@ fn still_wrong(code: u8) -> u8 {
     code.max(1)
 }
 
-/// What to write, by `--yes` or by asking, and whether something of the proposal was rejected.
-fn decided(proposal: Proposal, yes: bool) -> (Vec<WriteOrder>, bool) {
-    let mut review = Review::new(proposal);
-    if yes {
-        review.decide_all(Decision::Accepted);
-    } else {
-        ask_each(&mut review);
-    }
-    (review.files.iter().flat_map(write_orders).collect(), review.counts().rejected > 0)
+/// The user quit: nothing is written.
+fn quit() -> Settled {
+    complain("you quit, so nothing of this proposal is written");
+    Settled::nothing(1)
 }

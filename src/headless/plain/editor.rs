@@ -16,7 +16,7 @@ pub(super) fn open(sheet: &Sheet, root: &Path) -> io::Result<tokio::process::Chi
 }
 
 /// A name for the file with part of the file at `path`: with its ending, by which editors know the language.
-pub(super) fn sheet_name(path: &str) -> String {
+pub(in crate::headless) fn sheet_name(path: &str) -> String {
     match Path::new(path).extension().and_then(|ending| ending.to_str()) {
         Some(ending) if ending.chars().all(char::is_alphanumeric) => format!("hunk.{ending}"),
         _ => "hunk.txt".to_owned(),

@@ -31,7 +31,8 @@ use crate::process::{Sheet, named_editor};
 use crate::session::runner::Runner;
 use crate::session::{Connection, Effect, GitOrder, Level, Report, SessionStart};
 use desk::{Desk, Editing};
-use editor::{open, sheet_name};
+use editor::open;
+pub(super) use editor::sheet_name;
 use input::Keyboard;
 use signals::{Signal, Signals};
 use voice::Voice;
@@ -218,7 +219,7 @@ impl Desk {
         };
         let mut later = Vec::new();
         let result = match Sheet::of_text(&name, &text, 1, editor) {
-            Err(error) => Err(format!("There is no place for the text: {error}.")),
+            Err(error) => Err(format!("The text cannot be put into a file for the editor: {error}.")),
             Ok(sheet) => {
                 let status = match open(&sheet, &self.folder) {
                     Ok(child) => wait(child, incoming, signals, &mut later, &mut self.leaving).await,

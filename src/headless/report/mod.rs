@@ -1,15 +1,15 @@
-//! A proposal in words and as JSON, and asking about it hunk by hunk on a terminal.
+//! A proposal in words and as JSON.
 
+mod ask;
 pub(super) mod marks;
-
-use std::io::{BufRead as _, Write as _};
 
 use serde_json::{Value, json};
 
 use crate::diff;
 use crate::edit::{FileChange, Outcome, Proposal, Status};
-use crate::review::{Decision, Review, ReviewHunk, led};
+use crate::review::led;
 use crate::text::sanitize;
+pub use ask::{ask_each, yes_or_no};
 
 /// The proposal as `rhumb apply --json` prints it.
 pub fn as_json(proposal: &Proposal) -> Value {
@@ -81,40 +81,13 @@ pub fn outcome_line(number: usize, outcome: &Outcome, proposal: &Proposal) -> St
     }
 }
 
-/// Asks about each hunk by number on the terminal; end of input rejects the rest.
-pub fn ask_each(review: &mut Review) {
-    let ids: Vec<_> = review.ids().collect();
-    let total = ids.len();
-    let mut input = std::io::stdin().lock();
-    for (index, id) in ids.into_iter().enumerate() {
-        let Some(file) = review.files.get(id.file) else {
-            continue;
-        };
-        let shown = hunk_text(file, id.hunk);
-        let title = file.title();
-        let path = sanitize::visible_line(&title);
-        let marks = file.hunks.get(id.hunk).map_or_else(String::new, marks_line);
-        let question = format!("{shown}{marks}hunk {} of {total} in {path}: accept? [y/n] ", index + 1);
-        let mut err = std::io::stderr();
-        let _ = err.write_all(question.as_bytes()).and_then(|()| err.flush());
-        let mut answer = String::new();
-        let yes = input.read_line(&mut answer).is_ok() && is_yes(&answer);
-        review.decide(id, if yes { Decision::Accepted } else { Decision::Rejected });
-    }
-}
-
 /// Whether an answer on the terminal is a yes.
 pub(super) fn is_yes(answer: &str) -> bool {
     ["y", "yes"].iter().any(|yes| answer.trim().eq_ignore_ascii_case(yes))
 }
 
-/// What the reviewer should know of a hunk, as a line; nothing where there is nothing to know.
-fn marks_line(hunk: &ReviewHunk) -> String {
-    let told: Vec<String> = hunk.marks.iter().map(|mark| marks::in_words(mark)).collect();
-    if told.is_empty() { String::new() } else { format!("note: {}\n", sanitize::visible_line(&told.join("; "))) }
-}
-
-fn hunk_text(file: &crate::review::FileReview, index: usize) -> String {
+/// One hunk of a file as a unified diff, safe to show.
+fn hunk_diff(file: &crate::review::FileReview, index: usize) -> String {
     let hunks: Vec<_> = file.hunks.iter().map(|hunk| hunk.hunk.clone()).collect();
     let base = file.base.as_deref().unwrap_or_default();
     let only = diff::apply(base, file.proposed.as_deref().unwrap_or_default(), &hunks, |hunk| hunk == index);

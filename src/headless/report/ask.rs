@@ -1,0 +1,563 @@
+//! Asking about a proposal hunk by hunk on a terminal, with the letters of `git add -p`.
+
+use std::io::{self, BufRead, IsTerminal as _, Write};
+use std::path::Path;
+
+use super::{hunk_diff, marks};
+use crate::edit::{FileChange, Flag};
+use crate::headless::plain::sheet_name;
+use crate::process::{Sheet, named_editor};
+use crate::review::{Composed, Decision, FileReview, HunkId, Review, ReviewHunk};
+use crate::text::{count, lines, sanitize};
+use crate::tui::{self, theme::ColorDepth};
+
+/// What each letter does.
+#[rustfmt::skip] // a table
+const HELP: [(&str, &str); 11] = [
+    ("y", "accept this hunk"),
+    ("n", "reject this hunk"),
+    ("a", "accept this hunk and all later undecided hunks of the file"),
+    ("d", "reject this hunk and all later undecided hunks of the file"),
+    ("s", "split this hunk into smaller hunks"),
+    ("e", "edit the lines that this hunk adds in your editor, and accept them"),
+    ("j", "leave this hunk undecided and show the next undecided hunk"),
+    ("k", "leave this hunk undecided and show the previous undecided hunk"),
+    ("g", "go to a hunk by its number, such as g 3"),
+    ("q", "quit and write nothing"),
+    ("?", "show this help"),
+];
+
+const BOLD: &str = "1";
+const RED: &str = "31";
+const GREEN: &str = "32";
+const YELLOW: &str = "33";
+const CYAN: &str = "36";
+
+/// Opens a text in the user's editor, given the path of its file. Returns the text as it was saved, or why there is none.
+type EditText<'e> = &'e dyn Fn(&str, &str) -> Result<String, String>;
+
+/// Asks on the terminal about each hunk, and says at the end what will be written. False if the user quit: then nothing may be
+/// written. `editor` is the editor of the settings.
+#[must_use]
+pub fn ask_each(review: &mut Review, root: &Path, editor: Option<&str>) -> bool {
+    let edit = |path: &str, text: &str| edited(root, editor, path, text);
+    let color = tui::color_depth(|name| std::env::var(name).ok()) != ColorDepth::None;
+    let color = color && io::stderr().is_terminal();
+    let mut questions =
+        Questions { review, input: io::stdin().lock(), out: io::stderr(), color, edit: &edit, shown_file: None };
+    // A terminal that is gone gives no answer.
+    questions.ask().unwrap_or(false)
+}
+
+/// Asks a question that can be answered with yes or no; `None` if the user quit. `help` says what each answer does.
+pub fn yes_or_no(question: &str, help: &str) -> Option<bool> {
+    asked_yes_or_no(&mut io::stdin().lock(), &mut io::stderr(), question, help).ok().flatten()
+}
+
+fn asked_yes_or_no(
+    input: &mut impl BufRead,
+    out: &mut impl Write,
+    question: &str,
+    help: &str,
+) -> io::Result<Option<bool>> {
+    loop {
+        let Some(answer) = answer(input, out, &format!("{question} [y,n,q,?]? "))? else { return Ok(None) };
+        match answer.to_ascii_lowercase().as_str() {
+            "y" | "yes" => return Ok(Some(true)),
+            "n" | "no" => return Ok(Some(false)),
+            "q" | "quit" => return Ok(None),
+            _ => writeln!(out, "{help}")?,
+        }
+    }
+}
+
+/// Reads a line after a prompt; `None` at the end of the input. A line that the end of the input cut off is no answer.
+fn answer(input: &mut impl BufRead, out: &mut impl Write, prompt: &str) -> io::Result<Option<String>> {
+    out.write_all(prompt.as_bytes())?;
+    out.flush()?;
+    let mut line = Vec::new();
+    input.read_until(b'\n', &mut line)?;
+    if line.pop() != Some(b'\n') {
+        writeln!(out)?;
+        return Ok(None);
+    }
+    Ok(Some(String::from_utf8_lossy(&line).trim().to_owned()))
+}
+
+/// What follows an answer.
+enum Next {
+    /// The question about this hunk; the end of the questions where there is none.
+    Ask(Option<HunkId>),
+    /// Nothing is written.
+    Quit,
+}
+
+/// The questions about a review, and where they are asked.
+struct Questions<'a, R, W> {
+    review: &'a mut Review,
+    input: R,
+    out: W,
+    color: bool,
+    edit: EditText<'a>,
+    /// The file of the hunk that was shown last.
+    shown_file: Option<usize>,
+}
+
+impl<R: BufRead, W: Write> Questions<'_, R, W> {
+    /// False if the user quit.
+    fn ask(&mut self) -> io::Result<bool> {
+        let mut next = self.review.ids().next();
+        loop {
+            while let Some(id) = next {
+                match self.ask_about(id)? {
+                    Next::Ask(id) => next = id,
+                    Next::Quit => return Ok(false),
+                }
+            }
+            let summary = summary(self.review);
+            self.say(&summary)?;
+            let Some((broken, path)) = self.broken() else { return Ok(true) };
+            self.warn(&format!("warning: an accepted hunk breaks the syntax of {path}."))?;
+            let help = "y - write it anyway\nn - go back to that hunk\nq - quit and write nothing";
+            match asked_yes_or_no(&mut self.input, &mut self.out, "Write it anyway", help)? {
+                Some(true) => return Ok(true),
+                Some(false) => next = Some(broken),
+                None => return Ok(false),
+            }
+        }
+    }
+
+    /// Shows a hunk and asks until an answer leads on.
+    fn ask_about(&mut self, id: HunkId) -> io::Result<Next> {
+        self.show(id)?;
+        loop {
+            let prompt = self.prompt(id);
+            let prompt = self.painted(BOLD, &prompt);
+            let Some(answer) = answer(&mut self.input, &mut self.out, &prompt)? else { return Ok(Next::Quit) };
+            if let Some(next) = self.take(id, &answer)? {
+                return Ok(next);
+            }
+        }
+    }
+
+    /// Does what an answer says; nothing if the same question is to be asked again.
+    fn take(&mut self, id: HunkId, answer: &str) -> io::Result<Option<Next>> {
+        let answer = answer.to_ascii_lowercase();
+        let (word, rest) = match answer.strip_prefix('g') {
+            Some(number) => ("g", number.trim()),
+            None => (answer.as_str(), ""),
+        };
+        match word {
+            "y" | "yes" => Ok(Some(self.decided(id, Decision::Accepted))),
+            "n" | "no" => Ok(Some(self.decided(id, Decision::Rejected))),
+            "a" => Ok(Some(self.decided_to_the_end_of_the_file(id, Decision::Accepted))),
+            "d" => Ok(Some(self.decided_to_the_end_of_the_file(id, Decision::Rejected))),
+            "s" => self.split(id),
+            "e" => self.edit(id),
+            "j" | "k" => match self.undecided(id, word == "j") {
+                Some(other) => Ok(Some(Next::Ask(Some(other)))),
+                None => self.say("There is no other undecided hunk.").map(|()| None),
+            },
+            "g" => self.go_to(rest),
+            "q" | "quit" => Ok(Some(Next::Quit)),
+            _ => self.help().map(|()| None),
+        }
+    }
+
+    fn decided(&mut self, id: HunkId, decision: Decision) -> Next {
+        self.review.decide(id, decision);
+        Next::Ask(self.review.next_pending(id))
+    }
+
+    /// Decides the hunk and the later undecided ones of its file. One that wants a yes of its own keeps its question: the user has
+    /// not seen it.
+    fn decided_to_the_end_of_the_file(&mut self, id: HunkId, decision: Decision) -> Next {
+        let is_asked = |hunk: &ReviewHunk| decision == Decision::Accepted && hunk.wants_own_yes();
+        let later = self.review.ids().filter(|other| other.file == id.file && *other > id);
+        let later = later.filter(|other| self.review.decision(*other) == Decision::Pending);
+        let later = later.filter(|other| !self.review.hunk(*other).is_some_and(is_asked));
+        let ids: Vec<HunkId> = std::iter::once(id).chain(later).collect();
+        self.review.decide_each(ids.into_iter().map(|id| (id, decision)));
+        Next::Ask(self.review.next_pending(id))
+    }
+
+    /// The next undecided hunk, or the previous one; from the last on to the first, and back.
+    fn undecided(&self, id: HunkId, forward: bool) -> Option<HunkId> {
+        let ids = self.review.ids().filter(|other| self.review.decision(*other) == Decision::Pending);
+        let ids: Vec<HunkId> = ids.filter(|other| *other != id).collect();
+        if forward {
+            ids.iter().find(|other| **other > id).or(ids.first()).copied()
+        } else {
+            ids.iter().rev().find(|other| **other < id).or(ids.last()).copied()
+        }
+    }
+
+    fn split(&mut self, id: HunkId) -> io::Result<Option<Next>> {
+        let parts = self.review.split(id);
+        if parts < 2 {
+            return self.say("This hunk cannot be split.").map(|()| None);
+        }
+        self.say(&format!("Split into {parts} hunks."))?;
+        Ok(Some(Next::Ask(Some(id))))
+    }
+
+    fn edit(&mut self, id: HunkId) -> io::Result<Option<Next>> {
+        let file = self.review.files.get(id.file);
+        let Some((path, text)) = file.and_then(|file| Some((file.path.clone(), added(file, id.hunk)?))) else {
+            return self.say("The file is deleted, so there is nothing to edit.").map(|()| None);
+        };
+        match (self.edit)(&path, &text) {
+            Ok(text) if self.review.edit(id, &text) => Ok(Some(Next::Ask(self.review.next_pending(id)))),
+            Ok(_) => self.say("The text was not changed.").map(|()| None),
+            Err(reason) => self.say(&reason).map(|()| None),
+        }
+    }
+
+    fn go_to(&mut self, number: &str) -> io::Result<Option<Next>> {
+        let ids: Vec<HunkId> = self.review.ids().collect();
+        let id = number.parse::<usize>().ok().and_then(|number| ids.get(number.checked_sub(1)?));
+        match id {
+            Some(id) => Ok(Some(Next::Ask(Some(*id)))),
+            None => {
+                self.say(&format!("Hunks are numbered from 1 to {}: g 1 shows the first.", ids.len())).map(|()| None)
+            }
+        }
+    }
+
+    /// The question about a hunk: its number, its file, and the letters that it can be answered with.
+    fn prompt(&self, id: HunkId) -> String {
+        let Some(file) = self.review.files.get(id.file) else { return String::new() };
+        let number = self.review.ids().take_while(|other| *other < id).count() + 1;
+        let total = self.review.ids().count();
+        let standing = match self.review.decision(id) {
+            Decision::Pending => "",
+            Decision::Accepted => ", accepted so far",
+            Decision::Rejected => ", rejected so far",
+        };
+        let verb = match file.change {
+            FileChange::Modify => "accept this hunk",
+            FileChange::Create => "create this file",
+            FileChange::Delete => "delete this file",
+            FileChange::Rename { .. } => "rename this file",
+        };
+        let can_split = self.review.clone().split(id) > 1;
+        let has_other = self.undecided(id, true).is_some();
+        let is_offered = |letter: &str| match letter {
+            "s" => can_split,
+            "e" => file.proposed.is_some(),
+            "j" | "k" => has_other,
+            "g" => total > 1,
+            _ => true,
+        };
+        let letters: Vec<&str> = HELP.iter().map(|(letter, _)| *letter).filter(|letter| is_offered(letter)).collect();
+        let title = file.title();
+        format!("({number}/{total}{standing}) {}: {verb} [{}]? ", sanitize::visible_line(&title), letters.join(","))
+    }
+
+    fn help(&mut self) -> io::Result<()> {
+        let lines: Vec<String> = HELP.iter().map(|(letter, what)| format!("{letter} - {what}")).collect();
+        self.say(&lines.join("\n"))
+    }
+
+    /// Shows a hunk as a diff, and its flags. The names of the file stand above the first hunk of it.
+    fn show(&mut self, id: HunkId) -> io::Result<()> {
+        let (Some(file), Some(hunk)) = (self.review.files.get(id.file), self.review.hunk(id)) else { return Ok(()) };
+        let diff = hunk_diff(file, id.hunk);
+        let notes = notes(hunk);
+        let body = diff.lines().position(|line| line.starts_with("@@"));
+        let is_new_file = self.shown_file.replace(id.file) != Some(id.file);
+        let mut text = String::new();
+        for (at, line) in diff.lines().enumerate() {
+            let is_header = body.is_none_or(|body| at < body);
+            if is_header && body.is_some() && !is_new_file {
+                continue;
+            }
+            let style = match line.chars().next() {
+                _ if is_header => BOLD,
+                Some('@') => CYAN,
+                Some('-') => RED,
+                Some('+') => GREEN,
+                _ => "",
+            };
+            text.push_str(&self.painted(style, line));
+            text.push('\n');
+        }
+        self.out.write_all(text.as_bytes())?;
+        notes.iter().try_for_each(|note| self.warn(note))
+    }
+
+    /// The first accepted hunk that is marked to break the syntax of its file, and the path of that.
+    fn broken(&self) -> Option<(HunkId, String)> {
+        let is_broken = |id: &HunkId| self.review.hunk(*id).is_some_and(|hunk| hunk.is_taken() && breaks_syntax(hunk));
+        let id = self.review.ids().find(is_broken)?;
+        let title = self.review.files.get(id.file)?.title();
+        Some((id, sanitize::visible_line(&title).into_owned()))
+    }
+
+    fn say(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.out, "{}", sanitize::visible(text))
+    }
+
+    fn warn(&mut self, text: &str) -> io::Result<()> {
+        let text = self.painted(YELLOW, &sanitize::visible(text));
+        writeln!(self.out, "{text}")
+    }
+
+    fn painted(&self, style: &str, text: &str) -> String {
+        if self.color && !style.is_empty() { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}
+
+/// The lines that a hunk adds; nothing where the file is deleted.
+fn added(file: &FileReview, hunk: usize) -> Option<String> {
+    let proposed = lines::split(file.proposed.as_deref()?);
+    Some(proposed.get(file.hunks.get(hunk)?.hunk.proposed.clone())?.concat())
+}
+
+fn breaks_syntax(hunk: &ReviewHunk) -> bool {
+    hunk.marks.iter().any(|mark| mark == Flag::SyntaxError.name())
+}
+
+/// What the user should know of a hunk, in lines.
+fn notes(hunk: &ReviewHunk) -> Vec<String> {
+    let others = hunk.marks.iter().filter(|mark| *mark != Flag::SyntaxError.name());
+    let others: Vec<String> = others.map(|mark| marks::in_words(mark)).collect();
+    let note = (!others.is_empty()).then(|| format!("note: {}", others.join("; ")));
+    let broken =
+        breaks_syntax(hunk).then(|| "warning: this hunk breaks the syntax of the file (syntax-error)".to_owned());
+    note.into_iter().chain(broken).collect()
+}
+
+/// What is about to be written, and what is not.
+fn summary(review: &Review) -> String {
+    let counts = review.counts();
+    let written: Vec<String> = review.files.iter().filter_map(|file| Some(format!("  {}", change(file)?))).collect();
+    let rejected = |file: &FileReview| {
+        let rejected = file.counts().rejected;
+        (rejected > 0).then(|| format!("  {}: {}", file.title(), count(rejected, "hunk")))
+    };
+    let rejected: Vec<String> = review.files.iter().filter_map(rejected).collect();
+    if written.is_empty() {
+        return "No hunk is accepted, so nothing is written.".to_owned();
+    }
+    let accepted = counts.accepted;
+    let mut lines = vec![format!("Writing {accepted} of {}:", count(counts.total(), "hunk"))];
+    lines.extend(written);
+    if !rejected.is_empty() {
+        lines.push("Rejected and not written:".to_owned());
+        lines.extend(rejected);
+    }
+    lines.join("\n")
+}
+
+/// What becomes of a file; nothing if it stays as it is.
+fn change(file: &FileReview) -> Option<String> {
+    let path = file.title();
+    let hunks = count(file.counts().accepted, "hunk");
+    match (file.composed(), &file.change) {
+        (Composed::Untouched, _) => None,
+        (Composed::Deleted, _) => Some(format!("{path}: deleted")),
+        (Composed::Text(_), FileChange::Create) => Some(format!("{path}: new file")),
+        (Composed::Text(_), FileChange::Rename { from }) => Some(format!("{path}: renamed from {from}")),
+        (Composed::Text(_), _) => Some(format!("{path}: {hunks}")),
+    }
+}
+
+/// Has the user edit a text that is part of the file at `path`.
+fn edited(root: &Path, editor: Option<&str>, path: &str, text: &str) -> Result<String, String> {
+    let editor = named_editor(editor, |name| std::env::var(name).ok());
+    let sheet = Sheet::of_text(&sheet_name(path), text, 1, editor)
+        .map_err(|error| format!("The text cannot be put into a file for the editor: {error}."))?;
+    let _interrupts = LeftToTheEditor::begin();
+    let status = sheet.command(root).status();
+    sheet.result(status)
+}
+
+/// For as long as it lives, Ctrl-C does not end this process: the terminal sends it to the editor as well, which has its own use for
+/// it.
+struct LeftToTheEditor;
+
+#[cfg(unix)]
+mod interrupts {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::{Arc, LazyLock};
+
+    /// Whether Ctrl-C ends the process. A handler cannot be taken away again, so it is installed once and looks here.
+    static ENDS: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| {
+        let ends = Arc::new(AtomicBool::new(true));
+        // Where that fails, the signal does what it always does.
+        let _ = signal_hook::flag::register_conditional_default(signal_hook::consts::SIGINT, Arc::clone(&ends));
+        ends
+    });
+
+    pub(super) fn set(ends: bool) {
+        ENDS.store(ends, Ordering::SeqCst);
+    }
+}
+
+impl LeftToTheEditor {
+    fn begin() -> Self {
+        #[cfg(unix)]
+        interrupts::set(false);
+        Self
+    }
+}
+
+impl Drop for LeftToTheEditor {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        interrupts::set(true);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::edit::{FileProposal, Proposal};
+
+    /// A review of a file with three hunks, the second of which can be split, and a file with one.
+    fn review() -> Review {
+        let file = |path: &str, base: &str, proposed: &str| FileProposal {
+            path: path.into(),
+            change: FileChange::Modify,
+            base: Some(Arc::from(base)),
+            proposed: Some(Arc::from(proposed)),
+        };
+        let base = "1\n2\n3\n4\n5\nlet a = 1;\nlet b = 2;\n8\n9\n10\n11\n";
+        let proposed = "one\n2\n3\n4\n5\nlet a = 10;\nlet b = 20;\n8\n9\n10\neleven\n";
+        let files = vec![file("a.rs", base, proposed), file("b.rs", "x\n", "y\n")];
+        Review::new(Proposal { files, ..Proposal::default() })
+    }
+
+    /// Answers the questions about a review; whether it may be written, and what was shown.
+    fn answered(review: &mut Review, answers: &str) -> (bool, String) {
+        let mut out = Vec::new();
+        let edit = |_: &str, text: &str| Ok(text.replace("10", "100"));
+        let mut questions =
+            Questions { review, input: answers.as_bytes(), out: &mut out, color: false, edit: &edit, shown_file: None };
+        let done = questions.ask().unwrap();
+        (done, String::from_utf8(out).unwrap())
+    }
+
+    /// The decisions of all hunks, a letter each.
+    fn decisions(review: &Review) -> String {
+        let letter = |id| match review.decision(id) {
+            Decision::Accepted => 'y',
+            Decision::Rejected => 'n',
+            Decision::Pending => '.',
+        };
+        review.ids().map(letter).collect()
+    }
+
+    #[test]
+    fn each_letter_does_what_the_help_says() {
+        for (answers, expected) in [
+            ("y\nn\nY\nno\n", "ynyn"),
+            ("a\nn\n", "yyyn"),
+            ("n\na\ny\n", "nyyy"),
+            ("d\ny\n", "nnny"),
+            ("y\ns\ny\nn\nn\ny\n", "yynny"),
+            ("y\ne\nn\nn\n", "yynn"),
+            ("j\ny\nn\ny\nn\n", "nyny"),
+            ("k\ny\nd\n", "nnny"),
+            ("g 3\ny\nn\nd\ng2\n", "nnyn"),
+        ] {
+            let mut review = review();
+            let (done, out) = answered(&mut review, answers);
+            assert_eq!((done, decisions(&review).as_str()), (true, expected), "{answers:?}: {out}");
+            assert!(out.contains("Writing "), "{out}");
+        }
+    }
+
+    #[test]
+    fn quitting_and_the_end_of_the_input_write_nothing() {
+        for answers in ["q\n", "y\nq\n", "y\nQUIT\n", "", "y\n", "y\nn\ny\ny"] {
+            let mut review = review();
+            let (done, out) = answered(&mut review, answers);
+            assert!(!done, "{answers:?}");
+            assert!(!out.contains("Writing "), "{out}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_answer_shows_the_help_and_decides_nothing() {
+        for word in ["?", "", "x", "yy", "ya", "ok", "é", "\u{1b}[A"] {
+            let mut review = review();
+            let (_, out) = answered(&mut review, &format!("{word}\n"));
+            assert!(out.contains("q - quit and write nothing"), "{word:?}: {out}");
+            assert_eq!(decisions(&review), "....", "{word:?}");
+        }
+        let (_, out) = answered(&mut review(), "g 9\n");
+        assert!(out.contains("numbered from 1 to 4"), "{out}");
+    }
+
+    #[test]
+    fn a_hunk_is_shown_with_its_number_its_file_and_the_letters_that_fit() {
+        let (_, out) = answered(&mut review(), "n\nn\nn\n");
+        assert_eq!(out.matches("--- a/a.rs").count(), 1, "{out}");
+        assert!(out.contains("@@") && out.contains("\n-1\n+one\n"), "{out}");
+        assert!(out.contains("(1/4) a.rs: accept this hunk [y,n,a,d,e,j,k,g,q,?]? "), "{out}");
+        assert!(out.contains("(2/4) a.rs: accept this hunk [y,n,a,d,s,e,j,k,g,q,?]? "), "{out}");
+        assert!(out.contains("(4/4) b.rs: accept this hunk [y,n,a,d,e,g,q,?]? "), "the only undecided one: {out}");
+    }
+
+    #[test]
+    fn the_summary_says_what_is_written_and_what_is_not() {
+        let (_, out) = answered(&mut review(), "y\nn\ny\nn\n");
+        let told =
+            "Writing 2 of 4 hunks:\n  a.rs: 2 hunks\nRejected and not written:\n  a.rs: 1 hunk\n  b.rs: 1 hunk\n";
+        assert!(out.ends_with(told), "{out}");
+        let (_, out) = answered(&mut review(), "d\nd\n");
+        assert!(out.ends_with("No hunk is accepted, so nothing is written.\n"), "{out}");
+    }
+
+    #[test]
+    fn a_hunk_that_breaks_the_syntax_says_so_and_is_written_only_after_another_yes() {
+        for (answers, done, expected) in [
+            ("a\nn\ny\n", true, "yyyn"),
+            ("a\nn\nq\n", false, "yyyn"),
+            ("a\nn\n", false, "yyyn"),
+            ("a\nn\nn\nn\n", true, "ynyn"),
+        ] {
+            let mut review = review();
+            review.files[0].hunks[1].marks = vec!["syntax-error".into()];
+            let (written, out) = answered(&mut review, answers);
+            assert_eq!((written, decisions(&review).as_str()), (done, expected), "{answers:?}: {out}");
+            assert!(out.contains("warning: an accepted hunk breaks the syntax of a.rs."), "{out}");
+        }
+        let mut review = review();
+        review.files[0].hunks[0].marks = vec!["fuzzy 93 %".into(), "syntax-error".into()];
+        let (_, out) = answered(&mut review, "");
+        let told =
+            "note: located by fuzzy 93 percent\nwarning: this hunk breaks the syntax of the file (syntax-error)\n";
+        assert!(out.contains(told), "{out}");
+    }
+
+    #[test]
+    fn what_tools_run_by_themselves_is_asked_about_by_itself() {
+        let mut review = review();
+        review.files[0].hunks[1].marks = vec!["runs-later".into()];
+        let (_, out) = answered(&mut review, "a\nn\ny\n");
+        assert_eq!(decisions(&review), "ynyy", "{out}");
+    }
+
+    #[test]
+    fn a_deleted_file_is_neither_split_nor_edited_and_colour_is_for_terminals() {
+        let (base, proposed) = (Some(Arc::from("old\n")), None);
+        let file = FileProposal { path: "a".into(), change: FileChange::Delete, base, proposed };
+        let mut review = Review::new(Proposal { files: vec![file], ..Proposal::default() });
+        let (_, out) = answered(&mut review, "e\ns\ny\n");
+        assert!(out.contains("(1/1) a: delete this file [y,n,a,d,q,?]? "), "{out}");
+        assert!(out.contains("nothing to edit") && out.contains("cannot be split") && out.ends_with("  a: deleted\n"));
+        assert!(!out.contains('\x1b'), "{out}");
+        let mut out = Vec::new();
+        let edit = |_: &str, text: &str| Ok(text.to_owned());
+        let (mut review, input) = (super::tests::review(), "q\n".as_bytes());
+        let (review, color) = (&mut review, true);
+        Questions { review, input, out: &mut out, color, edit: &edit, shown_file: None }.ask().unwrap();
+        let out = String::from_utf8(out).unwrap();
+        assert!(out.contains("\x1b[32m+one\x1b[0m") && out.contains("\x1b[31m-1\x1b[0m"), "{out}");
+    }
+}
