@@ -21,7 +21,7 @@ use crate::tui::{self, Start};
 use crate::workspace::{Journal, Root, RootKind};
 
 /// Opens the app on `root`.
-pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, UserError> {
+pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) -> Result<u8, UserError> {
     let mut notices = settings.notes();
     let (outfit, notes) = Outfit::of_user(settings);
     notices.extend(notes.into_iter().map(|note| (note.message, note.hint)));
@@ -66,7 +66,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
             root: display_name(root),
             folder: root.path().to_owned(),
             editor: settings.editor.clone(),
-            draft: String::new(),
+            draft,
             files: args.files.iter().map(|name| path_under(root, name)).collect(),
             read: settings.reference_files(),
             map_refresh: settings.map_refresh,

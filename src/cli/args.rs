@@ -23,10 +23,10 @@ pub struct Args {
     /// Work on the current folder alone, not on the repository around it
     #[arg(long, global = true, conflicts_with = "root")]
     pub subtree_only: bool,
-    /// Files to begin the chat with
-    #[arg(value_name = "FILE")]
+    /// Files that exist open in the chat; other words are the draft of the first message, which is not sent yet
+    #[arg(value_name = "FILE|WORDS")]
     pub named: Vec<String>,
-    /// The same, and the file need not be there yet; repeat for more
+    /// A file to begin the chat with, which need not exist yet; repeat for more
     #[arg(long = "file", value_name = "FILE")]
     pub files: Vec<String>,
     /// Go on with the session of this repository that changed last

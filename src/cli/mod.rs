@@ -14,7 +14,7 @@ pub use args::{Args, Command, ProviderArgs};
 
 use crate::config::{Overrides, Paths, Place, Settings, Sources};
 use crate::error::{ErrorKind, UserError};
-use crate::headless;
+use crate::headless::{self, Words};
 use crate::text::{nearest, sanitize};
 use crate::workspace::{Direction, Root, WorkspaceError};
 
@@ -59,9 +59,9 @@ fn start(args: Args) -> Result<u8, UserError> {
     match args.command {
         None => {
             let root = root(&args.root)?;
-            let files = files_to_open(&root, &args)?;
+            let Opening { files, draft } = opening(&root, &args)?;
             let (root, settings) = with_settings(root, overrides(&args.provider))?;
-            app::open(&root, settings, &Args { files, ..args })
+            app::open(&root, settings, &Args { files, ..args }, draft)
         }
         // The sample needs none of the user's settings, so none of them can spoil it.
         Some(Command::Demo { speed, theme, plain, picture }) => {
@@ -117,8 +117,16 @@ fn start(args: Args) -> Result<u8, UserError> {
         }
         Some(Command::Ask(mut ask)) => {
             ask.files.splice(..0, args.files);
-            ask.files.append(&mut ask.named);
-            let (root, settings) = with_settings(root(&args.root)?, overrides(&args.provider))?;
+            let root = root(&args.root)?;
+            Words {
+                command: "ask",
+                words: std::mem::take(&mut ask.named),
+                message: &mut ask.message,
+                has_message_file: ask.message_file.is_some(),
+                files: &mut ask.files,
+            }
+            .take(&root)?;
+            let (root, settings) = with_settings(root, overrides(&args.provider))?;
             headless::ask(&root, settings, ask)
         }
         Some(Command::Doctor(doctor)) => {
@@ -127,28 +135,69 @@ fn start(args: Args) -> Result<u8, UserError> {
         }
         Some(Command::Edit(mut edit)) => {
             edit.files.splice(..0, args.files);
-            edit.files.append(&mut edit.named);
+            let root = root(&args.root)?;
+            Words {
+                command: "edit",
+                words: std::mem::take(&mut edit.named),
+                message: &mut edit.message,
+                has_message_file: edit.message_file.is_some(),
+                files: &mut edit.files,
+            }
+            .take(&root)?;
             let outer = overrides(&args.provider);
             let auto_commit = edit.commit_choice().or(outer.auto_commit);
-            let (root, settings) = with_settings(root(&args.root)?, Overrides { auto_commit, ..outer })?;
+            let (root, settings) = with_settings(root, Overrides { auto_commit, ..outer })?;
             headless::edit(&root, settings, &edit)
         }
     }
 }
 
-/// The files to begin the chat with. A bare word that is no file is a command misspelled, sooner than a file that is to be made.
-fn files_to_open(root: &Root, args: &Args) -> Result<Vec<String>, UserError> {
-    let is_there = |name: &String| root.path().join(headless::path_under(root, name)).symlink_metadata().is_ok();
-    if let Some(name) = args.named.iter().find(|name| !is_there(name)) {
-        let commands: Vec<String> = Args::command().get_subcommands().map(|own| own.get_name().to_owned()).collect();
-        let near = nearest(name, commands.iter().map(String::as_str));
-        let near = near.map(|near| format!("did you mean rhumb {near}? ")).unwrap_or_default();
-        let name = sanitize::visible_line(name);
-        let hint =
-            format!("{near}rhumb --help lists the commands; --file {name} begins with a file that is to be made");
-        return Err(UserError::new(ErrorKind::Usage, format!("there is no command and no file {name}"), hint));
+/// What the app starts with: files of the chat, and the draft of a message.
+#[derive(Debug, PartialEq, Eq)]
+struct Opening {
+    files: Vec<String>,
+    draft: String,
+}
+
+/// What the words of the command line mean to the app. Files that exist are files of the chat; all from the first to the last
+/// other word is the draft.
+fn opening(root: &Root, args: &Args) -> Result<Opening, UserError> {
+    let path = |name: &String| root.path().join(headless::path_under(root, name));
+    let exists = |name: &String| path(name).symlink_metadata().is_ok();
+    // Among words, the name of a folder is a word: `fix the tests`.
+    let all_exist = args.named.iter().all(exists);
+    let is_file = |name: &String| exists(name) && (all_exist || !path(name).is_dir());
+    let files = args.files.iter().chain(args.named.iter().filter(|name| is_file(name))).cloned().collect();
+    let first = args.named.iter().position(|name| !is_file(name));
+    let last = args.named.iter().rposition(|name| !is_file(name));
+    let words = first.zip(last).and_then(|(first, last)| args.named.get(first..=last)).unwrap_or_default();
+    if let [word] = words {
+        check_spelling(word, args.named.len() == 1)?;
     }
-    Ok(args.files.iter().chain(&args.named).cloned().collect())
+    Ok(Opening { files, draft: words.join(" ") })
+}
+
+/// A single word that resembles a command or a path is a slip of the fingers, sooner than a message.
+fn check_spelling(word: &str, may_be_command: bool) -> Result<(), UserError> {
+    if word.contains(char::is_whitespace) {
+        return Ok(());
+    }
+    let shown = sanitize::visible_line(word);
+    let commands: Vec<String> = Args::command().get_subcommands().map(|own| own.get_name().to_owned()).collect();
+    if let Some(near) = nearest(word, commands.iter().map(String::as_str)).filter(|_| may_be_command) {
+        let hint = format!(
+            "did you mean rhumb {near}? rhumb --help lists the commands; several words are the draft of a message"
+        );
+        return Err(UserError::new(ErrorKind::Usage, format!("there is no command and no file {shown}"), hint));
+    }
+    let has_ending = word.rsplit_once('.').is_some_and(|(stem, ending)| {
+        !stem.is_empty() && !ending.is_empty() && ending.chars().all(char::is_alphanumeric)
+    });
+    if has_ending || word.contains('/') {
+        let hint = format!("--file {shown} begins with a file that does not exist yet");
+        return Err(UserError::new(ErrorKind::Usage, format!("there is no file {shown}"), hint));
+    }
+    Ok(())
 }
 
 /// The root that is worked in. rhumb's own files are kept out of every one.

@@ -272,8 +272,8 @@ impl SearchArgs {
 /// `rhumb ask`
 #[derive(Debug, Clone, ClapArgs)]
 pub struct AskArgs {
-    /// The question
-    #[arg(short, long, value_name = "TEXT", required_unless_present = "message_file")]
+    /// The question; the words that belong to no flag are files then
+    #[arg(short, long, value_name = "TEXT", required_unless_present_any = ["message_file", "named"])]
     pub message: Option<String>,
     /// A file with the question, or - for standard input
     #[arg(long, value_name = "FILE", conflicts_with = "message")]
@@ -282,10 +282,10 @@ pub struct AskArgs {
     /// and the end are sent, and the whole is kept
     #[arg(long, value_name = "FILE")]
     pub with_output: Option<PathBuf>,
-    /// Files to show in full
-    #[arg(value_name = "FILE")]
+    /// The question, quoted or not; @FILE in it shows a file in full. With -m or --message-file: files to show in full
+    #[arg(value_name = "WORDS")]
     pub named: Vec<String>,
-    /// The same; repeat for more
+    /// A file to show in full; repeat for more
     #[arg(long = "file", value_name = "FILE")]
     pub files: Vec<String>,
     /// The same
@@ -326,8 +326,8 @@ impl From<MoreArg> for More {
 /// `rhumb edit`
 #[derive(Debug, Clone, Default, ClapArgs)]
 pub struct EditArgs {
-    /// The request
-    #[arg(short, long, value_name = "TEXT", required_unless_present = "message_file")]
+    /// The request; the words that belong to no flag are files then
+    #[arg(short, long, value_name = "TEXT", required_unless_present_any = ["message_file", "named"])]
     pub message: Option<String>,
     /// A file with the request, or - for standard input
     #[arg(long, value_name = "FILE", conflicts_with = "message")]
@@ -336,10 +336,10 @@ pub struct EditArgs {
     /// and the end are sent, and the whole is kept
     #[arg(long, value_name = "FILE")]
     pub with_output: Option<PathBuf>,
-    /// Files in the chat, which may be changed
-    #[arg(value_name = "FILE")]
+    /// The request, quoted or not; @FILE in it puts a file into the chat. With -m or --message-file: files in the chat
+    #[arg(value_name = "WORDS")]
     pub named: Vec<String>,
-    /// The same; repeat for more
+    /// A file in the chat, which may be changed; repeat for more
     #[arg(long = "file", value_name = "FILE")]
     pub files: Vec<String>,
     /// A file in the chat for reference

@@ -5,6 +5,7 @@ mod codebase;
 mod commit;
 mod named;
 mod out;
+mod request;
 mod show_prompt;
 mod unanswered;
 mod verify;
@@ -12,9 +13,7 @@ mod with_output;
 
 use std::cell::{Cell, RefCell};
 use std::io::IsTerminal as _;
-use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, ready};
@@ -26,18 +25,16 @@ use super::args::EditArgs;
 use super::report::{as_diff, ask_each, outcome_json, outcome_line};
 use super::survey::surveyed;
 use super::undo::{journal_of, tell_recovered};
-use super::{advise, complain, path_under, print, read_input};
+use super::{advise, complain, path_under, print};
 use crate::config::{More, Settings};
 use crate::context::{self, Message, Mode, Role};
 use crate::edit::{self, FormatChoice, Proposal, Status};
 use crate::error::{ErrorKind, UserError};
-use crate::llm::{Scripted, ScriptedReply, StreamEvent};
+use crate::llm::StreamEvent;
 use crate::models::{Dollars, Ledger};
 use crate::process;
 use crate::review::{Decision, Review};
-use crate::session::runner::{
-    AskError, Asked, Line, Outfit, Question, Survey, ask, connect, editor_line, map_store, propose,
-};
+use crate::session::runner::{AskError, Asked, Line, Outfit, Question, Survey, ask, editor_line, map_store, propose};
 use crate::session::{
     AskEvent, ChatFile, ContextOrder, ContextView, Failure, Outcome, WriteOrder, Written, uncounted, write_orders,
 };
@@ -46,6 +43,8 @@ use codebase::{Codebase, exchange};
 use commit::Writing;
 use named::with_named;
 use out::Out;
+pub use request::Words;
+use request::{check_ready, provider, reciting, request};
 use show_prompt::{Sheet, show_prompt};
 use unanswered::{ask_error, not_whole, why};
 use verify::{Verifier, with_flags};
@@ -87,6 +86,9 @@ pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, User
         Mode::Architect => editor_line(&outfit, &line, args.editor_model.as_deref()),
         _ => (line.clone(), None),
     };
+    if !args.plan_only {
+        check_ready(&editor)?;
+    }
     let mut codebase = Codebase::new(root, &outfit, &survey, &line.facts);
     (codebase.more, codebase.line) = (args.codebase_more.map(More::from), Some(&line));
     let mut desk = Desk {
@@ -143,32 +145,6 @@ struct Desk<'a> {
     cut_by_cap: Cell<bool>,
 }
 
-fn request(args: &EditArgs) -> Result<String, UserError> {
-    let message = match (&args.message, &args.message_file) {
-        (Some(message), _) => message.clone(),
-        (None, Some(file)) => read_input(file)?,
-        (None, None) => String::new(),
-    };
-    if message.trim().is_empty() {
-        return Err(UserError::new(ErrorKind::Usage, "the request is empty", "say with -m what to change"));
-    }
-    Ok(message)
-}
-
-fn provider(outfit: &Outfit) -> Result<Line, UserError> {
-    let hint = "Give --base-url and --model (or RHUMB_BASE_URL and RHUMB_MODEL), with the key in RHUMB_API_KEY; or set the \
-                key of a provider, such as OPENAI_API_KEY.";
-    let line = connect(outfit)
-        .map_err(|error| UserError::new(ErrorKind::Usage, &error, error.hint()))?
-        .ok_or_else(|| UserError::new(ErrorKind::Usage, "no provider is configured", hint))?;
-    if line.model.is_empty() {
-        let hint = "give --model NAME or set RHUMB_MODEL";
-        return Err(UserError::new(ErrorKind::Usage, "no model is named", hint));
-    }
-    outfit.settings.notes().iter().chain(&line.notes).for_each(|(note, hint)| advise(note, hint));
-    Ok(line)
-}
-
 /// More tokens than any file has that a benchmark gives to a model that is made up.
 const BOUNDLESS: usize = 1 << 24;
 
@@ -177,12 +153,6 @@ fn for_bench(settings: Settings, args: &EditArgs) -> Settings {
     let context_window = if args.recite.is_some() { Some(BOUNDLESS) } else { settings.context_window };
     let state_folder = settings.state_folder.filter(|_| !args.keep_nothing);
     Settings { context_window, state_folder, ..settings }
-}
-
-/// A line to a model that says what stands in a file.
-fn reciting(file: &Path) -> Result<Line, UserError> {
-    let reply = ScriptedReply { match_words: Vec::new(), reply: read_input(file)? };
-    Ok(Line::new(Arc::new(Scripted::new(vec![reply], Duration::ZERO)), "recital".to_owned()))
 }
 
 pub(super) fn chat_files(root: &Root, args: &EditArgs, reference: &[String]) -> Vec<ChatFile> {
@@ -227,7 +197,7 @@ impl Desk<'_> {
                 break;
             };
             self.out.event("again", json!({"round": round, "of": rounds, "text": refusals}))?;
-            complain(&format!("edits found no place; asked again, {round} of {rounds}"));
+            complain(&format!("some edits could not be located; the model is asked again, {round} of {rounds}"));
             let reply = match self.ask(&said, &refusals) {
                 Ok(reply) => reply,
                 Err(error) => {
@@ -261,7 +231,9 @@ impl Desk<'_> {
         let sheet = Sheet::new(root, outfit, survey, &line.facts);
         let compose = |limit: Option<usize>| -> BoxFuture<'_, Result<ContextView, Failure>> {
             let view = sheet.composed(&order, limit);
-            let shown = out.prompt(&view.prompt).map_err(|error| Failure { message: error.message, hint: error.hint });
+            let shown = out
+                .prompt(&view.prompt)
+                .map_err(|error| Failure { message: error.message, hint: error.hint });
             ready(shown.map(|()| view)).boxed()
         };
         let question = Question {
@@ -370,8 +342,9 @@ impl Desk<'_> {
     fn settle(&self, how: &Settling<'_>, proposal: Proposal) -> Result<Settled, UserError> {
         let (out, args) = (self.out, how.args);
         if args.yes && self.doubtful.get() {
-            let text = "nothing was applied: nobody can tell where the two parts of the answer belong together";
-            let hint = "look at the hunks without --yes, or ask for less at once";
+            let text =
+                "nothing was applied: two parts of the answer meet inside an edit, and it is uncertain that they fit";
+            let hint = "Review the hunks without --yes, or ask for less at once.";
             return Err(UserError::new(ErrorKind::Incomplete, text, hint));
         }
         for (index, outcome) in proposal.outcomes.iter().enumerate() {
@@ -461,7 +434,7 @@ impl Desk<'_> {
         let rounds = how.settings.verify_rounds;
         let Some(found) = outcome.shared.filter(|_| round <= rounds) else { return Ok(None) };
         self.out.event("again", json!({"round": round, "of": rounds, "text": found.text}))?;
-        complain(&format!("{} Asked again, {round} of {rounds}", found.title));
+        complain(&format!("{} The model is asked again, {round} of {rounds}", found.title));
         self.bring_in(&outcome.files);
         match self.ask(&[], &found.text) {
             Ok(reply) => self.settle(how, self.mended(&found.text, reply)?).map(Some),
@@ -485,7 +458,7 @@ impl Desk<'_> {
 
 /// The exit code when something is wrong in the end, which is told.
 fn still_wrong(code: u8) -> u8 {
-    complain("something is still wrong with what was written");
+    complain("what was written still fails its checks");
     code.max(1)
 }
 

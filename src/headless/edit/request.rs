@@ -1,0 +1,140 @@
+//! The request of `rhumb edit` and `rhumb ask`: what the words of the command line mean, and which model is asked.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::error::{ErrorKind, UserError};
+use crate::headless::args::EditArgs;
+use crate::headless::{advise, path_under, read_input};
+use crate::llm::{LlmError, Scripted, ScriptedReply};
+use crate::process::quoted;
+use crate::session::runner::{Line, Outfit, connect};
+use crate::text::sanitize;
+use crate::workspace::Root;
+
+/// What stands on the command line for the words that the user leaves out.
+const PLACEHOLDER: &str = "WHAT TO DO";
+
+/// The words of a command line, and where its flags say what they mean.
+#[derive(Debug)]
+pub struct Words<'a> {
+    /// The command: `edit` or `ask`.
+    pub command: &'a str,
+    /// The words that belong to no flag.
+    pub words: Vec<String>,
+    /// The request, if a flag gives it.
+    pub message: &'a mut Option<String>,
+    /// Whether a file has the request.
+    pub has_message_file: bool,
+    /// The files of the chat that flags give.
+    pub files: &'a mut Vec<String>,
+}
+
+impl Words<'_> {
+    /// Makes the words the request; where a flag gives that, they are files of the chat.
+    ///
+    /// # Errors
+    /// A word without such a flag is the path of a file, so that it can be meant as one or as part of the request.
+    pub fn take(self, root: &Root) -> Result<(), UserError> {
+        let Self { command, words, message, has_message_file, files } = self;
+        if message.is_some() || has_message_file {
+            files.extend(words);
+            return Ok(());
+        }
+        let path = |word: &String| root.path().join(path_under(root, word));
+        // Among other words a folder is a word, as in `add a test`.
+        let is_path = |word: &String| if words.len() == 1 { path(word).exists() } else { path(word).is_file() };
+        if words.iter().any(is_path) {
+            let is_folder = words.iter().any(|word| words.len() == 1 && path(word).is_dir());
+            return Err(ambiguous(command, &words, is_path, is_folder));
+        }
+        *message = (!words.is_empty()).then(|| words.join(" "));
+        Ok(())
+    }
+}
+
+/// The error for words of which some are paths, with a command for each meaning.
+fn ambiguous(command: &str, words: &[String], is_path: impl Fn(&String) -> bool, is_folder: bool) -> UserError {
+    let (paths, others): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| is_path(word));
+    let first = paths.first().map_or("", |path| path.as_str());
+    let joined = |words: &[&String]| words.iter().map(|word| word.as_str()).collect::<Vec<_>>().join(" ");
+    let request = if others.is_empty() { PLACEHOLDER.to_owned() } else { joined(&others) };
+    let files: String = paths.iter().map(|path| format!(" {}", quoted(path))).collect();
+    let all = joined(&words.iter().collect::<Vec<_>>());
+    let as_words = format!("rhumb {command} -m {}", quoted(&all));
+    let (as_files, what) = match paths.len() {
+        // A folder comes into the chat by its name in the request alone.
+        _ if is_folder => {
+            let request = format!("{request} @{}/", first.trim_end_matches('/'));
+            (format!("rhumb {command} {}", quoted(&request)), "the files of the folder are in the chat")
+        }
+        1 => (format!("rhumb {command} -m {}{files}", quoted(&request)), "the file is in the chat"),
+        _ => (format!("rhumb {command} -m {}{files}", quoted(&request)), "the files are in the chat"),
+    };
+    let text =
+        format!("{} exists: is it a file for the chat, or a word of the request?", sanitize::visible_line(first));
+    let hint = format!("{as_files}\n      {what}\n    {as_words}\n      all words are the request");
+    UserError::new(ErrorKind::Usage, text, hint)
+}
+
+/// The request as the flags give it.
+///
+/// # Errors
+/// Its file cannot be read, or it is empty.
+pub(super) fn request(args: &EditArgs) -> Result<String, UserError> {
+    let message = match (&args.message, &args.message_file) {
+        (Some(message), _) => message.clone(),
+        (None, Some(file)) => read_input(file)?,
+        (None, None) => String::new(),
+    };
+    if message.trim().is_empty() {
+        let hint = "Say what to do: rhumb edit \"add a --json flag\", or rhumb ask \"where are retries decided?\".";
+        return Err(UserError::new(ErrorKind::Usage, "the request is empty", hint));
+    }
+    Ok(message)
+}
+
+/// The model of the settings. Nothing is contacted yet.
+///
+/// # Errors
+/// No provider is configured, its key is missing, or no model is named.
+pub(super) fn provider(outfit: &Outfit) -> Result<Line, UserError> {
+    let line = connect(outfit)
+        .map_err(|error| UserError::new(ErrorKind::Usage, &error, error.hint()))?
+        .ok_or_else(|| unconfigured(outfit))?;
+    check_ready(&line)?;
+    if line.model.is_empty() {
+        let hint = "Name one with --model NAME or RHUMB_MODEL.";
+        return Err(UserError::new(ErrorKind::Usage, "no model is named", hint));
+    }
+    outfit.settings.notes().iter().chain(&line.notes).for_each(|(note, hint)| advise(note, hint));
+    Ok(line)
+}
+
+/// Fails where no request to a model could be sent, before anything is spent on one.
+///
+/// # Errors
+/// The key is missing.
+pub(super) fn check_ready(line: &Line) -> Result<(), UserError> {
+    let usage = |error: LlmError| UserError::new(ErrorKind::Usage, &error, error.hint());
+    line.provider.ready().map_err(usage)
+}
+
+fn unconfigured(outfit: &Outfit) -> UserError {
+    let named = outfit.settings.model.as_deref();
+    let lacking = named.and_then(|model| outfit.settings.lacking(model));
+    let text = lacking.unwrap_or_else(|| "no provider is configured".to_owned());
+    let hint = "Set the key of a provider, such as ANTHROPIC_API_KEY or OPENAI_API_KEY; or name a server with --base-url and \
+                --model, and put its key, if it needs one, into RHUMB_API_KEY. rhumb doctor shows what was found.";
+    UserError::new(ErrorKind::Usage, text, hint)
+}
+
+/// A model that answers with the text of a file.
+///
+/// # Errors
+/// The file cannot be read.
+pub(super) fn reciting(file: &Path) -> Result<Line, UserError> {
+    let reply = ScriptedReply { match_words: Vec::new(), reply: read_input(file)? };
+    Ok(Line::new(Arc::new(Scripted::new(vec![reply], Duration::ZERO)), "recital".to_owned()))
+}
