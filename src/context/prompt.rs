@@ -113,15 +113,20 @@ fn push_block(text: &mut String, block: &str) {
 }
 
 impl Chunk {
-    /// What it is, its tokens, and whether the server keeps the request up to its end.
-    pub fn heading(&self) -> String {
+    /// What it is.
+    pub fn label(&self) -> String {
         let kind = match &self.kind {
             ChunkKind::ReadOnlyFile(_) => " (read-only)",
             ChunkKind::ChatFile(_) => " (editable)",
             ChunkKind::Image(_) => " (picture)",
             _ => "",
         };
+        format!("{}{kind}", self.title)
+    }
+
+    /// What it is, its tokens, and whether the server keeps the request up to its end.
+    pub fn heading(&self) -> String {
         let cached = if self.cached { " · kept by the server up to its end" } else { "" };
-        format!("{}{kind} · {} tokens{cached}", self.title, self.tokens)
+        format!("{} · {} tokens{cached}", self.label(), self.tokens)
     }
 }

@@ -160,7 +160,7 @@ fn a_long_output_goes_along_cut_and_is_kept_whole() {
     let sent = requests[0].last_message();
     assert!(sent.contains("test depth_0 ... ok") && sent.contains("test depth_3999 ... ok"), "{sent}");
     assert!(!sent.contains("test depth_2000 "), "its middle is left out");
-    let path = err.lines().find_map(|line| line.split_once("the whole is in ")).unwrap().1;
+    let path = err.lines().find_map(|line| line.split_once("the whole output is in ")).unwrap().1;
     assert_eq!(fs::read_to_string(path).unwrap(), log);
     assert!(sent.contains(path), "{sent}");
     assert_eq!(repo.subjects()[0], "Make it pass");
@@ -215,7 +215,11 @@ fn a_dry_run_shows_the_very_request_that_it_sends() {
         assert_eq!((&shown["role"], &shown["content"]), (&sent["role"], &sent["content"]));
     }
     let (_, out, err) = edit(&repo, &server, &["--dry-run"]);
-    assert!(err.contains("━━ harbour.py (editable)") && !out.contains("━━ harbour.py"), "{err}");
+    let summary: Vec<&str> = err.lines().skip_while(|line| !line.contains(&format!("request to {MODEL}: "))).collect();
+    assert!(summary[0].contains(" tokens, price unknown"), "{err}");
+    assert!(summary.iter().any(|line| line.ends_with("  harbour.py (editable)")), "{err}");
+    assert!(err.contains("--show-prompt") && !err.contains("def report(name)"), "the prompt itself is long: {err}");
+    assert!(out.contains("+    return TABLE.get(name, 0.0)"), "{out}");
 }
 
 #[test]
@@ -338,7 +342,7 @@ fn a_seam_that_nothing_shows_is_not_applied_unseen() {
         let server = ModelServer::start(steps(rest.to_owned()));
         let (got, out, err) = edit(&repo, &server, &["--yes"]);
         assert_eq!(got, code, "{out} {err}");
-        assert_eq!(err.contains("does not repeat where it was"), code == 5, "{err}");
+        assert_eq!(err.contains("does not repeat the last line"), code == 5, "{err}");
     }
 }
 
@@ -373,6 +377,79 @@ fn a_server_that_is_busy_is_asked_again_and_this_is_told() {
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("try 2 in 0 s"), "{err}");
     assert_eq!(server.requests().len(), 2);
+}
+
+#[test]
+fn without_a_terminal_a_wait_is_one_line_for_each_try() {
+    let repo = harbour_repo();
+    let busy = |seconds: &str| Step::Status {
+        code: 429,
+        body: "slow down".into(),
+        headers: vec![("retry-after".into(), seconds.into())],
+    };
+    let server = ModelServer::start(vec![busy("2"), busy("1"), Step::reply(&good())]);
+    let (code, _, err) = edit(&repo, &server, &["--yes"]);
+    assert_eq!(code, 0, "{err}");
+    let waits: Vec<&str> = err.lines().filter(|line| line.contains("; try ")).collect();
+    assert!(waits.len() == 2 && waits[0].ends_with("try 2 in 2 s") && waits[1].ends_with("try 3 in 1 s"), "{err}");
+}
+
+#[test]
+fn without_a_key_nothing_is_sent_and_the_places_to_put_one_are_named() {
+    let repo = harbour_repo();
+    // A request to a provider would go to this proxy.
+    let proxy = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    proxy.set_nonblocking(true).unwrap();
+    let local = ModelServer::start(vec![Step::reply("a plan")]);
+    let url = local.base_url();
+    let config = tempfile::tempdir().unwrap();
+    let tried = |args: &[&str], input: &str| {
+        let mut command = rhumb(&repo.path(), args);
+        command.env_remove("RHUMB_API_KEY").env("HTTPS_PROXY", format!("http://{}", proxy.local_addr().unwrap()));
+        command.env("XDG_CONFIG_HOME", config.path()).write_stdin(input);
+        let (code, out, err) = run(command);
+        assert_eq!(code, 2, "{args:?}: {out} {err}");
+        assert!(proxy.accept().is_err(), "{args:?}: something was sent: {out} {err}");
+        out + &err
+    };
+    let credentials = config.path().join("rhumb/credentials.toml").display().to_string();
+    for args in [
+        &["ask", "-m", "hi", "--model", "sonnet"][..],
+        &["edit", "-m", "hi", "--model", "anthropic/claude-sonnet-4-5", "--yes"],
+        &["edit", "-m", "hi", "--architect", "--model", "sonnet"],
+    ] {
+        let told = tried(args, "");
+        assert!(told.contains("there is no key for anthropic, so nothing was sent"), "{told}");
+        assert!(told.contains("ANTHROPIC_API_KEY is not set"), "{told}");
+        assert!(told.contains(&credentials) && told.contains("[\"api.anthropic.com\"]"), "{told}");
+        assert!(told.contains("\n  → Set the variable") && told.lines().count() == 2, "{told}");
+    }
+    let told = tried(&["ask", "hi", "--model", "gpt-5"], "");
+    assert!(told.contains("gpt-5 needs OPENAI_API_KEY, which is not set"), "{told}");
+    let told = tried(&["--plain", "--model", "sonnet"], "hi\n");
+    assert!(
+        told.contains("error: there is no key for anthropic, so nothing was sent") && !told.contains("tokens sent"),
+        "{told}"
+    );
+    // Not even the plan is paid for if nothing can carry it out.
+    std::fs::create_dir_all(config.path().join("rhumb")).unwrap();
+    std::fs::write(config.path().join("rhumb/rhumb.toml"), format!("[providers.box]\nbase_url = \"{url}\"\n")).unwrap();
+    let told = tried(
+        &["edit", "-m", "hi", "--architect", "--model", "box/m", "--editor-model", "anthropic/claude-sonnet-4-5"],
+        "",
+    );
+    assert!(told.contains("there is no key for anthropic") && local.requests().is_empty(), "{told}");
+}
+
+#[test]
+fn a_server_on_this_machine_that_does_not_run_is_told_at_once() {
+    let repo = harbour_repo();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (code, _, err) =
+        run(rhumb(&repo.path(), &["ask", "why?", "--base-url", &format!("http://{free}/v1"), "--model", MODEL]));
+    assert_eq!(code, 4, "{err}");
+    assert!(err.contains(&format!("nothing listens on {free}")) && err.contains("ollama serve"), "{err}");
+    assert!(!err.contains("try 2"), "{err}");
 }
 
 #[test]

@@ -161,6 +161,23 @@ fn a_quit_at_the_question_about_own_changes_writes_nothing() {
     assert_eq!(repo.subjects(), ["Start the harbour"]);
 }
 
+/// A wait before another try is one line that changes, and is gone when the answer comes.
+#[test]
+fn the_countdown_before_another_try_stays_on_one_line() {
+    let repo = harbour_repo();
+    let busy = Step::Status { code: 429, body: "slow down".into(), headers: vec![("retry-after".into(), "2".into())] };
+    let server = ModelServer::start(vec![busy, Step::reply("Because of the tide.")]);
+    let url = server.base_url();
+    let env = [("RHUMB_BASE_URL", url.as_str()), ("RHUMB_MODEL", MODEL), ("RHUMB_API_KEY", KEY)];
+    let mut pty = Pty::spawn(&rhumb(), &["ask", "why?"], &repo.path(), &env, 60, 20);
+    pty.wait_for("; try 2 in 2 s");
+    pty.wait_for("; try 2 in 1 s");
+    assert_eq!(pty.screen().matches("try 2").count(), 1, "{}", pty.screen());
+    pty.wait_for("Because of the tide.");
+    assert!(pty.wait_exit().success());
+    assert!(!pty.screen().contains("try 2"), "{}", pty.screen());
+}
+
 #[test]
 fn an_interrupt_while_asking_writes_nothing() {
     let repo = harbour_repo();

@@ -364,7 +364,8 @@ pub struct EditArgs {
     /// Write without asking
     #[arg(long)]
     pub yes: bool,
-    /// Write nothing; print each request to standard error as it is sent, and the proposal as a unified diff
+    /// Write nothing; sum up each request on standard error as it is sent (--json prints all of it), and print the proposal as a
+    /// unified diff
     #[arg(long)]
     pub dry_run: bool,
     /// Print the request as it would be sent, and send nothing; needs no provider

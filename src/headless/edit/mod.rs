@@ -80,7 +80,7 @@ pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, User
     let survey = Arc::new(surveyed(root, true, store.as_ref()));
     let mut files = chat_files(root, args, &outfit.settings.reference_files());
     let asked = with_named(root, &outfit, (&survey, &line.facts), &mut files, asked);
-    let out = Out { json: args.json, prompts: args.dry_run };
+    let out = Out::new(args.json, args.dry_run);
     let mode = args.mode();
     let (editor, note) = match mode {
         Mode::Architect => editor_line(&outfit, &line, args.editor_model.as_deref()),
@@ -232,7 +232,7 @@ impl Desk<'_> {
         let compose = |limit: Option<usize>| -> BoxFuture<'_, Result<ContextView, Failure>> {
             let view = sheet.composed(&order, limit);
             let shown = out
-                .prompt(&view.prompt)
+                .prompt(&line.facts, &view.prompt)
                 .map_err(|error| Failure { message: error.message, hint: error.hint });
             ready(shown.map(|()| view)).boxed()
         };
@@ -303,6 +303,7 @@ impl Desk<'_> {
             result
         };
         let (result, reply) = tokio::join!(asking, print_all);
+        self.out.end_countdown();
         Ok((reply?, result))
     }
 

@@ -46,13 +46,14 @@ fn tell_unsent(message: &str, survey: &Survey, files: &[ChatFile]) {
     let unsent: Vec<String> =
         mentioned_paths(&mentions(message, &known)).into_iter().filter(|path| !chat.contains(path)).collect();
     if let Some(first) = unsent.first() {
-        let text = format!("The message names {}, of which the model sees no more than the map shows.", few(&unsent));
-        advise(&text, &format!("Name it after the request (rhumb edit -m … {}), or write @{first}.", quoted(first)));
+        let text =
+            format!("The request names {}, but the model sees only what the repo map shows of it.", few(&unsent));
+        advise(&text, &format!("Add it with --file {}, or write @{first} in the request.", quoted(first)));
     }
 }
 
 /// Nobody can be asked here whether a page may be read.
 fn no_page(address: &str) -> Result<SharedPage, Failure> {
     let message = format!("{address} is not read without the app.");
-    Err(Failure { message, hint: "Read it there with /web, or hand its text over with --with-output.".into() })
+    Err(Failure { message, hint: "Read it in the app with /web, or pass its text with --with-output.".into() })
 }

@@ -1,24 +1,76 @@
 //! What `rhumb edit` tells while it works: text for people, or one JSON object a line for programs.
 
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
-use super::show_prompt::prompt_json;
+use super::show_prompt::{prompt_json, summary};
 use crate::context::{Prompt, PromptSecret};
 use crate::error::UserError;
 use crate::headless::{advise, complain, print_exactly, print_json};
 use crate::llm::StreamEvent;
-use crate::models::Dollars;
+use crate::models::{Dollars, Model};
 use crate::session::{AskEvent, Written};
-use crate::text::sanitize;
+use crate::text::{sanitize, width};
 
 /// Where events go: text for people, or JSON lines.
 pub(super) struct Out {
     pub(in crate::headless) json: bool,
-    /// Whether requests are shown before they are sent.
-    pub(in crate::headless) prompts: bool,
+    /// Whether requests are summed up before they are sent.
+    prompts: bool,
+    /// Whether standard error is a terminal on which a line can be overwritten.
+    overwrites: bool,
+    /// The try that the last wait was for; 0 if something else came since.
+    attempt: AtomicU32,
+    /// Whether a line with a wait is open on the terminal.
+    is_counting: AtomicBool,
 }
 
+/// Columns of a terminal that does not tell its width.
+const USUAL_COLUMNS: u16 = 80;
+
 impl Out {
+    /// Events as JSON lines or for people; with `prompts`, requests are summed up before they are sent.
+    pub(in crate::headless) fn new(json: bool, prompts: bool) -> Self {
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let overwrites = std::io::stderr().is_terminal() && !is_dumb;
+        Self { json, prompts, overwrites, attempt: AtomicU32::new(0), is_counting: AtomicBool::new(false) }
+    }
+
+    /// Says how long it is until the next try: on a terminal on one line that changes, elsewhere once for each try.
+    fn count_down(&self, attempt: u32, wait: Duration, reason: &str) -> Result<(), UserError> {
+        let seconds = wait.as_secs_f64().ceil();
+        let end = format!("; try {attempt} in {seconds:.0} s");
+        let is_new = self.attempt.swap(attempt, Relaxed) != attempt;
+        if self.overwrites {
+            let columns = crossterm::terminal::size().map_or(USUAL_COLUMNS, |(columns, _)| columns);
+            // The reason gives way to the countdown, and the last column stays free: a full line would wrap.
+            let start = format!("rhumb: {}", sanitize::visible_line(reason));
+            let room = usize::from(columns).saturating_sub(end.len() + 1);
+            let line = format!("\r{}{end}\x1b[K", width::clip(&start, room));
+            let mut err = std::io::stderr();
+            let _ = err.write_all(line.as_bytes()).and_then(|()| err.flush());
+            self.is_counting.store(true, Relaxed);
+        } else if is_new {
+            complain(&format!("{reason}{end}"));
+        }
+        if !is_new {
+            return Ok(());
+        }
+        self.event("retrying", json!({"attempt": attempt, "seconds": wait.as_secs_f64(), "reason": reason}))
+    }
+
+    /// Takes the line of a wait away, if there is one: the wait is over.
+    pub(in crate::headless) fn end_countdown(&self) {
+        self.attempt.store(0, Relaxed);
+        if self.is_counting.swap(false, Relaxed) {
+            let mut err = std::io::stderr();
+            let _ = err.write_all(b"\r\x1b[K").and_then(|()| err.flush());
+        }
+    }
+
     /// Text of the answer as it arrives.
     pub(in crate::headless) fn text(&self, text: &str) -> Result<(), UserError> {
         if self.json { self.event("text", json!({"text": text})) } else { print_exactly(text) }
@@ -26,6 +78,9 @@ impl Out {
 
     /// What happens while a request is asked of `model`.
     pub(in crate::headless) fn asked(&self, model: &str, event: AskEvent) -> Result<(), UserError> {
+        if !matches!(event, AskEvent::Stream(StreamEvent::Retrying { .. })) {
+            self.end_countdown();
+        }
         match event {
             AskEvent::Sent { tokens, exact, left_out, secrets, prices } => {
                 let left_out: Vec<String> = left_out.iter().map(ToString::to_string).collect();
@@ -44,15 +99,18 @@ impl Out {
                 self.event("usage", json!({"input": usage.input, "output": usage.output, "cached": usage.cached}))
             }
             AskEvent::Stream(StreamEvent::Retrying { attempt, wait, reason }) => {
-                complain(&format!("{reason}; try {attempt} in {:.0} s", wait.as_secs_f64().ceil()));
-                Ok(())
+                self.count_down(attempt, wait, &reason)
             }
             AskEvent::Shrunk { time, of, limit } => {
-                complain(&format!("too long for the server; sent again with at most {limit} tokens"));
+                complain(&format!(
+                    "the request is too long for the server; it is sent again with at most {limit} tokens"
+                ));
                 self.event("shrunk", json!({"time": time, "of": of, "limit": limit}))
             }
             AskEvent::Continuing { time, of } => {
-                complain(&format!("the answer reached the output limit; going on, {time} of at most {of}"));
+                complain(&format!(
+                    "the answer reached the output limit; the model continues it, part {time} of at most {of}"
+                ));
                 self.event("continuing", json!({"time": time, "of": of}))
             }
             AskEvent::Editor { model, note } => {
@@ -61,15 +119,15 @@ impl Out {
                 self.event("editor", json!({"model": model}))
             }
             AskEvent::DoubtfulSeam => {
-                complain("the answer was cut off within an edit, and its next part does not repeat where it was");
+                complain("the answer was cut off inside an edit, and its next part does not repeat the last line");
                 self.event("doubtful_seam", json!({}))
             }
             AskEvent::PastTheCap => {
-                complain("the answer was ended: the server went on past what the spending cap pays for");
+                complain("the answer was stopped: the server exceeded what the spending cap allows");
                 self.event("past_the_cap", json!({}))
             }
             AskEvent::CutByCap => {
-                complain("the answer was cut short: the spending cap pays for no more of it");
+                complain("the answer was cut short: it reached the spending cap");
                 self.event("cut_by_cap", json!({}))
             }
             AskEvent::Spent(spent) => {
@@ -95,9 +153,12 @@ impl Out {
     }
 
     /// A request that is about to be sent.
-    pub(in crate::headless) fn prompt(&self, prompt: &Prompt) -> Result<(), UserError> {
+    pub(in crate::headless) fn prompt(&self, model: &Model, prompt: &Prompt) -> Result<(), UserError> {
         if self.prompts && !self.json {
-            complain(&format!("the request: {}", prompt.render()));
+            complain(&format!(
+                "{}\n  → --show-prompt prints a whole request and sends nothing",
+                summary(model, prompt)
+            ));
         }
         if self.prompts { self.event("prompt", prompt_json(prompt)) } else { Ok(()) }
     }
@@ -131,7 +192,7 @@ impl Out {
 
 /// Says that a key stands in what is sent, and what becomes of it.
 fn tell_secret(secret: &PromptSecret) {
-    let what = if secret.masked { "sent with a mask in its place" } else { "sent as it stands" };
+    let what = if secret.masked { "sent with a mask in its place" } else { "sent unmasked" };
     complain(&format!("{}, {what}", secret.told()));
 }
 

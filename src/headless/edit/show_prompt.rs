@@ -1,4 +1,4 @@
-//! `rhumb edit --show-prompt`: the request as it would be sent. And how `rhumb edit` puts requests together.
+//! `rhumb edit --show-prompt`: the request as it would be sent. And how `rhumb edit` puts requests together and sums them up.
 
 use std::sync::Arc;
 
@@ -15,11 +15,12 @@ use crate::error::{ErrorKind, UserError};
 use crate::headless::args::EditArgs;
 use crate::headless::survey::surveyed;
 use crate::headless::{advise, print, print_json};
-use crate::models::Model;
+use crate::models::{Dollars, Model, Tokens};
 use crate::session::runner::{
     CachedCounter, KeptMap, MapSource, Means, Outfit, Survey, compose, facts, map_store, unsendable,
 };
 use crate::session::{ContextOrder, ContextView};
+use crate::text::thousands;
 use crate::tokens::TokenCounter;
 use crate::workspace::Root;
 
@@ -73,7 +74,7 @@ pub(in crate::headless) fn show_prompt(
     let codebase = Codebase::new(root, outfit, &survey, &model);
     let draft = with_named(root, outfit, (&survey, &model), &mut files, asked);
     let chat: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
-    codebase.look_up(message, args.mode(), &chat, &Out { json: false, prompts: false })?;
+    codebase.look_up(message, args.mode(), &chat, &Out::new(false, false))?;
     let order = codebase.with(ContextOrder { files, draft, mode: args.mode(), ..ContextOrder::default() });
     let view = Sheet::new(root, outfit, &survey, &model).composed(&order, None);
     if args.json {
@@ -85,6 +86,23 @@ pub(in crate::headless) fn show_prompt(
     let hint = if view.unreadable.is_empty() { &failure.hint } else { UNREADABLE };
     advise(&failure.message, hint);
     Ok(ErrorKind::Usage.exit_code())
+}
+
+/// A request in a few lines: the model, its size, what it costs, and the tokens of each of its sections.
+pub(super) fn summary(model: &Model, prompt: &Prompt) -> String {
+    let about = if prompt.exact && prompt.error == 0 { "" } else { "about " };
+    let cost = match model.prices.map(|prices| prices.cost(Tokens { fresh: prompt.tokens as u64, ..Tokens::default() }))
+    {
+        Some(cost) if cost > Dollars::ZERO => format!("at most {cost} without the answer"),
+        Some(_) => "free".to_owned(),
+        None => "price unknown".to_owned(),
+    };
+    let (tokens, window) = (thousands(prompt.tokens), thousands(prompt.window.max_input()));
+    let mut text = format!("request to {}: {about}{tokens} of {window} tokens, {cost}", model.name);
+    for chunk in &prompt.chunks {
+        text += &format!("\n  {:>9}  {}", thousands(chunk.tokens), chunk.label());
+    }
+    text
 }
 
 /// A request for programs: its messages as they are sent, and the chunks that they are made of.

@@ -29,7 +29,7 @@ pub(in crate::headless) fn with_output(message: &str, args: &EditArgs, outfit: &
     let shared = shared_output(outfit, &name, &text, budget, &outfit.counter(&model));
     if let Some(whole) = &shared.whole {
         complain(&format!(
-            "{} lines of {name} are left out; the whole is in {}",
+            "{} lines of {name} are left out; the whole output is in {}",
             shared.excerpt.omitted_lines,
             whole.display()
         ));

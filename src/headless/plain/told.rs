@@ -17,6 +17,8 @@ pub(super) struct Told {
     reasoned: usize,
     /// The word about the running turn that was printed last.
     status: String,
+    /// The try whose wait was printed last, until something else comes.
+    retrying: Option<u32>,
     /// The turn of which it was told that the model thinks.
     thought_in: u64,
     /// The message that was just typed: it stands there already.
@@ -80,7 +82,7 @@ impl Told {
         let Some((at, mut view)) = self.open.take() else { return };
         let Some(Entry::Answer(answer)) = entries.get(at) else { return };
         if view.is_ahead_of(&answer.text) {
-            lines.push("The model thought that aloud; it is no part of the answer.".to_owned());
+            lines.push("That was the thinking of the model; it is not part of the answer.".to_owned());
             view = AnswerLines::default();
         }
         lines.extend(view.update(&answer.text, answer.state != AnswerState::Streaming));
@@ -142,7 +144,10 @@ impl Told {
     /// A wait before another try, and the like. That the first word is waited for needs no word.
     fn tell_status(&mut self, session: &Session, lines: &mut Vec<String>) {
         let status = session.turn.as_ref().map_or("", |turn| turn.status.as_str());
-        if self.status == status {
+        let retrying = session.turn.as_ref().and_then(|turn| turn.retrying);
+        let is_countdown = std::mem::replace(&mut self.retrying, retrying) == retrying && retrying.is_some();
+        // A screen reader would read every second of a countdown: its first line is enough.
+        if self.status == status || is_countdown {
             return;
         }
         status.clone_into(&mut self.status);
@@ -192,6 +197,8 @@ fn mark(entry: &Entry) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::llm::{Completion, Finish, StreamEvent};
     use crate::session::{AskEvent, Connection, Report};
@@ -248,6 +255,24 @@ mod tests {
             assert_eq!(lines.contains(&"thinking: well".to_owned()), wanted);
             assert!(lines.contains(&"Yes.".to_owned()));
         }
+    }
+
+    #[test]
+    fn a_wait_before_another_try_is_one_line() {
+        let mut session = session();
+        let mut told = Told { typed: Some("go".into()), ..Told::default() };
+        told.news(&session);
+        let wait = |attempt, seconds| StreamEvent::Retrying {
+            attempt,
+            wait: Duration::from_secs(seconds),
+            reason: "busy".into(),
+        };
+        let mut lines = Vec::new();
+        for event in [wait(2, 2), wait(2, 1), wait(2, 0), wait(3, 2), wait(3, 1), StreamEvent::Reasoning("hm".into())] {
+            stream(&mut session, event);
+            lines.extend(told.news(&session));
+        }
+        assert_eq!(lines, ["try 2 in 2 s: busy.", "try 3 in 2 s: busy.", "thinking."]);
     }
 
     #[test]

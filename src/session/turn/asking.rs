@@ -83,15 +83,15 @@ impl Session {
                 self.tell_secrets(&secrets);
             }
             AskEvent::DoubtfulSeam => {
-                let text = "The answer was cut off within an edit, and its next part does not repeat where it was.";
+                let text = "The answer was cut off inside an edit, and its next part does not repeat the last line.";
                 self.tell(Level::Warning, text, "Look closely at the hunk there before you accept it.");
             }
             AskEvent::PastTheCap => {
-                let text = "The answer was ended: the server went on past what the spending cap pays for.";
+                let text = "The answer was stopped: the server exceeded what the spending cap allows.";
                 self.tell(Level::Warning, text, "It does not keep to max_tokens. What came until then stands.");
             }
             AskEvent::CutByCap => {
-                let text = "The answer was cut short: the spending cap pays for no more of it.";
+                let text = "The answer was cut short: it reached the spending cap.";
                 self.tell(Level::Warning, text, "Raise spending_cap in rhumb.toml. What came until then stands.");
             }
             AskEvent::Spent(spent) => self.spent(number, &spent),
@@ -108,6 +108,7 @@ impl Session {
             }
             AskEvent::Continuing { time, of } => {
                 if let Some(turn) = self.turn.as_mut().filter(|turn| turn.number == number) {
+                    turn.retrying = None;
                     turn.status = format!("the answer reached the output limit; going on, {time} of at most {of}");
                 }
             }
@@ -129,6 +130,10 @@ impl Session {
         };
         let Some(Entry::Answer(answer)) = self.transcript.iter_mut().rev().find(|entry| is_streaming(entry)) else {
             return;
+        };
+        turn.retrying = match &event {
+            StreamEvent::Retrying { attempt, .. } => Some(*attempt),
+            _ => None,
         };
         match event {
             StreamEvent::Text(text) => {

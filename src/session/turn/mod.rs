@@ -40,6 +40,8 @@ pub struct Turn {
     pub mode: Mode,
     /// What the user should know while it runs, such as a retry; empty while text arrives.
     pub status: String,
+    /// The number of the try that [`Turn::status`] counts down to, if it does.
+    pub retrying: Option<u32>,
     /// What the repository is to be searched for before it goes out.
     pub(super) seeks: Option<Sought>,
     /// Whether the developer asked the whole repository.
@@ -62,8 +64,8 @@ impl Turn {
     pub(super) fn again(number: u64, message: String, request: String) -> Self {
         let status = "waiting for the first word".to_owned();
         let (mode, stream) = (Mode::default(), EditStream::new(FormatChoice::Auto));
-        let (seeks, asks_codebase, wants, edits) = (None, false, None, Vec::new());
-        Self { number, message, request, mode, status, seeks, asks_codebase, wants, edits, stream }
+        let (retrying, seeks, asks_codebase, wants, edits) = (None, None, false, None, Vec::new());
+        Self { number, message, request, mode, status, retrying, seeks, asks_codebase, wants, edits, stream }
     }
 
     /// The same, with the repository searched for that before it goes out.
