@@ -50,7 +50,7 @@ fn hunks_are_decided_by_number_and_only_the_accepted_are_written_and_committed()
             "hunk 1 of 2, harbour.py, line 2, replaces 1 line by 1, located exactly, undecided\n",
             "kept 1: def depth(name):\nremoved 2:     return TABLE[name]\nadded 2:     return TABLE.get(name, 0.0)\n",
             "hunk 2 of 2, charts/compass.py, line 6, replaces 1 line by 1, located exactly, the file is not in the chat",
-            "review> 9\nThere is no hunk 9. They are 1 to 2.\n",
+            "review> 9\nThere is no hunk 9. Hunks are numbered from 1 to 2.\n",
             "review> 1\n1 hunk changed: 1 accepted, 0 rejected, 1 undecided.\n",
             "1 accepted, 1 rejected, 0 undecided.\n",
             "changes harbour.py: 1 hunk\n",
@@ -115,7 +115,7 @@ fn a_question_is_answered_by_a_letter_and_a_wrong_one_does_nothing() {
         &[
             "question: ",
             "  y: ",
-            "answer> q\nq is no answer to the question, so nothing was done.",
+            "answer> q\nq does not answer the question, so nothing was done.",
             "answer> y",
             "It turns.",
         ],
@@ -176,7 +176,7 @@ fn hunks_are_changed_noted_on_taken_apart_and_taken_back() {
     holds(
         &out,
         &[
-            "taken apart into 2",
+            "split into 2 hunks",
             "taken back: 0 accepted, 0 rejected, 1 undecided.",
             "1 line changed",
             "taken back",

@@ -142,7 +142,7 @@ fn files_transcript_and_review_are_there_again_and_can_be_written() {
     quit(&mut pty);
 
     let mut pty = stage.open(&server, &["--continue"]);
-    pty.wait_for("This is session 1 again");
+    pty.wait_for("Back in session 1");
     pty.wait_for("1 pending · ✓ 1");
     pty.wait_for("fair winds");
     pty.wait_for("harbour.py");
@@ -204,7 +204,7 @@ fn two_programs_keep_their_own_sessions_and_one_that_is_open_can_only_be_forked(
     send(&two, "/resume 1");
     two.wait_for("Session 1 is open in another rhumb.");
     two.key("Alt-f");
-    two.wait_for("This is a new session that begins as session 1 does");
+    two.wait_for("This new session is a copy of session 1");
     two.wait_for("The first answer.");
     stage.wait_kept(3, |kept| kept.parent == Some(1) && said(kept, "The first answer."));
     one.type_text("still mine");
@@ -259,7 +259,7 @@ fn sessions_are_searched_renamed_taken_back_and_written_out() {
     // Beside the list stands what was said last.
     pty.wait_for("Sails pull.");
     pty.key("Enter");
-    pty.wait_for("This is session 1 again");
+    pty.wait_for("Back in session 1");
     pty.wait_for("Sails pull.");
     quit(&mut pty);
 

@@ -172,7 +172,7 @@ impl Desk {
             None => {
                 let keys: Vec<String> = question.choices.iter().map(|choice| choice.key.to_string()).collect();
                 let text = format!(
-                    "{word} is no answer to the question, so nothing was done. The answers are {}.",
+                    "{word} does not answer the question, so nothing was done. The answers are {}.",
                     keys.join(", ")
                 );
                 self.voice.line(&text);

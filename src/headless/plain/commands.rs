@@ -77,7 +77,7 @@ impl Desk {
         if !quoted && is_no_message(text, !self.is_typed) {
             let hint = format!("{QUOTES}{text}{QUOTES} sends it all the same.");
             self.voice.line(&format!(
-                "error: {text} is an answer, and nothing is under review or asked, so it was not sent."
+                "error: {text} is an answer, but nothing is asked or under review, so it was not sent."
             ));
             self.voice.line(&format!("hint: {hint}"));
             self.failed = self.failed.or(Some(ErrorKind::Usage));

@@ -87,7 +87,7 @@ impl Desk {
             Word::Split(id, at) => self.split(id, at),
             Word::Join(id) => {
                 let told = if self.session.review.join(id) {
-                    "joined; the hunks after it have other numbers now"
+                    "joined with the next hunk; later hunks have new numbers"
                 } else {
                     "There is no next hunk in that file, or it is decided as a whole."
                 };
@@ -174,10 +174,10 @@ impl Desk {
             None => self.session.review.split(id),
         };
         if parts < 2 {
-            self.voice.line("That hunk cannot be taken apart there.");
+            self.voice.line("That hunk cannot be split there.");
             return;
         }
-        self.voice.line(&format!("taken apart into {parts}; the hunks after it have other numbers now"));
+        self.voice.line(&format!("split into {parts} hunks; later hunks have new numbers"));
         let first = self.session.review.ids().skip_while(|other| *other != id);
         let ids: Vec<HunkId> = first.take(parts).collect();
         self.show(&ids, usize::MAX);

@@ -126,7 +126,7 @@ impl Desk {
         let Some(place) = at.and_then(|at| self.places.numbered.get(at)).cloned() else {
             self.voice.line(&match count {
                 0 => "No place has a number yet: /search finds some, and answers cite some.".to_owned(),
-                _ => format!("There is no place {number}. They are 1 to {count}."),
+                _ => format!("There is no place {number}. Places are numbered from 1 to {count}."),
             });
             return;
         };

@@ -85,7 +85,7 @@ pub(super) fn parse(line: &str, review: &Review) -> Result<Word, String> {
         return Ok(Word::Accept(hunks(line, review)?));
     }
     let (name, rest) = line.split_once(char::is_whitespace).map_or((line, ""), |(name, rest)| (name, rest.trim()));
-    let alone = |word: Word| if rest.is_empty() { Ok(word) } else { Err(format!("{name} stands alone.")) };
+    let alone = |word: Word| if rest.is_empty() { Ok(word) } else { Err(format!("Nothing may follow {name}.")) };
     match name {
         "accept" => Ok(match lines_of(rest, review)? {
             Some((id, lines)) => Word::AcceptLines(id, lines),
@@ -122,10 +122,10 @@ pub(super) fn parse(line: &str, review: &Review) -> Result<Word, String> {
         "write" => alone(Word::Write),
         "later" => alone(Word::Later),
         "abandon" => alone(Word::Abandon),
-        "say" if rest.is_empty() => Err("say MESSAGE: there is no message.".to_owned()),
+        "say" if rest.is_empty() => Err("say needs a message: say MESSAGE.".to_owned()),
         "say" => Ok(Word::Say(rest.to_owned())),
         "help" => alone(Word::Help),
-        _ => Err(format!("{name} is no word of the review, so nothing was done. help lists the words.")),
+        _ => Err(format!("{name} is not a word of the review, so nothing was done; help lists the words.")),
     }
 }
 
@@ -151,7 +151,8 @@ fn hunks(text: &str, review: &Review) -> Result<Vec<HunkId>, String> {
     }
     let mut named = Vec::new();
     for part in text.split([',', ' ', '\t']).filter(|part| !part.is_empty()) {
-        let range = numbers(part).ok_or_else(|| format!("{part} is no number of a hunk. {}", there_are(ids.len())))?;
+        let range =
+            numbers(part).ok_or_else(|| format!("{part} is not the number of a hunk. {}", there_are(ids.len())))?;
         let found = ids.get(range).ok_or_else(|| format!("There is no hunk {part}. {}", there_are(ids.len())))?;
         named.extend(found);
     }
@@ -165,9 +166,9 @@ fn hunks(text: &str, review: &Review) -> Result<Vec<HunkId>, String> {
 
 fn there_are(total: usize) -> String {
     match total {
-        0 => "There is none to decide.".to_owned(),
-        1 => "There is one, number 1.".to_owned(),
-        total => format!("They are 1 to {total}."),
+        0 => "There are no hunks.".to_owned(),
+        1 => "There is one hunk, number 1.".to_owned(),
+        total => format!("Hunks are numbered from 1 to {total}."),
     }
 }
 
@@ -193,7 +194,12 @@ fn one(text: &str, review: &Review) -> Result<HunkId, String> {
 fn lines(text: &str, review: &Review, id: HunkId) -> Result<Range<usize>, String> {
     let total = review.hunk(id).map_or(0, crate::review::ReviewHunk::line_count);
     let found = numbers(text.trim()).filter(|range| range.end <= total);
-    found.ok_or_else(|| format!("{} is no line of that hunk: it has {total}, as lines counts them.", text.trim()))
+    found.ok_or_else(|| {
+        format!(
+            "That hunk has no line {}: its lines are numbered from 1 to {total}, as the word lines shows.",
+            text.trim()
+        )
+    })
 }
 
 /// `2 lines 1-3` or `2 line 1`; `None` where no lines are named.
@@ -253,7 +259,7 @@ mod tests {
         {
             assert!(parse(line, &review).is_err(), "{line}");
         }
-        assert_eq!(parse("7", &review), Err("There is no hunk 7. They are 1 to 4.".into()));
+        assert_eq!(parse("7", &review), Err("There is no hunk 7. Hunks are numbered from 1 to 4.".into()));
     }
 
     #[test]

@@ -154,9 +154,12 @@ impl Session {
         let title = if self.keeping.name.is_empty() { self.opening() } else { self.keeping.name.clone() };
         let title = if title.is_empty() { String::new() } else { format!(": {title}") };
         let (text, hint) = if fork {
-            (format!("This is a new session that begins as session {number} does{title}."), "That one stays as it is.")
+            (
+                format!("This new session is a copy of session {number}{title}."),
+                "What you do here leaves the other one unchanged.",
+            )
         } else {
-            (format!("This is session {number} again{title}."), "")
+            (format!("Back in session {number}{title}."), "")
         };
         let notice = Entry::notice(Level::Info, text, hint);
         self.transcript.retain(|entry| *entry != notice);
