@@ -61,6 +61,18 @@ fn holds_everything(request: &Request) {
 }
 
 #[test]
+fn words_on_the_command_line_are_the_draft_and_files_are_in_the_chat() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(Vec::new());
+    let mut pty = open(&repo.path(), Some(&server), &["harbour.py", "make it safe"]);
+    wait_for_draft(&pty, "make it safe");
+    pty.wait_for("✎ harbour.py");
+    assert!(server.requests().is_empty(), "a draft is not sent");
+    quit(&mut pty);
+    untouched(&repo, &["Start the harbour"]);
+}
+
+#[test]
 fn search_replace_blocks_go_from_request_to_commit() {
     first_accepted_second_rejected(&search_replace());
 }
