@@ -34,6 +34,7 @@ pub mod stream;
 #[cfg(test)]
 mod tests;
 
+pub use block::fence::may_begin_tag;
 pub use flags::later::runs_later;
 pub use flags::omission::is_placeholder;
 pub use flags::{HunkFlags, flag};
