@@ -4,7 +4,7 @@
 //! stream   the reply, line by line    block: one block of it in each format (search_replace, unified, v4a, code, …)
 //! reply    one form for all formats
 //! heading  lines that may name files, without their decoration: name
-//! resolve  file names    naming: headings against the files that there are
+//! resolve  file names    naming: headings against the files that there are; new_name: names of new files that may not be meant
 //! locate   hunk against file          align: costs and the best place; placement, indent; explain: refusals
 //!          masks: lines that were sent without their keys
 //! compose  several edits of a file    document: lines that keep their bytes; view, form: what they mean; whole_file;
@@ -23,6 +23,7 @@ pub mod heading;
 mod locate;
 mod name;
 mod naming;
+mod new_name;
 pub mod outcome;
 pub mod proposal;
 pub mod reply;

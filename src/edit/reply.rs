@@ -126,6 +126,11 @@ pub enum EditAction {
         /// The new path, as written.
         to: String,
     },
+    /// Changes it under one of two names: the header of a diff gives different ones without saying that the file moves.
+    EitherName {
+        /// The second name, as written.
+        to: String,
+    },
 }
 
 /// One edit of a reply: one search/replace block, one hunk of a diff, one whole file.

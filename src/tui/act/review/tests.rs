@@ -63,7 +63,7 @@ fn accepting_all_leaves_what_tools_run_to_a_yes_of_its_own() {
     let mut app = with(proposal);
     press(&mut app, "g y");
     assert_eq!((app.session.review.counts().accepted, app.session.review.counts().pending), (3, 3));
-    assert!(app.hint.contains("Makefile runs by itself later"), "{}", app.hint);
+    assert!(app.hint.contains("Makefile must be accepted on its own"), "{}", app.hint);
     press(&mut app, "g g Y");
     assert_eq!(app.session.review.counts().accepted, 6, "{}", app.hint);
 }
