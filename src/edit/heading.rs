@@ -1,6 +1,7 @@
 //! The lines that stand where file names stand, and what can be said of them before any file is looked at.
 
-use super::block::marker::{self, Fence};
+use super::block::fence::Fence;
+use super::block::marker;
 use super::name;
 
 /// What a heading looks like.
@@ -247,6 +248,7 @@ fn shape(line: &str) -> Option<Shape> {
 fn is_structure(line: &str) -> bool {
     line.trim().is_empty()
         || Fence::read(line).is_some()
+        || Fence::is_closing_tag(line)
         || marker::search_start(line).is_some()
         || marker::divider(line).is_some()
         || marker::replace_end(line)

@@ -4,8 +4,9 @@
 //! stream   the reply, line by line    block: one block of it in each format (search_replace, unified, v4a, code, …)
 //! reply    one form for all formats
 //! heading  lines that may name files, without their decoration: name
-//! resolve  file names    naming: headings against the files that there are
-//! locate   hunk against file          align: costs and the best place; placement, indent; explain: refusals
+//! resolve  file names    naming: headings against the files that there are; new_name: names of new files that may not be meant
+//! locate   hunk against file          align: costs and the best place; placement, indent; explain: refusals;
+//!                                 by_hand: where a reviewer may put an edit without a place
 //!          masks: lines that were sent without their keys
 //! compose  several edits of a file    document: lines that keep their bytes; view, form: what they mean; whole_file;
 //!          draft, open_file: the files meanwhile
@@ -23,6 +24,7 @@ pub mod heading;
 mod locate;
 mod name;
 mod naming;
+mod new_name;
 pub mod outcome;
 pub mod proposal;
 pub mod reply;
@@ -34,11 +36,13 @@ pub mod stream;
 #[cfg(test)]
 mod tests;
 
+pub use block::fence::may_begin_tag;
 pub use flags::later::runs_later;
 pub use flags::omission::is_placeholder;
-pub use flags::{HunkFlags, flag};
+pub use flags::{HunkFlags, breaking, flag};
 pub use format::{EditFormat, FormatChoice};
 pub use heading::{Heading, Shape};
+pub use locate::by_hand::{Repeated, first_declaration, place_near, repeats, similar_line};
 pub use locate::explain::likely_lines;
 pub use outcome::{Candidate, Excerpt, Flag, Outcome, Status, Strategy};
 pub use proposal::{FileChange, FileProposal, Files, Flexibility, Proposal, propose, propose_all, propose_with};

@@ -1,7 +1,7 @@
 //! File names as models write them: in backticks, bold, as headings, in lists, with a colon behind.
 
 /// Names of files that have neither a dot nor a slash.
-const BARE: [&str; 14] = [
+pub(super) const BARE: [&str; 14] = [
     "Makefile",
     "Dockerfile",
     "LICENSE",
@@ -32,6 +32,26 @@ const LABELS: [&str; 12] = [
     "in file",
     "in",
     "create",
+];
+
+/// Words that stand before the name of a file that is shown in full.
+const ANNOUNCERS: [&str; 16] = [
+    "updated",
+    "modified",
+    "changed",
+    "edited",
+    "fixed",
+    "corrected",
+    "revised",
+    "refactored",
+    "improved",
+    "rewritten",
+    "new",
+    "created",
+    "added",
+    "full",
+    "complete",
+    "final",
 ];
 
 /// Extensions by which a word of a sentence is known to be a file and not, say, a field of a value.
@@ -87,6 +107,7 @@ fn peeled(name: &str) -> Option<&str> {
         .or_else(|| (marks.len() < name.len()).then_some(marks))
         .or_else(|| unquoted('"').or_else(|| unquoted('\'')))
         .or_else(|| labelled(name))
+        .or_else(|| announced(name))
         .or_else(|| linked(name))
         .or_else(|| commented(name))
         .or_else(|| remarked(name))
@@ -118,6 +139,14 @@ fn labelled(name: &str) -> Option<&str> {
     let (label, rest) = name.split_once(':')?;
     let label = label.trim_matches(|c: char| c == '*' || c.is_whitespace()).to_lowercase();
     LABELS.contains(&label.as_str()).then_some(rest)
+}
+
+/// The path in `Updated src/a.py`.
+fn announced(name: &str) -> Option<&str> {
+    let (word, path) = name.split_once(' ')?;
+    let plain = path.trim_matches(['`', '*']);
+    let is_path = !plain.contains(char::is_whitespace) && is_word_path(plain);
+    (is_path && ANNOUNCERS.contains(&word.to_lowercase().as_str())).then_some(path)
 }
 
 /// The text of a Markdown link.
@@ -193,7 +222,7 @@ pub(super) fn is_script(path: &str) -> bool {
     extension.is_some_and(|extension| SCRIPTS.contains(&extension))
 }
 
-fn base(path: &str) -> &str {
+pub(super) fn base(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
@@ -226,6 +255,9 @@ mod tests {
             "// src/a.py",
             "# src/a.py",
             "<!-- src/a.py -->",
+            "Updated src/a.py:",
+            "### New `src/a.py`",
+            "**Modified src/a.py**:",
         ] {
             assert_eq!(undecorated(line), "src/a.py", "{line}");
         }

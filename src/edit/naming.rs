@@ -1,11 +1,13 @@
 //! From the headings of a reply to files. The files come first: a line that is the name of one is that name, however
 //! odd it looks. Only then do the looks of the line count.
 
+use std::collections::BTreeMap;
+
 use super::format::EditFormat;
 use super::heading::{Heading, Shape};
 use super::name;
 use super::outcome::Refusal;
-use super::reply::Edit;
+use super::reply::{Edit, ParsedReply};
 use super::resolve::{self, PathIndex, Resolution};
 
 /// What is known of the file of an edit.
@@ -15,6 +17,15 @@ pub(super) enum Named {
     File(String),
     /// A name as written, to be resolved.
     Written(String),
+    /// A sentence mentions one file, and it stands under the title of another.
+    Either {
+        /// What the sentence mentions.
+        said: String,
+        /// What the title says.
+        title: String,
+        /// Whether no other edit stands under the title.
+        is_own: bool,
+    },
     /// The line above the edit may be a name, but of no file; or it names several.
     Unclear(String),
     /// The reply does not say.
@@ -28,16 +39,33 @@ pub(super) struct Names {
     own: Vec<Named>,
     /// With the help of the earlier headings.
     carried: Vec<Named>,
+    /// The headings that mention another file than the title above them.
+    either: BTreeMap<usize, Named>,
 }
 
 impl Names {
     /// Looks all headings up. Headings refer to earlier ones only.
-    pub(super) fn new(headings: &[Heading], index: &PathIndex<'_>) -> Self {
+    pub(super) fn new(parsed: &ParsedReply, index: &PathIndex<'_>) -> Self {
+        let headings = &parsed.headings;
         let mut names = Self::default();
-        for heading in headings {
+        for (at, heading) in headings.iter().enumerate() {
             let earlier = heading.earlier.and_then(|at| names.carried.get(at)).cloned();
             let earlier = earlier.unwrap_or(Named::Nowhere);
             let own = own(heading, &earlier, index);
+            if let (Shape::Prose, Named::Written(said), Some(title)) =
+                (heading.shape, &own, title_of(heading, headings))
+                && let Named::File(title_name) | Named::Written(title_name) = &earlier
+                && title_name != said
+            {
+                let is_other = |edit: &&Edit| {
+                    let own = edit.heading.filter(|own| *own != at);
+                    let above = |own: usize| headings.get(own).and_then(|heading| heading.earlier);
+                    own.is_some_and(|own| own == title || above(own) == Some(title))
+                };
+                let is_own = parsed.edits.iter().find(is_other).is_none();
+                let (said, title) = (said.clone(), title_name.clone());
+                names.either.insert(at, Named::Either { said, title, is_own });
+            }
             let carried = if own == Named::Nowhere { earlier } else { own.clone() };
             names.own.push(own);
             names.carried.push(carried);
@@ -49,10 +77,18 @@ impl Names {
     pub(super) fn of(&self, edit: &Edit) -> Named {
         let list = if edit.format == EditFormat::Whole { &self.own } else { &self.carried };
         match edit.heading {
+            Some(at) if edit.format != EditFormat::Whole && self.either.contains_key(&at) => {
+                self.either.get(&at).cloned().unwrap_or(Named::Nowhere)
+            }
             Some(at) => list.get(at).cloned().unwrap_or(Named::Nowhere),
             None => edit.path.clone().map_or(Named::Nowhere, Named::Written),
         }
     }
+}
+
+/// The position of the line above a sentence, if that is a path alone on its line.
+fn title_of(heading: &Heading, headings: &[Heading]) -> Option<usize> {
+    heading.earlier.filter(|at| headings.get(*at).is_some_and(|title| title.shape == Shape::Path))
 }
 
 fn own(heading: &Heading, earlier: &Named, index: &PathIndex<'_>) -> Named {
@@ -100,7 +136,7 @@ fn mentioned(heading: &Heading, earlier: &Named, index: &PathIndex<'_>) -> Named
                 Named::File(path) | Named::Written(path) => {
                     path == *mention || index.exact(mention).as_ref() == Some(path)
                 }
-                Named::Unclear(_) | Named::Nowhere => true,
+                Named::Unclear(_) | Named::Nowhere | Named::Either { .. } => true,
             };
             if several.iter().any(same) { Named::Nowhere } else { Named::Unclear(heading.line.clone()) }
         }
@@ -159,7 +195,7 @@ pub(super) fn edits_of<'a>(
             Named::File(path) => !located.contains(path),
             Named::Unclear(_) => only_whole,
             // A sentence may mention a file; the fence below it is usually an example.
-            Named::Written(_) | Named::Nowhere => false,
+            Named::Written(_) | Named::Either { .. } | Named::Nowhere => false,
         };
         if counts {
             all.push((fence, name));
@@ -176,6 +212,6 @@ fn path_of(name: &Named, index: &PathIndex<'_>) -> Option<String> {
             Ok(Resolution::Exact(path) | Resolution::Guessed(path)) => Some(path),
             _ => None,
         },
-        Named::Unclear(_) | Named::Nowhere => None,
+        Named::Unclear(_) | Named::Either { .. } | Named::Nowhere => None,
     }
 }

@@ -113,6 +113,8 @@ pub enum Flag {
     RunsLater,
     /// It names an address on the network that the file did not name.
     NewAddress,
+    /// The file would be new, and its name may not be meant as that of a new file.
+    DoubtfulName,
 }
 
 impl Flag {
@@ -135,6 +137,7 @@ impl Flag {
             Self::ReadOnly => "read-only",
             Self::RunsLater => "runs-later",
             Self::NewAddress => "new-address",
+            Self::DoubtfulName => "doubtful-name",
         }
     }
 }
@@ -214,6 +217,11 @@ impl Outcome {
     /// Whether it had a place, which a change on disk took.
     pub fn is_conflict(&self) -> bool {
         self.flags.contains(&Flag::Conflict)
+    }
+
+    /// Whether it makes a file under a name that may not be meant as one: somebody has to accept it by itself.
+    pub fn is_doubtful(&self) -> bool {
+        self.status == Status::Applied && self.flags.contains(&Flag::DoubtfulName)
     }
 
     /// Whether the edit was refused and its author should try again: the file does not say already what it asks for.

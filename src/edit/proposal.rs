@@ -9,7 +9,8 @@ use super::block::entity;
 use super::compose::draft::Draft;
 use super::flags::HunkFlags;
 use super::naming::{self, Names};
-use super::outcome::{Flag, Landing, Outcome, Refusal, Status};
+use super::new_name;
+use super::outcome::{Flag, Landing, Outcome, Refusal, Status, Strategy};
 use super::reply::{Edit, EditAction, ParsedReply};
 use super::rounds;
 use super::standing::Standing;
@@ -89,6 +90,23 @@ pub struct Proposal {
     pub flags: Vec<HunkFlags>,
     /// Where the bytes are of each file that a link leads to, by the name that the edits have for it.
     pub links: BTreeMap<String, String>,
+}
+
+impl Proposal {
+    /// Refuses the files whose names may not be meant, with all that goes into them: for where nobody can accept each by itself.
+    pub fn refuse_doubtful(&mut self) {
+        let doubtful = |path: &str| self.outcomes.iter().any(|outcome| outcome.is_doubtful() && outcome.path == path);
+        let (taken_out, kept): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.files).into_iter().partition(|file| file.names().any(doubtful));
+        self.files = kept;
+        let applied = self.outcomes.iter_mut().filter(|outcome| outcome.status == Status::Applied);
+        for outcome in applied.filter(|outcome| taken_out.iter().any(|file| file.has_name(&outcome.path))) {
+            if !outcome.is_doubtful() {
+                outcome.reason = "the file is not made, as its name is doubtful".into();
+            }
+            (outcome.status, outcome.strategy, outcome.confidence) = (Status::Refused, None, 0.0);
+        }
+    }
 }
 
 impl FileProposal {
@@ -173,7 +191,7 @@ fn located(parsed: &ParsedReply, draft: &mut Draft<'_>, files: &dyn Files) -> Ve
     let before = draft.tried();
     draft.take_up(entity::escapes(&parsed.edits), parsed.choice);
     let mut fates: BTreeMap<usize, (Option<String>, Result<Landing, Refusal>)> = BTreeMap::new();
-    let names = Names::new(&parsed.headings, draft.index());
+    let names = Names::new(parsed, draft.index());
     let edits = naming::edits_of(&parsed.edits, &parsed.fences, &names, draft.index());
     for (at, (edit, name)) in edits.iter().enumerate() {
         fates.insert(at, draft.apply(edit, name));
@@ -196,6 +214,14 @@ fn located(parsed: &ParsedReply, draft: &mut Draft<'_>, files: &dyn Files) -> Ve
         }
     }
     for ((edit, _), (path, fate)) in edits.iter().zip(fates.values_mut()) {
+        let heading = edit.heading.and_then(|at| parsed.headings.get(at));
+        if let (Some(path), Ok(landing)) = (&*path, &mut *fate)
+            && landing.strategy == Strategy::Created
+            && let Some(doubt) = new_name::doubt(edit, heading, path, draft.index())
+        {
+            landing.flags.push(Flag::DoubtfulName);
+            landing.note = doubt;
+        }
         if edit.action == EditAction::Delete && fate.is_ok() && path.as_deref().is_some_and(|path| draft.keeps(path)) {
             *fate = Err(Refusal::new("kept: the edit that was to take its place is refused"));
         }

@@ -1,8 +1,11 @@
 //! What a reply asks for, before any file is looked at: one form for every edit format.
 
 use super::format::{EditFormat, FormatChoice};
-use super::heading::Heading;
+use super::heading::{Heading, Shape};
 use super::locate::line_diff::{self, Step};
+
+/// A fence of at most this many lines below a sentence that names nothing is an example where other fences are whole files.
+const MAX_EXAMPLE_LINES: usize = 12;
 
 /// What a line of a hunk asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -123,6 +126,11 @@ pub enum EditAction {
         /// The new path, as written.
         to: String,
     },
+    /// Changes it under one of two names: the header of a diff gives different ones without saying that the file moves.
+    EitherName {
+        /// The second name, as written.
+        to: String,
+    },
 }
 
 /// One edit of a reply: one search/replace block, one hunk of a diff, one whole file.
@@ -157,6 +165,43 @@ impl ParsedReply {
     /// The name that a heading gives as far as the reply alone tells.
     pub(super) fn path_of(&self, heading: Option<usize>) -> Option<String> {
         heading.and_then(|at| self.headings.get(at)).and_then(|heading| heading.path.clone())
+    }
+
+    /// Where a reply edits a file by search block or diff, a plain fence under the same name only illustrates.
+    pub(super) fn drop_illustrations(&mut self) {
+        let whole = |edit: &Edit| edit.format == EditFormat::Whole;
+        let edited = self.edits.iter().filter(|edit| !whole(edit)).map(|edit| edit.path.clone());
+        let edited: Vec<Option<String>> = edited.collect();
+        self.edits.retain(|edit| !whole(edit) || !edited.contains(&edit.path));
+    }
+
+    /// A whole file without a name may be meant for the only file of the chat when it is the only whole file of the reply.
+    /// Among others it is refused, unless it is announced as an example.
+    pub(super) fn refuse_unnamed(&mut self) {
+        let is_whole = |edit: &Edit| edit.format == EditFormat::Whole;
+        if self.edits.iter().filter(|edit| is_whole(edit)).count() < 2 {
+            return;
+        }
+        let headings = &self.headings;
+        let heading = |edit: &Edit| edit.heading.and_then(|at| headings.get(at));
+        let unnamed = |edit: &Edit| is_whole(edit) && edit.path.is_none();
+        self.edits.retain(|edit| !unnamed(edit) || !heading(edit).is_some_and(Heading::illustrates));
+        let few = |edit: &Edit| matches!(&edit.change, Change::Whole(lines) if lines.len() <= MAX_EXAMPLE_LINES);
+        let example = |edit: &mut Edit| unnamed(edit) && few(edit) && heading(edit).is_some_and(Heading::names_nothing);
+        // They count if a file has the sentence for its name.
+        self.fences.extend(self.edits.extract_if(.., example));
+        for edit in self.edits.iter_mut().filter(|edit| unnamed(edit)) {
+            let line = edit.heading.and_then(|at| self.headings.get(at)).map(|heading| heading.line.clone());
+            let refused = Heading {
+                line: line.unwrap_or_default(),
+                shape: Shape::Doubtful,
+                path: None,
+                mentions: Vec::new(),
+                earlier: None,
+            };
+            self.headings.push(refused);
+            edit.heading = Some(self.headings.len() - 1);
+        }
     }
 }
 

@@ -76,6 +76,18 @@ impl<'a> PathIndex<'a> {
         self.listed().paths.iter().map(String::as_str)
     }
 
+    /// Whether a listed file is in that folder, or in one below.
+    pub(super) fn has_folder(&self, folder: &str) -> bool {
+        let inside = format!("{folder}/");
+        self.listed().paths.range(inside.clone()..).next().is_some_and(|known| known.starts_with(&inside))
+    }
+
+    /// Listed files with that base name, a few at most.
+    pub(super) fn of_base(&self, base: &str) -> Vec<String> {
+        let all = self.listed().by_base.get(base).map(Vec::as_slice).unwrap_or_default();
+        all.iter().take(OFFERED).cloned().collect()
+    }
+
     /// The file of exactly this name, nothing taken off but a leading `./` or the root.
     pub(super) fn exact(&self, name: &str) -> Option<String> {
         let plain = self.normalised(name).ok().filter(|_| self.contains(name));
@@ -132,8 +144,7 @@ impl<'a> PathIndex<'a> {
     /// The path that a new file of this name gets. The error says why there can be none.
     pub fn new_path(&self, written: &str) -> Result<String, String> {
         let path = self.bare(written)?;
-        let inside = format!("{path}/");
-        if self.listed().paths.range(inside.clone()..).next().is_some_and(|known| known.starts_with(&inside)) {
+        if self.has_folder(&path) {
             return Err(format!("`{path}` is a folder"));
         }
         let parents = path.match_indices('/').filter_map(|(at, _)| path.get(..at));

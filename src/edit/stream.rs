@@ -2,15 +2,16 @@
 //! depend on where the stream was cut.
 
 use super::block::code::{CodeBlock, Role};
+use super::block::fence::Fence;
 use super::block::file_header::{self, End, FileHeader};
-use super::block::marker::{self, Fence};
+use super::block::marker;
 use super::block::search_replace::SearchBlock;
 use super::block::unified::DiffBlock;
 use super::block::v4a::PatchBlock;
 use super::format::{EditFormat, FormatChoice};
 use super::heading::{Heading, Shape};
 use super::name;
-use super::reply::{Change, Edit, LineKind, ParsedReply};
+use super::reply::{Edit, LineKind, ParsedReply};
 
 /// What the user interface may show while the reply arrives.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -163,9 +164,9 @@ impl EditStream {
         let mut reply = self.sink.reply;
         reply.choice = self.choice;
         reply.edits.sort_by_key(|edit| edit.reply_lines.0);
-        refuse_unnamed(&mut reply);
+        reply.refuse_unnamed();
         if self.choice == FormatChoice::Auto {
-            drop_illustrations(&mut reply.edits);
+            reply.drop_illustrations();
         }
         reply
     }
@@ -232,7 +233,8 @@ impl EditStream {
             return state;
         }
         if let Some(fence) = &self.fence {
-            if fence.closed_by(line) {
+            // Between a block and the fence that closes it no file is named: below a name the next fence opens.
+            if fence.ended_by(line) && !self.path_above() {
                 self.close_fence();
                 return State::Outside;
             }
@@ -240,7 +242,7 @@ impl EditStream {
                 return self.bare_diff(line);
             }
         }
-        if let Some(fence) = Fence::read(line) {
+        if let Some(fence) = Fence::read(line).filter(|fence| self.may_open(fence)) {
             return self.open(fence);
         }
         let diffs_only = self.choice == FormatChoice::Only(EditFormat::Udiff);
@@ -357,15 +359,32 @@ impl EditStream {
     }
 
     fn code(&mut self, mut block: CodeBlock, line: &str) -> State {
+        if block.was_closed_before(line, &mut self.sink) {
+            self.close_fence();
+            block.finish(true, false, self.number - 1, &mut self.sink);
+            return self.outside(line);
+        }
         // Only the head of a fence says what it holds: a complete file may well quote other formats further down.
-        if (block.undecided() || self.choice != FormatChoice::Auto)
+        if (block.undecided() || block.is_loose() || self.choice != FormatChoice::Auto)
             && let Some(state) = self.start(line)
         {
+            if !block.undecided() && block.is_loose() {
+                block.finish(false, true, self.number.saturating_sub(1), &mut self.sink);
+            }
             return state;
         }
         let bare = block.undecided() && line.starts_with("@@") && self.choice.reads(EditFormat::Udiff);
         if bare && !block.is_whole_only(self.choice) {
             return self.bare_diff(line);
+        }
+        let is_next = |fence: &Fence| {
+            (block.is_loose() && !fence.is_tag())
+                || (block.is_interrupted_by(line) && self.path_above())
+                || (block.may_be_interrupted_by(line) && self.path_between_blanks())
+        };
+        if let Some(fence) = Fence::read(line).filter(is_next) {
+            block.finish(false, true, self.number.saturating_sub(1), &mut self.sink);
+            return self.open(fence);
         }
         if block.read(line, &mut self.sink) {
             self.close_fence();
@@ -384,19 +403,20 @@ impl EditStream {
     }
 
     fn diff(&mut self, mut block: DiffBlock, line: &str) -> State {
-        let inner = Fence::read(line).filter(|_| !line.starts_with(' ') && self.fence.is_some());
+        let fence = Fence::read(line).filter(|fence| !line.starts_with(' ') && self.may_open(fence));
+        let inner = fence.clone().filter(|fence| self.fence.is_some() && !fence.is_tag());
         if inner.is_some_and(|fence| block.takes_fence(&fence)) {
             block.read(line, self.number, &mut self.sink);
             return State::Diff(block);
         }
-        let closes = self.fence.as_ref().is_some_and(|fence| fence.closed_by(line));
-        if closes {
+        let closes = |fence: &Fence| fence.closed_by(line) || (fence.is_tag() && fence.ended_by(line));
+        if self.fence.as_ref().is_some_and(closes) {
             self.fence = None;
             self.close_diff(block, End::Closed, self.number);
             return State::Outside;
         }
         // An indented fence is context of a diff of a Markdown file.
-        if let Some(fence) = Fence::read(line).filter(|_| !line.starts_with(' ')) {
+        if let Some(fence) = fence {
             self.close_diff(block, End::Interrupted, self.number);
             return self.open(fence);
         }
@@ -431,47 +451,20 @@ impl EditStream {
         if near.trim().is_empty() { Heading::read(far) } else { Heading::read(near) }
     }
 
+    /// Whether a line may open that fence. In a fence of backticks a tag is text.
+    fn may_open(&self, fence: &Fence) -> bool {
+        !fence.is_tag() || self.fence.as_ref().is_none_or(Fence::is_tag)
+    }
+
+    /// Whether the line above is a path with a well-known extension, below a blank line.
+    fn path_between_blanks(&self) -> bool {
+        let [far, near] = &self.before;
+        let path = Heading::read(near).filter(|heading| heading.shape == Shape::Path && !name::is_item(near));
+        far.trim().is_empty() && path.and_then(|heading| heading.path).is_some_and(|path| name::knows_extension(&path))
+    }
+
     /// Whether a path stands above.
     fn path_above(&self) -> bool {
         self.heading_above().is_some_and(|heading| heading.shape == Shape::Path)
-    }
-}
-
-/// Where a reply edits a file by search block or diff, a plain fence under the same name only illustrates.
-fn drop_illustrations(edits: &mut Vec<Edit>) {
-    let whole = |edit: &Edit| edit.format == EditFormat::Whole;
-    let edited: Vec<Option<String>> = edits.iter().filter(|edit| !whole(edit)).map(|edit| edit.path.clone()).collect();
-    edits.retain(|edit| !whole(edit) || !edited.contains(&edit.path));
-}
-
-/// A fence of so few lines below a sentence that names nothing is an example where other fences are whole files.
-const EXAMPLE: usize = 12;
-
-/// A whole file without a name may be meant for the only file of the chat when it is the only whole file of the reply.
-/// Among others it is refused, unless it is announced as an example.
-fn refuse_unnamed(reply: &mut ParsedReply) {
-    let is_whole = |edit: &Edit| edit.format == EditFormat::Whole;
-    if reply.edits.iter().filter(|edit| is_whole(edit)).count() < 2 {
-        return;
-    }
-    let headings = &reply.headings;
-    let heading = |edit: &Edit| edit.heading.and_then(|at| headings.get(at));
-    let unnamed = |edit: &Edit| is_whole(edit) && edit.path.is_none();
-    reply.edits.retain(|edit| !unnamed(edit) || !heading(edit).is_some_and(Heading::illustrates));
-    let few = |edit: &Edit| matches!(&edit.change, Change::Whole(lines) if lines.len() <= EXAMPLE);
-    let example = |edit: &mut Edit| unnamed(edit) && few(edit) && heading(edit).is_some_and(Heading::names_nothing);
-    // They count if a file has the sentence for its name.
-    reply.fences.extend(reply.edits.extract_if(.., example));
-    for edit in reply.edits.iter_mut().filter(|edit| unnamed(edit)) {
-        let line = edit.heading.and_then(|at| reply.headings.get(at)).map(|heading| heading.line.clone());
-        let refused = Heading {
-            line: line.unwrap_or_default(),
-            shape: Shape::Doubtful,
-            path: None,
-            mentions: Vec::new(),
-            earlier: None,
-        };
-        reply.headings.push(refused);
-        edit.heading = Some(reply.headings.len() - 1);
     }
 }

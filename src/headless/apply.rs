@@ -31,6 +31,9 @@ pub fn apply(root: &Root, args: &ApplyArgs) -> Result<u8, UserError> {
         let hint = "It must hold search/replace blocks, a unified diff, whole files or a patch.";
         return Err(UserError::new(ErrorKind::Usage, "there is no edit in the reply", hint));
     }
+    if args.yes {
+        proposal.refuse_doubtful();
+    }
     if args.atomic {
         all_or_none(&mut proposal);
     }

@@ -104,9 +104,10 @@ impl ReviewHunk {
         }
     }
 
-    /// Whether it wants a yes of its own: tools run its file by themselves, so that a yes to it is a yes to a command.
+    /// Whether it wants a yes of its own: tools run its file by themselves, so that a yes to it is a yes to a command; or the file
+    /// is new and may not be meant.
     pub fn wants_own_yes(&self) -> bool {
-        self.marks.iter().any(|mark| mark == Flag::RunsLater.name())
+        self.marks.iter().any(|mark| [Flag::RunsLater.name(), Flag::DoubtfulName.name()].contains(&mark.as_str()))
     }
 
     /// Rejects what is not decided of it.

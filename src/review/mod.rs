@@ -1,6 +1,7 @@
 //! Decisions on a proposal: which hunks are accepted, what the files become, and what happens when a file changed
 //! meanwhile. Nothing here touches a disk.
 
+mod broken;
 mod decision;
 mod each;
 mod file;

@@ -8,7 +8,7 @@ use super::file::{Composed, FileReview, Item, Weave, taken, woven};
 use super::hunk::ReviewHunk;
 use super::state::Review;
 use crate::diff::{self, Hunk};
-use crate::edit::{FileProposal, StandingFile};
+use crate::edit::{FileProposal, Flag, StandingFile};
 use crate::text::lines;
 
 impl Review {
@@ -119,6 +119,13 @@ impl FileReview {
             return true;
         }
         if !self.is_divisible() {
+            let doubtful = Flag::DoubtfulName.name();
+            let is_doubted = |item: &&ReviewHunk| item.marks.iter().any(|mark| mark == doubtful);
+            if let (Some(_), Some(own)) = (older.hunks.iter().find(is_doubted), self.hunks.first_mut())
+                && !is_doubted(&&*own)
+            {
+                own.marks.push(doubtful.to_owned());
+            }
             return !older.hunks.iter().any(is_open);
         }
         let (own_text, old_text) = (self.proposed.clone(), older.proposed.clone());

@@ -60,6 +60,7 @@ impl Review {
 
     /// Keeps a step that was just done.
     pub(super) fn did(&mut self, step: Step) {
+        self.check_syntax_after(&step);
         self.undo.push(step);
         self.redo.clear();
     }
@@ -81,6 +82,7 @@ impl Review {
                 }
             }
         }
+        self.check_syntax_after(&step);
         step
     }
 }

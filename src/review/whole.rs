@@ -10,11 +10,14 @@ use super::hunk::ReviewHunk;
 use super::state::{HunkId, Review};
 use super::step::{Before, Step};
 use crate::diff::{self, Hunk};
-use crate::edit::{FileChange, Flag, Outcome};
+use crate::edit::{self, FileChange, Flag, Outcome};
 use crate::text::lines;
 
 /// What is noted on a hunk whose place the user chose.
 const BY_HAND: &str = "by hand";
+
+/// What is noted on a hunk that adds lines which stand next to it already.
+const REPEATS: &str = "repeats-lines";
 
 /// Why a text cannot be put where the user wants it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -64,8 +67,11 @@ impl Review {
         text: &str,
     ) -> Result<HunkId, PlaceError> {
         let before = (self.files.clone(), self.refused.clone());
-        let edit = refused.and_then(|index| self.refused.get(index));
-        let marks = marks_by_hand(edit);
+        let refused_edit = refused.and_then(|index| self.refused.get(index));
+        let mut marks = marks_by_hand(refused_edit);
+        if !edit::repeats(now, &place, text).is_empty() {
+            marks.push(REPEATS.to_owned());
+        }
         let placed = match self.files.iter().position(|file| file.path == path) {
             Some(index) => {
                 self.files.get_mut(index).map_or(Err(PlaceError::Stale), |file| file.place(now, place, text, &marks))

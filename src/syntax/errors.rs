@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::language::Language;
 use super::parse::{MAX_ERRORS, parse, walk_errors};
+use super::python;
 
 /// The places of a source that do not parse: error nodes, and tokens that the parser had to invent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -88,6 +89,10 @@ pub(super) fn errors_in(language: &'static Language, text: &str) -> Option<Synta
         }
         lines.len() < MAX_ERRORS
     });
+    if language.id == "python" {
+        lines.extend(python::incomplete(tree.root_node()));
+        lines.truncate(MAX_ERRORS);
+    }
     lines.sort_unstable_by_key(|lines| (lines.start, lines.end));
     Some(SyntaxErrors { lines })
 }
@@ -132,6 +137,34 @@ mod tests {
         }
         let broken = sound.replace("return 1500\n", "return (1500\n");
         assert!(errors("a.py", &broken, &[10_504..10_505, 10_505..10_506]).unwrap().count() > 0);
+    }
+
+    #[test]
+    fn a_header_of_python_without_its_body_is_an_error() {
+        for (text, line) in [
+            ("try:\n    a()\nexcept E as e:\nb()\n", 2),
+            ("def f():\n    try:\n        a()\n    except E as e:\n    b()\n", 3),
+            ("try:\n    a()\nb()\n", 0),
+            ("def f():\n\ndef g():\n    return 1\n", 0),
+            ("if a:\n    # nothing\nb()\n", 0),
+            ("for a in b:\nelse:\n    c()\n", 0),
+            ("class A:\n", 0),
+            ("with a as b:\nc()\n", 0),
+        ] {
+            let found = errors("a.py", text, &[]).unwrap();
+            assert!(found.lines().iter().any(|lines| lines.contains(&line)), "{text}: {found:?}");
+        }
+        for fine in [
+            "if a: b()\nelse: c()\n",
+            "class A: pass\n",
+            "try:\n    a()\nfinally:\n    b()\n",
+            "match a:\n    case 1:\n        b()\n    case _:\n        pass\n",
+            "async def f(): ...\n",
+            "while a:\n    \"\"\"text\"\"\"\n",
+            "try:\n    a()\nexcept* E:\n    b()\n",
+        ] {
+            assert_eq!(errors("a.py", fine, &[]).map(|found| found.count()), Some(0), "{fine}");
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub mod language;
 pub mod lexicon;
 pub mod parse;
 mod pattern;
+mod python;
 mod query;
 mod reader;
 mod registry;

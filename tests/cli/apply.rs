@@ -191,3 +191,33 @@ fn a_write_that_fails_has_its_exit_code_and_is_told_as_it_is() {
     assert!(code == 3 && err.contains("notes.md") && !err.contains("wrote"), "{code} {err}");
     assert_eq!(repo.read("harbour.py"), HARBOUR);
 }
+
+#[test]
+fn a_new_file_of_a_doubtful_name_needs_somebody_to_accept_it() {
+    let doubtful = block("compass.py", "", "class Compass:\n    pass\n");
+    let repo = harbour_repo();
+    let (code, out, err) = apply(&repo, &(doubtful.clone() + &good()), &["--yes", "--json"]);
+    assert_eq!(code, 1, "{err}");
+    let told = json(&out);
+    let hunk = &told["hunks"][0];
+    assert_eq!((&hunk["status"], &hunk["strategy"]), (&"refused".into(), &"".into()), "{out}");
+    assert!(hunk["flags"].as_array().unwrap().contains(&"doubtful-name".into()), "{out}");
+    assert!(hunk["reason"].as_str().unwrap().contains("`charts/compass.py`"), "{out}");
+    assert_eq!(told["files"], serde_json::json!([{"path": "harbour.py", "hunks": 1}]));
+    assert!(!repo.has("compass.py"));
+    assert_eq!(repo.read("harbour.py"), changed());
+
+    // A dry run shows the proposal as it is, and the flag.
+    let repo = harbour_repo();
+    let (code, out, err) = apply(&repo, &doubtful, &["--dry-run"]);
+    assert!(code == 0 && out.contains("+class Compass:") && err.contains("[doubtful-name]"), "{out} {err}");
+
+    let server = ModelServer::start(vec![Step::reply(&(doubtful.clone() + &good()))]);
+    let (code, _, err) = edit(&repo, &server, &["--yes"]);
+    assert!(code == 1 && err.contains("doubtful name"), "{code} {err}");
+    assert!(!repo.has("compass.py"));
+
+    // Named as it is meant, it is made.
+    let (code, _, err) = apply(&harbour_repo(), &doubtful.replace("compass.py", "./compass.py"), &["--yes"]);
+    assert_eq!(code, 0, "{err}");
+}

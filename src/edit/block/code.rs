@@ -1,7 +1,9 @@
 //! A fence that holds neither a search block nor a diff: a whole file, shell commands, or an example.
 
-use super::marker::Fence;
+use super::fence::Fence;
+use super::{marker, prose};
 use crate::edit::format::{EditFormat, FormatChoice};
+use crate::edit::name;
 use crate::edit::reply::{Change, Edit, EditAction, LineKind};
 use crate::edit::stream::Sink;
 
@@ -30,6 +32,8 @@ pub(in crate::edit) struct CodeBlock {
     written: usize,
     /// Fences opened inside this one and not closed yet.
     nested: usize,
+    /// A line that closes the fence or opens one in the document that it holds: the next line decides.
+    held: Option<String>,
     first: usize,
     announced: usize,
 }
@@ -42,7 +46,7 @@ impl CodeBlock {
         role: Role,
         first: usize,
     ) -> Self {
-        Self { fence, path, heading, role, lines: Vec::new(), written: 0, nested: 0, first, announced: 0 }
+        Self { fence, path, heading, role, lines: Vec::new(), written: 0, nested: 0, held: None, first, announced: 0 }
     }
 
     /// Whether the lines so far could still be the head of a block in another format.
@@ -54,22 +58,79 @@ impl CodeBlock {
         choice == FormatChoice::Only(EditFormat::Whole)
     }
 
+    /// Whether other edits may stand in it: it has a tag for a fence, which may be markup of the prose that is never closed, and no
+    /// file name.
+    pub(in crate::edit) fn is_loose(&self) -> bool {
+        self.fence.is_tag() && self.role != Role::File
+    }
+
+    /// Whether it holds a document, which may hold fences itself.
+    fn is_document(&self) -> bool {
+        match &self.path {
+            Some(path) => marker::is_document(path),
+            None => self.fence.is_document(),
+        }
+    }
+
+    /// Whether `line`, below the name of a file, opens the fence of that file, as no code has such a line: the fence that is open
+    /// was never closed then.
+    pub(in crate::edit) fn is_interrupted_by(&self, line: &str) -> bool {
+        self.nested == 0 && !self.is_document() && self.fence.nested_by(line) && !self.is_in_string()
+    }
+
+    /// The same of a fence without a language, which as a rule closes the one that is open. Data may end with the name of a file.
+    pub(in crate::edit) fn may_be_interrupted_by(&self, line: &str) -> bool {
+        const DATA: [&str; 13] =
+            ["cfg", "conf", "csv", "env", "ini", "json", "lock", "md", "rst", "toml", "txt", "yaml", "yml"];
+        let extension = |path: &str| path.rsplit_once('.').map_or_else(String::new, |(_, end)| end.to_lowercase());
+        let is_code = |path: &str| {
+            name::knows_extension(path) && !name::is_script(path) && !DATA.contains(&extension(path).as_str())
+        };
+        let is_code = self.path.as_deref().is_some_and(is_code);
+        self.nested == 0 && self.fence.closed_by(line) && is_code && !self.is_in_string()
+    }
+
+    /// Whether a string of several lines, as Python has them, is open: it may hold fences, as prompts do.
+    fn is_in_string(&self) -> bool {
+        let is_open = |quotes: &str| self.lines.iter().map(|line| line.matches(quotes).count()).sum::<usize>() % 2 == 1;
+        is_open("\"\"\"") || is_open("'''")
+    }
+
+    /// Whether the fence was closed by the line before `line`. A fence of the same width without a language may also be one in the
+    /// document, where code follows it at once.
+    pub(in crate::edit) fn was_closed_before(&mut self, line: &str, sink: &mut Sink) -> bool {
+        let Some(held) = self.held.take() else { return false };
+        if !prose::is_code(line) {
+            return true;
+        }
+        self.nested += 1;
+        self.take(&held, sink);
+        false
+    }
+
     /// Reads a line; true when it closes the fence.
     pub(in crate::edit) fn read(&mut self, line: &str, sink: &mut Sink) -> bool {
         if self.fence.closed_by(line) {
             if self.nested == 0 {
-                return true;
+                let held =
+                    self.role == Role::File && self.is_document() && !self.fence.is_tag() && !self.lines.is_empty();
+                self.held = held.then(|| line.to_owned());
+                return !held;
             }
             self.nested -= 1;
         } else if self.fence.nested_by(line) {
             self.nested += 1;
         }
+        self.take(line, sink);
+        false
+    }
+
+    fn take(&mut self, line: &str, sink: &mut Sink) {
         self.written += usize::from(!line.trim().is_empty());
         self.lines.push(line.to_owned());
         if self.role == Role::File && !self.undecided() {
             self.announce(sink);
         }
-        false
     }
 
     fn announce(&mut self, sink: &mut Sink) {
@@ -84,7 +145,7 @@ impl CodeBlock {
 
     /// To a reader, a fence that is no edit is part of the prose.
     fn tell(&self, closed: bool, sink: &mut Sink) {
-        let (opening, closing) = self.fence.lines();
+        let (opening, closing) = self.fence.lines(closed);
         sink.prose(&opening);
         self.lines.iter().for_each(|line| sink.prose(line));
         if closed {
@@ -92,8 +153,9 @@ impl CodeBlock {
         }
     }
 
-    /// Ends the block. Without a closing fence it still counts, unless the reply stops within a line.
+    /// Ends the block. Without a closing fence it still counts, unless the reply stops within a line or goes on in prose.
     pub(in crate::edit) fn finish(mut self, closed: bool, cut: bool, last: usize, sink: &mut Sink) {
+        let closed = closed || self.held.is_some();
         if self.fence.is_shell() && self.role != Role::File {
             let command = self.lines.join("\n");
             if closed && !command.trim().is_empty() {
@@ -106,7 +168,9 @@ impl CodeBlock {
         if self.role == Role::Example {
             return;
         }
-        let complete = closed || (!cut && self.nested == 0);
+        let goes_on =
+            || !self.is_document() && prose::ends_in_prose(&self.lines, self.path.as_deref().unwrap_or_default());
+        let complete = closed || (!cut && self.nested == 0 && !goes_on());
         if self.role == Role::File {
             self.announce(sink);
             sink.ended(complete);

@@ -91,9 +91,11 @@ impl FileHeader {
         let (change, complete) = match self.action {
             EditAction::Delete | EditAction::Rename { .. } => (Change::Nothing, end != End::Stopped { cut: true }),
             EditAction::Create => (Change::Whole(Vec::new()), !stopped),
-            EditAction::Modify if stopped => (Change::Hunk(vec![Hunk::default()]), false),
+            EditAction::Modify | EditAction::EitherName { .. } if stopped => {
+                (Change::Hunk(vec![Hunk::default()]), false)
+            }
             // A new mode, a binary file, or names without a change.
-            EditAction::Modify => return,
+            EditAction::Modify | EditAction::EitherName { .. } => return,
         };
         sink.started(self.path.as_deref(), EditFormat::Udiff);
         sink.ended(complete);
@@ -119,10 +121,10 @@ pub(in crate::edit) fn starts_file(line: &str) -> bool {
     line.starts_with("diff --git ") && marker::git_header(line)
 }
 
-/// The file that two names speak of, and what happens to it. Where they differ it moves, unless one is only a shorter or
-/// misspelt form of the other.
+/// The file that two names speak of, and what happens to it. Where they differ, the files decide which is meant, unless one is
+/// only a shorter or misspelt form of the other, or says which version of the file it stands for.
 fn paths(from: &str, to: &str) -> (Option<String>, EditAction) {
-    let (from, to) = (name::undecorated(from), name::undecorated(to));
+    let (from, to) = unversioned(name::undecorated(from), name::undecorated(to));
     let bare = |path: &str, side: &str, other: &str, other_side: &str| {
         let paired = other == NOWHERE || other.starts_with(other_side);
         path.strip_prefix(side).filter(|_| paired).unwrap_or(path).to_owned()
@@ -136,10 +138,24 @@ fn paths(from: &str, to: &str) -> (Option<String>, EditAction) {
             if from.is_empty() || to.is_empty() || is_part(&from, &to) || is_part(&to, &from) || alike(&from, &to) {
                 (some(to), EditAction::Modify)
             } else {
-                (Some(from), EditAction::Rename { to })
+                (Some(from), EditAction::EitherName { to })
             }
         }
     }
+}
+
+/// Two names without what says which is the older version and which the newer: `a.py.orig` and `a.py`, `old/a.py` and `new/a.py`.
+/// They are left as they are where that does not make them one name.
+fn unversioned<'a>(from: &'a str, to: &'a str) -> (&'a str, &'a str) {
+    const SUFFIXES: [&str; 7] = [".orig", ".old", ".bak", "~", ".new", ".modified", ".updated"];
+    const FOLDERS: [&str; 7] = ["old/", "original/", "orig/", "before/", "new/", "modified/", "after/"];
+    let versions = |name: &'a str| {
+        let suffixes = SUFFIXES.iter().filter_map(move |suffix| name.strip_suffix(suffix));
+        let folders = FOLDERS.iter().filter_map(move |folder| name.strip_prefix(folder));
+        suffixes.chain(folders).chain([name])
+    };
+    let same = versions(from).find(|name| versions(to).any(|other| other == *name));
+    same.filter(|_| from != to && to != NOWHERE && from != NOWHERE).map_or((from, to), |name| (name, name))
 }
 
 /// Whether `path` ends with the whole parts of `tail`.

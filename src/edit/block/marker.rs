@@ -1,85 +1,4 @@
-//! Recognising the lines that give a reply its structure: fences, block markers, diff headers, elisions.
-
-/// An opened code fence.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::edit) struct Fence {
-    /// Backtick or tilde.
-    mark: char,
-    /// How many of them.
-    width: usize,
-    /// Bytes of white space before them. A deeper fence is code: the context line of a diff, a list item.
-    indent: usize,
-    /// What follows on the same line, trimmed.
-    pub(in crate::edit) info: String,
-}
-
-impl Fence {
-    /// Reads an opening (or closing) fence line.
-    pub(in crate::edit) fn read(line: &str) -> Option<Self> {
-        let indent = line.len() - line.trim_start().len();
-        let line = line.trim_start();
-        let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
-        let info = line.trim_start_matches(mark);
-        let width = line.len() - info.len();
-        // An inline code span on a line of its own is no fence.
-        (width >= 3 && !info.contains(mark)).then(|| Self { mark, width, indent, info: info.trim().to_owned() })
-    }
-
-    /// The line that opens it, and the one that closes it.
-    pub(in crate::edit) fn lines(&self) -> (String, String) {
-        let indent = " ".repeat(self.indent);
-        let marks: String = std::iter::repeat_n(self.mark, self.width).collect();
-        (format!("{indent}{marks}{}", self.info), format!("{indent}{marks}"))
-    }
-
-    /// The lines without the indentation of the fence, as in an item of a list, where each of them has it.
-    pub(super) fn dedented(&self, lines: Vec<String>) -> Vec<String> {
-        let has_it = |line: &String| {
-            let indent = line.get(..self.indent).is_some_and(|indent| indent.trim().is_empty());
-            indent || line.trim().is_empty()
-        };
-        if self.indent == 0 || !lines.iter().all(has_it) {
-            return lines;
-        }
-        lines.into_iter().map(|line| line.get(self.indent..).unwrap_or_default().to_owned()).collect()
-    }
-
-    /// Whether `line` closes this fence.
-    pub(in crate::edit) fn closed_by(&self, line: &str) -> bool {
-        Self::read(line).is_some_and(|f| self.as_strong(&f) && f.info.is_empty())
-    }
-
-    /// Whether `line` opens another fence that this one cannot tell from itself.
-    pub(super) fn nested_by(&self, line: &str) -> bool {
-        Self::read(line).is_some_and(|f| self.as_strong(&f) && !f.info.is_empty())
-    }
-
-    fn as_strong(&self, other: &Self) -> bool {
-        other.mark == self.mark && other.width >= self.width && other.indent <= self.indent
-    }
-
-    /// The first word of the info string in lower case: the language.
-    pub(in crate::edit) fn language(&self) -> String {
-        let word = self.info.split([' ', ':', ',', '{']).next().unwrap_or_default();
-        word.to_ascii_lowercase()
-    }
-
-    /// Whether the fence holds shell commands.
-    pub(in crate::edit) fn is_shell(&self) -> bool {
-        const SHELLS: [&str; 9] = ["bash", "sh", "shell", "console", "zsh", "fish", "powershell", "cmd", "terminal"];
-        SHELLS.contains(&self.language().as_str())
-    }
-
-    /// Whether the fence is declared to hold what a program prints.
-    pub(in crate::edit) fn is_output(&self) -> bool {
-        ["output", "stdout", "stderr", "log", "traceback", "pycon"].contains(&self.language().as_str())
-    }
-
-    /// Whether the fence is declared to hold a diff.
-    pub(in crate::edit) fn is_diff(&self) -> bool {
-        ["diff", "udiff", "patch"].contains(&self.language().as_str())
-    }
-}
+//! Recognising the lines that give a reply its structure: block markers, diff headers, elisions.
 
 /// A run of 5 to 9 `mark`s at the start of the line: how many, and the rest.
 fn rule(line: &str, mark: char) -> Option<(usize, &str)> {
@@ -340,25 +259,6 @@ pub(in crate::edit) fn gives_homework(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_fence_closes_with_at_least_its_own_width() {
-        let fence = Fence::read("````markdown").unwrap();
-        assert!(!fence.closed_by("```"));
-        assert!(fence.closed_by("````  "));
-        assert!(Fence::read("```inline```").is_none());
-        assert_eq!(Fence::read("```python:src/a.py").unwrap().language(), "python");
-    }
-
-    #[test]
-    fn lines_lose_the_indentation_of_their_fence_only_where_all_have_it() {
-        let fence = Fence::read("   ```python").unwrap();
-        let lines = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
-        assert_eq!(fence.dedented(lines(&["   def f():", "", "       pass"])), ["def f():", "", "    pass"]);
-        let flush = lines(&["def f():", "    pass"]);
-        assert_eq!(fence.dedented(flush.clone()), flush);
-        assert_eq!(fence.dedented(lines(&["é", "  ü"])), ["é", "  ü"]);
-    }
 
     #[test]
     fn markers_have_five_to_nine_signs() {

@@ -2,8 +2,10 @@
 
 pub(super) mod code;
 pub(super) mod entity;
+pub(super) mod fence;
 pub(super) mod file_header;
 pub(super) mod marker;
+mod prose;
 pub(super) mod search_replace;
 pub(super) mod unified;
 pub(super) mod v4a;

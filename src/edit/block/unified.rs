@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::fence::Fence;
 use super::file_header::{End, FileHeader};
-use super::marker::{self, Fence};
+use super::marker;
 use crate::edit::format::EditFormat;
 use crate::edit::heading::{Heading, Shape};
 use crate::edit::reply::{Change, Hunk, LineKind, QuotedLine};

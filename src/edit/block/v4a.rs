@@ -1,5 +1,6 @@
 //! Patches between `*** Begin Patch` and `*** End Patch`. Without the end marker nothing of a patch counts.
 
+use super::fence::Fence;
 use super::marker;
 use super::unified::{EndMarks, normalised};
 use crate::edit::format::EditFormat;
@@ -82,7 +83,8 @@ impl PatchBlock {
             self.end.mark(&self.hunk.lines);
             return false;
         }
-        self.inner |= marker::Fence::read(line).is_some_and(|fence| !line.starts_with(' ') && !fence.info.is_empty());
+        self.inner |=
+            Fence::read(line).is_some_and(|fence| !line.starts_with(' ') && !fence.is_tag() && !fence.info.is_empty());
         let (kind, text) = self.classified(line);
         self.heading = false;
         self.bare = if line.is_empty() && kind == LineKind::Keep { self.bare + 1 } else { 0 };

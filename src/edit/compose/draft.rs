@@ -148,8 +148,11 @@ impl<'a> Draft<'a> {
 
     fn attempt(&mut self, edit: &Edit, name: &Named) -> Fate {
         if !edit.complete {
-            let reason = "incomplete: the reply stopped before the end of this edit; send it again in full";
+            let reason = "incomplete: the reply stopped before the end of this edit, or its fence is never closed; send it again in full";
             return (None, Err(Refusal::new(reason).flagged(Flag::Incomplete)));
+        }
+        if let EditAction::EitherName { to } = &edit.action {
+            return self.attempt_either(edit, to);
         }
         if let Some((edit, name)) = self.unmoved(edit) {
             return self.attempt(&edit, &name);
@@ -166,6 +169,39 @@ impl<'a> Draft<'a> {
             landing.flags.push(Flag::PathGuessed);
         }
         (Some(path), landing)
+    }
+
+    /// An edit whose diff has two names and says nothing of a move: of the file that there is, or that takes it. If only the first is
+    /// there, a move may be meant, which is a question.
+    fn attempt_either(&mut self, edit: &Edit, to: &str) -> Fate {
+        let from = edit.path.clone().unwrap_or_default();
+        let is_there = |name: &str| self.index.exact(name).is_some() || self.open.contains_key(name);
+        let under = |path: &str, action| Edit { path: Some(path.to_owned()), action, ..edit.clone() };
+        match (is_there(&from), is_there(to)) {
+            (_, true) if !is_there(&from) => {
+                self.attempt(&under(to, EditAction::Modify), &Named::Written(to.to_owned()))
+            }
+            (true, true) => {
+                let edit = under(to, EditAction::Modify);
+                match self.only_taker(&edit, &format!("{from}` or `{to}"), &[from, to.to_owned()]) {
+                    Ok(path) => self.attempt(&Edit { path: Some(path.clone()), ..edit }, &Named::File(path)),
+                    Err(refusal) => (None, Err(refusal)),
+                }
+            }
+            (true, false) => {
+                let action = EditAction::Rename { to: to.to_owned() };
+                let (path, mut fate) = self.attempt(&under(&from, action), &Named::Written(from.clone()));
+                if let Ok(landing) = &mut fate {
+                    landing.flags.push(Flag::DoubtfulName);
+                    landing.note = format!(
+                        "doubtful name: the header of the diff names `{from}` and `{to}` and does not say that the file moves; \
+                         name one file, or write `rename from` and `rename to`"
+                    );
+                }
+                (path, fate)
+            }
+            (false, _) => self.attempt(&under(to, EditAction::Modify), &Named::Written(to.to_owned())),
+        }
     }
 
     /// The edit with the lines of the file in place of those that were sent without their keys.
@@ -187,6 +223,7 @@ impl<'a> Draft<'a> {
         let written = match name {
             Named::File(path) => path,
             Named::Written(written) => written,
+            Named::Either { said, title, is_own } => return self.either(edit, said, title, *is_own),
             Named::Unclear(line) => return Err(naming::unclear(line, &self.index)),
             Named::Nowhere => return self.unnamed(edit).map(|path| (path, true)),
         };
@@ -218,6 +255,33 @@ impl<'a> Draft<'a> {
                 let near = self.index.near(&path);
                 Err(resolve::refusal(&format!("no such file: `{path}`"), &near))
             }
+        }
+    }
+
+    /// The file of an edit below a sentence that mentions one file, under the title of another: the one that takes it. A file that
+    /// is there is not the new one. Where both take it, the sentence counts, unless the title is this edit's alone.
+    fn either(&mut self, edit: &Edit, said: &str, title: &str, is_own: bool) -> Result<(String, bool), Refusal> {
+        let names = [said, title].map(|name| Named::Written(name.to_owned()));
+        let there = [said, title].map(|name| match self.index.resolve(name) {
+            Ok(Resolution::Exact(path) | Resolution::Guessed(path)) => Some(path),
+            _ => None,
+        });
+        let [of_said, of_title] = match there {
+            [Some(_), None] if creates(edit) => return self.target(edit, &names[1]),
+            [Some(said), Some(title)] if said != title && !creates(edit) => [said, title],
+            _ => return self.target(edit, &names[0]),
+        };
+        let takes = [&of_said, &of_title].map(|path| self.open_file(path).is_ok() && self.cost(path, edit).is_some());
+        match takes {
+            [false, true] => Ok((of_title, false)),
+            [true, true] if is_own => {
+                let reason = format!(
+                    "which file? The title says `{title}`, the sentence below it `{said}`, and the edit fits both; put the path \
+                     on the line above the edit"
+                );
+                Err(Refusal::new(reason).flagged(Flag::Ambiguous))
+            }
+            _ => self.target(edit, &names[0]),
         }
     }
 

@@ -22,9 +22,16 @@ const NUMBERED: usize = 3;
 pub(super) fn merge(document: &Document, lines: &[String], asked: bool) -> Result<Vec<Item>, Refusal> {
     let old = document.bodies();
     let new = trimmed(&old, lines);
+    let is_blank = |lines: &[&str]| lines.iter().all(|line| line.trim().is_empty());
+    if is_blank(&new) && !is_blank(&old) {
+        return Err(Refusal::new(
+            "the fence is empty and the file is not; to empty the file, send a block that removes its lines, to delete it, a \
+             patch with `*** Delete File`",
+        ));
+    }
     complete(&old, &new)?;
     plain(&old, &new)?;
-    let free = old.len() <= SMALL && (asked || new.is_empty());
+    let free = old.len() <= SMALL && asked;
     if !free && is_fragment(&old, &new) {
         return Err(Refusal::new(format!(
             "fragment: the reply has {} lines and drops most of the {} lines of the file; send the whole file or a diff",
@@ -241,9 +248,18 @@ mod tests {
         let shorter = FILE.replace("def first(a):\n    return a + 1\n\n\n", "");
         assert!(merged(FILE, &shorter, false).is_ok());
         assert!(merged("FROM alpine:3.19\nRUN ls\n", "FROM alpine:3.20\nRUN ls -l\n", false).is_ok());
-        assert!(merged("a\nb\n", "", false).is_ok(), "an empty fence is no excerpt");
         assert!(merged(FILE, "x = 1\n", true).is_ok(), "asked for whole files, this is one");
         assert!(merged("a\nb\nc\n", "    z\na\nb\nc\n", false).is_ok(), "the first line may be indented");
+    }
+
+    #[test]
+    fn an_empty_fence_empties_no_file() {
+        for (file, reply) in [("a\nb\n", ""), ("a\n", "\n"), (FILE, "  \n\n")] {
+            for asked in [false, true] {
+                let refusal = merged(file, reply, asked).unwrap_err();
+                assert!(refusal.reason.contains("the fence is empty"), "{}", refusal.reason);
+            }
+        }
     }
 
     #[test]

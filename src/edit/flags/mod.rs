@@ -102,7 +102,7 @@ fn flags_of(file: &FileProposal, links: &BTreeMap<String, String>, files: &dyn F
     // What a tool makes is not written in the language that its name speaks of, or not for people.
     let (elided, broken) = match file.proposed {
         Some(_) if !of_file.contains(&Flag::Generated) => {
-            (elided(base, proposed, &hunks), broken(file, base, proposed, &hunks))
+            (elided(base, proposed, &hunks), broken(&file.path, file.base.as_deref(), proposed, &hunks))
         }
         _ => (BTreeSet::new(), BTreeSet::new()),
     };
@@ -154,21 +154,28 @@ fn elided(base: &str, proposed: &str, hunks: &[Hunk]) -> BTreeSet<usize> {
     hunks.iter().enumerate().filter(|(_, hunk)| leaves_out(hunk)).map(|(at, _)| at).collect()
 }
 
-/// The hunks that break the syntax of the file: those where it has errors now that it had not.
-fn broken(file: &FileProposal, base: &str, proposed: &str, hunks: &[Hunk]) -> BTreeSet<usize> {
+/// The lines of `base` (0-based) of the hunks between it and `proposed` that break the syntax of the file.
+pub fn breaking(path: &str, base: &str, proposed: &str) -> Vec<Range<usize>> {
+    let hunks = diff::hunks(base, proposed);
+    let broken = broken(path, Some(base), proposed, &hunks);
+    hunks.into_iter().enumerate().filter(|(at, _)| broken.contains(at)).map(|(_, hunk)| hunk.base).collect()
+}
+
+/// The hunks that break the syntax of the file: those where it has errors now that it had not. A file without a base is new.
+fn broken(path: &str, base: Option<&str>, proposed: &str, hunks: &[Hunk]) -> BTreeSet<usize> {
     let near = |side: fn(&Hunk) -> Range<usize>| hunks.iter().map(side).collect::<Vec<_>>();
-    let after = syntax::errors(&file.path, proposed, &near(|hunk| hunk.proposed.clone()));
+    let after = syntax::errors(path, proposed, &near(|hunk| hunk.proposed.clone()));
     let Some(after) = after.filter(|after| after.count() > 0) else {
         return BTreeSet::new();
     };
-    let before = match file.base {
-        Some(_) => syntax::errors(&file.path, base, &near(|hunk| hunk.base.clone())),
+    let before = match base {
+        Some(base) => syntax::errors(path, base, &near(|hunk| hunk.base.clone())),
         None => Some(SyntaxErrors::default()),
     };
     match before {
         Some(before) if before.count() < after.count() => {
             let errors = new_errors(&before, &after, hunks);
-            let tilted = tilted(base, proposed, hunks);
+            let tilted = tilted(base.unwrap_or_default(), proposed, hunks);
             match tilted.is_empty() {
                 // A grammar that finds faults in the code as it was finds them in more of its kind.
                 true if before.count() > 0 => BTreeSet::new(),

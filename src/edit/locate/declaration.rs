@@ -50,6 +50,11 @@ fn numbers(line: &str) -> impl Iterator<Item = char> + '_ {
     })
 }
 
+/// Whether a line of code declares something.
+pub(super) fn declares(line: &str) -> bool {
+    name(line).is_some()
+}
+
 /// The name that a line of code declares.
 fn name(line: &str) -> Option<&str> {
     if canon::class(line) != LineClass::Code {

@@ -1,6 +1,7 @@
 //! Finding the one place that a hunk means, or saying precisely why there is none.
 
 pub(super) mod align;
+pub(super) mod by_hand;
 pub(super) mod canon;
 mod declaration;
 pub(super) mod explain;

@@ -9,6 +9,7 @@ use super::*;
 
 mod location;
 mod masks;
+mod new_names;
 mod standing;
 
 struct Shelf(BTreeMap<String, String>);

@@ -340,13 +340,16 @@ impl Settled {
 
 impl Desk<'_> {
     /// Decides on the proposal and writes what was accepted.
-    fn settle(&self, how: &Settling<'_>, proposal: Proposal) -> Result<Settled, UserError> {
+    fn settle(&self, how: &Settling<'_>, mut proposal: Proposal) -> Result<Settled, UserError> {
         let (out, args) = (self.out, how.args);
         if args.yes && self.doubtful.get() {
             let text =
                 "nothing was applied: two parts of the answer meet inside an edit, and it is uncertain that they fit";
             let hint = "Review the hunks without --yes, or ask for less at once.";
             return Err(UserError::new(ErrorKind::Incomplete, text, hint));
+        }
+        if args.yes {
+            proposal.refuse_doubtful();
         }
         for (index, outcome) in proposal.outcomes.iter().enumerate() {
             out.event("hunk", outcome_json(outcome, &proposal))?;

@@ -123,8 +123,7 @@ impl Desk {
 
     fn tell_what_wants_own_yes(&mut self) {
         for path in self.session.review.waiting_for_own_yes() {
-            self.voice
-                .line(&format!("warning: {path} is run by tools by themselves; its hunks wait for a yes by number."));
+            self.voice.line(&format!("warning: {path} must be accepted on its own; accept its hunks by number."));
         }
     }
 

@@ -25,7 +25,9 @@ pub(in crate::headless) fn in_words(mark: &str) -> String {
         "open-in-editor" => "an editor holds the file",
         "read-only" => "the file cannot be written",
         "runs-later" => "tools run this file by themselves",
+        "doubtful-name" => "the name may not be meant as that of a new file",
         "new-address" => "names an address that the file did not name",
+        "repeats-lines" => "repeats lines that stand next to it",
         "by-hand" | "by hand" => "placed by hand",
         _ => "",
     };

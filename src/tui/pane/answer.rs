@@ -6,7 +6,7 @@ use std::ops::Range;
 use ratatui::text::{Line, Span};
 
 use super::stops::{EditCard, Stop};
-use crate::edit::{Change, Edit, EditStream, FormatChoice, LineKind, StreamEvent};
+use crate::edit::{Change, Edit, EditStream, FormatChoice, LineKind, StreamEvent, may_begin_tag};
 use crate::text::{sanitize, width};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::markdown::{Highlighter, StreamingMarkdown, code_of, no_highlight, render, sections};
@@ -237,7 +237,7 @@ impl AnswerView {
         // The beginning of a fence or a marker would only flash up.
         let marker =
             MARKERS.iter().any(|marker| marker.starts_with(partial.trim()) || partial.trim().starts_with(marker));
-        let partial = if in_edit || marker { "" } else { partial };
+        let partial = if in_edit || marker || may_begin_tag(partial) { "" } else { partial };
         let text = format!("{}\n{partial}", self.held.as_deref().unwrap_or_default());
         if text.trim().is_empty() { String::new() } else { text }
     }

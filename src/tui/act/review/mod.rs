@@ -109,8 +109,9 @@ impl App {
             let others = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
             let accept = self.keys.first(Action::AcceptFile);
             let first = sanitize::visible_line(first);
-            self.hint =
-                format!("{changed} accepted; {first}{others} runs by itself later: {accept} on it, if you want it");
+            self.hint = format!(
+                "{changed} accepted; {first}{others} must be accepted on its own: {accept} on it, if you want it"
+            );
         }
     }
 

@@ -63,7 +63,7 @@ fn accepting_all_leaves_what_tools_run_to_a_yes_of_its_own() {
     let mut app = with(proposal);
     press(&mut app, "g y");
     assert_eq!((app.session.review.counts().accepted, app.session.review.counts().pending), (3, 3));
-    assert!(app.hint.contains("Makefile runs by itself later"), "{}", app.hint);
+    assert!(app.hint.contains("Makefile must be accepted on its own"), "{}", app.hint);
     press(&mut app, "g g Y");
     assert_eq!(app.session.review.counts().accepted, 6, "{}", app.hint);
 }
@@ -189,7 +189,7 @@ fn an_edit_without_a_place_is_put_in_by_hand() {
     assert!(matches!(tasks.as_slice(), [Effect::Look(_)]), "its file is read: {tasks:?}");
     let text = Ok(Arc::from(BASE));
     app.report(Report::Looked(LookReport::File { path: "b.rs".into(), text }));
-    press(&mut app, "j Enter");
+    press(&mut app, "Enter");
     assert_eq!(app.session.review.refused.len(), 1);
     let file = &app.session.review.files[0];
     assert_eq!(file.proposed.as_deref(), Some(BASE.replace("fn b()", "fn bee()").as_str()));
@@ -203,7 +203,7 @@ fn an_edit_without_a_place_is_put_in_with_the_editor() {
     let mut app = with_refused();
     press(&mut app, "e");
     app.report(Report::Looked(LookReport::File { path: "b.rs".into(), text: Ok(Arc::from(BASE)) }));
-    let tasks = press(&mut app, "j e");
+    let tasks = press(&mut app, "e");
     let Some(Task::Edit(what @ Editing::Review(draft))) = tasks.last() else { panic!("{tasks:?}") };
     assert_eq!(draft.line, 2);
     assert!(

@@ -12,7 +12,7 @@ use ratatui::widgets::Paragraph;
 
 use super::page::{Page, Styled, choice, feet, wrapped};
 use super::{Reply, ReviewReply};
-use crate::edit::{Outcome, likely_lines};
+use crate::edit::{Outcome, first_declaration, likely_lines, place_near, repeats, similar_line};
 use crate::text::{lines, sanitize, width};
 use crate::tui::key;
 use crate::tui::overlay::{Sight, centred, window};
@@ -66,8 +66,8 @@ pub enum PlaceDeed {
 pub struct PlaceBox {
     outcome: Outcome,
     now: Option<Arc<str>>,
-    /// First lines (0-based) that are offered, the likeliest first.
-    offered: Vec<usize>,
+    /// Places (0-based lines) that are offered, the likeliest first. None if the file has no line like those of the edit.
+    offered: Vec<Range<usize>>,
     place: Range<usize>,
     page: Page,
 }
@@ -106,21 +106,34 @@ impl PlaceBox {
                 offered.push(line);
             }
         }
-        offered.truncate(MOST);
-        self.offered = offered.into_iter().map(|line| line.saturating_sub(1).min(all.len())).collect();
-        if self.offered.is_empty() {
-            self.offered.push(0);
+        if offered.is_empty() {
+            offered.extend(similar_line(&now, &self.outcome.quote).map(|line| line + 1));
         }
-        self.place = 0..length.min(all.len());
+        offered.truncate(MOST);
+        let starts = offered.into_iter().map(|line| line.saturating_sub(1).min(all.len()));
+        let (quote, replacement) = (&self.outcome.quote, &self.outcome.replacement);
+        let place = |start: usize| match near {
+            Some(_) => start..(start + length).min(all.len()),
+            None => place_near(&now, quote, replacement, start),
+        };
+        let mut offered: Vec<Range<usize>> = Vec::new();
+        for place in starts.map(place) {
+            if !offered.contains(&place) {
+                offered.push(place);
+            }
+        }
+        self.offered = offered;
+        let first = first_declaration(&now);
+        self.place = first..first;
         self.now = Some(now);
         self.go_to(0);
     }
 
     /// Goes to one of the places that are offered.
     fn go_to(&mut self, number: usize) {
-        let Some(start) = self.offered.get(number) else { return };
-        let count = self.count();
-        self.place = *start..(start + self.place.len()).min(count);
+        if let Some(place) = self.offered.get(number) {
+            self.place = place.clone();
+        }
     }
 
     /// How many lines the file has.
@@ -145,7 +158,7 @@ impl PlaceBox {
             "+" | "=" if self.place.end < count => self.place.end += 1,
             "-" if !self.place.is_empty() => self.place.end -= 1,
             "Tab" => {
-                let next = self.offered.iter().position(|start| *start == self.place.start).map_or(0, |at| at + 1);
+                let next = self.offered.iter().position(|place| *place == self.place).map_or(0, |at| at + 1);
                 self.go_to(next % self.offered.len().max(1));
             }
             "j" | "k" | "Down" | "Up" | "Space" => {}
@@ -230,11 +243,32 @@ impl PlaceBox {
             text.push((Role::Warning, why_not.to_owned()));
             return text;
         }
-        let number = self.offered.iter().position(|start| *start == self.place.start);
+        let number = self.offered.iter().position(|place| *place == self.place);
         let of = number.map_or_else(String::new, |number| format!(" · place {} of {}", number + 1, self.offered.len()));
-        text.push((Role::Title, format!("It would replace {}{of}", self.place_name())));
+        if self.offered.is_empty() {
+            text.push((
+                Role::Warning,
+                "No line of the file is like those of the edit: move it to its place.".to_owned(),
+            ));
+        }
+        let verb = if self.place.is_empty() { "It would be added" } else { "It would replace" };
+        text.push((Role::Title, format!("{verb} {}{of}", self.place_name())));
+        text.extend(self.repeated_lines().map(|told| (Role::Warning, told)));
         text.extend(self.lines_around());
         text
+    }
+
+    /// What the edit would say again at this place.
+    fn repeated_lines(&self) -> impl Iterator<Item = String> {
+        let now = self.now.as_deref().unwrap_or_default();
+        let repeated = repeats(now, &self.place, &self.outcome.replacement);
+        let all = lines::split(now);
+        let told = |place: Range<usize>, side: &str| {
+            let line = all.get(place.start).filter(|_| !place.is_empty())?;
+            let number = place.start + 1;
+            Some(format!("Line {number} {side} it would be there twice: {}", lines::body(line).trim()))
+        };
+        [told(repeated.before, "before"), told(repeated.after, "after")].into_iter().flatten()
     }
 
     /// The lines of the file around the place, which is marked.

@@ -1,0 +1,6 @@
+def depth():
+    return 1
+
+
+def width():
+    return 2

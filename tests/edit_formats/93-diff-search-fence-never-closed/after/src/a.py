@@ -1,0 +1,6 @@
+def depth():
+    return 10
+
+
+def width():
+    return 2
