@@ -36,7 +36,7 @@ mod tests;
 
 pub use flags::later::runs_later;
 pub use flags::omission::is_placeholder;
-pub use flags::{HunkFlags, flag};
+pub use flags::{HunkFlags, SyntaxFault, flag, syntax_faults};
 pub use format::{EditFormat, FormatChoice};
 pub use heading::{Heading, Shape};
 pub use locate::explain::likely_lines;

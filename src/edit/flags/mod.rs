@@ -1,6 +1,7 @@
 //! What a reviewer should know about each hunk of a proposal beside how it was located. A flag refuses nothing.
 
 mod addresses;
+mod faults;
 pub(super) mod later;
 pub(super) mod omission;
 
@@ -13,6 +14,7 @@ use super::proposal::{FileProposal, Files, Proposal};
 use crate::diff::{self, Hunk};
 use crate::syntax::{self, SyntaxErrors};
 use crate::text::lines;
+pub use faults::{SyntaxFault, syntax_faults};
 use later::runs_later;
 use omission::Lines;
 
