@@ -23,7 +23,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::args::EditArgs;
-use super::report::{as_diff, ask_each, outcome_json, outcome_line};
+use super::report::{agrees_to_faults, as_diff, ask_each, outcome_json, outcome_line};
 use super::survey::surveyed;
 use super::undo::{journal_of, tell_recovered};
 use super::{advise, complain, path_under, print, read_input};
@@ -39,7 +39,8 @@ use crate::session::runner::{
     AskError, Asked, Line, Outfit, Question, Survey, ask, connect, editor_line, map_store, propose,
 };
 use crate::session::{
-    AskEvent, ChatFile, ContextOrder, ContextView, Failure, Outcome, WriteOrder, Written, uncounted, write_orders,
+    AskEvent, ChatFile, ContextOrder, ContextView, Failure, Outcome, WriteOrder, WriteSummary, Written, uncounted,
+    write_orders,
 };
 use crate::workspace::Root;
 use codebase::{Codebase, exchange};
@@ -389,8 +390,9 @@ impl Desk<'_> {
             out.diff(&as_diff(&proposal))?;
             return Ok(Settled::nothing(u8::from(refused)));
         }
-        let (orders, rejected) = decided(proposal, args.yes);
-        if orders.is_empty() {
+        let review = decided(proposal, args.yes);
+        let orders: Vec<WriteOrder> = review.files.iter().flat_map(write_orders).collect();
+        if orders.is_empty() || !agrees_to_faults(&orders, args.yes) {
             return Ok(Settled::nothing(1));
         }
         // Most failures leave everything as it was, but not all do: which, the message itself says.
@@ -403,7 +405,8 @@ impl Desk<'_> {
             yes: args.yes,
         };
         let written = writing.write(&orders, |event| out.asked(&self.line.model, event))?;
-        out.written(&written)?;
+        out.written(&written, &WriteSummary::new(&review, &written.paths))?;
+        let rejected = review.counts().rejected > 0;
         Ok(Settled { code: u8::from(refused || rejected), orders, written })
     }
 
@@ -477,13 +480,13 @@ fn still_wrong(code: u8) -> u8 {
     code.max(1)
 }
 
-/// What to write, by `--yes` or by asking, and whether something of the proposal was rejected.
-fn decided(proposal: Proposal, yes: bool) -> (Vec<WriteOrder>, bool) {
+/// The review of a proposal, decided by `--yes` or by asking.
+fn decided(proposal: Proposal, yes: bool) -> Review {
     let mut review = Review::new(proposal);
     if yes {
         review.decide_all(Decision::Accepted);
     } else {
         ask_each(&mut review);
     }
-    (review.files.iter().flat_map(write_orders).collect(), review.counts().rejected > 0)
+    review
 }

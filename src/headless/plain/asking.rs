@@ -4,7 +4,7 @@ use super::desk::Desk;
 use super::phrases::{detail, in_words};
 use crate::context::Mode;
 use crate::models::Api;
-use crate::session::{Effect, ModelUse, ProcessSubject, Question, Subject};
+use crate::session::{Effect, ModelUse, ProcessSubject, Question, SHOW_FAULT, Subject};
 use crate::text::count;
 
 /// What the next line is.
@@ -166,8 +166,12 @@ impl Desk {
         match said.filter(|key| self.session.is_choice(*key)) {
             Some(key) => {
                 (self.session.asks_now, self.read_out) = (false, None);
+                let hunk = self.session.hunk_at_fault().filter(|_| key == SHOW_FAULT);
                 let effects = self.session.answer(key);
                 self.perform(effects);
+                if let Some(id) = hunk {
+                    self.show(&[id], usize::MAX);
+                }
             }
             None => {
                 let keys: Vec<String> = question.choices.iter().map(|choice| choice.key.to_string()).collect();

@@ -1,6 +1,7 @@
 //! A proposal in words and as JSON, and asking about it hunk by hunk on a terminal.
 
 pub(super) mod marks;
+mod syntax;
 
 use std::io::{BufRead as _, Write as _};
 
@@ -10,6 +11,7 @@ use crate::diff;
 use crate::edit::{FileChange, Outcome, Proposal, Status};
 use crate::review::{Decision, Review, ReviewHunk, led};
 use crate::text::sanitize;
+pub use syntax::agrees_to_faults;
 
 /// The proposal as `rhumb apply --json` prints it.
 pub fn as_json(proposal: &Proposal) -> Value {
