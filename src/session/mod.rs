@@ -62,7 +62,7 @@ pub use modes::who::Who;
 pub use processes::suggesting::suggested;
 pub use processes::verifying::ProcessSubject;
 pub use processes::{
-    CheckOrder, Origin, Outcome, Processes, Ran, RunLog, RunOrder, RunReport, RunState, SharedText, When,
+    CheckOrder, Origin, Outcome, Processes, Ran, Recheck, RunLog, RunOrder, RunReport, RunState, SharedText, When,
 };
 pub use proposal::commits::{CommitOrder, Commits, Committed, GitOrder, GitReport};
 pub use proposal::decided::Decided;

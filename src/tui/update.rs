@@ -366,7 +366,7 @@ impl App {
             Action::CopyPrompt => return run(self.session.copy_prompt()),
             Action::PasteReply => return self.command(Command::Paste(None)),
             Action::ViewPrompt => self.view_prompt_at(None),
-            Action::ViewLog => self.overlay = Some(Overlay::logs(&self.session.processes.logs)),
+            Action::ViewLog => self.open_log(),
             Action::OpenPaste => return self.open_paste(),
             Action::EditMessage => return vec![Task::Edit(Editing::Message(self.composer.text()))],
             Action::Palette => self.open_palette(),

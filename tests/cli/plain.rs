@@ -388,3 +388,12 @@ fn a_hunk_that_breaks_the_syntax_is_asked_about_shown_and_written_by_a_yes() {
     );
     assert_eq!(repo.subjects()[0], "Change depth in harbour.py");
 }
+
+#[test]
+fn the_output_of_the_last_command_is_read_again() {
+    let (_, _, out) = talk(vec![], &["/output", "!echo one; echo two", "n", "/output"]);
+    holds(
+        &out,
+        &["No command has run yet.", "end of output", "The output of echo one; echo two:\none\ntwo\nend of text"],
+    );
+}

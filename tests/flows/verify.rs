@@ -278,9 +278,9 @@ fn tests_that_the_developer_runs_are_offered_and_sent_when_they_say_so() {
     assert!(!asked.contains("Your changes"), "{asked}");
     pty.wait_for("It is as it should be.");
     send(&pty, "/test true");
-    pty.wait_for("Nothing was found: `true`.");
+    pty.wait_for("Checks passed: `true`.");
     send(&pty, "/lint harbour.py");
-    pty.wait_for("Nothing was found: the syntax of 1 file.");
+    pty.wait_for("Checks passed: the syntax of 1 file.");
     send(&pty, "/run");
     pty.wait_for("/run expects COMMAND");
     quit(&mut pty);

@@ -123,7 +123,7 @@ impl Desk {
         };
         self.voice.line(&format!("question: {}", in_words(&question.title)));
         // The output of a command has just been printed.
-        let is_known = matches!(question.subject, Subject::Process(ProcessSubject::Share(_)));
+        let is_known = matches!(question.subject, Subject::Process(ProcessSubject::Share(..)));
         let lines: Vec<&str> = question.text.lines().filter(|_| !is_known).collect();
         // A command has to be read in full before it is approved.
         let most = if question.must_be_read() { usize::MAX } else { MOST };
