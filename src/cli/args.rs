@@ -152,9 +152,9 @@ pub enum Command {
     Ask(AskArgs),
     /// One turn without the app: ask for a change, review it, write it
     Edit(EditArgs),
-    /// Take the last write back, if its files are as it left them
+    /// Undo the last write, if its files are as it left them
     Undo,
-    /// Do the write again that was undone last
+    /// Redo the write that was undone last
     Redo,
     /// List the sessions of this repository; write or delete one
     Sessions(SessionsArgs),

@@ -44,7 +44,7 @@ pub use layers::{Layers, Place, Sources, plain_text};
 pub use paths::Paths;
 pub use provider::{PRESETS, Preset, ProviderEntry, Providers, preset, shown_url};
 pub use setting::{EFFORTS, Kind, PROVIDER_FIELDS, SETTINGS, Setting, Trust, setting};
-pub use settings::{Attribution, Notify, Overrides, Settings};
+pub use settings::{Attribution, Notify, Overrides, Settings, UndoCommit};
 pub use shown::settings_text;
 pub use trust::{Approvals, Proposed};
 pub use value::written;

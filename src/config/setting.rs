@@ -258,6 +258,13 @@ pub const SETTINGS: &[Setting] = &[
         "Commit your own changes to a file before accepted hunks go into it.",
     ),
     set(
+        "undo_commit",
+        Kind::OneOf(&["drop", "revert"]),
+        Trust::Asks,
+        "\"drop\"",
+        "What /undo does with the commit of the write: drop it, if it is HEAD and not pushed, or always revert it.",
+    ),
+    set(
         "attribute_author",
         Kind::Switch,
         Trust::Inert,

@@ -140,6 +140,8 @@ pub struct Settings {
     pub auto_commit: bool,
     /// Whether the user's own changes to a file are committed before accepted hunks go into it; `None` to ask.
     pub dirty_commits: Option<bool>,
+    /// What an undo does with the commit of the write.
+    pub undo_commit: UndoCommit,
     /// How its commits are told apart.
     pub attribution: Attribution,
     /// Whether git's hooks run at its commits.
@@ -184,6 +186,16 @@ pub struct Settings {
     pub voice_language: Option<String>,
     /// Who said what of all this, and what waits for an approval.
     pub layers: Layers,
+}
+
+/// What an undo does with the commit of the write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UndoCommit {
+    /// Drop it, where it is HEAD and not pushed; else revert it.
+    #[default]
+    Drop,
+    /// Revert it by a new commit.
+    Revert,
 }
 
 /// How commits of accepted hunks are told apart from the user's own.
@@ -265,6 +277,7 @@ impl Default for Settings {
             face: Face::default(),
             auto_commit: true,
             dirty_commits: None,
+            undo_commit: UndoCommit::Drop,
             attribution: Attribution { author: false, committer: false, co_author: true },
             commit_hooks: false,
             commit_language: None,
@@ -354,6 +367,11 @@ impl Settings {
             face: Face::of(&layers),
             auto_commit: layers.switch("auto_commit").unwrap_or(defaults.auto_commit),
             dirty_commits: decided(&layers, "dirty_commits", "yes", "no"),
+            undo_commit: if layers.text("undo_commit").as_deref() == Some("revert") {
+                UndoCommit::Revert
+            } else {
+                UndoCommit::Drop
+            },
             attribution: Attribution {
                 author: layers.switch("attribute_author").unwrap_or(defaults.attribution.author),
                 committer: layers.switch("attribute_committer").unwrap_or(defaults.attribution.committer),

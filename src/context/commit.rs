@@ -8,7 +8,7 @@ use super::prompts::Prompts;
 use crate::tokens::TokenCounter;
 
 /// Longest first line of a commit message, in characters.
-const SUBJECT: usize = 72;
+pub(super) const SUBJECT: usize = 72;
 
 /// The change has at most this many tokens, however large the window is: a message needs no more.
 const MOST_CHANGE: usize = 16_384;
@@ -89,7 +89,7 @@ pub fn shortened(line: &str) -> String {
 }
 
 /// The line without control characters, and without those that turn or hide text.
-fn plain(line: &str) -> String {
+pub(super) fn plain(line: &str) -> String {
     let hidden = |c: char| {
         c.is_control()
             || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')

@@ -49,7 +49,7 @@ pub fn findings(found: &[Finding], written: bool) -> String {
             );
         }
     }
-    text.push_str("\n\nMend what is wrong, in the same edit format. The files are now as you see them above. ");
+    text.push_str("\n\nFix what is wrong, in the same edit format. The files are now as you see them above. ");
     text.push_str(match written {
         true => "If what was found has nothing to do with your changes, say so and edit nothing.",
         false => "If it is not the code that is wrong, say so and edit nothing.",

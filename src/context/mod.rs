@@ -5,6 +5,7 @@
 mod ai_comment;
 mod assemble;
 mod budget;
+mod change_message;
 mod chunk;
 mod comment_order;
 mod commit;
@@ -30,6 +31,7 @@ mod trim;
 pub use ai_comment::{AiComment, CommentKind, ai_comments};
 pub use assemble::{ContextFile, ContextInputs, assemble};
 pub use budget::{BudgetPlan, Overflow, Shares, Window, map_budget, shorter};
+pub use change_message::{ChangedFile, change_message};
 pub use chunk::{Chunk, ChunkKind};
 pub use comment_order::{FoundComment, comment_order, found_comments};
 pub use commit::{Committing, commit_message_in, commit_request, shortened};

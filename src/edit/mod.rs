@@ -39,7 +39,7 @@ mod tests;
 pub use block::fence::may_begin_tag;
 pub use flags::later::runs_later;
 pub use flags::omission::is_placeholder;
-pub use flags::{HunkFlags, breaking, flag};
+pub use flags::{HunkFlags, SyntaxFault, flag, syntax_faults};
 pub use format::{EditFormat, FormatChoice};
 pub use heading::{Heading, Shape};
 pub use locate::by_hand::{Repeated, first_declaration, place_near, repeats, similar_line};

@@ -45,6 +45,8 @@ impl<'a> Manner<'a> {
 /// A commit that was made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Commit {
+    /// Commit id.
+    pub id: String,
     /// Abbreviated commit id.
     pub short_id: String,
     /// The first line of its message.
@@ -107,6 +109,7 @@ impl Repo {
         let short = made.as_ref().and_then(|made| short_id(made).ok()).unwrap_or_else(|| id.to_string());
         let subject = made.as_ref().and_then(git2::Commit::summary_bytes).unwrap_or_default();
         Ok(Commit {
+            id: id.to_string(),
             short_id: short,
             subject: String::from_utf8_lossy(subject).into_owned(),
             left_out: taken.ignored,
@@ -177,7 +180,7 @@ impl Repo {
     }
 
     /// The lock is looked at before anything is made, because a commit whose index cannot follow confuses its owner.
-    fn wait_for_lock(&self) -> Result<(), GitError> {
+    pub(super) fn wait_for_lock(&self) -> Result<(), GitError> {
         let lock = self.inner.path().join("index.lock");
         let mut waited = Duration::ZERO;
         while let Ok(meta) = fs::symlink_metadata(&lock) {
@@ -191,7 +194,7 @@ impl Repo {
         Ok(())
     }
 
-    fn commit_refused(&self, error: git2::Error) -> GitError {
+    pub(super) fn commit_refused(&self, error: git2::Error) -> GitError {
         if error.code() != ErrorCode::Locked {
             return GitError::when("commit")(error);
         }
@@ -214,7 +217,12 @@ impl Repo {
     }
 
     /// Brings the real index to where the commit is, for the files that it changed and that nobody has staged otherwise.
-    fn follow(&self, parent: Option<&git2::Commit<'_>>, id: Oid, changes: &[Change]) -> Result<(), GitError> {
+    pub(super) fn follow(
+        &self,
+        parent: Option<&git2::Commit<'_>>,
+        id: Oid,
+        changes: &[Change],
+    ) -> Result<(), GitError> {
         let failed = GitError::when("bring the index up to date");
         let mut real = self.inner.index().map_err(failed)?;
         real.read(false).map_err(failed)?;

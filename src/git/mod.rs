@@ -7,6 +7,7 @@
 
 mod checkout;
 mod commit;
+mod drop;
 mod edited;
 mod error;
 mod history;

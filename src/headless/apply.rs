@@ -3,7 +3,7 @@
 use std::io::IsTerminal as _;
 
 use super::args::ApplyArgs;
-use super::report::{as_diff, as_json, ask_each, outcome_line};
+use super::report::{as_diff, as_json, ask_each, outcome_line, warn_of_faults};
 use super::undo::{journal, tell_recovered};
 use super::{advise, complain, path_under, print_exactly, print_json, read_input};
 use crate::edit::{FormatChoice, Outcome, Proposal, Status};
@@ -11,7 +11,8 @@ use crate::error::{ErrorKind, UserError};
 use crate::llm::without_thoughts;
 use crate::review::{Decision, Review};
 use crate::session::runner::{propose_alone, write_files};
-use crate::session::{ChatFile, WriteOrder, write_orders};
+use crate::session::{ChatFile, WriteOrder, WriteSummary, write_orders};
+use crate::text::count;
 use crate::workspace::{self, Journal, ReadError, Root};
 
 /// Applies the reply. The exit code is 0 when all of it was applied, 1 when some was refused, 2 without an edit.
@@ -46,7 +47,7 @@ pub fn apply(root: &Root, args: &ApplyArgs) -> Result<u8, UserError> {
             Done { failure: Some(error), ..Done::default() }
         }
     };
-    tell(args, &proposal, done.accepted)?;
+    tell(args, &proposal, &done)?;
     let mut outcomes = proposal.outcomes.iter();
     match done.failure {
         Some(error) => Err(error),
@@ -98,6 +99,8 @@ fn withdraw(proposal: &mut Proposal, kept: &[&str], reason: &str) {
 struct Done {
     accepted: usize,
     rejected: usize,
+    /// What was written and what was not, in words; empty if nothing was written.
+    summary: String,
     failure: Option<UserError>,
 }
 
@@ -106,21 +109,23 @@ fn decide_and_write(root: &Root, journal: Option<&Journal>, args: &ApplyArgs, pr
     let mut review = Review::new(proposal.clone());
     if args.yes {
         review.decide_all(Decision::Accepted);
+        warn_of_faults(&review);
     } else if !ask_each(&mut review, root.path(), None) {
         withdraw(proposal, &[], "not applied, because you quit");
         return Done::default();
     }
+    let orders: Vec<WriteOrder> = review.files.iter().flat_map(write_orders).collect();
     mark_rejected(&review, proposal);
     let counts = review.counts();
-    let done = Done { accepted: counts.accepted, rejected: counts.rejected, failure: None };
-    let orders: Vec<WriteOrder> = review.files.iter().flat_map(write_orders).collect();
-    if orders.is_empty() {
+    let done = Done { accepted: counts.accepted, rejected: counts.rejected, ..Done::default() };
+    if done.accepted == 0 || orders.is_empty() {
         return done;
     }
     match write_files(root, journal, &orders) {
         Ok(written) => {
             written.notes.iter().chain(&written.not_undoable).for_each(|note| advise(&note.message, &note.hint));
-            done
+            let summary = WriteSummary::new(&review, &written.paths).text(&written, false);
+            Done { summary, ..done }
         }
         Err((failure, _)) => {
             let standing = standing(root, &orders);
@@ -162,7 +167,7 @@ fn mark_rejected(review: &Review, proposal: &mut Proposal) {
     }
 }
 
-fn tell(args: &ApplyArgs, proposal: &Proposal, accepted: usize) -> Result<(), UserError> {
+fn tell(args: &ApplyArgs, proposal: &Proposal, done: &Done) -> Result<(), UserError> {
     if args.json {
         return print_json(&as_json(proposal));
     }
@@ -172,8 +177,10 @@ fn tell(args: &ApplyArgs, proposal: &Proposal, accepted: usize) -> Result<(), Us
     if args.dry_run {
         return print_exactly(&as_diff(proposal));
     }
-    let noun = if accepted == 1 { "hunk" } else { "hunks" };
-    complain(&format!("{accepted} {noun} written"));
+    match done.summary.as_str() {
+        "" => complain(&format!("Wrote {}.", count(done.accepted, "hunk"))),
+        summary => complain(summary),
+    }
     Ok(())
 }
 

@@ -1,13 +1,14 @@
-//! `rhumb undo` and `rhumb redo`: the last write taken back or done again, without the app and without git.
+//! `rhumb undo` and `rhumb redo`: undo and redo of the last write, without the app.
 
 use super::{advise, complain};
 use crate::config::{Paths, Settings};
 use crate::error::{ErrorKind, UserError};
+use crate::session::commit_change;
 use crate::session::runner::{recovered, unwrite};
 use crate::text::sanitize;
 use crate::workspace::{Direction, Journal, Root};
 
-/// Takes the last write back, or does it again. The exit code is 0 when that was done and 1 when there was none.
+/// Undoes the last write, or redoes it. The exit code is 0 when that was done and 1 when there was no such write.
 ///
 /// # Errors
 /// A file is not as the write left it, or the disk refuses. Nothing has changed then.
@@ -20,15 +21,14 @@ pub fn undo(root: &Root, settings: &Settings, direction: Direction) -> Result<u8
     done.notes.iter().for_each(|note| advise(&note.message, &note.hint));
     let (did, to_do) = match direction {
         Direction::Undo => ("undid", "undo"),
-        Direction::Redo => ("did again", "do again"),
+        Direction::Redo => ("redid", "redo"),
     };
     if done.paths.is_empty() {
         complain(&format!("there is no write to {to_do}"));
         return Ok(1);
     }
-    let commit = done.commit.map_or_else(String::new, |commit| format!(", committed as {commit}"));
     let paths: Vec<_> = done.paths.iter().map(|path| sanitize::visible_line(path)).collect();
-    complain(&format!("{did} {}{commit}", paths.join(", ")));
+    complain(&format!("{did} {}.{}", paths.join(", "), commit_change(direction, &done)));
     Ok(0)
 }
 

@@ -5,11 +5,24 @@ use std::collections::BTreeSet;
 use super::decision::Decision;
 use super::file::{Composed, FileReview};
 use super::hunk::ReviewHunk;
-use super::state::Review;
+use super::state::{HunkId, Review};
 use super::step::{Before, Step};
-use crate::edit::{self, Flag};
+use crate::edit::{self, Flag, SyntaxFault};
 
 impl Review {
+    /// The accepted hunk that brings a syntax error into its file: the nearest one in the text before the change.
+    pub fn hunk_at_fault(&self, fault: &SyntaxFault) -> Option<HunkId> {
+        let (at, file) = self.files.iter().enumerate().find(|(_, file)| file.path == fault.path)?;
+        let distance = |item: &ReviewHunk| {
+            let (own, other) = (&item.hunk.base, &fault.replaced);
+            other.start.saturating_sub(own.end).max(own.start.saturating_sub(other.end))
+        };
+        let taken = file.hunks.iter().enumerate().filter(|(_, item)| item.is_taken());
+        let (hunk, _) =
+            taken.min_by_key(|(_, item)| (distance(item), item.hunk.base.start.abs_diff(fault.replaced.start)))?;
+        Some(HunkId { file: at, hunk })
+    }
+
     /// Looks again at the files that a step has changed where its hunks may depend on each other: they touch, they were taken apart or
     /// joined, or their lines are decided apart. Other hunks keep what the proposal as a whole said of them.
     pub(super) fn check_syntax_after(&mut self, step: &Step) {
@@ -50,12 +63,12 @@ impl FileReview {
         let choices: [fn(Decision) -> bool; 2] = [|it| it == Decision::Accepted, |it| it != Decision::Rejected];
         for take in choices {
             let Composed::Text(text) = self.composed_where(take) else { continue };
-            let places = edit::breaking(&self.path, self.base.as_deref().unwrap_or_default(), &text);
+            let faults = edit::syntax_faults(&self.path, Some(self.base.as_deref().unwrap_or_default()), &text);
             let breaks = |item: &ReviewHunk| {
                 let own = &item.hunk.base;
                 let is_taken =
                     item.line_count() == 0 || (0..item.line_count()).any(|line| take(item.line_decision(line)));
-                is_taken && places.iter().any(|place| place.start <= own.end && own.start <= place.end)
+                is_taken && faults.iter().any(|fault| fault.replaced.start <= own.end && own.start <= fault.replaced.end)
             };
             broken.extend(self.hunks.iter().enumerate().filter(|(_, item)| breaks(item)).map(|(at, _)| at));
         }
@@ -76,7 +89,6 @@ mod tests {
 
     use super::*;
     use crate::edit::{FileChange, FileProposal, Proposal};
-    use crate::review::HunkId;
 
     const BASE: &str = "def f():\n    try:\n        a()\n    finally:\n        b()\n    return 1\n";
     const PROPOSED: &str = "def f():\n    try:\n        a()\n    except E as e:\n\n        log(e)\n    finally:\n        b()\n    return 1\n";

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::context::{FoundComment, Image, Message, Mode, PassagePlace, Prompt};
-use crate::edit::{Proposal, Standing};
+use crate::edit::{Proposal, Standing, SyntaxFault};
 use crate::llm::{Completion, LocalServer};
 use crate::models::{Api, Dollars, Model};
 use crate::repo_map::{Refresh, RepoMap, TagGraph};
@@ -132,6 +132,8 @@ pub enum Effect {
         files: Vec<WriteOrder>,
         /// How they are committed.
         commit: CommitOrder,
+        /// Syntax errors that the user agreed to write.
+        allowed: Vec<SyntaxFault>,
     },
     /// Take the last write back, or do it again.
     Unwrite(Direction),
@@ -203,6 +205,10 @@ pub struct Written {
     pub commit: Option<String>,
     /// The commit before it of the user's own changes to these files, if one was made.
     pub own_commit: Option<String>,
+    /// The commit that an undo took off the branch, shortened.
+    pub dropped: Option<String>,
+    /// The commit that a redo put back, shortened.
+    pub restored: Option<String>,
     /// Whether the commit is made as soon as its message is there, which [`GitReport::Committed`] tells.
     pub commit_follows: bool,
     /// Why there is none, or what else to know.
@@ -305,6 +311,8 @@ pub enum Report {
     },
     /// Files were written.
     Wrote(Written),
+    /// Nothing is written yet: the text to be written has these syntax errors, which the user has not agreed to.
+    BreaksSyntax(Vec<SyntaxFault>),
     /// Nothing was written.
     NotWritten {
         /// Why.

@@ -62,13 +62,16 @@ pub use modes::who::Who;
 pub use processes::suggesting::suggested;
 pub use processes::verifying::ProcessSubject;
 pub use processes::{
-    CheckOrder, Origin, Outcome, Processes, Ran, RunLog, RunOrder, RunReport, RunState, SharedText, When,
+    CheckOrder, Origin, Outcome, Processes, Ran, Recheck, RunLog, RunOrder, RunReport, RunState, SharedText, When,
 };
 pub use proposal::commits::{CommitOrder, Commits, Committed, GitOrder, GitReport};
 pub use proposal::decided::Decided;
 pub use proposal::reviewing::{WritePlan, WritePreview};
+pub use proposal::summary::{LeftHunks, LeftReason, WriteSummary};
+pub use proposal::syntax::SHOW_FAULT;
+pub use proposal::undo::{CommitPlan, UndoPreview, commit_change};
 pub(crate) use proposal::writing::few;
-pub use proposal::writing::{commit_message, write_orders};
+pub use proposal::writing::write_orders;
 pub use question::{Choice, Question, Subject};
 pub use repository::indexing::{IndexCommand, IndexReport, IndexState, consent_text};
 pub use repository::looking::{Known, LookOrder, LookReport, ModelRow, ModelUse, Page, SettingRow};

@@ -11,6 +11,7 @@ use super::processes::verifying::ProcessSubject;
 use super::request::mentions::Wanted;
 use super::state::Session;
 use crate::context::Mode;
+use crate::edit::SyntaxFault;
 use crate::web::NearHost;
 
 /// One answer that can be given.
@@ -69,6 +70,8 @@ pub enum Subject {
     Index,
     /// Whether the user's own changes to files are committed before accepted hunks go into them.
     OwnChanges,
+    /// Whether accepted hunks are written although they break the syntax of their files.
+    BreaksSyntax(Vec<SyntaxFault>),
 }
 
 impl Subject {
@@ -147,6 +150,7 @@ impl Session {
             Subject::Keeping(question) => self.answer_on_keeping(question, key),
             Subject::Index => self.answer_on_index(key),
             Subject::OwnChanges => self.decide_own_changes(key),
+            Subject::BreaksSyntax(faults) => self.decide_on_syntax(key, faults),
         }
     }
 }

@@ -353,6 +353,7 @@ impl Session {
             Report::Comments { path, found } => return self.commented(&path, &found),
             Report::Wrote(written) => return self.wrote(written),
             Report::Unwrote { direction, result } => return self.unwrote(direction, result),
+            Report::BreaksSyntax(faults) => self.ask_about_syntax(faults),
             Report::NotWritten { failure, stale } => return self.not_written(failure, stale),
             Report::Reread { path, text } => self.reread(&path, text.as_deref()),
             Report::PromptText(text) => self.clipboard = Some(self.prompt_clip(text)),

@@ -211,7 +211,7 @@ fn the_commit_speaks_of_the_request_behind_the_proposal() {
     session.handle(Report::Proposed { request: "what does hunk 1 do?".into(), proposal: Proposal::default() });
     session.review.decide_all(Decision::Accepted);
     assert!(
-        matches!(session.write_accepted().as_slice(), [Effect::Write { commit, .. }] if commit.fallback == "Add a cache")
+        matches!(session.write_accepted().as_slice(), [Effect::Write { commit, .. }] if commit.request == "Add a cache")
     );
 }
 
@@ -282,7 +282,7 @@ fn after_a_write_the_review_is_done_and_told() {
     let written = Written { paths: vec!["a".into()], commit: Some("abc1234".into()), ..Written::default() };
     session.handle(Report::Wrote(written));
     assert!(session.review.is_empty() && !session.writing);
-    assert!(last_notice(&session).text.contains("Wrote 1 hunk of 1 file, committed as abc1234"));
+    assert!(last_notice(&session).text.contains("Wrote 1 hunk: a. Committed as abc1234."));
 }
 
 #[test]
@@ -296,7 +296,7 @@ fn what_is_taken_back_is_read_again_where_it_is_under_review() {
     let written = Written { paths: vec!["a".into(), "elsewhere".into()], ..Written::default() };
     let effects = session.handle(Report::Unwrote { direction: Direction::Undo, result: Ok(written) });
     assert!(effects.contains(&Effect::Survey) && effects.contains(&Effect::Reread(vec!["a".into()])), "{effects:?}");
-    assert_eq!(last_notice(&session).text, "Took back the last write: a, elsewhere.");
+    assert_eq!(last_notice(&session).text, "Undid the last write: a, elsewhere.");
     assert_eq!(session.write_accepted().len(), 1);
 }
 
@@ -352,14 +352,6 @@ fn a_reply_pasted_without_a_draft_still_alternates() {
     session.take_reply("two".into());
     let roles: Vec<_> = super::transcript::said(&session.transcript).map(|(role, _)| role.as_str()).collect();
     assert_eq!(roles, ["user", "assistant", "user", "assistant"]);
-}
-
-#[test]
-fn a_commit_message_is_the_first_line_cut_at_a_word() {
-    assert_eq!(commit_message("Fix the tide\n\nand more"), "Fix the tide");
-    let long = "word ".repeat(40);
-    assert!(commit_message(&long).chars().count() <= 73 && commit_message(&long).ends_with('…'));
-    assert_eq!(commit_message("  \n"), "Apply reviewed hunks");
 }
 
 /// What a reply comes to of which one edit has a place in `a.py` and one has not.

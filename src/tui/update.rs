@@ -183,7 +183,7 @@ impl App {
         let Some(question) = self.session.questions.front() else { return Vec::new() };
         let is_seen = self.seen_question.as_ref() == Some(question) && !question.must_be_read();
         if is_seen || question.is_harmless(choice) {
-            return run(self.session.answer(choice));
+            return self.answer(choice);
         }
         self.overlay = Some(Overlay::question(question));
         Vec::new()
@@ -311,7 +311,7 @@ impl App {
                 tasks.extend(run(effects));
                 tasks
             }
-            Reply::Answer(key) => run(self.session.answer(key)),
+            Reply::Answer(key) => self.answer(key),
             Reply::Spoken(keep) => run(self.session.end_recording(keep)),
             Reply::StopRun(number) => {
                 self.overlay = Some(Overlay::logs(&self.session.processes.logs));
@@ -366,7 +366,7 @@ impl App {
             Action::CopyPrompt => return run(self.session.copy_prompt()),
             Action::PasteReply => return self.command(Command::Paste(None)),
             Action::ViewPrompt => self.view_prompt_at(None),
-            Action::ViewLog => self.overlay = Some(Overlay::logs(&self.session.processes.logs)),
+            Action::ViewLog => self.open_log(),
             Action::OpenPaste => return self.open_paste(),
             Action::EditMessage => return vec![Task::Edit(Editing::Message(self.composer.text()))],
             Action::Palette => self.open_palette(),

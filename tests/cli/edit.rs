@@ -22,7 +22,7 @@ fn a_turn_is_streamed_written_and_committed() {
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("Unknown names get zero.") && out.contains("Fair winds."), "{out}");
     assert_eq!(repo.read("harbour.py"), changed());
-    assert_eq!(repo.subjects(), ["Make it safe", "Start the harbour"]);
+    assert_eq!(repo.subjects(), ["Change depth in harbour.py", "Start the harbour"]);
     untouched(&repo);
     let request = &server.requests()[0];
     assert_eq!(request.headers["authorization"], format!("Bearer {KEY}"));
@@ -163,7 +163,7 @@ fn a_long_output_goes_along_cut_and_is_kept_whole() {
     let path = err.lines().find_map(|line| line.split_once("the whole output is in ")).unwrap().1;
     assert_eq!(fs::read_to_string(path).unwrap(), log);
     assert!(sent.contains(path), "{sent}");
-    assert_eq!(repo.subjects()[0], "Make it pass");
+    assert_eq!(repo.subjects()[0], "Change depth in harbour.py");
 }
 
 #[test]
@@ -537,7 +537,7 @@ fn a_check_that_a_signal_stopped_ends_with_the_code_of_that_signal() {
 fn own_changes_are_left_for_the_user_or_committed_first() {
     for (own_first, subjects) in [
         (false, vec!["Start the harbour"]),
-        (true, vec!["Make it safe", "Own changes to harbour.py", "Start the harbour"]),
+        (true, vec!["Change depth in harbour.py", "Own changes to harbour.py", "Start the harbour"]),
     ] {
         let repo = harbour_repo();
         let mine = repo.read("harbour.py") + "\n# mine\n";
@@ -615,4 +615,31 @@ fn no_edit_writes_rhumbs_own_settings() {
     assert!(code == 1 && err.contains("rhumb's own"), "{code} {err}");
     assert!(!repo.path().join(".config/rhumb").exists());
     untouched(&repo);
+}
+
+#[test]
+fn with_yes_a_broken_file_is_written_and_named_on_standard_error() {
+    let breaking = block("harbour.py", "    return TABLE[name]\n", "    return TABLE.get(name, 0.0\n");
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply(&breaking)]);
+    let (_, out, err) = edit(&repo, &server, &["--yes", "--no-lint", "--json"]);
+    assert!(err.contains("warning: harbour.py does not parse at line 2: return TABLE.get(name, 0.0"), "{err}");
+    assert!(repo.read("harbour.py").contains("TABLE.get(name, 0.0\n"));
+    let events: Vec<_> = out.lines().map(json).collect();
+    let event = |name: &str| events.iter().find(|event| event["event"] == name).unwrap();
+    assert!(event("hunk")["flags"].as_array().unwrap().contains(&"syntax-error".into()), "{out}");
+    let written = event("written");
+    assert_eq!(written["files"], serde_json::json!([{"path": "harbour.py", "hunks": 1}]));
+    assert_eq!(written["not_written"], serde_json::json!([]));
+}
+
+#[test]
+fn what_was_not_written_is_said_with_its_file() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply(&(without_a_place() + &good())), Step::reply("No.")]);
+    let (code, _, err) = edit(&repo, &server, &["--yes"]);
+    assert_eq!(code, 1, "{err}");
+    let told = err.lines().find(|line| line.contains("Wrote")).unwrap();
+    assert!(told.starts_with("rhumb: Wrote 1 hunk: harbour.py. Committed as "), "{told}");
+    assert!(told.ends_with(". Not written: 1 edit without a place (harbour.py)."), "{told}");
 }

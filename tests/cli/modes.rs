@@ -28,7 +28,7 @@ fn a_plan_is_carried_out_by_the_editor_model() {
     assert_eq!(code, 0, "{out} {err}");
     assert!(out.contains("Give a default.") && err.contains("the plan goes to small"), "{out} {err}");
     assert_eq!(repo.read("harbour.py"), changed());
-    assert_eq!(repo.subjects(), ["Make it safe", "Start the harbour"]);
+    assert_eq!(repo.subjects(), ["Change depth in harbour.py", "Start the harbour"]);
     let requests = server.requests();
     assert_eq!((&requests[0].body["model"], &requests[1].body["model"]), (&MODEL.into(), &"small".into()));
     let editor = requests[1].body.to_string();

@@ -54,11 +54,11 @@ fn hunks_are_decided_by_number_and_only_the_accepted_are_written_and_committed()
             "review> 1\n1 hunk changed: 1 accepted, 0 rejected, 1 undecided.\n",
             "1 accepted, 1 rejected, 0 undecided.\n",
             "changes harbour.py: 1 hunk\n",
-            "note: Wrote 1 hunk of 1 file, committed as ",
+            "note: Wrote 1 hunk: harbour.py. Committed as ",
         ],
     );
     assert_eq!(repo.read("harbour.py"), changed());
-    assert_eq!(repo.subjects(), ["Make it safe", "Start the harbour"]);
+    assert_eq!(repo.subjects(), ["Change depth in harbour.py", "Start the harbour"]);
     assert_eq!(repo.git(&["status", "--porcelain"]), "");
 }
 
@@ -82,7 +82,7 @@ fn what_is_left_undecided_is_there_in_the_next_run() {
     untouched(&repo);
     let (code, out) = script(&repo, &server, &["all", "write"], &["--continue"]);
     assert_eq!(code, 0, "{out}");
-    holds(&out, &["message: Make it safe", "1 hunk in 1 file.", "review> all", "Wrote 1 hunk of 1 file"]);
+    holds(&out, &["message: Make it safe", "1 hunk in 1 file.", "review> all", "Wrote 1 hunk: "]);
     assert_eq!(repo.read("harbour.py"), changed());
 }
 
@@ -367,5 +367,33 @@ fn what_a_search_finds_and_an_answer_cites_is_opened_by_number() {
             "warning: 2 of 4 citations point nowhere: gone/x.py:3 (no such file), harbour.py:99 (the file has ",
             "harbour.py:2:\n2     return TABLE[name]\nend of text",
         ],
+    );
+}
+
+/// An edit after which the file does not parse.
+fn breaking() -> String {
+    block("harbour.py", "    return TABLE[name]\n", "    return TABLE.get(name, 0.0\n")
+}
+
+#[test]
+fn a_hunk_that_breaks_the_syntax_is_asked_about_shown_and_written_by_a_yes() {
+    let lines = ["Break it", "all", "write", "g", "write", "n", "write", "y"];
+    let (repo, _, out) = talk(vec![Step::reply(&breaking()), Step::reply("Nothing to do.")], &lines);
+    let question = "question: An accepted hunk breaks the syntax of its file. Write it anyway?";
+    let place = "harbour.py does not parse at line 2 (hunk 1): return TABLE.get(name, 0.0";
+    let shown = "hunk 1 of 1, harbour.py, line 2";
+    holds(
+        &out,
+        &[question, place, "g: go to the hunk", "answer> g", shown, question, "answer> n", question, "Wrote 1 hunk: "],
+    );
+    assert_eq!(repo.subjects()[0], "Change depth in harbour.py");
+}
+
+#[test]
+fn the_output_of_the_last_command_is_read_again() {
+    let (_, _, out) = talk(vec![], &["/output", "!echo one; echo two", "n", "/output"]);
+    holds(
+        &out,
+        &["No command has run yet.", "end of output", "The output of echo one; echo two:\none\ntwo\nend of text"],
     );
 }

@@ -45,12 +45,12 @@ fn a_write_is_undone_and_done_again_without_git() {
     let (code, _, err) = folder.rhumb(&["apply", "--yes", "-"], &reply);
     assert_eq!((code, folder.read("a.py")), (0, b"one\r\n2\r\n".to_vec()), "{err}");
     let (code, out, err) = folder.rhumb(&["undo"], "");
-    assert_eq!((code, &*out, &*err), (0, "", "rhumb: undid a.py, n/new.py\n"));
+    assert_eq!((code, &*out, &*err), (0, "", "rhumb: undid a.py, n/new.py.\n"));
     assert_eq!(folder.read("a.py"), b"one\r\ntwo\r\n");
     assert!(!folder.dir.path().join("root/n").exists());
     assert_eq!(folder.rhumb(&["undo"], "").0, 1, "there is nothing left to undo");
     let (code, _, err) = folder.rhumb(&["redo"], "");
-    assert!(code == 0 && err.contains("did again a.py, n/new.py"), "{err}");
+    assert!(code == 0 && err.contains("redid a.py, n/new.py."), "{err}");
     assert_eq!(folder.read("n/new.py"), b"new\n");
     folder.write("a.py", b"mine");
     let (code, _, err) = folder.rhumb(&["undo"], "");
@@ -58,27 +58,66 @@ fn a_write_is_undone_and_done_again_without_git() {
     assert_eq!((folder.read("a.py"), folder.read("n/new.py")), (b"mine".to_vec(), b"new\n".to_vec()));
 }
 
-#[test]
-fn a_committed_write_is_undone_by_a_commit_of_its_own() {
-    let repo = harbour_repo();
-    let state = tempfile::tempdir().unwrap();
-    let server = ModelServer::start(vec![Step::reply(&good())]);
-    let with_state = |mut command: Command| {
-        command.env("XDG_STATE_HOME", state.path());
+/// A repository in which `rhumb edit` has written and committed a change.
+struct Committed {
+    repo: TestRepo,
+    state: tempfile::TempDir,
+}
+
+impl Committed {
+    fn new() -> Self {
+        let committed = Self { repo: harbour_repo(), state: tempfile::tempdir().unwrap() };
+        let server = ModelServer::start(vec![Step::reply(&good())]);
+        let url = server.base_url();
+        let args = ["edit", "-m", "Be lenient", "--yes", "--file", "harbour.py", "--base-url", &url, "--model", MODEL];
+        let (code, _, err) = committed.rhumb(&args, "drop");
+        assert_eq!(code, 0, "{err}");
+        committed
+    }
+
+    fn rhumb(&self, args: &[&str], undo_commit: &str) -> (i32, String, String) {
+        let mut command = rhumb(&self.repo.path(), args);
+        command.env("XDG_STATE_HOME", self.state.path()).env("RHUMB_UNDO_COMMIT", undo_commit);
         run(command)
-    };
-    let url = server.base_url();
-    let args = ["edit", "-m", "Be lenient", "--yes", "--file", "harbour.py", "--base-url", &url, "--model", MODEL];
-    let (code, _, err) = with_state(rhumb(&repo.path(), &args));
-    assert_eq!(code, 0, "{err}");
-    let (code, _, err) = with_state(rhumb(&repo.path(), &["undo"]));
-    assert!(code == 0 && err.contains("undid harbour.py, committed as"), "{code} {err}");
-    assert_eq!(repo.read("harbour.py"), HARBOUR);
-    assert_eq!(repo.subjects(), ["Undo: Be lenient", "Be lenient", "Start the harbour"]);
-    assert_eq!(repo.git(&["status", "--porcelain"]), "");
-    let (code, _, err) = with_state(rhumb(&repo.path(), &["--no-commit", "redo"]));
-    assert_eq!((code, &*err), (0, "rhumb: did again harbour.py\n"));
-    assert_eq!((repo.read("harbour.py"), repo.subjects().len()), (changed(), 3));
+    }
+}
+
+#[test]
+fn a_commit_that_is_head_and_not_pushed_is_dropped_and_restored() {
+    let committed = Committed::new();
+    let repo = &committed.repo;
+    let commit = repo.git(&["rev-parse", "HEAD"]);
+    let mine = repo.read("charts/compass.py") + "# mine\n";
+    repo.file("charts/compass.py", &mine);
+    let (code, _, err) = committed.rhumb(&["undo"], "drop");
+    assert!(code == 0 && err.contains("undid harbour.py. Dropped commit"), "{code} {err}");
+    assert_eq!((repo.read("harbour.py"), repo.subjects()), (HARBOUR.to_owned(), vec!["Start the harbour".to_owned()]));
+    assert_eq!(repo.git(&["status", "--porcelain"]), " M charts/compass.py\n");
+    let (code, _, err) = committed.rhumb(&["redo"], "drop");
+    assert!(code == 0 && err.contains("redid harbour.py. Restored commit"), "{code} {err}");
+    assert_eq!(repo.git(&["rev-parse", "HEAD"]), commit);
+    assert_eq!((repo.read("harbour.py"), repo.read("charts/compass.py")), (changed(), mine));
+    assert_eq!(repo.git(&["status", "--porcelain"]), " M charts/compass.py\n");
+}
+
+#[test]
+fn a_commit_that_others_may_have_or_that_is_to_stay_is_reverted() {
+    for (pushed, undo_commit) in [(true, "drop"), (false, "revert")] {
+        let committed = Committed::new();
+        let repo = &committed.repo;
+        if pushed {
+            repo.git(&["update-ref", "refs/remotes/origin/main", "HEAD"]);
+        }
+        let (code, _, err) = committed.rhumb(&["undo"], undo_commit);
+        assert!(code == 0 && err.contains("undid harbour.py. Committed the revert as"), "{code} {err}");
+        assert_eq!(repo.read("harbour.py"), HARBOUR);
+        let subject = "Change depth in harbour.py";
+        assert_eq!(repo.subjects(), [&format!("Revert \"{subject}\""), subject, "Start the harbour"]);
+        assert_eq!(repo.git(&["status", "--porcelain"]), "");
+        let (code, _, err) = committed.rhumb(&["--no-commit", "redo"], undo_commit);
+        assert_eq!((code, &*err), (0, "rhumb: redid harbour.py.\n"));
+        assert_eq!((repo.read("harbour.py"), repo.subjects().len()), (changed(), 3));
+    }
 }
 
 #[test]

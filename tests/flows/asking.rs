@@ -1,6 +1,6 @@
 //! The commands without the app, on a terminal: each hunk is asked about.
 
-use super::{KEY, REQUEST, harbour_repo, harbour_with_first_hunk, rhumb, search_replace, untouched};
+use super::{KEY, REQUEST, SUBJECT, harbour_repo, harbour_with_first_hunk, rhumb, search_replace, untouched};
 use crate::support::pty::Pty;
 use crate::support::repo::TestRepo;
 use crate::support::server::{MODEL, ModelServer, Step};
@@ -197,6 +197,6 @@ fn edit_asks_about_each_hunk_and_commits_the_accepted_ones() {
     yes_and_no(&pty);
     assert_eq!(pty.wait_exit().exit_code(), 1, "{}", pty.screen());
     assert_eq!(repo.read("harbour.py"), harbour_with_first_hunk());
-    untouched(&repo, &[REQUEST, "Start the harbour"]);
+    untouched(&repo, &[SUBJECT, "Start the harbour"]);
     pty.wait_for("fair winds");
 }

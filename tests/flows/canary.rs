@@ -66,7 +66,7 @@ fn the_key_is_in_nothing_that_is_drawn_or_written() {
     send(&pty, "/cost");
     send(&pty, "/undo");
     confirm(&pty, "undo the last write?");
-    pty.wait_for("Took back");
+    pty.wait_for("Undid the last write");
     #[cfg(target_os = "linux")]
     for process in fs::read_dir("/proc").unwrap().flatten() {
         let read = |name: &str| fs::read(process.path().join(name)).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! Commits: who writes their messages, what becomes of the user's own changes, and what the commands show.
 
 use super::{
-    HARBOUR, KEY, REQUEST, confirm, harbour_repo, harbour_with_first_hunk, open, quit, rhumb, search_replace, send,
-    untouched,
+    HARBOUR, KEY, REQUEST, SUBJECT, confirm, harbour_repo, harbour_with_first_hunk, open, quit, rhumb, search_replace,
+    send, untouched,
 };
 use crate::support::pty::Pty;
 use crate::support::repo::TestRepo;
@@ -37,7 +37,7 @@ fn the_weak_model_writes_the_message_after_the_files_are_written() {
     let server = ModelServer::start(vec![Step::reply(&search_replace()), Step::held_after(answer, "fix")]);
     let mut pty = open_with_weak(&repo, &server);
     write_first_hunk(&pty);
-    pty.wait_for("Wrote 1 hunk of 1 file;");
+    pty.wait_for("Wrote 1 hunk: ");
     assert_eq!(repo.read("harbour.py"), harbour_with_first_hunk());
     assert_eq!(repo.subjects(), ["Start the harbour"]);
     let asked = &server.wait_for_requests(2)[1];
@@ -58,8 +58,8 @@ fn the_weak_model_writes_the_message_after_the_files_are_written() {
     pty.key("Esc");
     send(&pty, "/undo");
     confirm(&pty, "undo the last write?");
-    pty.wait_for("Took back the last write, committed as");
-    assert_eq!(repo.subjects()[0], "Undo: fix(harbour): treat unknown names as depth zero");
+    pty.wait_for("Dropped commit");
+    assert_eq!(repo.subjects(), ["Start the harbour"]);
     quit(&mut pty);
 }
 
@@ -70,7 +70,7 @@ fn a_message_that_does_not_come_is_the_first_line_of_the_request() {
     let mut pty = open_with_weak(&repo, &server);
     write_first_hunk(&pty);
     pty.wait_for("Committed as");
-    untouched(&repo, &[REQUEST, "Start the harbour"]);
+    untouched(&repo, &[SUBJECT, "Start the harbour"]);
     quit(&mut pty);
 }
 
@@ -80,10 +80,10 @@ fn leaving_while_the_message_is_awaited_commits_without_it() {
     let server = ModelServer::start(vec![Step::reply(&search_replace()), Step::Hang]);
     let mut pty = open_with_weak(&repo, &server);
     write_first_hunk(&pty);
-    pty.wait_for("Wrote 1 hunk of 1 file");
+    pty.wait_for("Wrote 1 hunk: ");
     server.wait_for_requests(2);
     quit(&mut pty);
-    untouched(&repo, &[REQUEST, "Start the harbour"]);
+    untouched(&repo, &[SUBJECT, "Start the harbour"]);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_kill_while_the_message_is_awaited_is_told_at_the_next_start() {
     };
     let mut killed = open();
     write_first_hunk(&killed);
-    killed.wait_for("Wrote 1 hunk of 1 file");
+    killed.wait_for("Wrote 1 hunk: ");
     server.wait_for_requests(2);
     // Another one finds nothing amiss: the commit is still to be made.
     let mut other = open();
@@ -134,14 +134,14 @@ fn undo_does_not_wait_for_the_message() {
     let server = ModelServer::start(vec![Step::reply(&search_replace()), Step::Hang]);
     let mut pty = open_with_weak(&repo, &server);
     write_first_hunk(&pty);
-    pty.wait_for("Wrote 1 hunk of 1 file");
+    pty.wait_for("Wrote 1 hunk: ");
     server.wait_for_requests(2);
     pty.key("Esc");
     send(&pty, "/undo");
     confirm(&pty, "undo the last write?");
-    pty.wait_for("Took back the last write, committed as");
+    pty.wait_for("Dropped commit");
     assert_eq!(repo.read("harbour.py"), HARBOUR);
-    untouched(&repo, &[&format!("Undo: {REQUEST}"), REQUEST, "Start the harbour"]);
+    untouched(&repo, &["Start the harbour"]);
     quit(&mut pty);
 }
 
@@ -161,7 +161,7 @@ fn own_changes_are_asked_about_and_committed_first() {
     pty.wait_for("Nothing is written before you answer");
     pty.key("y");
     pty.wait_for("after your own changes as");
-    untouched(&repo, &[REQUEST, "Own changes to harbour.py", "Start the harbour"]);
+    untouched(&repo, &[SUBJECT, "Own changes to harbour.py", "Start the harbour"]);
     assert_eq!(repo.git(&["show", "HEAD~1:harbour.py"]), mine);
     assert_eq!(repo.read("harbour.py"), harbour_with_first_hunk().replace("'south': 3.0", "'south': 3.5"));
     assert_eq!(repo.git(&["log", "-1", "--format=%B", "HEAD~1"]).trim_end(), "Own changes to harbour.py");
@@ -184,7 +184,7 @@ fn own_changes_that_are_not_to_be_committed_keep_the_file_out() {
     pty.key("Esc");
     send(&pty, "/undo");
     confirm(&pty, "undo the last write?");
-    pty.wait_for("Took back the last write");
+    pty.wait_for("Undid the last write");
     assert_eq!(repo.read("harbour.py"), mine);
     quit(&mut pty);
 }
@@ -199,7 +199,7 @@ fn commit_and_diff_show_and_commit_what_there_is() {
     send(&pty, "/commit");
     pty.wait_for("there is nothing to commit");
     write_first_hunk(&pty);
-    pty.wait_for("Wrote 1 hunk of 1 file");
+    pty.wait_for("Wrote 1 hunk: ");
     pty.key("Esc");
     send(&pty, "/diff");
     pty.wait_for("written since the last message");

@@ -3,8 +3,8 @@
 use std::net::TcpStream;
 
 use super::{
-    HARBOUR, REQUEST, answers_keys, harbour_repo, harbour_with_first_hunk, open, quit, search_replace, untouched,
-    wait_for_draft,
+    HARBOUR, REQUEST, SUBJECT, answers_keys, harbour_repo, harbour_with_first_hunk, open, quit, search_replace,
+    untouched, wait_for_draft,
 };
 use crate::support::escapes::{Scanner, Sequence};
 use crate::support::pty::Pty;
@@ -73,9 +73,9 @@ fn the_prompt_is_copied_and_a_pasted_reply_is_reviewed_and_written() {
     pty.type_text("yn");
     pty.wait_for("0 pending · ✓ 1 · ✗ 1");
     pty.key("w");
-    pty.wait_for("committed as");
+    pty.wait_for("Committed as");
     assert_eq!(repo.read("harbour.py"), harbour_with_first_hunk());
-    untouched(&repo, &[REQUEST, "Start the harbour"]);
+    untouched(&repo, &[SUBJECT, "Start the harbour"]);
 
     // Another reply, to a request that was never typed here: the commit must not claim the first one.
     pty.key("F4");
@@ -85,8 +85,8 @@ fn the_prompt_is_copied_and_a_pasted_reply_is_reviewed_and_written() {
     pty.wait_for("review · 1 pending");
     pty.key("Enter");
     pty.type_text("yw");
-    pty.wait_for("notes.md.");
-    untouched(&repo, &["Apply reviewed hunks", REQUEST, "Start the harbour"]);
+    pty.wait_for("notes.md (new).");
+    untouched(&repo, &["Add notes.md", SUBJECT, "Start the harbour"]);
     quit(&mut pty);
 }
 

@@ -51,8 +51,8 @@ fn a_write_without_room_is_told_and_its_review_waits_until_there_is() {
         return quit(&mut pty);
     }
     pty.key("w");
-    pty.wait_for("Wrote 1 hunk of 1 file");
-    pty.wait_for("committed as");
+    pty.wait_for("Wrote 1 hunk: ");
+    pty.wait_for("Committed as");
     quit(&mut pty);
     assert_eq!(repo.read("harbour.py"), harbour_with_first_hunk() + &tail);
 }
@@ -180,7 +180,7 @@ fn a_file_that_an_editor_holds_is_marked_in_the_review_and_told_with_the_write()
     pty.wait_for("[open-in-editor]");
     pty.key("Enter");
     pty.type_text("ynw");
-    pty.wait_for("Wrote 1 hunk of 1 file");
+    pty.wait_for("Wrote 1 hunk: ");
     pty.wait_for("An editor holds harbour.py (.harbour.py.swp).");
     quit(&mut pty);
     assert_eq!(repo.read("harbour.py"), harbour_with_first_hunk());

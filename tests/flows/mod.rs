@@ -40,6 +40,9 @@ pub const KEY: &str = "sk-canary-0123456789";
 /// The request of most flows: its first line becomes the commit message.
 pub const REQUEST: &str = "Make the harbour safe for unknown names";
 
+/// The subject of the commit of its first hunk.
+pub const SUBJECT: &str = "Change depth in harbour.py";
+
 /// A file of several functions, far enough apart for a hunk each.
 pub const HARBOUR: &str = "\
 TABLE = {'north': 4.5, 'south': 3.0}

@@ -1,7 +1,8 @@
 //! Modes and mentions: a plan by one model and its edits by another, files offered and asked for, names with an `@`.
 
 use super::{
-    HARBOUR, KEY, REQUEST, harbour_repo, harbour_with_first_hunk, open, quit, rhumb, search_replace, send, untouched,
+    HARBOUR, KEY, REQUEST, SUBJECT, harbour_repo, harbour_with_first_hunk, open, quit, rhumb, search_replace, send,
+    untouched,
 };
 use crate::support::pty::Pty;
 use crate::support::server::{MODEL, ModelServer, Request, Step};
@@ -56,9 +57,9 @@ fn a_plan_is_changed_and_the_editor_model_carries_it_out() {
     pty.type_text("gy");
     pty.wait_for("✓ 1");
     pty.key("w");
-    pty.wait_for("committed as");
+    pty.wait_for("Committed as");
     assert_eq!(repo.read("harbour.py"), harbour_with_first_hunk());
-    untouched(&repo, &[REQUEST, "Start the harbour"]);
+    untouched(&repo, &[SUBJECT, "Start the harbour"]);
 
     pty.key("Alt-1");
     send(&pty, "Thank you");
@@ -88,7 +89,7 @@ fn a_file_that_the_answer_names_is_added_with_one_key_and_its_edits_are_kept() {
     pty.type_text("gy");
     pty.wait_for("✓ 2");
     pty.key("w");
-    pty.wait_for("Wrote 2 hunks of 1 file");
+    pty.wait_for("Wrote 2 hunks: ");
     quit(&mut pty);
 }
 

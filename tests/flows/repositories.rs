@@ -5,7 +5,8 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use super::{
-    HARBOUR, REQUEST, answers_keys, harbour_repo, harbour_with_first_hunk, open, quit, search_replace, send, untouched,
+    HARBOUR, REQUEST, SUBJECT, answers_keys, harbour_repo, harbour_with_first_hunk, open, quit, search_replace, send,
+    untouched,
 };
 use crate::support::pty::Pty;
 use crate::support::repo::TestRepo;
@@ -17,7 +18,7 @@ fn first_hunk_written(pty: &Pty) {
     pty.wait_for("review · 2 pending");
     pty.key("Enter");
     pty.type_text("ynw");
-    pty.wait_for("Wrote 1 hunk of 1 file");
+    pty.wait_for("Wrote 1 hunk: ");
 }
 
 #[test]
@@ -30,7 +31,7 @@ fn a_plain_folder_is_written_without_a_commit() {
     pty.wait_for("This folder is not in a git repository");
     send(&pty, REQUEST);
     first_hunk_written(&pty);
-    assert!(!pty.screen().contains("committed as"), "{}", pty.screen());
+    assert!(!pty.screen().contains("Committed as"), "{}", pty.screen());
     quit(&mut pty);
     assert_eq!(fs::read_to_string(path).unwrap(), harbour_with_first_hunk());
     let names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -49,9 +50,9 @@ fn the_first_commit_of_an_empty_repository_is_the_accepted_hunk() {
     pty.key("Enter");
     pty.wait_for("new file");
     pty.type_text("yw");
-    pty.wait_for("committed as");
+    pty.wait_for("Committed as");
     assert_eq!(repo.read("log.py"), "print('under way')\n");
-    untouched(&repo, &["Start a log"]);
+    untouched(&repo, &["Add log.py"]);
     assert_eq!(repo.git(&["branch", "--show-current"]), "main\n");
     quit(&mut pty);
 }
@@ -66,8 +67,8 @@ fn a_commit_moves_a_detached_head_and_no_branch() {
     pty.wait_for("detached at");
     send(&pty, REQUEST);
     first_hunk_written(&pty);
-    pty.wait_for("committed as");
-    untouched(&repo, &[REQUEST, "Start the harbour"]);
+    pty.wait_for("Committed as");
+    untouched(&repo, &[SUBJECT, "Start the harbour"]);
     assert_eq!(repo.git(&["rev-parse", "main"]), main);
     assert_eq!(repo.git(&["rev-parse", "HEAD~1"]), main);
     quit(&mut pty);
@@ -93,9 +94,9 @@ fn the_root_is_found_from_a_folder_below() {
     pty.wait_for("charts/compass.py");
     send(&pty, REQUEST);
     first_hunk_written(&pty);
-    pty.wait_for("committed as");
+    pty.wait_for("Committed as");
     assert_eq!(repo.read("harbour.py"), harbour_with_first_hunk());
-    untouched(&repo, &[REQUEST, "Start the harbour"]);
+    untouched(&repo, &[SUBJECT, "Start the harbour"]);
     quit(&mut pty);
 }
 
@@ -112,9 +113,9 @@ fn names_with_blanks_quotes_and_foreign_letters_work_from_add_to_commit() {
         pty.wait_until(|screen| screen.contains("✎ "), "the file in the context");
         send(&pty, REQUEST);
         first_hunk_written(&pty);
-        pty.wait_for("committed as");
+        pty.wait_for("Committed as");
         assert_eq!(repo.read(name), harbour_with_first_hunk());
-        untouched(&repo, &[REQUEST, "Start"]);
+        untouched(&repo, &[&format!("Change depth in {name}"), "Start"]);
         let changed = repo.git(&["-c", "core.quotePath=false", "show", "--format=", "--name-only", "-z", "HEAD"]);
         assert_eq!(changed.trim_end_matches('\0'), name);
         quit(&mut pty);
@@ -193,7 +194,7 @@ fn what_git_refuses_to_commit_is_written_and_told() {
         pty.key("Enter");
         repo.file(&format!(".git/{obstacle}"), &head);
         pty.type_text("ynw");
-        pty.wait_for("Wrote 1 hunk of 1 file");
+        pty.wait_for("Wrote 1 hunk: ");
         pty.wait_for(told);
         assert_eq!(repo.read("harbour.py"), harbour_with_first_hunk());
         assert_eq!(repo.git(&["rev-parse", "HEAD"]), head);

@@ -38,10 +38,10 @@ fn a_corrected_edit_joins_the_one_that_had_its_place() {
     pty.type_text("gy");
     pty.wait_for("✓ 2");
     pty.key("w");
-    pty.wait_for("Wrote 2 hunks of 1 file");
+    pty.wait_for("Wrote 2 hunks: ");
     let wanted = HARBOUR.replace("TABLE[name]", "TABLE.get(name, 0.0)").replace("{metres} m'", "{metres:.1f} metres'");
     assert_eq!(repo.read("harbour.py"), wanted);
-    untouched(&repo, &[REQUEST, "Start the harbour"]);
+    untouched(&repo, &["Change depth and report in harbour.py", "Start the harbour"]);
     quit(&mut pty);
 }
 

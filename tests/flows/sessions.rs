@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rhumb::store::sessions::{SessionStore, StoredSession, sessions_folder};
 
 use super::{
-    HARBOUR, KEY, REQUEST, confirm, harbour_repo, harbour_with_first_hunk, quit, rhumb, search_replace, send,
+    HARBOUR, KEY, REQUEST, SUBJECT, confirm, harbour_repo, harbour_with_first_hunk, quit, rhumb, search_replace, send,
     wait_for_draft,
 };
 use crate::support::PATIENCE;
@@ -150,9 +150,9 @@ fn files_transcript_and_review_are_there_again_and_can_be_written() {
     pty.key("w");
     pty.wait_for("write 1 hunk, keep 1 pending");
     pty.key("y");
-    pty.wait_for("Wrote 1 hunk of 1 file");
+    pty.wait_for("Wrote 1 hunk: ");
     assert_eq!(stage.repo.read("harbour.py"), harbour_with_first_hunk());
-    assert_eq!(stage.repo.subjects()[0], REQUEST);
+    assert_eq!(stage.repo.subjects()[0], SUBJECT);
     quit(&mut pty);
 }
 

@@ -1,6 +1,6 @@
 //! A file changes on disk while it is under review: it is never written over.
 
-use super::{HARBOUR, REQUEST, harbour_repo, open, quit, search_replace, send};
+use super::{HARBOUR, REQUEST, SUBJECT, harbour_repo, open, quit, search_replace, send};
 use crate::support::server::{ModelServer, Step};
 
 #[test]
@@ -47,9 +47,9 @@ fn a_file_changed_and_committed_meanwhile_is_written_and_committed_on_top() {
     // The decisions moved along with the hunks.
     pty.wait_for("0 pending · ✓ 1 · ✗ 1");
     pty.key("w");
-    pty.wait_for("committed as");
+    pty.wait_for("Committed as");
     assert_eq!(repo.read("harbour.py"), mine.replace("TABLE[name]", "TABLE.get(name, 0.0)"));
-    assert_eq!(repo.subjects(), [REQUEST, "Say whose it is", "Start the harbour"]);
+    assert_eq!(repo.subjects(), [SUBJECT, "Say whose it is", "Start the harbour"]);
     quit(&mut pty);
 }
 

@@ -1,8 +1,8 @@
 //! The main flow: from a request to a commit that holds what was accepted and nothing else.
 
 use super::{
-    HARBOUR, KEY, REQUEST, harbour_repo, harbour_with_first_hunk, harbour_with_second_hunk, open, quit, search_replace,
-    send, unified_diff, untouched, wait_for_draft,
+    HARBOUR, KEY, REQUEST, SUBJECT, harbour_repo, harbour_with_first_hunk, harbour_with_second_hunk, open, quit,
+    search_replace, send, unified_diff, untouched, wait_for_draft,
 };
 use crate::support::server::{ModelServer, Request, Step};
 
@@ -29,11 +29,11 @@ fn first_accepted_second_rejected(reply: &str) {
     pty.wait_for("0 pending · ✓ 1 · ✗ 1");
     assert_eq!(repo.read("harbour.py"), HARBOUR, "written before it was asked for");
     pty.key("w");
-    pty.wait_for("committed as");
-    pty.wait_for("Wrote 1 hunk of 1 file");
+    pty.wait_for("Committed as");
+    pty.wait_for("Wrote 1 hunk: ");
 
     assert_eq!(repo.read("harbour.py"), harbour_with_first_hunk());
-    untouched(&repo, &[REQUEST, "Start the harbour"]);
+    untouched(&repo, &[SUBJECT, "Start the harbour"]);
     let changed = repo.git(&["show", "--format=", "--name-only", "HEAD"]);
     assert_eq!(changed, "harbour.py\n");
     let id = repo.git(&["rev-parse", "--short", "HEAD"]);
@@ -97,7 +97,7 @@ fn decisions_can_be_taken_back_and_a_second_turn_sees_the_first() {
     pty.type_text("ny");
     pty.wait_for("0 pending · ✓ 1 · ✗ 1");
     pty.key("w");
-    pty.wait_for("Wrote 1 hunk of 1 file");
+    pty.wait_for("Wrote 1 hunk: ");
     assert_eq!(repo.read("harbour.py"), harbour_with_second_hunk());
     assert_eq!(repo.subjects(), ["Start the harbour"], "a commit in spite of --no-commit");
 
@@ -144,7 +144,7 @@ fn the_users_own_changes_stay_out_of_the_commit() {
     pty.wait_for("2 pending");
     pty.key("Enter");
     pty.type_text("ynw");
-    pty.wait_for("committed as");
+    pty.wait_for("Committed as");
     assert_eq!(repo.git(&["show", "--format=", "--name-only", "HEAD"]), "harbour.py\n");
     assert_eq!(repo.git(&["status", "--porcelain"]), before);
     assert_eq!(repo.git(&["show", ":notes.md"]), "staged\n");
@@ -242,7 +242,10 @@ fn leaving_right_after_w_finishes_the_write() {
     pty.key("w");
     quit(&mut pty);
     assert_eq!(repo.git(&["status", "--porcelain"]), "", "half a write, or litter");
-    assert_eq!(repo.subjects(), [REQUEST, "Start the harbour"]);
+    assert_eq!(
+        repo.subjects(),
+        ["Add 200 files in berths: b000.py, b001.py, b002.py and 197 more", "Start the harbour"]
+    );
     let written = repo.git(&["show", "--format=", "--name-only", "HEAD"]);
     assert_eq!(written.lines().count(), FILES);
 }

@@ -1,6 +1,8 @@
 //! Taking back what was written, from within the app.
 
-use super::{HARBOUR, REQUEST, confirm, harbour_repo, harbour_with_first_hunk, open, quit, search_replace, send};
+use super::{
+    HARBOUR, REQUEST, SUBJECT, confirm, harbour_repo, harbour_with_first_hunk, open, quit, search_replace, send,
+};
 use crate::support::server::{ModelServer, Step};
 
 #[test]
@@ -15,16 +17,22 @@ fn the_last_write_is_taken_back_and_done_again() {
     pty.wait_for("review · 2 pending");
     pty.key("Enter");
     pty.type_text("ynw");
-    pty.wait_for("Wrote 1 hunk of 1 file");
+    pty.wait_for("Wrote 1 hunk: ");
     assert_eq!(repo.read("harbour.py"), harbour_with_first_hunk());
+    assert_eq!(repo.subjects(), [SUBJECT, "Start the harbour"]);
+    let commit = repo.git(&["rev-parse", "HEAD"]);
     pty.key("Esc");
     send(&pty, "/undo");
     confirm(&pty, "undo the last write?");
-    pty.wait_for("Took back the last write, committed as");
+    pty.wait_for("Dropped commit");
     assert_eq!(repo.read("harbour.py"), HARBOUR);
-    assert_eq!(repo.subjects(), [&format!("Undo: {REQUEST}"), REQUEST, "Start the harbour"]);
+    assert_eq!(repo.subjects(), ["Start the harbour"]);
+    assert_eq!(repo.git(&["status", "--porcelain"]), "");
     send(&pty, "/redo");
-    pty.wait_for("Did the write again, committed as");
+    confirm(&pty, "redo the last write?");
+    pty.wait_for("Restored commit");
+    assert_eq!(repo.git(&["rev-parse", "HEAD"]), commit, "the same commit is back");
+    assert_eq!(repo.git(&["status", "--porcelain"]), "");
     assert_eq!(repo.read("harbour.py"), harbour_with_first_hunk());
     std::fs::write(repo.path().join("harbour.py"), "mine\n").unwrap();
     send(&pty, "/undo");

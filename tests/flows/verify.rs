@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{HARBOUR, KEY, REQUEST, composer, harbour_repo, quit, rhumb, send, untouched, wait_for_draft};
+use super::{HARBOUR, KEY, REQUEST, SUBJECT, composer, harbour_repo, quit, rhumb, send, untouched, wait_for_draft};
 use crate::support::pty::Pty;
 use crate::support::repo::TestRepo;
 use crate::support::server::{MODEL, ModelServer, Step};
@@ -61,6 +61,10 @@ fn what_does_not_parse_any_more_is_mended_by_the_model_and_reviewed_as_always() 
     let mut pty = open_with(&repo, &server, &[]);
     send(&pty, REQUEST);
     write_all(&pty);
+    pty.wait_for("breaks the syntax of its file. Write it anyway?");
+    pty.wait_for("harbour.py does not parse at line");
+    assert_eq!(repo.read("harbour.py"), HARBOUR, "nothing is written before the answer");
+    pty.key("y");
     let requests = server.wait_for_requests(2);
     let asked = requests[1].last_message();
     assert!(asked.contains("harbour.py does not parse any more") && asked.contains("█"), "{asked}");
@@ -69,7 +73,7 @@ fn what_does_not_parse_any_more_is_mended_by_the_model_and_reviewed_as_always() 
     assert!(repo.read("harbour.py").contains("TABLE.get(name, 0.0\n"), "nothing is written unseen");
     write_all(&pty);
     pty.wait_until(|_| repo.read("harbour.py").contains("TABLE.get(name, 0.0)\n"), "the repair");
-    pty.wait_until(|_| repo.subjects() == [REQUEST, REQUEST, "Start the harbour"], "its commit");
+    pty.wait_until(|_| repo.subjects() == [SUBJECT, SUBJECT, "Start the harbour"], "its commit");
     quit(&mut pty);
     assert_eq!(server.requests().len(), 2);
 }
@@ -274,9 +278,9 @@ fn tests_that_the_developer_runs_are_offered_and_sent_when_they_say_so() {
     assert!(!asked.contains("Your changes"), "{asked}");
     pty.wait_for("It is as it should be.");
     send(&pty, "/test true");
-    pty.wait_for("Nothing was found: `true`.");
+    pty.wait_for("Checks passed: `true`.");
     send(&pty, "/lint harbour.py");
-    pty.wait_for("Nothing was found: the syntax of 1 file.");
+    pty.wait_for("Checks passed: the syntax of 1 file.");
     send(&pty, "/run");
     pty.wait_for("/run expects COMMAND");
     quit(&mut pty);

@@ -1,8 +1,11 @@
 //! The chat: reading and searching in the transcript, the composer with the keys of vi, what is offered and what it is.
 
+use std::sync::Arc;
+
 use rhumb::config::ComposerKeys;
 use rhumb::context::Mode;
-use rhumb::session::{Answer, AnswerState, Entry};
+use rhumb::process::End;
+use rhumb::session::{Answer, AnswerState, Entry, Report, RunReport};
 
 use super::harness::{Harness, Scene};
 use super::{HALF_WRONG, snapshot};
@@ -136,4 +139,39 @@ fn what_is_offered_is_shown_beside_it() {
     harness.keys("type \"/arch\"").settle();
     harness.draw();
     snapshot("chat-preview-command@200x60", &harness);
+}
+
+/// A command that printed lines 1 to `lines` and failed.
+fn ran(harness: &mut Harness, run: u64, line: &str, lines: usize) {
+    let output: String = (1..=lines).map(|n| format!("{line} says {n}\n")).collect();
+    harness.report(Report::Ran(RunReport::Began { job: run, run, line: line.into() }));
+    let end = RunReport::Ended { run, end: Ok(End::Exit(1)), output: Arc::from(output), seconds: 2 };
+    harness.report(Report::Ran(end));
+}
+
+#[test]
+fn a_long_output_shows_its_beginning_and_its_end_and_the_key_for_the_rest() {
+    let mut harness = Scene::harbour().silent().open(80, 40);
+    ran(&mut harness, 1, "pytest", 18);
+    let screen = harness.screen();
+    for line in ["pytest says 3", "… 8 more lines (F6)", "pytest says 12", "pytest says 18", "exit code 1 · 2 s"] {
+        assert!(screen.contains(line), "{line}:\n{screen}");
+    }
+    assert!(!screen.contains("pytest says 4 ") && !screen.contains("pytest says 11"), "{screen}");
+    harness.keys("<F6>");
+    assert!(harness.screen().contains("pytest says 11"), "{}", harness.screen());
+}
+
+#[test]
+fn the_log_opens_at_the_output_that_was_asked_for() {
+    let mut harness = Scene::harbour().silent().open(80, 40);
+    ran(&mut harness, 1, "first", 3);
+    ran(&mut harness, 2, "second", 3);
+    let card = harness.find("first says 2").unwrap();
+    harness.click(card);
+    assert!(harness.screen().contains("log 1 of 2"), "{}", harness.screen());
+    harness.keys("<Esc> <F6>");
+    assert!(harness.screen().contains("log 2 of 2"), "{}", harness.screen());
+    harness.keys("<Esc> <Alt-r> <Up> <F6>");
+    assert!(harness.screen().contains("log 1 of 2"), "{}", harness.screen());
 }

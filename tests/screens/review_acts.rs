@@ -99,3 +99,26 @@ fn what_the_terminal_would_obey_is_shown_in_every_box() {
     assert!(app.screen().contains("to the model"), "{}", app.screen());
     assert_eq!(app.control_characters(), [""; 0], "the message");
 }
+
+#[test]
+fn a_hunk_that_breaks_the_syntax_is_named_before_it_is_written() {
+    let broken = edit(
+        "harbour/berth.py",
+        "        return ship.length < self.length",
+        "        return (ship.length < self.length",
+    );
+    let mut app = reviewing(&(broken + &leaves()), (80, 24));
+    app.keys("g y ] w").settle();
+    let screen = app.screen();
+    assert!(screen.contains("Write it anyway?") && screen.contains("harbour/berth.py does not parse"), "{screen}");
+    snapshot("review-acts-breaks-syntax@80x24", &app);
+    app.keys("g");
+    assert!(
+        app.screen().contains("▶ ✓ accepted  line 14") && app.screen().contains("return (ship"),
+        "{}",
+        app.screen()
+    );
+    assert!(!app.file("harbour/berth.py").unwrap().contains("return (ship"), "nothing is written");
+    app.keys("w").settle().keys("y").settle();
+    assert!(app.screen().contains("Wrote 2 hunks: harbour/berth.py."), "{}", app.screen());
+}

@@ -1,6 +1,7 @@
 //! What a reviewer should know about each hunk of a proposal beside how it was located. A flag refuses nothing.
 
 mod addresses;
+mod faults;
 pub(super) mod later;
 pub(super) mod omission;
 
@@ -13,6 +14,7 @@ use super::proposal::{FileProposal, Files, Proposal};
 use crate::diff::{self, Hunk};
 use crate::syntax::{self, SyntaxErrors};
 use crate::text::lines;
+pub use faults::{SyntaxFault, syntax_faults};
 use later::runs_later;
 use omission::Lines;
 
@@ -152,13 +154,6 @@ fn elided(base: &str, proposed: &str, hunks: &[Hunk]) -> BTreeSet<usize> {
         omission::leaves_out(&removed, &added, is_known)
     };
     hunks.iter().enumerate().filter(|(_, hunk)| leaves_out(hunk)).map(|(at, _)| at).collect()
-}
-
-/// The lines of `base` (0-based) of the hunks between it and `proposed` that break the syntax of the file.
-pub fn breaking(path: &str, base: &str, proposed: &str) -> Vec<Range<usize>> {
-    let hunks = diff::hunks(base, proposed);
-    let broken = broken(path, Some(base), proposed, &hunks);
-    hunks.into_iter().enumerate().filter(|(at, _)| broken.contains(at)).map(|(_, hunk)| hunk.base).collect()
 }
 
 /// The hunks that break the syntax of the file: those where it has errors now that it had not. A file without a base is new.

@@ -9,7 +9,7 @@ use crate::headless::report::yes_or_no;
 use crate::headless::undo::journal_of;
 use crate::models::Dollars;
 use crate::session::runner::{Line, Messages, Outfit, Pending, WriteOutcome, message_line, messages, write};
-use crate::session::{AskEvent, CommitOrder, WriteOrder, Written, commit_message};
+use crate::session::{AskEvent, CommitOrder, WriteOrder, Written};
 use crate::text::sanitize;
 use crate::workspace::Root;
 
@@ -43,7 +43,6 @@ impl Writing<'_> {
         let mut order = CommitOrder {
             weak_model: None,
             wanted: None,
-            fallback: commit_message(self.request),
             request: self.request.to_owned(),
             own_changes: settings.dirty_commits.or_else(|| (!self.asks()).then_some(false)),
             allowance: self.allowance,

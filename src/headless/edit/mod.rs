@@ -22,7 +22,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::args::EditArgs;
-use super::report::{as_diff, ask_each, outcome_json, outcome_line};
+use super::report::{as_diff, ask_each, outcome_json, outcome_line, warn_of_faults};
 use super::survey::surveyed;
 use super::undo::{journal_of, tell_recovered};
 use super::{advise, complain, path_under, print};
@@ -36,7 +36,8 @@ use crate::process;
 use crate::review::{Decision, Review};
 use crate::session::runner::{AskError, Asked, Line, Outfit, Question, Survey, ask, editor_line, map_store, propose};
 use crate::session::{
-    AskEvent, ChatFile, ContextOrder, ContextView, Failure, Outcome, WriteOrder, Written, uncounted, write_orders,
+    AskEvent, ChatFile, ContextOrder, ContextView, Failure, Outcome, WriteOrder, WriteSummary, Written, uncounted,
+    write_orders,
 };
 use crate::workspace::Root;
 use codebase::{Codebase, exchange};
@@ -366,7 +367,8 @@ impl Desk<'_> {
             out.diff(&as_diff(&proposal))?;
             return Ok(Settled::nothing(u8::from(refused)));
         }
-        let Some((orders, rejected)) = self.decided(proposal, args.yes) else { return Ok(quit()) };
+        let Some(review) = self.decided(proposal, args.yes) else { return Ok(quit()) };
+        let orders: Vec<WriteOrder> = review.files.iter().flat_map(write_orders).collect();
         if orders.is_empty() {
             return Ok(Settled::nothing(1));
         }
@@ -381,19 +383,21 @@ impl Desk<'_> {
         };
         let written = writing.write(&orders, |event| out.asked(&self.line.model, event))?;
         let Some(written) = written else { return Ok(quit()) };
-        out.written(&written)?;
+        out.written(&written, &WriteSummary::new(&review, &written.paths))?;
+        let rejected = review.counts().rejected > 0;
         Ok(Settled { code: u8::from(refused || rejected), orders, written })
     }
 
-    /// What to write, by `--yes` or by asking, and whether something of the proposal was rejected; `None` if the user quit.
-    fn decided(&self, proposal: Proposal, yes: bool) -> Option<(Vec<WriteOrder>, bool)> {
+    /// The review of a proposal, decided by `--yes` or by asking; `None` if the user quit.
+    fn decided(&self, proposal: Proposal, yes: bool) -> Option<Review> {
         let mut review = Review::new(proposal);
         if yes {
             review.decide_all(Decision::Accepted);
+            warn_of_faults(&review);
         } else if !ask_each(&mut review, self.root.path(), self.outfit.settings.editor.as_deref()) {
             return None;
         }
-        Some((review.files.iter().flat_map(write_orders).collect(), review.counts().rejected > 0))
+        Some(review)
     }
 
     /// Checks what was written, and has the model mend what is found, as often as the settings allow. The exit code: 1 as well if

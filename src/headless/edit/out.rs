@@ -12,7 +12,7 @@ use crate::error::UserError;
 use crate::headless::{advise, complain, print_exactly, print_json};
 use crate::llm::StreamEvent;
 use crate::models::{Dollars, Model};
-use crate::session::{AskEvent, Written};
+use crate::session::{AskEvent, WriteSummary, Written};
 use crate::text::{sanitize, width};
 
 /// Where events go: text for people, or JSON lines.
@@ -172,16 +172,20 @@ impl Out {
         self.event("done", json!({"written": written.paths, "commit": written.commit}))
     }
 
-    pub(in crate::headless) fn written(&self, written: &Written) -> Result<(), UserError> {
-        self.event("written", json!({"written": written.paths, "commit": written.commit}))?;
+    /// What was written, and what was not.
+    pub(in crate::headless) fn written(&self, written: &Written, summary: &WriteSummary) -> Result<(), UserError> {
+        let counted = |(path, hunks): (&String, &usize)| json!({"path": path, "hunks": hunks});
+        let files: Vec<Value> = summary.written.iter().map(|(path, hunks, _)| counted((path, hunks))).collect();
+        let left = summary.left.iter().map(|left| {
+            let files: Vec<Value> = left.files.iter().map(|(path, hunks)| counted((path, hunks))).collect();
+            json!({"reason": left.reason.name(), "files": files})
+        });
+        let left: Vec<Value> = left.collect();
+        let commit = &written.commit;
+        let event = json!({"written": written.paths, "commit": commit, "files": files, "not_written": left});
+        self.event("written", event)?;
         if !self.json {
-            let mut commit =
-                written.commit.as_ref().map_or_else(String::new, |commit| format!(", committed as {commit}"));
-            if let Some(own) = &written.own_commit {
-                commit += &format!(", after your own changes as {own}");
-            }
-            let paths: Vec<_> = written.paths.iter().map(|path| sanitize::visible_line(path)).collect();
-            complain(&format!("wrote {}{commit}", paths.join(", ")));
+            complain(&summary.text(written, false));
         }
         for note in written.notes.iter().chain(&written.not_undoable) {
             advise(&note.message, &note.hint);

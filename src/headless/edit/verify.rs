@@ -104,7 +104,8 @@ impl<'v> Verifier<'v> {
     /// # Errors
     /// Standard output is closed.
     pub(in crate::headless) fn check(&self, orders: &[WriteOrder]) -> Result<Outcome, UserError> {
-        let order = CheckOrder { files: self.written(orders), lint: When::AsSet, test: When::AsSet, test_line: None };
+        let order =
+            CheckOrder { files: self.written(orders), lint: When::AsSet, test: When::AsSet, ..CheckOrder::default() };
         let trouble: RefCell<Option<UserError>> = RefCell::default();
         let mut command = String::new();
         let mut tell = |event: CommandEvent<'_>| {

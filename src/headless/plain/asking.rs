@@ -4,7 +4,7 @@ use super::desk::Desk;
 use super::phrases::{detail, in_words};
 use crate::context::Mode;
 use crate::models::Api;
-use crate::session::{Effect, ModelUse, ProcessSubject, Question, Subject};
+use crate::session::{Effect, ModelUse, ProcessSubject, Question, SHOW_FAULT, Subject};
 use crate::text::count;
 
 /// What the next line is.
@@ -123,7 +123,7 @@ impl Desk {
         };
         self.voice.line(&format!("question: {}", in_words(&question.title)));
         // The output of a command has just been printed.
-        let is_known = matches!(question.subject, Subject::Process(ProcessSubject::Share(_)));
+        let is_known = matches!(question.subject, Subject::Process(ProcessSubject::Share(..)));
         let lines: Vec<&str> = question.text.lines().filter(|_| !is_known).collect();
         // A command has to be read in full before it is approved.
         let most = if question.must_be_read() { usize::MAX } else { MOST };
@@ -166,8 +166,12 @@ impl Desk {
         match said.filter(|key| self.session.is_choice(*key)) {
             Some(key) => {
                 (self.session.asks_now, self.read_out) = (false, None);
+                let hunk = self.session.hunk_at_fault().filter(|_| key == SHOW_FAULT);
                 let effects = self.session.answer(key);
                 self.perform(effects);
+                if let Some(id) = hunk {
+                    self.show(&[id], usize::MAX);
+                }
             }
             None => {
                 let keys: Vec<String> = question.choices.iter().map(|choice| choice.key.to_string()).collect();

@@ -32,6 +32,7 @@ pub(super) const OWN: &[OwnCommand] = &[
     row("send", "", "send it"),
     row("discard", "", "drop it"),
     row("files", "[WORD]", "list the files of the repository, or those with that word in their path"),
+    row("output", "", "read what the last command printed"),
     row("prompt", "", "print the next request as it will be sent"),
     row("show", "N", "print the place of that number, as a search found it or an answer cites it"),
     row("thoughts", "[on|off]", "print what the model thinks before it answers, or do not"),
@@ -221,6 +222,7 @@ impl Desk {
                 self.voice.line(if had { "The draft was dropped." } else { "There is no draft." });
             }
             "files" => self.list_files(rest),
+            "output" => self.read_output(),
             "prompt" => match self.session.view.as_ref().map(|view| view.prompt.render()) {
                 Some(text) => self.read("The next request", &text.replace(['─', '━'], "").replace(" · ", ", ")),
                 None => self.voice.line("The next request is not measured yet."),
@@ -269,6 +271,16 @@ impl Desk {
         } else {
             self.session.asks_now = true;
         }
+    }
+
+    fn read_output(&mut self) {
+        let Some(log) = self.session.processes.logs.last() else {
+            return self.voice.line("No command has run yet.");
+        };
+        let title = format!("The output of {}", log.line);
+        let lines: Vec<&str> = log.lines.iter().map(String::as_str).chain([log.open_line.as_str()]).collect();
+        let text = lines.join("\n");
+        self.read(&title, &text);
     }
 
     fn list_files(&mut self, word: &str) {

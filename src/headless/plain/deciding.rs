@@ -31,7 +31,7 @@ impl Desk {
     }
 
     /// Reads hunks out; after so many lines only where they stand.
-    fn show(&mut self, ids: &[HunkId], most: usize) {
+    pub(super) fn show(&mut self, ids: &[HunkId], most: usize) {
         let all: Vec<HunkId> = self.session.review.ids().collect();
         let mut left = most;
         let mut is_short = false;

@@ -390,13 +390,16 @@ impl Desk {
     }
 
     fn tell_end_of_run(&mut self, run: u64, output: &str) {
-        let lines = self.runs.ended(run, output);
+        let (lines, left_out) = self.runs.ended(run, output);
         // First that it runs at all: some end before anything was printed.
         self.tell();
         self.voice.lines(lines);
         let Some(log) = self.session.processes.logs.iter().find(|log| log.run == run) else { return };
         let words = detail(&log.state.words(log.seconds));
         self.voice.line(&format!("end of output: {words}"));
+        if left_out {
+            self.voice.line("hint: Some lines were not printed. /output reads all of them.");
+        }
     }
 }
 

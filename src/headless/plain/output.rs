@@ -46,16 +46,17 @@ impl RunLines {
         lines
     }
 
-    /// What was not printed yet of the output of a command that has ended.
-    pub(super) fn ended(&mut self, run: u64, output: &str) -> Vec<String> {
+    /// What was not printed yet of the output of a command that has ended, and whether lines were left out.
+    pub(super) fn ended(&mut self, run: u64, output: &str) -> (Vec<String>, bool) {
         let known = self.runs.iter().position(|other| other.run == run).map(|at| self.runs.remove(at));
         let all: Vec<&str> = output.lines().collect();
+        let left_out = known.as_ref().is_some_and(|known| known.skipped);
         let from = match known {
             Some(known) if known.skipped => all.len().saturating_sub(TAIL),
             Some(known) => known.lines.min(all.len()),
             None => 0,
         };
-        all.into_iter().skip(from).map(str::to_owned).collect()
+        (all.into_iter().skip(from).map(str::to_owned).collect(), left_out)
     }
 }
 
@@ -72,14 +73,15 @@ mod tests {
         let mut runs = RunLines::default();
         assert_eq!(runs.said(1, &live("one\ntw", 0)), ["one"]);
         assert_eq!(runs.said(1, &live("o\n", 0)), ["two"]);
-        assert_eq!(runs.ended(1, "one\ntwo\nthree"), ["three"]);
-        assert_eq!(runs.ended(2, "all"), ["all"], "one that ended at once");
+        assert_eq!(runs.ended(1, "one\ntwo\nthree").0, ["three"]);
+        assert_eq!(runs.ended(2, "all"), (vec!["all".to_owned()], false), "one that ended at once");
     }
 
     #[test]
     fn of_what_went_by_the_end_is_printed() {
         let mut runs = RunLines::default();
         assert_eq!(runs.said(1, &live("x\n", 9)), ["(9 bytes went by)", "x"]);
-        assert_eq!(runs.ended(1, &"y\n".repeat(100)).len(), TAIL);
+        let (lines, left_out) = runs.ended(1, &"y\n".repeat(100));
+        assert_eq!((lines.len(), left_out), (TAIL, true));
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, IsTerminal as _, Write};
 use std::path::Path;
 
-use super::{hunk_diff, marks};
+use super::{hunk_diff, marks, syntax};
 use crate::edit::{FileChange, Flag};
 use crate::headless::plain::sheet_name;
 use crate::process::{Sheet, named_editor};
@@ -116,12 +116,13 @@ impl<R: BufRead, W: Write> Questions<'_, R, W> {
             }
             let summary = summary(self.review);
             self.say(&summary)?;
-            let Some((broken, path)) = self.broken() else { return Ok(true) };
-            self.warn(&format!("warning: an accepted hunk breaks the syntax of {path}."))?;
+            let faults = syntax::faults(self.review);
+            let Some(first) = faults.first() else { return Ok(true) };
+            faults.iter().try_for_each(|fault| self.warn(&syntax::warning(fault)))?;
             let help = "y - write it anyway\nn - go back to that hunk\nq - quit and write nothing";
             match asked_yes_or_no(&mut self.input, &mut self.out, "Write it anyway", help)? {
                 Some(true) => return Ok(true),
-                Some(false) => next = Some(broken),
+                Some(false) => next = self.review.hunk_at_fault(first),
                 None => return Ok(false),
             }
         }
@@ -286,14 +287,6 @@ impl<R: BufRead, W: Write> Questions<'_, R, W> {
         notes.iter().try_for_each(|note| self.warn(note))
     }
 
-    /// The first accepted hunk that is marked to break the syntax of its file, and the path of that.
-    fn broken(&self) -> Option<(HunkId, String)> {
-        let is_broken = |id: &HunkId| self.review.hunk(*id).is_some_and(|hunk| hunk.is_taken() && breaks_syntax(hunk));
-        let id = self.review.ids().find(is_broken)?;
-        let title = self.review.files.get(id.file)?.title();
-        Some((id, sanitize::visible_line(&title).into_owned()))
-    }
-
     fn say(&mut self, text: &str) -> io::Result<()> {
         writeln!(self.out, "{}", sanitize::visible(text))
     }
@@ -418,13 +411,16 @@ mod tests {
     use crate::edit::{FileProposal, Proposal};
 
     /// A review of a file with three hunks, the second of which can be split, and a file with one.
-    fn review() -> Review {
-        let file = |path: &str, base: &str, proposed: &str| FileProposal {
+    fn file(path: &str, base: &str, proposed: &str) -> FileProposal {
+        FileProposal {
             path: path.into(),
             change: FileChange::Modify,
             base: Some(Arc::from(base)),
             proposed: Some(Arc::from(proposed)),
-        };
+        }
+    }
+
+    fn review() -> Review {
         let base = "1\n2\n3\n4\n5\nlet a = 1;\nlet b = 2;\n8\n9\n10\n11\n";
         let proposed = "one\n2\n3\n4\n5\nlet a = 10;\nlet b = 20;\n8\n9\n10\neleven\n";
         let files = vec![file("a.rs", base, proposed), file("b.rs", "x\n", "y\n")];
@@ -515,17 +511,14 @@ mod tests {
 
     #[test]
     fn a_hunk_that_breaks_the_syntax_says_so_and_is_written_only_after_another_yes() {
-        for (answers, done, expected) in [
-            ("a\nn\ny\n", true, "yyyn"),
-            ("a\nn\nq\n", false, "yyyn"),
-            ("a\nn\n", false, "yyyn"),
-            ("a\nn\nn\nn\n", true, "ynyn"),
-        ] {
-            let mut review = review();
-            review.files[0].hunks[1].marks = vec!["syntax-error".into()];
+        let (base, proposed) = ("x = 1\n\n\ny = 2\n\n\nz = 3\n", "x = 10\n\n\ny = (2\n\n\nz = 30\n");
+        for (answers, done, expected) in
+            [("a\ny\n", true, "yyy"), ("a\nq\n", false, "yyy"), ("a\n", false, "yyy"), ("a\nn\nn\n", true, "yny")]
+        {
+            let mut review = Review::new(Proposal { files: vec![file("a.py", base, proposed)], ..Proposal::default() });
             let (written, out) = answered(&mut review, answers);
             assert_eq!((written, decisions(&review).as_str()), (done, expected), "{answers:?}: {out}");
-            assert!(out.contains("warning: an accepted hunk breaks the syntax of a.rs."), "{out}");
+            assert!(out.contains("warning: a.py does not parse at line 4: y = (2"), "{out}");
         }
         let mut review = review();
         review.files[0].hunks[0].marks = vec!["fuzzy 93 %".into(), "syntax-error".into()];

@@ -2,6 +2,7 @@
 
 mod ask;
 pub(super) mod marks;
+mod syntax;
 
 use serde_json::{Value, json};
 
@@ -10,6 +11,7 @@ use crate::edit::{FileChange, Outcome, Proposal, Status};
 use crate::review::led;
 use crate::text::sanitize;
 pub use ask::{ask_each, yes_or_no};
+pub use syntax::warn_of_faults;
 
 /// The proposal as `rhumb apply --json` prints it.
 pub fn as_json(proposal: &Proposal) -> Value {

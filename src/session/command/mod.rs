@@ -119,7 +119,7 @@ pub enum Command {
     Retry,
     /// Take an earlier message back into the composer: the number of its turn, 1-based; the last without one.
     Rewind(Option<usize>),
-    /// Take the last write back.
+    /// Undo the last write.
     Undo,
     /// Do what was undone again.
     Redo,

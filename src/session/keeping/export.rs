@@ -135,9 +135,10 @@ fn push(into: &mut String, entry: &Entry) {
             write!(into, "\n## Shared: {title}\n\n{fence}\n{}\n{fence}\n", text.trim_end())
         }
         Entry::Ran(ran) => {
-            let fence = "`".repeat(longest_run(&ran.tail).max(2) + 1);
+            let said = ran.excerpt("");
+            let fence = "`".repeat(longest_run(&said).max(2) + 1);
             let how = ran.state.words(ran.seconds);
-            write!(into, "\n## Ran: {} ({how})\n\n{fence}\n{}\n{fence}\n", ran.line, ran.tail.trim_end())
+            write!(into, "\n## Ran: {} ({how})\n\n{fence}\n{said}\n{fence}\n", ran.line)
         }
         Entry::Cleared => write!(into, "\n---\n"),
     };

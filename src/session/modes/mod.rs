@@ -123,7 +123,7 @@ impl Session {
 
     /// Sends a message that nothing stands in the way of.
     pub(super) fn begin_message(&mut self, message: &str, mode: Mode) -> Vec<Effect> {
-        self.rounds = Rounds::default();
+        self.rounds = Rounds::about(self.processes.shared_check.take());
         self.codebase.begin();
         self.draft.clear();
         self.waiting.search = (mode == Mode::Context).then(|| Search::new(message));

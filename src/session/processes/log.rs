@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::RunState;
+use super::{Ran, RunState};
 use crate::process::Live;
 
 /// Lines that are held of a log.
@@ -11,8 +11,14 @@ const LINES: usize = 5_000;
 /// Longest line that is held, in bytes.
 const LONGEST: usize = 4_000;
 
-/// Lines of a log that its card shows.
-const TAIL: usize = 6;
+/// First lines of a log that its card shows once the command has ended.
+const HEAD_LINES: usize = 3;
+
+/// Last lines of a log that its card shows.
+const TAIL_LINES: usize = 7;
+
+/// Most bytes of a line on the card.
+const MAX_LINE_BYTES: usize = 400;
 
 /// The log of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,14 +96,26 @@ impl RunLog {
         }
     }
 
-    /// The last lines.
-    pub(super) fn tail(&self) -> String {
+    /// The card of the run: the beginning and the end of what it printed, blank lines aside. Of a run that goes on, the end alone.
+    pub(super) fn card(&self) -> Ran {
         let open = (!self.open_line.is_empty()).then_some(self.open_line.as_str());
-        let lines = self.lines.iter().map(String::as_str).chain(open).rev().filter(|line| !line.trim().is_empty());
-        let mut last: Vec<&str> =
-            lines.take(TAIL).map(|line| line.get(..line.floor_char_boundary(400)).unwrap_or(line)).collect();
-        last.reverse();
-        last.join("\n")
+        let lines = self.lines.iter().map(String::as_str).chain(open).filter(|line| !line.trim().is_empty());
+        let lines: Vec<&str> =
+            lines.map(|line| line.get(..line.floor_char_boundary(MAX_LINE_BYTES)).unwrap_or(line)).collect();
+        let head = if self.state == RunState::Running { 0 } else { HEAD_LINES };
+        // A number in place of a single line would save nothing.
+        let fits = lines.len() <= head + TAIL_LINES + 1;
+        let (head, rest) = lines.split_at(if fits { 0 } else { head });
+        let (omitted, tail) = rest.split_at(if fits { 0 } else { rest.len() - TAIL_LINES });
+        Ran {
+            run: self.run,
+            line: self.line.clone(),
+            state: self.state.clone(),
+            seconds: self.seconds,
+            head: head.join("\n"),
+            omitted: omitted.len(),
+            tail: tail.join("\n"),
+        }
     }
 }
 
@@ -118,9 +136,25 @@ mod tests {
         let mut log = RunLog::new(1, "make".into());
         log.push(&live("one\ntw", "", 0), 0);
         log.push(&live("o\n", "thr", 0), 1);
-        assert_eq!((log.tail().as_str(), log.seconds), ("one\ntwo\nthr", 1));
+        assert_eq!((log.card().tail.as_str(), log.seconds), ("one\ntwo\nthr", 1));
         log.push(&live("three\n", "", 700), 2);
-        assert_eq!(log.tail(), "one\ntwo\n[… 700 bytes went by …]\nthree");
+        assert_eq!(log.card().tail, "one\ntwo\n[… 700 bytes went by …]\nthree");
+    }
+
+    #[test]
+    fn a_card_shows_the_beginning_and_the_end_of_a_long_output() {
+        let mut log = RunLog::new(1, "make".into());
+        let output = |lines: usize| (1..=lines).map(|n| format!("{n}\n\n")).collect::<String>();
+        log.push(&live(&output(20), "", 0), 0);
+        let card = log.card();
+        assert_eq!((card.excerpt("").lines().count(), card.head.as_str(), card.omitted), (8, "", 13), "it runs");
+        log.end(RunState::Failed("no".into()), &output(11), 1);
+        assert_eq!((log.card().omitted, log.card().excerpt("").lines().count()), (0, 11));
+        log.end(RunState::Failed("no".into()), &output(18), 1);
+        assert_eq!(
+            log.card().excerpt(" (F6)").lines().collect::<Vec<_>>(),
+            ["1", "2", "3", "… 8 more lines (F6)", "12", "13", "14", "15", "16", "17", "18"]
+        );
     }
 
     #[test]
@@ -131,6 +165,6 @@ mod tests {
         assert!(log.cut && log.lines.len() == LINES);
         assert!(log.lines.iter().all(|line| line.len() <= LONGEST) && log.open_line.len() <= LONGEST);
         log.end(RunState::Failed("no".into()), "whole\n", 3);
-        assert_eq!((log.tail().as_str(), log.cut), ("whole", false));
+        assert_eq!((log.card().tail.as_str(), log.cut), ("whole", false));
     }
 }

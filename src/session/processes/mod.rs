@@ -10,6 +10,7 @@ use super::effect::{Effect, Failure};
 use super::state::Session;
 use super::transcript::{Entry, Level};
 use crate::process::{CommandLine, End, Live};
+use crate::text::count;
 use verifying::AfterWrite;
 
 mod log;
@@ -73,6 +74,29 @@ pub struct CheckOrder {
     pub test: When,
     /// The line that tests; that of the settings without one.
     pub test_line: Option<String>,
+    /// A command that failed and is run again, beside what the settings want.
+    pub again: Option<String>,
+}
+
+/// A check that failed and is repeated after each write of the fix, until it passes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recheck {
+    /// The command line that failed.
+    pub line: Option<String>,
+    /// Whether the tests of the settings failed.
+    pub test: bool,
+    /// Whether the linters found something.
+    pub lint: bool,
+}
+
+impl Recheck {
+    /// What is repeated, with its verb: ``"`make` passes"``.
+    fn with_verb(&self, verbs: [&str; 2]) -> String {
+        match &self.line {
+            Some(line) => format!("`{}` {}", line.lines().next().unwrap_or_default(), verbs[0]),
+            None => format!("The checks {}", verbs[1]),
+        }
+    }
 }
 
 /// What a command does while it runs, and how it ended.
@@ -192,21 +216,36 @@ pub struct Ran {
     pub state: RunState,
     /// Seconds that it has been running, or took.
     pub seconds: u64,
+    /// The first lines that it printed, where lines after them are left out.
+    #[serde(default)]
+    pub head: String,
+    /// Lines that are left out before `tail`. The log has them.
+    #[serde(default)]
+    pub omitted: usize,
     /// The last lines that it printed.
     pub tail: String,
+}
+
+impl Ran {
+    /// What is shown of the output: the first lines, the number of those left out, the last lines. `more` follows the number.
+    pub fn excerpt(&self, more: &str) -> String {
+        let omitted = (self.omitted > 0).then(|| format!("… {}{more}", count(self.omitted, "more line")));
+        let parts = [Some(self.head.clone()), omitted, Some(self.tail.trim_end().to_owned())];
+        parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+    }
 }
 
 /// Why a job was begun.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Purpose {
     /// The developer's own command: its output is offered.
-    Run,
+    Run(Recheck),
     /// A command of git: nothing of it is sent.
     Git,
     /// What the model suggested.
     Suggested,
     /// Checks that the developer asked for.
-    Check,
+    Check(Recheck),
     /// Checks after a write.
     Verify(AfterWrite),
 }
@@ -235,6 +274,8 @@ pub struct Processes {
     pub suggestions: bool,
     /// How often what checks found goes back by itself, for one request.
     pub rounds: usize,
+    /// The failed check that the developer shared last: the next request is about it.
+    pub(super) shared_check: Option<Recheck>,
     /// Files that were written in this session.
     pub(super) written: Vec<String>,
     /// The files that one request wrote, or that are being written for it, as they were.
@@ -253,7 +294,7 @@ impl Processes {
     pub fn status(&self) -> Option<String> {
         let job = self.jobs.last()?;
         let line = job.line.lines().next().unwrap_or_default();
-        let line = if line.is_empty() { "looking the files over" } else { line };
+        let line = if line.is_empty() { "checking the files" } else { line };
         let time = if job.seconds > 0 { format!(", {} s", job.seconds) } else { String::new() };
         let more = match self.jobs.len() {
             1 => String::new(),
@@ -267,7 +308,8 @@ impl Processes {
 impl Session {
     /// Runs a command line of the developer's.
     pub fn run_line(&mut self, line: String) -> Vec<Effect> {
-        self.begin_command(Purpose::Run, CommandLine::Shell(line), Origin::Developer)
+        let recheck = Recheck { line: Some(line.clone()), ..Recheck::default() };
+        self.begin_command(Purpose::Run(recheck), CommandLine::Shell(line), Origin::Developer)
     }
 
     /// Runs git with these arguments.
@@ -326,7 +368,7 @@ impl Session {
         self.processes.logs.push(RunLog::new(run, line.clone()));
         let gone = self.processes.logs.len().saturating_sub(LOGS);
         self.processes.logs.drain(..gone);
-        let ran = Ran { run, line, state: RunState::Running, seconds: 0, tail: String::new() };
+        let ran = RunLog::new(run, line).card();
         self.transcript.push(Entry::Ran(ran));
     }
 
@@ -357,8 +399,7 @@ impl Session {
             _ => None,
         });
         if let Some(card) = card {
-            *card =
-                Ran { run, line: log.line.clone(), state: log.state.clone(), seconds: log.seconds, tail: log.tail() };
+            *card = log.card();
         }
     }
 
@@ -370,12 +411,16 @@ impl Session {
         }
         match job.purpose {
             Purpose::Git => Vec::new(),
-            Purpose::Run | Purpose::Suggested => {
-                self.offer_output(outcome);
+            Purpose::Run(recheck) => {
+                self.offer_output(outcome, Some(recheck));
                 Vec::new()
             }
-            Purpose::Check => {
-                self.offer_findings_of_check(outcome);
+            Purpose::Suggested => {
+                self.offer_output(outcome, None);
+                Vec::new()
+            }
+            Purpose::Check(recheck) => {
+                self.offer_findings_of_check(outcome, recheck);
                 Vec::new()
             }
             Purpose::Verify(written) => self.verified(written, outcome),

@@ -245,7 +245,7 @@ fn a_check_that_finds_nothing_to_look_over_says_so() {
     let job = job_of(&session.lint(&[]));
     report(&mut session, RunReport::Done { job, outcome: Outcome::default() });
     assert!(
-        matches!(session.transcript.last(), Some(Entry::Notice(notice)) if notice.text.contains("nothing to look over"))
+        matches!(session.transcript.last(), Some(Entry::Notice(notice)) if notice.text.contains("nothing to check"))
     );
 }
 
@@ -281,4 +281,91 @@ fn what_a_test_names_goes_along_where_nothing_is_in_question() {
     assert!(title(&session).ends_with("(3 tokens, and src/calc.ts)"), "{}", title(&session));
     let effects = session.answer('y');
     assert!(asked(&effects).is_some() && session.files.iter().any(|file| file.path == "src/calc.ts"), "{effects:?}");
+}
+
+/// The command that the check after a write runs again.
+fn runs_again(effects: &[Effect]) -> Option<String> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::Run(RunOrder::Check { check, .. }) => check.again.clone(),
+        _ => None,
+    })
+}
+
+fn last_notice(session: &Session) -> &str {
+    let notice = session.transcript.iter().rev().find_map(|entry| match entry {
+        Entry::Notice(notice) => Some(notice.text.as_str()),
+        _ => None,
+    });
+    notice.unwrap_or_default()
+}
+
+/// The developer runs a command that fails and has it sent for a fix; the turn that fixes it.
+fn sent_for_a_fix(session: &mut Session, job: u64, key: char) -> u64 {
+    report(session, RunReport::Done { job, outcome: failed("it broke") });
+    asked(&session.answer(key)).unwrap().generation
+}
+
+fn wrote(session: &mut Session) -> Vec<Effect> {
+    session.handle(Report::Wrote(Written { paths: vec!["a.py".into()], ..Written::default() }))
+}
+
+#[test]
+fn a_failed_command_runs_again_after_each_write_of_the_fix_until_it_passes() {
+    type Begin = fn(&mut Session) -> Vec<Effect>;
+    let cases: [(Begin, char); 2] =
+        [(|session| session.test(Some("make".into())), 'y'), (|session| session.run_line("make".into()), 'f')];
+    for (begin, key) in cases {
+        let mut session = session();
+        // Rounds of an earlier request do not count.
+        session.rounds.verified = 2;
+        let job = job_of(&begin(&mut session));
+        let turn = sent_for_a_fix(&mut session, job, key);
+        answer(&mut session, turn, "fixed");
+        let effects = wrote(&mut session);
+        assert_eq!(runs_again(&effects).as_deref(), Some("make"));
+        assert_eq!(last_notice(&session), "`make` runs again after round 1 of 2.");
+        let effects = report(&mut session, RunReport::Done { job: job_of(&effects), outcome: failed("it broke") });
+        answer(&mut session, asked(&effects).unwrap().generation, "fixed");
+        let effects = wrote(&mut session);
+        assert_eq!(last_notice(&session), "`make` runs again after round 2 of 2.");
+        report(&mut session, RunReport::Done { job: job_of(&effects), outcome: Outcome::default() });
+        assert_eq!(last_notice(&session), "`make` passes after 2 rounds.");
+        assert_eq!(runs_again(&wrote(&mut session)), None, "it has passed");
+    }
+}
+
+#[test]
+fn a_command_that_still_fails_after_the_last_round_is_offered_and_said() {
+    let mut session = session();
+    session.processes.rounds = 1;
+    let job = job_of(&session.test(Some("make".into())));
+    let turn = sent_for_a_fix(&mut session, job, 'y');
+    answer(&mut session, turn, "fixed");
+    let job = job_of(&wrote(&mut session));
+    let effects = report(&mut session, RunReport::Done { job, outcome: failed("it broke") });
+    assert!(asked(&effects).is_none() && title(&session).contains("Send it to the model?"));
+    assert_eq!(last_notice(&session), "`make` still fails after 1 round.");
+    // One more on demand: the command goes on being run.
+    let turn = asked(&session.answer('y')).unwrap().generation;
+    answer(&mut session, turn, "fixed");
+    assert_eq!(runs_again(&wrote(&mut session)).as_deref(), Some("make"));
+}
+
+#[test]
+fn a_failure_that_is_shared_is_what_the_next_message_is_about_and_no_other() {
+    let mut session = session();
+    let job = job_of(&session.test(Some("make".into())));
+    report(&mut session, RunReport::Done { job, outcome: failed("it broke") });
+    session.answer('s');
+    for again in [Some("make".to_owned()), None] {
+        session.send("fix it, and keep the API");
+        let turn = session.turn.as_ref().unwrap().number;
+        answer(&mut session, turn, "done");
+        let effects = wrote(&mut session);
+        assert_eq!(runs_again(&effects), again);
+        report(
+            &mut session,
+            RunReport::Done { job: job_of(&effects), outcome: Outcome { stopped: true, ..Outcome::default() } },
+        );
+    }
 }

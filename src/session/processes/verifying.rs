@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{CheckOrder, Outcome, Purpose, SharedText, When};
+use super::{CheckOrder, Outcome, Purpose, Recheck, SharedText, When};
 use crate::context::Mode;
 use crate::session::effect::{ContextOrder, Effect, WriteOrder};
 use crate::session::proposal::writing::few;
@@ -20,6 +20,10 @@ const MOST_BROUGHT: usize = 3;
 /// Characters of what was found that the question about it shows.
 const TITLE: usize = 160;
 
+/// What the output of a failed command ends with when it is sent for a fix.
+const FIX: &str = "\n\nFix what makes this command fail, in the same edit format. If it is not the code that is wrong, say so and edit \
+                   nothing.";
+
 /// A write that is being checked: what came of it goes back by itself only if nothing else was begun meanwhile.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::session) struct AfterWrite {
@@ -32,9 +36,9 @@ pub(in crate::session) struct AfterWrite {
 /// A question about a command or its output.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ProcessSubject {
-    /// Share this output?
-    Share(SharedText),
-    /// Have the model mend this, found in these files, which belongs to this request?
+    /// Share this output? Of a command of the developer's that failed, or have the model fix it?
+    Share(SharedText, Option<Recheck>),
+    /// Have the model fix this, found in these files, which belongs to this request?
     Mend {
         /// What was found.
         found: SharedText,
@@ -42,6 +46,8 @@ pub enum ProcessSubject {
         files: Vec<String>,
         /// The request; empty for none.
         request: String,
+        /// The check that found it, where the developer asked for it.
+        recheck: Option<Recheck>,
     },
     /// Run what the model suggests?
     Run(String),
@@ -83,7 +89,19 @@ impl Session {
             }
         }
         let written = AfterWrite { turns: self.turns(), request: self.request.clone() };
-        let check = CheckOrder { files, lint: When::AsSet, test: When::AsSet, test_line: None };
+        let mut check = CheckOrder { files, lint: When::AsSet, test: When::AsSet, ..CheckOrder::default() };
+        if let Some(recheck) = self.rounds.recheck.clone() {
+            let (round, of) = (self.rounds.verified, self.processes.rounds.max(self.rounds.verified));
+            let text = recheck.with_verb(["runs", "run"]);
+            self.tell(Level::Info, format!("{text} again after round {round} of {of}."), "");
+            if recheck.test {
+                check.test = When::Now;
+            }
+            if recheck.lint {
+                check.lint = When::Now;
+            }
+            check.again = recheck.line;
+        }
         self.begin_check(Purpose::Verify(written), check)
     }
 
@@ -91,8 +109,9 @@ impl Session {
     pub fn test(&mut self, line: Option<String>) -> Vec<Effect> {
         // Where the output points at these, they are shown to the model.
         let files = self.in_question().into_iter().map(|path| (path, None)).collect();
-        let check = CheckOrder { files, test: When::Now, test_line: line, lint: When::Never };
-        self.begin_check(Purpose::Check, check)
+        let recheck = Recheck { test: line.is_none(), line: line.clone(), lint: false };
+        let check = CheckOrder { files, test: When::Now, test_line: line, ..CheckOrder::default() };
+        self.begin_check(Purpose::Check(recheck), check)
     }
 
     /// Looks these files over, or those that were written, or those of the chat.
@@ -111,7 +130,9 @@ impl Session {
             paths = self.in_question();
         }
         let files = paths.into_iter().map(|path| (path, None::<Arc<str>>)).collect();
-        self.begin_check(Purpose::Check, CheckOrder { files, lint: When::Now, ..CheckOrder::default() })
+        let recheck = Recheck { lint: true, ..Recheck::default() };
+        let check = CheckOrder { files, lint: When::Now, ..CheckOrder::default() };
+        self.begin_check(Purpose::Check(recheck), check)
     }
 
     /// The files that checks are about where nobody names any: those that were written, else those of the chat.
@@ -130,6 +151,9 @@ impl Session {
     /// Checks after a write are done.
     pub(in crate::session) fn verified(&mut self, written: AfterWrite, outcome: Outcome) -> Vec<Effect> {
         let Outcome { shared: Some(found), failed: true, stopped: false, files, .. } = outcome else {
+            if !outcome.failed && !outcome.stopped {
+                self.tell_passed();
+            }
             return Vec::new();
         };
         let is_free = self.turn.is_none()
@@ -140,15 +164,28 @@ impl Session {
             && matches!(self.connection, Connection::Remote { .. });
         if !is_free || self.rounds.verified >= self.processes.rounds {
             if self.rounds.verified > 0 && self.rounds.verified >= self.processes.rounds {
-                let text = format!("Something is still wrong after {}.", count(self.rounds.verified, "round"));
-                self.tell(Level::Warning, text, "Look at it yourself, or send it once more.");
+                let recheck = self.rounds.recheck.clone().unwrap_or_default();
+                let rounds = count(self.rounds.verified, "round");
+                let text = format!("{} after {rounds}.", recheck.with_verb(["still fails", "still fail"]));
+                self.tell(
+                    Level::Warning,
+                    text,
+                    "Look at it yourself, or send it once more. verify_rounds sets the number.",
+                );
             }
-            self.offer_findings(found, files, written.request);
+            self.offer_findings(found, files, (written.request, None));
             return Vec::new();
         }
         self.rounds.verified += 1;
         let (round, of) = (self.rounds.verified, self.processes.rounds);
         self.send_findings(found.text, &files, written.request, (round, of))
+    }
+
+    /// Says that the check which failed before passes now.
+    fn tell_passed(&mut self) {
+        let Some(recheck) = self.rounds.recheck.take() else { return };
+        let rounds = count(self.rounds.verified.max(1), "round");
+        self.tell(Level::Info, format!("{} after {rounds}.", recheck.with_verb(["passes", "pass"])), "");
     }
 
     /// Sends what was found to the model as a message of the program.
@@ -167,37 +204,36 @@ impl Session {
         vec![Effect::Ask(Box::new(order))]
     }
 
-    /// Brings files into the chat that are to be mended: the model has to see what it edits.
+    /// Adds files to the chat that are to be fixed: the model has to see what it edits.
     fn bring_in(&mut self, files: &[String]) {
         for path in files {
             match self.files.iter_mut().find(|file| file.path == *path) {
                 Some(_) => {}
                 None => {
                     self.files.push(ChatFile { path: path.clone(), read_only: false });
-                    self.tell(Level::Info, format!("{path} is in the chat now, to be mended."), "");
+                    self.tell(Level::Info, format!("{path} was added to the chat for the fix."), "");
                 }
             }
         }
     }
 
     /// What a check found that the developer asked for is offered; that nothing was found is told.
-    pub(super) fn offer_findings_of_check(&mut self, outcome: Outcome) {
+    pub(super) fn offer_findings_of_check(&mut self, outcome: Outcome, recheck: Recheck) {
         if outcome.stopped {
             return;
         }
         match outcome.shared.filter(|_| outcome.failed) {
             Some(found) => {
-                // The model has to see what it is to mend.
+                // The model has to see what it is to fix.
                 let files = if outcome.files.is_empty() { self.named_by(&found.text) } else { outcome.files };
-                self.offer_findings(found, files, self.request.clone());
+                self.offer_findings(found, files, (self.request.clone(), Some(recheck)));
             }
             None if outcome.failed || !outcome.notes.is_empty() => {}
             None if outcome.checks.is_empty() => {
-                let hint =
-                    "/lint FILE looks over a file with a grammar; lint_cmd and linters in rhumb.toml name commands.";
-                self.tell(Level::Info, "There was nothing to look over.", hint);
+                let hint = "/lint FILE checks a file with a grammar. lint_cmd and linters in rhumb.toml name commands.";
+                self.tell(Level::Info, "There was nothing to check.", hint);
             }
-            None => self.tell(Level::Info, format!("Nothing was found: {}.", outcome.checks.join(", ")), ""),
+            None => self.tell(Level::Info, format!("Checks passed: {}.", outcome.checks.join(", ")), ""),
         }
     }
 
@@ -208,43 +244,66 @@ impl Session {
         files
     }
 
-    fn offer_findings(&mut self, found: SharedText, files: Vec<String>, request: String) {
+    fn offer_findings(&mut self, found: SharedText, files: Vec<String>, (request, recheck): (String, Option<Recheck>)) {
         let short: String = found.title.lines().next().unwrap_or_default().chars().take(TITLE).collect();
         let new: Vec<String> =
             files.iter().filter(|path| self.files.iter().all(|file| file.path != **path)).cloned().collect();
         let with = if new.is_empty() { String::new() } else { format!(", and {}", few(&new)) };
         let title = format!("{short} Send it to the model? ({}{with})", count(found.tokens, "token"));
         let choices = vec![
-            Choice::new('y', "send it, to have it mended"),
-            Choice::new('s', "share it and send nothing yet"),
+            Choice::new('y', "send it for a fix"),
+            Choice::new('s', "add it to the next message"),
             Choice::new('n', "no"),
         ];
         let text = found.text.clone();
-        let subject = Subject::Process(ProcessSubject::Mend { found, files, request });
+        let subject = Subject::Process(ProcessSubject::Mend { found, files, request, recheck });
         self.question(Question { subject, title, text, choices });
     }
 
-    /// The output of a command is offered, if it has any.
-    pub(super) fn offer_output(&mut self, outcome: Outcome) {
+    /// The output of a command is offered, if it has any. Of a failed command that the developer ran, a fix is offered too.
+    pub(super) fn offer_output(&mut self, outcome: Outcome, recheck: Option<Recheck>) {
         let Some(shared) = outcome.shared else { return };
+        let recheck = recheck.filter(|_| outcome.failed && !outcome.stopped);
         let title = format!("Share the output of {} with the model? ({})", shared.title, count(shared.tokens, "token"));
         let text = shared.text.clone();
-        let choices = vec![Choice::new('y', "share it"), Choice::new('n', "no")];
-        self.question(Question { subject: Subject::Process(ProcessSubject::Share(shared)), title, text, choices });
+        let mut choices = vec![Choice::new('y', "share it"), Choice::new('n', "no")];
+        if recheck.is_some() {
+            choices.insert(1, Choice::new('f', "send it for a fix"));
+        }
+        let subject = Subject::Process(ProcessSubject::Share(shared, recheck));
+        self.question(Question { subject, title, text, choices });
     }
 
     /// Takes the answer to a question about a command.
     pub(in crate::session) fn answer_process(&mut self, subject: ProcessSubject, key: char) -> Vec<Effect> {
         match (subject, key) {
-            (ProcessSubject::Share(shared), 'y') => self.share(shared),
-            (ProcessSubject::Mend { found, .. }, 's') => self.share(found),
-            (ProcessSubject::Mend { found, files, request }, 'y') => self.mend(found, files, request),
+            (ProcessSubject::Share(shared, recheck), 'y') => {
+                self.processes.shared_check = recheck;
+                self.share(shared)
+            }
+            (ProcessSubject::Share(mut shared, recheck), 'f') => {
+                let files = self.named_by(&shared.text);
+                shared.text.push_str(FIX);
+                self.mend(shared, files, (self.request.clone(), recheck))
+            }
+            (ProcessSubject::Mend { found, recheck, .. }, 's') => {
+                self.processes.shared_check = recheck.or_else(|| self.rounds.recheck.clone());
+                self.share(found)
+            }
+            (ProcessSubject::Mend { found, files, request, recheck }, 'y') => {
+                self.mend(found, files, (request, recheck))
+            }
             (ProcessSubject::Run(line), 'y') => self.run_suggested(line),
             _ => Vec::new(),
         }
     }
 
-    fn mend(&mut self, found: SharedText, files: Vec<String>, request: String) -> Vec<Effect> {
+    fn mend(
+        &mut self,
+        found: SharedText,
+        files: Vec<String>,
+        (request, recheck): (String, Option<Recheck>),
+    ) -> Vec<Effect> {
         if self.turn.is_some() || self.connection == Connection::None {
             let (text, hint) = match self.turn {
                 Some(_) => ("The model is still answering, so nothing was sent.", "Answer again when it is done."),
@@ -253,8 +312,13 @@ impl Session {
                 }
             };
             self.tell(Level::Warning, text, hint);
-            self.offer_findings(found, files, request);
+            self.offer_findings(found, files, (request, recheck));
             return Vec::new();
+        }
+        if recheck.is_some() {
+            // The fix of a check that the developer asked for is held against the files as they are now.
+            (self.rounds.verified, self.rounds.recheck) = (0, recheck);
+            self.processes.bases.clear();
         }
         self.rounds.verified += 1;
         let of = self.processes.rounds.max(self.rounds.verified);

@@ -3,7 +3,7 @@
 //! Accepted hunks are written at once. Their commit follows when its message is there, if a model writes one; whatever wants to
 //! write or commit after that waits for it, and hurries it on.
 
-use super::writing::commit_message;
+use crate::edit::SyntaxFault;
 use crate::models::Dollars;
 use crate::session::effect::{Effect, Failure};
 use crate::session::question::{Choice, Question, Subject};
@@ -13,8 +13,6 @@ use crate::session::transcript::Level;
 /// How accepted hunks are committed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CommitOrder {
-    /// The message where no model writes one.
-    pub fallback: String,
     /// What the developer asked for.
     pub request: String,
     /// Whether the user's own changes to these files are committed first; `None` for what the settings say.
@@ -78,13 +76,14 @@ pub struct Commits {
     pub off: bool,
     /// What was said of the commit of the write that is under way.
     pub(in crate::session) wanted: Option<bool>,
+    /// Syntax errors that the user agreed to write.
+    pub(super) allowed_faults: Vec<SyntaxFault>,
 }
 
 impl Session {
     /// How the accepted hunks are committed.
     pub(super) fn commit_order(&self) -> CommitOrder {
         CommitOrder {
-            fallback: commit_message(&self.request),
             request: self.request.clone(),
             own_changes: self.commits.own_changes,
             allowance: self.allowance(),
@@ -135,7 +134,7 @@ impl Session {
         self.writing = false;
         let (have, files) = if paths.len() == 1 { ("has", "the file is") } else { ("have", "the files are") };
         let text = format!(
-            "{} {have} changes of your own that are not committed. Committed first, they stay apart from what the model \
+            "{} {have} uncommitted changes of your own. If they are committed first, they stay separate from what the model \
              wrote. Otherwise the accepted hunks are written, and {files} left for you to commit. Nothing is written \
              before you answer.",
             paths.join(", ")
@@ -164,9 +163,11 @@ impl Session {
         effects
     }
 
-    /// There is nothing to write any more that this would matter to.
-    pub(super) fn forget_own_changes(&mut self) {
-        self.questions.retain(|question| question.subject != Subject::OwnChanges);
+    /// Withdraws the questions about a write: it is done, or the review that they are about is gone.
+    pub(super) fn forget_questions_of_write(&mut self) {
+        let is_of_write = |subject: &Subject| matches!(subject, Subject::OwnChanges | Subject::BreaksSyntax(_));
+        self.questions.retain(|question| !is_of_write(&question.subject));
+        self.commits.allowed_faults.clear();
     }
 }
 
@@ -207,12 +208,11 @@ mod tests {
     }
 
     #[test]
-    fn a_write_carries_the_request_and_its_first_line() {
+    fn a_write_carries_the_request() {
         let mut session = session();
         let effects = session.write_accepted();
         let order = order(&effects);
-        assert_eq!((order.fallback.as_str(), order.own_changes), ("Count in words", None));
-        assert_eq!(order.request, "Count in words\nplease");
+        assert_eq!((order.request.as_str(), order.own_changes), ("Count in words\nplease", None));
     }
 
     #[test]
@@ -224,7 +224,7 @@ mod tests {
             session.write_accepted();
             session.handle(Report::Git(GitReport::OwnChanges(vec!["a".into()])));
             assert!(session.asks_now && !session.writing);
-            assert!(session.questions[0].text.contains("a has changes of your own"));
+            assert!(session.questions[0].text.contains("a has uncommitted changes of your own"));
             let effects = session.answer(key);
             assert_eq!(order(&effects).own_changes, Some(now), "{key}");
             assert!(session.questions.is_empty());

@@ -4,4 +4,7 @@ pub(super) mod commits;
 pub(super) mod decided;
 pub(super) mod reviewing;
 pub(super) mod rounds;
+pub(super) mod summary;
+pub(super) mod syntax;
+pub(super) mod undo;
 pub(super) mod writing;

@@ -4,6 +4,7 @@ use crate::context;
 use crate::edit::{Outcome, Proposal, Standing};
 use crate::review::Review;
 use crate::session::effect::Effect;
+use crate::session::processes::Recheck;
 use crate::session::state::{Connection, Session};
 use crate::session::transcript::Level;
 use crate::session::turn::Turn;
@@ -20,6 +21,8 @@ pub(in crate::session) struct Rounds {
     is_closed: bool,
     /// How often it was told what checks found.
     pub(in crate::session) verified: usize,
+    /// The failed check that the request is to fix, repeated after each write.
+    pub(in crate::session) recheck: Option<Recheck>,
     /// Whether it may be: the last answer came from it, and it still sends edits.
     may_ask: bool,
     /// Refused edits that the answer to come is not about.
@@ -32,6 +35,11 @@ impl Rounds {
     /// No more rounds.
     pub(in crate::session) fn closed() -> Self {
         Self { is_closed: true, ..Self::default() }
+    }
+
+    /// The rounds of a new request, which is about that failed check if there is one.
+    pub(in crate::session) fn about(recheck: Option<Recheck>) -> Self {
+        Self { recheck, ..Self::default() }
     }
 
     /// The developer has a word on the same request: what he left of its answers is mended on, and rounds are counted anew.

@@ -1,14 +1,13 @@
 //! From decisions to files: what to write, what a write changes, and what to do when a file changed meanwhile.
 
 use super::rounds::Rounds;
-use crate::context::shortened;
+use super::summary::WriteSummary;
 use crate::edit::FileChange;
 use crate::review::{Composed, FileReview, Review};
 use crate::session::effect::{Effect, Failure, WriteOrder, Written};
 use crate::session::state::Session;
 use crate::session::transcript::Level;
 use crate::text::count;
-use crate::workspace::Direction;
 
 /// So many files are named where there may be hundreds.
 const FEW: usize = 3;
@@ -38,7 +37,7 @@ impl Session {
         }
         self.writing = true;
         self.before_write(&files);
-        vec![Effect::Write { files, commit: self.commit_order() }]
+        vec![Effect::Write { files, commit: self.commit_order(), allowed: self.commits.allowed_faults.clone() }]
     }
 
     /// Gives up everything under review. Nothing is written.
@@ -48,7 +47,7 @@ impl Session {
             hunks => format!("The review was abandoned ({}). Nothing was written.", count(hunks, "hunk")),
         };
         self.review = Review::default();
-        self.forget_own_changes();
+        self.forget_questions_of_write();
         self.said.clear();
         self.rounds = Rounds::closed();
         self.tell(Level::Info, told, "");
@@ -57,38 +56,18 @@ impl Session {
     pub(in crate::session) fn wrote(&mut self, written: Written) -> Vec<Effect> {
         self.writing = false;
         let is_kept_back = self.commits.wanted.take() == Some(false);
+        self.forget_questions_of_write();
         self.remember_said(&written.paths);
         self.remember_decided(&written.paths);
         // What they proposed is decided: a later answer is about the files as they are now.
         self.rounds.forget_replies();
-        let is_written = |file: &&FileReview| written.paths.contains(&file.path);
-        let hunks = self
-            .review
-            .files
-            .iter()
-            .filter(is_written)
-            .flat_map(|file| &file.hunks)
-            .filter(|item| item.is_taken())
-            .count();
-        let rejected = self.review.counts().rejected;
+        let summary = WriteSummary::new(&self.review, &written.paths);
         for path in &written.paths {
             self.review.settle(path);
         }
         self.review.drop_rejected();
-        let mut text = format!("Wrote {} of {}", count(hunks, "hunk"), count(written.paths.len(), "file"));
-        if let Some(commit) = &written.commit {
-            text += &format!(", committed as {commit}");
-        } else if is_kept_back {
-            text += ", not committed";
-        }
-        if let Some(own) = &written.own_commit {
-            text += &format!(", after your own changes as {own}");
-        }
         self.commits.pending += usize::from(written.commit_follows);
-        if rejected > 0 {
-            text += &format!("; {} rejected", count(rejected, "hunk"));
-        }
-        self.tell(Level::Info, format!("{text}: {}.", few(&written.paths)), "");
+        self.tell(Level::Info, summary.text(&written, is_kept_back), "");
         self.tell_notes(written.notes, written.not_undoable);
         let mut effects = vec![Effect::Survey];
         effects.extend(self.measure());
@@ -96,57 +75,12 @@ impl Session {
         effects
     }
 
-    fn tell_notes(&mut self, notes: Vec<Failure>, not_undoable: Option<Failure>) {
+    pub(super) fn tell_notes(&mut self, notes: Vec<Failure>, not_undoable: Option<Failure>) {
         let once = not_undoable.filter(|_| !self.told_not_undoable);
         self.told_not_undoable |= once.is_some();
         for note in notes.into_iter().chain(once) {
             self.tell(Level::Warning, note.message, note.hint);
         }
-    }
-
-    /// Takes the last write back, or does it again.
-    pub fn unwrite(&mut self, direction: Direction) -> Vec<Effect> {
-        if self.writing {
-            self.tell(Level::Warning, "A write is under way.", "Try again when it is done.");
-            return Vec::new();
-        }
-        self.writing = true;
-        vec![Effect::Unwrite(direction)]
-    }
-
-    pub(in crate::session) fn unwrote(
-        &mut self,
-        direction: Direction,
-        result: Result<Written, Failure>,
-    ) -> Vec<Effect> {
-        self.writing = false;
-        let written = match result {
-            Ok(written) => written,
-            Err(failure) => {
-                self.tell(Level::Error, failure.message, failure.hint);
-                return Vec::new();
-            }
-        };
-        let (did, to_do, hint) = match direction {
-            Direction::Undo => ("Took back the last write", "undo", "/redo does it again."),
-            Direction::Redo => ("Did the write again", "do again", "/undo takes it back."),
-        };
-        self.tell_notes(written.notes, None);
-        self.forget_decided(&written.paths);
-        if written.paths.is_empty() {
-            self.tell(Level::Info, format!("There is no write to {to_do}."), "");
-            return Vec::new();
-        }
-        let commit = written.commit.map_or_else(String::new, |commit| format!(", committed as {commit}"));
-        self.tell(Level::Info, format!("{did}{commit}: {}.", few(&written.paths)), hint);
-        let under_review = |path: &String| self.review.files.iter().any(|file| file.path == *path);
-        let stale: Vec<String> = written.paths.into_iter().filter(under_review).collect();
-        let mut effects = vec![Effect::Survey];
-        if !stale.is_empty() {
-            effects.push(Effect::Reread(stale));
-        }
-        effects.extend(self.measure());
-        effects
     }
 
     pub(in crate::session) fn not_written(&mut self, failure: Failure, stale: Vec<String>) -> Vec<Effect> {
@@ -199,12 +133,6 @@ pub fn write_orders(file: &FileReview) -> Vec<WriteOrder> {
         }
         (Composed::Text(text), _) => vec![order(&file.path, file.base.clone(), Some(text))],
     }
-}
-
-/// The first line of the request, as the first line of a commit message.
-pub fn commit_message(request: &str) -> String {
-    let line = request.lines().map(str::trim).find(|line| !line.is_empty());
-    shortened(line.unwrap_or("Apply reviewed hunks"))
 }
 
 /// The names of some files, as many as are good to read.

@@ -7,10 +7,11 @@ use crate::repo_map::{Sifted, Whence};
 use crate::retrieval::{Hit, Question};
 use crate::session::command::custom::CustomCommands;
 use crate::session::effect::{Clip, Effect};
+use crate::session::proposal::undo::UndoPreview;
 use crate::session::request::map_choices::ThisMap;
 use crate::session::state::Session;
 use crate::session::transcript::Level;
-use crate::workspace::Unwritten;
+use crate::workspace::Direction;
 
 /// Which part of the work a model does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -56,8 +57,8 @@ pub enum LookOrder {
         /// What was chosen in this session, by setting.
         chosen: Vec<(String, String)>,
     },
-    /// What `/undo` would take back.
-    LastWrite,
+    /// What an undo or a redo would do.
+    LastWrite(Direction),
     /// Write a setting to the user's own file: its name, and the value as TOML; without one, take it out.
     KeepSetting(String, Option<String>),
     /// What the repository's settings propose.
@@ -166,8 +167,8 @@ pub enum LookReport {
     Page(Page),
     /// Every setting, with what is in force, and a word to search for at first.
     Settings(Vec<SettingRow>, String),
-    /// What `/undo` would take back; `None` if there is nothing. For the face alone.
-    LastWrite(Option<Unwritten>),
+    /// What an undo or a redo would do; `None` if there is no write for it. For the face alone.
+    LastWrite(Direction, Option<UndoPreview>),
     /// A setting was written, there; or in words why not.
     Kept {
         /// Its name.
@@ -271,7 +272,7 @@ impl Session {
             }
             LookReport::Folder { folder, names } => self.known.folder = Some((folder, names)),
             LookReport::Commands(commands) => self.take_commands(commands),
-            LookReport::LastWrite(_)
+            LookReport::LastWrite(..)
             | LookReport::File { .. }
             | LookReport::Sifted { .. }
             | LookReport::Whence { .. }

@@ -52,7 +52,7 @@ pub use keeping::store::map_store;
 pub use looking::doctor::{Check, Health, KEYS, checks_text, checkup, server_check};
 pub use propose::{propose, propose_alone};
 pub use survey::surveying::unread_rules;
-pub use write::{NotWritten, WriteOutcome, recovered, unwrite, write, write_files};
+pub use write::{NotWritten, WriteOutcome, faults_of, recovered, undo_preview, unwrite, write, write_files};
 
 use self::fetching::Fetching;
 use super::{ChatFile, ContextOrder, ContextView, Effect, Failure, MAP_BUDGET_STEP, Report};
@@ -178,7 +178,7 @@ impl Runner {
                 let failed = |failure| Report::NotProposed(Some(failure));
                 runner.blocking(failed, move |runner| runner.propose(&standing, &earlier, &files, request))
             }
-            Effect::Write { files, commit } => runner.write_and_commit(files, commit),
+            Effect::Write { files, commit, allowed } => runner.write_and_commit(files, commit, allowed),
             Effect::Unwrite(direction) => runner.unwrite_in_turn(direction),
             Effect::Reread(paths) => paths.into_iter().for_each(|path| {
                 runner.clone().blocking(Report::Failed, move |runner| {

@@ -7,13 +7,16 @@ use crate::text::count;
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{Confirm, Deed, Overlay};
+use crate::workspace::Direction;
 
 impl App {
     /// Carries a command out, after a question if it loses much.
     pub(in crate::tui) fn command_of_user(&mut self, command: Command) -> Vec<Task> {
-        if command == Command::Undo {
-            // The question names what it is about, and that is found on the disk.
-            return run(vec![Effect::Look(LookOrder::LastWrite)]);
+        // The question names what it is about, and that is found on the disk.
+        match command {
+            Command::Undo => return run(vec![Effect::Look(LookOrder::LastWrite(Direction::Undo))]),
+            Command::Redo => return run(vec![Effect::Look(LookOrder::LastWrite(Direction::Redo))]),
+            _ => {}
         }
         match self.question_before(&command) {
             Some(question) => {
@@ -24,26 +27,31 @@ impl App {
         }
     }
 
-    /// Asks before the last write is taken back, as soon as it is known what that was. With nothing to take back there is nothing to
+    /// Asks before the last write is undone or redone, as soon as it is known what that does. With no such write there is nothing to
     /// ask.
     pub(in crate::tui) fn ask_to_undo(&mut self, report: &Report) -> Vec<Task> {
-        let Report::Looked(LookReport::LastWrite(last)) = report else { return Vec::new() };
-        let Some(last) = last else { return self.command(Command::Undo) };
+        let Report::Looked(LookReport::LastWrite(direction, preview)) = report else { return Vec::new() };
+        let (command, verb) = match direction {
+            Direction::Undo => (Command::Undo, "undo"),
+            Direction::Redo => (Command::Redo, "redo"),
+        };
+        let Some(preview) = preview else { return self.command(command) };
         if self.overlay.is_some() {
-            self.hint = "nothing was undone: /undo asks first, and something else is open".into();
+            self.hint = format!("/{verb} did nothing: it asks first, and another window is open");
             return Vec::new();
         }
-        let (files, names) = (count(last.paths.len(), "file"), few(&last.paths));
-        let commit = last.message.as_deref().map(|message| message.lines().next().unwrap_or_default());
+        let (files, names) = (count(preview.paths.len(), "file"), few(&preview.paths));
         let text = [
-            format!("The text from before the last write comes back in {files}: {names}."),
-            commit.map_or_else(String::new, |line| {
-                format!("If \"{line}\" was committed, a commit that takes it back follows; no commit is removed.")
-            }),
-            "If one of them was changed since, nothing is touched. /redo does the write again.".to_owned(),
+            match direction {
+                Direction::Undo => format!("The text from before the last write comes back in {files}: {names}."),
+                Direction::Redo => format!("What was undone last is written again to {files}: {names}."),
+            },
+            preview.commit_text(),
+            "If one of them was changed since, nothing is changed.".to_owned(),
         ];
-        let deed = Deed::Run(Box::new(Command::Undo));
-        let question = Confirm::new("undo the last write?", text).way('y', &format!("undo it in {files}"), deed);
+        let title = format!("{verb} the last write?");
+        let question =
+            Confirm::new(&title, text).way('y', &format!("{verb} it in {files}"), Deed::Run(Box::new(command)));
         self.overlay = Some(Overlay::Confirm(question));
         Vec::new()
     }
@@ -217,26 +225,44 @@ mod tests {
     use crossterm::event::Event;
 
     use super::*;
+    use crate::session::{CommitPlan, UndoPreview};
     use crate::session::{Connection, Session};
     use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
-    use crate::workspace::Unwritten;
 
     /// An app in which `/undo` has been given and asks.
-    fn asked(write: Option<Unwritten>) -> (App, Vec<Task>) {
+    fn asked(write: Option<UndoPreview>) -> (App, Vec<Task>) {
+        asked_by("/undo", Direction::Undo, write)
+    }
+
+    fn asked_by(command: &str, direction: Direction, write: Option<UndoPreview>) -> (App, Vec<Task>) {
         let (session, effects) = Session::start(Connection::Remote { model: "m".into(), host: "h".into() });
         let mut app = App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0;
-        app.event(Event::Paste("/undo".into()));
+        app.event(Event::Paste(command.into()));
         let tasks = app.event(Event::Key(key::parse("Enter").unwrap()));
-        let looks = |task: &Task| matches!(task, Task::Run(Effect::Look(LookOrder::LastWrite)));
+        let looks =
+            |task: &Task| matches!(task, Task::Run(Effect::Look(LookOrder::LastWrite(asked))) if *asked == direction);
         assert!(tasks.iter().any(looks), "{tasks:?}");
-        let tasks = app.report(Report::Looked(LookReport::LastWrite(write)));
+        let tasks = app.report(Report::Looked(LookReport::LastWrite(direction, write)));
         (app, tasks)
     }
 
-    fn last_write() -> Option<Unwritten> {
+    fn last_write() -> Option<UndoPreview> {
         let paths = ["a.rs", "b.rs", "c.rs", "d.rs", "e.rs"].map(str::to_owned).to_vec();
-        Some(Unwritten { paths, message: Some("Say hello\n\nmore".into()), ..Unwritten::default() })
+        let commit = CommitPlan::Drop("0123456789".into());
+        Some(UndoPreview { direction: Direction::Undo, paths, subject: Some("Say hello".into()), commit })
+    }
+
+    #[test]
+    fn redo_asks_as_undo_does() {
+        let restore = CommitPlan::Restore("0123456789".into());
+        let write = last_write().map(|write| UndoPreview { direction: Direction::Redo, commit: restore, ..write });
+        let (mut app, _) = asked_by("/redo", Direction::Redo, write);
+        let Some(Overlay::Confirm(question)) = &app.overlay else { panic!("nothing is asked") };
+        let asked = format!("{question:?}");
+        assert!(asked.contains("redo the last write?") && asked.contains("Commit 0123456 "), "{asked}");
+        let tasks = app.event(Event::Key(key::parse("y").unwrap()));
+        assert!(tasks.iter().any(|task| matches!(task, Task::Run(Effect::Unwrite(Direction::Redo)))), "{tasks:?}");
     }
 
     #[test]
@@ -245,6 +271,7 @@ mod tests {
         let Some(Overlay::Confirm(question)) = &app.overlay else { panic!("nothing is asked") };
         let asked = format!("{question:?}");
         assert!(asked.contains("5 files: a.rs, b.rs, c.rs and 2 more") && asked.contains("Say hello"), "{asked}");
+        assert!(asked.contains("Commit 0123456") && asked.contains("is dropped from the branch"), "{asked}");
         let tasks = app.event(Event::Key(key::parse("y").unwrap()));
         assert!(tasks.iter().any(|task| matches!(task, Task::Run(Effect::Unwrite(_)))), "{tasks:?}");
     }

@@ -57,7 +57,7 @@ mod tests {
 
     fn share(text: &str) -> Question {
         let shared = SharedText { title: text.into(), text: text.into(), tokens: 1, whole: None };
-        question(ProcessSubject::Share(shared), text)
+        question(ProcessSubject::Share(shared, None), text)
     }
 
     fn shown(app: &mut App, width: u16, height: u16) -> String {

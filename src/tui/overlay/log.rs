@@ -106,6 +106,12 @@ impl LogView {
         }
     }
 
+    /// Turns to a run.
+    pub fn at_run(mut self, run: u64) -> Self {
+        self.run = run;
+        self
+    }
+
     /// Takes in what has changed. A command that begins while the end of the newest log is looked at is turned to.
     pub fn refresh(&mut self, logs: &[RunLog]) {
         let newest = self.logs.back().map(|log| log.run);

@@ -231,6 +231,11 @@ impl Overlay {
         Self::Log(LogView::new(logs))
     }
 
+    /// What one of the commands printed, with the others beside it.
+    pub fn log_of(logs: &[RunLog], run: u64) -> Self {
+        Self::Log(LogView::new(logs).at_run(run))
+    }
+
     /// Takes in what commands printed meanwhile, if these are the logs.
     pub fn refresh_logs(&mut self, logs: &[RunLog]) {
         if let Self::Log(view) = self {

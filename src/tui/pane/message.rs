@@ -67,7 +67,10 @@ impl Key {
         let (kind, text, more) = match entry {
             Entry::Cleared => (8, "", 0),
             Entry::User { text, .. } => (1, text.as_str(), 0),
-            Entry::Ran(ran) => (11 + u8::from(ran.state == RunState::Running), ran.tail.as_str(), ran.seconds as usize),
+            Entry::Ran(ran) => {
+                let more = (ran.seconds as usize).wrapping_add(ran.omitted << 20);
+                (11 + u8::from(ran.state == RunState::Running), ran.tail.as_str(), more)
+            }
             Entry::Shared { title, text, .. } => (10, text.as_str(), title.len()),
             Entry::Again { text, round, .. } => (9, text.as_str(), *round),
             Entry::Answer(answer) => {
@@ -149,7 +152,7 @@ impl Message {
                 let head = marked(&format!("asked again, {round} of {of}"), "↻ ", Role::Accent, columns, theme);
                 [head, marked(&beginning(text), "  ", Role::Muted, columns, theme)].concat()
             }
-            Entry::Ran(ran) => command_card::lines(ran, columns, theme),
+            Entry::Ran(ran) => command_card::lines(ran, columns, scene),
             Entry::Notice(notice) => notice_lines(notice, columns, theme),
             Entry::Cleared => vec![Line::styled("── not sent from here up ──", theme.style(Role::Muted))],
             Entry::Answer(answer) => {

@@ -110,7 +110,7 @@ pub(in crate::tui) fn text_of(entry: &Entry) -> String {
         Entry::User { text, .. } | Entry::Again { text, .. } | Entry::Shared { text, .. } => text.clone(),
         Entry::Answer(answer) => answer.text.clone(),
         Entry::Notice(notice) => with(&notice.text, &notice.hint),
-        Entry::Ran(ran) => with(&format!("$ {}", ran.line), ran.tail.trim_end()),
+        Entry::Ran(ran) => with(&format!("$ {}", ran.line), &ran.excerpt("")),
         Entry::Cleared => "not sent from here up".to_owned(),
     }
 }

@@ -31,6 +31,8 @@ pub(super) struct Scene<'a> {
     pub(super) turned: &'a BTreeSet<usize>,
     /// The key that shows or hides it.
     pub(super) thoughts_key: &'a str,
+    /// The key that opens the logs of commands.
+    pub(super) log_key: &'a str,
     /// What is to be said below answers, by entry.
     pub(super) remarks: &'a BTreeMap<usize, String>,
     /// What has to be in view.

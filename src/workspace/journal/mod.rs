@@ -15,6 +15,7 @@
 //! A record that turns out to be damaged is moved aside, to its name with `.damaged` behind it. Commits that are still to be made of
 //! what is written are noted beside the records.
 
+mod commits;
 mod owed;
 mod record;
 mod recover;
@@ -126,7 +127,7 @@ impl fmt::Display for Stage {
 /// A record by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry {
-    number: u64,
+    pub(super) number: u64,
     pub(super) stage: Stage,
 }
 
@@ -344,6 +345,7 @@ impl Held<'_> {
 
     /// Forgets a record.
     pub(super) fn forget(&self, entry: Entry) {
+        fs::remove_file(self.journal.commit_note(entry.number)).ok();
         fs::remove_file(self.journal.path(entry)).ok();
     }
 

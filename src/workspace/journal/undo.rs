@@ -19,6 +19,8 @@ pub enum Direction {
 /// What was undone or done again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Unwritten {
+    /// The number of the write in the journal.
+    pub number: u64,
     /// The files, relative to the root; none when there was no write to undo or to do again.
     pub paths: Vec<String>,
     /// What each of them holds now; none if it is gone.
@@ -47,7 +49,7 @@ pub fn undo(root: &Root, journal: &Journal, direction: Direction) -> Result<Unwr
     };
     let hashes = record.files.iter().map(now).collect();
     let paths = record.files.into_iter().map(|change| change.path).collect();
-    Ok(Unwritten { paths, hashes, message: record.message, recovered })
+    Ok(Unwritten { number: entry.number, paths, hashes, message: record.message, recovered })
 }
 
 /// A record that cannot be read is no way back, and must not stand in that of the writes before it.
@@ -66,9 +68,10 @@ fn illegible(held: &Held<'_>, entry: Entry, why: Illegible) -> WriteError {
 /// What [`undo`] would take back now, or do again, for a look at it before. Nothing is changed, and nothing waited for: a write that is
 /// under way is not among it, and so is a record that is damaged.
 pub fn last_write(journal: &Journal, direction: Direction) -> Option<Unwritten> {
-    let record = journal.read(next(&journal.entries(), direction)?).ok()?;
+    let entry = next(&journal.entries(), direction)?;
+    let record = journal.read(entry).ok()?;
     let paths = record.files.into_iter().map(|change| change.path).collect();
-    Some(Unwritten { paths, message: record.message, ..Unwritten::default() })
+    Some(Unwritten { number: entry.number, paths, message: record.message, ..Unwritten::default() })
 }
 
 /// The one that is next on the way: `entries` are oldest first.

@@ -51,6 +51,8 @@ pub struct Written {
     pub files: Vec<WrittenFile>,
     /// Sum of the sizes of the files that have content now, in bytes.
     pub bytes: u64,
+    /// The number of the write in the journal, if it is recorded there.
+    pub number: Option<u64>,
     /// Earlier writes whose process had died, and what became of them.
     pub recovered: Vec<Recovered>,
     /// Why this write cannot be undone, if it cannot.
@@ -110,6 +112,7 @@ pub fn write(
         begun.map_err(|error| not_undoable = Some(error.to_string())).ok().map(|entry| (held, entry))
     });
     let outcome = carry_out(root, &planned);
+    let number = begun.as_ref().map(|(_, entry)| entry.number);
     let mut not_noted = None;
     if let Some((held, entry)) = begun {
         match &outcome {
@@ -124,7 +127,7 @@ pub fn write(
     }
     outcome?;
     planned.iter().try_for_each(read_back)?;
-    Ok(Written { recovered, not_undoable, not_noted, ..report(&planned) })
+    Ok(Written { number, recovered, not_undoable, not_noted, ..report(&planned) })
 }
 
 /// Takes the steps for all of `planned`, or none: what was changed before a step fails is put back.

@@ -84,6 +84,11 @@ pub fn check(bench: &mut Bench<'_>, order: &CheckOrder) -> Outcome {
         course.linters();
         course.lint_command();
     }
+    if let Some(line) = &order.again
+        && !(test && settings.test_cmd.as_ref() == Some(line))
+    {
+        course.command(line, line);
+    }
     if test {
         course.tests(order);
     }
@@ -161,7 +166,7 @@ impl Course<'_, '_> {
         match order.test_line.clone().or_else(|| set.clone()) {
             Some(line) => self.command(&line, &line),
             None => {
-                let message = "There is no command that tests: test_cmd is not set.".to_owned();
+                let message = "No test command is set (test_cmd).".to_owned();
                 let usual = usual_tests(self.bench.root.path()).unwrap_or("make test");
                 let hint = format!("Set test_cmd in rhumb.toml, or name it: /test {usual}.");
                 let note = Failure { message, hint };

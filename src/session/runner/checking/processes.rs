@@ -118,11 +118,14 @@ pub(super) fn notes_of(line: &str, ended: &Ended) -> Vec<Failure> {
     let mut notes = Vec::new();
     if ended.left_running {
         let message = format!("{line} left something running in the background, which was ended with it.");
-        notes.push(Failure { message, hint: "What has to stay belongs into a terminal of its own.".into() });
+        notes.push(Failure { message, hint: "Start what has to keep running in another terminal.".into() });
     }
     if ended.end == End::WantedTerminal {
-        let message = format!("{line} wanted to ask something at the terminal, and was ended.");
-        notes.push(Failure { message, hint: "Run it in a terminal of its own, or give it what it asks for.".into() });
+        let message = format!("{line} tried to read from the terminal and was stopped.");
+        notes.push(Failure {
+            message,
+            hint: "Run it in another terminal, or pass its input on the command line.".into(),
+        });
     }
     if let Some(why) = &ended.output.not_kept {
         let message = format!("The output of {line} is too long for memory, and could not be kept: {why}.");

@@ -42,7 +42,7 @@ impl Stage {
 
     fn written(&self, paths: &[&str]) -> Outcome {
         let files = paths.iter().map(|path| ((*path).to_owned(), None)).collect();
-        self.check(&CheckOrder { files, lint: When::AsSet, test: When::AsSet, test_line: None })
+        self.check(&CheckOrder { files, lint: When::AsSet, test: When::AsSet, ..CheckOrder::default() })
     }
 }
 

@@ -14,9 +14,10 @@ use tokio::sync::MutexGuard;
 use tokio_util::sync::CancellationToken;
 
 use super::survey::surveying::head_line;
-use super::write::{WriteOutcome, unwrite, write};
+use super::write::{WriteOutcome, faults_of, unwrite, write};
 use super::{Line, Runner, caught, lock, message_line, messages};
 use crate::diff;
+use crate::edit::SyntaxFault;
 use crate::git::{GitError, Repo};
 use crate::models::Dollars;
 use crate::process::quoted;
@@ -54,13 +55,13 @@ impl Commits {
 
 impl Runner {
     /// Writes files, and commits them if the settings want that.
-    pub(super) fn write_and_commit(self, files: Vec<WriteOrder>, order: CommitOrder) {
+    pub(super) fn write_and_commit(self, files: Vec<WriteOrder>, order: CommitOrder, allowed: Vec<SyntaxFault>) {
         let hurry = self.shared.commits.line_up();
         tokio::spawn(async move {
             let _turn = self.shared.commits.turn().await;
             let allowance = order.allowance;
             let failed = |failure| (Report::NotWritten { failure, stale: Vec::new() }, None);
-            let (report, follows) = self.on_thread(failed, move |runner| runner.write(&files, order)).await;
+            let (report, follows) = self.on_thread(failed, move |runner| runner.write(&files, order, &allowed)).await;
             self.report(report).await;
             let Some((pending, line)) = follows else { return };
             let committed = self.committed(pending, &line, allowance, &hurry).await;
@@ -122,7 +123,16 @@ impl Runner {
     }
 
     /// Writes; what to report, and what is to be committed once that model was asked for its message.
-    fn write(&self, files: &[WriteOrder], order: CommitOrder) -> (Report, Option<(Pending, Line)>) {
+    fn write(
+        &self,
+        files: &[WriteOrder],
+        order: CommitOrder,
+        allowed: &[SyntaxFault],
+    ) -> (Report, Option<(Pending, Line)>) {
+        let faults = faults_of(files);
+        if faults.iter().any(|fault| !allowed.contains(fault)) {
+            return (Report::BreaksSyntax(faults), None);
+        }
         let settings = &self.shared.outfit.settings;
         let own_changes = order.own_changes.or(settings.dirty_commits);
         let order = CommitOrder { own_changes, ..order };

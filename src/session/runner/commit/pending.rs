@@ -6,7 +6,7 @@ use crate::config::Settings;
 use crate::context::shortened;
 use crate::git::{Commit, GitError, Manner, Repo, Taken};
 use crate::session::{Committed, Failure, few};
-use crate::workspace::{OwedCommit, Root, is_secret_name};
+use crate::workspace::{Journal, OwedCommit, Root, is_secret_name};
 
 /// How long signing a commit may take.
 const SIGNING: Duration = Duration::from_secs(60);
@@ -24,6 +24,8 @@ pub struct Pending {
     notes: Vec<Failure>,
     /// Noted for the case that the process dies before.
     owed: Option<OwedCommit>,
+    /// The write that was accepted, by its number in the journal.
+    recorded: Option<(Journal, u64)>,
 }
 
 /// One commit to be made.
@@ -56,7 +58,15 @@ pub struct Messages {
 impl Pending {
     /// Nothing to commit yet below `root`.
     pub(in crate::session::runner) fn new(root: &Root) -> Self {
-        Self { root: root.clone(), own: None, ours: None, by_model: false, notes: Vec::new(), owed: None }
+        Self {
+            root: root.clone(),
+            own: None,
+            ours: None,
+            by_model: false,
+            notes: Vec::new(),
+            owed: None,
+            recorded: None,
+        }
     }
 
     /// First the user's own changes to these files.
@@ -91,6 +101,12 @@ impl Pending {
         self
     }
 
+    /// The write that it is of, in the journal.
+    pub(in crate::session::runner) fn with_record(mut self, recorded: Option<(Journal, u64)>) -> Self {
+        self.recorded = recorded;
+        self
+    }
+
     pub(in crate::session::runner) fn own(&self) -> Option<&Taken> {
         self.own.as_ref().map(|part| &part.taken)
     }
@@ -121,7 +137,7 @@ impl Pending {
     /// Makes the commits, with the messages that are there; what `model` wrote is marked as the settings say.
     pub fn commit(self, messages: Messages, settings: &Settings, model: &str) -> Committed {
         // The note goes when this is over, whatever came of it: the user is told.
-        let Self { root, own, ours, by_model, notes, owed: _owed } = self;
+        let Self { root, own, ours, by_model, notes, owed: _owed, recorded } = self;
         let mut committed = Committed { notes, ..Committed::default() };
         let repo = match Repo::open(root.path()) {
             Ok(Some(repo)) => repo,
@@ -146,6 +162,9 @@ impl Pending {
         match repo.commit(ours.taken, &manner(&message, settings, by_model)) {
             Ok(commit) => {
                 committed.notes.extend(told(&commit));
+                if let Some((journal, number)) = recorded {
+                    journal.note_commit(number, &commit.id);
+                }
                 committed.commit = Some((commit.short_id, commit.subject));
                 committed
             }
@@ -194,10 +213,13 @@ pub(in crate::session::runner) fn told(commit: &Commit) -> Option<Failure> {
     }
     notes.extend(commit.refused.iter().map(|reason| format!("Not in the commit: {reason}.")));
     if !commit.overtaken.is_empty() {
-        notes.push(format!("Left as others committed it meanwhile: {}.", commit.overtaken.join(", ")));
+        notes.push(format!(
+            "Not in the commit, because another commit changed it meanwhile: {}.",
+            commit.overtaken.join(", ")
+        ));
     }
     if commit.index_is_behind {
-        notes.push("The commit stands, but git's index could not be brought up to date: run git reset.".to_owned());
+        notes.push("The commit was made, but git's index could not be updated: run git reset.".to_owned());
     }
     let hint = "What is not in the commit is on disk; commit it when you are ready.".to_owned();
     (!notes.is_empty()).then(|| Failure { message: notes.join(" "), hint })

@@ -8,11 +8,10 @@ use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::{Line, Outfit, Runner, connect_model};
+use super::{Line, Outfit, Runner, connect_model, undo_preview};
 use crate::config::{Entry, Kind, SETTINGS, Settings, command_files, keep_setting, written};
 use crate::models::{Catalog, Model};
 use crate::session::{Clip, CustomCommands, Level, LookOrder, LookReport, ModelRow, ModelUse, Page, Report};
-use crate::workspace::{Direction, last_write};
 use doctor::{checks_text, checkup, server_check, version};
 use setting_rows::setting_rows;
 
@@ -61,9 +60,11 @@ impl Runner {
                 };
                 LookReport::Kept { name, result }
             }),
-            LookOrder::LastWrite => self.looking(|runner| {
-                let last = runner.journal().and_then(|journal| last_write(&journal, Direction::Undo));
-                LookReport::LastWrite(last)
+            LookOrder::LastWrite(direction) => self.looking(move |runner| {
+                let shared = &runner.shared;
+                let settings = &shared.outfit.settings;
+                let preview = undo_preview(&shared.root, runner.journal().as_ref(), direction, settings);
+                LookReport::LastWrite(direction, preview)
             }),
             LookOrder::Trust => self.looking(|runner| trust_page(&runner.shared.outfit.settings)),
             LookOrder::FaultReport { title, terminal, errors } => self.looking(move |runner| {

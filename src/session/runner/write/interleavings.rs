@@ -9,7 +9,9 @@ use git2::{IndexAddOption, Repository};
 use proptest::prelude::*;
 
 use super::*;
+use crate::config::Settings;
 use crate::session::runner::commit::pending::Messages;
+use crate::workspace::Direction;
 
 const FILES: [&str; 3] = ["a", "b", "deep/c"];
 const BRANCHES: [&str; 2] = ["refs/heads/main", "refs/heads/other"];
@@ -157,7 +159,7 @@ impl World {
     fn accept(&mut self, orders: &[WriteOrder], own_first: bool) {
         self.flush();
         let before: Vec<_> = orders.iter().map(|order| self.text(&order.path)).collect();
-        let order = CommitOrder { fallback: "Ours".into(), own_changes: Some(own_first), ..CommitOrder::default() };
+        let order = CommitOrder { request: "Ours".into(), own_changes: Some(own_first), ..CommitOrder::default() };
         match write(&self.root, Some(&self.journal), orders, Some(&order)) {
             Ok(WriteOutcome::Written(_, pending)) => {
                 self.pending = pending.map(|pending| *pending);
@@ -295,9 +297,32 @@ impl World {
             assert!(saved, "{line} was staged before {step:?} and is lost");
         }
         for (old, new) in before.tips.iter().zip(&after.tips) {
+            if matches!(step, Step::Undo) && self.parent(*old) == Some(*new) {
+                self.check_dropped(*old, &committed, &kept);
+                continue;
+            }
             let follows = old == new || self.git.graph_descendant_of(*new, *old).unwrap();
             assert!(follows, "a branch moved back");
             self.check_commits(*old, *new);
+        }
+    }
+
+    fn parent(&self, id: git2::Oid) -> Option<git2::Oid> {
+        self.git.find_commit(id).unwrap().parent_id(0).ok()
+    }
+
+    /// A commit that was dropped was ours, and no line of the user's was in it alone.
+    fn check_dropped(&self, id: git2::Oid, committed: &BTreeSet<String>, kept: &BTreeSet<String>) {
+        let commit = self.git.find_commit(id).unwrap();
+        assert!(is_accepted(&commit), "a commit of the user's was dropped");
+        let tree = commit.tree().unwrap();
+        for path in FILES {
+            let Ok(entry) = tree.get_path(Path::new(path)) else { continue };
+            let blob = self.git.find_blob(entry.id()).unwrap();
+            let text = String::from_utf8(blob.content().to_vec()).unwrap();
+            for line in text.lines().filter(|line| line.starts_with('u')) {
+                assert!(committed.contains(line) || kept.contains(line), "{line} was only in the dropped commit");
+            }
         }
     }
 
@@ -308,7 +333,7 @@ impl World {
         walk.hide(old).unwrap();
         for id in walk {
             let commit = self.git.find_commit(id.unwrap()).unwrap();
-            if commit.summary().unwrap() != Some("Ours") {
+            if !is_accepted(&commit) {
                 continue;
             }
             let (tree, parent) = (commit.tree().unwrap(), commit.parent(0).unwrap().tree().unwrap());
@@ -326,6 +351,11 @@ impl World {
             diff.print(git2::DiffFormat::Patch, look).unwrap();
         }
     }
+}
+
+/// Whether it is a commit of accepted hunks: their request is its body.
+fn is_accepted(commit: &git2::Commit<'_>) -> bool {
+    commit.message().is_ok_and(|message| message.contains("\n\nOurs\n"))
 }
 
 fn is_ours(step: Step) -> bool {

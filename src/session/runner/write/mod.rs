@@ -1,16 +1,17 @@
 //! Writes accepted hunks, all files or none, and takes them for the commit that follows.
 
 mod interrupted;
+mod unwrite;
 
-use crate::config::Settings;
+use crate::context::{ChangedFile, change_message};
+use crate::edit::{SyntaxFault, syntax_faults};
 use crate::git::{GitError, OwnChanges, Repo};
-use crate::session::runner::commit::pending::{Pending, manner, not_committed, told as told_of_commit, trailer};
+use crate::session::runner::commit::pending::{Pending, not_committed};
 use crate::session::{CommitOrder, Failure, WriteOrder, Written};
-use crate::workspace::{
-    self, ContentHash, Direction, FileWrite, Journal, Root, RootKind, WriteError, editor_trace, stored_at,
-};
+use crate::workspace::{self, ContentHash, FileWrite, Journal, Root, WriteError, editor_trace, stored_at};
 pub use interrupted::recovered;
 use interrupted::told;
+pub use unwrite::{undo_preview, unwrite};
 
 /// Why nothing was written, and which files changed meanwhile.
 pub type NotWritten = (Failure, Vec<String>);
@@ -48,11 +49,13 @@ pub fn write(
         return Ok(WriteOutcome::OwnChanges(before.own.whole.clone()));
     }
     let owed = matches!(before, Some(Ok(Some(_)))).then(|| journal?.owe_commit(&stored_paths(root, orders))).flatten();
-    let message = commit.map(|commit| commit.fallback.as_str());
-    let (mut written, stored) = put_down(root, journal, orders, message)?;
+    let message = commit.map(|commit| change_message(&changed_files(orders), &commit.request));
+    let PutDown { mut written, stored, number } = put_down(root, journal, orders, message.as_deref())?;
     let pending = match (before, commit) {
         (Some(Ok(Some(before))), Some(commit)) => {
-            before.take(&stored, commit).map(|pending| Some(Box::new(pending.with_owed(owed))))
+            let taken = before.take(&stored, (&message.unwrap_or_default(), &commit.request));
+            let recorded = journal.cloned().zip(number);
+            taken.map(|pending| Some(Box::new(pending.with_owed(owed).with_record(recorded))))
         }
         (Some(Err(error)), _) => Err(error),
         _ => Ok(None),
@@ -64,21 +67,61 @@ pub fn write(
     Ok(WriteOutcome::Written(written, pending))
 }
 
+/// The syntax errors that a write would bring into files, in the order of the files.
+pub fn faults_of(orders: &[WriteOrder]) -> Vec<SyntaxFault> {
+    let faults = |file: ChangedFile<'_>| {
+        file.after.map(|after| syntax_faults(file.path, file.before, after)).unwrap_or_default()
+    };
+    changed_files(orders).into_iter().flat_map(faults).collect()
+}
+
 /// Writes the files, without a commit.
 ///
 /// # Errors
 /// As [`write()`].
 pub fn write_files(root: &Root, journal: Option<&Journal>, orders: &[WriteOrder]) -> Result<Written, NotWritten> {
-    put_down(root, journal, orders, None).map(|(written, _)| written)
+    put_down(root, journal, orders, None).map(|done| done.written)
 }
 
-/// Writes the files; what that did, and where their bytes really are.
+/// The files of a write as one change: a rename is one of them.
+fn changed_files(orders: &[WriteOrder]) -> Vec<ChangedFile<'_>> {
+    let sources: Vec<&str> = orders.iter().filter_map(|order| Some(source(orders, order)?.path.as_str())).collect();
+    let is_source = |order: &&WriteOrder| order.content.is_none() && sources.contains(&order.path.as_str());
+    let mut files = Vec::new();
+    for order in orders.iter().filter(|order| !is_source(order)) {
+        let before = source(orders, order).map_or(&order.expected, |source| &source.expected);
+        files.push(ChangedFile {
+            path: &order.path,
+            renamed_from: order.renamed_from.as_deref(),
+            before: before.as_deref(),
+            after: order.content.as_deref(),
+        });
+    }
+    files
+}
+
+/// The order that deletes the file which another one renames.
+fn source<'a>(orders: &'a [WriteOrder], renamed: &WriteOrder) -> Option<&'a WriteOrder> {
+    let from = renamed.renamed_from.as_ref()?;
+    orders.iter().find(|order| order.content.is_none() && order.path == *from)
+}
+
+/// Files that were written.
+struct PutDown {
+    written: Written,
+    /// Where their bytes really are.
+    stored: Vec<Stored>,
+    /// The number of the write in the journal, if it is recorded there.
+    number: Option<u64>,
+}
+
+/// Writes the files.
 fn put_down(
     root: &Root,
     journal: Option<&Journal>,
     orders: &[WriteOrder],
     message: Option<&str>,
-) -> Result<(Written, Vec<Stored>), NotWritten> {
+) -> Result<PutDown, NotWritten> {
     let writes = file_writes(orders);
     let done = workspace::write(root, journal, &writes, message).map_err(not_written)?;
     let recovered = done.recovered.iter().map(told);
@@ -97,7 +140,7 @@ fn put_down(
         }),
         ..Written::default()
     };
-    Ok((written, stored))
+    Ok(PutDown { written, stored, number: done.number })
 }
 
 /// Where the bytes of the files are: a path may lead through a link.
@@ -148,8 +191,8 @@ impl Before {
         Ok(Some(Self { repo, own, pending }))
     }
 
-    /// Takes what was written.
-    fn take(self, stored: &[Stored], commit: &CommitOrder) -> Result<Pending, GitError> {
+    /// Takes what was written, to be committed with that message where no model writes one for the request.
+    fn take(self, stored: &[Stored], (message, request): (&str, &str)) -> Result<Pending, GitError> {
         let Self { repo, own, pending } = self;
         let stays_out = |(path, _): &Stored| match pending.own() {
             Some(_) => own.partly_staged.contains(path),
@@ -163,7 +206,7 @@ impl Before {
         if ours.is_empty() {
             return Ok(pending);
         }
-        Ok(pending.with_accepted(taken, &commit.fallback, &commit.request))
+        Ok(pending.with_accepted(taken, message, request))
     }
 }
 
@@ -178,91 +221,6 @@ fn left_out(paths: &[&String], own: &OwnChanges) -> Failure {
     Failure {
         message: format!("Not committed, {why}: {files}."),
         hint: "The hunks are written; commit the file when you are ready.".into(),
-    }
-}
-
-/// Takes the last write back, or does the one again that was undone last. One that was committed is taken back by a commit
-/// of its own, if the settings want commits: the branch never moves back.
-///
-/// # Errors
-/// Nothing was changed: a file is not as the write left it, or the disk refuses.
-pub fn unwrite(
-    root: &Root,
-    journal: Option<&Journal>,
-    direction: Direction,
-    settings: &Settings,
-) -> Result<Written, Failure> {
-    let Some(journal) = journal else { return Ok(Written::default()) };
-    let repo = if settings.auto_commit && root.kind() == RootKind::Git { Repo::open(root.path()) } else { Ok(None) };
-    // What is not committed before is not ours to commit.
-    let dirty = repo.as_ref().ok().and_then(Option::as_ref).map(Repo::dirty_paths);
-    let done = workspace::undo(root, journal, direction).map_err(|error| not_written(error).0)?;
-    let mut written =
-        Written { notes: done.recovered.iter().map(told).collect(), paths: done.paths.clone(), ..Written::default() };
-    let Some(recorded) = done.message.filter(|_| !done.paths.is_empty()) else { return Ok(written) };
-    let committed = match (repo, dirty) {
-        (Ok(Some(repo)), Some(Ok(dirty))) => {
-            let files = done.paths.into_iter().zip(done.hashes);
-            let (own, clean): (Vec<Stored>, Vec<Stored>) = files.partition(|(path, _)| dirty.contains(path));
-            let own: Vec<String> = own.into_iter().map(|(path, _)| path).collect();
-            commit_unwritten(&repo, &clean, &own, direction, &recorded, settings)
-        }
-        (Err(error), _) | (_, Some(Err(error))) => Err(error),
-        (Ok(_), _) => return Ok(written),
-    };
-    match committed {
-        Ok((commit, notes)) => {
-            written.commit = commit;
-            written.notes.extend(notes);
-        }
-        Err(error) => written.notes.push(not_committed(&error)),
-    }
-    Ok(written)
-}
-
-/// Commits what was undone or done again, as far as it was committed before.
-fn commit_unwritten(
-    repo: &Repo,
-    clean: &[Stored],
-    own: &[String],
-    direction: Direction,
-    recorded: &str,
-    settings: &Settings,
-) -> Result<(Option<String>, Vec<Failure>), GitError> {
-    let mut notes = Vec::new();
-    // What is as it was committed now needs no word: the write itself had not been committed.
-    let still = repo.own_changes(own)?;
-    let out: Vec<&String> = own.iter().filter(|path| still.holds(path)).collect();
-    if !out.is_empty() {
-        notes.push(left_out(&out, &still));
-    }
-    if clean.is_empty() {
-        return Ok((None, notes));
-    }
-    let last = clean.first().and_then(|(path, _)| repo.subject_of_last_change(path));
-    let subject = subject_unwritten(direction, last.as_deref(), recorded);
-    let message = match direction {
-        Direction::Undo => subject,
-        Direction::Redo => subject + &trailer(settings, settings.model.as_deref().unwrap_or_default()),
-    };
-    let taken = repo.take_written(clean, None)?;
-    let commit = repo.commit(taken, &manner(&message, settings, true))?;
-    notes.extend(told_of_commit(&commit));
-    Ok((Some(commit.short_id), notes))
-}
-
-/// The first line of the commit that takes a write back, or does it again. The record knows the first line of the request; the
-/// last commit of the file may have a better one, but only where it is about this write: behind several in a row it is about
-/// the one before.
-fn subject_unwritten(direction: Direction, last: Option<&str>, recorded: &str) -> String {
-    const UNDO: &str = "Undo: ";
-    let undone = last.and_then(|last| last.strip_prefix(UNDO));
-    match direction {
-        Direction::Undo => {
-            let written = last.filter(|_| undone.is_none());
-            format!("{UNDO}{}", written.unwrap_or(recorded))
-        }
-        Direction::Redo => undone.unwrap_or(recorded).to_owned(),
     }
 }
 
@@ -285,23 +243,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::config::Settings;
     use crate::session::runner::commit::pending::Messages;
-
-    #[test]
-    fn a_commit_that_unwrites_is_named_for_its_own_write() {
-        let (undo, redo) = (Direction::Undo, Direction::Redo);
-        // Each row: what is done, the last commit of the file, the record of the write, the new subject.
-        let rows = [
-            (undo, Some("feat: two"), "second", "Undo: feat: two"),
-            (undo, Some("Undo: feat: two"), "first", "Undo: first"),
-            (redo, Some("Undo: first"), "first", "first"),
-            (redo, Some("first"), "second", "second"),
-            (undo, None, "first", "Undo: first"),
-        ];
-        for (direction, last, recorded, subject) in rows {
-            assert_eq!(subject_unwritten(direction, last, recorded), subject);
-        }
-    }
 
     #[test]
     fn a_users_own_change_behind_a_link_stays_out_of_the_commit() {
@@ -317,7 +260,7 @@ mod tests {
             content: Some("one, mine\nTWO\n".into()),
             renamed_from: None,
         };
-        let ask = CommitOrder { fallback: "change".into(), ..CommitOrder::default() };
+        let ask = CommitOrder { request: "change".into(), ..CommitOrder::default() };
         let asked = write(&root, None, std::slice::from_ref(&order), Some(&ask)).unwrap();
         assert!(matches!(asked, WriteOutcome::OwnChanges(paths) if paths == ["real.rs"]));
         let leave = CommitOrder { own_changes: Some(false), ..ask };

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::*;
+use crate::config::Settings;
 use crate::session::runner::commit::pending::Messages;
 
 /// Runs git in a folder, free of the machine's own settings.
@@ -250,7 +251,7 @@ fn written(name: &str, root: &Root, path: &str) -> (Option<String>, String) {
         content: Some(content.clone()),
         renamed_from: None,
     };
-    let commit = CommitOrder { fallback: "Write".into(), ..CommitOrder::default() };
+    let commit = CommitOrder { request: "Write".into(), ..CommitOrder::default() };
     let WriteOutcome::Written(written, pending) = write(root, None, &[order], Some(&commit)).unwrap() else {
         panic!("{name}: asked");
     };
@@ -281,7 +282,8 @@ fn a_write_is_committed_or_told_wherever_it_is() {
             Expect::Commit => {
                 assert!(commit.is_some() && told.is_empty(), "{name}: {told}");
                 let head = git(root.path(), &["show", "--format=%s", "--name-only", "HEAD"]);
-                assert_eq!(head, format!("Write\n\n{file}\n"), "{name}");
+                let subjects = [format!("Change {file}\n\n{file}\n"), format!("Add {file}\n\n{file}\n")];
+                assert!(subjects.contains(&head), "{name}: {head}");
                 let left = if staged { "M  staged\n" } else { "" };
                 assert_eq!(git(root.path(), &["status", "--porcelain", "--ignore-submodules"]), left, "{name}");
             }

@@ -265,7 +265,7 @@ impl App {
 
     fn follow_message(&mut self, entry: usize) -> Vec<Task> {
         match self.session.transcript.get(entry) {
-            Some(Entry::Ran(_)) => self.overlay = Some(Overlay::logs(&self.session.processes.logs)),
+            Some(Entry::Ran(_)) => self.open_log_of(entry),
             Some(Entry::Shared { text, .. } | Entry::Again { text, .. } | Entry::User { text, .. })
                 if text.lines().count() > 1 =>
             {
@@ -279,6 +279,30 @@ impl App {
             _ => self.hint = "there is nothing to open here".into(),
         }
         Vec::new()
+    }
+
+    /// Opens the log of the command under the cursor, else the newest.
+    pub(in crate::tui) fn open_log(&mut self) {
+        let logs = &self.session.processes.logs;
+        let is_run = |entry: &usize| matches!(self.session.transcript.get(*entry), Some(Entry::Ran(_)));
+        let under_cursor = Some(self.reading.spot.entry).filter(|_| self.reading.on && self.focus == Pane::Chat);
+        let last_of_earlier_start =
+            || (0..self.session.transcript.len()).rev().find(is_run).filter(|_| logs.is_empty());
+        match under_cursor.filter(is_run).or_else(last_of_earlier_start) {
+            Some(entry) => self.open_log_of(entry),
+            None => self.overlay = Some(Overlay::logs(logs)),
+        }
+    }
+
+    /// Opens the log of a command of the transcript. Of a command of an earlier start, the lines of its card are all that is kept.
+    fn open_log_of(&mut self, entry: usize) {
+        let Some(Entry::Ran(ran)) = self.session.transcript.get(entry) else { return };
+        let logs = &self.session.processes.logs;
+        let is_held = logs.iter().any(|log| log.run == ran.run && log.line == ran.line);
+        self.overlay = Some(match is_held {
+            true => Overlay::log_of(logs, ran.run),
+            false => Overlay::text(&ran.line, &ran.excerpt(" that are not kept")),
+        });
     }
 
     /// Goes to the hunks of an edit in the review.
@@ -412,6 +436,7 @@ impl App {
         match entry.and_then(|entry| stops(entry).into_iter().nth(spot.stop)) {
             Some(Stop::Card(card)) => self.go_to_card(&card),
             Some(Stop::Thoughts(_)) => self.turn_thoughts(spot.entry),
+            Some(_) if matches!(entry, Some(Entry::Ran(_))) => self.open_log_of(spot.entry),
             Some(_) if double || self.reading.on => {
                 self.reading.on = true;
                 self.reading.spot = spot;

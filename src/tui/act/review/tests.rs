@@ -78,7 +78,7 @@ fn effects(tasks: Vec<Task>) -> Vec<Effect> {
 
 fn written(tasks: Vec<Task>) -> (String, Option<bool>) {
     let found = effects(tasks).into_iter().find_map(|effect| match effect {
-        Effect::Write { files, commit } => Some((files[0].content.clone().unwrap_or_default(), commit.wanted)),
+        Effect::Write { files, commit, .. } => Some((files[0].content.clone().unwrap_or_default(), commit.wanted)),
         _ => None,
     });
     found.expect("something is written")

@@ -1,7 +1,7 @@
 //! Writing what is accepted, and sending back what is to be done about the rest.
 
 use crate::review::HunkId;
-use crate::session::{Level, WritePlan};
+use crate::session::{Level, SHOW_FAULT, WritePlan};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{Overlay, ReviewBox, ReviewReply, SendBox, WriteBox};
@@ -19,6 +19,19 @@ impl App {
         }
         let plan = WritePlan { reject_rest: false, commit: commit.filter(|_| other) };
         run(self.session.write_planned(plan))
+    }
+
+    /// Takes the answer to the first question. One of them goes to a hunk of the review.
+    pub(in crate::tui) fn answer(&mut self, key: char) -> Vec<Task> {
+        let hunk = self.session.hunk_at_fault().filter(|_| key == SHOW_FAULT);
+        let tasks = run(self.session.answer(key));
+        if let Some(id) = hunk {
+            self.focus = Pane::Review;
+            // A decided hunk is folded, and its lines are what the question is about.
+            self.review.fold(&self.session.review, &[id], false);
+            self.show_hunk(id);
+        }
+        tasks
     }
 
     /// Shows what would go to the model about the review.

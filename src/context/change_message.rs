@@ -1,0 +1,344 @@
+//! The message of a commit that no model writes: built from the change itself, from its files and the symbols that it touches.
+
+use std::collections::BTreeSet;
+
+use super::commit::{SUBJECT, plain, shortened};
+use crate::diff;
+use crate::syntax::{self, Definition, Language, SymbolKind};
+use crate::text::{count, wrap};
+
+/// Most symbols or files that a subject names.
+const MAX_NAMED: usize = 3;
+
+/// Most characters of the request that become the body.
+const MAX_BODY: usize = 400;
+
+/// A file before and after a change.
+#[derive(Debug, Clone, Copy)]
+pub struct ChangedFile<'a> {
+    /// Its path now, or that of a file that is gone.
+    pub path: &'a str,
+    /// The path that it had before, if it was renamed.
+    pub renamed_from: Option<&'a str>,
+    /// Its text before; `None` if there was no file.
+    pub before: Option<&'a str>,
+    /// Its text now; `None` if it is deleted.
+    pub after: Option<&'a str>,
+}
+
+/// The message for a commit of these files: a subject of at most 72 columns, and the first paragraph of the request as its body.
+pub fn change_message(files: &[ChangedFile<'_>], request: &str) -> String {
+    let subject = subject(files);
+    match body(request) {
+        body if body.is_empty() => subject,
+        body => format!("{subject}\n\n{body}"),
+    }
+}
+
+fn body(request: &str) -> String {
+    let lines = request.trim().lines().map(plain).take_while(|line| !line.is_empty());
+    let paragraph: String = lines.collect::<Vec<_>>().join(" ").chars().take(MAX_BODY).collect();
+    let lines = wrap::wrap(&paragraph, SUBJECT).into_iter().filter_map(|range| paragraph.get(range));
+    lines.map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Add,
+    Delete,
+    Rename,
+    Change,
+}
+
+impl ChangedFile<'_> {
+    fn kind(&self) -> Kind {
+        match (self.renamed_from, self.before, self.after) {
+            (Some(_), _, _) => Kind::Rename,
+            (None, None, _) => Kind::Add,
+            (None, Some(_), None) => Kind::Delete,
+            (None, Some(_), Some(_)) => Kind::Change,
+        }
+    }
+
+    /// What was done to the file, with its whole path or its name alone.
+    fn clause(&self, whole: bool) -> String {
+        let path = shown(self.path, whole);
+        match self.kind() {
+            Kind::Add => format!("Add {path}"),
+            Kind::Delete => format!("Delete {path}"),
+            Kind::Rename => format!("Rename {} to {path}", shown(self.renamed_from.unwrap_or_default(), whole)),
+            Kind::Change => format!("Change {path}"),
+        }
+    }
+}
+
+fn subject(files: &[ChangedFile<'_>]) -> String {
+    let shorter = || match files {
+        [only] => fitting(1, |_, whole| only.clause(whole)),
+        _ => None,
+    };
+    let counted = || shortened(&format!("Update {}", count(files.len(), "file")));
+    named_subject(files).or_else(shorter).unwrap_or_else(counted)
+}
+
+/// The subject with the names of symbols and files; `None` if the names are too long.
+fn named_subject(files: &[ChangedFile<'_>]) -> Option<String> {
+    let (changed, others): (Vec<&ChangedFile<'_>>, Vec<_>) = files.iter().partition(|file| file.kind() == Kind::Change);
+    match (changed.as_slice(), others.as_slice()) {
+        ([], []) => None,
+        ([], [only]) => fitting(1, |_, whole| only.clause(whole)),
+        ([only], []) => change_of(only),
+        (changed, [only]) => fitting(1, |_, whole| {
+            let rest = match changed {
+                [one] => shown(one.path, whole).to_owned(),
+                many => format!("{} other files", many.len()),
+            };
+            format!("{} and update {rest}", only.clause(whole))
+        }),
+        _ => change_of_several(files),
+    }
+}
+
+/// The subject for one file that was changed.
+fn change_of(file: &ChangedFile<'_>) -> Option<String> {
+    let symbols = Symbols::of(file);
+    let (verb, of, names) = match (symbols.changed.is_empty(), symbols.added.is_empty(), symbols.removed.is_empty()) {
+        (true, true, true) => return fitting(1, |_, whole| file.clause(whole)),
+        (true, false, true) => ("Add", "to", symbols.added),
+        (true, true, false) => ("Remove", "from", symbols.removed),
+        _ => ("Change", "in", symbols.all()),
+    };
+    fitting(names.len(), |most, whole| format!("{verb} {} {of} {}", list(&names, most), shown(file.path, whole)))
+}
+
+fn change_of_several(files: &[ChangedFile<'_>]) -> Option<String> {
+    let first = files.first().map(ChangedFile::kind);
+    let verb = match first.filter(|first| files.iter().all(|file| file.kind() == *first)) {
+        Some(Kind::Add) => "Add",
+        Some(Kind::Delete) => "Delete",
+        Some(Kind::Rename) => "Rename",
+        _ => "Update",
+    };
+    let names = |whole: bool| -> Vec<String> { files.iter().map(|file| shown(file.path, whole).to_owned()).collect() };
+    let mut symbols: Vec<String> = Vec::new();
+    for file in files.iter().filter(|file| file.kind() == Kind::Change) {
+        let new = Symbols::of(file).all().into_iter().filter(|name| !symbols.contains(name));
+        symbols.extend(new.collect::<Vec<_>>());
+    }
+    match symbols.as_slice() {
+        [only] if verb == "Update" => {
+            let of = |most: usize, whole: bool| format!("Change {only} in {}", list(&names(whole), most));
+            fitting(files.len(), of)
+        }
+        _ if files.len() == 2 => fitting(2, |most, whole| format!("{verb} {}", list(&names(whole), most))),
+        symbols => {
+            let folder = common_folder(files);
+            let place = if folder.is_empty() { String::new() } else { format!(" in {folder}") };
+            let items = if symbols.is_empty() { names(false) } else { symbols.to_vec() };
+            fitting(items.len(), |most, _| format!("{verb} {} files{place}: {}", files.len(), list(&items, most)))
+        }
+    }
+}
+
+/// The longest of the subjects that `make` builds which fits: with as many names as possible, then with whole paths.
+fn fitting(names: usize, make: impl Fn(usize, bool) -> String) -> Option<String> {
+    let most = names.clamp(1, MAX_NAMED);
+    let tries = (1..=most).rev().flat_map(|most| [(most, true), (most, false)]);
+    let mut made = tries.map(|(most, whole)| plain(&make(most, whole)));
+    made.find(|subject| subject.chars().count() <= SUBJECT)
+}
+
+/// At most so many of the names, and the number of the others.
+fn list(names: &[String], most: usize) -> String {
+    let (named, left) = names.split_at(most.min(names.len()));
+    match (named, left.len()) {
+        ([only], 0) => only.clone(),
+        ([before @ .., last], 0) => format!("{} and {last}", before.join(", ")),
+        (named, left) => format!("{} and {left} more", named.join(", ")),
+    }
+}
+
+/// A path, or the name at its end.
+fn shown(path: &str, whole: bool) -> &str {
+    if whole { path } else { path.rsplit('/').next().unwrap_or(path) }
+}
+
+/// The folder that holds all of the files; empty for the top.
+fn common_folder(files: &[ChangedFile<'_>]) -> String {
+    let folder = |path: &str| -> Vec<String> {
+        let mut parts: Vec<String> = path.split('/').map(str::to_owned).collect();
+        parts.pop();
+        parts
+    };
+    let mut common = files.first().map(|file| folder(file.path)).unwrap_or_default();
+    for file in files {
+        let same = common.iter().zip(folder(file.path)).take_while(|(a, b)| **a == *b).count();
+        common.truncate(same);
+    }
+    common.join("/")
+}
+
+/// The symbols that a change touches, in the order of the file.
+#[derive(Debug, Default)]
+struct Symbols {
+    added: Vec<String>,
+    removed: Vec<String>,
+    changed: Vec<String>,
+}
+
+impl Symbols {
+    fn of(file: &ChangedFile<'_>) -> Self {
+        let (before, after) = (file.before.unwrap_or_default(), file.after.unwrap_or_default());
+        let Some(language) = Language::detect(file.path, after) else { return Self::default() };
+        let separator = if matches!(language.id, "rust" | "cpp") { "::" } else { "." };
+        let defined = |text: &str| -> Vec<Definition> {
+            let all = syntax::tags(language, text).definitions;
+            all.into_iter().filter(|definition| is_named(definition.kind)).collect()
+        };
+        let (old, new) = (defined(before), defined(after));
+        let name = |definition: &Definition| match (&definition.container, definition.kind) {
+            (Some(container), SymbolKind::Method) => format!("{container}{separator}{}", definition.name),
+            _ => definition.name.clone(),
+        };
+        let names = |all: &[Definition]| all.iter().map(name).collect::<BTreeSet<String>>();
+        let (old_names, new_names) = (names(&old), names(&new));
+        let mut symbols = Self::default();
+        for hunk in diff::hunks(before, after) {
+            let touched_now = hunk.proposed.filter_map(|line| innermost(&new, line)).map(name);
+            let touched_before = hunk.base.filter_map(|line| innermost(&old, line)).map(name);
+            for name in touched_now.chain(touched_before) {
+                let list = match (old_names.contains(&name), new_names.contains(&name)) {
+                    (false, _) => &mut symbols.added,
+                    (true, false) => &mut symbols.removed,
+                    (true, true) => &mut symbols.changed,
+                };
+                if !list.contains(&name) {
+                    list.push(name);
+                }
+            }
+        }
+        // What is new or gone within a class changes the class; its own name says no more.
+        let says_more = |name: &String, of: &[String]| {
+            let inner = format!("{name}{separator}");
+            !of.iter().any(|other| other.starts_with(&inner))
+        };
+        for list in [&mut symbols.added, &mut symbols.removed, &mut symbols.changed] {
+            let all = list.clone();
+            list.retain(|name| says_more(name, &all));
+        }
+        symbols
+    }
+
+    fn all(self) -> Vec<String> {
+        [self.changed, self.added, self.removed].concat()
+    }
+}
+
+/// Whether a symbol of that kind has a name that a reader of the log knows.
+fn is_named(kind: SymbolKind) -> bool {
+    use SymbolKind as Kind;
+    !matches!(kind, Kind::Field | Kind::Key | Kind::Section | Kind::Selector | Kind::Module)
+}
+
+/// The innermost definition that holds a line (0-based).
+fn innermost(definitions: &[Definition], line: usize) -> Option<&Definition> {
+    let holding = definitions.iter().filter(|definition| {
+        let (first, last) = (definition.line as usize, definition.end_line as usize);
+        (first..=last).contains(&(line + 1))
+    });
+    holding.min_by_key(|definition| definition.end_line - definition.line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONFIG: &str =
+        "import os\n\n\ndef load_config(path):\n    return open(path)\n\n\ndef save(path):\n    pass\n";
+
+    fn changed<'a>(path: &'a str, before: &'a str, after: &'a str) -> ChangedFile<'a> {
+        ChangedFile { path, renamed_from: None, before: Some(before), after: Some(after) }
+    }
+
+    fn subject_of(files: &[ChangedFile<'_>]) -> String {
+        let subject = change_message(files, "");
+        assert!(subject.chars().count() <= SUBJECT, "{subject}");
+        subject
+    }
+
+    #[test]
+    fn a_changed_file_is_named_with_the_symbols_that_the_hunks_touch() {
+        let one = CONFIG.replace("open(path)", "open(path, 'r')");
+        assert_eq!(subject_of(&[changed("config.py", CONFIG, &one)]), "Change load_config in config.py");
+        let two = one.replace("pass", "return None");
+        assert_eq!(subject_of(&[changed("config.py", CONFIG, &two)]), "Change load_config and save in config.py");
+        let added = format!("{CONFIG}\n\ndef check(path):\n    return path\n");
+        assert_eq!(subject_of(&[changed("config.py", CONFIG, &added)]), "Add check to config.py");
+        assert_eq!(subject_of(&[changed("config.py", &added, CONFIG)]), "Remove check from config.py");
+        let import = CONFIG.replace("import os", "import sys");
+        assert_eq!(subject_of(&[changed("config.py", CONFIG, &import)]), "Change config.py");
+        assert_eq!(subject_of(&[changed("notes", "a\n", "b\n")]), "Change notes");
+    }
+
+    #[test]
+    fn a_method_is_named_with_its_type() {
+        let before = "struct Config;\n\nimpl Config {\n    fn load(&self) -> u8 {\n        1\n    }\n}\n";
+        let after = before.replace("1\n", "2\n");
+        assert_eq!(subject_of(&[changed("src/config.rs", before, &after)]), "Change Config::load in src/config.rs");
+    }
+
+    #[test]
+    fn new_deleted_and_renamed_files_have_their_own_verbs() {
+        let new = ChangedFile { path: "helpers.py", renamed_from: None, before: None, after: Some("x = 1\n") };
+        let gone = ChangedFile { path: "old.py", renamed_from: None, before: Some("x = 1\n"), after: None };
+        let moved = ChangedFile { path: "b.py", renamed_from: Some("a.py"), before: Some(""), after: Some("") };
+        let other = changed("config.py", CONFIG, "import sys\n");
+        assert_eq!(subject_of(&[new]), "Add helpers.py");
+        assert_eq!(subject_of(&[gone]), "Delete old.py");
+        assert_eq!(subject_of(&[moved]), "Rename a.py to b.py");
+        assert_eq!(subject_of(&[moved, other]), "Rename a.py to b.py and update config.py");
+        assert_eq!(subject_of(&[other, new, changed("c", "1\n", "2\n")]), "Add helpers.py and update 2 other files");
+        assert_eq!(subject_of(&[new, gone]), "Update helpers.py and old.py");
+    }
+
+    #[test]
+    fn several_files_are_counted_in_their_folder() {
+        let app = "def run():\n    return 1\n";
+        let cli = "def main():\n    return 1\n";
+        let (new_app, new_cli) = (app.replace('1', "2"), cli.replace('1', "2"));
+        let files = [
+            changed("src/flask/app.py", app, &new_app),
+            changed("src/flask/cli.py", cli, &new_cli),
+            changed("src/flask/data/x.txt", "a\n", "b\n"),
+        ];
+        assert_eq!(subject_of(&files), "Update 3 files in src/flask: run and main");
+        let same = [changed("a.py", app, &new_app), changed("b.py", app, &new_app)];
+        assert_eq!(subject_of(&same), "Change run in a.py and b.py");
+        let plain = [changed("a", "1\n", "2\n"), changed("b", "1\n", "2\n"), changed("c/d", "1\n", "2\n")];
+        assert_eq!(subject_of(&plain), "Update 3 files: a, b and d");
+    }
+
+    #[test]
+    fn long_names_are_left_out_and_not_cut() {
+        let path = format!("{}/config.py", "a_rather_long_folder/".repeat(4).trim_end_matches('/'));
+        let after = CONFIG.replace("open(path)", "1").replace("pass", "2");
+        assert_eq!(subject_of(&[changed(&path, CONFIG, &after)]), "Change load_config and save in config.py");
+        let long = CONFIG.replace("load_config", &"load".repeat(12));
+        let after = long.replace("open(path)", "1").replace("pass", "2");
+        let subject = subject_of(&[changed("config.py", &long, &after)]);
+        assert_eq!(subject, "Change config.py");
+        let path = "config".repeat(20);
+        assert_eq!(subject_of(&[changed(&path, "a\n", "b\n")]), "Update 1 file");
+    }
+
+    #[test]
+    fn the_first_paragraph_of_the_request_is_the_body() {
+        let files = [changed("notes", "a\n", "b\n")];
+        let request = format!("BREAK\u{1b} it,\n{}\n\nand more", "please ".repeat(15));
+        let message = change_message(&files, &request);
+        let lines: Vec<&str> = message.lines().collect();
+        assert_eq!((lines[0], lines[1]), ("Change notes", ""));
+        assert!(lines[2].starts_with("BREAK it, please please") && lines.len() == 4, "{message}");
+        assert!(lines.iter().all(|line| line.chars().count() <= SUBJECT) && !message.contains("and more"));
+    }
+}

@@ -1,0 +1,24 @@
+//! Syntax errors that a write would bring into files.
+
+use crate::edit::SyntaxFault;
+use crate::headless::complain;
+use crate::review::Review;
+use crate::session::WriteOrder;
+use crate::session::runner::faults_of;
+use crate::session::write_orders;
+
+/// The syntax errors that writing the accepted hunks would bring into files.
+pub(super) fn faults(review: &Review) -> Vec<SyntaxFault> {
+    let orders: Vec<WriteOrder> = review.files.iter().flat_map(write_orders).collect();
+    faults_of(&orders)
+}
+
+/// The warning of a syntax error, in a line.
+pub(super) fn warning(fault: &SyntaxFault) -> String {
+    format!("warning: {} does not parse at line {}: {}", fault.path, fault.line + 1, fault.text)
+}
+
+/// Prints each syntax error that writing the accepted hunks would bring into files, on standard error.
+pub fn warn_of_faults(review: &Review) {
+    faults(review).iter().for_each(|fault| complain(&warning(fault)));
+}
