@@ -36,7 +36,7 @@ const PRODUCTS: [&str; 22] = [
 ];
 
 /// Extensions of files beside those of the languages that are known.
-const OTHER_EXTENSIONS: [&str; 19] = [
+const OTHER_EXTENSIONS: [&str; 21] = [
     "am",
     "bib",
     "csproj",
@@ -48,15 +48,23 @@ const OTHER_EXTENSIONS: [&str; 19] = [
     "mk",
     "patch",
     "plist",
+    "prisma",
     "properties",
     "service",
     "sln",
+    "sum",
     "svg",
     "tex",
     "tpl",
     "tsv",
     "xml",
 ];
+
+/// Words, as titles have them, that announce an example.
+const EXAMPLES: [&str; 5] = ["After", "Before", "Example", "Output", "Usage"];
+
+/// Folders of programs and scripts, whose names have no extension.
+const SCRIPT_FOLDERS: [&str; 6] = ["bin", "hooks", "sbin", "script", "scripts", "tools"];
 
 /// Files that most projects have at their root, and often in folders as well.
 const AT_ROOT: [&str; 24] = [
@@ -147,7 +155,10 @@ fn is_title(path: &str, index: &PathIndex<'_>) -> bool {
     let well_known = name::BARE.contains(&stem) || AT_ROOT.contains(&base) || base.starts_with('.');
     match (path.rsplit_once('/'), extension) {
         _ if well_known => false,
-        (Some((folder, _)), None) => !index.has_folder(folder),
+        (Some((folder, _)), None) => {
+            let scripts = folder.starts_with('.') || SCRIPT_FOLDERS.contains(&name::base(folder));
+            !scripts && !index.has_folder(folder)
+        }
         (Some(_), Some(_)) => false,
         (None, None) => false,
         (None, Some(extension)) => {
@@ -158,7 +169,7 @@ fn is_title(path: &str, index: &PathIndex<'_>) -> bool {
                     || Language::for_path(path).is_some()
                     || index.paths().any(|known| known.rsplit_once('.').is_some_and(|(_, end)| end == extension))
             };
-            product || !known()
+            product || EXAMPLES.contains(&stem) || !known()
         }
     }
 }

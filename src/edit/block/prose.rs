@@ -5,16 +5,18 @@ use super::marker;
 use crate::edit::heading::{Heading, Shape};
 use crate::edit::name;
 
-/// Minimum number of words of a sentence.
+/// Minimum number of words of a sentence at the end of a file.
 const MIN_WORDS: usize = 3;
 
 /// Whether a line below a fence without a language is code in that fence, rather than the prose that follows a fence.
 pub(super) fn is_code(line: &str) -> bool {
     let text = line.trim();
     let markup = text.starts_with("##") || text.starts_with(['*', '-', '<', '>', '|']) || Fence::read(line).is_some();
+    // One word is enough here: a line of code seldom ends like a sentence.
+    let sentence = is_sentence(line, 1);
     let names_file = || Heading::read(line).is_some_and(|heading| heading.shape == Shape::Path);
     let marks = || marker::opens_block(line) || line.starts_with("*** ") || line.starts_with("diff --git ");
-    !text.is_empty() && !markup && !is_sentence(line) && !marks() && !names_file()
+    !text.is_empty() && !markup && !sentence && !marks() && !names_file()
 }
 
 /// Whether the last of these lines of a file is prose that follows the file.
@@ -22,23 +24,25 @@ pub(super) fn ends_in_prose(lines: &[String], path: &str) -> bool {
     let mut solid = lines.iter().rev().filter(|line| !line.trim().is_empty());
     let Some(last) = solid.next() else { return false };
     let data = [".yml", ".yaml", ".txt", ".csv"].iter().any(|extension| path.ends_with(extension));
-    is_sentence(last) || (!data && name::is_item(last) && !last.starts_with(' ') && is_worded(last))
+    let item = || name::is_item(last) && !last.starts_with(' ') && is_worded(last, MIN_WORDS);
+    is_sentence(last, MIN_WORDS) || (!data && item())
 }
 
-/// Whether a line at the margin reads like a sentence: it begins with a capital letter, has words alone, and ends with a stop.
-fn is_sentence(line: &str) -> bool {
+/// Whether a line at the margin reads like a sentence: it begins with a capital letter, has words alone, `least` of them or
+/// more, and ends with a stop.
+fn is_sentence(line: &str, least: usize) -> bool {
     let text = line.trim_end();
-    text.starts_with(char::is_uppercase) && text.ends_with(['.', '!', '?', ':']) && is_worded(text)
+    text.starts_with(char::is_uppercase) && text.ends_with(['.', '!', '?', ':']) && is_worded(text, least)
 }
 
-/// Whether a line has nothing but words, a few at least.
-fn is_worded(line: &str) -> bool {
+/// Whether a line has nothing but words, `least` of them or more.
+fn is_worded(line: &str, least: usize) -> bool {
     let is_word = |word: &&str| {
         let word = word.trim_matches(|c: char| c.is_ascii_punctuation());
         !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '\'' | '’' | '-' | '/' | '.' | '_'))
     };
     let words: Vec<&str> = line.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).collect();
-    words.len() >= MIN_WORDS && words.iter().all(|word| is_word(&word)) && !line.ends_with(';')
+    words.len() >= least && words.iter().all(is_word) && !line.ends_with(';')
 }
 
 #[cfg(test)]
@@ -80,6 +84,7 @@ mod tests {
         }
         for line in [
             "",
+            "Done.",
             "That is the document.",
             "Here is the rest:",
             "## More",
