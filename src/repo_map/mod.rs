@@ -49,7 +49,7 @@ pub use rank::{Arcs, PageRank, pagerank};
 pub use refresh::Refresh;
 pub use request::{MapFile, MapRequest, MapStyle};
 pub(crate) use score::is_test;
-pub use sieve::{Sieve, Sifted, SiftedFile};
+pub use sieve::{Sifted, SiftedFile};
 pub use standing::Ranking;
 pub use weights::{SIGNALS, Weights};
 pub use whence::{Reference, Whence};

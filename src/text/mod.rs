@@ -1,7 +1,8 @@
-//! Pure text: lines and their endings, display widths, wrapping, making control characters visible, keys that stand in it, and names
-//! that are nearly right.
+//! Pure text: lines and their endings, display widths, wrapping, making control characters visible, keys that stand in it, names
+//! that are nearly right, and fuzzy filtering.
 
 mod day;
+pub mod fuzzy;
 pub mod lines;
 mod nearest;
 mod number;

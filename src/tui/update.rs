@@ -50,7 +50,8 @@ impl App {
         self.hold_review(held.1.as_deref());
         lost.into_iter().for_each(|before| self.show_lost(before));
         if let Some(overlay) = &mut self.overlay {
-            overlay.refresh(&self.session.paths);
+            let map = self.session.view.as_ref().and_then(|view| view.map.as_deref());
+            overlay.refresh(&self.session.paths, map);
             overlay.refresh_logs(&self.session.processes.logs);
             overlay.refresh_place(&self.previews);
         }
@@ -359,7 +360,9 @@ impl App {
             Action::FocusMap => self.focus = Pane::Map,
             Action::FocusContext => self.focus = Pane::Context,
             Action::FocusReview => self.focus = Pane::Review,
-            Action::PickFile | Action::ContextAdd => self.overlay = Some(Overlay::files(&self.session.paths)),
+            Action::PickFile | Action::ContextAdd => {
+                self.overlay = Some(Overlay::files(&self.session.paths, self.ranked_map().map(AsRef::as_ref)))
+            }
             Action::PickSymbol => self.open_symbols(),
             Action::SearchCode => self.open_code_search(""),
             Action::FindServers => return self.command(Command::Servers),
