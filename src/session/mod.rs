@@ -77,7 +77,7 @@ pub use request::chat_files::ChatFile;
 pub use request::choosing::{Choices, Chosen};
 pub use request::citing::Citing;
 pub use request::map_choices::{MAP_BUDGET_STEP, ThisMap};
-pub use request::mentions::{Attachment, LookedUp, MentionOrder, MentionReport, Wanted};
+pub use request::mentions::{Attachment, LookedUp, MentionOrder, MentionReport, NamedFile, Wanted};
 pub use request::spending::uncounted;
 pub use start::SessionStart;
 pub use state::{Connection, Session, SurveyState};

@@ -398,10 +398,11 @@ impl Session {
             self.tell(Level::Error, format!("{path} was taken out of the chat: {reason}."), "");
         }
         self.tell_secrets(&view.prompt.secrets);
-        let effects = self.fold_if_long(&view.prompt);
+        let mut effects = self.fold_if_long(&view.prompt);
         self.view = Some(view);
         effects
     }
+        effects.extend(self.offer_drafted());
 
     fn found(&mut self, servers: Vec<LocalServer>) {
         if servers.is_empty() {

@@ -13,4 +13,4 @@ pub mod wrap;
 
 pub use day::day_of;
 pub use nearest::nearest;
-pub use number::{byte_size, count, thousands};
+pub use number::{byte_size, count, rounded, thousands};

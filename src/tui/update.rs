@@ -6,7 +6,7 @@ use super::action::{Action, Binding, Pane};
 use super::app::{App, Editing, Task, run};
 use super::key;
 use super::overlay::{Overlay, Reply};
-use crate::session::{Clip, Command, Effect, Level, Report, as_command, is_command};
+use crate::session::{Clip, Command, Effect, Level, PassageChoice, Question, Report, as_command, is_command};
 
 /// What is said when somebody types on where a question has come up.
 const NOT_DONE: &str = "the question was closed, and nothing done: what you type is your message";
@@ -427,11 +427,16 @@ impl App {
         let at = Pane::ALL.iter().position(|pane| *pane == self.focus).unwrap_or(0);
         Pane::ALL[(at + by) % Pane::ALL.len()]
     }
+    /// The question that Enter on an empty composer opens. A review comes before what is only offered.
+    pub(in crate::tui) fn question_on_enter(&self) -> Option<&Question> {
+        self.session.questions.front().filter(|question| !question.subject.is_offer() || !self.reviewing())
+    }
+
 
     pub(super) fn send(&mut self) -> Vec<Task> {
         let text = self.composer.text();
         if text.trim().is_empty() {
-            if let Some(question) = self.session.questions.front() {
+            if let Some(question) = self.question_on_enter() {
                 self.overlay = Some(Overlay::question(question));
             } else if self.reviewing() {
                 self.focus = Pane::Review;

@@ -46,7 +46,10 @@ fn tell_unsent(message: &str, survey: &Survey, files: &[ChatFile]) {
     let unsent: Vec<String> =
         mentioned_paths(&mentions(message, &known)).into_iter().filter(|path| !chat.contains(path)).collect();
     if let Some(first) = unsent.first() {
-        let text = format!("The message names {}, of which the model sees no more than the map shows.", few(&unsent));
+        let text = format!(
+            "The message mentions {}, which the model sees only as far as the repo map shows it.",
+            few(&unsent)
+        );
         advise(&text, &format!("Name it after the request (rhumb edit -m … {}), or write @{first}.", quoted(first)));
     }
 }

@@ -9,7 +9,7 @@ use super::transcript::Scene;
 use super::{citation_marks, reading_marks};
 use crate::context::Mode;
 use crate::session::{Connection, Entry, Question};
-use crate::text::{sanitize, width, wrap};
+use crate::text::{count, sanitize, width, wrap};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::App;
 use crate::tui::composer::completing::Popup;
@@ -322,7 +322,7 @@ fn queue_lines(app: &App, width: u16) -> Vec<Line<'static>> {
         format!("waits for the answer · {takes} takes it back")
     } else if queue.is_held() {
         format!("waits for you · {sends} sends it · {takes} takes it back")
-    } else if !app.session.questions.is_empty() {
+    } else if app.session.questions.front().is_some_and(|question| !question.subject.is_offer()) {
         format!("waits for your answer · {sends} sends it now · {takes} takes it back")
     } else {
         format!("waits for the review · {sends} sends it now · {takes} takes it back")
@@ -358,15 +358,13 @@ fn question_lines(question: &Question, app: &App, width: u16) -> Vec<Line<'stati
     let columns = usize::from(width);
     let choices: Vec<String> =
         question.choices.iter().map(|choice| format!("Alt-{} {}", choice.key, choice.label)).collect();
-    let more = match app.session.questions.len() {
-        0 | 1 => String::new(),
-        others => format!(" (and {} more)", others - 1),
-    };
     let mut lines = Vec::new();
-    for piece in wrap::hanging(&format!("? {}{more}", sanitize::visible_line(&question.title)), columns) {
+    for piece in wrap::hanging(&format!("? {}", sanitize::visible_line(&question.title)), columns) {
         lines.push(Line::styled(piece, app.theme.style(Role::Warning)));
     }
-    for piece in wrap::hanging(&format!("{} · Enter shows more", choices.join(" · ")), columns.saturating_sub(2)) {
+    let takes_enter = app.composer.is_empty() && app.question_on_enter().is_some();
+    let opens = if takes_enter { " · Enter shows more" } else { "" };
+    for piece in wrap::hanging(&format!("{}{opens}", choices.join(" · ")), columns.saturating_sub(2)) {
         lines.push(Line::styled(format!("  {piece}"), app.theme.style(Role::Key)));
     }
     lines
@@ -376,7 +374,8 @@ fn question_lines(question: &Question, app: &App, width: u16) -> Vec<Line<'stati
 /// not stand whole on the screen.
 fn folded_question(question: &Question, app: &App, width: u16) -> Line<'static> {
     let columns = usize::from(width);
-    let takes_enter = app.focus == Pane::Chat && !app.reading.on && app.composer.is_empty();
+    let takes_enter =
+        app.focus == Pane::Chat && !app.reading.on && app.composer.is_empty() && app.question_on_enter().is_some();
     let key = match question.choices.first().filter(|_| !takes_enter) {
         Some(choice) => format!("Alt-{}", choice.key),
         None => app.keys.first(Action::Send).to_owned(),
@@ -384,7 +383,9 @@ fn folded_question(question: &Question, app: &App, width: u16) -> Line<'static> 
     let way_in = format!(" · {key} opens it");
     let room = columns.saturating_sub(width::columns(&way_in));
     let title = format!("? {}", sanitize::visible_line(&question.title));
-    let line = format!("{}{way_in}", width::clip(&title, room));
+    let follow = app.session.questions_that_follow();
+    let follow = if follow.is_empty() { follow } else { format!(" · {}", sanitize::visible_line(&follow)) };
+    let line = format!("{}{way_in}{follow}", width::clip(&title, room));
     Line::styled(width::clip(&line, columns).into_owned(), app.theme.style(Role::Warning))
 }
 
@@ -400,6 +401,11 @@ fn lead(app: &App) -> String {
         rows.iter().map(row).collect::<Vec<_>>().join("\n")
     };
     match app.session.connection {
+    let follow = app.session.questions_that_follow();
+    if !follow.is_empty() {
+        let line = format!("  {}", sanitize::visible_line(&follow));
+        lines.push(Line::styled(width::clip(&line, columns).into_owned(), app.theme.style(Role::Muted)));
+    }
         Connection::None => {
             let ways = [
                 (Action::FindServers, "look for a model server on this machine (Ollama, LM Studio, llama.cpp, vLLM)"),
