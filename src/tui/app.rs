@@ -299,7 +299,11 @@ impl App {
             Action::ScrollToStart | Action::SearchTranscript => false,
             Action::NextMatch | Action::PreviousMatch => self.reading.search.is_some(),
             Action::NextLink | Action::PreviousLink => self.citing.any(),
-            Action::SendQueued => self.session.turn.is_none() && !self.session.queue.waiting().is_empty(),
+            Action::SendQueued => {
+                let waits = self.session.turn.is_some() || self.session.is_compacting();
+                !waits && !self.session.queue.waiting().is_empty()
+            }
+            Action::DropPassages => self.session.kept_passages().is_some(),
             Action::TakeBackQueued => !self.session.queue.waiting().is_empty(),
             // The bar is for what is wanted next; the help tells of these.
             Action::PickSymbol

@@ -346,6 +346,7 @@ impl App {
             Action::Send => return self.send(),
             Action::SendQueued => return run(self.session.send_queued()),
             Action::TakeBackQueued => return self.take_back_queued(),
+            Action::DropPassages => return self.command(Command::Passages(PassageChoice::DropAll)),
             Action::Newline => return self.typed(|app| app.composer.newline()),
             Action::HistoryBack => return self.recall(true),
             Action::HistoryForward => return self.recall(false),

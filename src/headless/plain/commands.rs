@@ -99,6 +99,7 @@ impl Desk {
         self.told.typed = Some(text.to_owned());
         let (sent, effects) = self.session.send(text);
         if sent {
+            self.tell_passages();
             self.session.remember_input(text);
         } else {
             self.told.typed = None;
@@ -106,6 +107,18 @@ impl Desk {
             self.failed = Some(ErrorKind::Usage);
         }
         self.perform(effects);
+    }
+
+    /// Says that passages of an earlier question go along, once for each number of them.
+    fn tell_passages(&mut self) {
+        let kept = self.session.kept_passages();
+        let before = std::mem::replace(&mut self.told_passages, kept.map_or(0, |(passages, _)| passages));
+        if let Some((passages, tokens)) = kept.filter(|(passages, _)| *passages != before) {
+            let passages = count(passages, "passage");
+            self.voice.line(&format!(
+                "Still sending {passages} of the repository ({tokens} tokens); /passages drop ends that."
+            ));
+        }
     }
 
     fn take_reply(&mut self, text: &str) {

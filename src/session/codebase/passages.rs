@@ -60,6 +60,18 @@ impl Session {
         }
     }
 
+    /// How many passages that earlier questions found go along with the next request, and their tokens; `None` where none does, or
+    /// where that request asks the whole repository itself.
+    pub fn kept_passages(&self) -> Option<(usize, usize)> {
+        let prompt = &self.view.as_ref()?.prompt;
+        let asks = self.turn.as_ref().is_some_and(|turn| turn.asks_codebase)
+            || Self::question_in(&self.draft, self.composing()).is_some();
+        let tokens =
+            prompt.chunks.iter().filter(|chunk| chunk.kind == ChunkKind::Passages).map(|chunk| chunk.tokens).sum();
+        let is_kept = !asks && !self.codebase.places.is_empty() && !prompt.passages.is_empty();
+        is_kept.then_some((prompt.passages.len(), tokens))
+    }
+
     /// Takes passages out of the conversation; no effects where none is meant.
     pub fn drop_passages(&mut self, is_meant: impl Fn(&PassagePlace) -> bool) -> Vec<Effect> {
         let before = self.codebase.places.len();

@@ -29,6 +29,9 @@ const WIDEST_TEXT: u16 = 120;
 /// answered. It is mostly about what stands there.
 const LEAST_TRANSCRIPT: usize = 6;
 
+/// Columns of the rule above the composer that the line about passages leaves to the mode and to what is hidden above.
+const MIN_RULE: usize = 12;
+
 /// Draws the pane. While the reader has scrolled up, lines that come below are added to how far it is to the end: it counts
 /// from there, and the text must stay where it is.
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
@@ -166,6 +169,8 @@ fn draw_composer(app: &App, news: Option<Line<'_>>, frame: &mut Frame<'_>, area:
     let [mark, text] = Layout::horizontal([Constraint::Length(2), Constraint::Fill(1)]).areas(inner);
     frame.render_widget(Line::styled("❯", app.theme.style(Role::Accent)), mark);
     let above = app.composer.draw(frame, text, focused);
+    } else if let Some(passages) = passages_line(app, area.width) {
+        rule = rule.title(passages.right_aligned());
     if above > 0 {
         rule = rule.title(Line::styled(format!(" ↑{above} "), app.theme.style(Role::Accent)));
     }
@@ -289,6 +294,25 @@ fn news_line(app: &App, cache: &ViewCache) -> Option<Line<'static>> {
     let news = cache.chat.news;
     if cache.chat.from_bottom == 0 || news == 0 {
         return None;
+/// That passages of an earlier question about the whole repository go along, and the key that drops them.
+fn passages_line(app: &App, width: u16) -> Option<Line<'static>> {
+    let (passages, tokens) = app.session.kept_passages()?;
+    let (passages, tokens) = (count(passages, "passage"), meter::tokens(tokens as u64));
+    let drop = match app.keys.first(Action::DropPassages) {
+        "" => "/passages drop".to_owned(),
+        key => format!("{key} drops"),
+    };
+    let lines = [
+        format!(" still sending {passages} ({tokens}) · {drop} "),
+        format!(" {passages} ({tokens}) · {drop} "),
+        format!(" {tokens} passages "),
+    ];
+    // The other titles of the rule need some room as well.
+    let room = usize::from(width).saturating_sub(MIN_RULE);
+    let line = lines.into_iter().find(|line| width::columns(line) <= room)?;
+    Some(Line::styled(line, app.theme.style(Role::Warning)))
+}
+
     }
     let noun = if news == 1 { "line" } else { "lines" };
     Some(Line::styled(format!(" ↓ {news} new {noun} "), app.theme.style(Role::Badge)))
