@@ -285,7 +285,8 @@ impl App {
                 if self.focus == Pane::Chat && matches!(session.survey, SurveyState::Reading(..)) {
                     return !session.stopping || session.turn.is_some();
                 }
-                session.turn.is_some() || session.outside.page.is_some() || session.processes.is_running()
+                let works = session.turn.is_some() || session.is_compacting();
+                works || session.outside.page.is_some() || session.processes.is_running()
             }
             Action::ViewLog => !self.session.processes.logs.is_empty(),
             Action::EditMessage => false,

@@ -396,6 +396,9 @@ impl App {
         if self.session.turn.is_some() {
             return Some(self.session.cancel());
         }
+        if let Some(effects) = self.session.stop_compacting() {
+            return Some(effects);
+        }
         let outside = self.stop_outside();
         outside.or_else(|| self.session.processes.is_running().then(|| self.session.stop_command()))
     }
@@ -424,15 +427,15 @@ impl App {
         })
     }
 
-    fn neighbour(&self, by: usize) -> Pane {
-        let at = Pane::ALL.iter().position(|pane| *pane == self.focus).unwrap_or(0);
-        Pane::ALL[(at + by) % Pane::ALL.len()]
-    }
     /// The question that Enter on an empty composer opens. A review comes before what is only offered.
     pub(in crate::tui) fn question_on_enter(&self) -> Option<&Question> {
         self.session.questions.front().filter(|question| !question.subject.is_offer() || !self.reviewing())
     }
 
+    fn neighbour(&self, by: usize) -> Pane {
+        let at = Pane::ALL.iter().position(|pane| *pane == self.focus).unwrap_or(0);
+        Pane::ALL[(at + by) % Pane::ALL.len()]
+    }
 
     pub(super) fn send(&mut self) -> Vec<Task> {
         let text = self.composer.text();

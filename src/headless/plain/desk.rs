@@ -413,6 +413,8 @@ impl Desk {
             self.session.end_recording(false)
         } else if self.session.turn.is_some() {
             self.session.cancel()
+        } else if let Some(effects) = self.session.stop_compacting() {
+            effects
         } else if let Some(effects) = self.session.stop_page() {
             effects
         } else if self.session.processes.is_running() {

@@ -141,7 +141,8 @@ impl Told {
 
     /// A wait before another try, and the like. That the first word is waited for needs no word.
     fn tell_status(&mut self, session: &Session, lines: &mut Vec<String>) {
-        let status = session.turn.as_ref().map_or("", |turn| turn.status.as_str());
+        let compacting = if session.is_compacting() { "summarising the conversation" } else { "" };
+        let status = session.turn.as_ref().map_or(compacting, |turn| turn.status.as_str());
         if self.status == status {
             return;
         }

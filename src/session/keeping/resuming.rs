@@ -31,6 +31,8 @@ impl Session {
             self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then try again.");
         } else if self.writing {
             self.tell(Level::Warning, "A write is under way.", "Try again when it is done.");
+        } else if self.is_compacting() {
+            self.tell(Level::Warning, "The conversation is being summarised.", "Try again when that is done.");
         } else if self.proposing > 0 {
             let text = "The edits of the last answer are still being looked for.";
             self.tell(Level::Warning, text, "Try again in a moment.");
@@ -91,9 +93,9 @@ impl Session {
     /// Questions belong to the session that is left, and so do messages that wait: those are held until the developer sends them.
     fn leave_what_waits(&mut self) {
         self.withdraw_offers();
+        self.forget_mentioned();
         self.waiting.search = None;
         self.set_checks_apart();
-        self.forget_mentioned();
         self.questions.clear();
         self.hold_queue();
     }

@@ -98,7 +98,8 @@ impl Session {
 
     /// Sends a message in that mode. False when it cannot be sent now.
     pub(super) fn send_in(&mut self, message: &str, mode: Mode) -> (bool, Vec<Effect>) {
-        if self.turn.is_some() {
+        // A message that is sent while the history is summarised goes out with the summary.
+        if self.turn.is_some() || self.is_compacting() {
             self.enqueue(message.to_owned(), mode);
             return (true, Vec::new());
         }
@@ -114,8 +115,8 @@ impl Session {
     /// Takes back what the last answer left to be decided: the next message is the answer to that.
     pub(super) fn withdraw_offers(&mut self) {
         self.waiting.plan = None;
-        self.questions.retain(|question| !question.subject.is_of_an_answer());
         self.waiting.weighing.retain(|(_, subject)| !subject.is_of_an_answer());
+        self.questions.retain(|question| !question.subject.is_of_an_answer());
     }
 
     /// Sends a message that nothing stands in the way of.

@@ -40,7 +40,7 @@ impl Queue {
 impl Session {
     /// Whether something is under way that the developer waits for.
     pub fn is_busy(&self) -> bool {
-        self.turn.is_some() || self.proposing > 0 || self.writing
+        self.turn.is_some() || self.proposing > 0 || self.writing || self.is_compacting()
     }
 
     /// Lets a message wait until the model is free.
@@ -89,7 +89,8 @@ impl Session {
 
     /// Sends the oldest message that waits, whatever else does; nothing while the model answers.
     pub fn send_queued(&mut self) -> Vec<Effect> {
-        if self.turn.is_some() || self.connection == Connection::None || self.queue.waiting.is_empty() {
+        let waits = self.turn.is_some() || self.is_compacting();
+        if waits || self.connection == Connection::None || self.queue.waiting.is_empty() {
             return Vec::new();
         }
         self.queue.held = false;

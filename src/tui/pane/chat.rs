@@ -18,7 +18,7 @@ use crate::tui::preview::Preview;
 use crate::tui::reading::NEWS;
 use crate::tui::theme::Role;
 use crate::tui::view::{ViewCache, pane_block};
-use crate::tui::widget::{completion, preview};
+use crate::tui::widget::{completion, meter, preview};
 
 pub use super::transcript::{ChatCache, Seen};
 
@@ -56,6 +56,11 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     let rows = app.composer.height(inner.width.saturating_sub(2), (app.screen.1 / 3).min(inner.height / 2).max(1));
     let mut status: Vec<Line<'_>> = search_line(app, inner.width).into_iter().collect();
     status.extend(turn_lines(app, inner.width));
+    if app.session.is_compacting() {
+        let line = format!("⋯ summarising the conversation · {leave} cancels");
+        let line = width::clip(&line, usize::from(inner.width)).into_owned();
+        status.push(Line::styled(line, app.theme.style(Role::Muted)));
+    }
     status.extend(queue_lines(app, inner.width));
     if let Some(page) = &app.session.outside.page {
         let line = format!("⋯ {} · {leave} stops", page.status());
@@ -164,13 +169,13 @@ fn draw_composer(app: &App, news: Option<Line<'_>>, frame: &mut Frame<'_>, area:
     }
     if let Some(news) = news {
         rule = rule.title(news.right_aligned());
+    } else if let Some(passages) = passages_line(app, area.width) {
+        rule = rule.title(passages.right_aligned());
     }
     let inner = rule.inner(area);
     let [mark, text] = Layout::horizontal([Constraint::Length(2), Constraint::Fill(1)]).areas(inner);
     frame.render_widget(Line::styled("❯", app.theme.style(Role::Accent)), mark);
     let above = app.composer.draw(frame, text, focused);
-    } else if let Some(passages) = passages_line(app, area.width) {
-        rule = rule.title(passages.right_aligned());
     if above > 0 {
         rule = rule.title(Line::styled(format!(" ↑{above} "), app.theme.style(Role::Accent)));
     }
@@ -289,11 +294,6 @@ fn search_line(app: &App, width: u16) -> Option<Line<'static>> {
     ]))
 }
 
-/// That there is something new below the view. It stands on the edge of the composer, so that no text has to move for it.
-fn news_line(app: &App, cache: &ViewCache) -> Option<Line<'static>> {
-    let news = cache.chat.news;
-    if cache.chat.from_bottom == 0 || news == 0 {
-        return None;
 /// That passages of an earlier question about the whole repository go along, and the key that drops them.
 fn passages_line(app: &App, width: u16) -> Option<Line<'static>> {
     let (passages, tokens) = app.session.kept_passages()?;
@@ -313,6 +313,11 @@ fn passages_line(app: &App, width: u16) -> Option<Line<'static>> {
     Some(Line::styled(line, app.theme.style(Role::Warning)))
 }
 
+/// That there is something new below the view. It stands on the edge of the composer, so that no text has to move for it.
+fn news_line(app: &App, cache: &ViewCache) -> Option<Line<'static>> {
+    let news = cache.chat.news;
+    if cache.chat.from_bottom == 0 || news == 0 {
+        return None;
     }
     let noun = if news == 1 { "line" } else { "lines" };
     Some(Line::styled(format!(" ↓ {news} new {noun} "), app.theme.style(Role::Badge)))
@@ -344,6 +349,8 @@ fn queue_lines(app: &App, width: u16) -> Vec<Line<'static>> {
     let [sends, takes] = [Action::SendQueued, Action::TakeBackQueued].map(|action| app.keys.first(action));
     let keys = if app.session.turn.is_some() {
         format!("waits for the answer · {takes} takes it back")
+    } else if app.session.is_compacting() {
+        format!("waits for the summary · {takes} takes it back")
     } else if queue.is_held() {
         format!("waits for you · {sends} sends it · {takes} takes it back")
     } else if app.session.questions.front().is_some_and(|question| !question.subject.is_offer()) {
@@ -391,6 +398,11 @@ fn question_lines(question: &Question, app: &App, width: u16) -> Vec<Line<'stati
     for piece in wrap::hanging(&format!("{}{opens}", choices.join(" · ")), columns.saturating_sub(2)) {
         lines.push(Line::styled(format!("  {piece}"), app.theme.style(Role::Key)));
     }
+    let follow = app.session.questions_that_follow();
+    if !follow.is_empty() {
+        let line = format!("  {}", sanitize::visible_line(&follow));
+        lines.push(Line::styled(width::clip(&line, columns).into_owned(), app.theme.style(Role::Muted)));
+    }
     lines
 }
 
@@ -425,11 +437,6 @@ fn lead(app: &App) -> String {
         rows.iter().map(row).collect::<Vec<_>>().join("\n")
     };
     match app.session.connection {
-    let follow = app.session.questions_that_follow();
-    if !follow.is_empty() {
-        let line = format!("  {}", sanitize::visible_line(&follow));
-        lines.push(Line::styled(width::clip(&line, columns).into_owned(), app.theme.style(Role::Muted)));
-    }
         Connection::None => {
             let ways = [
                 (Action::FindServers, "look for a model server on this machine (Ollama, LM Studio, llama.cpp, vLLM)"),
