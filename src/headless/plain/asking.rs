@@ -176,8 +176,8 @@ impl Desk {
                 let effects = self.session.answer(key);
                 self.perform(effects);
             }
-            // Only an offer: what is typed instead is a message.
-            None if question.subject.is_offer() => {
+            // Only an offer: what is typed instead is a message, unless it is a letter that means no choice.
+            None if question.subject.is_offer() && key.is_none() => {
                 self.put_off.push(question);
                 return false;
             }

@@ -111,13 +111,14 @@ impl Desk {
 
     /// Says that passages of an earlier question go along, once for each number of them.
     fn tell_passages(&mut self) {
-        let kept = self.session.kept_passages();
-        let before = std::mem::replace(&mut self.told_passages, kept.map_or(0, |(passages, _)| passages));
-        if let Some((passages, tokens)) = kept.filter(|(passages, _)| *passages != before) {
-            let passages = count(passages, "passage");
-            self.voice.line(&format!(
-                "Still sending {passages} of the repository ({tokens} tokens); /passages drop ends that."
-            ));
+        let kept = if self.session.keeps_passages() { self.session.codebase.places.len() } else { 0 };
+        let before = std::mem::replace(&mut self.told_passages, kept);
+        if kept > 0 && kept != before {
+            // A line that follows at once comes before the request is measured.
+            let tokens =
+                self.session.kept_passages().map(|(_, tokens)| format!(" ({tokens} tokens)")).unwrap_or_default();
+            let line = format!("Passages of the repository are still sent{tokens}; /passages drop ends that.");
+            self.voice.line(&line);
         }
     }
 

@@ -71,8 +71,8 @@ impl Session {
 
     pub(super) fn ask_about_mentioned(&mut self, files: Vec<NamedFile>, tokens: &[(String, Option<usize>)]) {
         let text = format!(
-            "{}\n\nThe model sees the repo map of what is not in the chat. A file that you add before the message is sent goes along \
-             with it, and a file that you add later with the next message.",
+            "{}\n\nOf a file that is not in the chat the model sees only what the repo map shows. A file that you add goes along with \
+             the next message that you send.",
             described(&files, tokens)
         );
         self.question(Question {
