@@ -133,7 +133,7 @@ pub fn feedback(review: &Review, before: &[Said]) -> Option<String> {
     });
     let edited = all.iter().filter(|said| said.original.is_some());
     push_all(&mut text, "Accepted with other words than yours:", edited, |text, said| {
-        let _ = write!(text, "\n{} is now:", said.named());
+        let _ = write!(text, "\n{}, as it is now:", said.named());
         push_fenced(text, "diff", &said.change);
     });
     let noted = all.iter().filter(|said| !said.notes.is_empty());
@@ -278,7 +278,7 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("not made:\n\nsrc/a.rs, line 1:\n```diff\n-a\n+A\n```"), "{text}");
-        assert!(text.contains("src/a.rs, line 3 is now:\n```diff\n-c\n+mine\n```"), "{text}");
+        assert!(text.contains("src/a.rs, line 3, as it is now:\n```diff\n-c\n+mine\n```"), "{text}");
         assert!(text.contains("src/a.rs, the file as a whole:\nnearly there"), "{text}");
         assert!(text.contains("src/a.rs:5 (not decided):\n```diff\n+E\n```\nwhy E?"), "{text}");
     }

@@ -51,7 +51,7 @@ pub use passages::{
 pub use prompt::{Prompt, PromptSecret};
 pub use prompts::{BundledPrompt, PLACEHOLDERS, PromptNote, Prompts};
 pub use refusals::refusals;
-pub use summary::{Folding, SummaryPlan, summary};
+pub use summary::{Folding, SummaryPlan, history_tokens, summary};
 pub use trim::{Candidate, Overfull, Trimmed};
 
 #[cfg(test)]

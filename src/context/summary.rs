@@ -37,6 +37,13 @@ pub struct Folding<'a> {
     pub prompts: &'a Prompts,
     /// Counts the tokens of that model, or of one like it.
     pub counter: &'a dyn TokenCounter,
+    /// What the developer wants the summary to keep above all; empty for nothing in particular.
+    pub keep: &'a str,
+}
+
+/// The tokens of a history as a request counts them.
+pub fn history_tokens(history: &[Message], counter: &dyn TokenCounter) -> usize {
+    history.iter().map(|message| counter.count(&message.content) + TOKENS_PER_MESSAGE).sum()
 }
 
 /// How a history is to be folded: the requests to send, and what to do with the answers.
@@ -131,10 +138,14 @@ fn tail_start(history: &[Message], tokens: &[usize], most: usize) -> usize {
     start
 }
 
-/// What asks for a summary that is one of so many: together they should have a quarter of the limit.
+/// Returns the prompt for a summary that is one of `of`. All summaries together should use a quarter of the limit.
 fn instructions(folding: &Folding<'_>, of: usize) -> String {
     let words = (folding.limit / 4 * WORDS_OF_TOKENS / 100 / of.max(1)).max(40).to_string();
-    fill(folding.prompts.text("summary"), &[("words", Some(&words))])
+    let text = fill(folding.prompts.text("summary"), &[("words", Some(&words))]);
+    match folding.keep {
+        "" => text,
+        keep => format!("{}\n\nThe developer asks to keep this above all: {keep}", text.trim_end()),
+    }
 }
 
 /// The messages as texts of at most `room` tokens each; every message is in exactly one, or, where it is larger than that,
@@ -230,7 +241,7 @@ mod tests {
     }
 
     fn folding<'a>(prompts: &'a Prompts, limit: usize, tokens: usize, counter: &'a dyn TokenCounter) -> Folding<'a> {
-        Folding { limit, window: Window { tokens, known: true }, prompts, counter }
+        Folding { limit, window: Window { tokens, known: true }, prompts, counter, keep: "" }
     }
 
     fn history(turns: &[(&str, &str)]) -> Vec<Message> {
@@ -259,6 +270,16 @@ mod tests {
         let folded = plan.applied(&grown, &["I asked for x.".into()]).unwrap();
         assert_eq!(folded[0].content, "What we have talked about so far, in short:\n\nI asked for x.");
         assert_eq!(folded[2..], grown[4..]);
+    }
+
+    #[test]
+    fn what_the_developer_wants_to_keep_is_asked_for() {
+        let prompts = Prompts::default();
+        let said = history(&[("first", &"x".repeat(900)), ("second", "short")]);
+        let keeping = Folding { keep: "the API decisions", ..folding(&prompts, 400, 10_000, &Bytes) };
+        let asked = |folding: &Folding<'_>| summary(&said, folding).unwrap().requests()[0][0].content.clone();
+        assert!(asked(&keeping).ends_with("above all: the API decisions"), "{}", asked(&keeping));
+        assert!(!asked(&folding(&prompts, 400, 10_000, &Bytes)).contains("above all"));
     }
 
     #[test]

@@ -3,14 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
-use nucleo_matcher::{Config, Matcher, Utf32Str};
-
 use super::alias::ALIASES;
 use super::catalog::Catalog;
 use super::listing::Listing;
 use super::name::{ModelName, version};
 use super::provider::Provider;
+use crate::text::fuzzy::{FuzzyFilter, FuzzyMatch, Name};
 
 /// How alike two names are at least that may be one misspelt: 1 is equal.
 const ALIKE: f64 = 0.6;
@@ -51,20 +49,21 @@ impl Catalog {
         ALIASES.iter().filter_map(|alias| meant(alias.name)).collect()
     }
 
-    /// The names of at most `limit` models that match `query`, best first. Words are divided by spaces and must all match,
-    /// their letters in order: letters that follow each other and those that begin a word count more, and strewn ones
-    /// do not match at all. Between equal scores those decide that are still served, makers before sellers, newer ones, shorter names.
+    /// The names of at most `limit` models that match `query`, best first. Words are divided by spaces and must all match, their
+    /// letters in order; letters that are strewn over the name do not match. Between equal matches those come first that are still
+    /// served, makers before sellers, newer ones, shorter names.
     pub fn search(&self, query: &str, limit: usize) -> Vec<String> {
-        let pattern = Pattern::parse(query, CaseMatching::Ignore, Normalization::Smart);
-        let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
-        let mut chars = Vec::new();
-        let mut score = |name: &str| pattern.score(Utf32Str::new(name, &mut chars), &mut matcher);
-        let perfect = score(query).unwrap_or_default();
-        let close = |score: &u32| f64::from(*score) >= f64::from(perfect) * CLOSE;
+        let mut filter = FuzzyFilter::new(query);
+        let perfect = filter.score(query).unwrap_or_default();
+        let is_close = |score: u32| f64::from(score) >= f64::from(perfect) * CLOSE;
         let entries = self.entries();
-        let mut found: Vec<(u32, &Entry)> =
-            entries.iter().filter_map(|entry| Some((score(&entry.name).filter(close)?, entry))).collect();
-        found.sort_by(|(a, one), (b, other)| b.cmp(a).then_with(|| one.order().cmp(&other.order())));
+        let mut found: Vec<(FuzzyMatch, &Entry)> = Vec::new();
+        for entry in &entries {
+            if filter.score(&entry.name).is_some_and(is_close) {
+                found.extend(filter.matched(&entry.name, Name::LastPart).map(|matched| (matched, entry)));
+            }
+        }
+        found.sort_by(|(a, one), (b, other)| a.cmp(b).then_with(|| one.order().cmp(&other.order())));
         found.into_iter().take(limit).map(|(_, entry)| entry.name.clone()).collect()
     }
 

@@ -147,6 +147,22 @@ impl RepoMap {
         self.files.iter().position(|file| file.path.as_ref() == path)
     }
 
+    /// The place of each path, from 0 for the best; `u32::MAX` for a path that the map does not rank, such as a file of the chat.
+    /// `paths` are sorted.
+    pub fn ranks<P>(&self, paths: &[P], path: impl Fn(&P) -> &str) -> Vec<u32> {
+        let mut ranks = vec![u32::MAX; paths.len()];
+        for (rank, file) in (0u32..).zip(&self.files) {
+            // Mostly these are the paths of the index.
+            let numbered =
+                Some(file.file as usize).filter(|at| paths.get(*at).is_some_and(|known| *path(known) == *file.path));
+            let at = numbered.or_else(|| paths.binary_search_by(|known| path(known).cmp(&file.path)).ok());
+            if let Some(cell) = at.and_then(|at| ranks.get_mut(at)) {
+                *cell = rank;
+            }
+        }
+        ranks
+    }
+
     /// The definitions of the file at a place, best first and banned ones last; none beyond the last place.
     pub fn symbols(&self, place: usize) -> &[RankedSymbol] {
         let Some((file, cell)) = self.files.get(place).zip(self.symbols.get(place)) else {

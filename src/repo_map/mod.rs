@@ -49,8 +49,9 @@ pub use rank::{Arcs, PageRank, pagerank};
 pub use refresh::Refresh;
 pub use request::{MapFile, MapRequest, MapStyle};
 pub(crate) use score::is_test;
-pub use sieve::{Sieve, Sifted, SiftedFile};
+pub use sieve::{Sifted, SiftedFile};
 pub use standing::Ranking;
+pub(crate) use weights::is_compound;
 pub use weights::{SIGNALS, Weights};
 pub use whence::{Reference, Whence};
 

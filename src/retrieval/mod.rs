@@ -38,7 +38,7 @@ pub use plan::SearchPlan;
 pub use question::{Question, Shape};
 pub use references::{Around, DefinitionAt, References, Related, Relation, Use};
 pub use rerank::{cards, reordered};
-pub use search::search;
+pub use search::{definitions_first, search};
 pub use vectors::{Near, Row, Vectors};
 pub use wants::{WANTS_FENCE, Want, wants};
 pub use weights::SearchWeights;

@@ -45,6 +45,11 @@ impl Question {
         name.split(|c| !is_of_a_name(c)).filter(|part| !part.is_empty())
     }
 
+    /// The name that it is, or the last part of it, `nest` of `Router::nest`; `None` where it is a path or a sentence.
+    pub fn name(&self) -> Option<&str> {
+        self.parts().last()
+    }
+
     /// What a definition has to be called, letter for letter, to be what is asked for: the last part of a name, and in a
     /// sentence each word that is written as code, or with a capital.
     pub(super) fn names(&self) -> Vec<&str> {

@@ -1,5 +1,6 @@
 //! Searching: the files as the map would rank them for the question, and the passages of each that speak of it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::hit::Hit;
@@ -28,11 +29,36 @@ pub fn search(graph: &Arc<TagGraph>, question: &Question, weights: &SearchWeight
     files.retain(|(_, share)| *share > 0.0);
     files.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     files.truncate(question.limit.saturating_mul(FILES_PER_HIT).max(1));
+    let defining = question.name().and_then(|name| graph.index().name_number(name));
+    for file in defining.into_iter().flat_map(|name| graph.defining_files(name)).take(question.limit) {
+        if files.iter().all(|(known, _)| known != file) {
+            files.push((*file, ranking.scores.files.get(*file as usize).copied().unwrap_or(0.0)));
+        }
+    }
     let named = question.names();
     let mut hits: Vec<Hit> = files.iter().flat_map(|&file| of_file(&ranking, file, &named, weights)).collect();
-    hits.sort_by(Hit::best_first);
+    definitions_first(question, &mut hits);
     hits.truncate(question.limit);
     hits
+}
+
+/// Sorts hits by score. Where the question is a name, the definitions that have it precede all else, the best first.
+pub fn definitions_first(question: &Question, hits: &mut [Hit]) {
+    hits.sort_by(Hit::best_first);
+    let best = hits.first().map_or(0.0, |hit| hit.score);
+    let Some(name) = question.name() else { return };
+    // A long definition has several passages: the first of them is its head.
+    let mut heads: BTreeMap<(Arc<str>, Option<u32>), u32> = BTreeMap::new();
+    for hit in hits.iter().filter(|hit| hit.symbol.as_deref() == Some(name)) {
+        let line = heads.entry((Arc::clone(&hit.path), hit.definition)).or_insert(hit.line);
+        *line = hit.line.min(*line);
+    }
+    for hit in hits.iter_mut().filter(|hit| hit.symbol.as_deref() == Some(name)) {
+        if heads.get(&(Arc::clone(&hit.path), hit.definition)) == Some(&hit.line) {
+            hit.score += best;
+        }
+    }
+    hits.sort_by(Hit::best_first);
 }
 
 /// The request of the map that a question is.
@@ -93,5 +119,40 @@ fn hit(ranking: &Ranking, file: u32, passage: Passage, score: f64) -> Hit {
         container: entry.and_then(|entry| entry.container()).map(str::to_owned),
         signature: entry.map(|entry| entry.signature().to_owned()).unwrap_or_default(),
         score,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lexical::Depth;
+    use crate::repo_map::{Digest, History, MapFile, MapIndex, Weights};
+    use crate::syntax::{Language, tags};
+
+    fn graph(files: &[(String, String)]) -> Arc<TagGraph> {
+        let file = |(path, text): &(String, String)| {
+            let tags = tags(Language::for_path(path).unwrap(), text);
+            let digest = Arc::new(Digest::new(text, &tags, Depth::Whole));
+            MapFile { path: path.clone(), tags: Arc::new(tags), digest }
+        };
+        let index = MapIndex::of(&files.iter().map(file).collect::<Vec<_>>());
+        Arc::new(TagGraph::new(Arc::new(index), &History::default(), &Weights::default()))
+    }
+
+    #[test]
+    fn the_definition_that_has_the_name_comes_first() {
+        let talk = |at: usize| {
+            let uses = format!("    Gate.open(gate_{at})  # the gate of gates\n").repeat(30);
+            (format!("gate/gate_{at}.py"), format!("def gate_{at}(gate):\n{uses}"))
+        };
+        let mut files: Vec<(String, String)> = (0..60).map(talk).collect();
+        let body = "    def lift(self):\n        return self.weight * 2\n\n".repeat(60);
+        files.push(("tests/zz.py".into(), format!("class Other:\n    pass\n\nclass Gate:\n{body}")));
+        let graph = graph(&files);
+        for limit in [1, 10] {
+            let hits = search(&graph, &Question::new("Gate", limit), &SearchWeights::default());
+            assert_eq!((hits[0].symbol.as_deref(), hits[0].line), (Some("Gate"), 4), "{:?}", hits[0]);
+            assert!(hits.len() <= limit && hits.is_sorted_by(|one, other| one.score >= other.score));
+        }
     }
 }

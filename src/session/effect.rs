@@ -112,7 +112,12 @@ pub enum Effect {
         allowance: Option<Dollars>,
         /// The model to do it, if one was chosen since the app was started.
         weak_model: Option<String>,
+        /// Set where the user asked for the summary, so that it is made although the history is within its limit: what it must
+        /// keep in the user's words, which may be empty.
+        compact: Option<String>,
     },
+    /// Stop the summary that is being made.
+    StopFolding,
     /// Find the places of the edits in a reply.
     Propose {
         /// The request that it answers, for the commit message.
@@ -194,6 +199,17 @@ pub struct Failure {
     pub message: String,
     /// What to do next.
     pub hint: String,
+}
+
+/// A history whose beginning is a summary.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Summarized {
+    /// The messages.
+    pub messages: Vec<Message>,
+    /// The tokens that the history had.
+    pub before: usize,
+    /// The tokens that it has now.
+    pub after: usize,
 }
 
 /// What a write did.
@@ -282,7 +298,7 @@ pub enum Report {
         /// The history as it was.
         history: Arc<Vec<Message>>,
         /// The history as it is to be sent.
-        result: Result<Vec<Message>, Failure>,
+        result: Result<Summarized, Failure>,
     },
     /// The answer ended.
     Ended {

@@ -48,7 +48,7 @@ pub use command::{
     Argument, COMMANDS, Candidate, Candidates, Command, CommandError, CommandInfo, Group, Place, Slot, Word,
     find_command, folder_of, parse_command, place,
 };
-pub use effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report, WriteOrder, Written};
+pub use effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report, Summarized, WriteOrder, Written};
 pub use fetching::{
     Clipboard, FetchOrder, FetchReport, NewPicture, Outside, PageFetch, Recording, SharedPage, Stage, is_picture_path,
 };
@@ -80,7 +80,7 @@ pub use request::chat_files::ChatFile;
 pub use request::choosing::{Choices, Chosen};
 pub use request::citing::Citing;
 pub use request::map_choices::{MAP_BUDGET_STEP, ThisMap};
-pub use request::mentions::{Attachment, LookedUp, MentionOrder, MentionReport, Wanted};
+pub use request::mentions::{Attachment, LookedUp, MentionOrder, MentionReport, NamedFile, Wanted};
 pub use request::spending::uncounted;
 pub use start::SessionStart;
 pub use state::{Connection, Session, SurveyState};

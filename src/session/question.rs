@@ -8,10 +8,11 @@ use super::effect::Effect;
 use super::keeping::KeepQuestion;
 use super::modes::architect::Plan;
 use super::processes::verifying::ProcessSubject;
-use super::request::mentions::Wanted;
+use super::request::mentions::{NamedFile, Wanted};
 use super::state::Session;
-use crate::context::Mode;
 use crate::edit::SyntaxFault;
+use crate::text::count;
+use crate::text::fuzzy::file_name;
 use crate::web::NearHost;
 
 /// One answer that can be given.
@@ -42,14 +43,10 @@ pub enum Subject {
     },
     /// A command, or what one printed.
     Process(ProcessSubject),
-    /// Files that a message names, which waits for the answer.
+    /// Files that the last message or the draft names.
     Mentioned {
         /// The files.
-        files: Vec<String>,
-        /// The message.
-        message: String,
-        /// How it is meant.
-        mode: Mode,
+        files: Vec<NamedFile>,
     },
     /// Files that an answer names.
     Wanted(Wanted),
@@ -79,6 +76,50 @@ impl Subject {
     pub(super) fn is_of_an_answer(&self) -> bool {
         matches!(self, Self::Wanted(_) | Self::Needed { .. } | Self::Plan(_) | Self::More(_))
     }
+
+    /// Whether it only offers something. An offer holds nothing up.
+    pub fn is_offer(&self) -> bool {
+        matches!(self, Self::Mentioned { .. } | Self::Wanted(Wanted { plan: None, .. }))
+    }
+
+    /// How urgent it is: questions with lower numbers are asked first.
+    fn urgency(&self) -> u8 {
+        match self {
+            // The user has just asked for what waits for the answer.
+            Self::OwnChanges | Self::BreaksSyntax(_) | Self::NearPage { .. } | Self::Keeping(_) => 0,
+            Self::Process(ProcessSubject::Mend { .. } | ProcessSubject::Run(_)) => 1,
+            Self::More(_) | Self::Needed { .. } | Self::Plan(_) | Self::Wanted(Wanted { plan: Some(_), .. }) => 2,
+            Self::Process(ProcessSubject::Share(..)) => 3,
+            Self::Wanted(_) | Self::Mentioned { .. } => 4,
+            Self::Index => 5,
+        }
+    }
+
+    /// The question in a few words, for a list of questions that follow.
+    pub fn summary(&self) -> String {
+        let files = |files: &[NamedFile]| match files {
+            [file] => format!("add {}?", file_name(&file.path)),
+            files => format!("add {}?", count(files.len(), "file")),
+        };
+        match self {
+            Self::OwnChanges => "commit your changes first?".into(),
+            Self::BreaksSyntax(_) => "write what breaks the syntax?".into(),
+            Self::NearPage { .. } => "read the page?".into(),
+            Self::Keeping(KeepQuestion::Fork(_)) => "fork the session?".into(),
+            Self::Keeping(KeepQuestion::Over(_)) => "replace the file?".into(),
+            Self::Process(ProcessSubject::Mend { .. }) => "send what failed?".into(),
+            Self::Process(ProcessSubject::Run(line)) => format!("run {}?", line.lines().next().unwrap_or_default()),
+            Self::Process(ProcessSubject::Share(shared, _)) => {
+                format!("share the output of {}?", shared.title.lines().next().unwrap_or_default())
+            }
+            Self::More(_) => "look more up?".into(),
+            Self::Needed { files, .. } => format!("add {}?", count(files.len(), "file")),
+            Self::Plan(_) => "carry the plan out?".into(),
+            Self::Wanted(Wanted { files: wanted, .. }) => files(wanted),
+            Self::Mentioned { files: mentioned } => files(mentioned),
+            Self::Index => "build the index?".into(),
+        }
+    }
 }
 
 /// A question.
@@ -86,7 +127,7 @@ impl Subject {
 pub struct Question {
     /// What it is about.
     pub subject: Subject,
-    /// The question, in a line.
+    /// The question, on one line.
     pub title: String,
     /// What one has to know to answer it; may have several lines, or none.
     pub text: String,
@@ -110,11 +151,20 @@ impl Session {
         self.asks_now = true;
     }
 
-    /// Asks, after what is asked already.
+    /// Asks: the most urgent question comes first, and of equally urgent ones the oldest.
     pub(super) fn question(&mut self, question: Question) {
         if !self.questions.contains(&question) {
-            self.questions.push_back(question);
+            let urgency = question.subject.urgency();
+            let at = self.questions.iter().position(|other| other.subject.urgency() > urgency);
+            self.questions.insert(at.unwrap_or(self.questions.len()), question);
         }
+    }
+
+    /// The questions behind the one that is asked, each in a few words: `then: add config.py?  run cargo test?`. Empty where none
+    /// follows.
+    pub fn questions_that_follow(&self) -> String {
+        let others: Vec<String> = self.questions.iter().skip(1).map(|question| question.subject.summary()).collect();
+        if others.is_empty() { String::new() } else { format!("then: {}", others.join("  ")) }
     }
 
     /// Puts a question that somebody reads before the others, so that an answer is one to it. False if it is not asked any more.
@@ -140,9 +190,7 @@ impl Session {
         match question.subject.clone() {
             Subject::NearPage { url, allowed } => self.answer_near_page(&url, allowed, key),
             Subject::Process(subject) => self.answer_process(subject, key),
-            Subject::Mentioned { files, message, mode } => {
-                self.answer_mentioned(key, question, &files, (&message, mode))
-            }
+            Subject::Mentioned { files } => self.answer_mentioned(key, &files),
             Subject::Wanted(wanted) => self.answer_wanted(key, question, wanted),
             Subject::Needed { files, message } => self.answer_needed(key, question, &files, &message),
             Subject::More(more) => self.answer_more(key, question, more),
@@ -152,5 +200,31 @@ impl Session {
             Subject::OwnChanges => self.decide_own_changes(key),
             Subject::BreaksSyntax(faults) => self.decide_on_syntax(key, faults),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::state::Connection;
+
+    fn question(subject: Subject) -> Question {
+        Question { title: format!("{subject:?}"), text: String::new(), choices: vec![Choice::new('n', "no")], subject }
+    }
+
+    #[test]
+    fn the_urgent_question_comes_first_and_the_others_are_named() {
+        let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
+        let file = NamedFile { path: "src/config.py".into(), symbol: None };
+        let mentioned = Subject::Mentioned { files: vec![file] };
+        let run = Subject::Process(ProcessSubject::Run("cargo test".into()));
+        session.question(question(Subject::Index));
+        session.question(question(mentioned.clone()));
+        assert_eq!(session.questions_that_follow(), "then: build the index?");
+        session.question(question(run.clone()));
+        session.ask_now(question(Subject::OwnChanges));
+        let asked: Vec<&Subject> = session.questions.iter().map(|question| &question.subject).collect();
+        assert_eq!(asked, [&Subject::OwnChanges, &run, &mentioned, &Subject::Index]);
+        assert_eq!(session.questions_that_follow(), "then: run cargo test?  add config.py?  build the index?");
     }
 }

@@ -298,8 +298,10 @@ impl Session {
         self.drop_queue();
         self.codebase.clear();
         self.withdraw_offers();
+        self.forget_mentioned();
+        let stop = self.folding.is_some().then_some(Effect::StopFolding);
         self.unfold();
-        self.measure()
+        stop.into_iter().chain(self.measure()).collect()
     }
 
     /// Asks another model from now on.
@@ -399,8 +401,9 @@ impl Session {
             self.tell(Level::Error, format!("{path} was taken out of the chat: {reason}."), "");
         }
         self.tell_secrets(&view.prompt.secrets);
-        let effects = self.fold_if_long(&view.prompt);
+        let mut effects = self.fold_if_long(&view.prompt);
         self.view = Some(view);
+        effects.extend(self.offer_drafted());
         effects
     }
 

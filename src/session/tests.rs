@@ -5,9 +5,28 @@ use std::sync::Arc;
 use super::*;
 use crate::context::Role;
 use crate::edit::{FileChange, FileProposal, Proposal};
+use crate::lexical::Depth;
 use crate::llm::{Completion, Finish, StreamEvent};
+use crate::repo_map::{Digest, History, MapFile, MapIndex, TagGraph, Weights};
 use crate::review::Decision;
+use crate::syntax::{Language, tags};
 use crate::workspace::Direction;
+
+/// The files, each a path with its text, as the map reads them.
+pub(in crate::session) fn map_files(files: &[(&str, &str)]) -> Vec<MapFile> {
+    let file = |(path, text): &(&str, &str)| {
+        let tags = tags(Language::for_path(path).unwrap(), text);
+        let digest = Arc::new(Digest::new(text, &tags, Depth::Whole));
+        MapFile { path: (*path).to_owned(), tags: Arc::new(tags), digest }
+    };
+    files.iter().map(file).collect()
+}
+
+/// What the files define.
+pub(in crate::session) fn graph_of(files: &[(&str, &str)]) -> Arc<TagGraph> {
+    let index = Arc::new(MapIndex::of(&map_files(files)));
+    Arc::new(TagGraph::new(index, &History::default(), &Weights::default()))
+}
 
 fn connected() -> Session {
     Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0

@@ -1,7 +1,8 @@
-//! Pure text: lines and their endings, display widths, wrapping, making control characters visible, keys that stand in it, and names
-//! that are nearly right.
+//! Pure text: lines and their endings, display widths, wrapping, making control characters visible, keys that stand in it, names
+//! that are nearly right, and fuzzy filtering.
 
 mod day;
+pub mod fuzzy;
 pub mod lines;
 mod nearest;
 mod number;
@@ -12,4 +13,4 @@ pub mod wrap;
 
 pub use day::day_of;
 pub use nearest::nearest;
-pub use number::{byte_size, count, thousands};
+pub use number::{byte_size, count, rounded, thousands};

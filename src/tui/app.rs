@@ -285,7 +285,8 @@ impl App {
                 if self.focus == Pane::Chat && matches!(session.survey, SurveyState::Reading(..)) {
                     return !session.stopping || session.turn.is_some();
                 }
-                session.turn.is_some() || session.outside.page.is_some() || session.processes.is_running()
+                let works = session.turn.is_some() || session.is_compacting();
+                works || session.outside.page.is_some() || session.processes.is_running()
             }
             Action::ViewLog => !self.session.processes.logs.is_empty(),
             Action::EditMessage => false,
@@ -299,7 +300,11 @@ impl App {
             Action::ScrollToStart | Action::SearchTranscript => false,
             Action::NextMatch | Action::PreviousMatch => self.reading.search.is_some(),
             Action::NextLink | Action::PreviousLink => self.citing.any(),
-            Action::SendQueued => self.session.turn.is_none() && !self.session.queue.waiting().is_empty(),
+            Action::SendQueued => {
+                let waits = self.session.turn.is_some() || self.session.is_compacting();
+                !waits && !self.session.queue.waiting().is_empty()
+            }
+            Action::DropPassages => self.session.kept_passages().is_some(),
             Action::TakeBackQueued => !self.session.queue.waiting().is_empty(),
             // The bar is for what is wanted next; the help tells of these.
             Action::PickSymbol

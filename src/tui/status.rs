@@ -286,7 +286,7 @@ fn first_key(app: &App) -> Option<(&str, &'static str)> {
     let key = |action| app.keys.first(action);
     match app.focus {
         Pane::Chat if app.reading.on => None,
-        Pane::Chat if !app.session.questions.is_empty() && app.composer.is_empty() => {
+        Pane::Chat if app.question_on_enter().is_some() && app.composer.is_empty() => {
             Some((key(Action::Send), "question"))
         }
         Pane::Chat if is_reading(app) => Some((key(Action::Escape), "stop reading")),

@@ -6,7 +6,7 @@ use super::action::{Action, Binding, Pane};
 use super::app::{App, Editing, Task, run};
 use super::key;
 use super::overlay::{Overlay, Reply};
-use crate::session::{Clip, Command, Effect, Level, Report, as_command, is_command};
+use crate::session::{Clip, Command, Effect, Level, PassageChoice, Question, Report, as_command, is_command};
 
 /// What is said when somebody types on where a question has come up.
 const NOT_DONE: &str = "the question was closed, and nothing done: what you type is your message";
@@ -50,7 +50,8 @@ impl App {
         self.hold_review(held.1.as_deref());
         lost.into_iter().for_each(|before| self.show_lost(before));
         if let Some(overlay) = &mut self.overlay {
-            overlay.refresh(&self.session.paths);
+            let map = self.session.view.as_ref().and_then(|view| view.map.as_deref());
+            overlay.refresh(&self.session.paths, map);
             overlay.refresh_logs(&self.session.processes.logs);
             overlay.refresh_place(&self.previews);
         }
@@ -345,6 +346,7 @@ impl App {
             Action::Send => return self.send(),
             Action::SendQueued => return run(self.session.send_queued()),
             Action::TakeBackQueued => return self.take_back_queued(),
+            Action::DropPassages => return self.command(Command::Passages(PassageChoice::DropAll)),
             Action::Newline => return self.typed(|app| app.composer.newline()),
             Action::HistoryBack => return self.recall(true),
             Action::HistoryForward => return self.recall(false),
@@ -359,7 +361,9 @@ impl App {
             Action::FocusMap => self.focus = Pane::Map,
             Action::FocusContext => self.focus = Pane::Context,
             Action::FocusReview => self.focus = Pane::Review,
-            Action::PickFile | Action::ContextAdd => self.overlay = Some(Overlay::files(&self.session.paths)),
+            Action::PickFile | Action::ContextAdd => {
+                self.overlay = Some(Overlay::files(&self.session.paths, self.ranked_map().map(AsRef::as_ref)))
+            }
             Action::PickSymbol => self.open_symbols(),
             Action::SearchCode => self.open_code_search(""),
             Action::FindServers => return self.command(Command::Servers),
@@ -392,6 +396,9 @@ impl App {
         if self.session.turn.is_some() {
             return Some(self.session.cancel());
         }
+        if let Some(effects) = self.session.stop_compacting() {
+            return Some(effects);
+        }
         let outside = self.stop_outside();
         outside.or_else(|| self.session.processes.is_running().then(|| self.session.stop_command()))
     }
@@ -420,6 +427,11 @@ impl App {
         })
     }
 
+    /// The question that Enter on an empty composer opens. A review comes before what is only offered.
+    pub(in crate::tui) fn question_on_enter(&self) -> Option<&Question> {
+        self.session.questions.front().filter(|question| !question.subject.is_offer() || !self.reviewing())
+    }
+
     fn neighbour(&self, by: usize) -> Pane {
         let at = Pane::ALL.iter().position(|pane| *pane == self.focus).unwrap_or(0);
         Pane::ALL[(at + by) % Pane::ALL.len()]
@@ -428,7 +440,7 @@ impl App {
     pub(super) fn send(&mut self) -> Vec<Task> {
         let text = self.composer.text();
         if text.trim().is_empty() {
-            if let Some(question) = self.session.questions.front() {
+            if let Some(question) = self.question_on_enter() {
                 self.overlay = Some(Overlay::question(question));
             } else if self.reviewing() {
                 self.focus = Pane::Review;

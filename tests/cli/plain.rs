@@ -108,20 +108,32 @@ fn edits_without_a_place_are_read_with_the_reason_and_the_nearest_lines() {
 
 #[test]
 fn a_question_is_answered_by_a_letter_and_a_wrong_one_does_nothing() {
-    let steps = vec![Step::reply("It turns.")];
-    let (_, server, out) = talk(steps, &["What does charts/compass.py do?", "q", "y"]);
+    let steps = vec![Step::reply("It turns."), Step::reply("It still does.")];
+    let (_, server, out) = talk(steps, &["What does charts/compass.py do?", "q", "y", "And now?"]);
     holds(
         &out,
         &[
-            "question: ",
-            "  y: ",
+            "It turns.",
+            "question: Your message mentions charts/compass.py (",
+            "  y: add it",
             "answer> q\nq does not answer the question, so nothing was done.",
             "answer> y",
-            "It turns.",
+            "It still does.",
         ],
     );
-    let body = server.requests()[0].body.to_string();
-    assert!(body.contains("from harbour import depth"), "the file goes along: {body}");
+    let goes_along = |at: usize| server.requests()[at].body.to_string().contains("from harbour import depth");
+    assert_eq!((goes_along(0), goes_along(1)), (false, true), "the message waits for no answer");
+}
+
+#[test]
+fn a_message_in_the_place_of_an_answer_declines_nothing_and_goes_out() {
+    let steps = vec![Step::reply("It turns."), Step::reply("It still does.")];
+    let (_, server, out) = talk(steps, &["What does charts/compass.py do?", "and the tide?"]);
+    holds(
+        &out,
+        &["question: Your message mentions", "type the next message.", "answer> and the tide?", "It still does."],
+    );
+    assert!(server.requests()[1].last_message().starts_with("and the tide?"));
 }
 
 #[test]

@@ -22,14 +22,14 @@ fn a_command_of_the_repository_is_completed_read_and_sent() {
     wait_for_draft(&pty, "Explain harbour.py to a newcomer.");
     assert!(server.requests().is_empty(), "it was sent unread");
     pty.key("Enter");
-    pty.wait_for("names harbour.py, which is not in the chat");
-    pty.key("Alt-n");
     pty.wait_for("It knows depths.");
+    pty.wait_for("Your message mentions harbour.py (");
+    pty.key("Alt-n");
     // What has been read goes out at once.
     send(&pty, "/explain charts/compass.py");
-    pty.wait_for("names charts/compass.py, which is not in the chat");
-    pty.key("Alt-y");
     pty.wait_for("It knows bearings.");
+    pty.wait_for("Your message mentions charts/compass.py (");
+    pty.key("Alt-y");
     let sent = server.requests()[1].body.to_string();
     assert!(sent.contains("Explain charts/compass.py to a newcomer."), "{sent}");
     quit(&mut pty);

@@ -32,13 +32,45 @@ fn a_long_conversation_is_folded_in_the_background() {
 }
 
 #[test]
+fn a_conversation_is_summarised_on_request_and_that_can_be_cancelled() {
+    let repo = harbour_repo();
+    let story = "The tide rises and falls with the moon and the sun, twice a day. ".repeat(40);
+    let server = ModelServer::start(vec![
+        Step::reply(&story),
+        Step::Hang,
+        Step::reply("You asked about the tide, and I told of the moon."),
+        Step::reply("Yes."),
+    ]);
+    let mut pty = open(&repo.path(), Some(&server), &[]);
+    pty.wait_for("harbour.py");
+    send(&pty, "/compact");
+    pty.wait_for("There is nothing to summarise");
+    send(&pty, "tell me of the tide");
+    pty.wait_for("twice a day");
+    pty.wait_until(|screen| !screen.contains("Esc cancels"), "the end of the answer");
+    send(&pty, "/compact");
+    pty.wait_for("summarising the conversation · Esc cancels");
+    server.wait_for_requests(2);
+    pty.key("Esc");
+    pty.wait_for("The summary was cancelled");
+    send(&pty, "/compact keep the moon");
+    pty.wait_for("The conversation is summarised:");
+    send(&pty, "is that all?");
+    let requests = server.wait_for_requests(4);
+    assert!(requests[2].body.to_string().contains("above all: keep the moon"), "{}", requests[2].body);
+    let last = said(&requests[3]);
+    assert!(last.contains("told of the moon") && !last.contains("twice a day"), "{last}");
+    quit(&mut pty);
+}
+
+#[test]
 fn a_summary_that_fails_leaves_the_conversation_as_it_is() {
     let repo = harbour_repo();
     let story = "The tide rises and falls with the moon and the sun, twice a day. ".repeat(150);
     let server = ModelServer::start(vec![Step::reply(&story), Step::error(400, "no summaries"), Step::reply("Yes.")]);
     let mut pty = open(&repo.path(), Some(&server), &[]);
     send(&pty, "tell me of the tide");
-    pty.wait_for("could not be summed up");
+    pty.wait_for("could not be summarised");
     send(&pty, "is that all?");
     let requests = server.wait_for_requests(3);
     assert!(said(&requests[2]).contains("twice a day"));

@@ -77,7 +77,7 @@ fn a_file_that_the_answer_names_is_added_with_one_key_and_its_edits_are_kept() {
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
     send(&pty, REQUEST);
     pty.wait_for("review · 2 pending");
-    pty.wait_for("The answer names charts/compass.py");
+    pty.wait_for("The answer mentions charts/compass.py (");
     pty.key("Alt-s");
     pty.wait_for("It needs no change.");
     pty.wait_for("✎ charts/compass.py");
@@ -94,21 +94,22 @@ fn a_file_that_the_answer_names_is_added_with_one_key_and_its_edits_are_kept() {
 }
 
 #[test]
-fn a_file_that_the_message_names_is_offered_before_it_is_sent() {
+fn a_file_that_the_draft_names_can_be_added_before_it_is_sent_and_holds_nothing_up() {
     let repo = harbour_repo();
     let server = ModelServer::start(vec![Step::reply("It turns."), Step::reply("It still does.")]);
     let mut pty = open(&repo.path(), Some(&server), &[]);
     pty.wait_for("harbour.py");
-    send(&pty, "explain (charts/compass.py:4)");
-    pty.wait_for("The message names charts/compass.py");
-    assert!(server.requests().is_empty());
+    pty.type_text("explain (charts/compass.py:4)");
+    pty.wait_for("? Your message mentions charts/compass.py (");
+    pty.key("Alt-r");
+    pty.wait_for("In the chat now for reference: charts/compass.py.");
     pty.key("Enter");
-    pty.wait_for("The message waits:");
-    pty.type_text("r");
     pty.wait_for("It turns.");
     assert!(server.requests()[0].body.to_string().contains("from harbour import depth"));
-    send(&pty, "and compass.py again");
+    send(&pty, "and harbour.py?");
     pty.wait_for("It still does.");
+    pty.wait_for("? Your message mentions harbour.py (");
+    assert!(!server.requests()[1].body.to_string().contains("rising = half < 6"));
     quit(&mut pty);
     assert_eq!(repo.read("harbour.py"), HARBOUR);
 }

@@ -50,6 +50,19 @@ fn enter_lists_the_passages_with_what_each_weighs_and_folds_them_again() {
 }
 
 #[test]
+fn what_is_still_sent_shows_above_the_composer_until_a_key_drops_it() {
+    for (width, height) in [(80, 24), (120, 35)] {
+        let mut harness = asked(width, height, ColorDepth::True);
+        harness.keys("<Alt-1>").settle();
+        let line = format!("{} passages (", sent(&harness).len());
+        assert_eq!(harness.lines_with(&line).len(), 1, "{}", harness.screen());
+        assert!(harness.lines_with(&line)[0].contains("Alt-p drops"), "{}", harness.screen());
+        harness.keys("<Alt-p>").settle();
+        assert!(sent(&harness).is_empty() && harness.lines_with(&line).is_empty(), "{}", harness.screen());
+    }
+}
+
+#[test]
 fn a_passage_is_shown_and_dropped_and_all_are() {
     let mut harness = asked(120, 35, ColorDepth::True);
     let all = sent(&harness);

@@ -30,6 +30,8 @@ impl Due {
             Effect::Run(RunOrder::Stop(_)) => {}
             // A turn that is stopped may end without a word.
             Effect::Cancel => self.turn = None,
+            // A summary that is stopped is not reported.
+            Effect::StopFolding => self.others = self.others.saturating_sub(1),
             Effect::Fetch(_) => {}
             _ => self.others += 1,
         }

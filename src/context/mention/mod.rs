@@ -1,5 +1,5 @@
 //! Which files a text talks about: paths in every way in which people and models write them, names that only one file has, and
-//! symbols that only one file defines.
+//! distinctive symbols that only one file defines.
 //!
 //! Nothing is guessed at: a mention is a file of the repository, and a name that could be several files is none. What stands
 //! in edit blocks and fenced code is no mention; [`prose`] takes it out of an answer first.
@@ -16,9 +16,46 @@ pub use at::{At, AtMeaning, at_meaning, ats};
 pub use prose::prose;
 
 use self::readings::{Reading, readings};
+use crate::repo_map::is_compound;
 
 /// Shortest name of a symbol that counts, in characters: shorter ones are words of every text.
 const LEAST_SYMBOL: usize = 4;
+
+/// Names of types that every program has or talks about: they name no file, even where one file alone defines them.
+const COMMON_TYPES: [&str; 32] = [
+    "Array",
+    "Boolean",
+    "Data",
+    "Date",
+    "DateTime",
+    "Default",
+    "Dict",
+    "Display",
+    "Error",
+    "Exception",
+    "False",
+    "File",
+    "Float",
+    "Integer",
+    "Item",
+    "Iterator",
+    "List",
+    "Node",
+    "None",
+    "Null",
+    "Number",
+    "Object",
+    "Option",
+    "Path",
+    "Result",
+    "Some",
+    "String",
+    "Test",
+    "True",
+    "Type",
+    "Value",
+    "Vector",
+];
 
 /// How a file was named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -155,10 +192,16 @@ fn symbol(text: &str, reading: &Reading, known: &KnownFiles<'_>) -> Option<Menti
     let name = bare.rsplit([':', '.', '#', '>']).next().unwrap_or(bare);
     let is_name = name.chars().count() >= LEAST_SYMBOL
         && name.chars().all(|c| c.is_alphanumeric() || c == '_')
-        && !name.starts_with(|c: char| c.is_numeric());
+        && !name.starts_with(|c: char| c.is_numeric())
+        && is_distinctive(name);
     let path = is_name.then(|| (known.symbol)(name)).flatten()?;
     let start = reading.range.start + bare.len() - name.len();
     Some(Mention { range: start..start + name.len(), path, by: NamedBy::Symbol })
+}
+
+/// Whether a name is likely to mean a definition and not to be a word: it is made of several words or has the case of a type.
+fn is_distinctive(name: &str) -> bool {
+    is_compound(name) && !COMMON_TYPES.contains(&name)
 }
 
 #[cfg(test)]

@@ -259,6 +259,7 @@ impl Desk<'_> {
                 self.out.event("failed", json!({"why": why(&error)}))?;
                 let mut error = ask_error(&error);
                 if !reply.is_empty() {
+                    error.message.truncate(error.message.trim_end_matches('.').len());
                     error.message.push_str("; the answer is incomplete");
                     error.message.push_str(self.left());
                 }

@@ -134,11 +134,18 @@ impl Desk {
         for choice in &question.choices {
             self.voice.line(&format!("  {}: {}", choice.key, in_words(&choice.label)));
         }
-        self.voice.line("Answer with a letter. Enter alone puts the question off.");
+        self.voice.line(match question.subject.is_offer() {
+            true => "Answer with a letter, or type the next message.",
+            false => "Answer with a letter. Enter alone puts the question off.",
+        });
+        let follow = self.session.questions_that_follow();
+        if !follow.is_empty() {
+            self.voice.line(&in_words(&follow));
+        }
         (self.read_out, self.told_of_question) = (Some(question), false);
     }
 
-    /// Takes the answer to the question that was read out. False if the line is none and is to be taken otherwise.
+    /// Takes the answer to the question that was read out. Returns false if the line is not an answer.
     pub(super) fn answer(&mut self, line: &str) -> bool {
         let word = line.trim();
         let Some(question) = self.read_out.clone().filter(|read| self.asked() == Some(read)) else { return false };
@@ -172,6 +179,11 @@ impl Desk {
                 if let Some(id) = hunk {
                     self.show(&[id], usize::MAX);
                 }
+            }
+            // Only an offer: what is typed instead is a message, unless it is a letter that means no choice.
+            None if question.subject.is_offer() && key.is_none() => {
+                self.put_off.push(question);
+                return false;
             }
             None => {
                 let keys: Vec<String> = question.choices.iter().map(|choice| choice.key.to_string()).collect();

@@ -100,6 +100,7 @@ impl Desk {
         self.told.typed = Some(text.to_owned());
         let (sent, effects) = self.session.send(text);
         if sent {
+            self.tell_passages();
             self.session.remember_input(text);
         } else {
             self.told.typed = None;
@@ -107,6 +108,19 @@ impl Desk {
             self.failed = Some(ErrorKind::Usage);
         }
         self.perform(effects);
+    }
+
+    /// Says that passages of an earlier question go along, once for each number of them.
+    fn tell_passages(&mut self) {
+        let kept = if self.session.keeps_passages() { self.session.codebase.places.len() } else { 0 };
+        let before = std::mem::replace(&mut self.told_passages, kept);
+        if kept > 0 && kept != before {
+            // A line that follows at once comes before the request is measured.
+            let tokens =
+                self.session.kept_passages().map(|(_, tokens)| format!(" ({tokens} tokens)")).unwrap_or_default();
+            let line = format!("Passages of the repository are still sent{tokens}; /passages drop ends that.");
+            self.voice.line(&line);
+        }
     }
 
     fn take_reply(&mut self, text: &str) {

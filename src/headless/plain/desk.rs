@@ -56,6 +56,8 @@ pub(super) struct Desk {
     pub(super) told_of_question: bool,
     /// Questions that were put off.
     pub(super) put_off: Vec<Question>,
+    /// How many passages of an earlier question were told to go along.
+    pub(super) told_passages: usize,
     /// The text that is gathered is a reply from elsewhere.
     pub(super) takes_reply: bool,
     /// The review is left for later.
@@ -109,6 +111,7 @@ impl Desk {
             read_out: None,
             told_of_question: false,
             put_off: Vec::new(),
+            told_passages: 0,
             takes_reply: false,
             later: false,
             seen_proposals: 0,
@@ -414,6 +417,8 @@ impl Desk {
             self.session.end_recording(false)
         } else if self.session.turn.is_some() {
             self.session.cancel()
+        } else if let Some(effects) = self.session.stop_compacting() {
+            effects
         } else if let Some(effects) = self.session.stop_page() {
             effects
         } else if self.session.processes.is_running() {

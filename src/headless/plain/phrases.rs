@@ -13,7 +13,6 @@ const PHRASES: &[(&str, &str)] = &[
     ("is in the composer again", "is the draft again"),
     ("The plan is in the composer", "The plan is the draft now"),
     ("Enter sends it to the editor model", "/editor changes it, /send sends it to the editor model"),
-    ("There is another message in the composer", "There is another draft already"),
     ("There is a message in the composer", "There is a draft already"),
     ("Send it or clear it; then Alt-e takes the plan there", "/send sends it, /discard drops it; then answer again"),
     ("back into the composer, to change it and send it again", "back as the draft: /editor changes it, /send sends it"),

@@ -143,7 +143,8 @@ impl Told {
 
     /// A wait before another try, and the like. That the first word is waited for needs no word.
     fn tell_status(&mut self, session: &Session, lines: &mut Vec<String>) {
-        let status = session.turn.as_ref().map_or("", |turn| turn.status.as_str());
+        let compacting = if session.is_compacting() { "summarising the conversation" } else { "" };
+        let status = session.turn.as_ref().map_or(compacting, |turn| turn.status.as_str());
         let retrying = session.turn.as_ref().and_then(|turn| turn.retrying);
         let is_countdown = std::mem::replace(&mut self.retrying, retrying) == retrying && retrying.is_some();
         // A screen reader would read every second of a countdown: its first line is enough.

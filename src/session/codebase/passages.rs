@@ -60,6 +60,21 @@ impl Session {
         }
     }
 
+    /// Whether passages that earlier questions found go along with a request that does not itself ask the whole repository.
+    pub fn keeps_passages(&self) -> bool {
+        let asks = self.turn.as_ref().is_some_and(|turn| turn.asks_codebase)
+            || Self::question_in(&self.draft, self.composing()).is_some();
+        !asks && !self.codebase.places.is_empty()
+    }
+
+    /// How many such passages the next request has, as it was measured last, and their tokens; `None` where it has none.
+    pub fn kept_passages(&self) -> Option<(usize, usize)> {
+        let prompt = &self.view.as_ref()?.prompt;
+        let chunks = prompt.chunks.iter().filter(|chunk| chunk.kind == ChunkKind::Passages);
+        let tokens = chunks.map(|chunk| chunk.tokens).sum();
+        (self.keeps_passages() && !prompt.passages.is_empty()).then_some((prompt.passages.len(), tokens))
+    }
+
     /// Takes passages out of the conversation; no effects where none is meant.
     pub fn drop_passages(&mut self, is_meant: impl Fn(&PassagePlace) -> bool) -> Vec<Effect> {
         let before = self.codebase.places.len();

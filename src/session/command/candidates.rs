@@ -4,20 +4,18 @@
 use std::sync::Arc;
 
 use super::place::{Place, Slot};
-use super::sieve::{begins, best, file_name, sift};
+use super::sieve::{Key, best, passes, sift};
 use super::{Argument, COMMANDS, INDEX_WORDS};
 use crate::config::{EFFORTS, SETTINGS};
 use crate::context::{CODEBASE, PassagePlace};
 use crate::edit::EditFormat;
-use crate::repo_map::Refresh;
+use crate::repo_map::{Refresh, RepoMap, TagGraph};
 use crate::session::{Entry, Session, origin};
 use crate::store::sessions::SessionLine;
+use crate::text::fuzzy::{FuzzyFilter, Name, NameMatch};
 
 /// As many can be chosen from.
 const MOST: usize = 50;
-
-/// Files of the map whose symbols are looked through, best first.
-const MAPPED: usize = 200;
 
 /// What git is asked for most.
 const GIT: [&str; 14] = [
@@ -70,8 +68,34 @@ pub struct Candidate {
 pub struct Candidates {
     paths: Arc<Vec<String>>,
     folders: Vec<String>,
-    /// A query and the files that pass it, by position.
-    narrowed: Option<(String, Vec<usize>)>,
+    /// The map, and the rank of each path in it.
+    map: Option<Arc<RepoMap>>,
+    path_ranks: Vec<u32>,
+    /// What is defined, and the rank in the map of each file of it.
+    graph: Option<Arc<TagGraph>>,
+    file_ranks: Vec<u32>,
+    /// The files that passed the query before, by position.
+    narrowed: Narrowed,
+    /// The names of definitions that passed the query before, by number.
+    names: Narrowed,
+}
+
+/// Positions that passed a query: a longer query can only leave fewer.
+#[derive(Debug, Default)]
+struct Narrowed(Option<(String, Vec<usize>)>);
+
+impl Narrowed {
+    /// The positions to look at for a query, of `all`.
+    fn among(&mut self, typed: &str, all: usize) -> Vec<usize> {
+        match self.0.take() {
+            Some((before, left)) if typed.starts_with(before.as_str()) => left,
+            _ => (0..all).collect(),
+        }
+    }
+
+    fn put(&mut self, typed: &str, passed: Vec<usize>) {
+        self.0 = Some((typed.to_owned(), passed));
+    }
 }
 
 /// A word and what it means, still to be matched.
@@ -96,108 +120,172 @@ impl Candidates {
                 Argument::Paths if number == 0 => in_folder(&place.typed, session),
                 Argument::ChatFiles => {
                     let files = session.files.iter().map(|file| (file.path.clone(), String::new()));
-                    matched(&place.typed, &files.collect::<Vec<_>>(), quoted)
+                    matched(&place.typed, &files.collect::<Vec<_>>(), Name::Path, quoted)
                 }
-                takes if number == 0 => matched(&place.typed, &arguments(takes, info.name, session), str::to_owned),
+                takes if number == 0 => {
+                    matched(&place.typed, &arguments(takes, info.name, session), Name::LastPart, str::to_owned)
+                }
                 _ => Vec::new(),
             },
         }
     }
 
-    fn take_paths(&mut self, session: &Session) {
-        if !Arc::ptr_eq(&self.paths, &session.paths) {
+    /// Takes note of the files, the map and the symbols as they are now.
+    fn take(&mut self, session: &Session) {
+        let map = session.view.as_ref().and_then(|view| view.map.clone());
+        let is_same = |one: Option<*const ()>, other: Option<*const ()>| one == other;
+        let is_new_map = !is_same(pointer(self.map.as_ref()), pointer(map.as_ref()));
+        let is_new_graph = !is_same(pointer(self.graph.as_ref()), pointer(session.symbols.as_ref()));
+        let are_new_paths = !Arc::ptr_eq(&self.paths, &session.paths);
+        if are_new_paths {
             self.paths = Arc::clone(&session.paths);
             self.folders = folders(&self.paths);
-            self.narrowed = None;
+            self.narrowed = Narrowed::default();
         }
+        if is_new_graph {
+            self.graph.clone_from(&session.symbols);
+            self.names = Narrowed::default();
+        }
+        if is_new_map || are_new_paths {
+            self.path_ranks = map.as_ref().map_or_else(Vec::new, |map| map.ranks(&self.paths, |path| path));
+        }
+        if is_new_map || is_new_graph {
+            let files = self.graph.as_ref().map_or(&[][..], |graph| graph.index().files());
+            self.file_ranks = map.as_ref().map_or_else(Vec::new, |map| map.ranks(files, |file| &file.path));
+        }
+        self.map = map;
     }
 
     /// The files of the repository that match.
     fn files(&mut self, typed: &str, session: &Session, put: impl Fn(&str) -> String) -> Vec<Candidate> {
-        self.take_paths(session);
+        self.files_by_rank(typed, session, put).into_iter().map(|(_, candidate)| candidate).collect()
+    }
+
+    fn files_by_rank(&mut self, typed: &str, session: &Session, put: impl Fn(&str) -> String) -> Vec<(Key, Candidate)> {
+        self.take(session);
         if typed.contains(['*', '?', '[']) {
             return Vec::new();
         }
-        if typed.is_empty() {
-            // What the map puts first is likeliest.
-            let ranked = session.view.as_ref().and_then(|view| view.map.as_ref()).map_or(&[][..], |map| &map.files);
-            let first: Vec<String> = ranked.iter().take(MOST).map(|file| file.path.to_string()).collect();
-            let paths = if first.is_empty() { self.paths.iter().take(MOST).cloned().collect() } else { first };
-            return paths.iter().map(|path| candidate(typed, path, "", put(path))).collect();
-        }
         let name = |at: usize| self.paths.get(at).map_or("", String::as_str);
-        let passed = match &self.narrowed {
-            Some((before, left)) if typed.starts_with(before.as_str()) => sift(typed, left.iter().copied(), name),
-            _ => sift(typed, 0..self.paths.len(), name),
+        let rank = |at: usize| self.path_ranks.get(at).copied().unwrap_or(u32::MAX);
+        let passed = match typed {
+            // What the map puts first is likeliest.
+            "" => self
+                .map
+                .iter()
+                .flat_map(|map| &map.files)
+                .take(MOST)
+                .filter_map(|file| self.position(&file.path))
+                .collect(),
+            _ => sift(typed, self.narrowed.among(typed, self.paths.len()).into_iter(), name),
         };
-        let found = best(typed, &passed, MOST, name);
-        let files = found.into_iter().map(|at| candidate(typed, name(at), "", put(name(at)))).collect();
-        self.narrowed = Some((typed.to_owned(), passed));
+        let passed =
+            if passed.is_empty() && typed.is_empty() { (0..self.paths.len().min(MOST)).collect() } else { passed };
+        let found = best(typed, &passed, MOST, Name::Path, (name, rank));
+        let files = found.into_iter().map(|key| (key, candidate(typed, name(key.2), Name::Path, "", put(name(key.2)))));
+        let files = files.collect();
+        if !typed.is_empty() {
+            self.narrowed.put(typed, passed);
+        }
         files
     }
 
-    /// What can be named with `@`: files, folders, symbols of the map, the diff, an address.
+    fn position(&self, path: &str) -> Option<usize> {
+        self.paths.binary_search_by(|known| known.as_str().cmp(path)).ok()
+    }
+
+    /// What can be named with `@`: files, folders, symbols, the diff, an address.
     fn mentions(&mut self, typed: &str, session: &Session) -> Vec<Candidate> {
-        let mut found = self.files(typed, session, mentioned);
+        let mut found = self.files_by_rank(typed, session, mentioned);
+        let passed = sift(typed, 0..self.folders.len(), |at| &self.folders[at]);
+        let most = if typed.is_empty() { 5 } else { 10 };
+        let folders = best(typed, &passed, most, Name::Path, (|at| self.folders[at].as_str(), |_| u32::MAX));
+        let folders = folders.into_iter().map(|key| {
+            let folder = &self.folders[key.2];
+            (key, Candidate { goes_on: true, ..candidate(typed, folder, Name::Path, "folder", mentioned(folder)) })
+        });
         if typed.is_empty() {
             found.truncate(MOST / 2);
+            found.extend(folders);
+        } else {
+            found.extend(folders);
+            found.extend(self.symbols(typed));
+            // A stable sort: of a file and a symbol that match equally well and have the same rank, the file comes first.
+            found.sort_by_key(|((matched, rank, _), _)| (*matched, *rank));
         }
-        let passed = sift(typed, 0..self.folders.len(), |at| &self.folders[at]);
-        for at in best(typed, &passed, if typed.is_empty() { 5 } else { 10 }, |at| &self.folders[at]) {
-            let folder = &self.folders[at];
-            found.push(Candidate { goes_on: true, ..candidate(typed, folder, "folder", mentioned(folder)) });
-        }
-        found.extend(symbols(typed, session));
-        for (word, help) in [
+        let mut found: Vec<Candidate> = found.into_iter().map(|(_, candidate)| candidate).collect();
+        let words = [
             (CODEBASE, "the passages of the whole repository that answer the message"),
             ("diff", "what is not committed"),
             ("https://", "a web page"),
-        ] {
-            if sieve_word(typed, word) {
-                found.push(Candidate {
-                    goes_on: word.ends_with('/'),
-                    ..candidate(typed, word, help, format!("@{word}"))
-                });
-            }
-        }
-        // Those whose own name begins with what was typed come first, be they files, folders or symbols.
-        let rank = |candidate: &Candidate| (!begins(typed, file_name(&candidate.label)), !candidate.is_near);
-        if !typed.is_empty() {
-            found.sort_by_key(rank);
-        }
+        ];
+        let words = words.map(|(word, help)| Candidate {
+            goes_on: word.ends_with('/'),
+            ..candidate(typed, word, Name::FirstWord, help, format!("@{word}"))
+        });
+        let words = words.into_iter().filter(|word| typed.is_empty() || word.is_near);
+        // Behind the names that begin with what was typed, before those that only have its letters.
+        let at =
+            if typed.is_empty() { found.len() } else { found.iter().take_while(|candidate| candidate.is_near).count() };
+        found.splice(at..at, words);
         found.truncate(MOST);
         found
     }
+
+    /// The symbols of the repository that match, each name once, at the definition whose file the map ranks first.
+    fn symbols(&mut self, typed: &str) -> Vec<(Key, Candidate)> {
+        let Some(graph) = self.graph.clone() else { return Vec::new() };
+        let index = graph.index();
+        let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let name = |at: usize| index.name(number(at));
+        let among = self.names.among(typed, index.names()).into_iter();
+        let passed: Vec<usize> =
+            among.filter(|at| passes(typed, name(*at)) && !graph.defining_files(number(*at)).is_empty()).collect();
+        let file_rank = |file: &u32| self.file_ranks.get(*file as usize).copied().unwrap_or(u32::MAX);
+        let first = |at: usize| graph.defining_files(number(at)).iter().min_by_key(|file| (file_rank(file), **file));
+        let rank = |at: usize| first(at).map_or(u32::MAX, file_rank);
+        let found = best(typed, &passed, MOST, Name::Symbol, (name, rank));
+        let symbol = |key: Key| {
+            let (name, file) = (name(key.2), *first(key.2)?);
+            let line = index.definitions(file).find(|entry| entry.name() == name)?.line();
+            let place = format!("{}:{line}", index.path(file));
+            Some((key, candidate(typed, name, Name::Symbol, &place, format!("@{name}"))))
+        };
+        let symbols = found.into_iter().filter_map(symbol).collect();
+        self.names.put(typed, passed);
+        symbols
+    }
 }
 
-fn sieve_word(typed: &str, word: &str) -> bool {
-    typed.is_empty() || begins(typed, word)
+/// The address of what is shared, to tell whether it is the same.
+fn pointer<T>(shared: Option<&Arc<T>>) -> Option<*const ()> {
+    shared.map(|shared| Arc::as_ptr(shared).cast())
 }
 
-fn candidate(typed: &str, name: &str, help: &str, insert: String) -> Candidate {
+fn candidate(typed: &str, label: &str, name: Name, help: &str, insert: String) -> Candidate {
     Candidate {
-        label: name.to_owned(),
+        label: label.to_owned(),
         help: help.to_owned(),
         insert,
         goes_on: false,
-        is_near: !typed.is_empty() && begins(typed, name),
+        is_near: FuzzyFilter::literal(typed).name_match(label, name) != NameMatch::Fuzzy,
         // The name of a file is enough where its path can be told from it.
-        is_whole: typed == name || (typed.contains('.') && name.ends_with(&format!("/{typed}"))),
+        is_whole: typed == label || (typed.contains('.') && label.ends_with(&format!("/{typed}"))),
         ends_line: false,
     }
 }
 
 /// The pairs that match, best first.
-fn matched(typed: &str, pairs: &[Pair], put: impl Fn(&str) -> String) -> Vec<Candidate> {
-    best_of(typed, pairs, MOST, put)
+fn matched(typed: &str, pairs: &[Pair], name: Name, put: impl Fn(&str) -> String) -> Vec<Candidate> {
+    best_of(typed, pairs, MOST, name, put)
 }
 
 /// The best `most` pairs that match.
-fn best_of(typed: &str, pairs: &[Pair], most: usize, put: impl Fn(&str) -> String) -> Vec<Candidate> {
+fn best_of(typed: &str, pairs: &[Pair], most: usize, name: Name, put: impl Fn(&str) -> String) -> Vec<Candidate> {
     let passed = sift(typed, 0..pairs.len(), |at| &pairs[at].0);
-    let found = best(typed, &passed, most, |at| &pairs[at].0);
-    let pair = |at: usize| pairs.get(at).map(|(name, help)| candidate(typed, name, help, put(name)));
-    found.into_iter().filter_map(pair).collect()
+    let found = best(typed, &passed, most, name, (|at| pairs[at].0.as_str(), |_| 0));
+    let pair = |at: usize| pairs.get(at).map(|(label, help)| candidate(typed, label, name, help, put(label)));
+    found.into_iter().filter_map(|(.., at)| pair(at)).collect()
 }
 
 /// The commands that match: those of the table, those of files, and last the other words.
@@ -213,12 +301,14 @@ fn commands(typed: &str, session: &Session, words: &[Word<'_>]) -> Vec<Candidate
     });
     // All of them, so that one can look through what there is.
     let all: Vec<Pair> = table.chain(own).collect();
-    let mut found = best_of(typed, &all, all.len(), |name| format!("/{name}"));
+    let mut found = best_of(typed, &all, all.len(), Name::FirstWord, |name| format!("/{name}"));
     if !typed.is_empty() {
         let pairs = words.iter().map(|word| (word.name.to_owned(), word.help.to_owned()));
         let more: Vec<Pair> = pairs.filter(|(name, _)| COMMANDS.iter().all(|info| info.name != name)).collect();
         // Those only look like it elsewhere: commands are what is typed here.
-        found.extend(matched(typed, &more, |name| format!("/{name}")).into_iter().filter(|word| word.is_near));
+        found.extend(
+            matched(typed, &more, Name::FirstWord, |name| format!("/{name}")).into_iter().filter(|word| word.is_near),
+        );
         found.sort_by_key(|candidate| !candidate.is_near);
     }
     let ends = |name: &str| {
@@ -296,7 +386,7 @@ fn in_folder(typed: &str, session: &Session) -> Vec<Candidate> {
         return Vec::new();
     };
     let pairs: Vec<Pair> = names.iter().map(|name| (format!("{folder}{name}"), String::new())).collect();
-    let mut found = matched(typed, &pairs, quoted);
+    let mut found = matched(typed, &pairs, Name::Path, quoted);
     for candidate in found.iter_mut().filter(|candidate| candidate.label.ends_with('/')) {
         candidate.goes_on = true;
         candidate.insert.clone_from(&candidate.label);
@@ -307,22 +397,6 @@ fn in_folder(typed: &str, session: &Session) -> Vec<Candidate> {
 /// The folder that a path being typed is in, with its slash; empty for the current one.
 pub fn folder_of(typed: &str) -> &str {
     typed.rfind('/').and_then(|at| typed.get(..=at)).unwrap_or_default()
-}
-
-/// The symbols of the likeliest files of the map that match.
-fn symbols(typed: &str, session: &Session) -> Vec<Candidate> {
-    let Some(map) = session.view.as_ref().and_then(|view| view.map.as_ref()).filter(|_| !typed.is_empty()) else {
-        return Vec::new();
-    };
-    let mut pairs: Vec<Pair> = Vec::new();
-    for (place, file) in map.files.iter().enumerate().filter(|(_, file)| file.definitions > 0).take(MAPPED) {
-        for symbol in map.symbols(place).iter().filter(|symbol| super::sieve::passes(typed, &symbol.name)) {
-            if pairs.iter().all(|(name, _)| *name != symbol.name) {
-                pairs.push((symbol.name.clone(), format!("{}:{}", file.path, symbol.line)));
-            }
-        }
-    }
-    matched(typed, &pairs, |name| format!("@{name}")).into_iter().take(MOST / 3).collect()
 }
 
 /// A name as an argument: quoted as in a shell, where it has to be.
@@ -354,7 +428,9 @@ fn folders(paths: &[String]) -> Vec<String> {
 mod tests {
     use super::super::place::place;
     use super::*;
-    use crate::session::{ChatFile, Connection};
+    use crate::repo_map::MapRequest;
+    use crate::session::tests::{graph_of, map_files};
+    use crate::session::{ChatFile, Connection, ContextView};
 
     fn session(paths: &[&str]) -> Session {
         let mut session = Session::start(Connection::None).0;
@@ -391,6 +467,68 @@ mod tests {
         assert_eq!(first(&session, "look at @my"), "@\"docs/my file.md\"");
         assert_eq!(first(&session, "look at @src"), "@src/");
         assert!(found(&session, "/add src/*").is_empty(), "a glob is whole as it is");
+    }
+
+    /// A session that knows what its files define, and their map.
+    fn mapped(files: &[(&str, &str)]) -> Session {
+        let mut paths: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
+        paths.sort_unstable();
+        let mut session = session(&paths);
+        session.symbols = Some(graph_of(files));
+        let counter = crate::tokens::counter_for_model("gpt-4");
+        let request = MapRequest { budget: 1_000, ..MapRequest::default() };
+        let map = RepoMap::build(&map_files(files), &request, counter.as_ref());
+        let prompt = Arc::default();
+        session.view =
+            Some(ContextView { map: Some(Arc::new(map)), provisional: false, prompt, unreadable: Vec::new() });
+        session
+    }
+
+    const FLASKISH: [(&str, &str); 6] = [
+        (".github/ISSUE_TEMPLATE/config.yml", "blank_issues_enabled: false\n"),
+        ("docs/config.md", "# Configuration\n"),
+        ("src/app.py", "from config import Config\n\nclass App:\n    settings = Config()\n"),
+        ("src/blueprints.py", "from config import Config\n\ndef record():\n    return Config()\n"),
+        (
+            "src/config.py",
+            "class Config(dict):\n    def from_file(self):\n        return ConfigAttribute()\n\nclass ConfigAttribute:\n    pass\n",
+        ),
+        (
+            "tests/test_config.py",
+            "from config import Config\n\ndef test_config_from_file():\n    Config().from_file()\n",
+        ),
+    ];
+
+    fn labels(session: &Session, before: &str) -> Vec<String> {
+        found(session, before).into_iter().map(|candidate| candidate.label).collect()
+    }
+
+    #[test]
+    fn the_name_that_was_typed_comes_first_and_the_map_decides_between_equal_names() {
+        let session = mapped(&FLASKISH);
+        assert_eq!(labels(&session, "see @Config")[..2], ["Config", "src/config.py"]);
+        assert_eq!(labels(&session, "see @config")[..2], ["src/config.py", "Config"]);
+        let all = labels(&session, "see @conf");
+        let place = |label: &str| all.iter().position(|known| known == label).unwrap();
+        assert!(place("ConfigAttribute") < place(".github/ISSUE_TEMPLATE/config.yml"), "{all:?}");
+        assert!(place(".github/ISSUE_TEMPLATE/config.yml") < place("test_config_from_file"), "{all:?}");
+        assert_eq!(labels(&session, "/add conf")[0], "src/config.py");
+        let symbol = &found(&session, "see @Config")[0];
+        assert_eq!(
+            (symbol.help.as_str(), symbol.insert.as_str(), symbol.is_near),
+            ("src/config.py:1", "@Config", true)
+        );
+    }
+
+    #[test]
+    fn a_definition_is_found_behind_any_number_of_others() {
+        let texts: Vec<(String, String)> = (0..300)
+            .map(|at| (format!("a/conf_{at:03}.py"), format!("def conf_step_{at}():\n    return c_o_n_f_{at}()\n")))
+            .chain([("z/late.py".to_owned(), "class Conf:\n    pass\n".to_owned())])
+            .collect();
+        let files: Vec<(&str, &str)> = texts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        assert_eq!(labels(&mapped(&files), "see @Conf")[0], "Conf");
+        assert!(labels(&mapped(&files), "see @conf_step_299").contains(&"conf_step_299".to_owned()));
     }
 
     #[test]

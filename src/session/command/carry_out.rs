@@ -20,6 +20,7 @@ impl Session {
             Command::List => self.list_files(),
             Command::AllReadOnly => return self.make_all_read_only(),
             Command::Tokens => self.tell_tokens(),
+            Command::Compact(keep) => return self.compact(keep),
             Command::Clear => return self.clear_history(),
             Command::Model(Some(name)) => return self.use_model(name),
             Command::Model(None) => return self.choose_model(ModelUse::Main, String::new()),

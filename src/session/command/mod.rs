@@ -67,6 +67,8 @@ pub enum Command {
     Passages(PassageChoice),
     /// Say what the next request is made of.
     Tokens,
+    /// Summarise the conversation so far; the words, which may be empty, say what the summary must keep.
+    Compact(String),
     /// Leave the conversation so far out of later requests.
     Clear,
     /// The same, and take all files out.
@@ -295,6 +297,7 @@ fn parse(info: &'static CommandInfo, rest: &str) -> Result<Command, CommandError
         "codebase" => Command::Codebase(some(rest)?),
         "passages" => Command::Passages(PassageChoice::named(rest).ok_or_else(|| wrong(&format!("not {rest}")))?),
         "tokens" => Command::Tokens,
+        "compact" => Command::Compact(rest.to_owned()),
         "clear" => Command::Clear,
         "reset" => Command::Reset,
         "model" => Command::Model(perhaps(rest)),

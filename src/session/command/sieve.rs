@@ -1,13 +1,14 @@
-//! Which of many names match what is typed, best first, fast enough for every keystroke: a cheap sieve first, then the matcher for
-//! those that remain, and of these no more than can be told apart by looking.
+//! Which of many names match what is typed, best first, fast enough for every keystroke: a cheap test first, then the fuzzy filter for
+//! those that pass it.
 
-use std::cmp::Reverse;
+use crate::text::fuzzy::{FuzzyFilter, FuzzyMatch, Name, NameMatch, file_name};
 
-use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
-use nucleo_matcher::{Config, Matcher, Utf32Str};
+/// Most names whose letters are scored. Names that equal the query or begin with it are always found; a query whose letters occur in
+/// more names than that is too short to rank the others well.
+const MAX_SCORED: usize = 4_096;
 
-/// As many names are scored. A query that more names pass is too short to rank them well anyhow.
-const MOST_SCORED: usize = 4_096;
+/// What sorts a candidate: how it matches, its rank in the map or its list, its position.
+pub(super) type Key = (FuzzyMatch, u32, usize);
 
 /// Whether the letters of `query` stand in `name` in their order, in whatever case.
 pub(super) fn passes(query: &str, name: &str) -> bool {
@@ -27,20 +28,6 @@ pub(super) fn passes(query: &str, name: &str) -> bool {
     query.chars().flat_map(char::to_lowercase).filter(|c| *c != ' ').all(|want| letters.any(|letter| letter == want))
 }
 
-/// The last part of a path.
-pub(super) fn file_name(path: &str) -> &str {
-    let path = path.trim_end_matches('/');
-    path.rsplit('/').next().unwrap_or(path)
-}
-
-/// Whether a name, or the last part of a path, begins with what was typed, in whatever case.
-pub(super) fn begins(typed: &str, name: &str) -> bool {
-    let starts = |text: &str| {
-        text.get(..typed.len()).is_some_and(|start| start.eq_ignore_ascii_case(typed)) || text.starts_with(typed)
-    };
-    starts(name) || starts(file_name(name))
-}
-
 /// Of the positions `among` those whose names pass, those first whose last part alone does.
 pub(super) fn sift<'n>(query: &str, among: impl Iterator<Item = usize>, name: impl Fn(usize) -> &'n str) -> Vec<usize> {
     let (mut strong, mut weak) = (Vec::new(), Vec::new());
@@ -56,26 +43,29 @@ pub(super) fn sift<'n>(query: &str, among: impl Iterator<Item = usize>, name: im
     strong
 }
 
-/// The best `most` of the positions `among`, which have passed; equal ones in their order.
-pub(super) fn best<'n>(query: &str, among: &[usize], most: usize, name: impl Fn(usize) -> &'n str) -> Vec<usize> {
-    if query.is_empty() {
-        return among.iter().take(most).copied().collect();
-    }
-    let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
-    let pattern = Pattern::new(query, CaseMatching::Ignore, Normalization::Smart, AtomKind::Fuzzy);
-    let mut chars = Vec::new();
-    let mut score = |text: &str| pattern.score(Utf32Str::new(text, &mut chars), &mut matcher);
-    let mut scored = Vec::new();
-    for at in among.iter().take(MOST_SCORED).copied() {
-        let text = name(at);
-        // A file is mostly named by its name: its score counts besides that of the path.
-        if let Some(whole) = score(text) {
-            let own = score(file_name(text)).unwrap_or(0);
-            scored.push((begins(query, text), whole + own, at));
+/// The best `most` of the positions `among`, which have passed, best first. `text` and `rank` tell of a position what is compared and
+/// what decides between equal matches.
+pub(super) fn best<'n>(
+    query: &str,
+    among: &[usize],
+    most: usize,
+    name: Name,
+    (text, rank): (impl Fn(usize) -> &'n str, impl Fn(usize) -> u32),
+) -> Vec<Key> {
+    let mut filter = FuzzyFilter::literal(query);
+    let mut found: Vec<Key> = Vec::new();
+    let mut scored = 0;
+    for at in among.iter().copied() {
+        let is_fuzzy = filter.name_match(text(at), name) == NameMatch::Fuzzy;
+        scored += usize::from(is_fuzzy);
+        if is_fuzzy && scored > MAX_SCORED {
+            continue;
         }
+        found.extend(filter.matched(text(at), name).map(|matched| (matched, rank(at), at)));
     }
-    scored.sort_by_key(|(begins, score, _)| (Reverse(*begins), Reverse(*score)));
-    scored.into_iter().take(most).map(|(_, _, at)| at).collect()
+    found.sort_unstable();
+    found.truncate(most);
+    found
 }
 
 #[cfg(test)]
@@ -83,6 +73,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn best_of(query: &str, names: &[String]) -> Vec<usize> {
+        let among = sift(query, 0..names.len(), |at| names[at].as_str());
+        let found = best(query, &among, 8, Name::Path, (|at| names[at].as_str(), |at| at as u32));
+        found.into_iter().map(|(.., at)| at).collect()
+    }
 
     #[test]
     fn letters_in_their_order_pass() {
@@ -92,16 +88,21 @@ mod tests {
 
     #[test]
     fn a_name_that_begins_so_comes_first() {
-        let names = ["src/undo_list.rs", "do.rs", "docs/undo.md"];
-        let among = sift("do", 0..names.len(), |at| names[at]);
-        assert_eq!(best("do", &among, 9, |at| names[at])[0], 1);
+        let names = ["src/undo_list.rs", "do.rs", "docs/undo.md"].map(str::to_owned);
+        assert_eq!(best_of("do", &names)[0], 1);
     }
 
     #[test]
     fn a_hundred_thousand_files_leave_a_few() {
         let names: Vec<String> = (0..100_000).map(|at| format!("module_{}/part_{}.rs", at % 300, at)).collect();
-        let among = sift("part_99999", 0..names.len(), |at| &names[at]);
-        assert_eq!(best("part_99999", &among, 8, |at| &names[at]), [99_999]);
+        assert_eq!(best_of("part_99999", &names), [99_999]);
+    }
+
+    #[test]
+    fn a_name_is_found_behind_any_number_of_others_that_only_have_its_letters() {
+        let mut names: Vec<String> = (0..10_000).map(|at| format!("c/o_n_f_i_g_{at}.py")).collect();
+        names.push("z/config.py".into());
+        assert_eq!(best_of("config", &names)[0], 10_000);
     }
 
     proptest! {

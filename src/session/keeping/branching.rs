@@ -110,6 +110,7 @@ impl Session {
         self.forget_kept();
         if is_cut {
             self.withdraw_offers();
+            self.forget_mentioned();
             self.set_checks_apart();
             // The review no longer holds back what waits, and it may be about what is left out.
             self.hold_queue();

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::super::effect::Effect;
 use super::super::processes::RunState;
 use super::super::proposal::rounds::Rounds;
-use super::super::question::Subject;
 use super::super::state::{Connection, Session};
 use super::super::transcript::{Answer, AnswerState, Entry, Level};
 use super::super::turn::asking::is_streaming;
@@ -32,6 +31,8 @@ impl Session {
             self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then try again.");
         } else if self.writing {
             self.tell(Level::Warning, "A write is under way.", "Try again when it is done.");
+        } else if self.is_compacting() {
+            self.tell(Level::Warning, "The conversation is being summarised.", "Try again when that is done.");
         } else if self.proposing > 0 {
             let text = "The edits of the last answer are still being looked for.";
             self.tell(Level::Warning, text, "Try again in a moment.");
@@ -89,17 +90,13 @@ impl Session {
         effects
     }
 
-    /// Questions belong to the session that is left. A message that waited for an answer to one waits on with the others, until
-    /// the developer says so: it was meant for another conversation.
+    /// Questions belong to the session that is left, and so do messages that wait: those are held until the developer sends them.
     fn leave_what_waits(&mut self) {
         self.withdraw_offers();
+        self.forget_mentioned();
         self.waiting.search = None;
         self.set_checks_apart();
-        for question in std::mem::take(&mut self.questions) {
-            if let Subject::Mentioned { message, mode, .. } = question.subject {
-                self.enqueue(message, mode);
-            }
-        }
+        self.questions.clear();
         self.hold_queue();
     }
 

@@ -46,14 +46,14 @@ impl Session {
     pub(super) fn ask_about_plan(&mut self, plan: Plan) {
         self.question(Question {
             subject: Subject::Plan(plan),
-            title: "The plan is ready. Is it to be carried out?".into(),
-            text: "The editor model gets the plan and the files of the chat, and writes the edits; you review each of them. \
-                   Another message instead takes the plan as talked about and not as decided."
+            title: "The plan is ready. Carry it out?".into(),
+            text: "The editor model gets the plan and the files of the chat, and writes the edits; you review each of them. If you \
+                   send another message instead, the conversation goes on and nothing is carried out."
                 .into(),
             choices: vec![
                 Choice::new('y', "carry it out"),
                 Choice::new('e', "change it first"),
-                Choice::new('n', "leave it"),
+                Choice::new('n', "no"),
             ],
         });
     }

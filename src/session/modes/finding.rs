@@ -104,7 +104,7 @@ impl Session {
         };
         self.question(Question {
             title: format!("The task needs {} ({missing}).", count(files.len(), "file")),
-            text: listed(tokens, |path| if self.is_in_chat(path) { ", in the chat" } else { "" }),
+            text: listed(tokens, |path| if self.is_in_chat(path) { ", in the chat".into() } else { String::new() }),
             subject: Subject::Needed { files, message },
             choices,
         });

@@ -7,7 +7,7 @@ use super::codebase::Sought;
 use super::effect::{ContextOrder, Effect};
 use super::proposal::rounds::Rounds;
 use super::question::Subject;
-use super::request::mentions::{Attachment, MentionOrder};
+use super::request::mentions::{Attachment, MentionOrder, NamedFile};
 use super::state::Session;
 use super::transcript::{self, Entry, Level};
 use super::turn::Turn;
@@ -35,10 +35,14 @@ pub struct ModeRules {
 pub(super) struct Waiting {
     /// The plan that is being changed in the composer.
     pub(super) plan: Option<Plan>,
-    /// A question that waits for the tokens of its files, under this number.
-    pub(super) weighing: Option<(u64, Subject)>,
+    /// Questions that wait for the tokens of their files, each under its number.
+    pub(super) weighing: Vec<(u64, Subject)>,
     /// Numbers given to such questions so far.
     pub(super) weighings: u64,
+    /// Files that the last message names.
+    pub(super) mentioned: Vec<NamedFile>,
+    /// Files that the draft names.
+    pub(super) drafted: Vec<NamedFile>,
     /// Files that are not to be offered any more.
     pub(super) declined: BTreeSet<String>,
     /// The files that a task needs, as far as the model has named them.
@@ -92,9 +96,10 @@ impl Session {
         }
     }
 
-    /// Sends a message in that mode, or asks first about the files that it names. False when it cannot be sent now.
+    /// Sends a message in that mode. False when it cannot be sent now.
     pub(super) fn send_in(&mut self, message: &str, mode: Mode) -> (bool, Vec<Effect>) {
-        if self.turn.is_some() {
+        // A message that is sent while the history is summarised goes out with the summary.
+        if self.turn.is_some() || self.is_compacting() {
             self.enqueue(message.to_owned(), mode);
             return (true, Vec::new());
         }
@@ -102,22 +107,15 @@ impl Session {
             return (false, Vec::new());
         }
         self.withdraw_offers();
-        match self.offer_mentioned(message, mode) {
-            Some(mut effects) => {
-                effects.extend(self.begin_message(message, mode));
-                (true, effects)
-            }
-            None => {
-                self.draft.clear();
-                (true, self.measure())
-            }
-        }
+        let mut effects = self.take_mentioned(message, mode);
+        effects.extend(self.begin_message(message, mode));
+        (true, effects)
     }
 
     /// Takes back what the last answer left to be decided: the next message is the answer to that.
     pub(super) fn withdraw_offers(&mut self) {
-        self.waiting.weighing = None;
         self.waiting.plan = None;
+        self.waiting.weighing.retain(|(_, subject)| !subject.is_of_an_answer());
         self.questions.retain(|question| !question.subject.is_of_an_answer());
     }
 

@@ -7,9 +7,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::context::{ChunkKind, Message, Prompt, Role};
-use crate::session::effect::{Effect, Failure};
-use crate::session::state::Session;
+use crate::session::effect::{Effect, Failure, Summarized};
+use crate::session::state::{Connection, Session};
 use crate::session::transcript::{self, Level};
+use crate::text::thousands;
+use crate::tokens::estimate;
+
+/// A history with fewer tokens is not summarised on request: the summary would hardly be shorter.
+const MIN_COMPACTED: usize = 200;
 
 /// What stands for the beginning of the conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +38,8 @@ pub(in crate::session) struct Folding {
     covers: usize,
     /// What is to be folded, as it would be sent.
     history: Arc<Vec<Message>>,
+    /// Whether the user asked for it and waits.
+    is_asked: bool,
 }
 
 /// The history as it was carried last. A long conversation is megabytes and is asked for at every key, and keys change nothing of it:
@@ -92,27 +99,78 @@ impl Session {
 
     /// Asks for a summary if the history in the measured request has more than its share.
     pub(in crate::session) fn fold_if_long(&mut self, prompt: &Prompt) -> Vec<Effect> {
-        let is_history = |kind: &ChunkKind| matches!(kind, ChunkKind::History);
-        let tokens: usize =
-            prompt.chunks.iter().filter(|chunk| is_history(&chunk.kind)).map(|chunk| chunk.tokens).sum();
-        let covers = self.foldable();
-        if tokens <= prompt.plan.history || self.folding.is_some() || covers <= self.unfoldable {
+        let tokens = tokens_of_history(prompt);
+        if tokens <= prompt.plan.history || self.folding.is_some() || self.foldable() <= self.unfoldable {
             return Vec::new();
         }
-        let (history, _) = self.history_and_shared();
-        self.folding = Some(Folding { covers, history: Arc::clone(&history) });
-        let (limit, allowance, weak_model) = (prompt.plan.history, self.allowance(), self.choices.weak_model.clone());
-        vec![Effect::Fold { history, limit, allowance, weak_model }]
+        self.fold(prompt.plan.history, None)
+    }
+
+    /// Has the history summarised. `compact` is set where the user asked for it, to what the summary must keep.
+    fn fold(&mut self, limit: usize, compact: Option<String>) -> Vec<Effect> {
+        let (covers, (history, _)) = (self.foldable(), self.history_and_shared());
+        self.folding = Some(Folding { covers, history: Arc::clone(&history), is_asked: compact.is_some() });
+        let (allowance, weak_model) = (self.allowance(), self.choices.weak_model.clone());
+        vec![Effect::Fold { history, limit, allowance, weak_model, compact }]
+    }
+
+    /// Summarises the history now, because the user asks for it. `keep` says what the summary must keep; it may be empty.
+    pub(in crate::session) fn compact(&mut self, keep: String) -> Vec<Effect> {
+        // The request as it was measured last may not have the newest answer.
+        let tokens: usize = self.carried().map(|(_, text)| estimate(text)).sum();
+        let limit = self.view.as_ref().map_or(usize::MAX, |view| view.prompt.plan.history);
+        let covers = self.foldable();
+        let (text, hint) = match &self.connection {
+            _ if self.turn.is_some() => {
+                ("The model is still answering.".to_owned(), "Esc cancels the turn; then try again.")
+            }
+            _ if covers == 0 => {
+                ("There is nothing to summarise: the next request carries no earlier messages.".into(), "")
+            }
+            _ if covers == self.folded.covers => {
+                ("There is nothing to summarise: the summary contains all earlier messages already.".into(), "")
+            }
+            Connection::Remote { model, .. } if !model.is_empty() => match tokens {
+                _ if self.folding.is_some() => ("The conversation is being summarised already.".into(), ""),
+                0..MIN_COMPACTED => {
+                    let text =
+                        format!("The conversation has only about {tokens} tokens: a summary would save nothing.");
+                    (text, "/clear leaves it out of later requests.")
+                }
+                _ => return self.fold(limit, Some(keep)),
+            },
+            _ => {
+                let text = "No model is connected, so the conversation was not summarised.".into();
+                (text, "/servers looks for a model server on this machine; /clear leaves the conversation out.")
+            }
+        };
+        self.tell(Level::Info, text, hint);
+        Vec::new()
+    }
+
+    /// Whether the user waits for a summary of the history.
+    pub fn is_compacting(&self) -> bool {
+        self.folding.as_ref().is_some_and(|folding| folding.is_asked)
+    }
+
+    /// Stops the summary that the user waits for; the history stays as it is.
+    pub fn stop_compacting(&mut self) -> Option<Vec<Effect>> {
+        self.folding.take_if(|folding| folding.is_asked)?;
+        self.hold_queue();
+        self.tell(Level::Info, "The summary was cancelled. The conversation is sent as it was.", "");
+        Some(vec![Effect::StopFolding])
     }
 
     /// A summary of `history` is there, or is not. It is taken if the conversation still begins like that.
     pub(in crate::session) fn folded(
         &mut self,
         history: &[Message],
-        result: Result<Vec<Message>, Failure>,
+        result: Result<Summarized, Failure>,
     ) -> Vec<Effect> {
         let said = self.foldable();
-        let covers = match self.folding.take_if(|folding| folding.history.as_slice() == history) {
+        let folding = self.folding.take_if(|folding| folding.history.as_slice() == history);
+        let is_asked = folding.as_ref().is_some_and(|folding| folding.is_asked);
+        let covers = match folding {
             Some(folding) => folding.covers,
             None if self.history_and_shared().0.as_slice() == history => said,
             // It was cleared, or begun anew.
@@ -122,24 +180,23 @@ impl Session {
             return Vec::new();
         }
         match result {
-            Ok(messages) => {
-                let (before, after) = (words(history), words(&messages));
+            Ok(Summarized { messages, before, after }) => {
                 self.folded = Folded { covers, messages };
-                let text = format!(
-                    "The beginning of the conversation is sent as a summary from now on: {after} words for {before}."
-                );
-                self.tell(
-                    Level::Info,
-                    text,
-                    "It stays to be read here; /view-prompt shows what is sent. history_tokens says how long it may get.",
-                );
+                let (before, after) = (thousands(before), thousands(after));
+                let (text, hint) = if is_asked {
+                    (format!("The conversation is summarised: {before} tokens became {after}."), "")
+                } else {
+                    let text = "The beginning of the conversation is sent as a summary from now on";
+                    (format!("{text}: {before} tokens became {after}."), " history_tokens limits the history.")
+                };
+                self.tell(Level::Info, text, format!("The messages stay here; /view-prompt shows what is sent.{hint}"));
                 self.measure()
             }
             Err(failure) => {
                 // Not again before there is more to sum up.
                 self.unfoldable = covers;
                 let text =
-                    format!("The conversation could not be summed up, so all of it is sent: {}", failure.message);
+                    format!("The conversation could not be summarised, so all of it is sent: {}", failure.message);
                 self.tell(Level::Warning, text, failure.hint);
                 Vec::new()
             }
@@ -154,8 +211,10 @@ impl Session {
     }
 }
 
-fn words(messages: &[Message]) -> usize {
-    messages.iter().map(|message| message.content.split_whitespace().count()).sum()
+/// The tokens of the history in a request.
+fn tokens_of_history(prompt: &Prompt) -> usize {
+    let history = prompt.chunks.iter().filter(|chunk| chunk.kind == ChunkKind::History);
+    history.map(|chunk| chunk.tokens).sum()
 }
 
 #[cfg(test)]
@@ -221,7 +280,89 @@ mod tests {
         let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
         answered(&mut session, 1, "one", "first answer");
         answered(&mut session, 2, "two", "second answer");
+        for _ in 0..2 {
+            session.handle(Report::NotProposed(None));
+        }
         session
+    }
+
+    fn summarized(messages: Vec<Message>) -> Summarized {
+        Summarized { messages, before: 12_480, after: 940 }
+    }
+
+    /// A conversation that is worth a summary.
+    fn long_talked() -> Session {
+        let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
+        let long = "The tide rises and falls with the moon. ".repeat(40);
+        for (turn, question) in [(1, "one"), (2, "two")] {
+            answered(&mut session, turn, question, &long);
+            session.handle(Report::NotProposed(None));
+        }
+        session
+    }
+
+    fn compacted(session: &mut Session, line: &str) -> Vec<Effect> {
+        session.command(parse_command(line).unwrap())
+    }
+
+    fn last_text(session: &Session) -> &str {
+        let notice = session.transcript.iter().rev().find_map(|entry| match entry {
+            Entry::Notice(notice) => Some(notice.text.as_str()),
+            _ => None,
+        });
+        notice.unwrap_or_default()
+    }
+
+    #[test]
+    fn a_summary_that_is_asked_for_is_made_at_once_and_says_what_it_saves() {
+        let mut session = long_talked();
+        let effects = compacted(&mut session, "/compact keep the API decisions");
+        let [Effect::Fold { history, compact, .. }] = effects.as_slice() else { panic!("{effects:?}") };
+        assert_eq!((history.len(), compact.as_deref()), (4, Some("keep the API decisions")));
+        assert!(session.is_compacting() && session.is_busy());
+        assert!(compacted(&mut session, "/compact").is_empty());
+        assert_eq!(last_text(&session), "The conversation is being summarised already.");
+        let (sent, effects) = session.send("meanwhile");
+        assert!(sent && effects.is_empty(), "what is sent meanwhile goes out with the summary");
+        assert!(session.next_queued().is_empty());
+        let summary = summarized(vec![Message::new(Role::User, "summary")]);
+        session.handle(Report::Folded { history: history.clone(), result: Ok(summary) });
+        assert_eq!(last_text(&session), "The conversation is summarised: 12,480 tokens became 940.");
+        let effects = session.next_queued();
+        let [Effect::Ask(order)] = effects.as_slice() else { panic!("{effects:?}") };
+        assert_eq!(order.history.as_slice(), [Message::new(Role::User, "summary")]);
+    }
+
+    #[test]
+    fn where_there_is_nothing_to_summarise_that_is_told_and_nobody_is_asked() {
+        let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
+        assert!(compacted(&mut session, "/compact").is_empty());
+        assert!(last_text(&session).starts_with("There is nothing to summarise"), "{}", last_text(&session));
+        let mut session = long_talked();
+        let effects = compacted(&mut session, "/compact");
+        let [Effect::Fold { history, .. }] = effects.as_slice() else { panic!("{effects:?}") };
+        let summary = summarized(vec![Message::new(Role::User, "summary")]);
+        session.handle(Report::Folded { history: history.clone(), result: Ok(summary) });
+        assert!(compacted(&mut session, "/compact").is_empty());
+        assert!(last_text(&session).contains("contains all earlier messages already"), "{}", last_text(&session));
+        let mut session = talked();
+        assert!(compacted(&mut session, "/compact").is_empty());
+        assert!(last_text(&session).starts_with("The conversation has only about"), "{}", last_text(&session));
+        let mut session = long_talked();
+        session.connection = Connection::Demo;
+        assert!(compacted(&mut session, "/compact").is_empty());
+        assert!(last_text(&session).starts_with("No model is connected"), "{}", last_text(&session));
+    }
+
+    #[test]
+    fn a_summary_that_is_asked_for_can_be_cancelled() {
+        let mut session = long_talked();
+        compacted(&mut session, "/compact");
+        assert_eq!(session.stop_compacting(), Some(vec![Effect::StopFolding]));
+        assert!(!session.is_busy() && session.stop_compacting().is_none());
+        assert_eq!(said(&session).len(), 4);
+        compacted(&mut session, "/compact");
+        assert!(session.clear_history().contains(&Effect::StopFolding));
     }
 
     fn said(session: &Session) -> Vec<String> {
@@ -237,7 +378,7 @@ mod tests {
         assert!(measured(&mut session, 101).is_empty(), "one at a time");
         answered(&mut session, 3, "three", "third answer");
         let summary = vec![Message::new(Role::User, "summary"), Message::new(Role::Assistant, "Noted.")];
-        session.handle(Report::Folded { history: history.clone(), result: Ok(summary) });
+        session.handle(Report::Folded { history: history.clone(), result: Ok(summarized(summary)) });
         assert_eq!(said(&session), ["summary", "Noted.", "three", "third answer"]);
     }
 
@@ -274,7 +415,7 @@ mod tests {
         let history = asked(&mut session);
         session.clear_history();
         answered(&mut session, 3, "three", "third answer");
-        session.handle(Report::Folded { history, result: Ok(vec![Message::new(Role::User, "old")]) });
+        session.handle(Report::Folded { history, result: Ok(summarized(vec![Message::new(Role::User, "old")])) });
         assert_eq!(said(&session), ["three", "third answer"]);
     }
 
@@ -282,7 +423,7 @@ mod tests {
     fn a_message_asked_again_comes_out_of_a_summary_that_held_its_answer() {
         let mut session = talked();
         let history = asked(&mut session);
-        session.handle(Report::Folded { history, result: Ok(vec![Message::new(Role::User, "summary")]) });
+        session.handle(Report::Folded { history, result: Ok(summarized(vec![Message::new(Role::User, "summary")])) });
         session.retry();
         assert_eq!(said(&session), ["one", "first answer"]);
     }

@@ -7,41 +7,51 @@ use tokio_util::sync::CancellationToken;
 
 use super::connect::unknown_note;
 use super::{Line, Outfit, Runner, connect_model, failure_of};
-use crate::context::{Folding, Message, SummaryPlan, summary};
+use crate::context::{Folding, Message, SummaryPlan, history_tokens, summary};
 use crate::llm::{Finish, LlmError, Request, StreamEvent, Usage};
 use crate::models::{Dollars, Tokens, estimate};
-use crate::session::{AskEvent, Failure, Report, Spent};
+use crate::session::{AskEvent, Failure, Report, Spent, Summarized};
 use crate::tokens::TokenCounter;
 
 /// Tokens that a summary is expected to have at most, for the spending cap.
 const EXPECTED_OUTPUT: u64 = 2_048;
 
+/// The part of its tokens to which a history is brought that is summarised on request.
+const COMPACTED_SHARE: usize = 4;
+
+/// How a history is to be summarised.
+#[derive(Debug, Clone, Default)]
+pub(super) struct FoldOrder {
+    /// The tokens that it may have afterwards.
+    pub(super) limit: usize,
+    /// What may be spent on it; `None` for as much as it takes.
+    pub(super) allowance: Option<Dollars>,
+    /// The model to do it, if one was chosen since the app was started.
+    pub(super) chosen: Option<String>,
+    /// Set where the user asked for it: what the summary must keep.
+    pub(super) compact: Option<String>,
+}
+
 impl Runner {
-    /// Sums a history up in the background and reports the result.
-    pub(super) async fn fold(
-        self,
-        history: Arc<Vec<Message>>,
-        limit: usize,
-        allowance: Option<Dollars>,
-        weak: Option<String>,
-    ) {
-        let cancel = CancellationToken::new();
-        let result = self.folded(&history, limit, allowance, weak.as_deref(), &cancel).await;
-        self.report(Report::Folded { history, result }).await;
+    /// Summarises a history in the background and reports the result. A summary that was stopped is not reported.
+    pub(super) async fn fold(self, history: Arc<Vec<Message>>, order: FoldOrder, cancel: CancellationToken) {
+        let result = self.folded(&history, &order, &cancel).await;
+        if !cancel.is_cancelled() {
+            self.report(Report::Folded { history, result }).await;
+        }
     }
 
-    /// The history with a summary in the place of its beginning, so that it has at most `limit` tokens.
+    /// The history with a summary in the place of its beginning, so that it has at most as many tokens as the limit.
     pub(super) async fn folded(
         &self,
         history: &[Message],
-        limit: usize,
-        allowance: Option<Dollars>,
-        chosen: Option<&str>,
+        order: &FoldOrder,
         cancel: &CancellationToken,
-    ) -> Result<Vec<Message>, Failure> {
+    ) -> Result<Summarized, Failure> {
+        let FoldOrder { limit, allowance, chosen, compact } = order;
         let failure = |message: &str| Failure { message: message.to_owned(), hint: "/clear begins anew.".into() };
         let Some(main) = self.line() else { return Err(failure("no model is connected.")) };
-        let (runner, chosen) = (self.clone(), chosen.map(str::to_owned));
+        let (runner, chosen) = (self.clone(), chosen.clone());
         // The key of another provider may have to be asked for.
         let weak =
             tokio::task::spawn_blocking(move || weak_line(&runner.shared.outfit, chosen.as_deref(), &main)).await;
@@ -49,17 +59,25 @@ impl Runner {
         let outfit = &self.shared.outfit;
         let counter = outfit.counter(&line.facts);
         let window = outfit.window(&line.facts);
-        let folding = Folding { limit, window, prompts: &outfit.prompts, counter: &counter };
+        let before = history_tokens(history, &counter);
+        // A history that is summarised on request may be within its limit already.
+        let first = if compact.is_some() { (before / COMPACTED_SHARE).min(*limit) } else { *limit };
+        let keep = compact.as_deref().unwrap_or_default();
+        let mut folding = Folding { limit: first, window, prompts: &outfit.prompts, counter: &counter, keep };
         let mut plan = summary(history, &folding);
+        folding.limit = *limit;
         let mut folded = history.to_vec();
-        let mut left = allowance;
+        let mut left = *allowance;
         while let Some(next) = plan {
             let summaries = self.summaries(&line, &next, &counter, &mut left, cancel).await?;
             let shorter = next.applied(&folded, &summaries);
             folded = shorter.ok_or_else(|| failure("the summary is empty or no shorter than what it sums up."))?;
             plan = next.again(&folded, &folding);
         }
-        if folded == history { Err(failure("it does not fit the model's window.")) } else { Ok(folded) }
+        if folded == history {
+            return Err(failure("it does not fit the model's window."));
+        }
+        Ok(Summarized { before, after: history_tokens(&folded, &counter), messages: folded })
     }
 
     async fn summaries(

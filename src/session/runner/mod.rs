@@ -64,6 +64,7 @@ use crate::models::{Api, Model};
 use crate::repo_map::TagGraph;
 use crate::workspace::{self, Changed, Journal, Root, Watch};
 use commit::Commits;
+use folding::FoldOrder;
 
 /// A burst of keystrokes is measured once, this long after the last of them.
 const DEBOUNCE: Duration = Duration::from_millis(120);
@@ -103,6 +104,8 @@ struct Shared {
     /// The watch on the disk, while there is one.
     watch: Mutex<Option<Watch>>,
     turn: Mutex<CancellationToken>,
+    /// Stops the summary of the history that is being made.
+    folding: Mutex<CancellationToken>,
     /// Whether comments for the model are looked for in what is saved.
     comments: AtomicBool,
     /// What is on its way from outside.
@@ -134,6 +137,7 @@ impl Runner {
             changed: Mutex::default(),
             watch: Mutex::default(),
             turn: Mutex::default(),
+            folding: Mutex::default(),
             comments: AtomicBool::new(false),
             fetching: Fetching::default(),
             jobs: checking::processes::Jobs::default(),
@@ -169,9 +173,13 @@ impl Runner {
                 std::mem::replace(&mut *lock(&self.shared.turn), cancel.clone()).cancel();
                 tokio::spawn(async move { runner.ask(*order, cancel).await });
             }
-            Effect::Fold { history, limit, allowance, weak_model } => {
-                tokio::spawn(runner.fold(history, limit, allowance, weak_model));
+            Effect::Fold { history, limit, allowance, weak_model, compact } => {
+                let cancel = CancellationToken::new();
+                lock(&self.shared.folding).clone_from(&cancel);
+                let order = FoldOrder { limit, allowance, chosen: weak_model, compact };
+                tokio::spawn(runner.fold(history, order, cancel));
             }
+            Effect::StopFolding => lock(&self.shared.folding).cancel(),
             Effect::Cancel => lock(&self.shared.turn).cancel(),
             Effect::Propose { reply, standing, mut earlier, files, request } => {
                 earlier.push(reply);

@@ -40,7 +40,7 @@ impl Queue {
 impl Session {
     /// Whether something is under way that the developer waits for.
     pub fn is_busy(&self) -> bool {
-        self.turn.is_some() || self.proposing > 0 || self.writing
+        self.turn.is_some() || self.proposing > 0 || self.writing || self.is_compacting()
     }
 
     /// Lets a message wait until the model is free.
@@ -74,10 +74,12 @@ impl Session {
         self.queue.held = !self.queue.waiting.is_empty();
     }
 
-    /// Sends the oldest message that waits, if nothing stands against it: no turn, no hunk that waits for a decision, no
-    /// question, no plan in the composer. The face calls this after everything that happens.
+    /// Sends the oldest message that waits, unless a turn runs, a hunk waits for a decision, a question other than an offer of
+    /// files is open, or a plan is in the composer. The face calls this after everything that happens.
     pub fn next_queued(&mut self) -> Vec<Effect> {
-        let is_asked = !self.questions.is_empty() || self.waiting.weighing.is_some() || self.waiting.plan.is_some();
+        let open = self.questions.iter().map(|question| &question.subject);
+        let mut subjects = open.chain(self.waiting.weighing.iter().map(|(_, subject)| subject));
+        let is_asked = subjects.any(|subject| !subject.is_offer()) || self.waiting.plan.is_some();
         let is_free = !self.is_busy() && !is_asked && self.review.is_empty();
         if self.queue.waiting.is_empty() || self.queue.held || !is_free {
             return Vec::new();
@@ -87,7 +89,8 @@ impl Session {
 
     /// Sends the oldest message that waits, whatever else does; nothing while the model answers.
     pub fn send_queued(&mut self) -> Vec<Effect> {
-        if self.turn.is_some() || self.connection == Connection::None || self.queue.waiting.is_empty() {
+        let waits = self.turn.is_some() || self.is_compacting();
+        if waits || self.connection == Connection::None || self.queue.waiting.is_empty() {
             return Vec::new();
         }
         self.queue.held = false;

@@ -9,7 +9,7 @@ impl App {
     /// Opens the definitions of the repository.
     pub(in crate::tui) fn open_symbols(&mut self) {
         match &self.session.symbols {
-            Some(graph) => self.overlay = Some(Overlay::symbols(graph)),
+            Some(graph) => self.overlay = Some(Overlay::symbols(graph, self.ranked_map().map(AsRef::as_ref))),
             None => self.hint = "the repository is still being read".into(),
         }
     }

@@ -116,6 +116,7 @@ impl App {
             Action::ToggleThoughts if !self.enabled(info.action) => Some("no thoughts came"),
             Action::CopyPrompt | Action::ViewPrompt if session.view.is_none() => Some("nothing is measured yet"),
             Action::FindServers if session.connection == Connection::Demo => Some("this is the demo"),
+            Action::DropPassages if session.codebase.places.is_empty() => Some("no passages are sent"),
             Action::NextMatch | Action::PreviousMatch if self.reading.search.is_none() => {
                 Some("nothing is searched for")
             }

@@ -36,7 +36,8 @@ mod tests {
     use ratatui::backend::TestBackend;
 
     use super::*;
-    use crate::session::{Choice, Connection, ProcessSubject, Question, Session, SharedText, Subject};
+    use crate::edit::{FileChange, FileProposal, Proposal};
+    use crate::session::{Choice, Connection, NamedFile, ProcessSubject, Question, Session, SharedText, Subject};
     use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
     use crate::tui::view::{self, ViewCache};
@@ -71,7 +72,7 @@ mod tests {
     #[test]
     fn on_a_low_screen_a_question_takes_a_line_and_is_opened_before_it_is_answered() {
         let mut app = app();
-        let names = "The answer names one.go, two.go, three.go and four.go, which are not in the chat.";
+        let names = "The answer mentions one.go, two.go and 2 more files (12k tokens), which is a long line.";
         app.session.questions.push_back(share(names));
         let low = shown(&mut app, 40, 12);
         assert_eq!(low.matches("opens it").count(), 1, "{low}");
@@ -83,6 +84,44 @@ mod tests {
         assert!(high.contains("Alt-y yes") && !high.contains("opens it"), "{high}");
         press(&mut app, "Alt-y");
         assert!(app.session.questions.is_empty());
+    }
+
+    #[test]
+    fn the_questions_that_follow_are_named_at_any_width() {
+        let mut app = app();
+        let run = question(ProcessSubject::Run("cargo test".into()), "Run cargo test?");
+        app.session.questions.extend([share("git diff"), run, share("notes")]);
+        for (width, height, follow) in [
+            (80, 24, "  then: run cargo test?  share the output of notes?"),
+            (120, 35, "  then: run cargo test?  share the output of notes?"),
+            (80, 12, "? git diff · Enter opens it · then: run cargo test?  share the output of"),
+        ] {
+            let screen = shown(&mut app, width, height);
+            assert!(screen.contains(follow), "{screen}");
+        }
+    }
+
+    #[test]
+    fn an_offer_of_files_does_not_hide_the_review_from_enter() {
+        let mut app = app();
+        let file = NamedFile { path: "a.py".into(), symbol: None };
+        let subject = Subject::Mentioned { files: vec![file] };
+        let choices = vec![Choice::new('y', "add it"), Choice::new('n', "no")];
+        let title = "Your message mentions a.py (7 tokens).".to_owned();
+        app.session.questions.push_back(Question { subject, title, text: String::new(), choices });
+        press(&mut app, "Enter");
+        assert!(matches!(app.overlay, Some(Overlay::Ask(_))));
+        press(&mut app, "Esc");
+        let file = FileProposal {
+            path: "a.py".into(),
+            change: FileChange::Modify,
+            base: Some("1\n".into()),
+            proposed: Some("2\n".into()),
+        };
+        let proposal = Proposal { files: vec![file], ..Proposal::default() };
+        app.report(crate::session::Report::Proposed { request: "do it".into(), proposal });
+        press(&mut app, "Alt-1 Enter");
+        assert!(app.overlay.is_none() && app.focus == Pane::Review);
     }
 
     #[test]

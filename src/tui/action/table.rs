@@ -51,6 +51,8 @@ actions! {
     /// Search what was typed, in earlier sessions too.
     HistorySearch: "history-search", CHAT, ["Ctrl-r"], "search inputs";
 
+    /// Drop the passages that `@codebase` found, so that they are sent no more.
+    DropPassages: "drop-passages", CHAT, ["Alt-p"], "drop passages";
     /// Put a folded paste back as text, to be changed.
     OpenPaste: "open-paste", CHAT, ["Alt-o"], "open paste";
 

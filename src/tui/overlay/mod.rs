@@ -40,6 +40,7 @@ use super::widget::picker::{Items, Outcome, Picker, RankJob, Ranked};
 use crate::context::Prompt;
 use crate::llm::LocalServer;
 use crate::models::Api;
+use crate::repo_map::RepoMap;
 use crate::session::{ModelRow, ModelUse, Question, Recording, RunLog, ThisMap};
 use ask::AskBox;
 pub use confirm::{Confirm, Deed};
@@ -70,7 +71,14 @@ pub enum Overlay {
     /// Keys and commands.
     Help(HelpView),
     /// Files to add to the chat.
-    Files(Picker, Arc<Vec<String>>),
+    Files {
+        /// The list.
+        picker: Picker,
+        /// Its items.
+        listed: Arc<Vec<String>>,
+        /// The files of the repository that it was made from, by path.
+        known: Arc<Vec<String>>,
+    },
     /// Servers to connect to: base URL and model of each row.
     Servers(Picker, Vec<(Api, String, String)>),
     /// A place for a pasted reply.
@@ -163,18 +171,27 @@ impl Overlay {
         Self::Read(Viewer::new(title, text))
     }
 
-    /// The file picker.
-    pub fn files(paths: &Arc<Vec<String>>) -> Self {
-        let picker = Picker::of("add files to the chat", Items::Texts(Arc::clone(paths)));
-        Self::Files(picker.paths().multiple().with_preview(), Arc::clone(paths))
+    /// The file picker: the files in the order of the map, where there is one.
+    pub fn files(paths: &Arc<Vec<String>>, map: Option<&RepoMap>) -> Self {
+        let listed = match map {
+            Some(map) => {
+                let ranks = map.ranks(paths, |path| path);
+                let mut ranked: Vec<(u32, &String)> = ranks.into_iter().zip(paths.iter()).collect();
+                ranked.sort_unstable();
+                Arc::new(ranked.into_iter().map(|(_, path)| path.clone()).collect())
+            }
+            None => Arc::clone(paths),
+        };
+        let picker = Picker::of("add files to the chat", Items::Texts(Arc::clone(&listed)));
+        Self::Files { picker: picker.paths().multiple().with_preview(), listed, known: Arc::clone(paths) }
     }
 
     /// Takes in a new list of files, if this is the file picker; what was typed stays.
-    pub fn refresh(&mut self, paths: &Arc<Vec<String>>) {
-        let Self::Files(picker, known) = self else { return };
+    pub fn refresh(&mut self, paths: &Arc<Vec<String>>, map: Option<&RepoMap>) {
+        let Self::Files { picker, known, .. } = self else { return };
         if !Arc::ptr_eq(known, paths) {
             let query = picker.query().to_owned();
-            *self = Self::files(paths);
+            *self = Self::files(paths, map);
             self.paste(&query);
         }
     }
@@ -256,7 +273,7 @@ impl Overlay {
             Self::Read(viewer) => viewer.key(key),
             Self::Help(help) => help.key(key),
             Self::Paste(paste) => paste.key(key),
-            Self::Files(picker, paths) => match picker.key(key) {
+            Self::Files { picker, listed: paths, .. } => match picker.key(key) {
                 Outcome::Open => Reply::Stay,
                 Outcome::Cancelled => Reply::Close,
                 Outcome::Picked(rows) => Reply::Add(rows.iter().filter_map(|row| paths.get(*row).cloned()).collect()),
@@ -312,7 +329,7 @@ impl Overlay {
     /// Its list, if it is one to choose from.
     fn picker(&mut self) -> Option<&mut Picker> {
         match self {
-            Self::Files(picker, _) | Self::Servers(picker, _) | Self::Inputs(picker, _) => Some(picker),
+            Self::Files { picker, .. } | Self::Servers(picker, _) | Self::Inputs(picker, _) => Some(picker),
             Self::Menu(menu) => Some(&mut menu.picker),
             Self::Sessions(sessions) => Some(&mut sessions.picker),
             Self::Symbols(symbols) => Some(&mut symbols.picker),
@@ -392,7 +409,7 @@ impl Overlay {
     /// What it shows beside its list.
     pub fn look(&self) -> Option<Look> {
         match self {
-            Self::Files(picker, paths) => Some(Look::File(paths.get(picker.selected()?)?.clone(), None)),
+            Self::Files { picker, listed: paths, .. } => Some(Look::File(paths.get(picker.selected()?)?.clone(), None)),
             Self::Symbols(symbols) => symbols.look(),
             Self::Search(search) => search.look(),
             Self::Peek(peek) => peek.look(),
@@ -417,7 +434,7 @@ impl Overlay {
             Self::Line(line) => line.draw(frame, screen, theme),
             Self::Search(search) => search.draw(frame, screen, theme, sight),
             Self::Review(review) => review.draw(frame, screen, theme, sight),
-            Self::Files(..)
+            Self::Files { .. }
             | Self::Servers(..)
             | Self::Sessions(_)
             | Self::Inputs(..)

@@ -6,7 +6,7 @@ use crossterm::event::KeyEvent;
 
 use super::look::Look;
 use super::{Overlay, Reply};
-use crate::repo_map::TagGraph;
+use crate::repo_map::{RepoMap, TagGraph};
 use crate::tui::key;
 use crate::tui::widget::picker::{Items, Outcome, Picker, Symbols};
 use crate::tui::widget::preview::Marked;
@@ -20,15 +20,15 @@ pub struct SymbolList {
 }
 
 impl Overlay {
-    /// The definitions of the repository.
-    pub fn symbols(graph: &Arc<TagGraph>) -> Self {
-        Self::Symbols(SymbolList::new(graph))
+    /// The definitions of the repository, in the order of the map where there is one.
+    pub fn symbols(graph: &Arc<TagGraph>, map: Option<&RepoMap>) -> Self {
+        Self::Symbols(SymbolList::new(graph, map))
     }
 }
 
 impl SymbolList {
-    fn new(graph: &Arc<TagGraph>) -> Self {
-        let symbols = Arc::new(Symbols::new(Arc::clone(graph)));
+    fn new(graph: &Arc<TagGraph>, map: Option<&RepoMap>) -> Self {
+        let symbols = Arc::new(Symbols::new(Arc::clone(graph), map));
         let keys = [("Alt-a", "add the file"), ("Alt-e", "editor")];
         let picker = Picker::of("symbols: @ it in the message", Items::Symbols(Arc::clone(&symbols)));
         Self { picker: picker.with_preview().extra_keys(&keys), symbols }

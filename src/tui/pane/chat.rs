@@ -9,7 +9,7 @@ use super::transcript::Scene;
 use super::{citation_marks, reading_marks};
 use crate::context::Mode;
 use crate::session::{Connection, Entry, Question};
-use crate::text::{sanitize, width, wrap};
+use crate::text::{count, sanitize, width, wrap};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::App;
 use crate::tui::composer::completing::Popup;
@@ -18,7 +18,7 @@ use crate::tui::preview::Preview;
 use crate::tui::reading::NEWS;
 use crate::tui::theme::Role;
 use crate::tui::view::{ViewCache, pane_block};
-use crate::tui::widget::{completion, preview};
+use crate::tui::widget::{completion, meter, preview};
 
 pub use super::transcript::{ChatCache, Seen};
 
@@ -28,6 +28,9 @@ const WIDEST_TEXT: u16 = 120;
 /// So many lines of the transcript stay in view beside a question: one that would leave fewer shows as a line, and is opened to be
 /// answered. It is mostly about what stands there.
 const LEAST_TRANSCRIPT: usize = 6;
+
+/// Columns of the rule above the composer that the line about passages leaves to the mode and to what is hidden above.
+const MIN_RULE: usize = 12;
 
 /// Draws the pane. While the reader has scrolled up, lines that come below are added to how far it is to the end: it counts
 /// from there, and the text must stay where it is.
@@ -53,6 +56,11 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     let rows = app.composer.height(inner.width.saturating_sub(2), (app.screen.1 / 3).min(inner.height / 2).max(1));
     let mut status: Vec<Line<'_>> = search_line(app, inner.width).into_iter().collect();
     status.extend(turn_lines(app, inner.width));
+    if app.session.is_compacting() {
+        let line = format!("⋯ summarising the conversation · {leave} cancels");
+        let line = width::clip(&line, usize::from(inner.width)).into_owned();
+        status.push(Line::styled(line, app.theme.style(Role::Muted)));
+    }
     status.extend(queue_lines(app, inner.width));
     if let Some(page) = &app.session.outside.page {
         let line = format!("⋯ {} · {leave} stops", page.status());
@@ -161,6 +169,8 @@ fn draw_composer(app: &App, news: Option<Line<'_>>, frame: &mut Frame<'_>, area:
     }
     if let Some(news) = news {
         rule = rule.title(news.right_aligned());
+    } else if let Some(passages) = passages_line(app, area.width) {
+        rule = rule.title(passages.right_aligned());
     }
     let inner = rule.inner(area);
     let [mark, text] = Layout::horizontal([Constraint::Length(2), Constraint::Fill(1)]).areas(inner);
@@ -285,6 +295,25 @@ fn search_line(app: &App, width: u16) -> Option<Line<'static>> {
     ]))
 }
 
+/// That passages of an earlier question about the whole repository go along, and the key that drops them.
+fn passages_line(app: &App, width: u16) -> Option<Line<'static>> {
+    let (passages, tokens) = app.session.kept_passages()?;
+    let (passages, tokens) = (count(passages, "passage"), meter::tokens(tokens as u64));
+    let drop = match app.keys.first(Action::DropPassages) {
+        "" => "/passages drop".to_owned(),
+        key => format!("{key} drops"),
+    };
+    let lines = [
+        format!(" still sending {passages} ({tokens}) · {drop} "),
+        format!(" {passages} ({tokens}) · {drop} "),
+        format!(" {tokens} passages "),
+    ];
+    // The other titles of the rule need some room as well.
+    let room = usize::from(width).saturating_sub(MIN_RULE);
+    let line = lines.into_iter().find(|line| width::columns(line) <= room)?;
+    Some(Line::styled(line, app.theme.style(Role::Warning)))
+}
+
 /// That there is something new below the view. It stands on the edge of the composer, so that no text has to move for it.
 fn news_line(app: &App, cache: &ViewCache) -> Option<Line<'static>> {
     let news = cache.chat.news;
@@ -321,9 +350,11 @@ fn queue_lines(app: &App, width: u16) -> Vec<Line<'static>> {
     let [sends, takes] = [Action::SendQueued, Action::TakeBackQueued].map(|action| app.keys.first(action));
     let keys = if app.session.turn.is_some() {
         format!("waits for the answer · {takes} takes it back")
+    } else if app.session.is_compacting() {
+        format!("waits for the summary · {takes} takes it back")
     } else if queue.is_held() {
         format!("waits for you · {sends} sends it · {takes} takes it back")
-    } else if !app.session.questions.is_empty() {
+    } else if app.session.questions.front().is_some_and(|question| !question.subject.is_offer()) {
         format!("waits for your answer · {sends} sends it now · {takes} takes it back")
     } else {
         format!("waits for the review · {sends} sends it now · {takes} takes it back")
@@ -359,16 +390,19 @@ fn question_lines(question: &Question, app: &App, width: u16) -> Vec<Line<'stati
     let columns = usize::from(width);
     let choices: Vec<String> =
         question.choices.iter().map(|choice| format!("Alt-{} {}", choice.key, choice.label)).collect();
-    let more = match app.session.questions.len() {
-        0 | 1 => String::new(),
-        others => format!(" (and {} more)", others - 1),
-    };
     let mut lines = Vec::new();
-    for piece in wrap::hanging(&format!("? {}{more}", sanitize::visible_line(&question.title)), columns) {
+    for piece in wrap::hanging(&format!("? {}", sanitize::visible_line(&question.title)), columns) {
         lines.push(Line::styled(piece, app.theme.style(Role::Warning)));
     }
-    for piece in wrap::hanging(&format!("{} · Enter shows more", choices.join(" · ")), columns.saturating_sub(2)) {
+    let takes_enter = app.composer.is_empty() && app.question_on_enter().is_some();
+    let opens = if takes_enter { " · Enter shows more" } else { "" };
+    for piece in wrap::hanging(&format!("{}{opens}", choices.join(" · ")), columns.saturating_sub(2)) {
         lines.push(Line::styled(format!("  {piece}"), app.theme.style(Role::Key)));
+    }
+    let follow = app.session.questions_that_follow();
+    if !follow.is_empty() {
+        let line = format!("  {}", sanitize::visible_line(&follow));
+        lines.push(Line::styled(width::clip(&line, columns).into_owned(), app.theme.style(Role::Muted)));
     }
     lines
 }
@@ -377,7 +411,8 @@ fn question_lines(question: &Question, app: &App, width: u16) -> Vec<Line<'stati
 /// not stand whole on the screen.
 fn folded_question(question: &Question, app: &App, width: u16) -> Line<'static> {
     let columns = usize::from(width);
-    let takes_enter = app.focus == Pane::Chat && !app.reading.on && app.composer.is_empty();
+    let takes_enter =
+        app.focus == Pane::Chat && !app.reading.on && app.composer.is_empty() && app.question_on_enter().is_some();
     let key = match question.choices.first().filter(|_| !takes_enter) {
         Some(choice) => format!("Alt-{}", choice.key),
         None => app.keys.first(Action::Send).to_owned(),
@@ -385,7 +420,9 @@ fn folded_question(question: &Question, app: &App, width: u16) -> Line<'static> 
     let way_in = format!(" · {key} opens it");
     let room = columns.saturating_sub(width::columns(&way_in));
     let title = format!("? {}", sanitize::visible_line(&question.title));
-    let line = format!("{}{way_in}", width::clip(&title, room));
+    let follow = app.session.questions_that_follow();
+    let follow = if follow.is_empty() { follow } else { format!(" · {}", sanitize::visible_line(&follow)) };
+    let line = format!("{}{way_in}{follow}", width::clip(&title, room));
     Line::styled(width::clip(&line, columns).into_owned(), app.theme.style(Role::Warning))
 }
 

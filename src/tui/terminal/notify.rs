@@ -57,11 +57,12 @@ impl App {
         }
         self.attention.unseen = true;
         let pending = self.session.review.counts().pending;
-        Some(match (self.session.questions.front(), pending) {
-            (Some(_), _) => "rhumb has a question".to_owned(),
-            (None, 0) => "rhumb is done".to_owned(),
-            (None, 1) => "rhumb: a hunk waits for your decision".to_owned(),
-            (None, hunks) => format!("rhumb: {hunks} hunks wait for your decision"),
+        let asks = self.session.questions.front().is_some_and(|question| !question.subject.is_offer());
+        Some(match (asks, pending) {
+            (true, _) => "rhumb has a question".to_owned(),
+            (false, 0) => "rhumb is done".to_owned(),
+            (false, 1) => "rhumb: a hunk waits for your decision".to_owned(),
+            (false, hunks) => format!("rhumb: {hunks} hunks wait for your decision"),
         })
     }
 }
@@ -71,12 +72,13 @@ impl App {
     /// Names the state in which the app is, for somebody who sees no more than a tab of it.
     pub(in crate::tui) fn window_title(&self) -> String {
         let pending = self.session.review.counts().pending;
-        let state = match (self.session.questions.is_empty(), self.session.is_busy(), pending) {
-            (false, ..) => "? ".to_owned(),
-            (true, true, _) => "… ".to_owned(),
-            (true, false, 0) if self.attention.unseen => "✓ ".to_owned(),
-            (true, false, 0) => String::new(),
-            (true, false, pending) => format!("({pending}) "),
+        let asks = self.session.questions.front().is_some_and(|question| !question.subject.is_offer());
+        let state = match (asks, self.session.is_busy(), pending) {
+            (true, ..) => "? ".to_owned(),
+            (false, true, _) => "… ".to_owned(),
+            (false, false, 0) if self.attention.unseen => "✓ ".to_owned(),
+            (false, false, 0) => String::new(),
+            (false, false, pending) => format!("({pending}) "),
         };
         format!("{state}rhumb · {}", sanitize::visible_line(&self.root))
     }

@@ -18,27 +18,7 @@ struct Glyphs {
 const LINES: Glyphs = Glyphs { full: '━', empty: '─', partial: &['╸'] };
 const ASCII: Glyphs = Glyphs { full: '#', empty: '.', partial: &[] };
 
-/// A number of tokens in at most five characters: `950`, `1.2k`, `128k`, `1.5M`. Rounds to the nearest.
-pub fn tokens(count: u64) -> String {
-    const UNITS: [(u64, &str); 3] = [(1_000, "k"), (1_000_000, "M"), (1_000_000_000, "G")];
-    if count < 1_000 {
-        return count.to_string();
-    }
-    for (unit, name) in UNITS {
-        // Tenths below 100 units, whole ones above; what would round up to 1000 goes to the next unit.
-        let tenths = (u128::from(count) * 10 + u128::from(unit) / 2) / u128::from(unit);
-        if tenths < 1_000 {
-            let (whole, tenth) = (tenths / 10, tenths % 10);
-            return if tenth == 0 { format!("{whole}{name}") } else { format!("{whole}.{tenth}{name}") };
-        }
-        let whole = (u128::from(count) + u128::from(unit) / 2) / u128::from(unit);
-        if whole < 1_000 {
-            return format!("{whole}{name}");
-        }
-    }
-    format!("{}G", count / 1_000_000_000)
-}
-
+pub use crate::text::rounded as tokens;
 pub use crate::text::thousands as grouped;
 
 /// The gauge on one line: a bar of `cells` columns and `12.3k / 128k` behind it. The bar is a heavy line over a
@@ -102,27 +82,6 @@ mod tests {
 
     fn drawn(used: u64, budget: u64, ascii: bool) -> String {
         line(used, budget, 8, ascii, &Theme::plain(ColorDepth::None)).to_string()
-    }
-
-    #[test]
-    fn counts_are_short() {
-        let cases = [
-            (0, "0"),
-            (950, "950"),
-            (999, "999"),
-            (1_000, "1k"),
-            (1_249, "1.2k"),
-            (12_345, "12.3k"),
-            (99_950, "100k"),
-            (128_000, "128k"),
-            (999_499, "999k"),
-            (999_500, "1M"),
-            (1_500_000, "1.5M"),
-            (2_000_000_000, "2G"),
-        ];
-        for (count, text) in cases {
-            assert_eq!(tokens(count), text);
-        }
     }
 
     #[test]

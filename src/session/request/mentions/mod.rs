@@ -1,24 +1,22 @@
-//! Files that a message or an answer names and that are not in the chat: offered, added or let be, as the settings say. And what a
+//! Files that a message or an answer names and that are not in the chat: offered, added or left out, as the settings say. And what a
 //! message names with an `@`.
+
+mod offer;
 
 use std::path::PathBuf;
 
-use crate::context::{CODEBASE, KnownFiles, Mode, at_meaning, ats, mentioned_paths, mentions, prose};
+use crate::context::{CODEBASE, KnownFiles, Mode, NamedBy, at_meaning, ats, mentioned_paths, mentions};
 use crate::session::effect::{Effect, Failure};
 use crate::session::modes::architect::Plan;
-use crate::session::question::{Choice, Question, Subject};
+use crate::session::question::Subject;
 use crate::session::state::Session;
 use crate::session::transcript::{Entry, Level};
-use crate::session::turn::Turn;
 use crate::session::turn::asking::is_streaming;
-use crate::text::count;
+use crate::syntax::SymbolKind;
 use crate::workspace::is_secret_name;
 
-/// So many files are added without a question at most: more of them are a pasted log and not a wish.
-const ADDED_AT_ONCE: usize = 10;
-
-/// Files that a title names; the text of the question names all.
-const IN_TITLE: usize = 3;
+/// Most files that are added without a question: more of them come from a pasted log.
+const MAX_ADDED: usize = 10;
 
 /// Something to be found out about what was named.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,11 +77,20 @@ pub struct Attachment {
     pub whole: Option<PathBuf>,
 }
 
+/// A file that a text names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedFile {
+    /// Its path.
+    pub path: String,
+    /// The symbol by which it is named, which it alone defines; `None` where it is named by its path.
+    pub symbol: Option<String>,
+}
+
 /// Files that an answer names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
     /// The files.
-    pub files: Vec<String>,
+    pub files: Vec<NamedFile>,
     /// How the message was meant that it answers.
     pub mode: Mode,
     /// What the developer had asked for.
@@ -93,149 +100,6 @@ pub struct Wanted {
 }
 
 impl Session {
-    /// Offers the files that a message names. `None` if the message has to wait for the answer; else what is to be done before it is
-    /// sent.
-    pub(in crate::session) fn offer_mentioned(&mut self, message: &str, mode: Mode) -> Option<Vec<Effect>> {
-        if mode == Mode::Help || self.rules.add_mentions == Some(false) {
-            return Some(Vec::new());
-        }
-        let files = self.files_mentioned(&self.without_ats(message), true);
-        if files.is_empty() {
-            return Some(Vec::new());
-        }
-        if self.rules.add_mentions == Some(true) && files.len() <= ADDED_AT_ONCE {
-            return Some(self.add_named(&files, false));
-        }
-        self.question(Question {
-            title: format!("{} not in the chat.", sentence("The message names", &files)),
-            text: format!("{}\n\nThe message waits:\n{message}", files.join("\n")),
-            subject: Subject::Mentioned { files, message: message.to_owned(), mode },
-            choices: vec![
-                Choice::new('y', "add and send"),
-                Choice::new('r', "add read-only"),
-                Choice::new('n', "send without"),
-                Choice::new('x', "never ask for these"),
-                Choice::new('e', "take back"),
-            ],
-        });
-        None
-    }
-
-    /// What becomes of a message that waits, and of the files that it names.
-    pub(in crate::session) fn answer_mentioned(
-        &mut self,
-        key: char,
-        question: Question,
-        files: &[String],
-        (message, mode): (&str, Mode),
-    ) -> Vec<Effect> {
-        if key == 'e' {
-            if self.draft_is_empty() {
-                self.returned_draft = Some(self.as_typed(message, mode));
-                return Vec::new();
-            }
-            let hint = "Send or clear that first; or answer with another letter.";
-            self.tell(Level::Warning, "There is another message in the composer.", hint);
-            self.questions.push_front(question);
-            return Vec::new();
-        }
-        if !self.may_send(message) {
-            self.questions.push_front(question);
-            return Vec::new();
-        }
-        // What is being typed meanwhile stays.
-        let typed = std::mem::take(&mut self.draft);
-        let mut effects = match key {
-            'y' | 'r' => self.add_named(files, key == 'r'),
-            'x' => {
-                self.waiting.declined.extend(files.iter().cloned());
-                Vec::new()
-            }
-            _ => Vec::new(),
-        };
-        effects.extend(self.begin_message(message, mode));
-        self.draft = typed;
-        effects
-    }
-
-    /// Offers the files that an answer names, or adds them. `None` where there is nothing to decide.
-    pub(in crate::session) fn offer_wanted(
-        &mut self,
-        reply: &str,
-        turn: &Turn,
-        plan: Option<Plan>,
-    ) -> Option<Vec<Effect>> {
-        if self.rules.add_mentions == Some(false) {
-            return None;
-        }
-        // A model that wants something it does not see names it and stops; one that edits only tells of what it knows.
-        let with_symbols = turn.edits.is_empty() && turn.mode != Mode::Ask;
-        let edited: Vec<&str> = turn.edits.iter().filter_map(|edit| edit.path.as_deref()).collect();
-        let mut files = self.files_mentioned(&prose(reply), with_symbols);
-        files.retain(|path| !edited.contains(&path.as_str()));
-        if files.is_empty() {
-            return None;
-        }
-        if self.rules.add_mentions == Some(true) && files.len() <= ADDED_AT_ONCE {
-            let effects = self.add_named(&files, false);
-            return match plan {
-                Some(plan) => Some([effects, self.offer_plan(plan)].concat()),
-                None => Some(effects),
-            };
-        }
-        let wanted = Wanted { files, mode: turn.mode, request: turn.request.clone(), plan };
-        Some(self.weigh(Subject::Wanted(wanted)))
-    }
-
-    fn ask_about_wanted(&mut self, wanted: Wanted, tokens: &[(String, Option<usize>)]) {
-        let mut choices = vec![Choice::new('y', if wanted.files.len() == 1 { "add it" } else { "add all" })];
-        if wanted.plan.is_none() {
-            choices.push(Choice::new('s', "add and go on"));
-        }
-        choices.extend([Choice::new('n', "none"), Choice::new('x', "never ask for these")]);
-        let what = if wanted.plan.is_some() { "The plan names" } else { "The answer names" };
-        self.question(Question {
-            title: format!("{} not in the chat.", sentence(what, &wanted.files)),
-            text: listed(tokens, |_| ""),
-            subject: Subject::Wanted(wanted),
-            choices,
-        });
-    }
-
-    /// What becomes of the files that an answer names. A review of the same answer stays as it is.
-    pub(in crate::session) fn answer_wanted(&mut self, key: char, question: Question, wanted: Wanted) -> Vec<Effect> {
-        let Wanted { files, mode, request, plan } = wanted;
-        if key == 's' && self.is_answering() {
-            self.questions.push_front(question);
-            return Vec::new();
-        }
-        let mut effects = Vec::new();
-        match key {
-            'y' | 's' => effects.extend(self.add_named(&files, false)),
-            'x' => self.waiting.declined.extend(files.iter().cloned()),
-            _ => {}
-        }
-        if key == 's' {
-            effects.extend(self.go_on_with(&files, mode, request));
-        }
-        if let Some(plan) = plan {
-            effects.extend(self.offer_plan(plan));
-        }
-        effects
-    }
-
-    /// Tells the model that the files it named are there.
-    fn go_on_with(&mut self, files: &[String], mode: Mode, request: String) -> Vec<Effect> {
-        let text = match files {
-            [file] => format!("{file} is in the chat now. Go on."),
-            files => format!("These files are in the chat now: {}. Go on.", files.join(", ")),
-        };
-        self.rounds = crate::session::proposal::rounds::Rounds::default();
-        self.transcript.push(Entry::User { text: text.clone(), mode, answered: false });
-        let turn = Turn::again(self.next_turn(), text, request).in_mode(mode);
-        self.begin_turn(turn)
-    }
-
     /// Adds files that were named.
     pub(in crate::session) fn add_named(&mut self, files: &[String], read_only: bool) -> Vec<Effect> {
         let effects = self.add_files(files, read_only);
@@ -245,7 +109,7 @@ impl Session {
         let how = if read_only { " for reference" } else { "" };
         let named = match names.as_slice() {
             [] => return effects,
-            [first, .., last] if names.len() > ADDED_AT_ONCE => format!("{} files, {first} to {last}", names.len()),
+            [first, .., last] if names.len() > MAX_ADDED => format!("{} files, {first} to {last}", names.len()),
             names => names.join(", "),
         };
         self.tell(Level::Info, format!("In the chat now{how}: {named}."), "");
@@ -254,14 +118,16 @@ impl Session {
 
     /// Asks for the tokens of files, and then the developer about them.
     pub(in crate::session) fn weigh(&mut self, subject: Subject) -> Vec<Effect> {
+        let named = |files: &[NamedFile]| files.iter().map(|file| file.path.clone()).collect();
         let paths = match &subject {
-            Subject::Wanted(wanted) => wanted.files.clone(),
+            Subject::Mentioned { files } => named(files),
+            Subject::Wanted(wanted) => named(&wanted.files),
             Subject::Needed { files, .. } => files.clone(),
             _ => Vec::new(),
         };
         self.waiting.weighings += 1;
         let number = self.waiting.weighings;
-        self.waiting.weighing = Some((number, subject));
+        self.waiting.weighing.push((number, subject));
         vec![Effect::Mention(MentionOrder::Weigh { number, paths })]
     }
 
@@ -270,9 +136,11 @@ impl Session {
         match report {
             MentionReport::LookedUp(found) => self.looked_up(found),
             MentionReport::Weighed { number, tokens } => {
-                match self.waiting.weighing.take_if(|(waiting, _)| *waiting == number) {
-                    Some((_, Subject::Wanted(wanted))) => self.ask_about_wanted(wanted, &tokens),
-                    Some((_, Subject::Needed { files, message })) => self.ask_about_needed(files, message, &tokens),
+                let at = self.waiting.weighing.iter().position(|(waiting, _)| *waiting == number);
+                match at.map(|at| self.waiting.weighing.remove(at).1) {
+                    Some(Subject::Mentioned { files }) => self.ask_about_mentioned(files, &tokens),
+                    Some(Subject::Wanted(wanted)) => self.ask_about_wanted(wanted, &tokens),
+                    Some(Subject::Needed { files, message }) => self.ask_about_needed(files, message, &tokens),
                     _ => {}
                 }
                 Vec::new()
@@ -338,12 +206,20 @@ impl Session {
 
     /// The files that a text names and that may be offered. Files that look like they hold secrets never are: whoever wants to
     /// send one has to say so with /add.
-    fn files_mentioned(&self, text: &str, with_symbols: bool) -> Vec<String> {
+    fn files_mentioned(&self, text: &str, with_symbols: bool) -> Vec<NamedFile> {
         let chat: Vec<String> = self.files.iter().map(|file| file.path.clone()).collect();
         let symbol = |name: &str| if with_symbols { self.only_definer(name) } else { None };
         let known = KnownFiles { paths: &self.paths, chat: &chat, symbol: &symbol };
-        let mut files = mentioned_paths(&mentions(text, &known));
-        files.retain(|path| !is_secret_name(path) && !self.waiting.declined.contains(path));
+        let mut files: Vec<NamedFile> = Vec::new();
+        for mention in mentions(text, &known) {
+            let symbol = text.get(mention.range).filter(|_| mention.by == NamedBy::Symbol).map(str::to_owned);
+            match files.iter_mut().find(|file| file.path == mention.path) {
+                // A file that is named by its path as well is named so.
+                Some(file) => file.symbol = file.symbol.take().filter(|_| symbol.is_some()),
+                None => files.push(NamedFile { path: mention.path, symbol }),
+            }
+        }
+        files.retain(|file| !is_secret_name(&file.path) && !self.waiting.declined.contains(&file.path));
         files
     }
 
@@ -355,13 +231,17 @@ impl Session {
         files
     }
 
-    /// The only file that defines a symbol of that name.
+    /// The only file whose code defines a symbol of that name. Keys of data and headings of documents are no symbols of code.
     fn only_definer(&self, name: &str) -> Option<String> {
         let graph = self.symbols.as_ref()?;
-        match graph.defining_files(graph.index().name_number(name)?) {
-            [only] => Some(graph.index().path(*only).to_owned()),
-            _ => None,
-        }
+        let index = graph.index();
+        let is_code = |kind: SymbolKind| {
+            !matches!(kind, SymbolKind::Key | SymbolKind::Section | SymbolKind::Target | SymbolKind::Field)
+        };
+        let defines =
+            |file: &&u32| index.definitions(**file).any(|entry| entry.name() == name && is_code(entry.kind()));
+        let mut definers = graph.defining_files(index.name_number(name)?).iter().filter(defines);
+        definers.next().filter(|_| definers.next().is_none()).map(|file| index.path(*file).to_owned())
     }
 
     pub(in crate::session) fn is_in_chat(&self, path: &str) -> bool {
@@ -377,17 +257,8 @@ impl Session {
     }
 }
 
-/// `The answer names a.rs, which is`, and the like for more.
-fn sentence(what: &str, files: &[String]) -> String {
-    match files {
-        [file] => format!("{what} {file}, which is"),
-        files if files.len() <= IN_TITLE => format!("{what} {}, which are", files.join(", ")),
-        files => format!("{what} {}, {} and more, which are", count(files.len(), "file"), files[..2].join(", ")),
-    }
-}
-
 /// Files with their tokens, one a line.
-pub(in crate::session) fn listed(tokens: &[(String, Option<usize>)], note: impl Fn(&str) -> &'static str) -> String {
+pub(in crate::session) fn listed(tokens: &[(String, Option<usize>)], note: impl Fn(&str) -> String) -> String {
     let line = |(path, tokens): &(String, Option<usize>)| match tokens {
         Some(tokens) => format!("{path}  {tokens} tokens{}", note(path)),
         None => format!("{path}  cannot be read{}", note(path)),

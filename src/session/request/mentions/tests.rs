@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::context::Mode;
 use crate::llm::{Completion, Finish, StreamEvent};
+use crate::session::tests::graph_of;
 use crate::session::*;
 
 fn session() -> Session {
@@ -22,56 +22,139 @@ fn chat(session: &Session) -> Vec<(&str, bool)> {
     session.files.iter().map(|file| (file.path.as_str(), file.read_only)).collect()
 }
 
+/// Reports the tokens of the files that effects ask about, seven each.
+fn weighed(session: &mut Session, effects: &[Effect]) {
+    for effect in effects {
+        if let Effect::Mention(MentionOrder::Weigh { number, paths }) = effect {
+            let tokens = paths.iter().map(|path| (path.clone(), Some(7))).collect();
+            session.handle(Report::Mention(MentionReport::Weighed { number: *number, tokens }));
+        }
+    }
+}
+
 fn answer(session: &mut Session, text: &str) -> Vec<Effect> {
     let turn = session.turn.as_ref().map(|turn| turn.number).unwrap();
     session.handle(Report::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) });
     let effects = session.handle(Report::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
-    let order = effects.iter().find_map(|effect| match effect {
-        Effect::Mention(MentionOrder::Weigh { number, paths }) => Some((*number, paths.clone())),
-        _ => None,
-    });
-    if let Some((number, paths)) = order {
-        let tokens = paths.into_iter().map(|path| (path, Some(7))).collect();
-        session.handle(Report::Mention(MentionReport::Weighed { number, tokens }));
-    }
+    weighed(session, &effects);
     effects
 }
 
+fn send(session: &mut Session, text: &str) -> Vec<Effect> {
+    let (sent, effects) = session.send(text);
+    assert!(sent);
+    weighed(session, &effects);
+    effects
+}
+
+/// Types a draft and waits until it is measured.
+fn draft(session: &mut Session, text: &str) {
+    let effects = session.draft_changed(text);
+    let generation = effects.iter().find_map(|effect| match effect {
+        Effect::Measure(order) => Some(order.generation),
+        _ => None,
+    });
+    let view = ContextView { map: None, provisional: false, prompt: Arc::default(), unreadable: Vec::new() };
+    let effects = session.handle(Report::Measured { generation: generation.unwrap(), view });
+    weighed(session, &effects);
+}
+
+fn titles(session: &Session) -> Vec<&str> {
+    session.questions.iter().map(|question| question.title.as_str()).collect()
+}
+
 #[test]
-fn a_message_that_names_a_file_waits_for_one_key() {
-    for (key, files) in [('y', vec![("a.py", false)]), ('r', vec![("a.py", true)]), ('n', vec![]), ('x', vec![])] {
+fn a_message_that_names_a_file_goes_at_once_and_the_file_is_offered() {
+    for (key, files) in [('y', vec![("a.py", false)]), ('r', vec![("a.py", true)]), ('n', vec![])] {
         let mut session = session();
-        let (sent, effects) = session.send("mend a.py please");
-        assert!(sent && !is_asked(&effects) && session.turn.is_none());
-        assert_eq!(session.questions.len(), 1);
-        assert!(is_asked(&session.answer(key)), "{key}");
+        assert!(is_asked(&send(&mut session, "mend a.py please")), "nothing waits for the answer");
+        assert_eq!(titles(&session), ["Your message mentions a.py (7 tokens)."]);
+        session.answer(key);
         assert_eq!(chat(&session), files, "{key}");
+        assert!(session.questions.is_empty() && session.turn.is_some());
         answer(&mut session, "done");
         session.drop_files(&[]);
-        let (_, effects) = session.send("mend a.py again");
-        assert_eq!(is_asked(&effects), key == 'x', "x asks for it no more");
+        send(&mut session, "mend a.py again");
+        assert_eq!(session.questions.is_empty(), key == 'n', "no holds for the session");
     }
 }
 
 #[test]
-fn a_message_that_waits_can_be_taken_back() {
+fn what_a_draft_names_can_be_added_before_it_is_sent() {
     let mut session = session();
-    session.mode_command(Mode::Ask, "what is a.py?");
-    session.answer('e');
-    assert_eq!(session.returned_draft.as_deref(), Some("/ask what is a.py?"));
-    assert!(session.questions.is_empty() && session.turn.is_none());
+    draft(&mut session, "mend a.py");
+    assert_eq!(titles(&session), ["Your message mentions a.py (7 tokens)."]);
+    session.answer('y');
+    let effects = send(&mut session, "mend a.py");
+    let order = effects.iter().find_map(|effect| match effect {
+        Effect::Ask(order) => Some(order),
+        _ => None,
+    });
+    assert_eq!(order.unwrap().files.len(), 1);
+    assert!(session.questions.is_empty());
 }
 
 #[test]
-fn what_is_typed_meanwhile_stays() {
+fn an_offer_for_a_draft_goes_with_the_words_and_stays_when_they_are_sent() {
     let mut session = session();
+    draft(&mut session, "mend a.py and lib/c.py");
+    assert_eq!(titles(&session), ["Your message mentions a.py and lib/c.py (14 tokens)."]);
+    draft(&mut session, "mend it");
+    assert!(session.questions.is_empty());
+    draft(&mut session, "mend a.py");
+    let before = session.questions.clone();
     session.send("mend a.py");
-    session.draft_changed("and the");
-    session.answer('e');
-    assert_eq!((session.questions.len(), session.returned_draft.as_deref()), (1, None), "there is no room for it");
-    assert!(is_asked(&session.answer('n')));
-    session.cancel();
-    assert_eq!(session.draft, "and the");
+    assert_eq!(session.questions, before, "asked once");
+    draft(&mut session, "and lib/c.py");
+    assert_eq!(titles(&session), ["Your message mentions a.py and lib/c.py (14 tokens)."]);
+    draft(&mut session, "");
+    assert_eq!(titles(&session), ["Your message mentions a.py (7 tokens)."]);
+    session.command(Command::Clear);
+    assert!(session.questions.is_empty());
+}
+
+#[test]
+fn an_offer_does_not_hold_back_what_waits() {
+    let mut session = session();
+    send(&mut session, "mend a.py");
+    session.send("and then this");
+    answer(&mut session, "lib/c.py needs it as well.");
+    session.handle(Report::NotProposed(None));
+    assert_eq!(titles(&session).len(), 2);
+    assert!(is_asked(&session.next_queued()));
+}
+
+/// A session that knows what its files define.
+fn with_symbols(files: &[(&str, &str)]) -> Session {
+    let mut session = session();
+    let paths = files.iter().map(|(path, _)| (*path).to_owned()).collect();
+    session.handle(Report::Listed(Arc::new(paths)));
+    session.handle(Report::Symbols(graph_of(files)));
+    session
+}
+
+#[test]
+fn only_distinctive_symbols_of_code_stand_for_a_file() {
+    let files = [
+        ("README.md", "# MooringPlan\n"),
+        ("gate.py", "class Gate:\n    pass\n\ndef open_gate():\n    pass\n\ndef moor():\n    pass\n"),
+        ("pyproject.toml", "[tool.mypy]\nstrict = true\nwarn_unused = true\n"),
+        ("settings.yaml", "openGates: 3\n"),
+    ];
+    for text in
+        ["what is `strict` for?", "`warn_unused`", "`openGates: 3`", "`MooringPlan`", "`moor()`", "open_gate is slow"]
+    {
+        let mut session = with_symbols(&files);
+        assert!(is_asked(&send(&mut session, text)), "{text}");
+        assert!(session.questions.is_empty(), "{text}: {:?}", titles(&session));
+    }
+    let mut session = with_symbols(&files);
+    send(&mut session, "why is `open_gate` slow, and `Gate`?");
+    assert_eq!(titles(&session), ["Your message mentions `open_gate`, defined in gate.py (7 tokens)."]);
+    let mut session = with_symbols(&files);
+    send(&mut session, "go on");
+    answer(&mut session, "1. Add `strict: bool` to `Gate`.\n");
+    assert_eq!(titles(&session), ["The answer mentions `Gate`, defined in gate.py (7 tokens)."]);
 }
 
 #[test]
@@ -106,7 +189,7 @@ fn files_that_an_answer_names_are_offered_and_its_edits_are_kept() {
     let effects = answer(&mut session, &format!("lib/c.py calls it, and so does lib/d.py.\n\n{edit}"));
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Propose { .. })));
     let question = session.questions.front().unwrap();
-    assert!(question.title.contains("lib/c.py, lib/d.py") && question.text.contains("lib/c.py  7 tokens"));
+    assert!(question.title.contains("lib/c.py and lib/d.py") && question.text.contains("lib/c.py  7 tokens"));
     let proposals = session.proposals;
     let effects = session.answer('s');
     assert!(is_asked(&effects));

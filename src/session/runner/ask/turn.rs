@@ -10,6 +10,7 @@ use super::editor::Addressee;
 use super::pings::{PING_EVERY, keep_warm};
 use crate::context::{ChunkKind, Prompt};
 use crate::repo_map::Refresh;
+use crate::session::runner::folding::FoldOrder;
 use crate::session::runner::{AskError, Line, Question, Runner, SURVEY_PATIENCE, ask, caught, lock};
 use crate::session::{AskEvent, ContextOrder, ContextView, Failure, Report, Who};
 
@@ -103,10 +104,14 @@ impl Runner {
         let chunks = view.prompt.chunks.iter().filter(|chunk| chunk.kind == ChunkKind::History);
         let history: usize = chunks.map(|chunk| chunk.tokens).sum();
         let room = history.saturating_sub(over.excess).max(LEAST_HISTORY);
-        let folded =
-            self.folded(&order.history, room, order.allowance, order.choices.weak_model.as_deref(), &cancel).await;
+        let chosen = order.choices.weak_model.clone();
+        let how = FoldOrder { limit: room, allowance: order.allowance, chosen, compact: None };
+        let folded = self.folded(&order.history, &how, &cancel).await;
         let next = match &folded {
-            Ok(history) => ContextOrder { history: Arc::new(history.clone()), may_forget: true, ..(*order).clone() },
+            Ok(summarized) => {
+                let history = Arc::new(summarized.messages.clone());
+                ContextOrder { history, may_forget: true, ..(*order).clone() }
+            }
             Err(_) => ContextOrder { may_forget: true, ..(*order).clone() },
         };
         self.report(Report::Folded { history: Arc::clone(&order.history), result: folded }).await;

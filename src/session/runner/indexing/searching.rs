@@ -7,7 +7,7 @@ use futures::FutureExt as _;
 use super::{IndexError, Meaning};
 use crate::llm::embed::{Embedder, TextKind};
 use crate::repo_map::TagGraph;
-use crate::retrieval::{Hit, OVERFETCH, Question, SearchWeights, fused, search};
+use crate::retrieval::{Hit, OVERFETCH, Question, SearchWeights, definitions_first, fused, search};
 use crate::session::runner::{Runner, Survey, lock};
 
 /// How passages are searched.
@@ -69,7 +69,10 @@ fn near_in(
         return by_meaning;
     }
     let by_words = found_in(graph, &Question { limit: most, ..question.clone() });
-    fused(by_words, by_meaning, question.shape(), question.limit)
+    let mut hits = fused(by_words, by_meaning, question.shape(), most);
+    definitions_first(question, &mut hits);
+    hits.truncate(question.limit);
+    hits
 }
 
 impl Runner {

@@ -203,13 +203,12 @@ impl Desk {
     /// The other sessions, for completion: where there are none to be had, there is nothing to say.
     fn names(&mut self) {
         if self.is_off || self.state.is_none() {
-            return;
+            return self.report(KeepReport::Names(Vec::new()));
         }
         let current = self.current.as_ref().map(|(number, _)| *number);
-        if let Ok(mut lines) = self.store().and_then(|store| store.list("")) {
-            lines.retain(|line| Some(line.number) != current);
-            self.report(KeepReport::Names(lines));
-        }
+        let mut lines = self.store().and_then(|store| store.list("")).unwrap_or_default();
+        lines.retain(|line| Some(line.number) != current);
+        self.report(KeepReport::Names(lines));
     }
 
     /// What was said last in a session. One that cannot be read shows nothing.

@@ -12,7 +12,8 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::outline::cut;
 use super::rows::{MapRow, Rule};
 use super::rule_text;
-use crate::repo_map::{RankedFile, RankedSymbol, RepoMap, Sieve, symbol_choice};
+use crate::repo_map::{RankedFile, RankedSymbol, RepoMap, symbol_choice};
+use crate::text::fuzzy::FuzzyFilter;
 use crate::text::{sanitize, width};
 use crate::tui::app::App;
 use crate::tui::coloring::{Coloring, Colors, Language, pieces};
@@ -40,7 +41,7 @@ pub struct Drawing<'a> {
     /// Colours of the signatures of a file, by its place.
     colors: HashMap<usize, Option<Colors>>,
     /// What the letters of a search are held against.
-    pub sieve: Option<Sieve>,
+    pub filter: Option<FuzzyFilter>,
 }
 
 impl<'a> Drawing<'a> {
@@ -48,7 +49,7 @@ impl<'a> Drawing<'a> {
         // A pinned file stands first whatever its rank.
         let best =
             map.files.iter().take(app.session.pinned.len() + 1).map(|file| file.rank).fold(f64::MIN_POSITIVE, f64::max);
-        Self { app, map, columns: usize::from(columns), best, colors: HashMap::new(), sieve: None }
+        Self { app, map, columns: usize::from(columns), best, colors: HashMap::new(), filter: None }
     }
 
     /// A row as it is drawn.
@@ -133,7 +134,7 @@ impl<'a> Drawing<'a> {
             Span::raw(indent),
         ]);
         let signature = sanitize::visible_line(&symbol.signature);
-        if self.sieve.is_some() {
+        if self.filter.is_some() {
             line.spans.extend(self.name(&signature, room, false, theme.style(Role::Text)));
         } else if symbol.shown {
             line.spans.extend(self.signature(place, at, symbol, room, coloring).spans);
@@ -200,7 +201,7 @@ impl<'a> Drawing<'a> {
     fn name(&mut self, name: &str, columns: usize, keep_end: bool, style: Style) -> Vec<Span<'static>> {
         let name = sanitize::visible_line(name);
         let shown = if keep_end { width::clip_start(&name, columns) } else { width::clip(&name, columns) };
-        let hits = self.sieve.as_mut().map(|sieve| sieve.hits(&name)).unwrap_or_default();
+        let hits = self.filter.as_mut().map(|filter| filter.positions(&name)).unwrap_or_default();
         if hits.is_empty() {
             return vec![Span::styled(shown.into_owned(), style)];
         }

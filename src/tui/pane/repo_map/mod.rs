@@ -10,8 +10,9 @@ use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use crate::repo_map::{RepoMap, Sieve};
+use crate::repo_map::RepoMap;
 use crate::session::SurveyState;
+use crate::text::fuzzy::FuzzyFilter;
 use crate::text::{sanitize, width};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::App;
@@ -44,7 +45,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
         None => {
             let mut drawing = line::Drawing::new(app, &map, list.width);
             if let Some(filter) = app.map.filter.as_ref().filter(|filter| filter.found.is_some()) {
-                drawing.sieve = Some(Sieve::new(filter.input.text().trim()));
+                drawing.filter = Some(FuzzyFilter::new(filter.input.text().trim()));
             }
             if app.map.rows.len() == 0 {
                 let text = Line::styled("nothing matches", app.theme.style(Role::Muted));

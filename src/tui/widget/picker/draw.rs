@@ -10,7 +10,7 @@ use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::Picker;
-use super::rank::Taste;
+use crate::text::fuzzy::Name;
 use crate::text::{sanitize, width};
 use crate::tui::hits::{Hit, Hits};
 use crate::tui::theme::{Role, Theme};
@@ -122,7 +122,7 @@ impl Picker {
             .map(|at| sanitize::visible_line(self.items.text(*at, &mut String::new())).into_owned())
             .collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let highlights = self.ranking.highlights(&texts, self.taste);
+        let highlights = self.ranking.highlights(&texts);
         let rows = listed.iter().zip(texts).zip(highlights).zip(visible);
         rows.map(|(((item, text), hits), at)| {
             let detail = self.details.get(*item).map_or_else(|| self.items.detail(*item), String::as_str);
@@ -134,7 +134,7 @@ impl Picker {
                 selected: selected == Some(at),
                 dimmed: self.dimmed.get(*item) == Some(&true),
             };
-            row.line(columns, self.taste == Taste::Paths, theme)
+            row.line(columns, self.name == Name::Path, theme)
         })
         .collect()
     }

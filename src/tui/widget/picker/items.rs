@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use crate::repo_map::TagGraph;
+use crate::repo_map::{RepoMap, TagGraph};
 
 /// The items of a picker. Copies share them.
 #[derive(Debug, Clone)]
@@ -14,7 +14,7 @@ pub enum Items {
     Symbols(Arc<Symbols>),
 }
 
-/// Every definition of the repository, in the order of files and lines.
+/// Every definition of the repository: the files in the order of the map, the definitions of a file by line.
 #[derive(Debug)]
 pub struct Symbols {
     graph: Arc<TagGraph>,
@@ -36,15 +36,19 @@ pub struct SymbolItem<'a> {
 }
 
 impl Symbols {
-    /// The definitions of a repository.
-    pub fn new(graph: Arc<TagGraph>) -> Self {
+    /// The definitions of a repository, with the map that ranks its files, where there is one.
+    pub fn new(graph: Arc<TagGraph>, map: Option<&RepoMap>) -> Self {
         let index = Arc::clone(graph.index());
-        let files = 0..u32::try_from(index.len()).unwrap_or(u32::MAX);
+        let mut files: Vec<u32> = (0..u32::try_from(index.len()).unwrap_or(u32::MAX)).collect();
+        if let Some(map) = map {
+            let ranks = map.ranks(index.files(), |file| &file.path);
+            files.sort_by_key(|file| ranks.get(*file as usize).copied().unwrap_or(u32::MAX));
+        }
         let of = |file: u32| {
             let count = index.record(file).map_or(0, |record| record.definitions().len());
             (0..u32::try_from(count).unwrap_or(0)).map(move |at| (file, at))
         };
-        Self { places: files.flat_map(of).collect(), graph }
+        Self { places: files.into_iter().flat_map(of).collect(), graph }
     }
 
     /// One of them.

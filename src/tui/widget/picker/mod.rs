@@ -13,9 +13,10 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::input::LineInput;
 use super::scroll::ListWindow;
+use crate::text::fuzzy::Name;
 use crate::text::sanitize;
 
-use rank::{Ranking, Taste};
+use rank::Ranking;
 
 pub use draw::{list_and_look, rule, wide_area};
 pub use items::{Items, SymbolItem, Symbols};
@@ -46,7 +47,8 @@ pub struct Picker {
     window: ListWindow,
     marked: BTreeSet<usize>,
     multiple: bool,
-    taste: Taste,
+    /// Which part of an item is its name.
+    name: Name,
     /// Whether what is listed is for an earlier query, until a job has run.
     is_behind: bool,
     /// Whether a part of the overlay is kept free, to show what the cursor is on.
@@ -73,7 +75,7 @@ impl Picker {
             window: ListWindow::new(items.len()),
             marked: BTreeSet::new(),
             multiple: false,
-            taste: if matches!(items, Items::Symbols(_)) { Taste::Names } else { Taste::Words },
+            name: if matches!(items, Items::Symbols(_)) { Name::Symbol } else { Name::FirstWord },
             is_behind: false,
             with_preview: false,
             extra: Vec::new(),
@@ -89,7 +91,7 @@ impl Picker {
 
     /// The items are paths: file names weigh more, and an item too long keeps its end.
     pub fn paths(mut self) -> Self {
-        self.taste = Taste::Paths;
+        self.name = Name::Path;
         self
     }
 
@@ -211,7 +213,7 @@ impl Picker {
     }
 
     fn rank(&mut self) {
-        self.is_behind = !self.ranking.update(&self.items, self.query.text(), self.taste);
+        self.is_behind = !self.ranking.update(&self.items, self.query.text(), self.name);
         if self.is_behind {
             return;
         }
@@ -231,7 +233,7 @@ impl Picker {
     fn picked(&mut self) -> Outcome {
         if self.is_behind {
             // What is chosen must be what was typed, even if it was typed too fast.
-            self.ranking.catch_up(&self.items, self.query.text(), self.taste);
+            self.ranking.catch_up(&self.items, self.query.text(), self.name);
             self.is_behind = false;
             self.window.set_len(self.ranking.matches().len());
             self.window.first();

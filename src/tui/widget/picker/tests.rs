@@ -149,7 +149,7 @@ fn hits_are_found_in_text_that_is_not_ascii() {
     let mut picker = Picker::new("Ports", vec!["Århus — østhavn".into(), "e\u{301}tat".into()]);
     press(&mut picker, "havn");
     assert_eq!(listed(&picker), ["Århus — østhavn"]);
-    assert_eq!(picker.ranking.highlights(&["Århus — østhavn"], Taste::Words), [vec![11, 12, 13, 14]]);
+    assert_eq!(picker.ranking.highlights(&["Århus — østhavn"]), [vec![11, 12, 13, 14]]);
 }
 
 fn drawn(picker: &Picker, columns: u16, lines: u16) -> Terminal<TestBackend> {
