@@ -17,7 +17,7 @@ use crate::store::DeskFile;
 use crate::tui::action::key_notes;
 use crate::tui::theme::wardrobe::Wish;
 use crate::tui::theme::{ColorDepth, Theme, Themes};
-use crate::tui::{self, Start};
+use crate::tui::{self, Left, Start};
 use crate::workspace::{Journal, Root, RootKind};
 
 /// Opens the app on `root`.
@@ -50,6 +50,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
     let wish = wish(settings);
     let theme = chosen_theme(settings, &themes, &wish, &mut notices)?;
     notices.extend(key_notes(settings));
+    let plain = Plain::wanted(args.plain, |name| std::env::var(name).ok());
     let start = Start {
         theme,
         themes,
@@ -79,11 +80,12 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
             facts: line.as_ref().map(|line| Arc::clone(&line.facts)),
             lacking,
             resume: args.wanted(),
+            resume_command: args.resume_command(plain.is_some()),
             notices,
             watch: settings.watch || args.provider.watch,
         },
     };
-    match Plain::wanted(args.plain, |name| std::env::var(name).ok()) {
+    match plain {
         Some(plain) => plain.run(start, root.clone(), outfit, line),
         None => run(start, root.clone(), outfit, line),
     }
@@ -217,15 +219,19 @@ fn run(start: Start, root: Root, outfit: Outfit, line: Option<Line>) -> Result<u
         UserError::new(ErrorKind::Machine, error, hint)
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
-    let code = runtime.block_on(tui::run(start, |reports| Runner::new(root, outfit, line, reports)));
-    let code = match code {
+    let left = runtime.block_on(tui::run(start, |reports| Runner::new(root, outfit, line, reports)));
+    let left = match left {
         // The window was closed; there is nobody left to tell.
-        Err(error) if error.raw_os_error() == Some(EIO) => Ok(128 + 1),
-        code => code.map_err(machine),
+        Err(error) if error.raw_os_error() == Some(EIO) => Ok(Left { code: 128 + 1, ..Left::default() }),
+        left => left.map_err(machine),
     };
     // Whatever still reads or ranks in the background must not hold up leaving.
     runtime.shutdown_background();
-    code
+    let left = left?;
+    if !left.farewell.is_empty() {
+        complain(&left.farewell);
+    }
+    Ok(left.code)
 }
 
 /// The themes that there are, and where the user's own lie.

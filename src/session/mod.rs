@@ -54,7 +54,7 @@ pub use fetching::{
 };
 pub use keeping::{
     ExportFormat, Exported, KeepOrder, KeepQuestion, KeepReport, Keeping, KeptChange, KeptSession, Speaker, TextOrder,
-    WhichSession, export, last_said,
+    Unfinished, WhichSession, export, last_said,
 };
 pub use modes::ModeRules;
 pub use modes::architect::Plan;

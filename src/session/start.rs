@@ -50,6 +50,8 @@ pub struct SessionStart {
     pub lacking: Option<String>,
     /// An earlier session to go on with.
     pub resume: Option<WhichSession>,
+    /// The command line that resumes the session later; empty where it is not kept.
+    pub resume_command: String,
     /// Notices to begin with: text and hint.
     pub notices: Vec<(String, String)>,
     /// Whether comments for the model in files are followed from the start.

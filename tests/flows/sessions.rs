@@ -104,6 +104,34 @@ fn a_killed_program_loses_no_answer_and_the_answer_can_be_gone_on_with() {
 }
 
 #[test]
+fn leaving_says_how_to_resume_and_the_next_start_says_what_waits() {
+    let stage = Stage::new();
+    let server = ModelServer::start(vec![Step::reply(&search_replace())]);
+    let mut pty = stage.open(&server, &["--file", "harbour.py"]);
+    send(&pty, REQUEST);
+    pty.wait_for("2 pending");
+    pty.type_text("and a test");
+    wait_for_draft(&pty, "and a test");
+    quit(&mut pty);
+    for told in ["Session 1 is kept, with 2 pending hunks and an unsent message.", "Resume it with: rhumb --continue"] {
+        assert!(pty.screen().contains(told), "{}", pty.screen());
+    }
+
+    let mut pty = stage.open(&server, &[]);
+    pty.wait_for("The last session (1) has 2 pending hunks and an unsent message.");
+    assert!(!pty.screen().contains("2 pending ·"), "it is not taken over: {}", pty.screen());
+    pty.signal("KILL");
+    pty.wait_exit();
+    let mut pty = stage.open(&server, &[]);
+    pty.wait_for("The last session (1) has 2 pending hunks");
+    send(&pty, "/resume");
+    wait_for_draft(&pty, "and a test");
+    pty.wait_for("2 pending");
+    pty.wait_until(|screen| !screen.contains("The last session (1)"), "the notice to go");
+    quit(&mut pty);
+}
+
+#[test]
 fn what_is_being_written_survives_leaving_and_a_kill_be_it_a_command() {
     let stage = Stage::new();
     let server = ModelServer::start(Vec::new());
@@ -142,7 +170,7 @@ fn files_transcript_and_review_are_there_again_and_can_be_written() {
     quit(&mut pty);
 
     let mut pty = stage.open(&server, &["--continue"]);
-    pty.wait_for("This is session 1 again");
+    pty.wait_for("Session 1 is resumed");
     pty.wait_for("1 pending · ✓ 1");
     pty.wait_for("fair winds");
     pty.wait_for("harbour.py");
@@ -204,7 +232,7 @@ fn two_programs_keep_their_own_sessions_and_one_that_is_open_can_only_be_forked(
     send(&two, "/resume 1");
     two.wait_for("Session 1 is open in another rhumb.");
     two.key("Alt-f");
-    two.wait_for("This is a new session that begins as session 1 does");
+    two.wait_for("A new session begins with what is in session 1");
     two.wait_for("The first answer.");
     stage.wait_kept(3, |kept| kept.parent == Some(1) && said(kept, "The first answer."));
     one.type_text("still mine");
@@ -259,7 +287,7 @@ fn sessions_are_searched_renamed_taken_back_and_written_out() {
     // Beside the list stands what was said last.
     pty.wait_for("Sails pull.");
     pty.key("Enter");
-    pty.wait_for("This is session 1 again");
+    pty.wait_for("Session 1 is resumed");
     pty.wait_for("Sails pull.");
     quit(&mut pty);
 

@@ -17,7 +17,7 @@ use crate::error::ErrorKind;
 use crate::review::HunkId;
 use crate::session::runner::Runner;
 use crate::session::{AskEvent, Command, Effect, KeepReport, Question, Report, RunReport, Session, Stage, SurveyState};
-use crate::text::{count, thousands};
+use crate::text::thousands;
 
 /// What is to be opened in the editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,6 +79,8 @@ pub(super) struct Desk {
     pub(super) commits: bool,
     /// The root, for the editor to start in.
     pub(super) folder: PathBuf,
+    /// The command line that resumes the session.
+    pub(super) resume_command: String,
     /// Something may have changed that is to be kept.
     pub(super) has_changes: bool,
     runs: RunLines,
@@ -121,6 +123,7 @@ impl Desk {
             terminal: Vec::new(),
             commits: false,
             folder: PathBuf::new(),
+            resume_command: String::new(),
             has_changes: false,
             runs: RunLines::default(),
             survey_step: 0,
@@ -459,20 +462,12 @@ impl Desk {
         self.leaving = Some(code);
     }
 
-    /// What somebody who leaves has to know.
+    /// Says what is kept and how to resume it; to a script only where something waits.
     pub(super) fn tell_farewell(&mut self, is_kept: bool) {
         let counts = self.session.review.counts();
-        let open = counts.pending + counts.accepted;
-        if open == 0 {
-            return;
+        if self.is_typed || counts.pending + counts.accepted > 0 {
+            let farewell = self.session.farewell(is_kept, &self.resume_command);
+            self.voice.lines(farewell.lines().map(str::to_owned));
         }
-        let verb = if open == 1 { "is" } else { "are" };
-        let accepted = if counts.accepted == 0 { String::new() } else { format!(" ({} accepted)", counts.accepted) };
-        let text = format!("{}{accepted} {verb} not written.", count(open, "hunk"));
-        let kept = match self.session.keeping.number.filter(|_| is_kept) {
-            Some(number) => format!(" Kept in session {number}: rhumb --plain --continue goes on with it."),
-            None => " Sessions are not kept, so it is gone.".to_owned(),
-        };
-        self.voice.line(&(text + &kept));
     }
 }

@@ -74,7 +74,9 @@ impl Session {
         let broken = self.close_broken_answer();
         if is_fresh {
             // What was told at an earlier start is not told once more.
-            let new = notices.into_iter().filter(|notice| !self.transcript.contains(notice));
+            let unfinished = self.keeping.unfinished.take();
+            let is_new = |notice: &Entry| !self.transcript.contains(notice) && Some(notice) != unfinished.as_ref();
+            let new = notices.into_iter().filter(is_new);
             let new: Vec<Entry> = new.collect();
             self.transcript.extend(new);
         }
@@ -154,9 +156,10 @@ impl Session {
         let title = if self.keeping.name.is_empty() { self.opening() } else { self.keeping.name.clone() };
         let title = if title.is_empty() { String::new() } else { format!(": {title}") };
         let (text, hint) = if fork {
-            (format!("This is a new session that begins as session {number} does{title}."), "That one stays as it is.")
+            let text = format!("A new session begins with what is in session {number}{title}.");
+            (text, format!("Session {number} stays as it is."))
         } else {
-            (format!("This is session {number} again{title}."), "")
+            (format!("Session {number} is resumed{title}."), String::new())
         };
         let notice = Entry::notice(Level::Info, text, hint);
         self.transcript.retain(|entry| *entry != notice);
@@ -165,7 +168,7 @@ impl Session {
             && !model.is_empty()
             && now != model
         {
-            let text = format!("{model} answered in it; {now} is asked now.");
+            let text = format!("{model} answered in this session before; now {now} is asked.");
             self.tell(Level::Info, text, format!("/model {model} asks the other one."));
         }
         lost.into_iter().for_each(|lost| self.tell(Level::Warning, lost, "The rest is there."));
