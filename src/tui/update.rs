@@ -353,6 +353,11 @@ impl App {
             Action::ScrollDown => self.chat.from_bottom = self.chat.from_bottom.saturating_sub(self.page),
             Action::Escape => return self.escape(),
             Action::Quit => return self.leave(),
+            Action::NextMode => {
+                let (told, effects) = self.session.next_mode();
+                self.hint = told.unwrap_or_else(|why| why);
+                return run(effects);
+            }
             Action::FocusNext => self.focus = self.neighbour(1),
             Action::FocusPrevious => self.focus = self.neighbour(Pane::ALL.len() - 1),
             Action::FocusChat | Action::Leave => self.focus = Pane::Chat,
@@ -492,6 +497,33 @@ mod tests {
         assert_eq!(app.pending_keys, "g");
         press(&mut app, "Ctrl-c");
         assert_eq!(app.pending_keys, "");
+    }
+
+    #[test]
+    fn shift_tab_goes_through_the_modes_and_leaves_the_focus_and_the_message_alone() {
+        let mut app = app();
+        press(&mut app, "h i");
+        let before = app.session.transcript.len();
+        let modes = ["ask", "architect", "context", "code"].map(|name| {
+            press(&mut app, "Shift-Tab");
+            assert!(app.hint.starts_with(&format!("mode {name}: ")), "{}", app.hint);
+            app.session.mode.to_string()
+        });
+        assert_eq!(modes, ["ask", "architect", "context", "code"]);
+        assert_eq!((app.focus, app.composer.text().as_str()), (Pane::Chat, "hi"));
+        assert_eq!(app.session.transcript.len(), before, "it is a key, not an event of the conversation");
+        press(&mut app, "Ctrl-Up");
+        assert_eq!(app.focus, Pane::Review);
+        press(&mut app, "Ctrl-Down Tab");
+        assert_eq!(app.focus, Pane::Map);
+    }
+
+    #[test]
+    fn shift_tab_chooses_in_the_completion_while_that_is_open() {
+        let mut app = app();
+        press(&mut app, "/ m o d Shift-Tab");
+        let rows = app.completion.popup().map(|popup| (popup.candidates.len(), popup.selected)).unwrap();
+        assert_eq!((rows.0 - 1, app.session.mode), (rows.1, crate::context::Mode::Code));
     }
 
     #[test]

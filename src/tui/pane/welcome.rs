@@ -41,6 +41,7 @@ pub fn card(app: &App, columns: u16) -> Vec<Line<'static>> {
     let keys = [
         (Action::Send, "sends"),
         (Action::FocusNext, "next pane"),
+        (Action::NextMode, "mode"),
         (Action::PickFile, "adds files"),
         (Action::Palette, "all that can be done"),
         (Action::Help, "help"),
