@@ -167,6 +167,8 @@ pub enum Command {
     Report(String),
     /// Look for local servers.
     Servers,
+    /// Propose a first `AGENTS.md`.
+    Init,
     /// Leave.
     Quit,
 }
@@ -359,6 +361,7 @@ fn parse(info: &'static CommandInfo, rest: &str) -> Result<Command, CommandError
         "doctor" => Command::Doctor,
         "report" => Command::Report(rest.to_owned()),
         "servers" => Command::Servers,
+        "init" => Command::Init,
         _ => Command::Quit,
     })
 }

@@ -157,6 +157,7 @@ pub const COMMANDS: &[CommandInfo] = &[
     row(G::Sessions, "export", "[FILE]", A::Paths, "write this session as Markdown, or as JSON to a .json file", "/export talk.md"),
     row(G::Sessions, "save", "FILE", A::Paths, "write the files of the chat as commands to a file", "/save chat.rhumb"),
     row(G::Sessions, "load", "FILE", A::Paths, "run the commands of a file", "/load chat.rhumb"),
+    row(G::Program, "init", "", A::None, "propose a first AGENTS.md from what is seen of the repository; no model is asked", "/init"),
     row(G::Program, "settings", "[NAME]", A::Text, "show the settings in force and where each comes from", "/settings model"),
     row(G::Program, "theme", "[NAME]", A::Theme, "change the colours", "/theme rhumb-light"),
     row(G::Program, "keys", "", A::None, "show every key", "/keys"),

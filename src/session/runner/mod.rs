@@ -3,6 +3,7 @@
 //! This is the one place that joins the rooms of the world. The functions in its files are also what the commands without
 //! the app call.
 
+mod agents_file;
 mod ask;
 mod attachments;
 mod checking;

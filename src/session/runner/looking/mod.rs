@@ -61,6 +61,7 @@ impl Runner {
                 };
                 LookReport::Kept { name, result }
             }),
+            LookOrder::AgentsFile(order) => self.propose_agents_file(*order),
             LookOrder::LastWrite => self.looking(|runner| {
                 let last = runner.journal().and_then(|journal| last_write(&journal, Direction::Undo));
                 LookReport::LastWrite(last)
