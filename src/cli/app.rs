@@ -12,7 +12,7 @@ use crate::error::{ErrorKind, UserError};
 use crate::headless::{complain, path_under, print};
 use crate::llm::{Provider, Scripted, ScriptedReply};
 use crate::session::runner::{Line, Outfit, Runner, connect, recovered};
-use crate::session::{Connection, ModeRules, SessionStart};
+use crate::session::{ConnectRequest, Connection, ModeRules, SessionStart};
 use crate::store::DeskFile;
 use crate::tui::action::key_notes;
 use crate::tui::theme::wardrobe::Wish;
@@ -27,17 +27,34 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
     notices.extend(notes.into_iter().map(|note| (note.message, note.hint)));
     let settings = &outfit.settings;
     tell_key_command(settings);
+    let (mut request, mut lacking) = (ConnectRequest::default(), None);
     // A wrong address is told in the app: map, context and review work without a model.
     let line = connect(&outfit).unwrap_or_else(|error| {
         notices.push((format!("No model is connected: {error}."), error.hint()));
         None
     });
+    // A provider that takes no request without a key is asked for nothing until there is one.
+    let line = match line {
+        Some(Line { lacks_key_of: Some(provider), .. }) => {
+            let model = settings.model.clone().unwrap_or_default();
+            let text = format!("{model} needs a key for {provider}, and there is none");
+            request =
+                ConnectRequest { provider: Some(provider), model, reason: format!("{text}."), is_for_message: false };
+            lacking = Some(text);
+            None
+        }
+        line => line,
+    };
     let connection = line
         .as_ref()
         .map_or(Connection::None, |line| Connection::Remote { model: line.model.clone(), host: line.provider.name() });
     notices.extend(line.iter().flat_map(|line| line.notes.clone()));
-    let named = settings.model.as_deref().filter(|_| line.is_none());
-    let lacking = named.and_then(|model| settings.lacking(model));
+    if let Some(model) = settings.model.as_deref().filter(|_| line.is_none() && lacking.is_none()) {
+        lacking = settings.lacking(model);
+        request.provider = settings.maker_of(model);
+        request.model = model.to_owned();
+        request.reason = lacking.as_deref().map(|lacking| format!("{lacking}.")).unwrap_or_default();
+    }
     let journal = settings.state_folder.as_deref().map(|state| Journal::new(state, root));
     notices.extend(recovered(root, journal.as_ref()).into_iter().map(|failure| (failure.message, failure.hint)));
     if root.kind() == RootKind::Plain {
@@ -79,6 +96,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args) -> Result<u8, U
             spending_cap: settings.spending_cap,
             facts: line.as_ref().map(|line| Arc::clone(&line.facts)),
             lacking,
+            connect: line.is_none().then_some(request),
             resume: args.wanted(),
             resume_command: args.resume_command(plain.is_some()),
             notices,

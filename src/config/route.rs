@@ -36,7 +36,7 @@ impl Candidate<'_> {
     }
 
     /// Whether it is where the preset says, so that the models there are its own.
-    fn at_home(&self) -> bool {
+    pub(super) fn at_home(&self) -> bool {
         self.preset.is_some_and(|preset| {
             let home = preset.base_url.and_then(|url| Url::parse(url).ok());
             home.is_some_and(|home| Url::parse(self.base_url.trim()).is_ok_and(|url| url.origin() == home.origin()))
@@ -116,7 +116,7 @@ impl Settings {
     }
 
     /// Whoever is at an address that the settings name.
-    fn at(&self, base_url: &str) -> Candidate<'_> {
+    pub(super) fn at(&self, base_url: &str) -> Candidate<'_> {
         let url = Url::parse(base_url.trim()).ok();
         let same = |other: &str| same_address(other, base_url);
         let entry = self.providers.entries.iter().find(|(_, entry)| entry.base_url.as_deref().is_some_and(same));

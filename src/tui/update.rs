@@ -45,7 +45,9 @@ impl App {
         let asked = self.ask_to_undo(&report);
         let under = matches!(report, Report::Proposed { .. }).then(|| self.under_cursor()).flatten();
         let lost = matches!(report, Report::Reread { .. }).then(|| self.session.review.refused.len());
+        let is_connected = matches!(report, Report::Connected { .. });
         let effects = self.session.handle(report);
+        self.note_connecting(is_connected);
         self.hold_context(held.0.as_deref());
         self.hold_review(held.1.as_deref());
         lost.into_iter().for_each(|before| self.show_lost(before));
@@ -77,6 +79,7 @@ impl App {
         tasks.extend(self.take_outside());
         tasks.extend(self.session.clipboard.take().map(Task::Copy));
         tasks.extend(self.news().map(Task::Notify));
+        tasks.extend(self.offer_connection());
         self.offer_servers();
         self.show_known();
         self.offer_sessions();
@@ -191,17 +194,27 @@ impl App {
 
     /// A key goes to the pane that was typed in before the question came: it is none of its answers.
     fn key_beneath(&mut self, key: KeyEvent) -> Vec<Task> {
+        let hint = self.hint_of_closing();
         self.overlay = None;
         let tasks = self.key(key);
-        self.hint = NOT_DONE.into();
+        self.hint = hint.into();
         tasks
+    }
+
+    /// What is said when the open overlay closes because somebody types on.
+    fn hint_of_closing(&self) -> &'static str {
+        if matches!(self.overlay, Some(Overlay::Connect(_))) {
+            "no model is connected; /connect helps"
+        } else {
+            NOT_DONE
+        }
     }
 
     fn paste(&mut self, text: &str) -> Vec<Task> {
         self.welcome = false;
         if self.goes_on_typing() {
+            self.hint = self.hint_of_closing().into();
             self.overlay = None;
-            self.hint = NOT_DONE.into();
         }
         if let Some(overlay) = &mut self.overlay {
             overlay.paste(text);
@@ -303,6 +316,8 @@ impl App {
             Reply::Run(name) => self.run_chosen(&name),
             Reply::Add(paths) => run(self.session.add_files(&paths, false)),
             Reply::Connect { api, base_url, model } => run(vec![Effect::Connect { api, base_url, model }]),
+            Reply::Key(key) => self.enter_key(key),
+            Reply::SearchConnections => self.search_connections(),
             Reply::Pasted(text) if text.trim().is_empty() => Vec::new(),
             Reply::Pasted(text) => {
                 // What was asked elsewhere is in the composer; with its answer it becomes part of the transcript.

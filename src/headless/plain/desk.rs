@@ -16,7 +16,9 @@ use super::voice::Voice;
 use crate::error::ErrorKind;
 use crate::review::HunkId;
 use crate::session::runner::Runner;
-use crate::session::{AskEvent, Command, Effect, KeepReport, Question, Report, RunReport, Session, Stage, SurveyState};
+use crate::session::{
+    AskEvent, Command, ConnectRequest, Effect, KeepReport, Question, Report, RunReport, Session, Stage, SurveyState,
+};
 use crate::text::thousands;
 
 /// What is to be opened in the editor.
@@ -72,6 +74,8 @@ pub(super) struct Desk {
     pub(super) draft: Option<String>,
     /// A command that waits until the next request is measured.
     pub(super) held: Option<Command>,
+    /// Why keys and servers are being looked for.
+    pub(super) connect_request: Option<ConnectRequest>,
     pub(super) to_edit: Option<Editing>,
     /// What is known of the terminal, for doctor and reports.
     pub(super) terminal: Vec<(String, String)>,
@@ -119,6 +123,7 @@ impl Desk {
             context: 2,
             draft: None,
             held: None,
+            connect_request: None,
             to_edit: None,
             terminal: Vec::new(),
             commits: false,
@@ -212,8 +217,12 @@ impl Desk {
         self.tell();
         self.take_pages();
         self.forget_questions();
+        self.take_connect_request();
         if self.is_busy() {
             return false;
+        }
+        if self.tell_connections() {
+            return true;
         }
         if let Some(command) = self.held.take() {
             if self.must_wait(&command) {

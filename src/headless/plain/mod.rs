@@ -6,6 +6,7 @@
 mod answer;
 mod asking;
 mod commands;
+mod connecting;
 mod deciding;
 mod desk;
 mod editor;

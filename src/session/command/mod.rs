@@ -169,6 +169,8 @@ pub enum Command {
     Servers,
     /// Propose a first `AGENTS.md`.
     Init,
+    /// Enter a key for this provider, or pick what to connect.
+    Connect(Option<String>),
     /// Leave.
     Quit,
 }
@@ -362,6 +364,7 @@ fn parse(info: &'static CommandInfo, rest: &str) -> Result<Command, CommandError
         "report" => Command::Report(rest.to_owned()),
         "servers" => Command::Servers,
         "init" => Command::Init,
+        "connect" => Command::Connect(perhaps(rest)),
         _ => Command::Quit,
     })
 }

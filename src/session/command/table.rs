@@ -131,6 +131,7 @@ pub const COMMANDS: &[CommandInfo] = &[
     row(G::Models, "reasoning-effort", "[EFFORT]", A::Effort, "how long to think, as a word; without one, as the model does", "/reasoning-effort high"),
     row(G::Models, "think-tokens", "[N]", A::Tokens, "how long to think, in tokens (8k, 0); without a number, as the model does", "/think-tokens 8k"),
     row(G::Models, "edit-format", "[FORMAT]", A::EditFormat, "how the model writes edits; without a word, what suits it", "/edit-format udiff"),
+    row(G::Models, "connect", "[PROVIDER]", A::Text, "enter a key for a provider, or pick a model server on this machine", "/connect anthropic"),
     row(G::Models, "servers", "", A::None, "look for a model server on this machine", "/servers"),
     row(G::Models, "cost", "", A::None, "say what was spent", "/cost"),
     row(G::Files, "search", "[WORDS]", A::Text, "search the code by a question or a name", "/search where are retries decided"),

@@ -195,6 +195,7 @@ impl Runner {
             }
             Effect::Connect { api, base_url, model } => self.connect(api, &base_url, model),
             Effect::UseModel(model) => runner.use_model(model),
+            Effect::Connecting(order) => runner.connecting(order),
             Effect::Notify(text) => runner.notify(text),
             Effect::Codebase(order) => runner.search_codebase(order),
             Effect::Mention(order) => runner.mention(order),
