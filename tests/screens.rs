@@ -12,6 +12,8 @@ mod chat;
 mod citations;
 #[path = "screens/codebase.rs"]
 mod codebase;
+#[path = "screens/connecting.rs"]
+mod connecting;
 #[path = "screens/cursor.rs"]
 mod cursor;
 #[path = "support/harness.rs"]

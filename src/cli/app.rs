@@ -12,12 +12,12 @@ use crate::error::{ErrorKind, UserError};
 use crate::headless::{complain, path_under, print};
 use crate::llm::{Provider, Scripted, ScriptedReply};
 use crate::session::runner::{Line, Outfit, Runner, connect, recovered};
-use crate::session::{Connection, ModeRules, SessionStart};
+use crate::session::{ConnectRequest, Connection, ModeRules, SessionStart};
 use crate::store::DeskFile;
 use crate::tui::action::key_notes;
 use crate::tui::theme::wardrobe::Wish;
 use crate::tui::theme::{ColorDepth, Theme, Themes};
-use crate::tui::{self, Start};
+use crate::tui::{self, Left, Start};
 use crate::workspace::{Journal, Root, RootKind};
 
 /// Opens the app on `root`.
@@ -27,17 +27,34 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) 
     notices.extend(notes.into_iter().map(|note| (note.message, note.hint)));
     let settings = &outfit.settings;
     tell_key_command(settings);
+    let (mut request, mut lacking) = (ConnectRequest::default(), None);
     // A wrong address is told in the app: map, context and review work without a model.
     let line = connect(&outfit).unwrap_or_else(|error| {
         notices.push((format!("No model is connected: {error}."), error.hint()));
         None
     });
+    // A provider that takes no request without a key is asked for nothing until there is one.
+    let line = match line {
+        Some(Line { lacks_key_of: Some(provider), .. }) => {
+            let model = settings.model.clone().unwrap_or_default();
+            let text = format!("{model} needs a key for {provider}, and there is none");
+            request =
+                ConnectRequest { provider: Some(provider), model, reason: format!("{text}."), is_for_message: false };
+            lacking = Some(text);
+            None
+        }
+        line => line,
+    };
     let connection = line
         .as_ref()
         .map_or(Connection::None, |line| Connection::Remote { model: line.model.clone(), host: line.provider.name() });
     notices.extend(line.iter().flat_map(|line| line.notes.clone()));
-    let named = settings.model.as_deref().filter(|_| line.is_none());
-    let lacking = named.and_then(|model| settings.lacking(model));
+    if let Some(model) = settings.model.as_deref().filter(|_| line.is_none() && lacking.is_none()) {
+        lacking = settings.lacking(model);
+        request.provider = settings.maker_of(model);
+        request.model = model.to_owned();
+        request.reason = lacking.as_deref().map(|lacking| format!("{lacking}.")).unwrap_or_default();
+    }
     let journal = settings.state_folder.as_deref().map(|state| Journal::new(state, root));
     notices.extend(recovered(root, journal.as_ref()).into_iter().map(|failure| (failure.message, failure.hint)));
     if root.kind() == RootKind::Plain {
@@ -50,6 +67,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) 
     let wish = wish(settings);
     let theme = chosen_theme(settings, &themes, &wish, &mut notices)?;
     notices.extend(key_notes(settings));
+    let plain = Plain::wanted(args.plain, |name| std::env::var(name).ok());
     let start = Start {
         theme,
         themes,
@@ -78,12 +96,14 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) 
             spending_cap: settings.spending_cap,
             facts: line.as_ref().map(|line| Arc::clone(&line.facts)),
             lacking,
+            connect: line.is_none().then_some(request),
             resume: args.wanted(),
+            resume_command: args.resume_command(plain.is_some()),
             notices,
             watch: settings.watch || args.provider.watch,
         },
     };
-    match Plain::wanted(args.plain, |name| std::env::var(name).ok()) {
+    match plain {
         Some(plain) => plain.run(start, root.clone(), outfit, line),
         None => run(start, root.clone(), outfit, line),
     }
@@ -217,15 +237,19 @@ fn run(start: Start, root: Root, outfit: Outfit, line: Option<Line>) -> Result<u
         UserError::new(ErrorKind::Machine, error, hint)
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
-    let code = runtime.block_on(tui::run(start, |reports| Runner::new(root, outfit, line, reports)));
-    let code = match code {
+    let left = runtime.block_on(tui::run(start, |reports| Runner::new(root, outfit, line, reports)));
+    let left = match left {
         // The window was closed; there is nobody left to tell.
-        Err(error) if error.raw_os_error() == Some(EIO) => Ok(128 + 1),
-        code => code.map_err(machine),
+        Err(error) if error.raw_os_error() == Some(EIO) => Ok(Left { code: 128 + 1, ..Left::default() }),
+        left => left.map_err(machine),
     };
     // Whatever still reads or ranks in the background must not hold up leaving.
     runtime.shutdown_background();
-    code
+    let left = left?;
+    if !left.farewell.is_empty() {
+        complain(&left.farewell);
+    }
+    Ok(left.code)
 }
 
 /// The themes that there are, and where the user's own lie.

@@ -208,6 +208,17 @@ impl Args {
         self.resume.clone().map(WhichSession::Named).or(self.go_on.then_some(WhichSession::Newest))
     }
 
+    /// The command line that resumes the session of this start.
+    pub(super) fn resume_command(&self, plain: bool) -> String {
+        let mut line = "rhumb".to_owned();
+        if let Some(root) = self.root.as_ref().map(|root| root.to_string_lossy()) {
+            line.push_str(&format!(" --root {}", shell_words::quote(&root)));
+        }
+        line.push_str(if self.subtree_only { " --subtree-only" } else { "" });
+        line.push_str(if plain { " --plain" } else { "" });
+        line + " --continue"
+    }
+
     /// A flag of the app that stands before a command which has no use for it, and the command. It must not be ignored:
     /// whoever types it expects something of it.
     pub(super) fn misplaced(&self) -> Option<(&'static str, &'static str)> {
@@ -248,6 +259,14 @@ mod tests {
 
     fn misplaced(line: &str) -> Option<(&'static str, &'static str)> {
         Args::try_parse_from(line.split(' ')).unwrap().misplaced()
+    }
+
+    #[test]
+    fn a_session_is_resumed_where_it_was_begun() {
+        let line = |line: &str, plain| Args::try_parse_from(line.split(' ')).unwrap().resume_command(plain);
+        assert_eq!(line("rhumb --model m a.rs", false), "rhumb --continue");
+        assert_eq!(line("rhumb --subtree-only", true), "rhumb --subtree-only --plain --continue");
+        assert_eq!(line("rhumb --root a&b", false), "rhumb --root 'a&b' --continue");
     }
 
     #[test]

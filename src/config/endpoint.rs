@@ -104,7 +104,7 @@ impl Settings {
         Ok(Some(self.opened(&candidate, model, None, key_source)))
     }
 
-    fn opened(
+    pub(super) fn opened(
         &self,
         candidate: &Candidate<'_>,
         model: String,
@@ -161,6 +161,13 @@ impl Settings {
             notes.extend(self.missing_key(endpoint));
         }
         notes
+    }
+
+    /// The provider that makes a model and takes a key, as far as the model's name tells.
+    pub fn maker_of(&self, model: &str) -> Option<String> {
+        let named = self.catalog().resolve(&self.model_named(model));
+        let maker = named.split_once('/').and_then(|(maker, _)| preset(maker)).or_else(|| of_family(&named))?;
+        (!maker.key_variables.is_empty()).then(|| maker.name.to_owned())
     }
 
     /// What a model lacks that was named while no provider is configured, as a sentence without its full stop: `gpt-5 needs

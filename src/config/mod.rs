@@ -38,7 +38,7 @@ pub use embeddings::{Consent, Embeddings, EmbeddingsApi, EmbeddingsSource};
 pub use endpoint::Endpoint;
 pub use face::{ComposerKeys, DiffView, Face, LayoutChoice};
 pub use keep::{changed, keep_setting, setting_line, typed_value};
-pub use key::{KeySource, Keyring, Keys, keyring_of_system};
+pub use key::{KeySearch, KeySource, KeyedProvider, Keyring, Keys, SearchedPlace, keyring_of_system};
 pub use layer::{Entry, Level, Origin, Problem};
 pub use layers::{Layers, Place, Sources, plain_text};
 pub use paths::Paths;
@@ -88,6 +88,12 @@ pub enum ConfigError {
         /// The file.
         path: String,
     },
+    /// A key that the user entered was not stored.
+    #[error("the key was not stored: {why}")]
+    KeyNotStored {
+        /// Why.
+        why: String,
+    },
     /// A command that should print a key did not.
     #[error("the key command `{command}`: {message}")]
     KeyCommand {
@@ -121,6 +127,7 @@ impl ConfigError {
             Self::Wrong { .. } => "rhumb config --default prints every setting that there is".into(),
             Self::Unkept { .. } => "check the permissions and the space there".into(),
             Self::KeyExposed { path } => format!("run: chmod 600 {path}"),
+            Self::KeyNotStored { .. } => "set a variable instead, or correct what stands in the way".into(),
             Self::KeyCommand { .. } => "run it by hand, or take key_command out of the settings".into(),
             Self::Keyring { .. } => "unlock the keyring, or give the key another way".into(),
             Self::BadValue { .. } => "correct the value and start again".into(),

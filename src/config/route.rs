@@ -116,7 +116,7 @@ impl Settings {
     }
 
     /// Whoever is at an address that the settings name.
-    fn at(&self, base_url: &str) -> Candidate<'_> {
+    pub(super) fn at(&self, base_url: &str) -> Candidate<'_> {
         let url = Url::parse(base_url.trim()).ok();
         let same = |other: &str| same_address(other, base_url);
         let entry = self.providers.entries.iter().find(|(_, entry)| entry.base_url.as_deref().is_some_and(same));

@@ -30,6 +30,15 @@ impl Mode {
     /// The modes that can be chosen, in the order in which help lists them.
     pub const CHOICES: [Self; 5] = [Self::Code, Self::Ask, Self::Architect, Self::Context, Self::Help];
 
+    /// The modes that one key goes through, in this order. Questions about the program are asked one at a time, with `/help`.
+    pub const CYCLE: [Self; 4] = [Self::Code, Self::Ask, Self::Architect, Self::Context];
+
+    /// The mode after this one in [`Mode::CYCLE`].
+    pub fn next(self) -> Self {
+        let at = Self::CYCLE.iter().position(|mode| *mode == self).map_or(0, |at| at + 1);
+        Self::CYCLE.get(at).copied().unwrap_or_default()
+    }
+
     /// The stable kebab-case name.
     pub fn name(self) -> &'static str {
         match self {

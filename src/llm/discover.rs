@@ -1,4 +1,4 @@
-//! Which model servers run on this machine. Asked only when the user wants to know.
+//! Which model servers run on this machine. Asked when the user wants to connect a model, and at a start without one.
 
 use std::time::Duration;
 

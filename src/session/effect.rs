@@ -11,6 +11,7 @@ use crate::retrieval::Related;
 use crate::workspace::Direction;
 
 use super::codebase::{CodebaseOrder, CodebaseReport};
+use super::connecting::{ConnectOrder, ConnectReport};
 use super::fetching::{FetchOrder, FetchReport};
 use super::keeping::{KeepOrder, KeepReport};
 use super::modes::who::Who;
@@ -159,6 +160,8 @@ pub enum Effect {
     },
     /// Ask for another model.
     UseModel(String),
+    /// Look for keys and servers, or take a key.
+    Connecting(ConnectOrder),
     /// Tell somebody who looks elsewhere, by the command of the settings.
     Notify(String),
     /// Search the repository for passages.
@@ -374,6 +377,8 @@ pub enum Report {
     Servers(Vec<LocalServer>),
     /// Something that was asked for failed.
     Failed(Failure),
+    /// Of looking for keys and servers, or of a key that was entered.
+    Connecting(ConnectReport),
     /// A new connection stands.
     Connected {
         /// The model.

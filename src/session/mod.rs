@@ -6,6 +6,7 @@
 //! ```text
 //! start state transcript effect   what it starts with, what is known, what was said, what is to be done and what came of it
 //! question                        what waits for an answer of the developer
+//! connecting                      a key that the user enters, and where keys and servers were looked for
 //! command                         the table of slash commands, what each does, commands from the user's files, a line as typed
 //! turn                            a message from the composer to the end of its answer, and those that wait their turn
 //! modes                           how a message is meant, and which model it goes to
@@ -21,6 +22,7 @@
 
 mod codebase;
 mod command;
+mod connecting;
 mod effect;
 mod fetching;
 mod keeping;
@@ -48,13 +50,14 @@ pub use command::{
     Argument, COMMANDS, Candidate, Candidates, Command, CommandError, CommandInfo, Group, Place, Slot, Word,
     find_command, folder_of, parse_command, place,
 };
+pub use connecting::{ConnectOrder, ConnectReport, ConnectRequest, Connecting, NewKey};
 pub use effect::{Clip, ContextOrder, ContextView, Effect, Failure, Report, Summarized, WriteOrder, Written};
 pub use fetching::{
     Clipboard, FetchOrder, FetchReport, NewPicture, Outside, PageFetch, Recording, SharedPage, Stage, is_picture_path,
 };
 pub use keeping::{
     ExportFormat, Exported, KeepOrder, KeepQuestion, KeepReport, Keeping, KeptChange, KeptSession, Speaker, TextOrder,
-    WhichSession, export, last_said,
+    Unfinished, WhichSession, export, last_said,
 };
 pub use modes::ModeRules;
 pub use modes::architect::Plan;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::command::Command;
+use super::connecting::ConnectRequest;
 use super::effect::Effect;
 use super::keeping::WhichSession;
 use super::modes::ModeRules;
@@ -48,8 +49,13 @@ pub struct SessionStart {
     pub facts: Option<Arc<Model>>,
     /// Why nobody is connected although a model was named, as a sentence without its full stop.
     pub lacking: Option<String>,
+    /// The provider and the model that were named although nobody is connected; `None` where the front end does not offer to connect
+    /// one at the start.
+    pub connect: Option<ConnectRequest>,
     /// An earlier session to go on with.
     pub resume: Option<WhichSession>,
+    /// The command line that resumes the session later; empty where it is not kept.
+    pub resume_command: String,
     /// Notices to begin with: text and hint.
     pub notices: Vec<(String, String)>,
     /// Whether comments for the model in files are followed from the start.
@@ -69,6 +75,10 @@ impl SessionStart {
         session.standing.clone_from(&self.read);
         session.facts.clone_from(&self.facts);
         session.lacking.clone_from(&self.lacking);
+        if let Some(request) = &self.connect {
+            session.connecting.at_start = request.clone();
+            session.ask_to_connect(request.clone());
+        }
         for (text, hint) in &self.notices {
             session.tell(Level::Warning, text, hint);
         }

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::codebase::Codebase;
+use super::connecting::{Connecting, DEMO_HAS_NO_MODEL};
 use super::effect::{Clip, ContextView, Effect, Failure, Report};
 use super::fetching::Outside;
 use super::keeping::Keeping;
@@ -142,6 +143,8 @@ pub struct Session {
     pub banned: BTreeSet<String>,
     /// Choices about the map that can be taken back.
     pub(super) map_past: MapPast,
+    /// Where connecting a model stands.
+    pub connecting: Connecting,
     /// Servers that were found and can be chosen from.
     pub servers: Vec<LocalServer>,
     /// A text for the clipboard that the face has not taken yet.
@@ -306,15 +309,11 @@ impl Session {
 
     /// Asks another model from now on.
     pub fn use_model(&mut self, name: String) -> Vec<Effect> {
-        if matches!(self.connection, Connection::Remote { .. }) {
-            return vec![Effect::UseModel(name)];
+        if self.connection == Connection::Demo {
+            self.tell(Level::Warning, DEMO_HAS_NO_MODEL, "");
+            return Vec::new();
         }
-        self.tell(
-            Level::Warning,
-            "There is no provider to ask for a model.",
-            "/servers looks for one on this machine; a maker's key, such as OPENAI_API_KEY, counts when rhumb starts.",
-        );
-        Vec::new()
+        vec![Effect::UseModel(name)]
     }
 
     /// Takes in an answer of the world.
@@ -370,10 +369,12 @@ impl Session {
             Report::Git(report) => return self.git(report),
             Report::Servers(servers) => self.found(servers),
             Report::Failed(failure) => self.tell_failure(Level::Error, failure),
+            Report::Connecting(report) => self.connect_reported(report),
             Report::Connected { model, host, facts, notes } => {
                 self.connection = Connection::Remote { model, host };
                 self.facts = Some(facts);
                 self.lacking = None;
+                self.connecting.request = None;
                 self.undoubted = 0;
                 notes.into_iter().for_each(|note| self.tell_failure(Level::Warning, note));
                 return self.measure();

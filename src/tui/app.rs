@@ -325,7 +325,7 @@ impl App {
             Action::SendReview => self.session.has_feedback(),
             Action::Abandon => self.reviewing(),
             Action::NextReviewMatch | Action::PreviousReviewMatch => self.review.search.is_on(),
-            Action::Redraw | Action::Suspend | Action::Quit | Action::FocusPrevious => false,
+            Action::Redraw | Action::Suspend | Action::Quit | Action::FocusPrevious | Action::NextMode => false,
             Action::FocusChat => self.focus != Pane::Chat,
             Action::FocusMap => self.focus != Pane::Map,
             Action::FocusContext => self.focus != Pane::Context,

@@ -27,6 +27,6 @@ pub mod widget;
 
 pub use coloring::Job;
 pub use picture::portrait::{Scene, portrait};
-pub use run::run;
+pub use run::{Left, run};
 pub use start::Start;
 pub use terminal::{color_depth, facts, light_ground};

@@ -46,11 +46,20 @@ const KEEP_PATIENCE: Duration = Duration::from_secs(5);
 /// Events taken in before the next frame: one notch of the wheel sends several, and a held key even more.
 const EVENTS_AT_ONCE: usize = 64;
 
-/// Runs the app until the user leaves. The exit code is 0, or 128 + n after signal n.
+/// How the app was left.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Left {
+    /// The exit code: 0, or 128 + n after signal n.
+    pub code: u8,
+    /// What to tell the user where the app was; may be empty.
+    pub farewell: String,
+}
+
+/// Runs the app until the user leaves.
 ///
 /// # Errors
 /// There is no terminal, or it went away.
-pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) -> Runner) -> io::Result<u8> {
+pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) -> Runner) -> io::Result<Left> {
     // Before the terminal is taken: a signal in between would end the program without giving it back.
     let mut signals = Signals::listen()?;
     let _ = terminal::mouse(start.face.mouse);
@@ -174,8 +183,10 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
     stage.finish_write(&mut incoming, &mut screen).await?;
     drop(guard);
     stage.keep_arrangement();
-    stage.finish_keeping(&mut incoming).await;
-    Ok(code.unwrap_or(0))
+    let is_kept = stage.finish_keeping(&mut incoming).await;
+    let resume = &start.session.resume_command;
+    let farewell = if resume.is_empty() { String::new() } else { stage.app.session.farewell(is_kept, resume) };
+    Ok(Left { code: code.unwrap_or(0), farewell })
 }
 
 /// Both ends of a channel.
@@ -333,16 +344,32 @@ impl Stage {
         order.into_iter().for_each(|order| self.runner.execute(Effect::Keep(order)));
     }
 
-    /// Keeps what is not kept yet, and waits for it.
-    async fn finish_keeping(&mut self, incoming: &mut mpsc::Receiver<Report>) {
+    /// Keeps what is not kept yet, and waits for it. False if that took too long.
+    async fn finish_keeping(&mut self, incoming: &mut mpsc::Receiver<Report>) -> bool {
         self.keep();
-        let finished = self.runner.finish_keeping();
-        // Reports are of no use any more, but whoever sends one must not wait for ever.
-        let drained = async { while incoming.recv().await.is_some() {} };
-        let _ = tokio::time::timeout(KEEP_PATIENCE, async {
-            tokio::select! { () = finished => {}, () = drained => {} }
-        })
-        .await;
+        let runner = self.runner.clone();
+        let session = &mut self.app.session;
+        // Other reports are of no use any more, but whoever sends one must not wait for ever.
+        let mut note = |report: Report| {
+            if matches!(report, Report::Kept(_)) {
+                session.handle(report);
+            }
+        };
+        let kept = async {
+            let finished = runner.finish_keeping();
+            tokio::pin!(finished);
+            loop {
+                tokio::select! {
+                    biased;
+                    Some(report) = incoming.recv() => note(report),
+                    () = &mut finished => break,
+                }
+            }
+            while let Ok(report) = incoming.try_recv() {
+                note(report);
+            }
+        };
+        tokio::time::timeout(KEEP_PATIENCE, kept).await.is_ok()
     }
 
     /// Waits for a write that has begun: leaving in the middle would leave half of it behind.

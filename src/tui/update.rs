@@ -45,7 +45,9 @@ impl App {
         let asked = self.ask_to_undo(&report);
         let under = matches!(report, Report::Proposed { .. }).then(|| self.under_cursor()).flatten();
         let lost = matches!(report, Report::Reread { .. }).then(|| self.session.review.refused.len());
+        let is_connected = matches!(report, Report::Connected { .. });
         let effects = self.session.handle(report);
+        self.note_connecting(is_connected);
         self.hold_context(held.0.as_deref());
         self.hold_review(held.1.as_deref());
         lost.into_iter().for_each(|before| self.show_lost(before));
@@ -78,6 +80,7 @@ impl App {
         tasks.extend(self.take_outside());
         tasks.extend(self.session.clipboard.take().map(Task::Copy));
         tasks.extend(self.news().map(Task::Notify));
+        tasks.extend(self.offer_connection());
         self.offer_servers();
         self.show_known();
         self.offer_sessions();
@@ -192,17 +195,27 @@ impl App {
 
     /// A key goes to the pane that was typed in before the question came: it is none of its answers.
     fn key_beneath(&mut self, key: KeyEvent) -> Vec<Task> {
+        let hint = self.hint_of_closing();
         self.overlay = None;
         let tasks = self.key(key);
-        self.hint = NOT_DONE.into();
+        self.hint = hint.into();
         tasks
+    }
+
+    /// What is said when the open overlay closes because somebody types on.
+    fn hint_of_closing(&self) -> &'static str {
+        if matches!(self.overlay, Some(Overlay::Connect(_))) {
+            "no model is connected; /connect helps"
+        } else {
+            NOT_DONE
+        }
     }
 
     fn paste(&mut self, text: &str) -> Vec<Task> {
         self.welcome = false;
         if self.goes_on_typing() {
+            self.hint = self.hint_of_closing().into();
             self.overlay = None;
-            self.hint = NOT_DONE.into();
         }
         if let Some(overlay) = &mut self.overlay {
             overlay.paste(text);
@@ -304,6 +317,8 @@ impl App {
             Reply::Run(name) => self.run_chosen(&name),
             Reply::Add(paths) => run(self.session.add_files(&paths, false)),
             Reply::Connect { api, base_url, model } => run(vec![Effect::Connect { api, base_url, model }]),
+            Reply::Key(key) => self.enter_key(key),
+            Reply::SearchConnections => self.search_connections(),
             Reply::Pasted(text) if text.trim().is_empty() => Vec::new(),
             Reply::Pasted(text) => {
                 // What was asked elsewhere is in the composer; with its answer it becomes part of the transcript.
@@ -355,6 +370,11 @@ impl App {
             Action::ScrollDown => self.chat.from_bottom = self.chat.from_bottom.saturating_sub(self.page),
             Action::Escape => return self.escape(),
             Action::Quit => return self.leave(),
+            Action::NextMode => {
+                let (told, effects) = self.session.next_mode();
+                self.hint = told.unwrap_or_else(|why| why);
+                return run(effects);
+            }
             Action::FocusNext => self.focus = self.neighbour(1),
             Action::FocusPrevious => self.focus = self.neighbour(Pane::ALL.len() - 1),
             Action::FocusChat | Action::Leave => self.focus = Pane::Chat,
@@ -504,6 +524,33 @@ mod tests {
         assert_eq!(app.pending_keys, "g");
         press(&mut app, "Ctrl-c");
         assert_eq!(app.pending_keys, "");
+    }
+
+    #[test]
+    fn shift_tab_goes_through_the_modes_and_leaves_the_focus_and_the_message_alone() {
+        let mut app = app();
+        press(&mut app, "h i");
+        let before = app.session.transcript.len();
+        let modes = ["ask", "architect", "context", "code"].map(|name| {
+            press(&mut app, "Shift-Tab");
+            assert!(app.hint.starts_with(&format!("mode {name}: ")), "{}", app.hint);
+            app.session.mode.to_string()
+        });
+        assert_eq!(modes, ["ask", "architect", "context", "code"]);
+        assert_eq!((app.focus, app.composer.text().as_str()), (Pane::Chat, "hi"));
+        assert_eq!(app.session.transcript.len(), before, "it is a key, not an event of the conversation");
+        press(&mut app, "Ctrl-Up");
+        assert_eq!(app.focus, Pane::Review);
+        press(&mut app, "Ctrl-Down Tab");
+        assert_eq!(app.focus, Pane::Map);
+    }
+
+    #[test]
+    fn shift_tab_chooses_in_the_completion_while_that_is_open() {
+        let mut app = app();
+        press(&mut app, "/ m o d Shift-Tab");
+        let rows = app.completion.popup().map(|popup| (popup.candidates.len(), popup.selected)).unwrap();
+        assert_eq!((rows.0 - 1, app.session.mode), (rows.1, crate::context::Mode::Code));
     }
 
     #[test]

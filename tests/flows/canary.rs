@@ -6,8 +6,8 @@ use std::path::Path;
 
 use rhumb::store::sessions::sessions_folder;
 
-use super::{KEY, REQUEST, confirm, harbour_repo, open, quit, search_replace, send};
-use crate::support::server::{ModelServer, Step, pieces};
+use super::{KEY, REQUEST, confirm, harbour_repo, open, open_set, quit, search_replace, send};
+use crate::support::server::{MODEL, ModelServer, Step, pieces};
 
 /// Files below `folder`, whatever their kind, that hold the key.
 fn holding(folder: &Path, found: &mut Vec<String>) {
@@ -24,6 +24,45 @@ fn holding(folder: &Path, found: &mut Vec<String>) {
             _ => {}
         }
     }
+}
+
+#[test]
+fn a_key_that_is_entered_is_stored_for_its_owner_alone_and_seen_nowhere() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply("Fair winds.")]);
+    let config = tempfile::tempdir().unwrap();
+    let folder = config.path().join("rhumb");
+    fs::create_dir(&folder).unwrap();
+    let settings = format!("[providers.quay]\nbase_url = \"{}\"\nkey_env = \"QUAY_KEY\"\n", server.base_url());
+    fs::write(folder.join("rhumb.toml"), settings).unwrap();
+    let config_home = config.path().to_string_lossy().into_owned();
+    let mut pty = open_set(&repo.path(), None, &[], &[("RHUMB_API_KEY", ""), ("XDG_CONFIG_HOME", &config_home)]);
+    send(&pty, "Which winds?");
+    pty.wait_for("so the message was not sent.");
+    pty.key("Esc");
+    pty.wait_until(|screen| !screen.contains("connect a model"), "the screen to close");
+    pty.key("Ctrl-c");
+    send(&pty, "/connect quay");
+    pty.wait_for("a key for quay");
+    pty.paste(KEY);
+    pty.wait_for("••••");
+    pty.key("Enter");
+    pty.wait_for("The key for quay is stored in");
+    pty.wait_for(MODEL);
+    send(&pty, "Which winds?");
+    pty.wait_for("Fair winds.");
+    quit(&mut pty);
+    let stored = folder.join("credentials.toml");
+    assert!(fs::read_to_string(&stored).unwrap().contains(KEY));
+    #[cfg(unix)]
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&stored).unwrap().permissions()) & 0o777, 0o600);
+    assert_eq!(server.requests()[0].headers["authorization"], format!("Bearer {KEY}"));
+    let raw = pty.raw();
+    assert!(!raw.windows(KEY.len()).any(|window| window == KEY.as_bytes()), "the key was drawn");
+    let mut found = Vec::new();
+    holding(pty.home(), &mut found);
+    holding(&repo.path(), &mut found);
+    assert!(found.is_empty(), "the key was written to {found:?}");
 }
 
 #[test]

@@ -155,7 +155,7 @@ fn a_stop_that_nobody_saw_coming_leaves_nothing_twice() {
 }
 
 #[test]
-fn a_frame_comes_at_once_and_nothing_after_leaving() {
+fn a_frame_comes_at_once_and_only_how_to_resume_after_leaving() {
     let repo = harbour_repo();
     let mut pty = open(&repo.path(), None, &[]);
     pty.type_text("a draft");
@@ -175,7 +175,8 @@ fn a_frame_comes_at_once_and_nothing_after_leaving() {
             !inside
         })
         .collect();
-    assert_eq!(String::from_utf8_lossy(&plain), "", "text after the screen was given back");
+    let told = "rhumb: Session 1 is kept, with an unsent message.\r\nResume it with: rhumb --continue\r\n";
+    assert_eq!(String::from_utf8_lossy(&plain), told, "nothing else after the screen was given back");
     let titles: Vec<&Sequence> =
         sequences.iter().filter(|sequence| matches!(sequence, Sequence::Csi(body) if body.ends_with('t'))).collect();
     assert_eq!(titles, [&Sequence::Csi("23;0t".into())], "the title from before comes back");

@@ -180,6 +180,13 @@ fn spawn(
     env.extend(settings);
     let pty = Pty::spawn(&rhumb(), args, folder, &env, cols, rows);
     pty.wait_for("❯");
+    let is_elsewhere = args.iter().any(|arg| ["demo", "--plain", "--resume", "--continue"].contains(arg));
+    if server.is_none() && !is_elsewhere && settings.iter().all(|(name, _)| *name != "RHUMB_BASE_URL") {
+        // What is behind the screen that connects a model is what most tests are about.
+        pty.wait_for("connect a model");
+        pty.key("Esc");
+        pty.wait_until(|screen| !screen.contains("connect a model"), "the screen to close");
+    }
     pty
 }
 

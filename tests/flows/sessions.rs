@@ -104,6 +104,34 @@ fn a_killed_program_loses_no_answer_and_the_answer_can_be_gone_on_with() {
 }
 
 #[test]
+fn leaving_says_how_to_resume_and_the_next_start_says_what_waits() {
+    let stage = Stage::new();
+    let server = ModelServer::start(vec![Step::reply(&search_replace())]);
+    let mut pty = stage.open(&server, &["--file", "harbour.py"]);
+    send(&pty, REQUEST);
+    pty.wait_for("2 pending");
+    pty.type_text("and a test");
+    wait_for_draft(&pty, "and a test");
+    quit(&mut pty);
+    for told in ["Session 1 is kept, with 2 pending hunks and an unsent message.", "Resume it with: rhumb --continue"] {
+        assert!(pty.screen().contains(told), "{}", pty.screen());
+    }
+
+    let mut pty = stage.open(&server, &[]);
+    pty.wait_for("The last session (1) has 2 pending hunks and an unsent message.");
+    assert!(!pty.screen().contains("2 pending ·"), "it is not taken over: {}", pty.screen());
+    pty.signal("KILL");
+    pty.wait_exit();
+    let mut pty = stage.open(&server, &[]);
+    pty.wait_for("The last session (1) has 2 pending hunks");
+    send(&pty, "/resume");
+    wait_for_draft(&pty, "and a test");
+    pty.wait_for("2 pending");
+    pty.wait_until(|screen| !screen.contains("The last session (1)"), "the notice to go");
+    quit(&mut pty);
+}
+
+#[test]
 fn what_is_being_written_survives_leaving_and_a_kill_be_it_a_command() {
     let stage = Stage::new();
     let server = ModelServer::start(Vec::new());

@@ -1,11 +1,11 @@
 //! What a runner behind a harness still owes: a test waits for exactly that.
 
-use rhumb::session::CodebaseReport;
+use rhumb::session::{CodebaseReport, KeepOrder, KeepReport};
 
 use super::*;
 
 /// What the runner still owes.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Due {
     /// Whether there is a provider that ends its answers.
     pub(super) answers: bool,
@@ -33,6 +33,8 @@ impl Due {
             // A summary that is stopped is not reported.
             Effect::StopFolding => self.others = self.others.saturating_sub(1),
             Effect::Fetch(_) => {}
+            // Where no sessions are kept, nothing comes.
+            Effect::Keep(KeepOrder::Names) => {}
             _ => self.others += 1,
         }
     }
@@ -46,6 +48,7 @@ impl Due {
             | Report::Listed(_)
             | Report::Head(_)
             | Report::Symbols(_)
+            | Report::Kept(KeepReport::Unfinished(..) | KeepReport::Names(_))
             | Report::Codebase(CodebaseReport::Status { .. }) => {}
             Report::Measured { .. } | Report::Asked { .. } => {}
             Report::Ran(report) if !matches!(report, RunReport::Done { .. }) => {}

@@ -22,7 +22,8 @@ use rhumb::demo;
 use rhumb::llm::{Scripted, ScriptedReply, StreamEvent};
 use rhumb::session::runner::{Line, Outfit, Runner};
 use rhumb::session::{
-    AskEvent, Connection, Effect, Failure, FetchOrder, IndexCommand, Level, Report, RunOrder, RunReport, Session,
+    AskEvent, ConnectOrder, Connection, Effect, Failure, FetchOrder, IndexCommand, Level, Report, RunOrder, RunReport,
+    Session,
 };
 use rhumb::text::width;
 use rhumb::tui::app::{App, Task};
@@ -50,6 +51,8 @@ pub struct Harness {
     pub copied: Vec<String>,
     /// What it wanted from outside. Nothing of it is done; a test hands in what came.
     pub fetches: Vec<FetchOrder>,
+    /// What it wanted on the way to a model. Nothing of it is done either.
+    pub connecting: Vec<ConnectOrder>,
     /// What it wanted of the index of meanings. Nothing of it is done either.
     pub indexed: Vec<IndexCommand>,
     /// Whether it wanted to leave.
@@ -171,7 +174,7 @@ impl Harness {
             let next = async { tokio::time::timeout(PATIENCE, self.reports.recv()).await };
             let report = self.runtime.block_on(next);
             let Ok(Some(report)) = report else {
-                panic!("the runner owes a report that does not come\n{}", self.screen());
+                panic!("the runner owes a report that does not come: {:?}\n{}", self.due, self.screen());
             };
             self.take(report);
         }
@@ -211,6 +214,7 @@ impl Harness {
             match task {
                 // The clipboard, the network and the microphone of whoever runs the tests are none of theirs.
                 Task::Run(Effect::Fetch(order)) => self.fetches.push(order),
+                Task::Run(Effect::Connecting(order)) => self.connecting.push(order),
                 Task::Run(Effect::Index(command)) => self.indexed.push(command),
                 Task::Run(Effect::Run(_)) if self.sealed => {}
                 Task::Run(effect) => {

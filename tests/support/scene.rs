@@ -179,6 +179,7 @@ impl Scene {
             commits: Vec::new(),
             copied: Vec::new(),
             fetches: Vec::new(),
+            connecting: Vec::new(),
             indexed: Vec::new(),
             quit: false,
             written: BTreeSet::new(),

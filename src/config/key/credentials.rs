@@ -7,7 +7,7 @@
 
 use std::path::Path;
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use toml::de::{DeTable, DeValue};
 use url::Url;
 
@@ -46,4 +46,29 @@ pub(super) fn find(path: &Path, url: &Url) -> Result<Option<(String, SecretStrin
         }
     }
     Ok(found)
+}
+
+/// The text of the file with `key` for `url`: in the entry that [`find`] reads for it, else in a new one at the end. Nothing else of
+/// the text changes.
+///
+/// # Errors
+/// The text is not TOML; the line, 1-based.
+pub(super) fn with_key(text: &str, url: &Url, entry: &str, key: &SecretString) -> Result<String, usize> {
+    let written = toml::Value::from(key.expose_secret()).to_string();
+    let line = |error: &toml::de::Error| line_of(text, error.span().map_or(0, |span| span.start));
+    let table = DeTable::parse(text).map_err(|error| line(&error))?.into_inner();
+    let found = table.iter().find(|(name, _)| host::belongs(name.get_ref(), url)).map(|(_, value)| value);
+    let old = found.and_then(|value| match value.get_ref() {
+        DeValue::Table(entry) => entry.get("key").map(toml::Spanned::span),
+        _ => Some(value.span()),
+    });
+    if let Some((before, after)) = old.and_then(|old| Some((text.get(..old.start)?, text.get(old.end..)?))) {
+        return Ok([before, &written, after].concat());
+    }
+    let gap = match text {
+        "" => "",
+        text if text.ends_with('\n') => "\n",
+        _ => "\n\n",
+    };
+    Ok(format!("{text}{gap}[{}]\nkey = {written}\n", toml::Value::from(entry)))
 }

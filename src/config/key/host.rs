@@ -23,6 +23,17 @@ pub(super) fn belongs(entry: &str, url: &Url) -> bool {
     is_private(url) && (any_port || named.port_or_known_default() == url.port_or_known_default())
 }
 
+/// The entry for an address: the shortest name that [`belongs`] takes for it. `None` for an address without a host.
+pub(super) fn entry_for(url: &Url) -> Option<String> {
+    let host = url.host_str()?;
+    Some(match url.port() {
+        _ if !is_private(url) => url.origin().ascii_serialization(),
+        // On this machine each server has a key of its own.
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    })
+}
+
 /// Whether nobody between here and there can read what is sent.
 pub(super) fn is_private(url: &Url) -> bool {
     url.scheme() == "https" || is_this_machine(url)
@@ -40,6 +51,22 @@ fn is_this_machine(url: &Url) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_entry_of_an_address_belongs_to_it() {
+        for (url, entry) in [
+            ("https://api.example.com/v1", "api.example.com"),
+            ("https://api.example.com:8443/v1", "api.example.com:8443"),
+            ("http://10.0.0.7:8000/v1", "http://10.0.0.7:8000"),
+            ("http://127.0.0.1:8080/v1", "127.0.0.1:8080"),
+            ("http://localhost/v1", "localhost"),
+            ("http://[::1]:9/v1", "[::1]:9"),
+        ] {
+            let url = Url::parse(url).unwrap();
+            assert_eq!(entry_for(&url).as_deref(), Some(entry));
+            assert!(belongs(entry, &url), "{entry} {url}");
+        }
+    }
 
     #[test]
     fn a_key_belongs_to_one_host_only() {

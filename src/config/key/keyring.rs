@@ -14,6 +14,12 @@ pub trait Keyring: fmt::Debug + Send + Sync {
     /// # Errors
     /// The store is there and cannot be read.
     fn key(&self, host: &str) -> Result<Option<SecretString>, ConfigError>;
+
+    /// Stores the key of a host. `false` where the system has no store of keys.
+    ///
+    /// # Errors
+    /// The store is there and cannot be written.
+    fn store(&self, host: &str, key: &SecretString) -> Result<bool, ConfigError>;
 }
 
 /// The keyring of this system, where the program is built with it.
@@ -41,6 +47,16 @@ impl Keyring for OfSystem {
             Ok(key) => Ok(Some(SecretString::from(key.trim())).filter(|_| !key.trim().is_empty())),
             // A machine without a keyring, as most servers are, has no keys in it.
             Err(Error::NoEntry | Error::NoDefaultStore) => Ok(None),
+            Err(error) => Err(ConfigError::Keyring { message: error.to_string() }),
+        }
+    }
+
+    fn store(&self, host: &str, key: &SecretString) -> Result<bool, ConfigError> {
+        use ::keyring::v1::{Entry, Error};
+        use secrecy::ExposeSecret as _;
+        match Entry::new("rhumb", host).and_then(|entry| entry.set_password(key.expose_secret())) {
+            Ok(()) => Ok(true),
+            Err(Error::NoDefaultStore) => Ok(false),
             Err(error) => Err(ConfigError::Keyring { message: error.to_string() }),
         }
     }

@@ -1,10 +1,12 @@
-//! Keys: where one is found for an address, and that it goes nowhere else. Never from a flag (which `ps` shows), never from
-//! the repository.
+//! Keys: where one is found for an address, that it goes nowhere else, and where a new one is stored. Never from a flag (which
+//! `ps` shows), never from the repository.
 
 mod command;
 mod credentials;
 mod host;
 mod keyring;
+mod search;
+mod store;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,6 +19,7 @@ use url::Url;
 use super::provider::PRESETS;
 use super::{ConfigError, Paths};
 pub use keyring::{Keyring, keyring_of_system};
+pub use search::{KeySearch, KeyedProvider, SearchedPlace};
 
 /// The key that is meant for this program, and goes to the address that the user configured.
 const OWN: &str = "RHUMB_API_KEY";

@@ -161,6 +161,10 @@ impl Keyring for Mock {
     fn key(&self, host: &str) -> Result<Option<SecretString>, ConfigError> {
         Ok((host == "a.example").then(|| SecretString::from("ring")))
     }
+
+    fn store(&self, _: &str, _: &SecretString) -> Result<bool, ConfigError> {
+        Ok(false)
+    }
 }
 
 #[test]
@@ -172,4 +176,90 @@ fn the_keyring_has_an_entry_for_a_host_and_is_asked_after_the_files() {
     let home = home(&[("credentials.toml", "\"a.example\" = \"file\"\n")], 0o600);
     let keys = Keys { credentials: Some(home.paths.credentials_file()), ..keys };
     assert_eq!(find(&keys, "https://a.example/v1", OWN_ADDRESS).unwrap().as_deref(), Some("file"));
+}
+
+fn stored(home: &Home, url: &str, key: &str) -> Result<KeySource, ConfigError> {
+    keys(&[], Some(&home.paths)).store(&Url::parse(url).unwrap(), &SecretString::from(key))
+}
+
+#[test]
+fn a_key_is_stored_for_its_host_and_nothing_else_of_the_file_changes() {
+    let text = "# mine\n\"b.example\" = \"bee\" # old\n\n[\"a.example\"]\nkey = 'ay' # the first\n";
+    let home = home(&[("credentials.toml", text)], 0o600);
+    stored(&home, "https://a.example/v1", CANARY).unwrap();
+    stored(&home, "https://b.example/v1", "new\"bee").unwrap();
+    let source = stored(&home, "https://c.example:8443/v1", "sea").unwrap();
+    assert!(matches!(source, KeySource::Credentials { host, .. } if host == "c.example:8443"));
+    let now = std::fs::read_to_string(home.paths.credentials_file()).unwrap();
+    let expected = format!(
+        "# mine\n\"b.example\" = 'new\"bee' # old\n\n[\"a.example\"]\nkey = \"{CANARY}\" # the first\n\n[\"c.example:8443\"]\nkey = \"sea\"\n"
+    );
+    assert_eq!(now, expected);
+    let keys = keys(&[], Some(&home.paths));
+    for (url, key) in
+        [("https://a.example", CANARY), ("https://b.example", "new\"bee"), ("https://c.example:8443", "sea")]
+    {
+        assert_eq!(find(&keys, url, NOTHING).unwrap().as_deref(), Some(key), "{url}");
+    }
+}
+
+#[test]
+fn a_new_file_with_keys_is_for_its_owner_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = || folder.path().join("config/rhumb");
+    let paths = Paths { home: at(), config: at(), cache: at(), state: at() };
+    let home = Home { folder, paths };
+    stored(&home, "https://a.example/v1", CANARY).unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&home.paths.credentials_file()), mode(&home.paths.config)), (0o600, 0o700));
+    std::fs::set_permissions(&home.paths.config, std::fs::Permissions::from_mode(0o777)).unwrap();
+    stored(&home, "https://a.example/v1", "other").unwrap();
+    assert_eq!(mode(&home.paths.config), 0o700, "nobody else may replace the file");
+    assert_eq!(std::fs::read_dir(&home.paths.config).unwrap().count(), 1, "no draft is left");
+}
+
+#[test]
+fn a_key_is_stored_through_no_link_and_in_no_file_that_is_damaged_or_exposed() {
+    let refused = |home: &Home, why: &str| {
+        let error = stored(home, "https://a.example/v1", CANARY).unwrap_err();
+        let told = format!("{error} {error:?} {}", error.hint());
+        assert!(told.contains(why) && !told.contains(CANARY), "{told}");
+    };
+    let linked = home(&[("real.toml", "")], 0o600);
+    std::os::unix::fs::symlink("real.toml", linked.paths.credentials_file()).unwrap();
+    refused(&linked, "symbolic link");
+    assert_eq!(std::fs::read_to_string(linked.paths.config.join("real.toml")).unwrap(), "");
+    refused(&home(&[("credentials.toml", "")], 0o640), "can be read by others");
+    refused(&home(&[("credentials.toml", "\n= broken\n")], 0o600), "line 2");
+    for text in ["", "two words", "a\u{1b}[31mb", &"x".repeat(5000)] {
+        let error = stored(&home(&[], 0o600), "https://a.example/v1", text).unwrap_err();
+        assert!(matches!(error, ConfigError::KeyNotStored { .. }), "{error}");
+    }
+}
+
+/// A keyring that takes keys.
+#[derive(Debug, Default)]
+struct Ring(std::sync::Mutex<Vec<String>>);
+
+impl Keyring for Ring {
+    fn key(&self, _: &str) -> Result<Option<SecretString>, ConfigError> {
+        Ok(None)
+    }
+
+    fn store(&self, host: &str, _: &SecretString) -> Result<bool, ConfigError> {
+        self.0.lock().unwrap().push(host.to_owned());
+        Ok(true)
+    }
+}
+
+#[test]
+fn a_keyring_is_preferred_unless_the_file_has_a_key_that_would_hide_it() {
+    let home = home(&[("credentials.toml", "\"a.example\" = \"old\"\n")], 0o600);
+    let ring = Arc::new(Ring::default());
+    let keys = Keys { keyring: Some(ring.clone()), ..keys(&[], Some(&home.paths)) };
+    let store = |url: &str| keys.store(&Url::parse(url).unwrap(), &SecretString::from("new")).unwrap();
+    assert!(matches!(store("https://a.example"), KeySource::Credentials { .. }));
+    assert_eq!(store("https://b.example"), KeySource::Keyring("b.example".into()));
+    assert!(matches!(store("http://10.0.0.7:1"), KeySource::Credentials { .. }), "in clear");
+    assert_eq!(*ring.0.lock().unwrap(), ["b.example"]);
 }

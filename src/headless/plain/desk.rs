@@ -16,8 +16,10 @@ use super::voice::Voice;
 use crate::error::ErrorKind;
 use crate::review::HunkId;
 use crate::session::runner::Runner;
-use crate::session::{AskEvent, Command, Effect, KeepReport, Question, Report, RunReport, Session, Stage, SurveyState};
-use crate::text::{count, thousands};
+use crate::session::{
+    AskEvent, Command, ConnectRequest, Effect, KeepReport, Question, Report, RunReport, Session, Stage, SurveyState,
+};
+use crate::text::thousands;
 
 /// What is to be opened in the editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,6 +76,8 @@ pub(super) struct Desk {
     pub(super) draft: Option<String>,
     /// A command that waits until the next request is measured.
     pub(super) held: Option<Command>,
+    /// Why keys and servers are being looked for.
+    pub(super) connect_request: Option<ConnectRequest>,
     pub(super) to_edit: Option<Editing>,
     /// What is known of the terminal, for doctor and reports.
     pub(super) terminal: Vec<(String, String)>,
@@ -81,6 +85,8 @@ pub(super) struct Desk {
     pub(super) commits: bool,
     /// The root, for the editor to start in.
     pub(super) folder: PathBuf,
+    /// The command line that resumes the session.
+    pub(super) resume_command: String,
     /// Something may have changed that is to be kept.
     pub(super) has_changes: bool,
     runs: RunLines,
@@ -120,10 +126,12 @@ impl Desk {
             context: 2,
             draft: None,
             held: None,
+            connect_request: None,
             to_edit: None,
             terminal: Vec::new(),
             commits: false,
             folder: PathBuf::new(),
+            resume_command: String::new(),
             has_changes: false,
             runs: RunLines::default(),
             survey_step: 0,
@@ -212,8 +220,12 @@ impl Desk {
         self.tell();
         self.take_pages();
         self.forget_questions();
+        self.take_connect_request();
         if self.is_busy() {
             return false;
+        }
+        if self.tell_connections() {
+            return true;
         }
         if let Some(command) = self.held.take() {
             if self.must_wait(&command) {
@@ -468,20 +480,12 @@ impl Desk {
         self.leaving = Some(code);
     }
 
-    /// What somebody who leaves has to know.
+    /// Says what is kept and how to resume it; to a script only where something waits.
     pub(super) fn tell_farewell(&mut self, is_kept: bool) {
         let counts = self.session.review.counts();
-        let open = counts.pending + counts.accepted;
-        if open == 0 {
-            return;
+        if self.is_typed || counts.pending + counts.accepted > 0 {
+            let farewell = self.session.farewell(is_kept, &self.resume_command);
+            self.voice.lines(farewell.lines().map(str::to_owned));
         }
-        let verb = if open == 1 { "is" } else { "are" };
-        let accepted = if counts.accepted == 0 { String::new() } else { format!(" ({} accepted)", counts.accepted) };
-        let text = format!("{}{accepted} {verb} not written.", count(open, "hunk"));
-        let kept = match self.session.keeping.number.filter(|_| is_kept) {
-            Some(number) => format!(" Kept in session {number}: rhumb --plain --continue goes on with it."),
-            None => " Sessions are not kept, so it is gone.".to_owned(),
-        };
-        self.voice.line(&(text + &kept));
     }
 }

@@ -2,7 +2,8 @@
 //! typed it and read each answer first.
 
 use crate::session::{
-    Effect, FetchOrder, FetchReport, GitOrder, GitReport, KeepOrder, KeepReport, MentionOrder, MentionReport, Report,
+    ConnectOrder, ConnectReport, Effect, FetchOrder, FetchReport, GitOrder, GitReport, KeepOrder, KeepReport,
+    MentionOrder, MentionReport, Report,
 };
 
 /// Something that was asked for.
@@ -11,6 +12,8 @@ enum Errand {
     Look,
     Model,
     Servers,
+    Keys,
+    LocalServers,
     Prompt,
     Diff,
     Sessions,
@@ -52,6 +55,7 @@ impl Errands {
     pub(super) fn began(&mut self, effect: &Effect) {
         match effect {
             Effect::Measure(order) => self.ordered = order.generation,
+            Effect::Connecting(ConnectOrder::Search) => self.open.extend([Errand::Keys, Errand::LocalServers]),
             Effect::Reread(paths) => self.open.extend(paths.iter().map(|_| Errand::Reread)),
             effect => self.open.extend(errand(effect)),
         }
@@ -90,8 +94,13 @@ fn ends(errand: Errand, report: &Report) -> bool {
     use KeepReport as Kept;
     match errand {
         Errand::Look => matches!(report, Report::Looked(_) | Report::Failed(_)),
-        Errand::Model => matches!(report, Report::Connected { .. } | Report::Failed(_)),
+        Errand::Model => {
+            let is_missing = matches!(report, Report::Connecting(ConnectReport::KeyMissing { .. }));
+            is_missing || matches!(report, Report::Connected { .. } | Report::Failed(_))
+        }
         Errand::Servers => matches!(report, Report::Servers(_)),
+        Errand::Keys => matches!(report, Report::Connecting(ConnectReport::Keys(_)) | Report::Failed(_)),
+        Errand::LocalServers => matches!(report, Report::Connecting(ConnectReport::Servers(_))),
         Errand::Prompt => matches!(report, Report::PromptText(_) | Report::Failed(_)),
         Errand::Diff => matches!(report, Report::Git(GitReport::Diff(_))),
         Errand::Sessions => {

@@ -6,6 +6,7 @@
 mod answer;
 mod asking;
 mod commands;
+mod connecting;
 mod deciding;
 mod desk;
 mod editor;
@@ -122,6 +123,7 @@ fn begin(start: &PlainStart, runner: Runner) -> Desk {
     let mut desk = Desk::new(session, runner, Voice::new(Box::new(io::stdout()), !is_typed), is_typed);
     desk.terminal.clone_from(&start.terminal);
     desk.folder.clone_from(&start.session.folder);
+    desk.resume_command.clone_from(&start.session.resume_command);
     desk.commits = start.commits;
     greet(&mut desk.voice, start);
     let draft = &start.session.draft;

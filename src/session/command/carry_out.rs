@@ -58,6 +58,8 @@ impl Session {
                 self.tell(Level::Info, "Looking for a model server on this machine …", "");
                 return vec![Effect::FindServers];
             }
+            Command::Connect(provider) => self.connect_command(provider),
+            Command::Init => return self.init(),
             Command::Web(url) => return self.fetch_page(&url),
             Command::Paste(name) => return self.paste_from_clipboard(name),
             Command::Voice => return self.record(),

@@ -169,6 +169,10 @@ pub enum Command {
     Report(String),
     /// Look for local servers.
     Servers,
+    /// Propose a first `AGENTS.md`.
+    Init,
+    /// Enter a key for this provider, or pick what to connect.
+    Connect(Option<String>),
     /// Leave.
     Quit,
 }
@@ -362,6 +366,8 @@ fn parse(info: &'static CommandInfo, rest: &str) -> Result<Command, CommandError
         "doctor" => Command::Doctor,
         "report" => Command::Report(rest.to_owned()),
         "servers" => Command::Servers,
+        "init" => Command::Init,
+        "connect" => Command::Connect(perhaps(rest)),
         _ => Command::Quit,
     })
 }

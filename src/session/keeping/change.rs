@@ -142,7 +142,7 @@ impl Session {
     }
 
     /// Whether something was said, shared, drafted, named or proposed. What the program says of itself is no reason.
-    fn is_worth_keeping(&self) -> bool {
+    pub(super) fn is_worth_keeping(&self) -> bool {
         self.was_spoken_in()
             || !self.keeping.name.is_empty()
             || !self.in_composer().trim().is_empty()

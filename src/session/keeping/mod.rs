@@ -7,6 +7,7 @@
 mod branching;
 mod change;
 mod export;
+mod leaving;
 mod resuming;
 mod scripts;
 mod shelf;
@@ -21,11 +22,12 @@ use super::command::Command;
 use super::effect::{Effect, Failure};
 use super::question::{Choice, Question, Subject};
 use super::state::Session;
-use super::transcript::Level;
+use super::transcript::{Entry, Level};
 use crate::store::sessions::SessionLine;
 
 pub use change::KeptChange;
 pub use export::{ExportFormat, Exported, export};
+pub use leaving::Unfinished;
 pub use shelf::{Speaker, last_said};
 pub use stored::KeptSession;
 
@@ -95,6 +97,8 @@ pub struct TextOrder {
 pub enum KeepReport {
     /// What happens is kept from now on. These are the inputs of earlier sessions, the oldest first.
     Opened(Vec<String>),
+    /// Something waits in the last session, which has this number.
+    Unfinished(i64, Unfinished),
     /// Nothing is kept from now on, for this reason, if it has to be told.
     Unkept(Option<Failure>),
     /// The session has this number.
@@ -167,6 +171,8 @@ pub struct Keeping {
     pub listed: Option<(String, Vec<SessionLine>)>,
     /// Commands from a file that the face has not run yet.
     pub commands: VecDeque<Command>,
+    /// What was told of something that waits in the last session.
+    unfinished: Option<Entry>,
     /// Whether changes are kept.
     on: bool,
     /// What is kept already.
@@ -227,6 +233,7 @@ impl Session {
                     self.tell_failure(Level::Warning, failure);
                 }
             }
+            KeepReport::Unfinished(number, unfinished) => self.tell_unfinished(number, unfinished),
             KeepReport::Begun(number) => self.keeping.number = Some(number),
             KeepReport::Anew(aside) => self.tell_damaged(&aside),
             KeepReport::Gone => self.forget_kept(),

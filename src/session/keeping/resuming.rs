@@ -75,7 +75,9 @@ impl Session {
         let broken = self.close_broken_answer();
         if is_fresh {
             // What was told at an earlier start is not told once more.
-            let new = notices.into_iter().filter(|notice| !self.transcript.contains(notice));
+            let unfinished = self.keeping.unfinished.take();
+            let is_new = |notice: &Entry| !self.transcript.contains(notice) && Some(notice) != unfinished.as_ref();
+            let new = notices.into_iter().filter(is_new);
             let new: Vec<Entry> = new.collect();
             self.transcript.extend(new);
         }
@@ -165,7 +167,7 @@ impl Session {
             && !model.is_empty()
             && now != model
         {
-            let text = format!("{model} answered in it; {now} is asked now.");
+            let text = format!("{model} answered in this session before; now {now} is asked.");
             self.tell(Level::Info, text, format!("/model {model} asks the other one."));
         }
         lost.into_iter().for_each(|lost| self.tell(Level::Warning, lost, "The rest is there."));

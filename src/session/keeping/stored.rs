@@ -62,6 +62,9 @@ pub struct KeptSession {
 }
 
 impl KeptSession {
+    /// The parts that tell what waits for the user in a session.
+    pub const UNFINISHED: [&str; 2] = [DRAFT, REVIEW];
+
     /// What to call it: its name, else the first line of its first message.
     pub fn title(&self) -> &str {
         let opening = self.transcript.iter().find_map(|entry| match entry {

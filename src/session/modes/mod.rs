@@ -70,17 +70,23 @@ impl Session {
     fn use_mode(&mut self, mode: Mode) -> Vec<Effect> {
         self.mode = mode;
         self.waiting.plan = None;
-        let meant = match mode {
-            Mode::Code => "as requests for changes",
-            Mode::Ask => "as questions: the answers propose no edits",
-            Mode::Architect => "as requests for a plan, which the editor model then carries out",
-            Mode::Context => "as tasks that the model names the files for",
-            Mode::Help | Mode::Editor => "as questions about rhumb",
+        let hint = if mode == Mode::Code {
+            ""
+        } else {
+            "/code goes back to changes; /code MESSAGE sends one message in code mode."
         };
-        let hint =
-            if mode == Mode::Code { "" } else { "/code goes back to changes; /code MESSAGE means one message so." };
-        self.tell(Level::Info, format!("From now on messages are meant {meant}."), hint);
+        self.tell(Level::Info, format!("Mode {mode}: {}.", meaning(mode)), hint);
         self.measure()
+    }
+
+    /// Goes on to the next mode, without an entry in the transcript. What the mode is, in words; an error says why it stays, because the
+    /// plan that is being changed in the composer belongs to its own mode.
+    pub fn next_mode(&mut self) -> (Result<String, String>, Vec<Effect>) {
+        if self.waiting.plan.is_some() {
+            return (Err("a plan is being changed; send it or clear it first".to_owned()), Vec::new());
+        }
+        self.mode = self.mode.next();
+        (Ok(format!("mode {}: {}", self.mode, meaning(self.mode))), self.measure())
     }
 
     /// The message as it would be typed to be meant in that mode.
@@ -234,6 +240,17 @@ impl Session {
             Mode::Context => self.named_for_task(&reply, turn),
             Mode::Help => Vec::new(),
         }
+    }
+}
+
+/// What messages are in a mode, after its name.
+fn meaning(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Code => "messages ask for changes",
+        Mode::Ask => "messages are questions, and the answers propose no edits",
+        Mode::Architect => "messages ask for a plan, which the editor model then carries out",
+        Mode::Context => "messages are tasks, and the model names the files that they need",
+        Mode::Help | Mode::Editor => "messages are questions about rhumb",
     }
 }
 

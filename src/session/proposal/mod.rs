@@ -1,5 +1,6 @@
 //! From a proposal to files and commits: further rounds, what follows a review, writing, what became of the hunks.
 
+mod agents_file;
 pub(super) mod commits;
 pub(super) mod decided;
 pub(super) mod reviewing;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::repo_map::{Sifted, Whence};
 use crate::retrieval::{Hit, Question};
 use crate::session::command::custom::CustomCommands;
-use crate::session::effect::{Clip, Effect};
+use crate::session::effect::{Clip, ContextOrder, Effect, Failure};
 use crate::session::proposal::undo::UndoPreview;
 use crate::session::request::map_choices::ThisMap;
 use crate::session::state::Session;
@@ -59,6 +59,8 @@ pub enum LookOrder {
     },
     /// What an undo or a redo would do.
     LastWrite(Direction),
+    /// The text of a first `AGENTS.md`; with the next request, for the ranks of the files.
+    AgentsFile(Box<ContextOrder>),
     /// Write a setting to the user's own file: its name, and the value as TOML; without one, take it out.
     KeepSetting(String, Option<String>),
     /// What the repository's settings propose.
@@ -163,6 +165,8 @@ pub enum LookReport {
         /// What to do next.
         hint: String,
     },
+    /// The text of a first `AGENTS.md`.
+    AgentsFile(Result<String, Failure>),
     /// A text to read.
     Page(Page),
     /// Every setting, with what is in force, and a word to search for at first.
@@ -254,6 +258,7 @@ impl Session {
                 self.known.choosing = choose.or(self.known.choosing.take());
             }
             LookReport::Told { level, text, hint } => self.tell(level, text, hint),
+            LookReport::AgentsFile(text) => return self.propose_agents_file(text),
             LookReport::Page(page) => self.known.page = Some(page),
             LookReport::Settings(rows, query) => self.known.settings = Some((rows, query)),
             LookReport::Kept { name, result: Ok(at) } => {

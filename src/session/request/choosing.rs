@@ -4,6 +4,7 @@
 use crate::edit::EditFormat;
 use crate::llm::Thinking;
 use crate::models::ThinkingControl;
+use crate::session::connecting::HOW_TO_CONNECT;
 use crate::session::effect::Effect;
 use crate::session::repository::looking::{LookOrder, ModelUse};
 use crate::session::state::{Connection, Session};
@@ -106,12 +107,8 @@ impl Session {
 
     /// Has another model do a part of the work from now on. Whether it can be asked is looked up, and told.
     pub fn choose_for(&mut self, part: ModelUse, name: String) -> Vec<Effect> {
-        if !matches!(self.connection, Connection::Remote { .. }) {
-            self.tell(
-                Level::Warning,
-                "There is no provider to ask for a model.",
-                "/servers looks for one on this machine.",
-            );
+        if part != ModelUse::Main && !matches!(self.connection, Connection::Remote { .. }) {
+            self.tell(Level::Warning, "No model is connected, so no other one can be chosen.", HOW_TO_CONNECT);
             return Vec::new();
         }
         match part {

@@ -3,6 +3,7 @@
 //! This is the one place that joins the rooms of the world. The functions in its files are also what the commands without
 //! the app call.
 
+mod agents_file;
 mod ask;
 mod attachments;
 mod checking;
@@ -202,6 +203,7 @@ impl Runner {
             }
             Effect::Connect { api, base_url, model } => self.connect(api, &base_url, model),
             Effect::UseModel(model) => runner.use_model(model),
+            Effect::Connecting(order) => runner.connecting(order),
             Effect::Notify(text) => runner.notify(text),
             Effect::Codebase(order) => runner.search_codebase(order),
             Effect::Mention(order) => runner.mention(order),

@@ -45,7 +45,7 @@ impl Session {
     }
 
     /// Looks for the edits of a reply that is not part of the running conversation with the model.
-    fn propose_alone(&mut self, reply: String, request: String) -> Vec<Effect> {
+    pub(in crate::session) fn propose_alone(&mut self, reply: String, request: String) -> Vec<Effect> {
         self.rounds = Rounds::default();
         self.proposing += 1;
         let standing = Standing { files: self.review.standing(), refused: Vec::new() };

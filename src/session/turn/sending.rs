@@ -1,5 +1,6 @@
 //! Sending a message: whether it can be sent now, and what it waits for.
 
+use crate::session::connecting::{ConnectRequest, HOW_TO_CONNECT};
 use crate::session::effect::Effect;
 use crate::session::state::{Connection, Session};
 use crate::session::transcript::Level;
@@ -24,13 +25,14 @@ impl Session {
         match &self.connection {
             Connection::None => {
                 let why = self.lacking.as_deref().unwrap_or("No model is connected");
-                let text = format!("{why}, so the message was not sent.");
-                self.tell(
-                    Level::Warning,
-                    text,
-                    "/copy-context copies the whole prompt for a chat window, /paste takes the reply into review; /servers looks for \
-                     a model server on this machine; or start with --base-url and --model.",
+                let reason = format!("{why}, so the message was not sent.");
+                let hint = format!(
+                    "{HOW_TO_CONNECT} Without a model, /copy-context copies the whole prompt for a chat window, and /paste takes the \
+                     reply into review."
                 );
+                self.tell(Level::Warning, reason.clone(), hint);
+                let at_start = self.connecting.at_start.clone();
+                self.ask_to_connect(ConnectRequest { reason, is_for_message: true, ..at_start });
                 false
             }
             Connection::Remote { model, .. } if model.is_empty() => {

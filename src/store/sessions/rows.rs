@@ -98,6 +98,23 @@ impl SessionStore {
         read(&transaction, number).map_err(sql)
     }
 
+    /// Reads parts of a session without its transcript, so that a long one costs nothing.
+    ///
+    /// # Errors
+    /// The database refuses.
+    pub fn parts(&self, number: i64, names: &[&str]) -> Result<StoredSession, SessionsError> {
+        let read = || {
+            let mut part = self.database.prepare("SELECT body FROM parts WHERE session = ? AND name = ?")?;
+            let mut parts = BTreeMap::new();
+            for name in names {
+                let body: Option<String> = part.query_row(params![number, name], |row| row.get(0)).optional()?;
+                parts.extend(body.map(|body| ((*name).to_owned(), body)));
+            }
+            Ok(StoredSession { number, parts, ..StoredSession::default() })
+        };
+        read().map_err(|source| self.failed(source))
+    }
+
     /// Deletes a session that nobody has open. False if there is none, or somebody has.
     ///
     /// # Errors

@@ -59,7 +59,12 @@ impl App {
     /// Whether a key that answers nothing belongs to the composer: a question came up over it, and somebody types on.
     pub(in crate::tui) fn goes_on_typing(&self) -> bool {
         let is_over_composer = self.focus == Pane::Chat && !self.reading.on && self.under.is_empty();
-        is_over_composer && matches!(self.overlay, Some(Overlay::Confirm(_)))
+        let leaves_typing = match &self.overlay {
+            Some(Overlay::Confirm(_)) => true,
+            Some(Overlay::Connect(connect)) => connect.leaves_typing(),
+            _ => false,
+        };
+        is_over_composer && leaves_typing
     }
 
     /// Does what was said yes to.

@@ -3,6 +3,7 @@
 mod asking_first;
 mod citing;
 mod command;
+mod connect;
 mod context;
 mod editing;
 mod help;

@@ -110,10 +110,12 @@ actions! {
     Interrupt: "interrupt", Scope::Global, ["Ctrl-c"], "stop, leave";
     /// Leave; what would be lost by that, or still runs, is told first.
     Quit: "quit", Scope::Global, ["Ctrl-q"], "quit";
+    /// Go on to the next mode for messages: code, ask, architect, context, and code again.
+    NextMode: "next-mode", Scope::Global, ["Shift-Tab"], "mode";
     /// Give the focus to the next pane.
-    FocusNext: "focus-next", Scope::Global, ["Tab"], "next pane";
+    FocusNext: "focus-next", Scope::Global, ["Tab", "Ctrl-Down"], "next pane";
     /// Give the focus to the pane before.
-    FocusPrevious: "focus-previous", Scope::Global, ["Shift-Tab"], "previous pane";
+    FocusPrevious: "focus-previous", Scope::Global, ["Ctrl-Up"], "previous pane";
     /// Give the focus to the chat.
     FocusChat: "focus-chat", Scope::Global, ["Alt-1"], "chat";
     /// Give the focus to the repo map.

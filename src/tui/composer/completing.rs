@@ -210,7 +210,7 @@ impl App {
         let count = popup.candidates.len();
         match key {
             "Down" => popup.selected = (popup.selected + 1) % count,
-            "Up" => popup.selected = (popup.selected + count - 1) % count,
+            "Up" | "Shift-Tab" => popup.selected = (popup.selected + count - 1) % count,
             "Esc" => {
                 self.completion.closed = true;
                 // To vi this key means more than that.

@@ -3,6 +3,7 @@
 mod ask;
 mod changes;
 mod confirm;
+mod connect;
 mod field;
 mod help;
 mod line;
@@ -44,6 +45,7 @@ use crate::repo_map::RepoMap;
 use crate::session::{ModelRow, ModelUse, Question, Recording, RunLog, ThisMap};
 use ask::AskBox;
 pub use confirm::{Confirm, Deed};
+pub use connect::ConnectBox;
 use help::HelpView;
 pub use help::{HelpRow, HelpSection};
 pub use line::{LineBox, LineFor};
@@ -81,6 +83,8 @@ pub enum Overlay {
     },
     /// Servers to connect to: base URL and model of each row.
     Servers(Picker, Vec<(Api, String, String)>),
+    /// What can be connected, and a field for a key.
+    Connect(Box<ConnectBox>),
     /// A place for a pasted reply.
     Paste(PasteBox),
     /// A question before something is done.
@@ -288,6 +292,7 @@ impl Overlay {
                     None => Reply::Close,
                 },
             },
+            Self::Connect(connect) => connect.key(key),
             Self::Ask(question) => question.key(key),
             Self::Voice(meter) => meter.key(key),
             Self::Log(logs) => logs.key(key),
@@ -310,6 +315,7 @@ impl Overlay {
     pub fn paste(&mut self, text: &str) {
         match self {
             Self::Paste(paste) => paste.paste(text),
+            Self::Connect(connect) => connect.paste(text),
             Self::Sections(sections) => sections.paste(text),
             Self::Peek(_) | Self::Why(_) => {}
             Self::Help(help) => help.paste(text),
@@ -336,6 +342,7 @@ impl Overlay {
             Self::Settings(settings) => Some(&mut settings.picker),
             Self::Read(_)
             | Self::Help(_)
+            | Self::Connect(_)
             | Self::Paste(_)
             | Self::Confirm(_)
             | Self::Ask(_)
@@ -367,6 +374,9 @@ impl Overlay {
         if let Self::Search(search) = self {
             return search.click(row, double);
         }
+        if let Self::Connect(connect) = self {
+            return connect.click(row, double);
+        }
         let Some(picker) = self.picker() else { return Reply::Stay };
         let was_there = picker.row() == row;
         if picker.point(row) && (double || was_there) {
@@ -381,6 +391,7 @@ impl Overlay {
             Self::Read(viewer) => viewer.wheel(by),
             Self::Help(help) => help.wheel(by),
             Self::Log(logs) => logs.wheel(by),
+            Self::Connect(connect) => connect.wheel(by),
             Self::Paste(_) | Self::Confirm(_) | Self::Ask(_) | Self::Voice(_) | Self::Line(_) | Self::Review(_) => {}
             Self::Peek(peek) => peek.wheel(by),
             Self::Sections(text) => text.wheel(by),
@@ -424,6 +435,7 @@ impl Overlay {
             Self::Read(viewer) => viewer.draw(frame, screen, theme),
             Self::Help(help) => help.draw(frame, screen, theme),
             Self::Paste(paste) => paste.draw(frame, screen, theme),
+            Self::Connect(connect) => connect.draw(frame, screen, sight.hits, theme),
             Self::Ask(question) => question.draw(frame, screen, theme),
             Self::Voice(meter) => meter.draw(frame, screen, theme),
             Self::Log(logs) => logs.draw(frame, screen, theme),

@@ -4,7 +4,7 @@ use crossterm::event::KeyEvent;
 
 use super::{Confirm, Deed, LineFor, Place, ReviewReply};
 use crate::models::Api;
-use crate::session::{Clip, ModelUse, SettingRow};
+use crate::session::{Clip, ModelUse, NewKey, SettingRow};
 
 /// What an overlay says to a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +24,10 @@ pub enum Reply {
         /// Model to ask for.
         model: String,
     },
+    /// Check and store this key; the overlay stays.
+    Key(NewKey),
+    /// Look for keys and servers again; the overlay stays.
+    SearchConnections,
     /// This reply was pasted.
     Pasted(String),
     /// Do this: somebody said yes to it.
@@ -87,6 +91,8 @@ impl Reply {
             self,
             Self::Stay
                 | Self::Copy(_)
+                | Self::Key(_)
+                | Self::SearchConnections
                 | Self::Show(_)
                 | Self::AddFound(..)
                 | Self::Visit(..)

@@ -439,18 +439,16 @@ fn lead(app: &App) -> String {
     };
     match app.session.connection {
         Connection::None => {
-            let ways = [
-                (Action::FindServers, "look for a model server on this machine (Ollama, LM Studio, llama.cpp, vLLM)"),
-                (Action::CopyPrompt, "copy the whole prompt, to paste into any chat"),
-                (Action::PasteReply, "paste the reply here and review it hunk by hunk"),
-            ];
+            let connect = ("/connect".to_owned(), "enter a key, or pick a model server on this machine".to_owned());
+            let copy = (key(Action::CopyPrompt), "copy the whole prompt, to paste into any chat".to_owned());
+            let paste = (key(Action::PasteReply), "paste the reply here and review it hunk by hunk".to_owned());
             let lacking = app.session.lacking.as_deref().map(sanitize::visible_line);
             let why = lacking
                 .map_or_else(|| "No model is connected".into(), |lacking| format!("{lacking}: no model is connected"));
             format!(
-                "{why}. Map, context and review work all the same:\n\n{}\n\n\
+                "{why}. Map, context and review work without one:\n\n{}\n\n\
                  Or start with --base-url URL --model NAME, and the key in RHUMB_API_KEY.",
-                rows(&ways.map(|(action, text)| (key(action), text.to_owned())))
+                rows(&[connect, copy, paste])
             )
         }
         Connection::Demo => {

@@ -41,6 +41,7 @@ pub fn card(app: &App, columns: u16) -> Vec<Line<'static>> {
     let keys = [
         (Action::Send, "sends"),
         (Action::FocusNext, "next pane"),
+        (Action::NextMode, "mode"),
         (Action::PickFile, "adds files"),
         (Action::Palette, "all that can be done"),
         (Action::Help, "help"),
@@ -58,14 +59,11 @@ fn model(app: &App) -> String {
             sanitize::visible_line(&format!("{model} at {host} answers; /model asks another")).into_owned()
         }
         Connection::Demo => "recorded replies answer in this demo".to_owned(),
-        Connection::None => format!(
-            "none yet: {} looks for a server on this machine; a key such as ANTHROPIC_API_KEY connects one; or /copy-context \
-             and /paste",
-            match app.keys.first(Action::FindServers) {
-                "" => "/servers",
-                key => key,
-            }
-        ),
+        Connection::None => {
+            "none yet: /connect takes a key, such as the one of ANTHROPIC_API_KEY, or picks a server on this \
+                             machine; or /copy-context and /paste"
+                .to_owned()
+        }
     }
 }
 

@@ -8,5 +8,6 @@ pub mod meter;
 pub mod picker;
 pub mod preview;
 pub mod scroll;
+pub mod secret;
 pub mod sides;
 pub mod styled;

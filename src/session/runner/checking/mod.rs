@@ -313,4 +313,4 @@ pub(super) mod processes;
 #[cfg(test)]
 #[cfg(unix)]
 mod tests;
-mod usual_tests;
+pub(super) mod usual_tests;

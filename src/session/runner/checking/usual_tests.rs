@@ -31,7 +31,14 @@ const TOOLS: [(&str, &str); 22] = [
 /// The usual command, if a file at the top of the folder tells.
 pub(super) fn usual_tests(folder: &Path) -> Option<&'static str> {
     let is_there = |name: &str| folder.join(name).symlink_metadata().is_ok();
-    TOOLS.iter().find(|(file, _)| is_there(file)).map(|(_, command)| *command)
+    usual_test_command(&is_there).map(|(_, command)| command)
+}
+
+/// The file that tells the usual command, and the command; `is_there` says whether a file is at the top.
+pub(in crate::session::runner) fn usual_test_command(
+    is_there: &dyn Fn(&str) -> bool,
+) -> Option<(&'static str, &'static str)> {
+    TOOLS.iter().find(|(file, _)| is_there(file)).copied()
 }
 
 #[cfg(test)]

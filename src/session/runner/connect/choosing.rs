@@ -1,7 +1,7 @@
 //! Turning to another model, and whether its server has it.
 
 use crate::session::runner::{Line, Runner, connect_model};
-use crate::session::{Failure, Level, LookReport, Report};
+use crate::session::{ConnectReport, Failure, Level, LookReport, Report};
 use crate::text::nearest;
 
 /// As many names are told of those that a server lists.
@@ -12,19 +12,19 @@ impl Runner {
     pub(in crate::session::runner) fn use_model(self, model: String) {
         // The settings may have to run a command for the key of another provider.
         self.blocking(Report::Failed, move |runner| {
-            let Some(line) = runner.line() else {
-                let message = "There is no provider to ask for a model.".into();
-                return Report::Failed(Failure { message, hint: String::new() });
-            };
-            let other = if line.configured {
-                match connect_model(&runner.shared.outfit, &model) {
-                    Ok(other) => other,
+            // A server that was picked on this machine goes on answering, by any name.
+            let picked = runner.line().filter(|line| !line.configured);
+            let line = match picked {
+                Some(line) => Line::new(line.provider, model),
+                None => match connect_model(&runner.shared.outfit, &model) {
+                    Ok(Some(Line { lacks_key_of: Some(provider), .. })) => {
+                        return key_missing(Some(provider), model);
+                    }
+                    Ok(Some(line)) => line,
+                    Ok(None) => return key_missing(runner.shared.outfit.settings.maker_of(&model), model),
                     Err(error) => return Report::Failed(Failure { message: format!("{error}."), hint: error.hint() }),
-                }
-            } else {
-                None
+                },
             };
-            let line = other.unwrap_or_else(|| Line::new(line.provider, model));
             let model = line.model.clone();
             let connected = runner.set_line(line);
             tokio::spawn(runner.clone().tell_if_unlisted(model));
@@ -41,6 +41,10 @@ impl Runner {
             self.report(Report::Looked(LookReport::Told { level: Level::Warning, text, hint })).await;
         }
     }
+}
+
+fn key_missing(provider: Option<String>, model: String) -> Report {
+    Report::Connecting(ConnectReport::KeyMissing { provider, model })
 }
 
 /// Whether a server with this list has the model. One without a list may have any.

@@ -1,6 +1,7 @@
 //! Whom to ask, as the settings say.
 
 pub(super) mod choosing;
+mod keys;
 
 use std::sync::Arc;
 
@@ -22,13 +23,15 @@ pub struct Line {
     pub notes: Vec<(String, String)>,
     /// Whether the settings chose the provider, so that they may choose another for another model.
     pub configured: bool,
+    /// The provider whose key is missing, if it takes no request without one.
+    pub lacks_key_of: Option<String>,
 }
 
 impl Line {
     /// A line to `provider` without notes.
     pub fn new(provider: Arc<dyn Provider>, model: String) -> Self {
         let facts = Arc::new(Catalog::bundled().find(&model));
-        Self { provider, model, facts, notes: Vec::new(), configured: false }
+        Self { provider, model, facts, notes: Vec::new(), configured: false, lacks_key_of: None }
     }
 }
 
@@ -74,6 +77,7 @@ pub fn connect_model(outfit: &Outfit, name: &str) -> Result<Option<Line>, Connec
     };
     let mut notes = settings.notes_on(&name, &endpoint);
     let timeouts = settings.timeout.map(|idle| Timeouts { idle, first_byte: idle, ..Timeouts::default() });
+    let lacks_key_of = settings.provider_without_key(&endpoint);
     let provider = HttpProvider::new(&endpoint)?.with_timeouts(timeouts.unwrap_or_default());
     if provider.sends_key_in_clear() {
         let warning = "The key travels unencrypted: the address is http and not on this machine.";
@@ -89,6 +93,7 @@ pub fn connect_model(outfit: &Outfit, name: &str) -> Result<Option<Line>, Connec
         facts: Arc::new(facts),
         notes,
         configured: true,
+        lacks_key_of,
     }))
 }
 

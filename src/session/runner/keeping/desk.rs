@@ -9,7 +9,9 @@ use super::super::Shared;
 use super::kept;
 use crate::edit::FileChange;
 use crate::review::FileReview;
-use crate::session::{Failure, KeepOrder, KeepReport, KeptChange, KeptSession, Report, WhichSession, last_said};
+use crate::session::{
+    Failure, KeepOrder, KeepReport, KeptChange, KeptSession, Report, Unfinished, WhichSession, last_said,
+};
 use crate::store::sessions::{Found, Live, SessionStore, SessionsError, sessions_folder};
 use crate::workspace::{self, Root};
 
@@ -98,12 +100,29 @@ impl Desk {
         if opened.as_ref().is_err_and(SessionsError::is_damage) {
             opened = self.reopen().and_then(|_| self.store()?.inputs());
         }
+        if resume.is_none() {
+            self.tell_unfinished();
+        }
         match opened {
             Ok(inputs) => self.report(KeepReport::Opened(inputs)),
             Err(error) => return self.give_up(Some(unkept(&error))),
         }
         if let Some(wanted) = resume {
             self.carry_out(KeepOrder::Resume { wanted, fork: false });
+        }
+    }
+
+    /// Tells what waits in the session that changed last, other than those that are open somewhere. A session that cannot be read is not
+    /// worth a word at the start.
+    fn tell_unfinished(&mut self) {
+        let Ok(store) = self.store() else { return };
+        let lines = store.list("").unwrap_or_default();
+        let Some(last) = lines.iter().find(|line| !line.live).map(|line| line.number) else { return };
+        let Ok(stored) = store.parts(last, &KeptSession::UNFINISHED) else { return };
+        let session = KeptSession::from(stored);
+        let unfinished = Unfinished::of(&session.review, &session.draft);
+        if unfinished.is_anything() {
+            self.report(KeepReport::Unfinished(last, unfinished));
         }
     }
 

@@ -66,6 +66,7 @@ impl Runner {
                 let preview = undo_preview(&shared.root, runner.journal().as_ref(), direction, settings);
                 LookReport::LastWrite(direction, preview)
             }),
+            LookOrder::AgentsFile(order) => self.propose_agents_file(*order),
             LookOrder::Trust => self.looking(|runner| trust_page(&runner.shared.outfit.settings)),
             LookOrder::FaultReport { title, terminal, errors } => self.looking(move |runner| {
                 let text = fault_report(&runner.shared.outfit.settings, &title, &terminal, &errors);

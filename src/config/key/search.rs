@@ -1,0 +1,135 @@
+//! Which keys there are and which could be entered, for a screen that connects a model. Nothing here shows a key.
+
+use secrecy::SecretString;
+use url::Url;
+
+use super::{KeySource, OWN, host, secret_file};
+use crate::config::endpoint::Endpoint;
+use crate::config::provider::PRESETS;
+use crate::config::route::Candidate;
+use crate::config::{ConfigError, Settings};
+use crate::models::Api;
+
+/// A provider that takes a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyedProvider {
+    /// Its name before the `/` of `NAME/model`.
+    pub name: String,
+    /// The host that the key goes to.
+    pub host: String,
+    /// Variables that were looked for, in order.
+    pub variables: Vec<String>,
+    /// Where a key was found.
+    pub found: Option<KeySource>,
+    /// The model that is asked when none is named; empty where there is none.
+    pub default_model: String,
+}
+
+/// A place other than a variable where keys were looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchedPlace {
+    /// A file, or the keyring.
+    pub name: String,
+    /// What was found there, in a few words.
+    pub state: String,
+}
+
+/// Everywhere that keys were looked for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct KeySearch {
+    /// The providers that take a key, in the order in which they are preferred.
+    pub providers: Vec<KeyedProvider>,
+    /// Files and the keyring.
+    pub places: Vec<SearchedPlace>,
+    /// Where a key that is entered is stored, in a few words.
+    pub storage: String,
+}
+
+impl Settings {
+    /// Looks for keys, without running a command and without reading one out.
+    pub fn key_search(&self) -> KeySearch {
+        let providers = self.keyed().iter().filter_map(|candidate| self.keyed_provider(candidate)).collect();
+        let files = [&self.keys.credentials, &self.keys.file];
+        let mut places: Vec<SearchedPlace> = files
+            .into_iter()
+            .flatten()
+            .map(|path| {
+                let state = match secret_file(path) {
+                    Ok(None) => "not there".to_owned(),
+                    Ok(Some(_)) => "there".to_owned(),
+                    Err(error) => error.to_string(),
+                };
+                SearchedPlace { name: path.display().to_string(), state }
+            })
+            .collect();
+        let keyring = if self.keys.keyring.is_some() { "searched" } else { "not part of this build" };
+        places.push(SearchedPlace { name: "keyring".to_owned(), state: keyring.to_owned() });
+        let file = self.keys.credentials.as_deref().map(|path| format!("{} (mode 0600)", path.display()));
+        let storage = match (&self.keys.keyring, file) {
+            (Some(_), _) => "the system's keyring".to_owned(),
+            (None, Some(file)) => file,
+            (None, None) => "no place: there is no home folder".to_owned(),
+        };
+        KeySearch { providers, places, storage }
+    }
+
+    /// The provider that has to have a key for this endpoint and has none. One that the user has moved to another address, or sends
+    /// headers to, may need none.
+    pub fn provider_without_key(&self, endpoint: &Endpoint) -> Option<String> {
+        if endpoint.key.is_some() || endpoint.key_source.is_some() || !endpoint.headers.is_empty() {
+            return None;
+        }
+        let is_meant = |candidate: &Candidate<'_>| candidate.name == endpoint.provider && candidate.preset.is_some();
+        let keyed = self.keyed();
+        let candidate = keyed.iter().find(|candidate| is_meant(candidate))?;
+        let is_home = candidate.at_home() || candidate.preset.is_some_and(|preset| preset.base_url.is_none());
+        (is_home && candidate.base_url == endpoint.base_url).then(|| candidate.name.clone())
+    }
+
+    /// The endpoint of a provider with that key, to check the key. `None` where there is no such provider.
+    pub fn endpoint_with_key(&self, provider: &str, key: &SecretString) -> Option<Endpoint> {
+        let keyed = self.keyed();
+        let candidate = keyed.iter().find(|candidate| candidate.name == provider)?;
+        Some(self.opened(candidate, String::new(), Some(key.clone()), None))
+    }
+
+    /// Stores the key of a provider, and says where.
+    ///
+    /// # Errors
+    /// There is no such provider, or no place for the key.
+    pub fn store_key(&self, provider: &str, key: &SecretString) -> Result<KeySource, ConfigError> {
+        let unknown = || ConfigError::KeyNotStored { why: format!("there is no provider {provider}") };
+        let keyed = self.keyed();
+        let candidate = keyed.iter().find(|candidate| candidate.name == provider).ok_or_else(unknown)?;
+        let url = Url::parse(candidate.base_url.trim()).map_err(|_| unknown())?;
+        self.keys.store(&url, key)
+    }
+
+    /// The providers that take a key. An address that the settings name for everything is the only one.
+    fn keyed(&self) -> Vec<Candidate<'_>> {
+        if let Some(base_url) = &self.base_url {
+            return vec![self.at(base_url)];
+        }
+        let own =
+            self.providers.entries.keys().filter(|name| PRESETS.iter().all(|preset| preset.name != name.as_str()));
+        let names = PRESETS.iter().map(|preset| preset.name).chain(own.map(String::as_str));
+        let takes_key = |candidate: &Candidate<'_>| {
+            candidate.preset.is_none_or(|preset| preset.api != Api::Ollama && !preset.key_variables.is_empty())
+        };
+        names.filter_map(|name| self.candidate(name)).filter(takes_key).collect()
+    }
+
+    fn keyed_provider(&self, candidate: &Candidate<'_>) -> Option<KeyedProvider> {
+        let url = Url::parse(candidate.base_url.trim()).ok()?;
+        let claim = self.claim(candidate, &url);
+        let own = claim.is_own.then_some(OWN);
+        Some(KeyedProvider {
+            name: candidate.name.clone(),
+            host: host::entry_for(&url)?,
+            variables: own.into_iter().chain(claim.variables.iter().copied()).map(str::to_owned).collect(),
+            // A file that cannot be read is among the places.
+            found: self.keys.source(&claim).unwrap_or_default(),
+            default_model: candidate.preset.and_then(|preset| preset.default_model).unwrap_or_default().to_owned(),
+        })
+    }
+}

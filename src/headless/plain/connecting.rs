@@ -1,0 +1,102 @@
+//! Connecting a model, in lines: where keys and servers were looked for, and what to do. A key is not typed here, because the line
+//! would show it.
+
+use super::desk::Desk;
+use super::phrases::in_words;
+use crate::config::{KeySearch, KeyedProvider};
+use crate::llm::{KNOWN_SERVERS, LocalServer};
+use crate::session::ConnectRequest;
+
+impl Desk {
+    /// Looks for keys and servers where the session asks for that. A message that was not sent has said enough by itself.
+    pub(super) fn take_connect_request(&mut self) {
+        let Some(request) = self.session.connecting.request.take().filter(|request| !request.is_for_message) else {
+            return;
+        };
+        let effects = self.session.search_connections();
+        self.connect_request = Some(request);
+        self.perform(effects);
+    }
+
+    /// Says what was found; false if nothing was asked for.
+    pub(super) fn tell_connections(&mut self) -> bool {
+        let Some(request) = self.connect_request.take() else { return false };
+        let Some(keys) = self.session.connecting.keys.clone() else { return false };
+        let servers = self.session.connecting.servers.clone().unwrap_or_default();
+        self.voice.lines(connection_lines(&request, &keys, &servers).iter().map(|line| in_words(line)));
+        true
+    }
+}
+
+/// Where keys and servers were looked for, and what to do next.
+fn connection_lines(request: &ConnectRequest, keys: &KeySearch, servers: &[LocalServer]) -> Vec<String> {
+    let looked = "rhumb looked for keys and servers:";
+    let mut lines = vec![format!("{} {looked}", request.reason).trim_start().to_owned()];
+    let (found, missing): (Vec<_>, Vec<_>) = keys.providers.iter().partition(|provider| provider.found.is_some());
+    let source = |provider: &KeyedProvider| Some(format!("{}: key from {}", provider.name, provider.found.as_ref()?));
+    lines.extend(found.iter().filter_map(|provider| source(provider)));
+    let variables: Vec<&str> = missing.iter().flat_map(|provider| &provider.variables).map(String::as_str).collect();
+    if !variables.is_empty() {
+        lines.push(format!("variables that are not set: {}", variables.join(", ")));
+    }
+    lines.extend(keys.places.iter().map(|place| format!("{}: {}", place.name, place.state)));
+    let names: Vec<&str> = KNOWN_SERVERS.iter().map(|(name, _)| *name).collect();
+    if servers.is_empty() {
+        lines.push(format!("servers on this machine ({}): none answers", names.join(", ")));
+    }
+    lines.extend(servers.iter().map(|server| {
+        let models = if server.models.is_empty() { "no model loaded".to_owned() } else { server.models.join(", ") };
+        format!("{} at {}: {models}", server.name, server.base_url)
+    }));
+    if !servers.is_empty() {
+        lines.push("hint: /servers connects one of these.".to_owned());
+    }
+    let is_wanted = |provider: &&&KeyedProvider| request.provider.as_ref().is_none_or(|name| *name == provider.name);
+    if let Some(provider) = missing.iter().find(is_wanted) {
+        let variable = provider.variables.first().map(|name| format!("set {name}, or ")).unwrap_or_default();
+        lines.push(format!(
+            "hint: For {}, {variable}put key = \"…\" below [\"{}\"] into credentials.toml in the folder named above, which only you \
+             may read (chmod 600). Then /connect looks again, and /model {}/NAME asks a model.",
+            provider.name, provider.host, provider.name
+        ));
+    }
+    if let Some(provider) = found.first() {
+        lines.push(format!("hint: /model {}/{} asks that provider.", provider.name, provider.default_model));
+    }
+    lines.push("hint: Without a model, /copy-context and /paste work with a chat window elsewhere.".to_owned());
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::SearchedPlace;
+
+    #[test]
+    fn what_was_looked_for_is_said_with_what_to_do_for_the_provider_that_was_asked_for() {
+        let provider = |name: &str, variable: &str| KeyedProvider {
+            name: name.into(),
+            host: format!("api.{name}.com"),
+            variables: vec![variable.into()],
+            found: None,
+            default_model: String::new(),
+        };
+        let keys = KeySearch {
+            providers: vec![provider("first", "FIRST_KEY"), provider("second", "SECOND_KEY")],
+            places: vec![SearchedPlace { name: "/c.toml".into(), state: "not there".into() }],
+            storage: String::new(),
+        };
+        let request = ConnectRequest { provider: Some("second".into()), ..ConnectRequest::default() };
+        let told = connection_lines(&request, &keys, &[]).join("\n");
+        for part in [
+            "FIRST_KEY, SECOND_KEY",
+            "/c.toml: not there",
+            "Ollama",
+            "none answers",
+            "set SECOND_KEY",
+            "api.second.com",
+        ] {
+            assert!(told.contains(part), "{part} in {told}");
+        }
+    }
+}
