@@ -3,6 +3,7 @@
 
 mod decision;
 mod each;
+mod edits;
 mod file;
 mod hunk;
 mod kept;
@@ -18,6 +19,7 @@ mod whole;
 mod tests;
 
 pub use decision::{Counts, Decision};
+pub use edits::{EditRecord, EditState, Placement};
 pub use file::{Composed, FileReview, led};
 pub use hunk::ReviewHunk;
 pub use state::{HunkId, Place, Review};

@@ -123,6 +123,8 @@ pub enum Effect {
         earlier: Vec<String>,
         /// The reply.
         reply: String,
+        /// Which answers of the session the earlier replies and the reply are, 0-based.
+        answers: Vec<usize>,
         /// Files in the chat.
         files: Vec<ChatFile>,
     },

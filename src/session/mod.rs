@@ -65,7 +65,6 @@ pub use processes::{
     CheckOrder, Origin, Outcome, Processes, Ran, RunLog, RunOrder, RunReport, RunState, SharedText, When,
 };
 pub use proposal::commits::{CommitOrder, Commits, Committed, GitOrder, GitReport};
-pub use proposal::decided::Decided;
 pub use proposal::reviewing::{WritePlan, WritePreview};
 pub(crate) use proposal::writing::few;
 pub use proposal::writing::{commit_message, write_orders};

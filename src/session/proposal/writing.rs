@@ -132,7 +132,7 @@ impl Session {
             Direction::Redo => ("Did the write again", "do again", "/undo takes it back."),
         };
         self.tell_notes(written.notes, None);
-        self.forget_decided(&written.paths);
+        self.write_undone(direction, &written.paths);
         if written.paths.is_empty() {
             self.tell(Level::Info, format!("There is no write to {to_do}."), "");
             return Vec::new();
