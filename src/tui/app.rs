@@ -259,6 +259,9 @@ impl App {
     pub(super) fn drawn(&mut self, cache: &ViewCache) {
         self.hits = cache.hits.clone();
         self.seen_question.clone_from(&cache.question);
+        if let Some(selection) = &mut self.desk.selection {
+            selection.text.clone_from(&cache.selected);
+        }
         self.desk.drawn();
         self.map.window.set_height(cache.heights[0]);
         if let Some(text) = &mut self.map.text {
