@@ -30,7 +30,7 @@ impl App {
         let Report::Looked(LookReport::LastWrite(last)) = report else { return Vec::new() };
         let Some(last) = last else { return self.command(Command::Undo) };
         if self.overlay.is_some() {
-            self.hint = "nothing was undone: /undo asks first, and something else is open".into();
+            self.hint = "nothing was undone: close what is open, then run /undo again".into();
             return Vec::new();
         }
         let (files, names) = (count(last.paths.len(), "file"), few(&last.paths));
@@ -82,10 +82,11 @@ impl App {
         let without = [(conflicts, "conflict", ""), (homeless, "edit", " without a place")];
         let without = without.into_iter().filter(|(number, ..)| *number > 0);
         let without: Vec<String> = without.map(|(number, what, how)| count(number, what) + how).collect();
-        let also = if without.is_empty() { String::new() } else { format!(" So do {}.", without.join(" and ")) };
+        let also =
+            if without.is_empty() { String::new() } else { format!(" Also abandoned: {}.", without.join(" and ")) };
         let text = [
-            format!("The review of {what} ends: {decided}{also}"),
-            "Nothing of it will be written. The answer stays in the chat, where /review finds its edits again; the decisions are lost.".to_owned(),
+            format!("The review of {what} is abandoned: {decided}{also}"),
+            "Nothing is written. The answer stays in the chat, and /review finds its edits again. The decisions are lost.".to_owned(),
         ];
         let question = Confirm::new("abandon the review?", text)
             .way('y', &format!("abandon {what}"), Deed::Abandon)
@@ -263,7 +264,7 @@ mod tests {
         for letter in "Add a mode".chars() {
             let name = if letter == ' ' { "Space".to_owned() } else { letter.to_string() };
             tasks.extend(app.event(Event::Key(key::parse(&name).unwrap())));
-            assert!(letter != 'A' || app.hint.contains("nothing done"), "{}", app.hint);
+            assert!(letter != 'A' || app.hint.contains("closed unanswered"), "{}", app.hint);
         }
         assert_eq!((app.composer.text().as_str(), app.overlay.is_none()), ("Add a mode", true));
         assert!(!tasks.iter().any(|task| matches!(task, Task::Run(Effect::Unwrite(_)))), "{tasks:?}");
