@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::diff;
 use crate::edit::{FileChange, Outcome, Proposal, Status};
-use crate::review::{Decision, EditState, Review, ReviewHunk, led};
+use crate::review::{Decision, Review, ReviewHunk, led};
 use crate::text::sanitize;
 
 /// The proposal as `rhumb apply --json` prints it.
@@ -77,10 +77,7 @@ pub fn outcome_line(number: usize, outcome: &Outcome, proposal: &Proposal) -> St
             let flags: String = outcome.flags.iter().map(|flag| format!(" [{flag}]")).collect();
             format!("{number}. {path}: {how}{flags}")
         }
-        Status::Refused => {
-            let state = EditState::of_refused(outcome).label();
-            format!("{number}. {path}: refused, {state}: {}", sanitize::visible(&outcome.reason))
-        }
+        Status::Refused => format!("{number}. {path}: refused: {}", sanitize::visible(&outcome.reason)),
     }
 }
 
