@@ -133,7 +133,7 @@ fn transcript() {
             "## Tide {number}\n\nIt is **late** because `tide_{number}` rounds, see [the table](tides.md):\n\n| at | height |\n|---|---|\n\
              | 1 | {number} |\n\n- first the *sum*\n- then the mean\n\n```rust\n{code}```\n\nThat is all of {number}.\n"
         );
-        let answer = Answer { text, reasoning: String::new(), state: AnswerState::Complete };
+        let answer = Answer { text, reasoning: String::new(), state: AnswerState::Complete, edits: Vec::new() };
         harness.app.session.transcript.push(Entry::Answer(answer));
     }
     let watch = ThreadWatch::start();

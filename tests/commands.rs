@@ -60,10 +60,10 @@ fn keys_page() -> String {
          `Ctrl-c` and `Esc` always lead out. In the chat a key without Ctrl or Alt is text, so what counts there or everywhere needs one of\n\
          them, or a function key. What a key of yours takes away from another action, hides, or cannot mean, is told at the start, by\n\
          `rhumb config` and by `rhumb doctor`.\n\
-         \nThe mouse, while it counts (`mouse`): a click gives a pane the focus and chooses the row under it, a second one opens what is\n\
-         there; in the composer it puts the cursor. The wheel scrolls what is under the pointer, wherever the focus is. A border that is\n\
-         dragged stays where it is put, also the next time; `reset-borders` puts all back. A click beside an overlay does nothing.\n\
-         With Shift held, terminals select text as ever.\n\
+         \nThe mouse, while it is on (`mouse`): a click gives a pane the focus and selects the row under it, a second click opens the row;\n\
+         in the composer it moves the cursor. In the chat a click opens an edit, a citation or reasoning when the button is released, and a\n\
+         drag selects text and copies it. The wheel scrolls the pane under the pointer. A border that is dragged keeps its place, also after\n\
+         a restart; `reset-borders` restores all of them. With Shift held, the terminal selects text.\n\
          \n\
          Shift-Enter and Ctrl-Enter need a terminal that speaks the kitty keyboard protocol (kitty, foot, ghostty, WezTerm, Alacritty,\n\
          iTerm2 …); Alt-Enter and Ctrl-j do everywhere. If Alt types letters instead, have the terminal send Escape for it (Option as Meta).\n",
@@ -74,7 +74,7 @@ fn keys_page() -> String {
         let heading = match scope {
             Scope::Global => "Everywhere",
             Scope::Lists => "In map, context and review",
-            Scope::Reading => "In the chat, while one reads",
+            Scope::Reading => "While reading the chat",
             Scope::Pane(pane) => &title(pane.title()),
         };
         let _ = write!(page, "\n## {heading}\n\n| action | keys | what |\n|---|---|---|\n");

@@ -528,7 +528,7 @@ fn a_long_command_is_read_to_its_end_before_it_is_approved() {
     harness.keys("type \"go\" <Enter>").settle();
     harness.keys("<Alt-y> y");
     let screen = harness.screen();
-    assert!(screen.contains("a question") && screen.contains("PageDown reads on"), "{screen}");
+    assert!(screen.contains("a question") && screen.contains("PageDown shows the rest"), "{screen}");
     assert!(harness.app.session.questions.len() == 1 && !screen.contains("the end"), "{screen}");
     for _ in 0..8 {
         harness.keys("<PageDown>");

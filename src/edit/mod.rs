@@ -44,7 +44,7 @@ pub use format::{EditFormat, FormatChoice};
 pub use heading::{Heading, Shape};
 pub use locate::by_hand::{Repeated, first_declaration, place_near, repeats, similar_line};
 pub use locate::explain::likely_lines;
-pub use outcome::{Candidate, Excerpt, Flag, Outcome, Status, Strategy};
+pub use outcome::{Candidate, EditId, Excerpt, Flag, Outcome, Status, Strategy};
 pub use proposal::{FileChange, FileProposal, Files, Flexibility, Proposal, propose, propose_all, propose_with};
 pub use reply::{Change, Edit, EditAction, Hunk, LineKind, ParsedReply, QuotedLine};
 pub use standing::{Standing, StandingFile};

@@ -169,6 +169,15 @@ pub struct Excerpt {
     pub with_edits: bool,
 }
 
+/// Names an edit of a session: the answer that holds it, and its lines there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct EditId {
+    /// Which answer of the session, 0-based.
+    pub answer: usize,
+    /// First and last line in the answer, 1-based, inclusive.
+    pub lines: (usize, usize),
+}
+
 /// What became of one edit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
@@ -198,6 +207,10 @@ pub struct Outcome {
     pub replacement: String,
     /// First and last line in the reply, 1-based, inclusive.
     pub reply_lines: (usize, usize),
+    /// The edits of the session that this is about: one, or several where a conflict took the place of a hunk that they made
+    /// together. Empty outside of a session.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edits: Vec<EditId>,
 }
 
 impl Outcome {

@@ -10,7 +10,7 @@ use super::compose::draft::Draft;
 use super::flags::HunkFlags;
 use super::naming::{self, Names};
 use super::new_name;
-use super::outcome::{Flag, Landing, Outcome, Refusal, Status, Strategy};
+use super::outcome::{EditId, Flag, Landing, Outcome, Refusal, Status, Strategy};
 use super::reply::{Edit, EditAction, ParsedReply};
 use super::rounds;
 use super::standing::Standing;
@@ -86,6 +86,8 @@ pub struct Proposal {
     pub files: Vec<FileProposal>,
     /// One for each edit, and for each fence that turned out to be one, in the order of the reply.
     pub outcomes: Vec<Outcome>,
+    /// Edits that ask again for what an earlier one of these replies proposed. There is nothing to decide on them.
+    pub repeated: Vec<Outcome>,
     /// The hunks that a reviewer should know more of, as [`flag`](super::flag) finds them.
     pub flags: Vec<HunkFlags>,
     /// Where the bytes are of each file that a link leads to, by the name that the edits have for it.
@@ -166,6 +168,7 @@ fn propose_in_rounds(
     let mut draft = Draft::new(files, flexibility);
     draft.stand_on(&standing.files);
     let mut outcomes: Vec<Outcome> = standing.refused.clone();
+    let mut repeated: Vec<Outcome> = Vec::new();
     let mut any = false;
     for (round, parsed) in replies.iter().enumerate() {
         let mut newer = located(parsed, &mut draft, files);
@@ -176,14 +179,14 @@ fn propose_in_rounds(
             let again = outcome.flags.iter().any(|flag| matches!(flag, Flag::AlreadyApplied | Flag::Repeated));
             again && (round > 0 || stands())
         };
-        newer.retain(|outcome| !is_told(outcome));
+        repeated.extend(newer.extract_if(.., |outcome| is_told(outcome)));
         rounds::drop_answered(&mut outcomes, &newer);
         outcomes.extend(newer);
     }
     if !any {
         return Proposal::default();
     }
-    Proposal { outcomes, files: draft.finish(), ..Proposal::default() }
+    Proposal { outcomes, repeated, files: draft.finish(), ..Proposal::default() }
 }
 
 /// Applies the edits of one reply to the draft; what became of each.
@@ -226,7 +229,10 @@ fn located(parsed: &ParsedReply, draft: &mut Draft<'_>, files: &dyn Files) -> Ve
             *fate = Err(Refusal::new("kept: the edit that was to take its place is refused"));
         }
     }
-    let outcome = |((edit, _), (path, fate))| outcome(edit, path, fate, files);
+    let outcome = |((edit, _), (path, fate)): ((&Edit, _), _)| Outcome {
+        edits: parsed.answer.map(|answer| EditId { answer, lines: edit.reply_lines }).into_iter().collect(),
+        ..outcome(edit, path, fate, files)
+    };
     edits.into_iter().zip(fates.into_values()).map(outcome).collect()
 }
 
@@ -251,6 +257,7 @@ fn outcome(edit: &Edit, path: Option<String>, fate: Result<Landing, Refusal>, fi
         quote: edit.quote(),
         replacement: edit.replacement(),
         reply_lines: edit.reply_lines,
+        edits: Vec::new(),
     };
     match fate {
         Ok(landing) => {

@@ -214,6 +214,22 @@ impl Edit {
         }
     }
 
+    /// Its lines, with what happens to each, for display.
+    pub fn lines(&self) -> Vec<QuotedLine> {
+        match &self.change {
+            Change::Hunk(readings) => readings.first().map(|hunk| hunk.lines.clone()).unwrap_or_default(),
+            Change::Whole(lines) => lines.iter().map(|line| QuotedLine::new(LineKind::Insert, line)).collect(),
+            Change::Nothing => Vec::new(),
+        }
+    }
+
+    /// How many lines it adds and removes as written. Lines that both sides of a search/replace block quote do not count.
+    pub fn line_counts(&self) -> (usize, usize) {
+        let lines = self.lines();
+        let of = |kind| lines.iter().filter(|line| line.kind == kind).count();
+        (of(LineKind::Insert), of(LineKind::Delete))
+    }
+
     /// The new text, for display.
     pub fn replacement(&self) -> String {
         match &self.change {
@@ -229,6 +245,8 @@ impl Edit {
 pub struct ParsedReply {
     /// The formats that it was read for.
     pub choice: FormatChoice,
+    /// Which answer of a session it is, 0-based; set by whoever knows.
+    pub answer: Option<usize>,
     /// The edits in the order of the reply.
     pub edits: Vec<Edit>,
     /// The lines above (or first in) blocks and fences, in the order of the reply.

@@ -16,8 +16,13 @@ use super::reply::{Edit, LineKind, ParsedReply};
 /// What the user interface may show while the reply arrives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StreamEvent {
-    /// A line outside all edits, without its terminator.
-    Prose(String),
+    /// A line outside all edits.
+    Prose {
+        /// Its number in the reply, 1-based.
+        number: usize,
+        /// Without its terminator.
+        text: String,
+    },
     /// An edit begins.
     EditStarted {
         /// The file name as written, when it is known already.
@@ -36,6 +41,8 @@ pub enum StreamEvent {
     EditEnded {
         /// False when it was cut off.
         complete: bool,
+        /// Its first and last line in the reply, 1-based. A file section of a patch is one event for all of its hunks.
+        lines: (usize, usize),
     },
 }
 
@@ -47,8 +54,8 @@ pub(super) struct Sink {
 }
 
 impl Sink {
-    pub(super) fn prose(&mut self, line: &str) {
-        self.events.push(StreamEvent::Prose(line.to_owned()));
+    pub(super) fn prose(&mut self, number: usize, line: &str) {
+        self.events.push(StreamEvent::Prose { number, text: line.to_owned() });
     }
 
     pub(super) fn started(&mut self, path: Option<&str>, format: EditFormat) {
@@ -59,8 +66,14 @@ impl Sink {
         self.events.push(StreamEvent::EditLine { kind, text: text.to_owned() });
     }
 
-    pub(super) fn ended(&mut self, complete: bool) {
-        self.events.push(StreamEvent::EditEnded { complete });
+    pub(super) fn ended(&mut self, complete: bool, lines: (usize, usize)) {
+        self.events.push(StreamEvent::EditEnded { complete, lines });
+    }
+
+    /// Ends an edit that has been started, and keeps it.
+    pub(super) fn end(&mut self, edit: Edit) {
+        self.ended(edit.complete, edit.reply_lines);
+        self.reply.edits.push(edit);
     }
 }
 
@@ -147,7 +160,12 @@ impl EditStream {
     }
 
     /// Ends the reply.
-    pub fn finish(mut self) -> ParsedReply {
+    pub fn finish(self) -> ParsedReply {
+        self.finish_with_events().0
+    }
+
+    /// Ends the reply; also the events since the last call of [`Self::events`].
+    pub fn finish_with_events(mut self) -> (ParsedReply, Vec<StreamEvent>) {
         // A last line without its newline, inside an open fence, may have been cut.
         let cut = !self.partial.is_empty();
         if cut {
@@ -161,14 +179,14 @@ impl EditStream {
             State::Diff(block) => block.finish(End::Stopped { cut }, self.number, &mut self.sink),
             State::Patch(block) => block.finish(false, self.number, &mut self.sink),
         }
-        let mut reply = self.sink.reply;
+        let Sink { events, mut reply } = self.sink;
         reply.choice = self.choice;
         reply.edits.sort_by_key(|edit| edit.reply_lines.0);
         reply.refuse_unnamed();
         if self.choice == FormatChoice::Auto {
             reply.drop_illustrations();
         }
-        reply
+        (reply, events)
     }
 
     /// The marker that the last line of a cut reply begins: what follows it is missing, which must not go unsaid.
@@ -255,7 +273,7 @@ impl EditStream {
         {
             self.naming = Some(self.sink.reply.add_heading(heading, self.naming));
         }
-        self.sink.prose(line);
+        self.sink.prose(self.number, line);
         State::Outside
     }
 

@@ -68,7 +68,8 @@ impl FileReview {
                 let own = &item.hunk.base;
                 let is_taken =
                     item.line_count() == 0 || (0..item.line_count()).any(|line| take(item.line_decision(line)));
-                is_taken && faults.iter().any(|fault| fault.replaced.start <= own.end && own.start <= fault.replaced.end)
+                is_taken
+                    && faults.iter().any(|fault| fault.replaced.start <= own.end && own.start <= fault.replaced.end)
             };
             broken.extend(self.hunks.iter().enumerate().filter(|(_, item)| breaks(item)).map(|(at, _)| at));
         }

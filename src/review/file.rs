@@ -126,27 +126,6 @@ impl FileReview {
         counts
     }
 
-    /// The lines that a hunk of it adds and then those that it takes away, without their ends.
-    pub fn changed_lines<'a>(&'a self, item: &ReviewHunk) -> impl Iterator<Item = &'a str> {
-        let of = |text: &'a Option<Arc<str>>, range: Range<usize>| {
-            let all = lines::split(text.as_deref().unwrap_or_default());
-            all.into_iter().skip(range.start).take(range.len()).map(lines::body)
-        };
-        of(&self.proposed, item.hunk.proposed.clone()).chain(of(&self.base, item.hunk.base.clone()))
-    }
-
-    /// The first hunk of it that adds or takes away that line (without its end), 0-based. The texts are read once for all hunks: this
-    /// is asked for each edit on the screen, at every frame.
-    pub fn hunk_changing(&self, line: &str) -> Option<usize> {
-        let holding = |text: &Option<Arc<str>>, range: fn(&Hunk) -> &Range<usize>| {
-            let all = text.as_deref().unwrap_or_default().split_inclusive('\n').map(lines::body).enumerate();
-            let mut places = all.filter(|(_, other)| *other == line).map(|(place, _)| place);
-            places.find_map(|place| self.hunks.iter().position(|item| range(&item.hunk).contains(&place)))
-        };
-        let added = holding(&self.proposed, |hunk| &hunk.proposed);
-        added.into_iter().chain(holding(&self.base, |hunk| &hunk.base)).min()
-    }
-
     /// Whether hunks of it can be taken apart: it is neither new nor gone nor moved.
     pub(super) fn is_divisible(&self) -> bool {
         self.change == FileChange::Modify

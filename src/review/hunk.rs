@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::decision::Decision;
 use crate::diff::Hunk;
-use crate::edit::Flag;
+use crate::edit::{EditId, Flag};
 
 /// A hunk and what was said of it.
 ///
@@ -20,6 +20,9 @@ pub struct ReviewHunk {
     pub hunk: Hunk,
     /// Words about how it came to be: `fuzzy 93 %`, `elision`, `outside-chat`, `syntax-error`.
     pub marks: Vec<String>,
+    /// The edits of the session that it came from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edits: Vec<EditId>,
     choice: Choice,
     #[serde(with = "super::kept::text")]
     original: Option<Arc<str>>,
@@ -51,7 +54,12 @@ impl ReviewHunk {
     /// A hunk that nothing was said of.
     pub(super) fn new(hunk: Hunk, marks: Vec<String>) -> Self {
         let choice = Choice::Whole(Decision::Pending);
-        Self { hunk, marks, choice, original: None, comments: BTreeMap::new() }
+        Self { hunk, marks, edits: Vec::new(), choice, original: None, comments: BTreeMap::new() }
+    }
+
+    /// The same, made by these edits.
+    pub(super) fn made_by(self, edits: &[EditId]) -> Self {
+        Self { edits: edits.to_vec(), ..self }
     }
 
     /// How many lines it has, removed and added ones.
@@ -181,6 +189,7 @@ impl ReviewHunk {
         let shift = |range: Range<usize>, by: usize| range.start + by..range.end + by;
         Self {
             marks: self.marks.clone(),
+            edits: self.edits.clone(),
             original: self.original.clone().map(|text| if is_first { text } else { Arc::from("") }),
             comments: whole.into_iter().chain(noted).map(|(line, text)| (line, text.to_owned())).collect(),
             choice,
@@ -200,6 +209,8 @@ impl ReviewHunk {
         let original = edited
             .then(|| [self.original().unwrap_or(first), middle, next.original().unwrap_or(second)].concat().into());
         let mut joined = Self { original, ..Self::new(hunk, self.marks.clone()) };
+        joined.edits = self.edits.clone();
+        joined.edits.extend(next.edits.iter().filter(|edit| !self.edits.contains(edit)));
         joined.marks.extend(next.marks.iter().filter(|mark| !self.marks.contains(mark)).cloned());
         joined.choice = if self.choice == next.choice && !self.is_divided() {
             self.choice.clone()

@@ -28,6 +28,7 @@ impl Review {
         }
         for outcome in &self.refused {
             (&outcome.path, &outcome.reason, outcome.quote.len(), outcome.reply_lines).hash(&mut state);
+            outcome.edits.hash(&mut state);
         }
         state.finish()
     }

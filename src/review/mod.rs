@@ -4,6 +4,7 @@
 mod broken;
 mod decision;
 mod each;
+mod edits;
 mod file;
 mod hunk;
 mod kept;
@@ -19,6 +20,7 @@ mod whole;
 mod tests;
 
 pub use decision::{Counts, Decision};
+pub use edits::{EditRecord, EditState, Placement};
 pub use file::{Composed, FileReview, led};
 pub use hunk::ReviewHunk;
 pub use state::{HunkId, Place, Review};

@@ -185,7 +185,7 @@ fn left_over<'t>(item: &ReviewHunk, lines: &[&str], place: Range<usize>, wanted:
     let moved = |hunk: Hunk| {
         let base = hunk.base.start + place.start..hunk.base.end + place.start;
         let added = wanted.get(hunk.proposed.clone()).unwrap_or_default().to_vec();
-        (ReviewHunk::new(Hunk { base, ..hunk }, item.marks.clone()), added)
+        (ReviewHunk::new(Hunk { base, ..hunk }, item.marks.clone()).made_by(&item.edits), added)
     };
     let mut left: Vec<Item<'_>> = hunks.into_iter().map(moved).collect();
     // Its lines have moved, but not out of it: what was noted on them is noted on what is left.

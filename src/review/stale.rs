@@ -90,6 +90,7 @@ impl FileReview {
             quote: of(&old, was),
             replacement,
             reply_lines: (0, 0),
+            edits: item.edits.clone(),
         }
     }
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::decision::{Counts, Decision};
+use super::edits;
 use super::file::FileReview;
 use super::hunk::ReviewHunk;
 use super::marks::marks;
@@ -48,7 +49,7 @@ pub struct Review {
 impl Review {
     /// A review in which every hunk is pending.
     pub fn new(proposal: Proposal) -> Self {
-        let Proposal { files: proposed, outcomes, flags, links } = proposal;
+        let Proposal { files: proposed, outcomes, flags, links, .. } = proposal;
         // In the order of the reply, which is the order in which the model explains its changes.
         let place = |file: &FileProposal| outcomes.iter().position(|outcome| file.has_name(&outcome.path));
         let mut files: Vec<_> = proposed.into_iter().map(|file| (place(&file), file)).collect();
@@ -57,7 +58,8 @@ impl Review {
             let names = FileProposal { base: None, proposed: None, ..file.clone() };
             let marks = |hunk: &Hunk| marks(&names, hunk, &outcomes, &flags);
             let stored_at = links.get(&file.path).cloned();
-            let review = FileReview::new(file.path, file.change, file.base, file.proposed, marks)?;
+            let mut review = FileReview::new(file.path, file.change, file.base, file.proposed, marks)?;
+            edits::note_edits(&mut review, &names, &outcomes);
             Some(FileReview { stored_at, ..review })
         };
         let files = files.into_iter().filter_map(review).collect();

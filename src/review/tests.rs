@@ -379,17 +379,6 @@ fn bodies(text: &str) -> Vec<&str> {
 
 proptest! {
     #[test]
-    fn the_hunk_of_a_line_is_the_first_that_changes_it(base in text(), proposed in text(), acts in acts()) {
-        let review = worked_on(&base, &proposed, &acts);
-        for file in &review.files {
-            for line in bodies(&base).into_iter().chain(bodies(&proposed)) {
-                let first = file.hunks.iter().position(|hunk| file.changed_lines(hunk).any(|other| other == line));
-                prop_assert_eq!(file.hunk_changing(line), first);
-            }
-        }
-    }
-
-    #[test]
     fn all_accepted_is_the_proposed_text_and_all_rejected_the_base(base in text(), proposed in text(), acts in acts()) {
         let mut review = worked_on(&base, &proposed, &acts);
         let edited = acts.iter().any(|act| matches!(act, Act::Edit(..)));

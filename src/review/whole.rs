@@ -10,7 +10,7 @@ use super::hunk::ReviewHunk;
 use super::state::{HunkId, Review};
 use super::step::{Before, Step};
 use crate::diff::{self, Hunk};
-use crate::edit::{self, FileChange, Flag, Outcome};
+use crate::edit::{self, EditId, FileChange, Flag, Outcome};
 use crate::text::lines;
 
 /// What is noted on a hunk whose place the user chose.
@@ -72,11 +72,13 @@ impl Review {
         if !edit::repeats(now, &place, text).is_empty() {
             marks.push(REPEATS.to_owned());
         }
+        let edits = refused_edit.map(|edit| edit.edits.clone()).unwrap_or_default();
         let placed = match self.files.iter().position(|file| file.path == path) {
-            Some(index) => {
-                self.files.get_mut(index).map_or(Err(PlaceError::Stale), |file| file.place(now, place, text, &marks))
-            }
-            None => FileReview::placed(path, now, place, text, &marks).map(|file| {
+            Some(index) => self
+                .files
+                .get_mut(index)
+                .map_or(Err(PlaceError::Stale), |file| file.place(now, place, text, (&marks, &edits))),
+            None => FileReview::placed(path, now, place, text, (&marks, &edits)).map(|file| {
                 self.files.push(file);
                 0
             }),
@@ -95,14 +97,19 @@ impl Review {
     /// every hunk is accepted. The refused edit of that number, if there is one, is answered by it. False if nothing changes.
     pub fn take_whole(&mut self, refused: Option<usize>, path: &str, now: &Arc<str>, text: &str) -> bool {
         let before = (self.files.clone(), self.refused.clone());
+        let edits =
+            refused.and_then(|index| self.refused.get(index)).map(|edit| edit.edits.clone()).unwrap_or_default();
         let changed = match self.files.iter_mut().find(|file| file.path == path) {
-            Some(file) => file.rewrite_whole(text),
+            Some(file) => file.rewrite_whole_for(text, &edits),
             None => {
                 let text = Arc::from(ended_like(text, now, true));
                 let mark = |_: &Hunk| vec![BY_HAND.to_owned()];
                 let new = FileReview::new(path.into(), FileChange::Modify, Some(now.clone()), Some(text), mark);
                 let new = new.map(|mut file| {
-                    file.hunks.iter_mut().for_each(|item| item.decide(Decision::Accepted));
+                    for item in &mut file.hunks {
+                        item.decide(Decision::Accepted);
+                        item.edits.clone_from(&edits);
+                    }
                     file
                 });
                 let is_new = new.is_some();
@@ -185,6 +192,14 @@ impl FileReview {
         }
     }
 
+    /// Takes `text` for what the file is to become. The hunks that are new with it were made by `edits`.
+    fn rewrite_whole_for(&mut self, text: &str, edits: &[EditId]) -> bool {
+        let changed = self.rewrite_whole(text);
+        let is_new = |item: &&mut ReviewHunk| item.edits.is_empty() && item.original().is_some();
+        self.hunks.iter_mut().filter(is_new).for_each(|item| item.edits.extend_from_slice(edits));
+        changed
+    }
+
     fn rewrite_whole(&mut self, text: &str) -> bool {
         let Some(base) = self.base.clone().filter(|_| self.is_divisible()) else {
             return self.rewrite(0, text);
@@ -213,7 +228,7 @@ impl FileReview {
     }
 
     /// Puts `text` in the place of these lines of the base, which must be `now`; the first hunk that came of it.
-    fn place(&mut self, now: &str, place: Range<usize>, text: &str, marks: &[String]) -> Result<usize, PlaceError> {
+    fn place(&mut self, now: &str, place: Range<usize>, text: &str, from: Origin<'_>) -> Result<usize, PlaceError> {
         if !self.is_divisible() {
             return Err(PlaceError::Whole);
         }
@@ -226,7 +241,7 @@ impl FileReview {
             return Err(PlaceError::Taken);
         }
         let text = ended_like(text, &base, place.end >= lines::split(&base).len());
-        let added = changes(&base, &place, &text, marks);
+        let added = changes(&base, &place, &text, from);
         let first = added.first().map(|(item, _)| item.hunk.base.clone()).ok_or(PlaceError::Same)?;
         let proposed = self.proposed.clone().unwrap_or_default();
         let mut items = self.items(&lines::split(&proposed));
@@ -243,10 +258,10 @@ impl FileReview {
         now: &Arc<str>,
         place: Range<usize>,
         text: &str,
-        marks: &[String],
+        from: Origin<'_>,
     ) -> Result<Self, PlaceError> {
         let text = ended_like(text, now, place.end >= lines::split(now).len());
-        let items = changes(now, &place, &text, marks);
+        let items = changes(now, &place, &text, from);
         if items.is_empty() {
             return Err(PlaceError::Same);
         }
@@ -264,8 +279,11 @@ fn marks_by_hand(edit: Option<&Outcome>) -> Vec<String> {
     [BY_HAND.to_owned()].into_iter().chain(flags.map(ToString::to_string)).collect()
 }
 
+/// Marks and edits of hunks that the user places.
+type Origin<'a> = (&'a [String], &'a [EditId]);
+
 /// The hunks that put `text` in the place of these lines of `base`.
-fn changes<'t>(base: &str, place: &Range<usize>, text: &'t str, marks: &[String]) -> Vec<Item<'t>> {
+fn changes<'t>(base: &str, place: &Range<usize>, text: &'t str, from: Origin<'_>) -> Vec<Item<'t>> {
     let old = lines::split(base);
     let place = place.start.min(old.len())..place.end.min(old.len());
     let new = lines::split(text);
@@ -273,7 +291,7 @@ fn changes<'t>(base: &str, place: &Range<usize>, text: &'t str, marks: &[String]
     let moved = |hunk: Hunk| {
         let added = new.get(hunk.proposed.clone()).unwrap_or_default().to_vec();
         let base = hunk.base.start + place.start..hunk.base.end + place.start;
-        (ReviewHunk::new(Hunk { base, ..hunk }, marks.to_vec()), added)
+        (ReviewHunk::new(Hunk { base, ..hunk }, from.0.to_vec()).made_by(from.1), added)
     };
     hunks.into_iter().map(moved).collect()
 }
@@ -346,15 +364,17 @@ fn rewritten<'t>(
     }
     let mut before = String::new();
     let (mut marks, mut notes): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    let mut edits: Vec<EditId> = Vec::new();
     for (item, added) in touched {
         before.push_str(&item.original().map_or_else(|| added.concat(), str::to_owned));
         marks.extend(item.marks.iter().filter(|mark| !marks.contains(mark)).cloned().collect::<Vec<_>>());
+        edits.extend(item.edits.iter().filter(|edit| !edits.contains(edit)).copied().collect::<Vec<_>>());
         notes.extend(item.comments().map(|(_, text)| text.to_owned()));
     }
     let moved = |(number, hunk): (usize, Hunk)| {
         let added = new.get(hunk.proposed.clone()).unwrap_or_default().to_vec();
         let place = hunk.base.start + base.start..hunk.base.end + base.start;
-        let mut item = ReviewHunk::new(Hunk { base: place, ..hunk }, marks.clone());
+        let mut item = ReviewHunk::new(Hunk { base: place, ..hunk }, marks.clone()).made_by(&edits);
         item.rewrite(if number == 0 { &before } else { "" }, added.len());
         if number == 0 {
             item.note(None, &notes.join("\n"));

@@ -129,6 +129,8 @@ pub enum Effect {
         earlier: Vec<String>,
         /// The reply.
         reply: String,
+        /// Which answers of the session the earlier replies and the reply are, 0-based; `None` for a text that is no answer.
+        answers: Vec<Option<usize>>,
         /// Files in the chat.
         files: Vec<ChatFile>,
     },

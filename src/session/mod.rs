@@ -68,7 +68,6 @@ pub use processes::{
     CheckOrder, Origin, Outcome, Processes, Ran, Recheck, RunLog, RunOrder, RunReport, RunState, SharedText, When,
 };
 pub use proposal::commits::{CommitOrder, Commits, Committed, GitOrder, GitReport};
-pub use proposal::decided::Decided;
 pub use proposal::reviewing::{WritePlan, WritePreview};
 pub use proposal::summary::{LeftHunks, LeftReason, WriteSummary};
 pub use proposal::syntax::SHOW_FAULT;

@@ -11,7 +11,6 @@ use super::keeping::Keeping;
 use super::modes::{ModeRules, Waiting};
 use super::processes::Processes;
 use super::proposal::commits::Commits;
-use super::proposal::decided::Decided;
 use super::proposal::rounds::Rounds;
 use super::question::Question;
 use super::repository::indexing::IndexState;
@@ -190,8 +189,6 @@ pub struct Session {
     pub(super) undoubted: usize,
     /// What was said of hunks that were written or rejected since, for the next message about the review.
     pub(super) said: Vec<Said>,
-    /// What became of hunks that are no longer under review, the newest last.
-    pub decided: Arc<Vec<Decided>>,
     /// The request behind the review, for the commit message.
     pub(super) request: String,
     pub(super) draft: String,
@@ -272,7 +269,7 @@ impl Session {
     /// Waits for the answer that `turn` is about.
     pub(super) fn begin(&mut self, turn: Turn) {
         let (text, reasoning, state) = (String::new(), String::new(), AnswerState::Streaming);
-        self.transcript.push(Entry::Answer(Answer { text, reasoning, state }));
+        self.transcript.push(Entry::Answer(Answer { text, reasoning, state, edits: Vec::new() }));
         self.turn = Some(turn);
     }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::processes::Ran;
 use crate::context::{Message, Mode, Role};
+use crate::review::EditRecord;
 use serde::{Deserialize, Serialize};
 
 /// How an answer stands.
@@ -27,6 +28,9 @@ pub struct Answer {
     pub reasoning: String,
     /// How it stands.
     pub state: AnswerState,
+    /// Its edits, once they were looked for, in the order of the text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edits: Vec<EditRecord>,
 }
 
 /// How much a notice matters.
@@ -186,7 +190,8 @@ mod tests {
 
     #[test]
     fn the_history_starts_after_the_last_clear_and_skips_what_got_no_answer() {
-        let answer = Answer { text: "a".into(), reasoning: "r".into(), state: AnswerState::Complete };
+        let answer =
+            Answer { text: "a".into(), reasoning: "r".into(), state: AnswerState::Complete, edits: Vec::new() };
         let user = |text: &str, answered| Entry::User { text: text.into(), mode: Mode::Code, answered };
         let transcript = [
             user("old", true),
@@ -203,7 +208,14 @@ mod tests {
     #[test]
     fn an_answer_that_is_not_whole_is_said_with_a_mark() {
         let state = AnswerState::Incomplete("cancelled".into());
-        let cut = || Entry::Answer(Answer { text: "half".into(), reasoning: String::new(), state: state.clone() });
+        let cut = || {
+            Entry::Answer(Answer {
+                text: "half".into(),
+                reasoning: String::new(),
+                state: state.clone(),
+                edits: Vec::new(),
+            })
+        };
         let user = |mode| Entry::User { text: "q".into(), mode, answered: true };
         let transcript = [user(Mode::Code), cut()];
         let roles_and_words: Vec<_> = said(&transcript).collect();
@@ -217,8 +229,14 @@ mod tests {
     fn what_was_shared_last_belongs_to_the_message_that_comes() {
         let user = |answered| Entry::User { text: "q".into(), mode: Mode::Code, answered };
         let shared = || Entry::Shared { title: "t".into(), text: "s".into(), whole: None };
-        let answer =
-            || Entry::Answer(Answer { text: "a".into(), reasoning: String::new(), state: AnswerState::Complete });
+        let answer = || {
+            Entry::Answer(Answer {
+                text: "a".into(),
+                reasoning: String::new(),
+                state: AnswerState::Complete,
+                edits: Vec::new(),
+            })
+        };
         assert_eq!(fresh(&[shared(), user(true), answer(), shared(), user(false), shared()]), 2);
         assert_eq!(fresh(&[shared(), user(true), answer()]), 0);
         assert_eq!(fresh(&[shared(), Entry::Cleared]), 0);
@@ -226,8 +244,14 @@ mod tests {
 
     #[test]
     fn a_request_that_is_mended_begins_with_the_developers_message() {
-        let answer =
-            || Entry::Answer(Answer { text: "a".into(), reasoning: String::new(), state: AnswerState::Complete });
+        let answer = || {
+            Entry::Answer(Answer {
+                text: "a".into(),
+                reasoning: String::new(),
+                state: AnswerState::Complete,
+                edits: Vec::new(),
+            })
+        };
         let user = |text: &str| Entry::User { text: text.into(), mode: Mode::Code, answered: true };
         let again = Entry::Again { text: "mend it".into(), round: 1, of: 3, answered: true };
         let transcript = [user("old"), answer(), user("new"), answer(), again, answer()];

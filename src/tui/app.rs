@@ -151,8 +151,10 @@ pub struct App {
     pub(super) hits: Hits,
     /// The input of earlier times that is in the composer.
     pub(super) recall: super::act::Recall,
-    /// A word about the last key, shown in the status line until the next one.
+    /// A word about the last key, shown in the status line until the next one, or until it is old.
     pub hint: String,
+    /// Since when the hint is shown.
+    pub(super) hint_age: super::act::HintAge,
     /// Keys of a sequence that has only begun.
     pub(super) pending_keys: String,
     /// What was put on the clipboard last.
@@ -210,6 +212,7 @@ impl App {
             hits: Hits::default(),
             recall: super::act::Recall::default(),
             hint: String::new(),
+            hint_age: super::act::HintAge::default(),
             pending_keys: String::new(),
             own_clip: None,
             interrupted_once: false,
@@ -259,6 +262,9 @@ impl App {
     pub(super) fn drawn(&mut self, cache: &ViewCache) {
         self.hits = cache.hits.clone();
         self.seen_question.clone_from(&cache.question);
+        if let Some(selection) = &mut self.desk.selection {
+            selection.text.clone_from(&cache.selected);
+        }
         self.desk.drawn();
         self.map.window.set_height(cache.heights[0]);
         if let Some(text) = &mut self.map.text {

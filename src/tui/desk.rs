@@ -7,6 +7,7 @@ use ratatui::layout::Rect;
 use super::action::Pane;
 use super::app::App;
 use super::layout::{Borders, Places, Wish};
+use super::selection::{Press, Selection};
 use crate::config::LayoutChoice;
 use crate::store::{Arrangement, ChosenLayout};
 
@@ -35,6 +36,10 @@ pub struct Desk {
     pub(super) moved: bool,
     /// The border that the pointer holds.
     pub(super) held: Option<Held>,
+    /// The button that is down in the chat.
+    pub(super) pressed: Option<Press>,
+    /// The text that the pointer has selected since.
+    pub(super) selection: Option<Selection>,
     /// Time since the start, as the event loop last told; a test has none.
     pub(super) now: Duration,
     /// When what is under way began.

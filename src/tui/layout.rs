@@ -166,24 +166,17 @@ fn vast() -> Node {
     )
 }
 
-/// The chat at the left, the others at the right.
+/// The chat at the left, the others at the right. A review takes its space from map and context: the chat keeps its width, so that
+/// what is being read is not wrapped anew when a proposal arrives.
 fn columns(reviewing: bool) -> Node {
-    if reviewing {
+    let others = if reviewing {
         let top = beside("columns-top-map", Share::Of(500), MAP, CONTEXT);
-        return beside(
-            "columns-review-chat",
-            Share::AtMost(420, WIDEST_CHAT),
-            CHAT,
-            above("columns-top", Share::Of(270), top, REVIEW),
-        );
-    }
-    let upper = above("columns-map", Share::Of(556), MAP, CONTEXT);
-    beside(
-        "columns-chat",
-        Share::AtMost(560, WIDEST_CHAT),
-        CHAT,
-        above("columns-review", Share::AllBut(7), upper, REVIEW),
-    )
+        above("columns-top", Share::Of(220), top, REVIEW)
+    } else {
+        let upper = above("columns-map", Share::Of(556), MAP, CONTEXT);
+        above("columns-review", Share::AllBut(7), upper, REVIEW).at_least(2 * LEAST_COLUMNS)
+    };
+    beside("columns-chat", Share::AtMost(560, WIDEST_CHAT), CHAT, others)
 }
 
 /// The chat above, the others in a row below it.
@@ -234,27 +227,41 @@ struct Split {
     beside: bool,
     share: Share,
     parts: [Node; 2],
+    /// The fewest columns for both, where the parts could do with less.
+    least_columns: u16,
 }
 
 fn beside(name: &'static str, share: Share, first: Node, second: Node) -> Node {
-    Node::Split(Box::new(Split { name, beside: true, share, parts: [first, second] }))
+    Node::Split(Box::new(Split { name, beside: true, share, parts: [first, second], least_columns: 0 }))
 }
 
 fn above(name: &'static str, share: Share, first: Node, second: Node) -> Node {
-    Node::Split(Box::new(Split { name, beside: false, share, parts: [first, second] }))
+    Node::Split(Box::new(Split { name, beside: false, share, parts: [first, second], least_columns: 0 }))
 }
 
+/// The fewest columns in which a pane says anything.
+const LEAST_COLUMNS: u16 = 20;
+
 impl Node {
+    /// The same with that many columns at least.
+    fn at_least(self, least_columns: u16) -> Self {
+        match self {
+            Self::Split(split) => Self::Split(Box::new(Split { least_columns, ..*split })),
+            pane @ Self::Pane(_) => pane,
+        }
+    }
+
     /// The fewest columns, or rows, in which it says anything.
     fn least(&self, columns: bool) -> u16 {
         match self {
-            Self::Pane(_) if columns => 20,
+            Self::Pane(_) if columns => LEAST_COLUMNS,
             Self::Pane(Pane::Chat) => 6,
             Self::Pane(_) => 4,
             Self::Split(split) => {
                 let [first, second] = &split.parts;
                 let (first, second) = (first.least(columns), second.least(columns));
-                if split.beside == columns { first + second } else { first.max(second) }
+                let parts = if split.beside == columns { first + second } else { first.max(second) };
+                if columns { parts.max(split.least_columns) } else { parts }
             }
         }
     }
@@ -389,7 +396,25 @@ mod tests {
         let count = names.len();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), count);
+        // The border of the chat is the same with a review and without one.
+        assert_eq!(names.len(), count - 1);
+    }
+
+    #[test]
+    fn a_proposal_that_arrives_leaves_the_chat_as_wide_as_it_is() {
+        let at = |share: u16| Borders::from([("columns-chat".to_owned(), share), ("vast-chat".to_owned(), share)]);
+        let moved: Vec<Borders> = [0, 300, 430, 700, 1_000].map(at).into_iter().chain([Borders::new()]).collect();
+        for (width, height) in [(80, 24), (100, 30), (120, 35), (160, 45), (200, 50), (240, 35), (400, 120)] {
+            for layout in LAYOUTS {
+                for borders in &moved {
+                    let chat = |reviewing| {
+                        let wish = Wish { reviewing, layout, ..wish(borders) };
+                        places(screen(width, height), &wish).unwrap().of(Pane::Chat).unwrap()
+                    };
+                    assert_eq!(chat(true).width, chat(false).width, "{width}x{height} {layout:?}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub mod picture;
 pub mod preview;
 mod reading;
 mod run;
+mod selection;
 mod start;
 mod status;
 mod terminal;

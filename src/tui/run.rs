@@ -102,6 +102,10 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
     let mut keep_at: Option<Instant> = None;
     while code.is_none() {
         stage.app.desk.now = began.elapsed();
+        if stage.app.expire_hint() {
+            pace.changed();
+        }
+        let hint_ends = stage.app.hint_ends().map(|end| began + end);
         stage.follow()?;
         if let Some(what) = stage.to_edit.take() {
             for heard in stage.ground.settle(&mut input).await {
@@ -176,6 +180,7 @@ pub async fn run(start: Start, make_runner: impl FnOnce(mpsc::Sender<Report>) ->
             () = sleep_until(pace.next()), if pace.is_waiting() => {}
             () = sleep_until(next_turn), if stage.app.spins() => pace.changed(),
             () = sleep_until(keep_at.unwrap_or(pace.next())), if keep_at.is_some() => {}
+            () = sleep_until(hint_ends.unwrap_or(pace.next())), if hint_ends.is_some() => {}
         }
     }
     // What was typed for the app meanwhile comes too late for it.

@@ -266,7 +266,7 @@ fn first_keys(app: &App) -> Vec<(&str, &'static str)> {
         && let Some(index) = app.refused_here()
     {
         let conflict = app.session.review.refused.get(index).is_some_and(crate::edit::Outcome::is_conflict);
-        let open = (key(Action::OpenHere), if conflict { "settle" } else { "put in by hand" });
+        let open = (key(Action::OpenHere), if conflict { "resolve" } else { "place by hand" });
         let other = [Action::Reask, Action::Dismiss].into_iter().filter_map(Action::info);
         let other = other.filter(|info| app.why_not(info).is_none());
         let write = app.enabled(Action::Write).then(|| (key(Action::Write), "write"));
@@ -334,7 +334,7 @@ fn commands(app: &App, room: usize) -> Option<String> {
         && is_command(&typed)
         && typed.strip_prefix('/').is_some_and(|name| find_command(name).is_err())
         && !typed.contains(char::is_whitespace);
-    is_name.then(|| width::clip("no such command; /help lists them", room).into_owned())
+    is_name.then(|| width::clip("unknown command; /help lists all commands", room).into_owned())
 }
 
 #[cfg(test)]

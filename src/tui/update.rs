@@ -9,7 +9,7 @@ use super::overlay::{Overlay, Reply};
 use crate::session::{Clip, Command, Effect, Level, PassageChoice, Question, Report, as_command, is_command};
 
 /// What is said when somebody types on where a question has come up.
-const NOT_DONE: &str = "the question was closed, and nothing done: what you type is your message";
+const NOT_DONE: &str = "the question was closed unanswered; what you type goes to the message";
 
 impl App {
     /// Takes in a terminal event.
@@ -101,8 +101,8 @@ impl App {
         self.own_clip = Some(clip.text.clone());
         self.session.tell(Level::Info, format!("{} is on the clipboard.", clip.what), clip.hint.clone());
         if !native {
-            let text = format!("It went there through the terminal (OSC 52, {} kB).", clip.text.len().div_ceil(1_000));
-            self.session.tell(Level::Info, text, "If pasting gives something else, the terminal does not allow that.");
+            let text = format!("It was copied through the terminal (OSC 52, {} kB).", clip.text.len().div_ceil(1_000));
+            self.session.tell(Level::Info, text, "If pasting gives another text, the terminal does not allow it.");
         }
     }
 
@@ -175,7 +175,7 @@ impl App {
             Binding::None if self.focus == Pane::Chat => self.typed(|app| app.composer.input(key)),
             Binding::None => {
                 let help = self.keys.first(Action::HelpHere);
-                self.hint = format!("{sequence} does nothing here; {help} shows the keys");
+                self.hint = format!("{sequence} has no effect here; {help} shows the keys");
                 Vec::new()
             }
         }

@@ -38,6 +38,8 @@ pub struct ViewCache {
     pub(super) question: Option<Question>,
     /// What stands where; the app takes it when the frame is done.
     pub hits: Hits,
+    /// The text that the mouse has selected; the app takes it, too.
+    pub(super) selected: String,
 }
 
 /// Draws the app. The overlay is the one part that may change while it is drawn: it wraps its text for the width.
@@ -46,6 +48,7 @@ pub fn draw(app: &mut App, cache: &mut ViewCache, frame: &mut Frame<'_>) {
     app.screen = (screen.width, screen.height);
     cache.hits = Hits::default();
     cache.question = None;
+    cache.selected.clear();
     // A theme may paint its own ground; what has no style of its own is ordinary text.
     frame.buffer_mut().set_style(screen, app.theme.style(Role::Text));
     let Some(places) = layout::places(screen, &app.wish()) else {

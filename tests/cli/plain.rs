@@ -93,8 +93,8 @@ fn edits_without_a_place_are_read_with_the_reason_and_the_nearest_lines() {
     holds(
         &out,
         &[
-            "1 edit without a place; refused tells of it.",
-            "review> refused\nrefused edit 1 of 1, harbour.py: no match",
+            "1 edit: no place (refused shows why).",
+            "review> refused\nrefused edit 1 of 1, harbour.py, no place: no match",
             "quoted:     return lookup(ports, name, strict=True)\nwanted:     return None\n",
             "This goes to the model:\nThis is what became of your changes.\n\nThese edits found no place and were left out:",
             "yes or no> yes",

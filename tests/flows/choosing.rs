@@ -80,7 +80,7 @@ fn completion_opens_and_closes_without_taking_a_key() {
     pty.type_text("/no");
     pty.key("Esc");
     pty.type_text("pe");
-    pty.wait_for("no such command");
+    pty.wait_for("unknown command");
     pty.key("Ctrl-c");
     pty.type_text("/ad");
     pty.wait_for("▸ /add");

@@ -99,10 +99,10 @@ fn the_mouse_is_left_to_the_terminal_when_asked_and_taken_back() {
     let mut pty = open(&repo.path(), None, &[]);
     assert!(raw(&pty).contains("\x1b[?1002h") && !raw(&pty).contains("\x1b[?1003h"), "drags, and not every move");
     pty.type_text("/mouse\r");
-    pty.wait_for("the mouse is the terminal's");
+    pty.wait_for("mouse off: the terminal selects text");
     assert!(raw(&pty).ends_with("\x1b[?1000l") || raw(&pty).contains("\x1b[?1000l"));
     pty.type_text("/mouse\r");
-    pty.wait_for("the mouse counts here");
+    pty.wait_for("mouse on: a drag in the chat selects text");
     assert_eq!(raw(&pty).matches("\x1b[?1000h").count(), 2);
     quit(&mut pty);
 }

@@ -243,8 +243,8 @@ fn an_edit_without_a_place_is_shown_and_not_written() {
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
     send(&pty, REQUEST);
     pty.wait_for("1 pending");
-    pty.wait_for("1 without a place");
-    pty.wait_for("not placed: harbour.py");
+    pty.wait_for("1 no place");
+    pty.wait_for("no place: harbour.py");
     pty.key("Enter");
     pty.key("Y");
     pty.wait_for("✓ 1");

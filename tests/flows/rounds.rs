@@ -22,7 +22,7 @@ fn a_corrected_edit_joins_the_one_that_had_its_place() {
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
     send(&pty, REQUEST);
     pty.wait_for("review · 2 pending");
-    pty.wait_until(|screen| !screen.contains("without a place"), "nothing left without a place");
+    pty.wait_until(|screen| !screen.contains("1 no place"), "nothing left without a place");
 
     let requests = server.wait_for_requests(2);
     let asked = requests[1].last_message();
@@ -52,10 +52,10 @@ fn a_model_that_never_learns_is_asked_three_times_more() {
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
     send(&pty, REQUEST);
     pty.wait_for("asked again, 3 of 3");
-    pty.wait_for("1 pending · ✓ 0 · ✗ 0 · 1 without a place");
+    pty.wait_for("1 pending · ✓ 0 · ✗ 0 · 1 no place");
     pty.wait_until(|screen| !screen.contains("Esc cancels"), "the end of the last round");
     pty.key("Enter");
-    pty.wait_for("not placed: harbour.py");
+    pty.wait_for("no place: harbour.py");
     assert_eq!(server.requests().len(), 4);
     quit(&mut pty);
     untouched(&repo, &["Start the harbour"]);

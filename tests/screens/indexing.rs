@@ -49,7 +49,7 @@ fn the_palette_pauses_goes_on_and_stops_what_is_under_way_and_says_when_nothing_
         (harness.indexed.clone(), shown)
     };
     let (wanted, shown) = chosen(Vec::new(), "pause-index");
-    assert!(wanted.is_empty() && shown.contains("no index is being made"), "{wanted:?}\n{shown}");
+    assert!(wanted.is_empty() && shown.contains("no index is being built"), "{wanted:?}\n{shown}");
     assert_eq!(chosen(vec![PROGRESS], "pause-index").0, [IndexCommand::Pause(true)]);
     assert_eq!(chosen(vec![PROGRESS, IndexReport::Paused(true)], "pause-index").0, [IndexCommand::Pause(false)]);
     assert_eq!(chosen(vec![PROGRESS], "cancel-index").0, [IndexCommand::Cancel]);

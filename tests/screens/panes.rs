@@ -115,17 +115,17 @@ fn a_part_opens_in_the_request_and_is_searched() {
 fn choices_about_the_map_are_taken_back_by_key() {
     let mut harness = map(&["p", "j b"]);
     assert!(
-        harness.screen().contains("★ pinned") && harness.screen().contains("kept out by you"),
+        harness.screen().contains("★ pinned") && harness.screen().contains("banned by you"),
         "{}",
         harness.screen()
     );
     harness.keys("u").settle();
-    assert!(!harness.screen().contains("kept out by you"), "{}", harness.screen());
+    assert!(!harness.screen().contains("banned by you"), "{}", harness.screen());
     harness.keys("u").settle();
     assert!(!harness.screen().contains("★ pinned"), "{}", harness.screen());
     harness.keys("<Ctrl-r> <Ctrl-r>").settle();
     assert!(
-        harness.screen().contains("★ pinned") && harness.screen().contains("kept out by you"),
+        harness.screen().contains("★ pinned") && harness.screen().contains("banned by you"),
         "{}",
         harness.screen()
     );

@@ -122,3 +122,60 @@ fn a_hunk_that_breaks_the_syntax_is_named_before_it_is_written() {
     app.keys("w").settle().keys("y").settle();
     assert!(app.screen().contains("Wrote 2 hunks: harbour/berth.py."), "{}", app.screen());
 }
+
+/// An edit that is in the file already, one without a place, and one that is cut off.
+fn of_each_kind() -> String {
+    let applied = edit("harbour/ship.py", "        self.title = name", "        self.name = name");
+    let cut =
+        "harbour/berth.py\n```python\n<<<<<<< SEARCH\n    def leave(self):\n=======\n    def leave(self, ship):\n";
+    fits() + &lost() + &applied + cut
+}
+
+#[test]
+fn an_edit_has_the_same_state_on_its_card_in_the_review_and_in_the_footer_of_the_pane() {
+    let mut app = reviewing_once(&of_each_kind(), (120, 45));
+    let states = ["⚠ no place", "= already applied", "⚠ incomplete"];
+    app.keys("g g");
+    for state in states {
+        let lines = app.lines_with(state);
+        assert!(lines.len() >= 2, "on the card and in the review: {state}\n{}", app.screen());
+    }
+    let mut seen = Vec::new();
+    for _ in 0..40 {
+        let edge = app.lines_with("/3 · ✓").pop().unwrap_or_default();
+        for state in ["no place 1/3", "already applied 2/3", "incomplete 3/3"] {
+            if edge.contains(state) && !seen.contains(&state) {
+                seen.push(state);
+            }
+        }
+        app.keys("j");
+    }
+    assert_eq!(seen.len(), 3, "in the edge of the pane: {seen:?}\n{}", app.screen());
+    app.keys("g g ]");
+    app.keys("y w").settle();
+    assert_eq!(app.lines_with("✓ written").len(), 1, "{}", app.screen());
+    for state in states {
+        assert!(app.lines_with(state).len() >= 2, "{state}\n{}", app.screen());
+    }
+}
+
+#[test]
+fn the_help_on_an_edit_without_a_place_lists_what_can_be_done_with_it() {
+    let mut app = reviewing_once(&(fits() + &lost()), (120, 45));
+    app.keys("g g ?");
+    let screen = app.screen();
+    for text in ["NOW, ON AN EDIT: NO PLACE", "Place it by hand", "Ask the model again for this edit.", "Put it away."]
+    {
+        assert!(screen.contains(text), "{text}\n{screen}");
+    }
+    assert!(!screen.contains("not now"), "what works comes first\n{screen}");
+}
+
+/// The reply in review, without another round for what found no place.
+fn reviewing_once(reply: &str, (width, height): (u16, u16)) -> Harness {
+    let scene = Scene::harbour().replying(reply).chat(&["harbour/berth.py", "harbour/ship.py"]);
+    let mut app = scene.open(width, height);
+    app.app.session.edit_rounds = 0;
+    app.keys("type \"Let a ship fit\" <Enter>").settle().keys("<Enter>");
+    app
+}

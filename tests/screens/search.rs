@@ -77,7 +77,7 @@ fn without_an_answer_it_says_why() {
     let mut harness = searching(80, 24, "");
     shows(&harness, &["Ask as you would ask a colleague"]);
     harness.keys("type \"qqzzxx\"").settle();
-    shows(&harness, &["No passage speaks of that."]);
+    shows(&harness, &["No passage matches."]);
     harness.app.session.survey = SurveyState::Reading(1_234, 5_678);
     let asked = Question::new("qqzzxx", 40);
     harness.report(Report::Looked(LookReport::Found { question: asked, hits: None }));

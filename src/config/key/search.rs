@@ -73,19 +73,6 @@ impl Settings {
         KeySearch { providers, places, storage }
     }
 
-    /// The provider that has to have a key for this endpoint and has none. One that the user has moved to another address, or sends
-    /// headers to, may need none.
-    pub fn provider_without_key(&self, endpoint: &Endpoint) -> Option<String> {
-        if endpoint.key.is_some() || endpoint.key_source.is_some() || !endpoint.headers.is_empty() {
-            return None;
-        }
-        let is_meant = |candidate: &Candidate<'_>| candidate.name == endpoint.provider && candidate.preset.is_some();
-        let keyed = self.keyed();
-        let candidate = keyed.iter().find(|candidate| is_meant(candidate))?;
-        let is_home = candidate.at_home() || candidate.preset.is_some_and(|preset| preset.base_url.is_none());
-        (is_home && candidate.base_url == endpoint.base_url).then(|| candidate.name.clone())
-    }
-
     /// The endpoint of a provider with that key, to check the key. `None` where there is no such provider.
     pub fn endpoint_with_key(&self, provider: &str, key: &SecretString) -> Option<Endpoint> {
         let keyed = self.keyed();

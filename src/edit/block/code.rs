@@ -146,10 +146,11 @@ impl CodeBlock {
     /// To a reader, a fence that is no edit is part of the prose.
     fn tell(&self, closed: bool, sink: &mut Sink) {
         let (opening, closing) = self.fence.lines(closed);
-        sink.prose(&opening);
-        self.lines.iter().for_each(|line| sink.prose(line));
+        sink.prose(self.first, &opening);
+        let numbers = self.first + 1..;
+        numbers.zip(&self.lines).for_each(|(number, line)| sink.prose(number, line));
         if closed {
-            sink.prose(&closing);
+            sink.prose(self.first + 1 + self.lines.len(), &closing);
         }
     }
 
@@ -173,7 +174,6 @@ impl CodeBlock {
         let complete = closed || (!cut && self.nested == 0 && !goes_on());
         if self.role == Role::File {
             self.announce(sink);
-            sink.ended(complete);
         }
         let edit = Edit {
             path: self.path,
@@ -185,7 +185,7 @@ impl CodeBlock {
             complete,
         };
         if self.role == Role::File {
-            sink.reply.edits.push(edit);
+            sink.end(edit);
         } else {
             sink.reply.fences.push(edit);
         }

@@ -98,9 +98,7 @@ impl FileHeader {
             EditAction::Modify | EditAction::EitherName { .. } => return,
         };
         sink.started(self.path.as_deref(), EditFormat::Udiff);
-        sink.ended(complete);
-        let edit = self.edit(None, change, (self.first, last.max(self.first)), complete);
-        sink.reply.edits.push(edit);
+        sink.end(self.edit(None, change, (self.first, last.max(self.first)), complete));
     }
 
     /// An edit of this file.

@@ -37,9 +37,7 @@ impl SearchBlock {
     /// Reads a line; true when it ends the block.
     pub(in crate::edit) fn read(&mut self, line: &str, number: usize, sink: &mut Sink) -> bool {
         if !self.dividers.is_empty() && marker::replace_end(line) {
-            sink.ended(true);
-            let edit = self.edit(number, true);
-            sink.reply.edits.push(edit);
+            sink.end(self.edit(number, true));
             return true;
         }
         if marker::divider(line).is_some() {
@@ -53,9 +51,7 @@ impl SearchBlock {
 
     /// The reply stopped, or another block began, before the REPLACE marker.
     pub(in crate::edit) fn abandon(mut self, last: usize, sink: &mut Sink) {
-        sink.ended(false);
-        let edit = self.edit(last, false);
-        sink.reply.edits.push(edit);
+        sink.end(self.edit(last, false));
     }
 
     fn edit(&mut self, last: usize, complete: bool) -> Edit {

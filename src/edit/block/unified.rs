@@ -47,7 +47,10 @@ struct OpenHunk {
     bare: BTreeSet<usize>,
     /// The line before might be the `---` of a file header.
     maybe_header: bool,
+    /// Whether an event has reported its start.
     started: bool,
+    /// How many of its lines events have reported.
+    shown: usize,
     end: EndMarks,
 }
 
@@ -230,7 +233,11 @@ impl DiffBlock {
         if hunk.lines.len() == hunk.bare.len() {
             // Nothing but the heading has come.
             let change = Change::Hunk(vec![Hunk::default()]);
-            sink.reply.edits.push(self.file.edit(self.heading, change, (hunk.first, last.max(hunk.first)), false));
+            let lines = (hunk.first, last.max(hunk.first));
+            if !hunk.started {
+                sink.started(self.file.path.as_deref(), EditFormat::Udiff);
+            }
+            sink.end(self.file.edit(self.heading, change, lines, false));
             (self.hunk, self.file.owed) = (None, false);
             return false;
         }
@@ -256,17 +263,19 @@ impl DiffBlock {
             hunk.bare.remove(&(hunk.lines.len() - 1));
             hunk.lines.pop();
         }
-        if hunk.started {
-            sink.ended(complete);
-        }
+        let reply_lines = (hunk.first, last.max(hunk.first));
+        hunk.show(hunk.lines.len(), self.file.path.as_deref(), sink);
         if hunk.lines.is_empty() {
+            if hunk.started {
+                sink.ended(complete, reply_lines);
+            }
             return;
         }
         let final_newline = hunk.end.final_newline(&hunk.lines);
         let lines = normalised(hunk.lines);
         let scopes = hunk.scope.into_iter().collect();
         let change = Change::Hunk(vec![Hunk { lines, scopes, line: hunk.line, final_newline }]);
-        sink.reply.edits.push(self.file.edit(self.heading, change, (hunk.first, last.max(hunk.first)), complete));
+        sink.end(self.file.edit(self.heading, change, reply_lines, complete));
         self.headed = false;
         self.file.owed = false;
     }
@@ -283,6 +292,7 @@ impl OpenHunk {
             bare: BTreeSet::new(),
             maybe_header: false,
             started: false,
+            shown: 0,
             end: EndMarks::default(),
         }
     }
@@ -292,10 +302,8 @@ impl OpenHunk {
             self.end.mark(&self.lines);
             return;
         }
-        if !self.started {
-            self.started = true;
-            sink.started(path, EditFormat::Udiff);
-        }
+        // The first half of a file header looks like a removed line: it is shown when the next line tells.
+        self.show(self.lines.len(), path, sink);
         self.maybe_header = marker::header_path(line, "---").is_some();
         let (kind, text) = match line.split_at_checked(1) {
             Some(("+", text)) => (LineKind::Insert, text),
@@ -309,8 +317,22 @@ impl OpenHunk {
         if line.is_empty() {
             self.bare.insert(self.lines.len());
         }
-        sink.line(kind, text);
         self.lines.push(QuotedLine::new(kind, text));
+        // Empty lines before the first of the hunk may stand between two hunks.
+        if !self.maybe_header && (self.started || !line.is_empty()) {
+            self.show(self.lines.len(), path, sink);
+        }
+    }
+
+    /// Reports the lines before `end` that no event has reported.
+    fn show(&mut self, end: usize, path: Option<&str>, sink: &mut Sink) {
+        if self.shown < end && !std::mem::replace(&mut self.started, true) {
+            sink.started(path, EditFormat::Udiff);
+        }
+        for line in self.lines.get(self.shown..end).unwrap_or_default() {
+            sink.line(line.kind, &line.text);
+        }
+        self.shown = self.shown.max(end);
     }
 }
 

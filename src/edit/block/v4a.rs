@@ -22,6 +22,8 @@ pub(in crate::edit) struct PatchBlock {
     /// Whether a fence of the file is open, in lines without their mark.
     inner: bool,
     first: usize,
+    /// The line that opens the section of the file.
+    section: usize,
     /// Whether the file section has given an edit yet.
     used: bool,
     /// Where the edits of this patch begin in the reply's list.
@@ -40,6 +42,7 @@ impl PatchBlock {
             heading: false,
             inner: false,
             first,
+            section: first,
             used: true,
             edits: Vec::new(),
         }
@@ -61,7 +64,8 @@ impl PatchBlock {
             self.close_file(number.saturating_sub(1), sink);
             self.path = Some(name::undecorated(path).to_owned());
             self.action = action;
-            (self.first, self.used, self.heading, self.inner) = (number, false, false, false);
+            (self.first, self.section) = (number, number);
+            (self.used, self.heading, self.inner) = (false, false, false);
             sink.started(self.path.as_deref(), EditFormat::Patch);
             return false;
         }
@@ -145,7 +149,7 @@ impl PatchBlock {
                 self.push(empty, last);
             }
         }
-        sink.ended(true);
+        sink.ended(true, (self.section, last.max(self.section)));
         self.path = None;
     }
 

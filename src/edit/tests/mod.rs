@@ -145,14 +145,14 @@ fn events_tell_the_edit_as_it_grows() {
     let mut stream = EditStream::new(FormatChoice::Auto);
     stream.push("Hello\nsrc/a.py\n```\n<<<<<<< SEARCH\nx\n===");
     let events = stream.events();
-    assert!(events.contains(&StreamEvent::Prose("Hello".into())));
+    assert!(events.contains(&StreamEvent::Prose { number: 1, text: "Hello".into() }));
     let started = StreamEvent::EditStarted { path: Some("src/a.py".into()), format: EditFormat::Diff };
     assert!(events.contains(&started));
     assert!(events.contains(&StreamEvent::EditLine { kind: LineKind::Delete, text: "x".into() }));
     assert_eq!(stream.partial_line(), "===");
     stream.push("====\ny\n>>>>>>> REPLACE\n");
     let events = stream.events();
-    assert_eq!(events.last(), Some(&StreamEvent::EditEnded { complete: true }));
+    assert_eq!(events.last(), Some(&StreamEvent::EditEnded { complete: true, lines: (4, 8) }));
     assert_eq!(stream.finish().edits.len(), 1);
 }
 

@@ -46,8 +46,7 @@ fn tell_unsent(message: &str, survey: &Survey, files: &[ChatFile]) {
     let unsent: Vec<String> =
         mentioned_paths(&mentions(message, &known)).into_iter().filter(|path| !chat.contains(path)).collect();
     if let Some(first) = unsent.first() {
-        let text =
-            format!("The request mentions {}; the model sees only what the repo map shows of it.", few(&unsent));
+        let text = format!("The request mentions {}; the model sees only what the repo map shows of it.", few(&unsent));
         advise(&text, &format!("Add it with --file {}, or write @{first} in the request.", quoted(first)));
     }
 }

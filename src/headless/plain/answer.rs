@@ -73,8 +73,8 @@ impl AnswerLines {
 
     fn take(&mut self, event: StreamEvent) {
         match event {
-            StreamEvent::Prose(line) => {
-                if let Some(before) = self.held.replace(line) {
+            StreamEvent::Prose { text, .. } => {
+                if let Some(before) = self.held.replace(text) {
                     self.prose(before);
                 }
             }
@@ -91,7 +91,13 @@ impl AnswerLines {
                 self.edit.added += usize::from(kind == LineKind::Insert);
                 self.edit.removed += usize::from(kind == LineKind::Delete);
             }
-            StreamEvent::EditEnded { complete } => self.end_edit(complete),
+            StreamEvent::EditEnded { complete, lines } => {
+                let edit = self.stream.finished_edits().iter().rev().find(|edit| edit.reply_lines == lines);
+                if let Some((added, removed)) = edit.map(crate::edit::Edit::line_counts) {
+                    (self.edit.added, self.edit.removed) = (added, removed);
+                }
+                self.end_edit(complete);
+            }
         }
     }
 
@@ -209,6 +215,12 @@ mod tests {
         let mut view = AnswerLines::default();
         assert!(view.update("One.\nTwo", false).is_empty());
         assert_eq!(view.update("One.\nTwo.\nThr", false), ["One."]);
+    }
+
+    #[test]
+    fn file_headers_inside_a_fence_are_no_edits_and_no_removed_lines() {
+        let diff = "```diff\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-old\n+new\n--- a/b.py\n+++ b/b.py\n@@ -1 +1,2 @@\n-old\n+new\n+more\n```\n";
+        assert_eq!(of(diff), ["edit: a.py, 1 removed, 1 added", "edit: b.py, 1 removed, 2 added"]);
     }
 
     #[test]

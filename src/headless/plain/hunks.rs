@@ -4,23 +4,20 @@ use std::ops::Range;
 
 use super::super::report::marks;
 use crate::edit::{FileChange, Outcome};
-use crate::review::{Decision, FileReview, HunkId, Place, Review, ReviewHunk};
+use crate::review::{Decision, EditState, FileReview, HunkId, Place, Review, ReviewHunk};
 use crate::text::{count, lines};
 
 /// What there is to review, in a line.
 pub(super) fn summary(review: &Review) -> String {
     let hunks = review.counts().total();
-    let refused = review.refused.len();
-    let mut text = format!("{} in {}", count(hunks, "hunk"), count(review.files.len(), "file"));
-    if refused > 0 {
-        text = if hunks == 0 { String::new() } else { text + ", and " };
-        text += &format!("{} without a place; refused tells of {}", count(refused, "edit"), them(refused));
+    let mut parts = Vec::new();
+    if hunks > 0 || review.refused.is_empty() {
+        parts.push(format!("{} in {}", count(hunks, "hunk"), count(review.files.len(), "file")));
     }
-    text + "."
-}
-
-fn them(number: usize) -> &'static str {
-    if number == 1 { "it" } else { "them" }
+    let states = review.refused_states();
+    parts.extend(states.into_iter().map(|(state, number)| format!("{}: {}", count(number, "edit"), state.label())));
+    let hint = if review.refused.is_empty() { "" } else { " (refused shows why)" };
+    format!("{}{hint}.", parts.join(", "))
 }
 
 /// How many hunks stand where.
@@ -160,7 +157,8 @@ fn endings(old: &[&str], new: &[&str], item: &ReviewHunk, modifies: bool) -> Opt
 /// An edit without a place: why, what it quotes, and what stands at the nearest places.
 pub(super) fn refused(outcome: &Outcome, number: usize, total: usize) -> Vec<String> {
     let path = if outcome.path.is_empty() { "no file name" } else { outcome.path.as_str() };
-    let mut told = vec![format!("refused edit {number} of {total}, {path}: {}", outcome.reason.trim())];
+    let state = EditState::of_refused(outcome).label();
+    let mut told = vec![format!("refused edit {number} of {total}, {path}, {state}: {}", outcome.reason.trim())];
     let quoted = |verb: &str, text: &str| text.lines().map(|line| format!("{verb}: {line}")).collect::<Vec<_>>();
     told.extend(quoted("quoted", &outcome.quote));
     told.extend(quoted("wanted", &outcome.replacement));
@@ -227,6 +225,35 @@ pub(super) mod tests {
         let told = body(&review, id(0, 0), 0, true);
         assert_eq!(told[0], "line 1, removed 2 (undecided): 2");
         assert_eq!(told[1..], ["line 2, added 2 (accepted): two", "comment on that line: why?"]);
+    }
+
+    #[test]
+    fn an_edit_without_a_hunk_has_its_state() {
+        use crate::edit::{Flag, Status};
+        let edit = |flags: Vec<Flag>| {
+            let outcome = serde_json::json!({
+                "path": "a.rs", "format": "diff", "status": Status::Refused, "strategy": null, "confidence": 0.0, "lines": null,
+                "reason": "why", "candidates": [], "nearest": [], "flags": flags, "quote": "", "replacement": "",
+                "reply_lines": [1, 2],
+            });
+            serde_json::from_value::<Outcome>(outcome).unwrap()
+        };
+        let states = [
+            (vec![], "no place"),
+            (vec![Flag::AlreadyApplied], "already applied"),
+            (vec![Flag::Incomplete], "incomplete"),
+            (vec![Flag::Conflict], "conflict"),
+        ];
+        let mut review = review();
+        for (at, (flags, state)) in states.into_iter().enumerate() {
+            review.refused.push(edit(flags));
+            let heading = &refused(&review.refused[at], at + 1, 4)[0];
+            assert_eq!(*heading, format!("refused edit {} of 4, a.rs, {state}: why", at + 1));
+        }
+        assert_eq!(
+            summary(&review),
+            "4 hunks in 3 files, 1 edit: conflict, 1 edit: no place, 1 edit: incomplete, 1 edit: already applied (refused shows why)."
+        );
     }
 
     #[test]

@@ -18,7 +18,7 @@ const PHRASES: &[(&str, &str)] = &[
     ("back into the composer, to change it and send it again", "back as the draft: /editor changes it, /send sends it"),
     ("Enter sends it", "/send sends it"),
     ("y accepts a hunk, Y a file, gy everything", "1 accepts hunk 1, all accepts everything"),
-    ("The review says why, with the nearest places where there are any", "In the review, refused says why, with the nearest places where there are any"),
+    ("The review shows the reason and the nearest places", "In the review, refused shows the reason and the nearest places"),
     ("; the conflict is shown at the top of the review", "; refused tells of it"),
     ("; the conflicts are shown at the top of the review", "; refused tells of them"),
     ("; the top of the review shows what was lost", "; refused tells what was lost"),
@@ -26,9 +26,9 @@ const PHRASES: &[(&str, &str)] = &[
     (" Tab completes it.", ""),
     ("Type more of its name;", "Type more of its name."),
     ("copy the last answer", "print the last answer as it came, to be copied"),
-    ("copy the whole prompt, for a chat window elsewhere", "print the whole prompt, for a chat window elsewhere"),
+    ("copy the whole prompt, to paste it into another chat", "print the whole prompt, to paste it into another chat"),
     ("take an image or a reply from the clipboard", "take a reply that you put in, or with a name a picture of the clipboard"),
-    ("copy what a report of a fault should tell", "print what a report of a fault should tell"),
+    ("copy a bug report", "print a bug report"),
 ];
 
 /// A sentence of the program in the words of this mode.

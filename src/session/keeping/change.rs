@@ -2,11 +2,9 @@
 //! small values: a long transcript is not read for it.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::proposal::decided::Decided;
 use super::super::request::chat_files::ChatFile;
 use super::super::request::folding::Folded;
 use super::super::state::{Connection, Session};
@@ -80,8 +78,6 @@ pub struct KeptChange {
     pub review: Option<KeptReview>,
     /// What was said of hunks that left the review since the last message about it.
     pub said: Option<Vec<Said>>,
-    /// What became of hunks that left the review.
-    pub decided: Option<Arc<Vec<Decided>>>,
     /// What stands for the beginning of the conversation.
     pub(in crate::session) folded: Option<Folded>,
     /// The passages of the repository, by place.
@@ -106,7 +102,6 @@ pub(super) struct Kept {
     /// The sign of the review, and its request.
     review: Option<(u64, String)>,
     said: Vec<Said>,
-    decided: Arc<Vec<Decided>>,
     folded: Folded,
     passages: Vec<PassagePlace>,
     draft: String,
@@ -177,7 +172,6 @@ impl Session {
         change.passages = newer(&mut kept.passages, &self.codebase.places);
         change.draft = newer(&mut kept.draft, &unsent);
         change.said = newer(&mut kept.said, &self.said);
-        change.decided = newer(&mut kept.decided, &self.decided);
         let sign = (!self.review.is_empty()).then(|| (self.review.sign(), self.request.clone()));
         if kept.review != sign {
             let (sign, request) = sign.unwrap_or_default();
@@ -186,7 +180,7 @@ impl Session {
         }
         anything |= change.name.is_some() || change.opening.is_some() || change.files.is_some();
         anything |= change.choices.is_some() || change.ledger.is_some() || change.folded.is_some();
-        anything |= change.passages.is_some() || change.said.is_some() || change.decided.is_some();
+        anything |= change.passages.is_some() || change.said.is_some();
         anything || change.draft.is_some() || change.review.is_some()
     }
 
@@ -244,6 +238,7 @@ fn mark(entry: &Entry) -> u64 {
             text(&answer.text, &mut state);
             text(&answer.reasoning, &mut state);
             format!("{:?}", answer.state).hash(&mut state);
+            answer.edits.hash(&mut state);
         }
         Entry::Shared { title, text: shared, .. } => {
             text(shared, &mut state);

@@ -169,6 +169,7 @@ mod tests {
                 text: "Because.".into(),
                 reasoning: "hm".into(),
                 state: AnswerState::Incomplete("cancelled".into()),
+                edits: Vec::new(),
             }),
             Entry::notice(Level::Info, "a\nb", "c"),
             Entry::Shared { title: "ls".into(), text: "```\n".into(), whole: None },

@@ -1,7 +1,5 @@
 //! Going on with an earlier session.
 
-use std::sync::Arc;
-
 use super::super::effect::Effect;
 use super::super::processes::RunState;
 use super::super::proposal::rounds::Rounds;
@@ -68,7 +66,7 @@ impl Session {
         self.codebase.resume(session.passages);
         self.command_draft.clear();
         (self.review, self.request, self.rounds) = (session.review, session.request, Rounds::default());
-        (self.said, self.decided) = (session.said, Arc::new(session.decided));
+        self.said = session.said;
         self.proposals += usize::from(!self.review.is_empty());
         self.leave_what_waits();
         effects.push(self.enter(session.number, fork));

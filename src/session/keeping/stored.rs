@@ -6,7 +6,6 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::super::proposal::decided::Decided;
 use super::super::request::chat_files::ChatFile;
 use super::super::request::folding::Folded;
 use super::super::transcript::{Entry, Level};
@@ -25,7 +24,6 @@ const FOLDED: &str = "folded";
 const DRAFT: &str = "draft";
 const PASSAGES: &str = "passages";
 const SAID: &str = "comments";
-const DECIDED: &str = "decisions";
 
 /// A session as it was kept.
 #[derive(Debug, Clone, Default)]
@@ -48,8 +46,6 @@ pub struct KeptSession {
     pub request: String,
     /// What was said of hunks that left the review since the last message about it.
     pub said: Vec<Said>,
-    /// What became of hunks that left the review.
-    pub decided: Vec<Decided>,
     pub(in crate::session) folded: Folded,
     /// The passages of the repository, by place.
     pub passages: Vec<PassagePlace>,
@@ -96,7 +92,6 @@ impl KeptChange {
         let list = |places: &Vec<PassagePlace>| if places.is_empty() { String::new() } else { safe(places) };
         part(PASSAGES, self.passages.as_ref().map(list));
         part(SAID, self.said.as_ref().map(|said| if said.is_empty() { String::new() } else { safe(said) }));
-        part(DECIDED, self.decided.as_deref().map(|decided| safe(decided)));
         part(DRAFT, self.draft.as_ref().map(|draft| masked(draft)));
         part(
             REVIEW,
@@ -137,7 +132,6 @@ impl From<StoredSession> for KeptSession {
             folded: read(&stored, FOLDED, &mut lost),
             passages: read(&stored, PASSAGES, &mut lost),
             said: read(&stored, SAID, &mut lost),
-            decided: read(&stored, DECIDED, &mut lost),
             draft: stored.parts.get(DRAFT).cloned().unwrap_or_default(),
             ..Self::default()
         };

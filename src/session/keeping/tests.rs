@@ -6,10 +6,11 @@ use proptest::prelude::*;
 use super::super::*;
 use super::*;
 use crate::context::{Mode, PassagePlace};
-use crate::edit::{FileChange, FileProposal, Proposal};
+use crate::edit::{self, FileChange, FileProposal, Files, FormatChoice, ParsedReply, Proposal};
 use crate::llm::{Completion, Finish, StreamEvent};
-use crate::review::Decision;
+use crate::review::{Decision, EditState, HunkId};
 use crate::store::sessions::StoredSession;
+use crate::workspace::Direction;
 
 fn session() -> Session {
     let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
@@ -161,6 +162,7 @@ fn a_broken_answer_can_be_gone_on_with_after_a_restart() {
         text: "Roses".into(),
         reasoning: String::new(),
         state: AnswerState::Incomplete("rhumb was stopped".into()),
+        edits: Vec::new(),
     });
     assert!(session.transcript.contains(&broken), "{:?}", session.transcript);
     let effects = session.go_on();
@@ -199,8 +201,98 @@ fn what_was_chosen_and_decided_comes_back() {
     assert!(matches!(session.write_accepted().as_slice(), [Effect::Write { .. }]));
 }
 
+/// A repository of one file.
+struct OneFile;
+
+impl Files for OneFile {
+    fn paths(&self) -> Vec<String> {
+        vec!["x".into()]
+    }
+    fn read(&self, path: &str) -> Result<Option<String>, String> {
+        Ok((path == "x").then(|| "a\nb\nc\nd\ne\n".to_owned()))
+    }
+    fn in_chat(&self, _: &str) -> bool {
+        true
+    }
+    fn root(&self) -> Option<String> {
+        None
+    }
+}
+
+/// A session in which the model sent an edit of each kind: two that are located, one without a place, one that is sent twice, and one
+/// that is cut off.
+fn with_edits() -> Session {
+    let block =
+        |old: &str, new: &str| format!("x\n```\n<<<<<<< SEARCH\n{old}\n=======\n{new}\n>>>>>>> REPLACE\n```\n\n");
+    let blocks = [block("b", "B"), block("d", "D"), block("zebra", "Z"), block("b", "B")].concat();
+    let reply = format!("{blocks}x\n```\n<<<<<<< SEARCH\ne\n=======\nE\n");
+    let mut session = session();
+    session.edit_rounds = 0;
+    session.send("ask");
+    let turn = session.turns();
+    stream(&mut session, turn, &reply);
+    session.handle(Report::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
+    let parsed = ParsedReply { answer: Some(0), ..edit::parse(&reply, FormatChoice::Auto) };
+    let proposal = edit::propose(&parsed, &OneFile);
+    session.handle(Report::Proposed { request: "ask".into(), proposal });
+    session
+}
+
+fn states(session: &Session) -> Vec<EditState> {
+    let answers = session.transcript.iter().filter_map(|entry| match entry {
+        Entry::Answer(answer) => Some(answer),
+        _ => None,
+    });
+    answers.flat_map(|answer| &answer.edits).map(|record| session.edit_state(record)).collect()
+}
+
 #[test]
-fn what_was_said_of_hunks_that_are_written_and_what_became_of_them_comes_back() {
+fn an_edit_stands_the_same_after_a_restart() {
+    use EditState::{Accepted, Incomplete, Pending, PutAway, Rejected, Repeated, Undone, Unplaced, Written};
+    let (mut session, mut disk) = (with_edits(), Disk::default());
+    let mut stands = |session: &mut Session, wanted: [EditState; 5]| {
+        assert_eq!(states(session), wanted);
+        disk.keep(session);
+        let resumed = disk.resumed();
+        assert_eq!(states(&resumed), wanted, "after a restart");
+    };
+    stands(&mut session, [Pending, Pending, Unplaced, Repeated, Incomplete]);
+    session.review.decide(HunkId { file: 0, hunk: 0 }, Decision::Accepted);
+    session.review.decide(HunkId { file: 0, hunk: 1 }, Decision::Rejected);
+    stands(&mut session, [Accepted, Rejected, Unplaced, Repeated, Incomplete]);
+    let zebra = session.review.refused.iter().position(|outcome| outcome.quote.contains("zebra")).unwrap();
+    session.review.dismiss(zebra);
+    stands(&mut session, [Accepted, Rejected, PutAway, Repeated, Incomplete]);
+    let written = || super::super::Written { paths: vec!["x".into()], ..super::super::Written::default() };
+    session.handle(Report::Wrote(written()));
+    stands(&mut session, [Written, Rejected, PutAway, Repeated, Incomplete]);
+    let direction = Direction::Undo;
+    session.handle(Report::Unwrote { direction, result: Ok(written()) });
+    stands(&mut session, [Undone, Rejected, PutAway, Repeated, Incomplete]);
+    session.handle(Report::Unwrote { direction: Direction::Redo, result: Ok(written()) });
+    stands(&mut session, [Written, Rejected, PutAway, Repeated, Incomplete]);
+}
+
+#[test]
+fn an_edit_in_conflict_and_one_that_a_later_answer_replaced_stand_the_same_after_a_restart() {
+    use EditState::{Conflict, Incomplete, Pending, Repeated, Replaced, Unplaced};
+    let (mut session, mut disk) = (with_edits(), Disk::default());
+    let text = Some(Arc::from("a\nmine\nc\nd\ne\n"));
+    session.handle(Report::Reread { path: "x".into(), text });
+    let wanted = [Conflict, Pending, Unplaced, Repeated, Incomplete];
+    assert_eq!(states(&session), wanted);
+    disk.keep(&mut session);
+    assert_eq!(states(&disk.resumed()), wanted);
+    let mut session = with_edits();
+    let mut disk = Disk::default();
+    propose(&mut session);
+    assert_eq!(states(&session)[2..], [Replaced, Repeated, Replaced]);
+    disk.keep(&mut session);
+    assert_eq!(states(&disk.resumed()), states(&session));
+}
+
+#[test]
+fn what_was_said_of_hunks_that_are_written_comes_back() {
     let (mut first, mut disk) = (session(), Disk::default());
     talk(&mut first, "ask");
     propose(&mut first);
@@ -210,15 +302,9 @@ fn what_was_said_of_hunks_that_are_written_and_what_became_of_them_comes_back() 
     disk.keep(&mut first);
     first.handle(Report::Wrote(Written { paths: vec!["x".into()], ..Written::default() }));
     assert!(disk.keep(&mut first) && !disk.keep(&mut first));
-    let mut second = disk.resumed();
+    let second = disk.resumed();
     let told = second.feedback().expect("the comment is to be told");
     assert!(told.contains("mind the docs") && told.contains("written"), "{told}");
-    let decided = second.decided.first().expect("a hunk that was written");
-    assert!(decided.written && decided.path == "x" && decided.lines.contains("B"));
-    let written = Written { paths: vec!["x".into()], ..Written::default() };
-    let direction = crate::workspace::Direction::Undo;
-    second.handle(Report::Unwrote { direction, result: Ok(written) });
-    assert!(second.decided.is_empty(), "the write was taken back");
 }
 
 #[test]

@@ -39,7 +39,7 @@ impl Session {
         self.tell(Level::Info, format!("{AGENTS_FILE} is proposed as a new file."), hint);
         let lines: String = text.lines().map(|line| format!("+{line}\n")).collect();
         let reply = format!("*** Begin Patch\n*** Add File: {AGENTS_FILE}\n{lines}*** End Patch\n");
-        self.propose_alone(reply, format!("Add {AGENTS_FILE}"))
+        self.propose_alone(reply, None, format!("Add {AGENTS_FILE}"))
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod agents_file;
 pub(super) mod commits;
-pub(super) mod decided;
+pub(super) mod edits;
 pub(super) mod reviewing;
 pub(super) mod rounds;
 pub(super) mod summary;

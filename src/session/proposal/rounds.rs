@@ -2,7 +2,7 @@
 
 use crate::context;
 use crate::edit::{Outcome, Proposal, Standing};
-use crate::review::Review;
+use crate::review::{EditState, Review};
 use crate::session::effect::Effect;
 use crate::session::processes::Recheck;
 use crate::session::state::{Connection, Session};
@@ -15,6 +15,8 @@ use crate::text::count;
 pub(in crate::session) struct Rounds {
     /// The answers whose edits are under review, oldest first.
     pub(in crate::session) replies: Vec<String>,
+    /// Which answers of the session they are.
+    answers: Vec<usize>,
     /// How often the model was asked again.
     asked: usize,
     /// It is not asked again by itself.
@@ -52,6 +54,7 @@ impl Rounds {
     /// What the answers proposed is decided: one to come is put upon what is left of it.
     pub(super) fn forget_replies(&mut self) {
         self.replies.clear();
+        self.answers.clear();
         self.standing = Standing::default();
     }
 
@@ -76,17 +79,24 @@ impl Session {
             self.rounds.standing.files = self.review.standing();
         }
         self.rounds.replies.push(reply.clone());
+        let number = self.last_answer_number();
+        self.rounds.answers.push(number);
+        let answers = self.rounds.answers.iter().copied().map(Some).collect();
         self.rounds.may_ask = earlier.is_empty() || !turn.edits.is_empty();
         self.proposing += 1;
         let standing = self.rounds.standing.clone();
-        vec![Effect::Propose { request: turn.request.clone(), standing, earlier, reply, files: self.files.clone() }]
+        let (request, files) = (turn.request.clone(), self.files.clone());
+        vec![Effect::Propose { request, standing, earlier, reply, answers, files }]
     }
 
     /// A proposal arrived. Files of an earlier one that it does not touch stay under review.
     pub(in crate::session) fn proposed(&mut self, request: String, proposal: Proposal) -> Vec<Effect> {
         let message = context::refusals(&proposal.outcomes);
+        let (outcomes, repeated) = (proposal.outcomes.clone(), proposal.repeated.clone());
+        let before = self.review.edits();
         let newer = Review::new(proposal);
         if newer.is_empty() {
+            self.record_edits(&outcomes, &repeated, &before);
             return Vec::new();
         }
         self.proposals += 1;
@@ -95,18 +105,32 @@ impl Session {
             self.said.clear();
         }
         self.request.clone_from(&request);
-        let refused = newer.refused.len();
-        if refused > 0 {
-            let text = format!("{} found no place in the files.", count(refused, "edit"));
-            self.tell(Level::Warning, text, "The review says why, with the nearest places where there are any.");
-        }
+        self.tell_refused(&newer.refused_states());
         for path in self.review.merge(newer) {
             let text =
                 format!("In {path} the new answer has other changes in the place of some that were under review.");
             self.tell(Level::Info, text, "");
         }
         self.review.refused.append(&mut self.rounds.aside);
+        self.record_edits(&outcomes, &repeated, &before);
         message.map_or_else(Vec::new, |message| self.ask_again(message, request))
+    }
+
+    fn tell_refused(&mut self, states: &[(EditState, usize)]) {
+        let sentence = |(state, number): &(EditState, usize)| {
+            let edits = count(*number, "edit");
+            match (state, *number == 1) {
+                (EditState::AlreadyApplied, true) => format!("{edits} is already applied."),
+                (EditState::AlreadyApplied, false) => format!("{edits} are already applied."),
+                (EditState::Incomplete, true) => format!("{edits} is incomplete."),
+                (EditState::Incomplete, false) => format!("{edits} are incomplete."),
+                _ => format!("{edits} found no place in the files."),
+            }
+        };
+        if !states.is_empty() {
+            let text: Vec<String> = states.iter().map(sentence).collect();
+            self.tell(Level::Warning, text.join(" "), "The review shows the reason and the nearest places.");
+        }
     }
 
     /// Sends `message` about refused edits, if that may be done by itself and was not done too often.

@@ -216,6 +216,7 @@ mod tests {
             quote: "absent\n".into(),
             replacement: "x\n".into(),
             reply_lines: (1, 6),
+            edits: Vec::new(),
         });
         let written = Written { paths: paths(&["a.py", "b.py", "c.py"]), ..Written::default() };
         let text = WriteSummary::new(&review, &written.paths).text(&written, false);

@@ -96,7 +96,7 @@ impl Session {
         };
         let commit = commit_change(direction, &written);
         self.tell_notes(written.notes, None);
-        self.forget_decided(&written.paths);
+        self.write_undone(direction, &written.paths);
         if written.paths.is_empty() {
             self.tell(Level::Info, format!("There is no write to {to_do}."), "");
             return Vec::new();

@@ -187,7 +187,7 @@ mod tests {
     use crate::session::Answer;
 
     fn answer(text: &str, state: AnswerState) -> Entry {
-        Entry::Answer(Answer { text: text.into(), reasoning: String::new(), state })
+        Entry::Answer(Answer { text: text.into(), reasoning: String::new(), state, edits: Vec::new() })
     }
 
     fn read(path: &str, count: usize) -> Report {

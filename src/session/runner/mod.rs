@@ -182,10 +182,13 @@ impl Runner {
             }
             Effect::StopFolding => lock(&self.shared.folding).cancel(),
             Effect::Cancel => lock(&self.shared.turn).cancel(),
-            Effect::Propose { reply, standing, mut earlier, files, request } => {
+            Effect::Propose { reply, standing, mut earlier, answers, files, request } => {
                 earlier.push(reply);
                 let failed = |failure| Report::NotProposed(Some(failure));
-                runner.blocking(failed, move |runner| runner.propose(&standing, &earlier, &files, request))
+                runner.blocking(failed, move |runner| {
+                    let replies: Vec<_> = answers.into_iter().zip(earlier).collect();
+                    runner.propose(&standing, &replies, &files, request)
+                })
             }
             Effect::Write { files, commit, allowed } => runner.write_and_commit(files, commit, allowed),
             Effect::Unwrite(direction) => runner.unwrite_in_turn(direction),
@@ -317,7 +320,14 @@ impl Runner {
         self.shared.line.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn propose(&self, standing: &Standing, replies: &[String], files: &[ChatFile], request: String) -> Report {
+    /// `replies` are those of the session with that number.
+    fn propose(
+        &self,
+        standing: &Standing,
+        replies: &[(Option<usize>, String)],
+        files: &[ChatFile],
+        request: String,
+    ) -> Report {
         let survey = self.shared.survey.borrow().clone();
         let paths: Vec<String> = survey.iter().flat_map(|survey| &survey.files).map(|file| file.path.clone()).collect();
         let proposal = propose::propose_upon(standing, &self.shared.root, &paths, files, replies);

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::sync::atomic::AtomicBool;
 
-use crate::edit::{self, Files, Flag, FormatChoice, Proposal, Standing};
+use crate::edit::{self, Files, Flag, FormatChoice, ParsedReply, Proposal, Standing};
 use crate::session::ChatFile;
 use crate::workspace::{self, ReadError, Root};
 
@@ -88,31 +88,37 @@ impl Files for OnDisk<'_> {
 /// Finds the edits of the replies to one request, oldest first, and their places, and what a reviewer should know of them.
 /// `paths` are all files of the root, sorted.
 pub fn propose(root: &Root, paths: &[String], chat: &[ChatFile], replies: &[String], format: FormatChoice) -> Proposal {
-    proposed(&OnDisk { root, listing: Listing::Given(paths), chat: Some(chat) }, &Standing::default(), replies, format)
+    let files = OnDisk { root, listing: Listing::Given(paths), chat: Some(chat) };
+    let parsed: Vec<_> = replies.iter().map(|reply| edit::parse(reply, format)).collect();
+    proposed(&files, &Standing::default(), &parsed)
 }
 
-/// Like [`propose`], put upon what stands from the replies to other requests.
+/// Like [`propose`], put upon what stands from the replies to other requests. Each reply comes with its number among the
+/// answers of the session; one that is no answer has none.
 pub(super) fn propose_upon(
     standing: &Standing,
     root: &Root,
     paths: &[String],
     chat: &[ChatFile],
-    replies: &[String],
+    replies: &[(Option<usize>, String)],
 ) -> Proposal {
     let files = OnDisk { root, listing: Listing::Given(paths), chat: Some(chat) };
-    proposed(&files, standing, replies, FormatChoice::Auto)
+    let parsed = |(answer, reply): &(Option<usize>, String)| ParsedReply {
+        answer: *answer,
+        ..edit::parse(reply, FormatChoice::Auto)
+    };
+    proposed(&files, standing, &replies.iter().map(parsed).collect::<Vec<_>>())
 }
 
 /// Like [`propose`], for one reply to nobody knows what. The files of the root are listed only if the names in the reply call
 /// for it; without `chat`, all of them are meant.
 pub fn propose_alone(root: &Root, chat: Option<&[ChatFile]>, reply: &str, format: FormatChoice) -> Proposal {
     let listing = Listing::Sought(OnceCell::new());
-    proposed(&OnDisk { root, listing, chat }, &Standing::default(), &[reply.to_owned()], format)
+    proposed(&OnDisk { root, listing, chat }, &Standing::default(), &[edit::parse(reply, format)])
 }
 
-fn proposed(files: &OnDisk<'_>, standing: &Standing, replies: &[String], format: FormatChoice) -> Proposal {
-    let parsed: Vec<_> = replies.iter().map(|reply| edit::parse(reply, format)).collect();
-    let mut proposal = edit::propose_all(standing, &parsed, files);
+fn proposed(files: &OnDisk<'_>, standing: &Standing, parsed: &[ParsedReply]) -> Proposal {
+    let mut proposal = edit::propose_all(standing, parsed, files);
     edit::flag(&mut proposal, files);
     proposal
 }

@@ -22,9 +22,11 @@ impl Session {
             text: reply.clone(),
             reasoning: String::new(),
             state: AnswerState::Complete,
+            edits: Vec::new(),
         }));
         self.suggest(&reply);
-        self.propose_alone(reply, request)
+        let number = self.last_answer_number();
+        self.propose_alone(reply, Some(number), request)
     }
 
     /// Looks for edits in the last answer again, an incomplete one included.
@@ -41,15 +43,23 @@ impl Session {
         });
         let Entry::Answer(answer) = &self.transcript[at] else { return Vec::new() };
         let reply = answer.text.clone();
-        self.propose_alone(reply, request.unwrap_or_default())
+        let number = self.answer_number(at);
+        self.propose_alone(reply, Some(number), request.unwrap_or_default())
     }
 
-    /// Looks for the edits of a reply that is not part of the running conversation with the model.
-    pub(in crate::session) fn propose_alone(&mut self, reply: String, request: String) -> Vec<Effect> {
+    /// Looks for the edits of a reply that is not part of the running conversation with the model; `answer` is its number among
+    /// the answers of the session, if it is one.
+    pub(in crate::session) fn propose_alone(
+        &mut self,
+        reply: String,
+        answer: Option<usize>,
+        request: String,
+    ) -> Vec<Effect> {
         self.rounds = Rounds::default();
         self.proposing += 1;
         let standing = Standing { files: self.review.standing(), refused: Vec::new() };
-        vec![Effect::Propose { request, standing, earlier: Vec::new(), reply, files: self.files.clone() }]
+        let (answers, files) = (vec![answer], self.files.clone());
+        vec![Effect::Propose { request, standing, earlier: Vec::new(), reply, answers, files }]
     }
 
     /// The text of the last answer, for the clipboard.

@@ -37,7 +37,7 @@ impl App {
         };
         let Some(preview) = preview else { return self.command(command) };
         if self.overlay.is_some() {
-            self.hint = format!("/{verb} did nothing: it asks first, and another window is open");
+            self.hint = format!("nothing was changed: close what is open, then run /{verb} again");
             return Vec::new();
         }
         let (files, names) = (count(preview.paths.len(), "file"), few(&preview.paths));
@@ -95,10 +95,11 @@ impl App {
         let without = [(conflicts, "conflict", ""), (homeless, "edit", " without a place")];
         let without = without.into_iter().filter(|(number, ..)| *number > 0);
         let without: Vec<String> = without.map(|(number, what, how)| count(number, what) + how).collect();
-        let also = if without.is_empty() { String::new() } else { format!(" So do {}.", without.join(" and ")) };
+        let also =
+            if without.is_empty() { String::new() } else { format!(" Also abandoned: {}.", without.join(" and ")) };
         let text = [
-            format!("The review of {what} ends: {decided}{also}"),
-            "Nothing of it will be written. The answer stays in the chat, where /review finds its edits again; the decisions are lost.".to_owned(),
+            format!("The review of {what} is abandoned: {decided}{also}"),
+            "Nothing is written. The answer stays in the chat, and /review finds its edits again. The decisions are lost.".to_owned(),
         ];
         let question = Confirm::new("abandon the review?", text)
             .way('y', &format!("abandon {what}"), Deed::Abandon)
@@ -295,7 +296,7 @@ mod tests {
         for letter in "Add a mode".chars() {
             let name = if letter == ' ' { "Space".to_owned() } else { letter.to_string() };
             tasks.extend(app.event(Event::Key(key::parse(&name).unwrap())));
-            assert!(letter != 'A' || app.hint.contains("nothing done"), "{}", app.hint);
+            assert!(letter != 'A' || app.hint.contains("closed unanswered"), "{}", app.hint);
         }
         assert_eq!((app.composer.text().as_str(), app.overlay.is_none()), ("Add a mode", true));
         assert!(!tasks.iter().any(|task| matches!(task, Task::Run(Effect::Unwrite(_)))), "{tasks:?}");

@@ -32,7 +32,7 @@ impl App {
             }
             Command::MapRefresh(_) => {
                 let effects = self.session.command(command);
-                self.hint = format!("the map is made anew (from now on: {})", self.session.map_refresh.as_str());
+                self.hint = format!("the map is recomputed (from now on: {})", self.session.map_refresh.as_str());
                 return run(effects);
             }
             Command::Copy => self.copy_answer(),

@@ -78,7 +78,7 @@ impl App {
             Action::ContextDrop | Action::ContextReadOnly | Action::ContextEdit if self.context_file().is_none() => {
                 Some("only files can be dropped, edited or made read-only; /clear empties the history")
             }
-            Action::ContextView if self.context_place().is_none() => Some("the cursor is on no part of the request"),
+            Action::ContextView if self.context_place().is_none() => Some("the cursor is not on a part of the request"),
             _ => None,
         }
     }

@@ -23,7 +23,7 @@ impl App {
         } else if self.composer.text() != draft {
             self.session.remember_input(&draft);
             let key = self.keys.first(Action::HistoryBack);
-            self.hint = format!("a message came back; it is among the earlier inputs ({key})");
+            self.hint = format!("the message is among the earlier inputs now ({key})");
         }
     }
 

@@ -17,12 +17,12 @@ impl App {
     /// Gives the pane with the focus the whole screen, or all panes theirs back.
     pub(in crate::tui) fn zoom(&mut self) {
         if self.is_alone() {
-            self.hint = "the pane has the whole screen already".into();
+            self.hint = "the pane already has the whole screen".into();
             return;
         }
         self.desk.zoomed = !self.desk.zoomed;
         if self.desk.zoomed {
-            self.hint = format!("{} has the screen; {} brings the others back", self.focus.title(), self.zoom_key());
+            self.hint = format!("{} fills the screen; {} shows all panes again", self.focus.title(), self.zoom_key());
         }
     }
 
@@ -48,7 +48,7 @@ impl App {
     pub(in crate::tui) fn grow(&mut self, by: i32) {
         let Some(area) = self.desk.places.of(self.focus) else { return };
         if self.desk.places.borders.is_empty() {
-            self.hint = "the pane has the whole screen already".into();
+            self.hint = "the pane already has the whole screen".into();
             return;
         }
         let moved = self.desk.places.borders.iter().rev().find_map(|border| {
@@ -82,7 +82,7 @@ impl App {
     pub(in crate::tui) fn reset_borders(&mut self) {
         self.desk.moved |= !self.desk.borders.is_empty();
         self.desk.borders.clear();
-        self.hint = "all borders are where they were at first".into();
+        self.hint = "all borders are at their default places".into();
     }
 
     /// Lets the mouse count, or leaves it to the terminal.
@@ -91,9 +91,11 @@ impl App {
         self.desk.held = None;
         let key = self.keys.first(Action::Mouse);
         self.hint = if self.face.mouse {
-            format!("the mouse counts here: Shift-drag selects text, {key} leaves the mouse to the terminal")
+            format!(
+                "mouse on: a drag in the chat selects text, Shift-drag lets the terminal select; {key} turns it off"
+            )
         } else {
-            format!("the mouse is the terminal's: it selects text; {key} takes it back")
+            format!("mouse off: the terminal selects text; {key} turns it on")
         };
     }
 }

@@ -7,6 +7,7 @@ mod connect;
 mod context;
 mod editing;
 mod help;
+mod hint_age;
 mod layout;
 mod line;
 mod lists;
@@ -25,6 +26,7 @@ mod typing;
 mod waiting;
 
 pub(crate) use command::is_long_command;
+pub use hint_age::HintAge;
 pub use past::Recall;
 pub use review::edit::{DraftPart, ReviewDraft};
 pub use review::why::Guard;

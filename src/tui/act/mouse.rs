@@ -1,13 +1,17 @@
 //! What the mouse does: a click gives the focus and chooses, a second one opens, the wheel scrolls what is under the pointer,
-//! and borders are dragged.
+//! borders are dragged, and a drag in the chat selects text. What a click in the chat opens is opened when the button is released
+//! where it went down, so that a drag may begin anywhere.
 
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Rect;
 
+use crate::session::Clip;
+use crate::text::count;
 use crate::tui::action::Pane;
 use crate::tui::app::{App, Task};
 use crate::tui::desk::Held;
 use crate::tui::hits::Hit;
+use crate::tui::selection::{Press, Selection};
 
 impl App {
     /// Takes in an event of the mouse.
@@ -22,7 +26,7 @@ impl App {
             MouseEventKind::ScrollUp => return self.wheel(column, row, false),
             MouseEventKind::Down(MouseButton::Left) => return self.click(column, row),
             MouseEventKind::Drag(MouseButton::Left) => self.drag(column, row),
-            MouseEventKind::Up(MouseButton::Left) => self.release(column, row),
+            MouseEventKind::Up(MouseButton::Left) => return self.release(column, row),
             MouseEventKind::Down(_) | MouseEventKind::Up(_) | MouseEventKind::Drag(_) => {}
             MouseEventKind::Moved | MouseEventKind::ScrollLeft | MouseEventKind::ScrollRight => {}
         }
@@ -31,6 +35,7 @@ impl App {
 
     fn click(&mut self, column: u16, row: u16) -> Vec<Task> {
         self.desk.held = None;
+        (self.desk.pressed, self.desk.selection) = (None, None);
         let double = self.desk.is_double(column, row);
         if self.overlay.is_some() {
             let Some((_, Hit::Item(item))) = self.hits.at(column, row) else { return Vec::new() };
@@ -50,6 +55,10 @@ impl App {
         }
         match self.hits.at(column, row) {
             Some((_, Hit::Tab(pane))) => self.focus = pane,
+            Some((_, hit @ (Hit::Pane(Pane::Chat) | Hit::Row(Pane::Chat, _) | Hit::Citation(..)))) => {
+                self.focus = Pane::Chat;
+                self.desk.pressed = Some(Press { at: (column, row), hit, is_double: double });
+            }
             Some((area, Hit::Pane(pane))) => return self.click_in_pane(pane, area, (column, row), double),
             Some((_, Hit::Row(pane, at))) => {
                 self.focus = pane;
@@ -60,13 +69,18 @@ impl App {
                 self.stop_reading();
                 self.composer.click(column.saturating_sub(area.x), row.saturating_sub(area.y));
             }
-            Some((_, Hit::Citation(entry, at))) => {
-                self.focus = Pane::Chat;
-                return self.click_citation(entry, at);
-            }
             Some((_, Hit::Item(_))) | None => {}
         }
         Vec::new()
+    }
+
+    /// A click in the chat, now that the button was released where it went down.
+    fn click_pressed(&mut self, press: Press) -> Vec<Task> {
+        match press.hit {
+            Hit::Row(Pane::Chat, at) => self.click_in_chat(at, press.is_double),
+            Hit::Citation(entry, at) => self.click_citation(entry, at),
+            _ => Vec::new(),
+        }
     }
 
     fn click_row(&mut self, pane: Pane, at: usize, double: bool) -> Vec<Task> {
@@ -79,6 +93,12 @@ impl App {
     }
 
     fn drag(&mut self, column: u16, row: u16) {
+        let to = (column, row);
+        if let Some(press) = self.desk.pressed.filter(|press| press.at != to || self.desk.selection.is_some()) {
+            let text = self.desk.selection.take().map(|selection| selection.text).unwrap_or_default();
+            self.desk.selection = Some(Selection { from: press.at, to, text });
+            return;
+        }
         let Some(held) = &mut self.desk.held else { return };
         let (name, beside) = (held.name, held.beside);
         let Some(border) = self.desk.places.borders.iter().find(|border| border.name == name) else { return };
@@ -89,12 +109,32 @@ impl App {
         }
     }
 
-    /// A border that was not moved after all was a click on the frame of a pane.
-    fn release(&mut self, column: u16, row: u16) {
+    /// Ends what the button began. A border that was not moved after all was a click on the frame of a pane.
+    fn release(&mut self, column: u16, row: u16) -> Vec<Task> {
+        let (press, selection) = (self.desk.pressed.take(), self.desk.selection.take());
+        if self.overlay.is_some() {
+            self.desk.held = None;
+            return Vec::new();
+        }
+        if let Some(selection) = selection {
+            return self.copy_selection(selection.text);
+        }
+        if let Some(press) = press.filter(|press| press.at == (column, row)) {
+            return self.click_pressed(press);
+        }
         let clicked = self.desk.held.take().is_some_and(|held| !held.moved);
-        if let Some(pane) = self.desk.places.pane_at(column, row).filter(|_| clicked && self.overlay.is_none()) {
+        if let Some(pane) = self.desk.places.pane_at(column, row).filter(|_| clicked) {
             self.focus = pane;
         }
+        Vec::new()
+    }
+
+    fn copy_selection(&mut self, text: String) -> Vec<Task> {
+        if text.trim().is_empty() {
+            return Vec::new();
+        }
+        self.hint = format!("copied {}", count(text.lines().count(), "line"));
+        vec![Task::Copy(Clip { what: "The selected text".into(), text, hint: String::new() })]
     }
 
     /// The wheel scrolls what is under the pointer, whatever has the focus.
@@ -298,6 +338,48 @@ mod tests {
         stage.event(MouseEventKind::ScrollDown, 60, 17);
         stage.click(60, 17);
         assert!(matches!(stage.app.overlay, Some(Overlay::Confirm(_))));
+    }
+
+    const CARD: &str = "First.\n\na.py\n```\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n```\n\nThen that.\n";
+
+    #[test]
+    fn a_drag_from_an_edit_selects_text_and_a_click_on_it_is_done_when_the_button_is_released() {
+        let mut stage = Stage::new(120, 35);
+        let (text, reasoning, state) = (CARD.to_owned(), "hm".to_owned(), crate::session::AnswerState::Complete);
+        let answer = crate::session::Answer { text, reasoning, state, edits: Vec::new() };
+        stage.app.session.transcript.push(Entry::Answer(answer));
+        stage.draw();
+        let row_of = |stage: &Stage, text: &str| {
+            let row = |y: u16| (0..60).map(|x| stage.screen.backend().buffer()[(x, y)].symbol()).collect::<String>();
+            (0..35).find(|y| row(*y).contains(text)).unwrap()
+        };
+        let (card, end) = (row_of(&stage, "✎ a.py"), row_of(&stage, "Then that."));
+        stage.event(MouseEventKind::Down(MouseButton::Left), 3, card);
+        assert!(stage.app.hint.is_empty(), "nothing is opened yet");
+        stage.event(MouseEventKind::Drag(MouseButton::Left), 7, end);
+        stage.draw();
+        let up = MouseEvent {
+            kind: MouseEventKind::Up(MouseButton::Left),
+            column: 7,
+            row: end,
+            modifiers: KeyModifiers::NONE,
+        };
+        let tasks = stage.app.event(Event::Mouse(up));
+        let copied = tasks.iter().find_map(|task| if let Task::Copy(clip) = task { Some(&clip.text) } else { None });
+        assert!(
+            copied.is_some_and(|text| text.starts_with("a.py  +1 −1") && text.ends_with("\nThen th")),
+            "{copied:?}"
+        );
+        assert_eq!(stage.app.hint, "copied 3 lines");
+        stage.click(3, card);
+        assert_eq!(stage.app.hint, "this edit is not under review");
+        let thoughts = row_of(&stage, "thought");
+        stage.event(MouseEventKind::Down(MouseButton::Left), 3, thoughts);
+        stage.event(MouseEventKind::Up(MouseButton::Left), 9, thoughts);
+        stage.draw();
+        assert!(stage.app.reading.turned.is_empty(), "released elsewhere");
+        stage.click(3, thoughts);
+        assert!(!stage.app.reading.turned.is_empty());
     }
 
     #[test]

@@ -111,35 +111,38 @@ impl App {
         }
         match info.action {
             Action::Send if self.composer.is_empty() => Some("there is no message"),
+            Action::SendQueued | Action::TakeBackQueued if session.queue.waiting().is_empty() => {
+                Some("no message is waiting")
+            }
             Action::PickSymbol if session.symbols.is_none() => Some("the repository is still being read"),
-            Action::OpenPaste if !self.composer.has_chips() => Some("there is no folded paste"),
-            Action::ToggleThoughts if !self.enabled(info.action) => Some("no thoughts came"),
+            Action::OpenPaste if !self.composer.has_chips() => Some("the message has no folded paste"),
+            Action::ToggleThoughts if !self.enabled(info.action) => Some("no answer has reasoning"),
             Action::CopyPrompt | Action::ViewPrompt if session.view.is_none() => Some("nothing is measured yet"),
             Action::FindServers if session.connection == Connection::Demo => Some("this is the demo"),
             Action::DropPassages if session.codebase.places.is_empty() => Some("no passages are sent"),
-            Action::NextMatch | Action::PreviousMatch if self.reading.search.is_none() => {
-                Some("nothing is searched for")
-            }
+            Action::NextMatch | Action::PreviousMatch if self.reading.search.is_none() => Some("no search is active"),
             Action::NextLink | Action::PreviousLink if !self.citing.any() => {
                 Some("no answer names a place in the code")
             }
             Action::ReadTranscript | Action::SearchTranscript if session.transcript.is_empty() => {
-                Some("nothing was said yet")
+                Some("there are no messages yet")
             }
             Action::StopReading if !matches!(session.survey, SurveyState::Reading(..)) => Some("nothing is being read"),
-            Action::StopReading if session.stopping => Some("it stops already"),
+            Action::StopReading if session.stopping => Some("it is already stopping"),
             Action::ReadOn if matches!(session.survey, SurveyState::Reading(..)) => Some("it is still being read"),
             Action::ReadOn if !matches!(session.survey, SurveyState::Partial(..)) => Some("no file was left out"),
-            Action::BuildIndex if session.index.is_made() => Some("it is being made already"),
-            Action::PauseIndex | Action::CancelIndex if !session.index.is_made() => Some("no index is being made"),
-            Action::Zoom | Action::ZoomHere if self.is_alone() => Some("the pane has the whole screen already"),
+            Action::BuildIndex if session.index.is_made() => Some("the index is already being built"),
+            Action::PauseIndex | Action::CancelIndex if !session.index.is_made() => Some("no index is being built"),
+            Action::Zoom | Action::ZoomHere if self.is_alone() => Some("the pane already has the whole screen"),
             Action::GrowPane | Action::ShrinkPane if self.desk.places.borders.is_empty() => Some("there is no border"),
-            Action::ResetBorders if self.desk.borders.is_empty() => Some("no border was moved"),
+            Action::ResetBorders if self.desk.borders.is_empty() => Some("no border has been moved"),
             _ => match info.scope {
                 Scope::Pane(Pane::Review) if !self.reviewing() => self.review_why_not(Action::Accept),
                 Scope::Pane(Pane::Map) => self.why_not_map(info.action),
-                Scope::Reading if session.transcript.is_empty() => Some("nothing was said yet"),
-                Scope::Lists if self.focus == Pane::Chat && !self.reading.on => Some("only in map, context and review"),
+                Scope::Reading if session.transcript.is_empty() => Some("there are no messages yet"),
+                Scope::Lists if self.focus == Pane::Chat && !self.reading.on => {
+                    Some("works in map, context and review only")
+                }
                 Scope::Pane(Pane::Context) => self.why_not_context(info.action),
                 _ => None,
             },

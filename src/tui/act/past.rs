@@ -47,7 +47,7 @@ impl App {
     /// Opens the search in what was typed.
     pub(in crate::tui) fn search_inputs(&mut self) {
         if self.session.keeping.inputs.is_empty() {
-            self.hint = "nothing was typed yet".into();
+            self.hint = "there are no earlier inputs yet".into();
             return;
         }
         self.overlay = Some(Overlay::inputs(&self.session.keeping));

@@ -12,7 +12,7 @@ impl App {
         let at = (0..=entry.min(self.session.transcript.len().saturating_sub(1))).rev();
         let is_user = |at: &usize| matches!(self.session.transcript.get(*at), Some(Entry::User { .. }));
         let Some(entry) = at.into_iter().find(is_user) else {
-            self.hint = "no message of yours stands here".into();
+            self.hint = "this is not a message of yours".into();
             return Vec::new();
         };
         let Some((turn, text)) = self.session.message_again(entry) else { return Vec::new() };
@@ -25,7 +25,7 @@ impl App {
         // What sending leaves out stands above the composer.
         let [drops, back] = [Action::Interrupt, Action::HistoryBack].map(|action| self.keys.first(action));
         let kept = if kept { format!(" · {back} your draft") } else { String::new() };
-        self.hint = format!("{drops} leaves all as it is{kept}");
+        self.hint = format!("{drops} cancels{kept}");
         tasks
     }
 

@@ -72,7 +72,7 @@ impl App {
     /// Puts the text of a pasted chip in its place.
     pub(in crate::tui) fn open_paste(&mut self) -> Vec<Task> {
         if !self.composer.open_chip() {
-            self.hint = "no folded paste stands at the cursor".into();
+            self.hint = "the cursor is not on a folded paste".into();
         }
         self.typed(|_| {})
     }

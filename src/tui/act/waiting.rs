@@ -15,7 +15,7 @@ impl App {
             && !self.session.put_first(open.asked())
         {
             self.overlay = None;
-            self.hint = "the question that was open is settled".into();
+            self.hint = "the open question is answered".into();
             return;
         }
         if self.overlay.is_some() {

@@ -40,81 +40,81 @@ actions! {
     /// Scroll the transcript down by a page.
     ScrollDown: "scroll-down", CHAT, ["PageDown"], "scroll";
 
-    /// Send the oldest message that waits, now.
+    /// Send the oldest waiting message now.
     SendQueued: "send-queued", CHAT, ["Alt-s"], "send now";
-    /// Take the newest message that waits back into the composer.
+    /// Move the newest waiting message back into the composer.
     TakeBackQueued: "take-back-queued", CHAT, ["Alt-q"], "take back";
-    /// Bring the input before into the composer; Up does so while nothing else is in it.
+    /// Put the previous input into the composer; Up does the same in an empty composer.
     HistoryBack: "history-back", CHAT, ["Alt-Up"], "earlier input";
-    /// Bring the next input into the composer; Down does so while nothing else is in it.
+    /// Put the next input into the composer; Down does the same in an empty composer.
     HistoryForward: "history-forward", CHAT, ["Alt-Down"], "later input";
-    /// Search what was typed, in earlier sessions too.
+    /// Search the earlier inputs, those of other sessions included.
     HistorySearch: "history-search", CHAT, ["Ctrl-r"], "search inputs";
 
     /// Drop the passages that `@codebase` found, so that they are sent no more.
     DropPassages: "drop-passages", CHAT, ["Alt-p"], "drop passages";
-    /// Put a folded paste back as text, to be changed.
+    /// Unfold a paste, so that its text can be edited.
     OpenPaste: "open-paste", CHAT, ["Alt-o"], "open paste";
 
-    /// Show or hide what the model thought before its answers.
+    /// Show or hide the reasoning of the model.
     ToggleThoughts: "toggle-thoughts", CHAT, ["Alt-t"], "thoughts";
-    /// Read in the transcript: a cursor goes from block to block; Shift-Up in an empty composer does so too.
+    /// Read the transcript with a cursor that moves from block to block; Shift-Up in an empty composer does the same.
     ReadTranscript: "read-transcript", CHAT, ["Alt-r"], "read";
     /// Search the transcript.
     SearchTranscript: "search-transcript", CHAT, ["Alt-/"], "search";
     /// Scroll to the beginning of the transcript.
     ScrollToStart: "scroll-to-start", CHAT, ["Alt-Home"], "to the start";
-    /// Scroll to the end of the transcript, and follow it from now on.
+    /// Scroll to the end of the transcript and follow it.
     ScrollToEnd: "scroll-to-end", CHAT, ["Alt-End"], "to the end";
     /// Show the message before the one at the top.
     MessageBack: "message-back", CHAT, ["Alt-PageUp"], "earlier message";
     /// Show the message after the one at the top.
     MessageForward: "message-forward", CHAT, ["Alt-PageDown"], "later message";
 
-    /// Copy the block under the cursor: code without its fences, anything else as it was written.
+    /// Copy the block under the cursor; code is copied without its fences.
     CopyBlock: "copy-block", READING, ["y"], "copy";
     /// Copy the whole message.
     CopyMessage: "copy-message", READING, ["Y"], "copy message";
-    /// Do what is nearest: show the place that is named, open thoughts, go to the hunks of an edit, copy a link.
+    /// Open what is under the cursor: show a cited place, unfold reasoning, go to the hunks of an edit, copy a link.
     Follow: "follow", READING, ["Enter", "Space"], "open";
-    /// Go to the next place in the code that an answer names.
+    /// Go to the next cited place in the code.
     NextLink: "next-link", READING, ["l", "Right"], "next link";
-    /// Go to the place before that an answer names.
-    PreviousLink: "previous-link", READING, ["h", "Left"], "link before";
-    /// Open the file that the block names, at its line, in the editor.
+    /// Go to the previous cited place in the code.
+    PreviousLink: "previous-link", READING, ["h", "Left"], "previous link";
+    /// Open the file that the block names in the editor, at its line.
     OpenPlace: "open-place", READING, ["o"], "editor";
-    /// Change a message of yours and send it again; what came after it is left out then.
+    /// Edit a message of yours and send it again; the messages after it are dropped.
     EditAndRerun: "edit-and-rerun", READING, ["e"], "edit, ask again";
     /// Go to the next message.
     NextMessage: "next-message", READING, ["]", "}"], "next message";
-    /// Go to the message before.
-    PreviousMessage: "previous-message", READING, ["[", "{"], "message before";
+    /// Go to the previous message.
+    PreviousMessage: "previous-message", READING, ["[", "{"], "previous message";
     /// Search the transcript.
     SearchHere: "search-here", READING, ["/"], "search";
-    /// Go to the next place of what is searched for.
+    /// Go to the next match of the search.
     NextMatch: "next-match", READING, ["n", ";"], "next match";
-    /// Go to the place before.
-    PreviousMatch: "previous-match", READING, ["N", ","], "match before";
-    /// Go back to typing; any letter without a meaning here does so too.
+    /// Go to the previous match of the search.
+    PreviousMatch: "previous-match", READING, ["N", ","], "previous match";
+    /// Return to the composer; any key that is not bound here does the same.
     BackToTyping: "back-to-typing", READING, ["i"], "type";
 
     /// Pick files to add to the chat.
     PickFile: "pick-file", Scope::Global, ["Ctrl-p"], "add files";
     /// Pick a symbol of the repository to name in the message, add its file, or open it in the editor.
     PickSymbol: "pick-symbol", Scope::Global, ["Ctrl-t"], "symbols";
-    /// Search the code by a question or a name, with a look at what is found.
+    /// Search the code by a question or a name, with a preview.
     SearchCode: "search-code", Scope::Global, ["Ctrl-s", "F8"], "search code";
-    /// Stop the running turn, else the running command; otherwise go back to the chat.
+    /// Stop the running turn, else the running command; otherwise return to the chat.
     Escape: "escape", Scope::Global, ["Esc"], "cancel";
-    /// Stop the running turn, else the running command, else empty the composer, else leave when pressed twice.
+    /// Stop the running turn, else the running command, else clear the composer; pressed twice, quit.
     Interrupt: "interrupt", Scope::Global, ["Ctrl-c"], "stop, leave";
-    /// Leave; what would be lost by that, or still runs, is told first.
+    /// Quit; asks first if something still runs or would be lost.
     Quit: "quit", Scope::Global, ["Ctrl-q"], "quit";
     /// Go on to the next mode for messages: code, ask, architect, context, and code again.
     NextMode: "next-mode", Scope::Global, ["Shift-Tab"], "mode";
     /// Give the focus to the next pane.
     FocusNext: "focus-next", Scope::Global, ["Tab", "Ctrl-Down"], "next pane";
-    /// Give the focus to the pane before.
+    /// Give the focus to the previous pane.
     FocusPrevious: "focus-previous", Scope::Global, ["Ctrl-Up"], "previous pane";
     /// Give the focus to the chat.
     FocusChat: "focus-chat", Scope::Global, ["Alt-1"], "chat";
@@ -126,43 +126,43 @@ actions! {
     FocusReview: "focus-review", Scope::Global, ["Alt-4"], "review";
     /// Look for a model server on this machine.
     FindServers: "find-servers", Scope::Global, ["F2"], "find server";
-    /// Copy the whole prompt, for a chat window elsewhere.
+    /// Copy the whole prompt, to paste it into another chat.
     CopyPrompt: "copy-prompt", Scope::Global, ["F3"], "copy prompt";
     /// Take a pasted reply into review.
     PasteReply: "paste-reply", Scope::Global, ["F4"], "paste reply";
     /// Show the request exactly as it will be sent.
     ViewPrompt: "view-prompt", Scope::Global, ["F5"], "view prompt";
-    /// Show what commands print, or printed.
+    /// Show the output of commands.
     ViewLog: "view-log", Scope::Global, ["F6"], "log";
     /// Write the message in the editor.
     EditMessage: "edit-message", CHAT, ["Ctrl-o"], "editor";
-    /// List everything that can be done, and do it.
+    /// List all actions and commands, and run one.
     Palette: "palette", Scope::Global, ["Alt-x", "F7"], "palette";
     /// Show keys and commands.
     Help: "help", Scope::Global, ["F1"], "help";
     /// Give the whole screen to the pane with the focus, or back to all.
     Zoom: "zoom", Scope::Global, ["Alt-z"], "zoom";
-    /// Arrange the panes in another way: what suits the screen, columns, rows, one at a time.
+    /// Switch the layout of the panes: automatic, columns, rows, one at a time.
     Layout: "layout", Scope::Global, ["Alt-l"], "layout";
     /// Make the pane with the focus larger.
     GrowPane: "grow-pane", Scope::Global, ["Alt-+", "Alt-="], "larger";
     /// Make the pane with the focus smaller.
     ShrinkPane: "shrink-pane", Scope::Global, ["Alt--"], "smaller";
-    /// Put the borders of all panes back to where they were at first.
+    /// Move the borders of all panes back to their default places.
     ResetBorders: "reset-borders", Scope::Global, ["Alt-0"], "reset borders";
-    /// Let clicks and the wheel count here, or leave the mouse to the terminal.
+    /// Use the mouse in the app, or leave it to the terminal.
     Mouse: "mouse", Scope::Global, ["Alt-m"], "mouse";
-    /// Let what is read of the repository so far be enough for the map; Esc in the chat does so too.
+    /// Stop reading the repository and use what has been read; Esc in the chat does the same.
     StopReading: "stop-reading", Scope::Global, [], "stop reading";
     /// Read the files that were left out when reading was stopped.
     ReadOn: "read-on", Scope::Global, [], "read on";
-    /// Make the index that searches by meaning, or bring it up to date.
+    /// Build or update the index for semantic search.
     BuildIndex: "build-index", Scope::Global, [], "build index";
-    /// Let the index that is being made rest, or go on with it.
+    /// Pause the index build, or resume it.
     PauseIndex: "pause-index", Scope::Global, [], "pause index";
-    /// Stop the index that is being made; what is done of it is kept.
+    /// Stop the index build; finished parts are kept.
     CancelIndex: "cancel-index", Scope::Global, [], "stop index";
-    /// Draw the screen anew.
+    /// Redraw the screen.
     Redraw: "redraw", Scope::Global, ["Ctrl-l"], "redraw";
     /// Suspend to the shell.
     Suspend: "suspend", Scope::Global, ["Ctrl-z"], "suspend";
@@ -194,9 +194,9 @@ actions! {
     MapAdd: "map-add", MAP, ["a"], "add";
     /// Add the file under the cursor for reference.
     MapReadOnly: "map-read-only", MAP, ["r"], "read-only";
-    /// Put the file or symbol under the cursor first in the map, or no more.
+    /// Pin the file or symbol under the cursor to the top of the map, or unpin it.
     MapPin: "map-pin", MAP, ["p"], "pin";
-    /// Keep the file or symbol under the cursor out of the map, or no more (`/ban` without a name lets all back in).
+    /// Ban the file or symbol under the cursor from the map, or allow it again (`/ban` without a name allows all).
     MapBan: "map-ban", MAP, ["b"], "ban";
     /// Give the map more tokens.
     MapMore: "map-more", MAP, ["+", "="], "more tokens";
@@ -204,26 +204,26 @@ actions! {
     MapLess: "map-less", MAP, ["-"], "fewer";
     /// Search files and symbols of the map by a few letters.
     MapFilter: "map-filter", MAP, ["/"], "filter";
-    /// Say why the file or symbol under the cursor stands where it does.
+    /// Explain the rank of the file or symbol under the cursor.
     MapWhy: "map-why", MAP, ["w"], "why";
     /// Show the file under the cursor, or where the symbol under it is defined.
     MapPeek: "map-peek", MAP, ["v"], "show";
     /// Open the file under the cursor in the editor, at the symbol.
     MapEdit: "map-edit", MAP, ["o"], "editor";
-    /// Show the map as the model gets it, or as files again.
+    /// Show the map as the model gets it, or as a list of files.
     MapStyle: "map-style", MAP, ["t"], "as sent";
-    /// Take the last choice about the map back: what was pinned or kept out, or its budget.
+    /// Undo the last change to the map: a pin, a ban, or its budget.
     MapUndo: "map-undo", MAP, ["u"], "undo";
-    /// Make the choice about the map again that was taken back.
+    /// Redo the change to the map that was undone.
     MapRedo: "map-redo", MAP, ["Ctrl-r"], "redo";
 
-    /// Take the file, the passage or all passages under the cursor out of the chat.
+    /// Remove the file, the passage or all passages under the cursor from the chat.
     ContextDrop: "context-drop", CONTEXT, ["d", "Delete"], "drop";
     /// Switch the file under the cursor between editable and read-only.
     ContextReadOnly: "context-read-only", CONTEXT, ["r"], "read-only";
     /// Pick files to add to the chat.
     ContextAdd: "context-add", CONTEXT, ["a"], "add";
-    /// Show the request from the part under the cursor on, as it will be sent; list the passages, or show the lines of one.
+    /// Show the request as it will be sent, from the part under the cursor on; list the passages, or show one.
     ContextView: "context-view", CONTEXT, ["Enter"], "view";
     /// List the parts of the request as they are sent, by size, or by kind.
     ContextSort: "context-sort", CONTEXT, ["s"], "sort";
@@ -248,47 +248,47 @@ actions! {
     RejectAll: "reject-all", REVIEW, ["g n"], "reject all";
     /// Go to the next hunk.
     NextHunk: "next-hunk", REVIEW, ["]"], "next hunk";
-    /// Go to the hunk before.
+    /// Go to the previous hunk.
     PreviousHunk: "previous-hunk", REVIEW, ["["], "previous hunk";
     /// Go to the next file.
     NextFile: "next-file", REVIEW, ["}"], "next file";
-    /// Go to the file before.
+    /// Go to the previous file.
     PreviousFile: "previous-file", REVIEW, ["{"], "previous file";
-    /// Select lines of the hunk, to decide on those alone; again ends it.
+    /// Select lines of the hunk, to decide on those alone; a second press ends the selection.
     SelectLines: "select-lines", REVIEW, ["v"], "select lines";
-    /// Make the selected lines a hunk of their own, or take the hunk apart at the line under the cursor, or into its smallest parts.
+    /// Split the hunk: at the selected lines, at the line under the cursor, or into its smallest parts.
     Split: "split", REVIEW, ["s"], "split";
-    /// Make this hunk and the next one of the file one hunk.
+    /// Join this hunk with the next one of the file.
     Join: "join", REVIEW, ["S"], "join";
-    /// Open what is folded under the cursor, or show the unchanged lines there; otherwise go to the next hunk.
+    /// Unfold what is under the cursor, or show the unchanged lines there; place an edit by hand; otherwise go to the next hunk.
     OpenHere: "open-here", REVIEW, ["Enter", "l", "Right"], "open";
     /// Fold the hunk under the cursor to one line, or open it; on the heading of a file, all of its hunks.
     Fold: "fold", REVIEW, ["f", "h", "Left"], "fold";
-    /// Fold all hunks that are decided, or open them all.
+    /// Fold all decided hunks, or unfold them all.
     FoldDecided: "fold-decided", REVIEW, ["F"], "fold decided";
     /// Show ten more unchanged lines around the hunk.
     MoreContext: "more-context", REVIEW, ["+", "="], "more lines";
-    /// Show ten unchanged lines fewer around the hunk.
+    /// Show ten fewer unchanged lines around the hunk.
     LessContext: "less-context", REVIEW, ["-"], "fewer lines";
-    /// Switch between base and proposed side by side and one below the other.
+    /// Switch between a side-by-side and a unified diff.
     ToggleSides: "toggle-sides", REVIEW, ["t"], "side by side";
-    /// Mark the words that changed in a line, or do not.
+    /// Highlight the words that changed in a line, or stop that.
     ToggleWords: "toggle-words", REVIEW, ["i"], "words";
-    /// Move in the list of files; again hides it, where there is not much room.
+    /// Move the focus to the list of files; a second press hides it on a small screen.
     ToggleTree: "toggle-tree", REVIEW, ["T"], "files";
     /// Search in the review.
     Search: "search", REVIEW, ["/"], "search";
-    /// Go to the next place that the search found.
+    /// Go to the next match of the search.
     NextReviewMatch: "next-review-match", REVIEW, [";"], "next match";
-    /// Go to the place before that the search found.
+    /// Go to the previous match of the search.
     PreviousReviewMatch: "previous-review-match", REVIEW, [","], "previous match";
-    /// Take the last decision back.
+    /// Undo the last change to the review.
     Undo: "undo", REVIEW, ["u"], "undo";
-    /// Decide again what was taken back.
+    /// Redo the change to the review that was undone.
     Redo: "redo", REVIEW, ["Ctrl-r"], "redo";
-    /// Change the lines that the hunk adds in the editor; an edit without a place is put in by hand.
+    /// Edit the added lines of the hunk in the editor; an edit without a place is placed by hand.
     EditHunk: "edit-hunk", REVIEW, ["e"], "edit";
-    /// Change the whole file in the editor, as it would be if nothing more was rejected.
+    /// Edit the whole file in the editor, with all hunks that are not rejected.
     EditFile: "edit-file", REVIEW, ["E"], "edit file";
     /// Open the file on disk in the editor, at the line under the cursor.
     OpenFile: "open-file", REVIEW, ["o"], "open file";
@@ -296,17 +296,17 @@ actions! {
     Comment: "comment", REVIEW, ["c"], "comment";
     /// Comment on the file.
     CommentFile: "comment-file", REVIEW, ["C"], "comment file";
-    /// Show what goes to the model about comments, rejected hunks and edits without a place, and send it.
+    /// Show the message about comments, rejected hunks and edits without a place, and send it to the model.
     SendReview: "send-review", REVIEW, ["m"], "to the model";
     /// Send the edit without a place under the cursor back to the model.
     Reask: "re-ask", REVIEW, ["r"], "ask again";
     /// Send all edits without a place back to the model.
     ReaskAll: "re-ask-all", REVIEW, ["R"], "ask all again";
-    /// Put the edit without a place under the cursor away.
+    /// Put away the edit without a place under the cursor.
     Dismiss: "dismiss", REVIEW, ["d", "Delete"], "put away";
     /// Write the accepted hunks, and only those, and commit them.
     Write: "write", REVIEW, ["w"], "write";
-    /// Write without a commit, or with one where the settings want none.
+    /// Write without a commit, or with one if commits are off.
     WriteOther: "write-other-way", REVIEW, ["W"], "write without commit";
     /// Abandon the whole review; nothing is written.
     Abandon: "abandon", REVIEW, ["x"], "abandon";

@@ -87,8 +87,11 @@ impl AskBox {
         let shown = text.into_iter().skip(self.offset).take(usize::from(body.height));
         frame.render_widget(Paragraph::new(shown.map(|line| styled(line, Role::Text)).collect::<Vec<_>>()), body);
         let mut lines: Vec<Line<'_>> = self.choices.iter().map(|choice| row(choice, theme)).collect();
-        let hint =
-            if self.unread { "PageDown reads on; then it can be answered" } else { "Esc leaves the question open" };
+        let hint = if self.unread {
+            "PageDown shows the rest; then it can be answered"
+        } else {
+            "Esc leaves the question open"
+        };
         lines.push(styled(hint.into(), Role::Muted));
         frame.render_widget(Paragraph::new(lines), choices);
     }

@@ -62,7 +62,7 @@ impl Confirm {
             title: format!(" {} ", safe(title)),
             text: text.into_iter().filter(|line| !line.is_empty()).map(|line| safe(&line)).collect(),
             ways: Vec::new(),
-            stay: "leaves all as it is".to_owned(),
+            stay: "cancels".to_owned(),
             again: Vec::new(),
             offset: 0,
             is_long: false,
@@ -196,7 +196,7 @@ mod tests {
             let draw = |frame: &mut Frame<'_>| confirm().draw(frame, frame.area(), &Theme::plain(ColorDepth::None));
             screen.draw(draw).unwrap();
             let shown = screen.backend().to_string();
-            assert!(shown.contains("y abandon 7") && shown.contains("Esc leaves"), "{shown}");
+            assert!(shown.contains("y abandon 7") && shown.contains("Esc cancels"), "{shown}");
         }
     }
 }

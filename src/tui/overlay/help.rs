@@ -28,8 +28,6 @@ pub struct HelpRow {
     pub name: String,
     /// What it does.
     pub text: String,
-    /// Why it would do nothing now.
-    pub why: Option<&'static str>,
 }
 
 /// A part of the help.
@@ -41,6 +39,8 @@ pub struct HelpSection {
     pub intro: String,
     /// What can be done.
     pub rows: Vec<HelpRow>,
+    /// Why none of it would do anything now.
+    pub why: Option<&'static str>,
 }
 
 /// A piece of a line, and what it means.
@@ -165,12 +165,11 @@ impl HelpView {
                 let line = |range: std::ops::Range<usize>| vec![(format!("  {}", &section.intro[range]), Role::Text)];
                 self.lines.extend(intro.into_iter().map(line));
             }
-            let shared = section.why();
-            if let Some(why) = shared {
+            if let Some(why) = section.why {
                 let why = format!("  not now: {why}");
                 self.lines.push(vec![(width::clip(&why, columns).into_owned(), Role::Muted)]);
             }
-            found.iter().for_each(|row| self.lines.extend(row.lines(columns, &words, shared.is_none())));
+            found.iter().for_each(|row| self.lines.extend(row.lines(columns, &words, section.why.is_none())));
         }
         if self.lines.is_empty() {
             self.lines.push(vec![("  nothing matches".to_owned(), Role::Muted)]);
@@ -183,20 +182,11 @@ impl HelpView {
     }
 }
 
-impl HelpSection {
-    /// Why nothing of it would do anything now, where that is one reason for several rows.
-    fn why(&self) -> Option<&'static str> {
-        let why = self.rows.first()?.why?;
-        (self.rows.len() > 1 && self.rows.iter().all(|row| row.why == Some(why))).then_some(why)
-    }
-}
-
 impl HelpRow {
-    /// The row as lines: its keys at the left, what it does beside them or below, and why not now if that is `told` here.
-    fn lines(&self, columns: usize, words: &[String], told: bool) -> Vec<Vec<Piece>> {
+    /// The row as lines: its keys at the left, what it does beside them or below; dimmed unless it `works` now.
+    fn lines(&self, columns: usize, words: &[String], works: bool) -> Vec<Vec<Piece>> {
         let safe = |text: &str| sanitize::visible_line(text).into_owned();
-        let (key_role, text_role) =
-            if self.why.is_some() { (Role::Muted, Role::Muted) } else { (Role::Key, Role::Text) };
+        let (key_role, text_role) = if works { (Role::Key, Role::Text) } else { (Role::Muted, Role::Muted) };
         let has_names = columns >= WIDE;
         let keys_wide = if columns < 60 { 12 } else { 24 };
         let left = 2 + keys_wide + if has_names { NAMES + 2 } else { 0 } + 1;
@@ -227,18 +217,6 @@ impl HelpRow {
             line
         };
         lines.extend(pieces.map(below));
-        if let Some(why) = self.why.filter(|_| told) {
-            let why = format!("not now: {why}");
-            let why = width::clip(&why, columns.saturating_sub(left).max(8)).into_owned();
-            let last = lines.last_mut().filter(|last| {
-                let used: usize = last.iter().map(|(text, _)| width::columns(text)).sum();
-                used + 2 + width::columns(&why) <= columns
-            });
-            match last {
-                Some(last) => last.push((format!("  {why}"), Role::Muted)),
-                None => lines.push(vec![(" ".repeat(left) + &why, Role::Muted)]),
-            }
-        }
         lines
     }
 }
@@ -276,22 +254,22 @@ mod tests {
     use ratatui::backend::TestBackend;
 
     fn view() -> HelpView {
-        let row =
-            |keys: &str, text: &str, why| HelpRow { keys: keys.into(), name: String::new(), text: text.into(), why };
+        let row = |keys: &str, text: &str| HelpRow { keys: keys.into(), name: String::new(), text: text.into() };
         let review = HelpSection {
             title: "review".into(),
             intro: "Nothing is written yet.".into(),
-            rows: vec![
-                row("y", "Accept the hunk.", Some("nothing is under review")),
-                row("]", "Go to the next hunk.", None),
-            ],
+            rows: vec![row("]", "Go to the next hunk.")],
+            why: None,
         };
-        let all = HelpSection {
-            title: "everywhere".into(),
-            rows: vec![row("F1", "Show keys.", None)],
+        let all =
+            HelpSection { title: "everywhere".into(), rows: vec![row("F1", "Show keys.")], ..HelpSection::default() };
+        let waits = HelpSection {
+            title: "review".into(),
+            rows: vec![row("y", "Accept the hunk."), row("n", "Reject the hunk.")],
+            why: Some("nothing is under review"),
             ..HelpSection::default()
         };
-        HelpView::new("help", vec![review, all], vec!["F1".into(), "?".into()])
+        HelpView::new("help", vec![review, all, waits], vec!["F1".into(), "?".into()])
     }
 
     fn shown(view: &mut HelpView, width: u16, height: u16) -> String {
@@ -305,23 +283,14 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_done_says_why() {
-        let screen = shown(&mut view(), 90, 14);
-        assert!(screen.contains("Accept the hunk.  not now: nothing is under review"), "{screen}");
-        assert!(screen.contains("Nothing is written yet."));
-    }
-
-    #[test]
-    fn a_reason_that_a_section_shares_is_told_once() {
-        let row =
-            |text: &str| HelpRow { text: text.into(), why: Some("nothing is under review"), ..HelpRow::default() };
-        let rows = ["Accept the hunk.", "Reject the hunk."].map(row).to_vec();
-        let review = HelpSection { title: "review".into(), rows, ..HelpSection::default() };
-        let mut view = HelpView::new("help", vec![review], Vec::new());
-        let screen = shown(&mut view, 90, 14);
+    fn a_reason_is_given_once_for_its_section() {
+        let mut view = view();
+        let screen = shown(&mut view, 90, 18);
         assert_eq!(screen.matches("not now: nothing is under review").count(), 1, "{screen}");
+        assert!(screen.contains("Accept the hunk.") && screen.contains("Nothing is written yet."), "{screen}");
         press(&mut view, "r e j e c t");
-        assert!(shown(&mut view, 90, 14).contains("not now"), "what is found has the reason too");
+        let found = shown(&mut view, 90, 18);
+        assert!(found.contains("not now") && !found.contains("Accept"), "what is found has the reason too: {found}");
     }
 
     #[test]

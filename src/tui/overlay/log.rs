@@ -200,7 +200,7 @@ impl LogView {
         let open = Some(&log.open_line).filter(|line| !line.is_empty());
         let lines = log.lines.iter().chain(open).filter(|line| self.filter.passes(line, &query));
         let text: String = lines.map(|line| format!("{}\n", line.trim_end_matches(['\n', '\r']))).collect();
-        let hint = if log.cut { "Its beginning is not held any more." } else { "" };
+        let hint = if log.cut { "Its beginning is no longer kept." } else { "" };
         let what = format!("The log of {}", log.line.trim());
         Reply::Copy(Clip { what, text, hint: hint.to_owned() })
     }
@@ -301,7 +301,7 @@ fn head(log: &RunLog, columns: usize, theme: &Theme) -> Line<'static> {
 }
 
 fn wrapped(log: &RunLog, columns: usize, filter: Filter, query: &str) -> Vec<String> {
-    let cut = log.cut.then_some("[… what came before is not held …]");
+    let cut = log.cut.then_some("[… earlier output is no longer kept …]");
     let open = (!log.open_line.is_empty()).then_some(log.open_line.as_str());
     let lines = log.lines.iter().map(String::as_str).chain(open).filter(|line| filter.passes(line, query));
     let pieces = |line: &str| -> Vec<String> {

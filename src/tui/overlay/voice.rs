@@ -84,7 +84,7 @@ impl VoiceMeter {
         let newest = || levels.iter().rev().take(QUIET_LEVELS);
         let is_recording = self.recording.stage == Stage::Recording;
         if is_recording && levels.len() >= QUIET_LEVELS && newest().all(|level| *level < QUIET) {
-            "nothing is heard: is the microphone on?"
+            "no sound: is the microphone on?"
         } else if is_recording && newest().any(|level| *level >= LOUD) {
             "too loud: a little further from the microphone"
         } else {
@@ -111,7 +111,7 @@ mod tests {
             VoiceMeter { recording: Recording { number: 1, stage: Stage::Recording, levels, seconds: 3.0 } }
         };
         assert_eq!(meter(0.0, 4).remark(), "", "a moment of silence is nothing");
-        assert!(meter(0.05, 20).remark().contains("nothing is heard"));
+        assert!(meter(0.05, 20).remark().contains("no sound"));
         assert!(meter(1.0, 1).remark().contains("too loud"));
         assert_eq!(meter(0.6, 20).remark(), "");
         assert_eq!((column(0.0), column(0.5), column(1.0), column(f32::NAN)), ('▁', '▅', '█', '▁'));

@@ -6,7 +6,8 @@ use std::ops::Range;
 use ratatui::text::{Line, Span};
 
 use super::stops::{EditCard, Stop};
-use crate::edit::{Change, Edit, EditStream, FormatChoice, LineKind, StreamEvent, may_begin_tag};
+use crate::edit::{Edit, EditId, EditStream, FormatChoice, LineKind, StreamEvent, may_begin_tag};
+use crate::review::EditRecord;
 use crate::text::{sanitize, width};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::markdown::{Highlighter, StreamingMarkdown, code_of, no_highlight, render, sections};
@@ -20,8 +21,6 @@ pub(super) struct AnswerView {
     parts: Vec<Part>,
     /// The newest line of prose: it may turn out to be the file name above an edit.
     held: Option<String>,
-    /// Edits whose end has arrived.
-    ended: usize,
     closed: bool,
     /// The lines of each stop as last rendered, and those of the edits among them.
     places: Vec<Range<usize>>,
@@ -29,16 +28,12 @@ pub(super) struct AnswerView {
 }
 
 /// The line of an edit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CardLine {
     /// Its number.
     pub(super) line: usize,
-    /// The file as the model wrote it.
-    pub(super) path: String,
-    /// A line that the edit adds or takes away, which tells where in the file it is.
-    pub(super) telling: Option<(LineKind, String)>,
-    /// How many lines it adds and takes away.
-    pub(super) changes: usize,
+    /// The edit.
+    pub(super) edit: EditId,
 }
 
 #[derive(Debug)]
@@ -57,8 +52,8 @@ struct Card {
     complete: bool,
     /// Its lines so far, with what happens to each.
     lines: Vec<(LineKind, String)>,
-    /// One of them that tells where in the file the edit is.
-    telling: Option<(LineKind, String)>,
+    /// Which edit of the session it is, once the edits of the answer were looked for.
+    edit: Option<EditId>,
 }
 
 impl Default for AnswerView {
@@ -69,7 +64,6 @@ impl Default for AnswerView {
             taken: 0,
             parts: Vec::new(),
             held: None,
-            ended: 0,
             closed: false,
             places: Vec::new(),
             card_lines: Vec::new(),
@@ -100,19 +94,86 @@ impl AnswerView {
         }
     }
 
+    /// Takes in the edits of the whole answer as its proposal has them. From then on the cards are those edits: what only looked
+    /// like an edit is prose, and a fence that turned out to be one is a card.
+    pub(super) fn settle(&mut self, answer: &str, records: &[EditRecord]) {
+        if records.is_empty() {
+            return;
+        }
+        let mut stream = EditStream::new(FormatChoice::Auto);
+        stream.push(answer);
+        let (reply, events) = stream.finish_with_events();
+        let edits = || reply.edits.iter().chain(&reply.fences);
+        let card = |record: &EditRecord| Card::of(record, edits().find(|edit| edit.reply_lines == record.id.lines));
+        let source: Vec<&str> = answer.lines().collect();
+        let mut left: Vec<&EditRecord> = records.iter().collect();
+        let mut named = None;
+        (self.parts, self.held) = (Vec::new(), None);
+        for event in events {
+            let (range, is_edit) = match event {
+                StreamEvent::Prose { number, text } => {
+                    if !records.iter().any(|record| overlap(record.id.lines, (number, number))) {
+                        self.hold(text);
+                        continue;
+                    }
+                    ((number, number), false)
+                }
+                StreamEvent::EditStarted { path, .. } => {
+                    named = path;
+                    continue;
+                }
+                StreamEvent::EditLine { .. } => continue,
+                StreamEvent::EditEnded { lines, .. } => (lines, true),
+            };
+            let here: Vec<&EditRecord> = left.extract_if(.., |record| overlap(record.id.lines, range)).collect();
+            if is_edit && !records.iter().any(|record| overlap(record.id.lines, range)) {
+                self.show_source(source.get(range.0.saturating_sub(1)..range.1).unwrap_or_default());
+            }
+            for record in here {
+                let written = named.take().filter(|_| is_edit);
+                self.drop_name([Some(record.path.as_str()), written.as_deref()]);
+                self.parts.push(Part::Edit(card(record)));
+            }
+        }
+        if let Some(line) = self.held.take() {
+            self.prose(&line);
+        }
+        // Nothing that was proposed goes without a card.
+        self.parts.extend(left.into_iter().map(|record| Part::Edit(card(record))));
+    }
+
+    fn hold(&mut self, line: String) {
+        if let Some(before) = self.held.replace(line) {
+            self.prose(&before);
+        }
+    }
+
+    /// Drops the line above a card if it gives the name of its file: the card shows that.
+    fn drop_name(&mut self, names: [Option<&str>; 2]) {
+        let names_it = |line: &String| names.iter().flatten().any(|name| !name.is_empty() && line.contains(name));
+        if let Some(line) = self.held.take().filter(|line| !names_it(line)) {
+            self.prose(&line);
+        }
+    }
+
+    /// Shows lines that are no edit after all as code.
+    fn show_source(&mut self, lines: &[&str]) {
+        if let Some(line) = self.held.take() {
+            self.prose(&line);
+        }
+        let fenced = lines.first().is_some_and(|line| line.trim_start().starts_with(['`', '~']));
+        let fence = "`".repeat(longest_run(lines).max(2) + 1);
+        let around = if fenced { None } else { Some(fence.as_str()) };
+        for line in around.into_iter().chain(lines.iter().copied()).chain(around) {
+            self.prose(line);
+        }
+    }
+
     fn take(&mut self, event: StreamEvent) {
         match event {
-            StreamEvent::Prose(line) => {
-                if let Some(before) = self.held.replace(line) {
-                    self.prose(&before);
-                }
-            }
+            StreamEvent::Prose { text, .. } => self.hold(text),
             StreamEvent::EditStarted { path, .. } => {
-                // The card shows the name; the line above it need not.
-                let names_it = |line: &String| path.as_ref().is_some_and(|path| line.contains(path.as_str()));
-                if let Some(line) = self.held.take().filter(|line| !names_it(line)) {
-                    self.prose(&line);
-                }
+                self.drop_name([path.as_deref(), None]);
                 self.parts.push(Part::Edit(Card { path, ..Card::default() }));
             }
             StreamEvent::EditLine { kind, text } => {
@@ -122,13 +183,14 @@ impl AnswerView {
                     card.removed += usize::from(kind == LineKind::Delete);
                 }
             }
-            StreamEvent::EditEnded { complete } => {
+            StreamEvent::EditEnded { complete, lines } => {
+                let edit = self.stream.finished_edits().iter().rev().find(|edit| edit.reply_lines == lines);
                 if let Some(Part::Edit(card)) = self.parts.last_mut() {
                     (card.ended, card.complete) = (true, complete);
-                    card.count(self.stream.finished_edits().get(self.ended));
-                    card.telling = card.as_stop().telling_line().map(|(kind, text)| (kind, text.to_owned()));
+                    if let Some(edit) = edit {
+                        (card.added, card.removed) = edit.line_counts();
+                    }
                 }
-                self.ended += 1;
             }
         }
     }
@@ -218,16 +280,11 @@ impl AnswerView {
         &self.places
     }
 
-    /// The edits that have a place in the review, if any has: the line of each as last rendered, its file, and a line that
-    /// tells where in it.
+    /// The edits that were looked for: the line of each as last rendered.
     pub(super) fn cards(&self) -> Vec<CardLine> {
         let cards = self.parts.iter().filter_map(|part| if let Part::Edit(card) = part { Some(card) } else { None });
         let lines = self.card_lines.iter().copied().zip(cards);
-        let place = |(line, card): (usize, &Card)| {
-            let path = card.path.clone()?;
-            Some(CardLine { line, path, telling: card.telling.clone(), changes: card.added + card.removed })
-        };
-        lines.filter_map(place).collect()
+        lines.filter_map(|(line, card)| Some(CardLine { line, edit: card.edit? })).collect()
     }
 
     /// What is still arriving, as far as it is prose: the line that waits to be known for one and what is behind it.
@@ -246,26 +303,40 @@ impl AnswerView {
 /// How lines begin that are not prose.
 const MARKERS: [&str; 7] = ["```", "~~~", "<<<<<<<", "***", "---", "+++", "@@"];
 
-/// Columns that are kept free behind a card, for what was decided on it.
-const FATE: usize = 14;
+/// Columns that are kept free behind a card, for the state of its edit.
+const STATE_COLUMNS: usize = 19;
+
+fn overlap(one: (usize, usize), other: (usize, usize)) -> bool {
+    one.0 <= other.1 && other.0 <= one.1
+}
+
+/// The longest run of backticks that a line begins with.
+fn longest_run(lines: &[&str]) -> usize {
+    let run = |line: &&str| line.trim_start().bytes().take_while(|byte| *byte == b'`').count();
+    lines.iter().map(run).max().unwrap_or_default()
+}
 
 impl Card {
-    /// Counts what the whole edit changes: lines that a search/replace block quotes on both sides do not count.
-    fn count(&mut self, edit: Option<&Edit>) {
-        let Some(Change::Hunk(readings)) = edit.filter(|edit| edit.path == self.path).map(|edit| &edit.change) else {
-            return;
-        };
-        if let Some(hunk) = readings.first() {
-            let of = |kind| hunk.lines.iter().filter(|line| line.kind == kind).count();
-            (self.added, self.removed) = (of(LineKind::Insert), of(LineKind::Delete));
+    /// The card of an edit as its proposal has it.
+    fn of(record: &EditRecord, edit: Option<&Edit>) -> Self {
+        let lines = edit.map(Edit::lines).unwrap_or_default();
+        Self {
+            path: Some(record.path.clone()).filter(|path| !path.is_empty()),
+            added: record.added,
+            removed: record.removed,
+            // The state of the edit says it where that is not so.
+            ended: true,
+            complete: true,
+            lines: lines.into_iter().map(|line| (line.kind, line.text)).collect(),
+            edit: Some(record.id),
         }
     }
 
     fn as_stop(&self) -> EditCard {
-        EditCard { path: self.path.clone(), lines: self.lines.clone() }
+        EditCard { path: self.path.clone(), lines: self.lines.clone(), edit: self.edit }
     }
 
-    /// `✎ src/a.rs +3 −1`, with room behind it for what became of it.
+    /// `✎ src/a.rs +3 −1`, with columns behind it for the state of the edit.
     fn line(&self, columns: u16, theme: &Theme, closed: bool) -> Line<'static> {
         let state = match (self.ended && self.complete, closed) {
             (true, _) => "",
@@ -273,7 +344,8 @@ impl Card {
             (false, false) => "  …",
         };
         let numbers = format!("  +{} −{}", self.added, self.removed);
-        let room = usize::from(columns).saturating_sub(width::columns(&numbers) + width::columns(state) + 2 + FATE);
+        let room =
+            usize::from(columns).saturating_sub(width::columns(&numbers) + width::columns(state) + 2 + STATE_COLUMNS);
         let path = self.path.as_deref().unwrap_or("(no file name)");
         let path = width::clip_start(&sanitize::visible_line(path), room).into_owned();
         Line::from(vec![
@@ -288,7 +360,11 @@ impl Card {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::edit::{EditFormat, Files, ParsedReply, parse, propose};
+    use crate::review::Review;
     use crate::tui::theme::ColorDepth;
 
     const ANSWER: &str =
@@ -336,6 +412,159 @@ mod tests {
         view.update("Run this:\n\n```sh\ncargo test\n```\n\nor\n\n```rust\nfn main() {}\n```\n", true);
         let shown = shown(&mut view);
         assert!(shown.contains("cargo test") && shown.contains("fn main() {}"), "{shown}");
+    }
+
+    /// Two files in one fence, with another hunk before the second file.
+    const TWO_FILES: &str = "Both:\n\n```diff\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-old\n+new\n--- a/b.py\n+++ b/b.py\n@@ -1 +1,2 @@\n-old\n+new\n+more\n```\n";
+
+    #[test]
+    fn file_headers_inside_a_fence_are_no_edits_and_no_removed_lines() {
+        let mut view = AnswerView::default();
+        for end in 0..=TWO_FILES.len() {
+            view.update(&TWO_FILES[..end], false);
+            let shown = shown(&mut view);
+            assert!(!shown.contains("no file name") && !shown.contains("−2"), "{shown}");
+        }
+        view.update(TWO_FILES, true);
+        assert_eq!(shown(&mut view), "Both:\n\n✎ a.py  +1 −1\n✎ b.py  +2 −1");
+    }
+
+    /// Two files of twenty lines that are all different.
+    struct TwoFiles;
+
+    impl Files for TwoFiles {
+        fn paths(&self) -> Vec<String> {
+            ["src/one.txt", "two.txt"].map(str::to_owned).to_vec()
+        }
+        fn read(&self, path: &str) -> Result<Option<String>, String> {
+            Ok(self.paths().contains(&path.to_owned()).then(|| lines_of(path).concat()))
+        }
+        fn in_chat(&self, _: &str) -> bool {
+            true
+        }
+        fn root(&self) -> Option<String> {
+            None
+        }
+    }
+
+    fn lines_of(path: &str) -> Vec<String> {
+        (0..20).map(|line| format!("line {line} of {path}\n")).collect()
+    }
+
+    /// A change of a line: with nothing, one or several lines in its place.
+    type LineChange = (usize, usize);
+
+    fn new_lines(path: &str, (line, count): LineChange) -> String {
+        (0..count).map(|number| format!("new {number} for {line} of {path}\n")).collect()
+    }
+
+    fn rendered(format: EditFormat, changes: &[(&str, Vec<LineChange>)]) -> String {
+        let mut reply = "I change this.\n\n".to_owned();
+        if format == EditFormat::Udiff {
+            reply += "```diff\n";
+        }
+        if format == EditFormat::Patch {
+            reply += "*** Begin Patch\n";
+        }
+        for (path, changes) in changes {
+            let old = lines_of(path);
+            match format {
+                EditFormat::Udiff => reply += &format!("--- a/{path}\n+++ b/{path}\n"),
+                EditFormat::Patch => reply += &format!("*** Update File: {path}\n"),
+                EditFormat::Whole => {
+                    let new = |(at, line): (usize, &String)| {
+                        changes
+                            .iter()
+                            .find(|change| change.0 == at)
+                            .map_or(line.clone(), |change| new_lines(path, *change))
+                    };
+                    let text: String = old.iter().enumerate().map(new).collect();
+                    reply += &format!("{path}\n```\n{text}```\n\n");
+                    continue;
+                }
+                EditFormat::Diff | EditFormat::DiffFenced => {}
+            }
+            for change in changes {
+                let (before, removed, added) = (&old[change.0 - 1], &old[change.0], new_lines(path, *change));
+                if matches!(format, EditFormat::Diff | EditFormat::DiffFenced) {
+                    let block = format!("<<<<<<< SEARCH\n{before}{removed}=======\n{before}{added}>>>>>>> REPLACE\n");
+                    let (above, inside) = if format == EditFormat::Diff { (*path, "") } else { ("", *path) };
+                    let inside = if inside.is_empty() { String::new() } else { format!("{inside}\n") };
+                    reply += &format!("{above}\n```\n{inside}{block}```\n\n");
+                } else {
+                    let added: String = added.split_inclusive('\n').map(|line| format!("+{line}")).collect();
+                    reply += &format!("@@ @@\n {before}-{removed}{added}");
+                }
+            }
+        }
+        match format {
+            EditFormat::Udiff => reply + "```\n",
+            EditFormat::Patch => reply + "*** End Patch\n",
+            _ => reply,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_cards_add_up_to_the_hunks_of_the_proposal_and_each_names_its_file(
+            format in prop::sample::select(vec![
+                EditFormat::Diff, EditFormat::DiffFenced, EditFormat::Udiff, EditFormat::Whole, EditFormat::Patch,
+            ]),
+            first in prop::collection::btree_map(1usize..19, 0usize..4, 1..5),
+            second in prop::collection::btree_map(1usize..19, 0usize..4, 0..4),
+        ) {
+            let mut changes = vec![("src/one.txt", first.into_iter().collect::<Vec<_>>())];
+            changes.extend((!second.is_empty()).then(|| ("two.txt", second.into_iter().collect())));
+            // A quote of a line that the edit before removes is another matter.
+            changes.iter_mut().for_each(|(_, changes)| changes.dedup_by_key(|change| change.0 / 2));
+            changes.iter_mut().for_each(|(_, changes)| changes.iter_mut().for_each(|change| change.0 = change.0 / 2 * 2 + 1));
+            let answer = rendered(format, &changes);
+            let parsed = ParsedReply { answer: Some(0), ..parse(&answer, FormatChoice::Auto) };
+            let proposal = propose(&parsed, &TwoFiles);
+            let outcomes = proposal.outcomes.clone();
+            let review = Review::new(proposal);
+            let counts = review.lines_by_edit(&outcomes);
+            let records: Vec<EditRecord> = outcomes
+                .iter()
+                .filter_map(|outcome| EditRecord::new(outcome, counts.get(&outcome.edits[0]).copied()))
+                .collect();
+            prop_assert!(review.refused.is_empty(), "{answer}\n{:?}", review.refused);
+            let mut view = AnswerView::default();
+            view.update(&answer, true);
+            view.settle(&answer, &records);
+            let cards: Vec<&Card> =
+                view.parts.iter().filter_map(|part| if let Part::Edit(card) = part { Some(card) } else { None }).collect();
+            prop_assert_eq!(cards.len(), records.len(), "{}", answer);
+            for (path, _) in &changes {
+                let of_file = || cards.iter().filter(|card| card.path.as_deref() == Some(path));
+                let hunks = || review.files.iter().filter(|file| file.path == *path).flat_map(|file| &file.hunks);
+                let added: usize = hunks().map(|hunk| hunk.hunk.proposed.len()).sum();
+                let removed: usize = hunks().map(|hunk| hunk.hunk.base.len()).sum();
+                prop_assert_eq!(of_file().map(|card| card.added).sum::<usize>(), added, "{}\n{}", path, answer);
+                prop_assert_eq!(of_file().map(|card| card.removed).sum::<usize>(), removed, "{}\n{}", path, answer);
+            }
+            prop_assert!(cards.iter().all(|card| card.path.is_some()));
+        }
+    }
+
+    fn record(path: &str, lines: (usize, usize), counts: (usize, usize)) -> EditRecord {
+        let id = EditId { answer: 0, lines };
+        let placement = crate::review::Placement::Located;
+        let (added, removed) = counts;
+        EditRecord { id, path: path.into(), added, removed, placement, ..EditRecord::default() }
+    }
+
+    #[test]
+    fn once_the_edits_are_looked_for_the_cards_are_those() {
+        let answer = "First.\n\nsrc/b.py\n```\nwhole\n```\n\nAnd Makefile\n\n```\nall:\n```\n\nend";
+        let mut view = AnswerView::default();
+        view.update(answer, true);
+        // The first is only an example, and the second is a file.
+        view.settle(answer, &[record("Makefile", (10, 12), (7, 3))]);
+        let shown = shown(&mut view);
+        assert!(shown.contains("✎ Makefile  +7 −3") && shown.contains("whole") && shown.ends_with("end"), "{shown}");
+        assert!(!shown.contains("all:") && !shown.contains("✎ src/b.py"), "{shown}");
+        assert_eq!(view.cards().len(), 1);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::tui::composer::completing::Popup;
 use crate::tui::hits::Hit;
 use crate::tui::preview::Preview;
 use crate::tui::reading::NEWS;
+use crate::tui::selection;
 use crate::tui::theme::Role;
 use crate::tui::view::{ViewCache, pane_block};
 use crate::tui::widget::{completion, meter, preview};
@@ -37,7 +38,7 @@ const MIN_RULE: usize = 12;
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
     let leave = app.keys.first(Action::Escape);
     let (reads, scrolled) = (
-        format!("reading; {leave} goes back to typing"),
+        format!("reading; {leave} returns to the composer"),
         format!("scrolled; {} goes to the end", app.keys.first(Action::ScrollToEnd)),
     );
     let note = if app.reading.on {
@@ -45,7 +46,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     } else if app.chat.from_bottom > 0 {
         &scrolled
     } else if app.session.watching.is_on() {
-        "AI! comments are followed"
+        "watching AI! comments"
     } else {
         ""
     };
@@ -87,6 +88,10 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     .areas(inner);
     let readable = Rect { width: transcript.width.min(WIDEST_TEXT), ..transcript };
     draw_transcript(app, cache, frame, readable);
+    if let Some(selection) = &app.desk.selection {
+        let style = app.theme.style(Role::Selection);
+        cache.selected = selection::mark(frame.buffer_mut(), readable, selection.from, selection.to, style);
+    }
     if usize::from(turn.height) >= status.len() {
         cache.question = whole;
     }

@@ -12,6 +12,7 @@ use super::answer::{AnswerView, CardLine};
 use super::command_card;
 use super::transcript::Scene;
 use crate::context::Mode;
+use crate::review::EditRecord;
 use crate::session::{Answer, AnswerState, Entry, Level, Notice, RunState};
 use crate::text::{sanitize, wrap};
 use crate::tokens;
@@ -57,6 +58,8 @@ struct Key {
     open: bool,
     /// Tells what is said below it.
     remark: u64,
+    /// Tells the edits that its cards show.
+    edits: usize,
 }
 
 /// The kind of an answer that is still arriving.
@@ -92,8 +95,20 @@ impl Key {
         };
         let remark =
             if remark.is_empty() { 0 } else { BuildHasherDefault::<DefaultHasher>::default().hash_one(remark) };
-        Self { kind, address: text.as_ptr() as usize, bytes: text.len(), more, open, remark }
+        let edits = if let Entry::Answer(answer) = entry { shape(&answer.edits) } else { 0 };
+        Self { kind, address: text.as_ptr() as usize, bytes: text.len(), more, open, remark, edits }
     }
+}
+
+/// A number that differs where the cards of these edits do.
+fn shape(edits: &[EditRecord]) -> usize {
+    let one = |edit: &EditRecord| {
+        let (first, last) = edit.id.lines;
+        [last, edit.path.len(), edit.added, edit.removed]
+            .iter()
+            .fold(first, |sum, part| sum.wrapping_mul(31).wrapping_add(*part))
+    };
+    edits.iter().fold(edits.len(), |sum, edit| sum.wrapping_mul(31).wrapping_add(one(edit)))
 }
 
 impl Message {
@@ -198,6 +213,9 @@ impl Message {
         let streaming = answer.state == AnswerState::Streaming;
         let view = self.answer.get_or_insert_default();
         view.update(&answer.text, !streaming);
+        if !streaming {
+            view.settle(&answer.text, &answer.edits);
+        }
         let mut lines = if streaming {
             view.lines(width, theme, &no_highlight)
         } else {

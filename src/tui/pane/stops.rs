@@ -1,10 +1,8 @@
 //! Where the cursor of a reader can stand in the transcript: a whole message, or the blocks that an answer is made of. Found from
 //! the text alone, so that keys need no frame before they count.
 
-use std::collections::HashSet;
-
 use super::answer::AnswerView;
-use crate::edit::LineKind;
+use crate::edit::{EditId, LineKind};
 use crate::session::{AnswerState, Entry};
 use crate::tui::widget::markdown::Code;
 
@@ -30,23 +28,11 @@ pub(in crate::tui) struct EditCard {
     pub(in crate::tui) path: Option<String>,
     /// Its lines, with what happens to each.
     pub(in crate::tui) lines: Vec<(LineKind, String)>,
+    /// Which edit of the session it is, once the edits of the answer were looked for.
+    pub(in crate::tui) edit: Option<EditId>,
 }
 
 impl EditCard {
-    /// The first line of more than a bracket that it adds, else the first that it takes away.
-    pub(in crate::tui) fn telling_line(&self) -> Option<(LineKind, &str)> {
-        let of = |wanted: LineKind| {
-            let lines = self.lines.iter().filter(move |(kind, _)| *kind == wanted);
-            lines.map(|(kind, text)| (*kind, text.as_str()))
-        };
-        let tells = |(_, text): &(LineKind, &str)| text.chars().filter(|c| c.is_alphanumeric()).count() > 2;
-        // What stands on both sides of a search/replace block does not tell where the change is.
-        let all = |kind| of(kind).map(|(_, text)| text).collect::<HashSet<&str>>();
-        let (added, removed) = (all(LineKind::Insert), all(LineKind::Delete));
-        let new = of(LineKind::Insert).filter(tells).find(|(_, text)| !removed.contains(text));
-        new.or_else(|| of(LineKind::Delete).filter(tells).find(|(_, text)| !added.contains(text)))
-    }
-
     /// The edit as a diff without numbers.
     fn as_diff(&self) -> String {
         let mark = |kind| match kind {
@@ -95,6 +81,7 @@ pub(in crate::tui) fn stops(entry: &Entry) -> Vec<Stop> {
     let Entry::Answer(answer) = entry else { return vec![Stop::Message(text_of(entry))] };
     let mut view = AnswerView::default();
     view.update(&answer.text, answer.state != AnswerState::Streaming);
+    view.settle(&answer.text, &answer.edits);
     let thoughts = (!answer.reasoning.is_empty()).then(|| Stop::Thoughts(answer.reasoning.clone()));
     let mut stops: Vec<Stop> = thoughts.into_iter().chain(view.stops()).collect();
     if stops.is_empty() {
@@ -124,7 +111,7 @@ mod tests {
 
     fn answer(text: &str, reasoning: &str) -> Entry {
         let state = AnswerState::Complete;
-        Entry::Answer(Answer { text: text.into(), reasoning: reasoning.into(), state })
+        Entry::Answer(Answer { text: text.into(), reasoning: reasoning.into(), state, edits: Vec::new() })
     }
 
     #[test]
@@ -134,12 +121,6 @@ mod tests {
         assert_eq!(names, ["What the model thought", "The block", "The block", "The code", "The edit"]);
         assert_eq!(found[3].copied(), "cargo test");
         assert_eq!(found[4].searched(), "a.py");
-    }
-
-    #[test]
-    fn the_line_that_tells_an_edit_is_one_that_it_changes() {
-        let Some(Stop::Card(card)) = stops(&answer(ANSWER, "")).pop() else { panic!("no card") };
-        assert_eq!(card.telling_line(), Some((LineKind::Insert, "new = 2")));
     }
 
     #[test]

@@ -30,10 +30,10 @@ pub fn card(app: &App, columns: u16) -> Vec<Line<'static>> {
         lines.extend(pieces.map(below));
     };
     for (pane, text) in [
-        (Pane::Chat, "you ask; answers and edits come in here"),
+        (Pane::Chat, "your messages, and the answers and edits"),
         (Pane::Map, "the files that matter for your message, best first"),
-        (Pane::Context, "all that the next request sends, and what it weighs"),
-        (Pane::Review, "each change, to accept or reject; nothing is written before that"),
+        (Pane::Context, "the parts of the next request, and their tokens"),
+        (Pane::Review, "each change, to accept or reject before it is written"),
     ] {
         row(pane.title(), text, Role::Accent);
     }
@@ -43,7 +43,7 @@ pub fn card(app: &App, columns: u16) -> Vec<Line<'static>> {
         (Action::FocusNext, "next pane"),
         (Action::NextMode, "mode"),
         (Action::PickFile, "adds files"),
-        (Action::Palette, "all that can be done"),
+        (Action::Palette, "all actions and commands"),
         (Action::Help, "help"),
     ];
     let named = keys.iter().map(|(action, text)| (app.keys.first(*action), text)).filter(|(key, _)| !key.is_empty());

@@ -40,7 +40,8 @@ impl App {
             _ => None,
         };
         if let Some(text) = new.iter().rev().find_map(warns) {
-            self.hint = sanitize::visible_line(&text).into_owned();
+            let text = sanitize::visible_line(&text).into_owned();
+            self.show_until_key(text);
         }
     }
 

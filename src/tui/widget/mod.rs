@@ -2,6 +2,7 @@
 
 pub mod completion;
 pub mod diff_lines;
+pub mod edit_state;
 pub mod input;
 pub mod markdown;
 pub mod meter;

@@ -77,7 +77,7 @@ pub fn connect_model(outfit: &Outfit, name: &str) -> Result<Option<Line>, Connec
     };
     let mut notes = settings.notes_on(&name, &endpoint);
     let timeouts = settings.timeout.map(|idle| Timeouts { idle, first_byte: idle, ..Timeouts::default() });
-    let lacks_key_of = settings.provider_without_key(&endpoint);
+    let lacks_key_of = endpoint.missing_key.is_some().then(|| endpoint.provider.clone());
     let provider = HttpProvider::new(&endpoint)?.with_timeouts(timeouts.unwrap_or_default());
     if provider.sends_key_in_clear() {
         let warning = "The key travels unencrypted: the address is http and not on this machine.";

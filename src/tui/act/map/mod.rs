@@ -74,7 +74,7 @@ impl App {
         let target = self.map_target();
         match action {
             Action::MapUndo if !self.session.can_take_back_map(false) => Some("nothing was chosen"),
-            Action::MapRedo if !self.session.can_take_back_map(true) => Some("nothing was taken back"),
+            Action::MapRedo if !self.session.can_take_back_map(true) => Some("there is nothing to redo"),
             Action::MapUndo | Action::MapRedo | Action::MapMore | Action::MapLess => {
                 self.session.view.is_none().then_some("nothing is measured yet")
             }
@@ -82,9 +82,9 @@ impl App {
             Action::MapStyle => None,
             Action::MapFilter if self.map.rows.len() == 0 && self.map.filter.is_none() => Some("the map is empty"),
             Action::MapFilter => None,
-            _ if target.is_none() => Some("the cursor is on no file"),
+            _ if target.is_none() => Some("the cursor is not on a file"),
             Action::MapBan => None,
-            _ if matches!(target, Some(MapTarget::Out(_))) => Some("this is kept out of the map"),
+            _ if matches!(target, Some(MapTarget::Out(_))) => Some("this is banned from the map"),
             _ => None,
         }
     }

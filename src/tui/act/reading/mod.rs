@@ -2,7 +2,8 @@
 
 use crossterm::event::{KeyCode, KeyEvent};
 
-use crate::review::HunkId;
+use crate::edit::EditId;
+use crate::review::{EditRecord, HunkId};
 use crate::session::{Clip, Entry};
 use crate::tui::action::{Action, Binding, Pane};
 use crate::tui::app::{App, Editing, Task};
@@ -47,7 +48,7 @@ impl App {
             return;
         }
         let Some(last) = self.session.transcript.len().checked_sub(1) else {
-            self.hint = "nothing was said yet".into();
+            self.hint = "there are no messages yet".into();
             return;
         };
         self.focus = Pane::Chat;
@@ -179,7 +180,7 @@ impl App {
                 self.go_to_spot(Spot { entry, stop: 0 });
                 self.reading.top = true;
             }
-            None => self.hint = "there is no other message there".into(),
+            None => self.hint = "there is no further message".into(),
         }
     }
 
@@ -307,21 +308,37 @@ impl App {
 
     /// Goes to the hunks of an edit in the review.
     fn go_to_card(&mut self, card: &EditCard) {
-        let Some(path) = &card.path else {
-            self.hint = "the edit names no file".into();
-            return;
-        };
         let review = &self.session.review;
-        let named = review.files.iter().enumerate().find(|(_, file)| is_path(&file.path, path));
-        let Some((at, file)) = named else {
-            self.hint = format!("{path} is not under review");
+        let Some(edit) = card.edit else {
+            self.hint = "this edit is not under review".into();
             return;
         };
-        let telling = card.telling_line().map(|(_, line)| line);
-        let hunk = telling.and_then(|line| file.hunk_changing(line)).unwrap_or(0);
+        let is_its_hunk = |id: &HunkId| review.hunk(*id).is_some_and(|hunk| hunk.edits.contains(&edit));
+        let hunk = review.ids().find(is_its_hunk);
+        let refused = review.refused.iter().position(|outcome| outcome.edits.contains(&edit));
+        if hunk.is_none() && refused.is_none() {
+            self.hint = match self.edit_record(edit).map(|record| self.session.edit_state(record)) {
+                Some(state) => format!("this edit is no longer under review: {}", state.label()),
+                None => "this edit is not under review".into(),
+            };
+            return;
+        }
         self.stop_reading();
         self.focus = Pane::Review;
-        self.go_to_hunk(HunkId { file: at, hunk });
+        match (hunk, refused) {
+            (Some(hunk), _) => self.go_to_hunk(hunk),
+            (None, Some(refused)) => self.go_to_refused(refused),
+            (None, None) => {}
+        }
+    }
+
+    /// The record of an edit.
+    fn edit_record(&self, id: EditId) -> Option<&EditRecord> {
+        let answers = self.session.transcript.iter().filter_map(|entry| match entry {
+            Entry::Answer(answer) => Some(answer),
+            _ => None,
+        });
+        answers.flat_map(|answer| &answer.edits).find(|record| record.id == id)
     }
 
     /// Opens the first file of the repository that the block names, at the line that stands with it.
@@ -337,7 +354,7 @@ impl App {
         match place {
             Some((path, line)) => vec![Task::Edit(Editing::File { path, line })],
             None => {
-                self.hint = "no file of the repository is named here".into();
+                self.hint = "this names no file of the repository".into();
                 Vec::new()
             }
         }
@@ -345,11 +362,9 @@ impl App {
 
     /// The line (1-based) of an edit in its file as it is.
     fn line_in_review(&self, stop: &Stop) -> Option<usize> {
-        let Stop::Card(card) = stop else { return None };
-        let path = card.path.as_deref()?;
-        let (_, telling) = card.telling_line()?;
-        let file = self.session.review.files.iter().find(|file| is_path(&file.path, path))?;
-        let hunk = file.hunks.get(file.hunk_changing(telling)?)?;
+        let Stop::Card(EditCard { edit: Some(edit), .. }) = stop else { return None };
+        let hunks = self.session.review.files.iter().flat_map(|file| &file.hunks);
+        let hunk = hunks.into_iter().find(|hunk| hunk.edits.contains(edit))?;
         Some(hunk.hunk.base.start + 1)
     }
 
@@ -367,7 +382,7 @@ impl App {
             KeyCode::Enter => {
                 self.reading.typing = None;
                 if self.reading.search.is_none() {
-                    self.hint = "nothing is searched for".into();
+                    self.hint = "no search is active".into();
                 }
             }
             KeyCode::Esc => (self.reading.typing, self.reading.search) = (None, None),
@@ -403,7 +418,7 @@ impl App {
 
     fn next_match(&mut self, forward: bool) {
         let Some(search) = &mut self.reading.search else {
-            self.hint = "nothing is searched for".into();
+            self.hint = "no search is active".into();
             return;
         };
         search.refresh(&self.session.transcript);

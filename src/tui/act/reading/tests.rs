@@ -13,7 +13,12 @@ fn user(text: &str) -> Entry {
 }
 
 fn answer(text: &str, reasoning: &str) -> Entry {
-    Entry::Answer(Answer { text: text.into(), reasoning: reasoning.into(), state: AnswerState::Complete })
+    Entry::Answer(Answer {
+        text: text.into(),
+        reasoning: reasoning.into(),
+        state: AnswerState::Complete,
+        edits: Vec::new(),
+    })
 }
 
 fn app(entries: impl IntoIterator<Item = Entry>) -> App {

@@ -46,7 +46,7 @@ impl App {
             if text.trim().is_empty() {
                 return Vec::new();
             }
-            let told = format!("Your comment was not taken: {} is not under review any more.", target.name);
+            let told = format!("Your comment was not saved: {} is no longer under review.", target.name);
             self.session.tell(Level::Warning, told, "It is in the composer.");
             self.focus = crate::tui::action::Pane::Chat;
             return self.typed(|app| {
@@ -62,9 +62,9 @@ impl App {
         }
         let key = self.keys.first(Action::SendReview).to_owned();
         match (text.trim().is_empty(), was) {
-            (true, _) => self.say("the comment is gone"),
+            (true, _) => self.say("the comment is removed"),
             (false, true) => self.say("the comment is changed"),
-            (false, false) => self.say(&format!("noted; {key} sends what was noted to the model")),
+            (false, false) => self.say(&format!("comment saved; {key} sends the comments to the model")),
         }
     }
 

@@ -57,7 +57,7 @@ impl App {
     /// What opens something or goes beyond the review.
     pub(super) fn act_beyond_review(&mut self, action: Action) -> Option<Vec<Task>> {
         if self.is_too_soon(action) {
-            return Some(self.say("this has just changed; look, then decide"));
+            return Some(self.say("this has just changed: check it, then press the key again"));
         }
         // A write that has nothing to write says so at length.
         let why_not =
@@ -90,7 +90,7 @@ impl App {
         let Some((id, line)) = self.line_here() else { return Vec::new() };
         let Some(file) = self.session.review.files.get(id.file) else { return Vec::new() };
         let Some((removed, text)) = file.texts_of(id.hunk).filter(|_| file.proposed.is_some()) else {
-            return self.say("the hunk deletes its file, so there is no text to edit");
+            return self.say("this hunk deletes the file, so there is no text to edit");
         };
         let line = line.saturating_sub(lines::split(&removed).len()) + 1;
         let part = DraftPart::Hunk { removed, number: id.hunk };
@@ -102,7 +102,7 @@ impl App {
         let Some(index) = self.review_file_here() else { return Vec::new() };
         let Some(file) = self.session.review.files.get(index) else { return Vec::new() };
         let Some(text) = file.whole() else {
-            return self.say("the file is to go, so there is no text to edit");
+            return self.say("this change deletes the file, so there is no text to edit");
         };
         let line = self.line_here().map_or(1, |(id, _)| file.line_in_whole(id.hunk));
         open(ReviewDraft { path: file.path.clone(), text, line, part: DraftPart::File })
@@ -137,7 +137,7 @@ impl App {
             return self.say("nothing was changed");
         }
         if text.trim().is_empty() {
-            return self.say("the text came back empty, so nothing was changed");
+            return self.say("the editor returned an empty text, so nothing was changed");
         }
         match &draft.part {
             DraftPart::Hunk { removed, number } => self.hunk_edited(draft, removed, *number, text),
@@ -148,11 +148,11 @@ impl App {
 
     fn hunk_edited(&mut self, draft: &ReviewDraft, removed: &str, number: usize, text: &str) -> Vec<Task> {
         let Some(id) = self.session.review.find(&draft.path, removed, &draft.text, number) else {
-            return self.keep_text(draft, text, "the hunk is not under review any more");
+            return self.keep_text(draft, text, "the hunk is no longer under review");
         };
         if self.session.review.edit(id, text) {
             self.show_hunk(id);
-            return self.say("the hunk is accepted with your words");
+            return self.say("the hunk is accepted with your text");
         }
         self.say("nothing was changed")
     }
@@ -162,7 +162,7 @@ impl App {
         let index = review.files.iter().position(|file| file.path == draft.path);
         let whole = index.and_then(|index| review.files.get(index)?.whole());
         let Some(index) = index.filter(|_| whole.as_deref() == Some(draft.text.as_str())) else {
-            return self.keep_text(draft, text, "what is under review of the file is another text by now");
+            return self.keep_text(draft, text, "the reviewed text of the file has changed meanwhile");
         };
         let before = review.files.get(index).map(crate::review::FileReview::counts).unwrap_or_default();
         if !review.edit_file(index, text) {
@@ -188,9 +188,9 @@ impl App {
         text: &str,
     ) -> Vec<Task> {
         if MARKS.iter().any(|mark| text.lines().any(|line| line.starts_with(mark))) {
-            let told = "The marks around the place are still in the text, so it was not taken.";
-            self.session.tell(Level::Warning, told, "Take them out; the text is in the composer meanwhile.");
-            return self.keep_text(draft, text, "the marks are still in it");
+            let told = "The conflict markers are still in the text, so it was not used.";
+            self.session.tell(Level::Warning, told, "Remove the markers. The text is in the composer.");
+            return self.keep_text(draft, text, "the conflict markers are still in the text");
         }
         let review = &mut self.session.review;
         let is_it = |outcome: &Outcome| {
@@ -199,19 +199,19 @@ impl App {
         let refused = review.refused.iter().position(is_it);
         let known = review.files.iter().find(|file| file.path == draft.path);
         if known.is_some_and(|file| file.whole().as_deref() != Some(&**now)) {
-            return self.keep_text(draft, text, "what is under review of the file is another text by now");
+            return self.keep_text(draft, text, "the reviewed text of the file has changed meanwhile");
         }
         if !review.take_whole(refused, &draft.path, now, text) {
-            return self.say("the file says that already");
+            return self.say("the file already says that");
         }
         let file = self.session.review.files.iter().position(|file| file.path == draft.path).unwrap_or_default();
         self.show_hunk(HunkId { file, hunk: 0 });
-        self.say("the file is accepted with your words")
+        self.say("the file is accepted with your text")
     }
 
     /// Puts a text that has no place any more into the composer, after what is there.
     fn keep_text(&mut self, draft: &ReviewDraft, text: &str, why: &str) -> Vec<Task> {
-        let told = format!("Your text for {} was not taken: {why}.", draft.path);
+        let told = format!("Your text for {} was not used: {why}.", draft.path);
         self.session.tell(Level::Warning, told, "It is in the composer.");
         self.focus = Pane::Chat;
         self.typed(|app| {
@@ -330,7 +330,7 @@ mod tests {
         let Editing::Review(draft) = &what else { panic!("{what:?}") };
         assert_eq!((draft.text.as_str(), draft.file_name()), ("C\n", "a.rs"));
         for (text, told) in
-            [("C\n", "nothing was changed"), (" \n", "the text came back empty, so nothing was changed")]
+            [("C\n", "nothing was changed"), (" \n", "the editor returned an empty text, so nothing was changed")]
         {
             app.edited(&what, Ok(text.into()));
             assert_eq!((app.hint.as_str(), app.session.review.counts().pending), (told, 2));
@@ -395,7 +395,7 @@ mod tests {
         app.focus = Pane::Review;
         for keys in ["e", "E"] {
             assert!(press(&mut app, keys).iter().all(|task| !matches!(task, Task::Edit(_))));
-            assert!(app.hint.contains("the file is to go"), "{}", app.hint);
+            assert!(app.hint.contains("this change deletes the file"), "{}", app.hint);
         }
     }
 }

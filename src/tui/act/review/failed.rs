@@ -18,7 +18,7 @@ impl App {
     pub(in crate::tui) fn open_refused(&mut self, index: usize) -> Vec<Task> {
         let Some(outcome) = self.session.review.refused.get(index).cloned() else { return Vec::new() };
         if outcome.path.is_empty() {
-            return self.say("the edit names no file, so there is no place for it; ask for it again");
+            return self.say("the edit names no file, so it cannot be placed; ask the model again");
         }
         let known = self.session.review.files.iter().find(|file| file.path == outcome.path);
         let now = known.and_then(|file| file.base.clone());
@@ -70,10 +70,10 @@ impl App {
         }
         let told = match self.session.review.refused.len() {
             0 => "put away".to_owned(),
-            left => format!("put away; {left} left without a place"),
+            left => format!("put away; still without a place: {left}"),
         };
         let undo = self.keys.first(Action::Undo);
-        let told = format!("{told} · {undo} takes it back");
+        let told = format!("{told} · {undo} undoes it");
         self.say(&told)
     }
 
@@ -83,7 +83,7 @@ impl App {
         let is_it =
             |outcome: &Outcome| outcome.path == path && (&outcome.quote, &outcome.replacement) == (&edit.0, &edit.1);
         let Some(index) = self.session.review.refused.iter().position(is_it) else {
-            return self.say("the edit is not there any more");
+            return self.say("the edit is no longer in the review");
         };
         match (deed, now) {
             (PlaceDeed::Dismiss, _) => self.put_away(index),
@@ -94,14 +94,14 @@ impl App {
             }
             (PlaceDeed::Put(place), Some(now)) => {
                 match self.session.review.place(Some(index), &path, &now, place, &edit.1) {
-                    Ok(id) => self.settled(Some(id), "it is a hunk of the review now; decide on it"),
+                    Ok(id) => self.settled(Some(id), "the edit is a hunk of the review now: accept or reject it"),
                     Err(error) => {
-                        let hint = "Choose another place, or put it in with the editor.";
-                        let mut tasks = self.refuse(format!("The edit for {path} was not put in: {error}."), hint);
+                        let hint = "Choose another place, or place it with the editor.";
+                        let mut tasks = self.refuse(format!("The edit of {path} was not placed: {error}."), hint);
                         if error == PlaceError::Stale {
                             tasks.push(Task::Run(Effect::Reread(vec![path])));
                         }
-                        self.hint = format!("not put in: {error}");
+                        self.hint = format!("not placed: {error}");
                         tasks
                     }
                 }

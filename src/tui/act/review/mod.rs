@@ -40,7 +40,7 @@ impl App {
             }
             Action::Undo | Action::Redo => self.take_back(action),
             _ if of_review && !self.reviewing() => {
-                self.hint = "there is nothing under review".into();
+                self.hint = "nothing is under review".into();
             }
             Action::SelectLines => self.select_lines(),
             Action::Split => self.split_here(),
@@ -76,7 +76,7 @@ impl App {
             return None;
         }
         if self.session.review.files.is_empty() {
-            self.hint = "there is no hunk to decide".into();
+            self.hint = "there is no hunk to accept or reject".into();
             return Some(());
         }
         if is_for_one(action) {
@@ -124,7 +124,7 @@ impl App {
             let pending = || after().find(|id| self.session.review.decision(*id) == Decision::Pending);
             let next = here.or_else(pending).or_else(|| after().next()).unwrap_or(self.review.cursor);
             self.go_to(next);
-            self.hint = "this is the hunk; decide now".into();
+            self.hint = "this is the hunk: press the key again".into();
             return;
         };
         let selected = self.selected_runs();
@@ -156,13 +156,13 @@ impl App {
         let review = &mut self.session.review;
         let changed = review.decide_runs(at, runs, decision);
         if changed == 0 && review.files.get(at.file).is_some_and(|file| file.change != FileChange::Modify) {
-            self.hint = "a file that is new, gone or moved is decided as a whole".into();
+            self.hint = "a new, deleted or renamed file is accepted or rejected as a whole".into();
             return;
         }
         self.review.anchor = None;
         if review.decision(at) == Decision::Pending || decision == Decision::Pending {
             let lines = if changed == 1 { "line" } else { "lines" };
-            self.hint = format!("{changed} {lines} changed; the rest of the hunk is pending");
+            self.hint = format!("{changed} {lines} changed; the other lines of the hunk are pending");
             return;
         }
         self.go_on(at, 1, true);
@@ -180,7 +180,7 @@ impl App {
                 format!("all decided: {accepted} accepted, {rejected} rejected; {write} writes")
             }
             Some(_) if changed > 1 => {
-                format!("{changed} hunks changed; {} takes it back", self.keys.first(Action::Undo))
+                format!("{changed} hunks changed; {} undoes it", self.keys.first(Action::Undo))
             }
             Some(_) => format!("{} pending", counts.pending),
         };
@@ -208,7 +208,7 @@ impl App {
             _ => review.split(id),
         };
         if parts > 1 {
-            self.hint = format!("{parts} hunks now; {} joins them again", self.keys.first(Action::Join));
+            self.hint = format!("split into {parts} hunks; {} joins them", self.keys.first(Action::Join));
             if line.is_none() {
                 self.go_to(id);
             }
@@ -217,9 +217,11 @@ impl App {
         let whole = review.files.get(id.file).is_some_and(|file| file.change != FileChange::Modify);
         let lines = review.hunk(id).map_or(0, ReviewHunk::line_count);
         self.hint = match (whole, lines) {
-            (true, _) => "a file that is new, gone or moved is one hunk".into(),
+            (true, _) => "a new, deleted or renamed file is a single hunk".into(),
             (false, 0..=1) => "a single line cannot be split".into(),
-            (false, _) => "it has no parts; put the cursor on the line where the second part begins".into(),
+            (false, _) => {
+                "the hunk has no smaller parts; move the cursor to the line where the second part begins".into()
+            }
         };
     }
 
@@ -229,10 +231,10 @@ impl App {
             Some(own) => {
                 self.go_to(own);
                 let undo = self.keys.first(Action::Undo);
-                format!("the lines are a hunk of their own; {undo} takes it back")
+                format!("the lines are a separate hunk now; {undo} undoes it")
             }
             None if review.files.get(id.file).is_some_and(|file| file.change != FileChange::Modify) => {
-                "a file that is new, gone or moved is one hunk".into()
+                "a new, deleted or renamed file is a single hunk".into()
             }
             None => "these lines are the whole hunk".into(),
         };
@@ -246,12 +248,12 @@ impl App {
         let review = &mut self.session.review;
         if review.join(id) {
             self.go_to(id);
-            self.hint = format!("one hunk now; {} takes it back", self.keys.first(Action::Undo));
+            self.hint = format!("joined into one hunk; {} undoes it", self.keys.first(Action::Undo));
             return;
         }
         let whole = review.files.get(id.file).is_some_and(|file| file.change != FileChange::Modify);
         self.hint = if whole {
-            "a file that is new, gone or moved is one hunk".into()
+            "a new, deleted or renamed file is a single hunk".into()
         } else {
             "no hunk follows in this file".into()
         };
@@ -262,7 +264,7 @@ impl App {
         let refused = review.refused.clone();
         let undo = action == Action::Undo;
         let Some(id) = (if undo { review.undo() } else { review.redo() }) else {
-            self.hint = if undo { "nothing to take back" } else { "nothing was taken back" }.into();
+            self.hint = if undo { "there is nothing to undo" } else { "there is nothing to redo" }.into();
             return;
         };
         let back = review.refused.iter().zip(refused.iter().map(Some).chain(std::iter::repeat(None)));

@@ -304,7 +304,7 @@ impl App {
         self.lay_out_review(None);
         let rows = &self.review.rows;
         let Some(id) = self.hunk_here() else {
-            self.hint = "lines are selected in a hunk; this is none".into();
+            self.hint = "lines can be selected in a hunk only".into();
             return;
         };
         let is_line = |row: Row| matches!(row, Row::Changed { id: own, .. } if own == id);

@@ -37,6 +37,7 @@ fn refused(quote: &str, replacement: &str) -> Outcome {
         quote: quote.into(),
         replacement: replacement.into(),
         reply_lines: (1, 2),
+        edits: Vec::new(),
     }
 }
 
@@ -119,7 +120,7 @@ fn a_comment_whose_hunk_is_gone_goes_into_the_composer() {
 fn what_is_sent_is_shown_first_and_what_was_accepted_stays() {
     let mut app = app();
     assert!(press(&mut app, "m").is_empty() && app.overlay.is_none());
-    assert!(app.hint.contains("nothing is rejected"), "{}", app.hint);
+    assert!(app.hint.contains("there is no rejected hunk"), "{}", app.hint);
     press(&mut app, "y n c h m Enter m");
     let Some(Overlay::Review(ReviewBox::Send(_))) = &app.overlay else { panic!("{:?}", app.overlay) };
     let sent = effects(press(&mut app, "y"));
@@ -238,7 +239,7 @@ fn edits_without_a_place_are_asked_for_again_or_put_away() {
     press(&mut app, "d");
     assert_eq!(
         (app.session.review.refused.len(), app.hint.as_str()),
-        (1, "put away; 1 left without a place · u takes it back")
+        (1, "put away; still without a place: 1 · u undoes it")
     );
     press(&mut app, "u");
     assert_eq!(app.session.review.refused.len(), 2);
@@ -255,7 +256,7 @@ fn an_edit_without_a_place_is_not_decided_and_comes_back_under_the_cursor() {
     app.lay_out_review(None);
     for key in ["y", "n", "Space", "Y"] {
         press(&mut app, key);
-        assert!(app.hint.contains("cannot be decided"), "{key}: {}", app.hint);
+        assert!(app.hint.contains("this edit has no place yet"), "{key}: {}", app.hint);
         assert_eq!((app.refused_here(), app.session.review.counts().pending), (Some(0), 3), "{key}");
     }
     press(&mut app, "d ]");
@@ -344,13 +345,13 @@ fn a_key_decides_nothing_on_what_has_just_appeared() {
 fn every_action_says_why_it_would_do_nothing() {
     let mut app = app();
     for (action, why) in [
-        (Action::Undo, "nothing to take back"),
-        (Action::Redo, "nothing was taken back"),
+        (Action::Undo, "there is nothing to undo"),
+        (Action::Redo, "there is nothing to redo"),
         (Action::Write, "nothing is accepted"),
-        (Action::SendReview, "nothing is rejected, noted or without a place"),
-        (Action::Reask, "no edit without a place is under the cursor"),
-        (Action::ReaskAll, "every edit has its place"),
-        (Action::Dismiss, "no edit without a place is under the cursor"),
+        (Action::SendReview, "there is no rejected hunk, comment or edit without a place to send"),
+        (Action::Reask, "the cursor is not on an edit without a place"),
+        (Action::ReaskAll, "every edit has a place"),
+        (Action::Dismiss, "the cursor is not on an edit without a place"),
     ] {
         assert_eq!(app.review_why_not(action), Some(why), "{action:?}");
     }
@@ -363,9 +364,9 @@ fn every_action_says_why_it_would_do_nothing() {
     }
     let mut app = with_refused();
     for (action, why) in [
-        (Action::Accept, "there is no hunk to decide"),
-        (Action::Comment, "the edit has no place yet"),
-        (Action::EditFile, "the edit has no place yet"),
+        (Action::Accept, "there is no hunk to accept or reject"),
+        (Action::Comment, "the edit has no place in the file yet"),
+        (Action::EditFile, "the edit has no place in the file yet"),
     ] {
         assert_eq!(app.review_why_not(action), Some(why), "{action:?}");
     }
@@ -381,17 +382,17 @@ fn edits_without_a_place_and_conflicts_are_counted_and_named_before_they_are_los
     assert_eq!(app.session.review.waiting(), 5);
     app.go_to_refused(0);
     app.lay_out_review(None);
-    assert_eq!(app.review_why_not(Action::Accept), Some("a conflict cannot be decided; settle it, or put it away"));
+    assert_eq!(app.review_why_not(Action::Accept), Some("resolve the conflict first, or put it away"));
     app.go_to_refused(1);
     app.lay_out_review(None);
     assert_eq!(
         app.review_why_not(Action::Accept),
-        Some("an edit without a place cannot be decided; put it in by hand, or put it away")
+        Some("this edit has no place yet: place it by hand, ask again, or put it away")
     );
     press(&mut app, "x");
     let Some(Overlay::Confirm(question)) = &app.overlay else { panic!("nothing is asked") };
     let asked = format!("{question:?}");
-    assert!(asked.contains("So do 1 conflict and 1 edit without a place."), "{asked}");
+    assert!(asked.contains("Also abandoned: 1 conflict and 1 edit without a place."), "{asked}");
 }
 
 #[test]

@@ -29,7 +29,7 @@ impl App {
                 self.review.choice.sides = Some(sides);
                 self.lay_out_review(None);
                 if self.review.rows.view().sides != sides {
-                    self.hint = "there is no room for two sides here".into();
+                    self.hint = "the pane is too narrow for side by side".into();
                 }
             }
             Action::ToggleWords => {
@@ -159,7 +159,7 @@ impl App {
             return;
         }
         if by < 0 && self.review.widened(review, id) == (0, 0) {
-            self.hint = "no more than the usual lines are shown".into();
+            self.hint = "the usual number of context lines is shown".into();
             return;
         }
         self.review.widen(review, id, sides);
@@ -177,7 +177,7 @@ impl App {
             "Enter" => {
                 search.prompt = None;
                 if search.is_on() && search.found.is_empty() {
-                    self.hint = format!("{} is nowhere in the review", search.wanted);
+                    self.hint = format!("{} was not found in the review", search.wanted);
                     search.clear();
                 }
             }
@@ -234,11 +234,11 @@ impl App {
     fn next_review_match(&mut self, forward: bool) {
         let search = &self.review.search;
         if !search.is_on() {
-            self.hint = format!("nothing is searched; {} does", self.keys.first(Action::Search));
+            self.hint = format!("no search is active; {} starts one", self.keys.first(Action::Search));
             return;
         }
         if search.found.is_empty() {
-            self.hint = format!("{} is nowhere in the review", search.wanted);
+            self.hint = format!("{} was not found in the review", search.wanted);
             return;
         }
         let (from, count) = (self.review.number(), search.found.len());
@@ -252,7 +252,7 @@ impl App {
         }
         let standing = self.review.search.standing();
         let around = here.is_some_and(|at| if forward { at + 1 == count } else { at == 0 });
-        self.hint = if around { format!("{standing}, around the end") } else { standing };
+        self.hint = if around { format!("{standing}, wrapped around") } else { standing };
     }
 
     /// Goes to the first match (or the last) whose row is one of these; around the end if there is none.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::edit::FileChange;
-use crate::review::FileReview;
+use crate::review::{EditState, FileReview};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, ReviewItem};
 
@@ -62,48 +62,58 @@ impl App {
         if review.is_empty() && (action != Action::SendReview || !self.session.has_feedback()) {
             // What arrives can be seen already, and looks as if it could be decided.
             let arrives = self.session.turn.as_ref().is_some_and(|turn| !turn.edits.is_empty());
-            return Some(if arrives { "the answer is still coming" } else { "nothing is under review" });
+            return Some(if arrives { "the answer is still arriving" } else { "nothing is under review" });
         }
         if self.session.writing {
             return Some("a write is under way");
         }
         match action {
-            Action::Undo if !review.can_undo() => Some("nothing to take back"),
-            Action::Redo if !review.can_redo() => Some("nothing was taken back"),
+            Action::Undo if !review.can_undo() => Some("there is nothing to undo"),
+            Action::Redo if !review.can_redo() => Some("there is nothing to redo"),
             Action::Write | Action::WriteOther if !review.is_anything_taken() => Some("nothing is accepted"),
             Action::WriteOther if self.session.write_preview().commits.is_none() => Some("there is no git repository"),
-            Action::SendReview if !self.session.has_feedback() => Some("nothing is rejected, noted or without a place"),
-            Action::Reask | Action::Dismiss if self.refused_here().is_none() => {
-                Some("no edit without a place is under the cursor")
+            Action::SendReview if !self.session.has_feedback() => {
+                Some("there is no rejected hunk, comment or edit without a place to send")
             }
-            Action::ReaskAll if review.refused.is_empty() => Some("every edit has its place"),
+            Action::Reask | Action::Dismiss if self.refused_here().is_none() => {
+                Some("the cursor is not on an edit without a place")
+            }
+            Action::Reask if self.state_here() == Some(EditState::AlreadyApplied) => {
+                Some("the file already has this change")
+            }
+            Action::ReaskAll if review.refused.is_empty() => Some("every edit has a place"),
             Action::Reask | Action::ReaskAll => self.session.cannot_send(),
             Action::EditHunk | Action::EditFile | Action::OpenFile | Action::Comment | Action::CommentFile => {
                 self.cannot_open(action)
             }
-            action if action.is_decision() && review.files.is_empty() => Some("there is no hunk to decide"),
-            action if action.is_decision() && !is_for_all(action) => self.refused_here().map(|index| {
-                let conflict = review.refused.get(index).is_some_and(crate::edit::Outcome::is_conflict);
-                if conflict {
-                    "a conflict cannot be decided; settle it, or put it away"
-                } else {
-                    "an edit without a place cannot be decided; put it in by hand, or put it away"
-                }
+            action if action.is_decision() && review.files.is_empty() => Some("there is no hunk to accept or reject"),
+            action if action.is_decision() && !is_for_all(action) => self.state_here().map(|state| match state {
+                EditState::Conflict => "resolve the conflict first, or put it away",
+                EditState::AlreadyApplied => "the file already has this change; put the edit away",
+                EditState::Incomplete => "this edit is incomplete: place it by hand, ask again, or put it away",
+                _ => "this edit has no place yet: place it by hand, ask again, or put it away",
             }),
             _ => None,
         }
+    }
+
+    /// The state of the edit without a place under the cursor.
+    fn state_here(&self) -> Option<EditState> {
+        self.session.review.refused.get(self.refused_here()?).map(EditState::of_refused)
     }
 
     /// Why what is under the cursor cannot be opened or commented on.
     fn cannot_open(&self, action: Action) -> Option<&'static str> {
         let file = || self.review_file_here().and_then(|index| self.session.review.files.get(index));
         match (action, self.review_item()) {
-            (_, None) => Some("no hunk is under the cursor"),
-            (Action::EditHunk, Some(ReviewItem::File(_))) => Some("the cursor is on a file; go to a hunk of it"),
+            (_, None) => Some("the cursor is not on a hunk"),
+            (Action::EditHunk, Some(ReviewItem::File(_))) => Some("the cursor is on a file; move it to a hunk"),
             (Action::Comment | Action::CommentFile | Action::EditFile, Some(ReviewItem::Refused(_))) => {
-                Some("the edit has no place yet")
+                Some("the edit has no place in the file yet")
             }
-            (Action::EditHunk | Action::EditFile, _) if file().is_some_and(is_to_go) => Some("the file is to go"),
+            (Action::EditHunk | Action::EditFile, _) if file().is_some_and(is_to_go) => {
+                Some("this change deletes the file")
+            }
             (Action::OpenFile, _) if file().is_some_and(|file| file.change == FileChange::Create) => {
                 Some("the file is not on disk yet")
             }

@@ -87,7 +87,7 @@ impl App {
     pub(in crate::tui::act) fn abandon_review(&mut self) -> Vec<Task> {
         let refused = self.session.review.refused.len();
         match self.session.review.counts().total() {
-            _ if !self.reviewing() => return self.say("there is nothing under review"),
+            _ if !self.reviewing() => return self.say("nothing is under review"),
             // What found no place cannot be decided, so there is nothing to lose and nothing to ask.
             0 if refused > 0 => self.session.abandon_review(),
             _ => self.ask_to_abandon(),

@@ -112,18 +112,18 @@ impl CodeSearch {
                 ("how are retries decided · parse_header · src/config".into(), Role::Muted),
             ],
             (Answer::Found, true) if !self.waiting => vec![
-                ("No passage speaks of that.".into(), Role::Text),
+                ("No passage matches.".into(), Role::Text),
                 (
-                    "Other words may: names in the code are split at their parts, and endings do not count.".into(),
+                    "Try other words. Names are split into their parts, and word endings do not count.".into(),
                     Role::Muted,
                 ),
             ],
             (Answer::Failed, true) => vec![
-                ("The search broke off.".into(), Role::Error),
-                ("The chat says why; another letter asks again.".into(), Role::Muted),
+                ("The search failed.".into(), Role::Error),
+                ("The chat shows the reason. Type to search again.".into(), Role::Muted),
             ],
             (Answer::Unread, true) if self.reading.is_empty() => {
-                vec![("Nothing is known of the repository yet.".into(), Role::Muted)]
+                vec![("The repository has not been read yet.".into(), Role::Muted)]
             }
             (Answer::Unread, true) => Vec::new(),
             (Answer::None | Answer::Found, true) => vec![("searching …".into(), Role::Muted)],

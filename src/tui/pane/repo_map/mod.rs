@@ -106,7 +106,7 @@ fn why_empty(app: &App) -> &'static str {
     match (app.session.survey, app.map.rows.map()) {
         (SurveyState::Done, Some(_)) if app.session.paths.is_empty() => "There are no files here yet.",
         (SurveyState::Done, Some(_)) => "Every file is in the chat.",
-        _ => "The map fills in as the repository is read.",
+        _ => "The map appears as the repository is read.",
     }
 }
 
@@ -159,7 +159,7 @@ fn rule_text(app: &App, map: &RepoMap, rule: Rule) -> String {
             let symbols = if symbols > 0 { format!(", {symbols} symbols") } else { String::new() };
             format!("{} {step} tokens: {files} more {noun}{symbols}", key(Action::MapMore))
         }
-        Rule::Out => format!("kept out by you · {} lets back in", key(Action::MapBan)),
+        Rule::Out => format!("banned by you · {} allows it again", key(Action::MapBan)),
     }
 }
 

@@ -21,6 +21,7 @@ pub(in crate::tui) use tree::stops;
 
 use self::paint::Painter;
 use crate::config::DiffView;
+use crate::review::EditState;
 use crate::text::{sanitize, width};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::App;
@@ -156,8 +157,8 @@ fn draw_place(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let refused = pane.at.refused().and_then(|index| Some((index, review.refused.get(index)?)));
     let path = match refused {
         Some((index, outcome)) => {
-            let what = if outcome.is_conflict() { "conflict" } else { "edit without a place" };
-            parts.push(format!("{what} {}/{}", index + 1, review.refused.len()));
+            let state = EditState::of_refused(outcome);
+            parts.push(format!("{} {}/{}", state.label(), index + 1, review.refused.len()));
             Some(outcome.path.clone())
         }
         None => review.files.get(pane.cursor.file).map(|file| {
@@ -199,20 +200,16 @@ fn draw_place(app: &App, frame: &mut Frame<'_>, area: Rect) {
 
 fn note(app: &App) -> String {
     let counts = app.session.review.counts();
-    let conflicts = app.session.review.conflicts();
-    let refused = app.session.review.refused.len() - conflicts;
-    let mut parts = Vec::new();
-    if conflicts > 0 {
-        parts.push(if conflicts == 1 { "1 conflict".to_owned() } else { format!("{conflicts} conflicts") });
-    }
+    let (conflicts, others): (Vec<_>, Vec<_>) =
+        app.session.review.refused_states().into_iter().partition(|(state, _)| *state == EditState::Conflict);
+    let words = |(state, number): &(EditState, usize)| format!("{number} {}", state.label());
+    let mut parts: Vec<String> = conflicts.iter().map(words).collect();
     if counts.total() > 0 {
         parts.push(format!("{} pending", counts.pending));
         parts.push(format!("✓ {}", counts.accepted));
         parts.push(format!("✗ {}", counts.rejected));
     }
-    if refused > 0 {
-        parts.push(format!("{refused} without a place"));
-    }
+    parts.extend(others.iter().map(words));
     if app.session.writing {
         parts.push("writing …".into());
     } else if app.review.in_tree {

@@ -13,7 +13,7 @@ use super::find;
 use super::rows::Row;
 use crate::diff::{self, Hunk};
 use crate::edit::FileChange;
-use crate::review::{Decision, FileReview, HunkId, ReviewHunk};
+use crate::review::{Decision, EditState, FileReview, HunkId, ReviewHunk};
 use crate::syntax;
 use crate::text::{sanitize, width};
 use crate::tui::action::{Action, Pane};
@@ -22,6 +22,7 @@ use crate::tui::coloring::{Colors, Language, style_of};
 use crate::tui::theme::Role;
 use crate::tui::view::ViewCache;
 use crate::tui::widget::diff_lines::{self, DiffLine, Sign};
+use crate::tui::widget::edit_state;
 use crate::tui::widget::sides::beside;
 use crate::tui::widget::styled::fill;
 
@@ -242,9 +243,9 @@ impl<'a> Painter<'a> {
     fn refused(&self, index: usize) -> Line<'static> {
         let Some(outcome) = self.app.session.review.refused.get(index) else { return Line::default() };
         let path = if outcome.path.is_empty() { "(no file name)" } else { &outcome.path };
-        let what = if outcome.is_conflict() { "conflict" } else { "not placed" };
-        let text = format!("✗ {what}: {}", sanitize::visible_line(path));
-        Line::styled(width::clip(&text, self.room()).into_owned(), self.style(Role::Warning))
+        let state = EditState::of_refused(outcome);
+        let text = format!("{} {}: {}", state.mark(), state.label(), sanitize::visible_line(path));
+        Line::styled(width::clip(&text, self.room()).into_owned(), self.style(edit_state::role(state)))
     }
 
     fn refused_text(&self, index: usize, line: usize) -> Vec<Line<'static>> {

@@ -192,7 +192,7 @@ fn a_hunk_is_split_at_the_cursor_and_joined_again() {
 fn nobody_decides_where_there_is_no_hunk() {
     let mut desk = Desk::new(vec![tenths("a.txt", 40)], 80, 24);
     desk.keys("g g y");
-    assert_eq!((desk.decisions().as_str(), desk.app.hint.as_str()), ("····", "this is the hunk; decide now"));
+    assert_eq!((desk.decisions().as_str(), desk.app.hint.as_str()), ("····", "this is the hunk: press the key again"));
     assert_eq!(desk.keys("y").decisions(), "✓···");
 }
 
@@ -270,11 +270,11 @@ fn a_search_finds_folded_lines_and_opens_them() {
     desk.keys("Esc");
     assert!(!desk.app.review.search.is_on());
     desk.keys("/ z z z Enter");
-    assert_eq!(desk.app.hint, "zzz is nowhere in the review");
+    assert_eq!(desk.app.hint, "zzz was not found in the review");
     desk.keys("g g / z e r o Enter ; ; ; ;");
-    assert_eq!(desk.app.hint, "1 of 4, around the end");
+    assert_eq!(desk.app.hint, "1 of 4, wrapped around");
     desk.keys(",");
-    assert_eq!(desk.app.hint, "4 of 4, around the end");
+    assert_eq!(desk.app.hint, "4 of 4, wrapped around");
 }
 
 #[test]

@@ -9,14 +9,15 @@ use ratatui::widgets::Paragraph;
 
 use super::paint::fit;
 use super::rows::Row;
-use crate::edit::{FileChange, Outcome};
-use crate::review::{Counts, FileReview, Review};
+use crate::edit::FileChange;
+use crate::review::{Counts, EditState, FileReview, Review};
 use crate::text::{sanitize, width};
 use crate::tui::action::Pane;
 use crate::tui::app::App;
 use crate::tui::hits::Hit;
 use crate::tui::theme::Role;
 use crate::tui::view::ViewCache;
+use crate::tui::widget::edit_state;
 use crate::tui::widget::styled::fill;
 
 /// A line of the list.
@@ -132,13 +133,14 @@ fn line(app: &App, item: &Item, columns: usize, here: bool) -> Line<'static> {
             let outcome = review.refused.get(*index);
             let own = outcome.is_some_and(|outcome| review.files.iter().any(|file| file.path == outcome.path));
             let path = outcome.map(|outcome| sanitize::visible_line(&outcome.path).into_owned()).unwrap_or_default();
-            let what = if outcome.is_some_and(Outcome::is_conflict) { "conflict" } else { "not placed" };
+            let state = outcome.map_or(EditState::Unplaced, EditState::of_refused);
+            let (mark, what) = (state.mark(), state.label());
             let text = if own {
-                format!("    ✗ {what}")
+                format!("    {mark} {what}")
             } else {
-                format!("✗ {} {what}", width::clip_start(&path, columns.saturating_sub(what.len() + 5)))
+                format!("{mark} {} {what}", width::clip_start(&path, columns.saturating_sub(what.len() + 5)))
             };
-            spans.push(Span::styled(text, theme.style(Role::Warning)));
+            spans.push(Span::styled(text, theme.style(edit_state::role(state))));
         }
     }
     let mut line = fit(spans, columns);
