@@ -427,10 +427,7 @@ fn without_a_key_nothing_is_sent_and_the_places_to_put_one_are_named() {
     let told = tried(&["ask", "hi", "--model", "gpt-5"], "");
     assert!(told.contains("gpt-5 needs OPENAI_API_KEY, which is not set"), "{told}");
     let told = tried(&["--plain", "--model", "sonnet"], "hi\n");
-    assert!(
-        told.contains("error: there is no key for anthropic, so nothing was sent") && !told.contains("tokens sent"),
-        "{told}"
-    );
+    assert!(told.contains("there is none, so the message was not sent.") && !told.contains("tokens sent"), "{told}");
     // Not even the plan is paid for if nothing can carry it out.
     std::fs::create_dir_all(config.path().join("rhumb")).unwrap();
     std::fs::write(config.path().join("rhumb/rhumb.toml"), format!("[providers.box]\nbase_url = \"{url}\"\n")).unwrap();

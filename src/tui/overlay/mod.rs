@@ -340,20 +340,7 @@ impl Overlay {
             Self::Sessions(sessions) => Some(&mut sessions.picker),
             Self::Symbols(symbols) => Some(&mut symbols.picker),
             Self::Settings(settings) => Some(&mut settings.picker),
-            Self::Read(_)
-            | Self::Help(_)
-            | Self::Connect(_)
-            | Self::Paste(_)
-            | Self::Confirm(_)
-            | Self::Ask(_)
-            | Self::Voice(_)
-            | Self::Log(_)
-            | Self::Peek(_)
-            | Self::Sections(_)
-            | Self::Why(_)
-            | Self::Search(_)
-            | Self::Review(_)
-            | Self::Line(_) => None,
+            _ => None,
         }
     }
 

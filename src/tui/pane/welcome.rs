@@ -60,9 +60,7 @@ fn model(app: &App) -> String {
         }
         Connection::Demo => "recorded replies answer in this demo".to_owned(),
         Connection::None => {
-            "none yet: /connect takes a key, such as the one of ANTHROPIC_API_KEY, or picks a server on this \
-                             machine; or /copy-context and /paste"
-                .to_owned()
+            "none yet: /connect takes a key or picks a server on this machine; or /copy-context and /paste".to_owned()
         }
     }
 }
