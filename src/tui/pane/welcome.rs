@@ -80,7 +80,7 @@ mod tests {
         app.keys = KeyMap::with(&own).0;
         let text = |app: &App, columns| card(app, columns).iter().map(|line| format!("{line}\n")).collect::<String>();
         let shown = text(&app, 70);
-        for part in ["review", "repo map", "F12", "ANTHROPIC_API_KEY", "Any key begins."] {
+        for part in ["review", "repo map", "F12", "/connect", "Any key begins."] {
             assert!(shown.contains(part), "{part} in {shown}");
         }
         assert!(text(&app, 38).lines().all(|line| width::columns(line) <= 38));
