@@ -75,6 +75,12 @@ fn a_missing_key_is_told_with_where_it_was_looked_for_and_only_where_one_is_need
 }
 
 #[test]
+fn a_key_that_was_just_entered_is_not_missing() {
+    let endpoint = Settings::default().endpoint_with_key("anthropic", &"entered".to_owned().into()).unwrap();
+    assert_eq!((endpoint.missing_key, endpoint.key.is_some()), (None, true));
+}
+
+#[test]
 fn a_model_is_not_asked_of_the_maker_of_others() {
     let endpoint = ask("claude-opus-4-1", &[("OPENAI_API_KEY", "o")]).unwrap();
     assert_eq!((endpoint.provider.as_str(), endpoint.key.is_none()), ("anthropic", true));

@@ -12,19 +12,19 @@ pub enum GitError {
         path: PathBuf,
     },
     /// A merge, rebase or the like is under way.
-    #[error("a {operation} is in progress, so nothing was committed")]
+    #[error("a {operation} is in progress")]
     InProgress {
         /// What is under way, such as "merge".
         operation: &'static str,
     },
     /// These paths have merge conflicts in the index.
-    #[error("{path} has an unresolved conflict, so nothing was committed")]
+    #[error("{path} has an unresolved conflict")]
     Conflict {
         /// The first such path.
         path: String,
     },
     /// Another git process holds the index or a reference.
-    #[error("git is locked by {}{}, so nothing was committed", .lock.display(), age_suffix(*.age_seconds))]
+    #[error("git is locked by {}{}", .lock.display(), age_suffix(*.age_seconds))]
     Locked {
         /// The lock file.
         lock: PathBuf,
@@ -32,19 +32,19 @@ pub enum GitError {
         age_seconds: Option<u64>,
     },
     /// No name or mail address to put on the commit.
-    #[error("git does not know who you are, so nothing was committed")]
+    #[error("git does not know who you are")]
     NoIdentity,
     /// The message is empty or holds nothing but comments and blanks.
-    #[error("the commit message is empty, so nothing was committed")]
+    #[error("the commit message is empty")]
     EmptyMessage,
     /// The paths already are in HEAD as they are.
     #[error("there is nothing to commit in these files")]
     NothingToCommit,
     /// HEAD moved while the commit was being made.
-    #[error("HEAD moved while committing, so nothing was committed")]
+    #[error("HEAD moved while committing")]
     Moved,
     /// Others committed these files since they were taken.
-    #[error("{} was committed by somebody else meanwhile, so nothing was committed", .paths.join(", "))]
+    #[error("{} was committed by somebody else meanwhile", .paths.join(", "))]
     Overtaken {
         /// The files, from the top of the work tree.
         paths: Vec<String>,
@@ -88,7 +88,7 @@ pub enum GitError {
         reason: &'static str,
     },
     /// A filter program such as git-lfs has to store this file, and no program is run for a repository.
-    #[error("{path} is stored through the git filter {filter:?}, which is not run, so nothing was committed")]
+    #[error("{path} is stored through the git filter {filter:?}, which is not run")]
     Filtered {
         /// The path as given.
         path: String,
@@ -146,7 +146,7 @@ pub enum GitError {
         source: std::io::Error,
     },
     /// The index is cut short or overwritten.
-    #[error("git's index is damaged, so nothing was committed")]
+    #[error("git's index is damaged")]
     Index,
     /// Anything else that libgit2 reports.
     #[error("git cannot {doing}: {}", .source.message())]

@@ -47,7 +47,7 @@ impl App {
                 Direction::Redo => format!("What was undone last is written again to {files}: {names}."),
             },
             preview.commit_text(),
-            "If one of them was changed since, nothing is changed.".to_owned(),
+            "If a file was changed since then, nothing is changed.".to_owned(),
         ];
         let title = format!("{verb} the last write?");
         let question =

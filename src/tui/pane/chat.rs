@@ -209,6 +209,7 @@ fn draw_transcript(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area
         remarks: app.citing.remarks(),
         thoughts_key: app.keys.first(Action::ToggleThoughts),
         log_key: app.keys.first(Action::ViewLog),
+        read_key: app.keys.first(Action::ReadTranscript),
         focus: app.reading.focus(),
     };
     let mut lines = chat.arrange(head, &scene, coloring, app.chat.from_bottom);

@@ -1,6 +1,5 @@
 //! One message of the transcript as lines of the screen.
 
-use std::borrow::Cow;
 use std::cell::RefCell;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use std::ops::Range;
@@ -14,7 +13,7 @@ use super::transcript::Scene;
 use crate::context::Mode;
 use crate::review::EditRecord;
 use crate::session::{Answer, AnswerState, Entry, Level, Notice, RunState};
-use crate::text::{sanitize, wrap};
+use crate::text::{count, sanitize, wrap};
 use crate::tokens;
 use crate::tui::coloring::{CodeBlocks, Coloring};
 use crate::tui::theme::{Role, Theme};
@@ -162,10 +161,10 @@ impl Message {
         let blocks = RefCell::new(CodeBlocks::new(coloring, ask));
         self.lines = match entry {
             Entry::User { text, mode, .. } => marked(text, mode_mark(*mode), Role::User, columns, theme),
-            Entry::Shared { title, text, whole } => shared_lines(title, text, whole.as_deref(), columns, theme),
+            Entry::Shared { title, text, whole } => shared_lines(title, text, whole.as_deref(), columns, scene),
             Entry::Again { text, round, of, .. } => {
                 let head = marked(&format!("asked again, {round} of {of}"), "↻ ", Role::Accent, columns, theme);
-                [head, marked(&beginning(text), "  ", Role::Muted, columns, theme)].concat()
+                [head, beginning(text, AGAIN_LINES, "", columns, scene)].concat()
             }
             Entry::Ran(ran) => command_card::lines(ran, columns, scene),
             Entry::Notice(notice) => notice_lines(notice, columns, theme),
@@ -267,32 +266,33 @@ fn mode_mark(mode: Mode) -> &'static str {
 const SHARED_LINES: usize = 6;
 
 /// What was shared: its title, how it begins, and where the rest is.
-fn shared_lines(title: &str, text: &str, whole: Option<&Path>, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
-    let mut lines = marked(&format!("shared: {title}"), "⇪ ", Role::Accent, columns, theme);
-    let begins: Vec<&str> = text.lines().take(SHARED_LINES).collect();
-    lines.extend(marked(&begins.join("\n"), "  ", Role::Muted, columns, theme));
-    let more = text.lines().count().saturating_sub(SHARED_LINES);
-    let rest = match (more, whole) {
-        (0, None) => return lines,
-        (0, Some(path)) => format!("the whole of it: {}", path.display()),
-        (more, None) => format!("… {more} more lines"),
-        (more, Some(path)) => format!("… {more} more lines; the whole of it: {}", path.display()),
-    };
-    lines.extend(marked(&rest, "  ", Role::Muted, columns, theme));
-    lines
+fn shared_lines(
+    title: &str,
+    text: &str,
+    whole: Option<&Path>,
+    columns: usize,
+    scene: &Scene<'_>,
+) -> Vec<Line<'static>> {
+    let head = marked(&format!("shared: {title}"), "⇪ ", Role::Accent, columns, scene.theme);
+    let place = whole.map_or_else(String::new, |path| format!("the whole of it: {}", path.display()));
+    [head, beginning(text, SHARED_LINES, &place, columns, scene)].concat()
 }
 
-/// Lines of a message of the program that are shown: the outputs in it can be long.
-const AGAIN_LINES: usize = 40;
+/// Lines of a message of the program that are shown: it says much that the model alone has to read.
+const AGAIN_LINES: usize = 8;
 
-/// The beginning of such a message.
-fn beginning(text: &str) -> Cow<'_, str> {
-    let count = text.lines().count();
-    if count <= AGAIN_LINES {
-        return Cow::Borrowed(text);
-    }
-    let lines: Vec<&str> = text.lines().take(AGAIN_LINES).collect();
-    Cow::Owned(format!("{}\n… {} more lines", lines.join("\n"), count - AGAIN_LINES))
+/// The first lines of a text, how many more there are and how to read them, and `place`, which says where the whole text is.
+fn beginning(text: &str, most: usize, place: &str, columns: usize, scene: &Scene<'_>) -> Vec<Line<'static>> {
+    let first: Vec<&str> = text.lines().take(most).collect();
+    let mut lines = marked(&first.join("\n"), "  ", Role::Muted, columns, scene.theme);
+    let key = if scene.read_key.is_empty() { String::new() } else { format!(" ({}, then Enter)", scene.read_key) };
+    let rest = match text.lines().count().saturating_sub(most) {
+        0 => String::new(),
+        more => format!("… {}{key}", count(more, "more line")),
+    };
+    let rest: Vec<&str> = [rest.as_str(), place].into_iter().filter(|part| !part.is_empty()).collect();
+    lines.extend(marked(&rest.join("; "), "  ", Role::Muted, columns, scene.theme));
+    lines
 }
 
 /// A text, wrapped, with a mark before its first line.

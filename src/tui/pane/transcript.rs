@@ -33,6 +33,8 @@ pub(super) struct Scene<'a> {
     pub(super) thoughts_key: &'a str,
     /// The key that opens the logs of commands.
     pub(super) log_key: &'a str,
+    /// The key that starts reading in the transcript.
+    pub(super) read_key: &'a str,
     /// What is to be said below answers, by entry.
     pub(super) remarks: &'a BTreeMap<usize, String>,
     /// What has to be in view.
@@ -437,6 +439,16 @@ mod tests {
         stage.app.chat.from_bottom = 0;
         stage.frame();
         assert!(stage.seen().contains("notice 29"));
+    }
+
+    #[test]
+    fn a_long_message_of_the_program_shows_its_first_lines_and_how_to_read_the_rest() {
+        let text: String = (1..=20).map(|line| format!("detail {line}\n")).collect();
+        let mut stage = Stage::new([Entry::Again { text, round: 1, of: 3, answered: true }]);
+        stage.frame();
+        let seen = stage.seen();
+        assert!(seen.contains("detail 1\n") && seen.contains("detail 8\n"), "{seen}");
+        assert!(seen.contains("… 12 more lines (Alt-r, then Enter)") && !seen.contains("detail 9"), "{seen}");
     }
 
     #[test]

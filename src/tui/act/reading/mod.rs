@@ -452,6 +452,9 @@ impl App {
             Some(Stop::Card(card)) => self.go_to_card(&card),
             Some(Stop::Thoughts(_)) => self.turn_thoughts(spot.entry),
             Some(_) if matches!(entry, Some(Entry::Ran(_))) => self.open_log_of(spot.entry),
+            Some(_) if matches!(entry, Some(Entry::Again { .. } | Entry::Shared { .. })) => {
+                return self.follow_message(spot.entry);
+            }
             Some(_) if double || self.reading.on => {
                 self.reading.on = true;
                 self.reading.spot = spot;
