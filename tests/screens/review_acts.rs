@@ -151,7 +151,7 @@ fn an_edit_has_the_same_state_on_its_card_in_the_review_and_in_the_footer_of_the
         app.keys("j");
     }
     assert_eq!(seen.len(), 3, "in the edge of the pane: {seen:?}\n{}", app.screen());
-    app.keys("g g ]");
+    app.keys("g g ] ] ]");
     app.keys("y w").settle();
     assert_eq!(app.lines_with("✓ written").len(), 1, "{}", app.screen());
     for state in states {

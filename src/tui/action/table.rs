@@ -246,9 +246,9 @@ actions! {
     AcceptAll: "accept-all", REVIEW, ["g y"], "accept all";
     /// Reject everything.
     RejectAll: "reject-all", REVIEW, ["g n"], "reject all";
-    /// Go to the next hunk.
+    /// Go to the next hunk or edit without a place.
     NextHunk: "next-hunk", REVIEW, ["]"], "next hunk";
-    /// Go to the previous hunk.
+    /// Go to the previous hunk or edit without a place.
     PreviousHunk: "previous-hunk", REVIEW, ["["], "previous hunk";
     /// Go to the next file.
     NextFile: "next-file", REVIEW, ["}"], "next file";

@@ -43,24 +43,23 @@ impl App {
             Action::Top => self.stand_within(0, true),
             Action::Bottom => self.stand_within(self.review.rows.len().saturating_sub(1), false),
             Action::NextHunk => {
-                let to = self.review.rows.from(at + 1).find_map(heading);
+                let to = self.review.rows.from(at + 1).map(|(_, row)| row).find(|row| is_heading(*row));
                 self.go_or_say(to, "this is the last hunk");
             }
             Action::PreviousHunk => {
-                let to = (0..at)
-                    .rev()
-                    .find_map(|number| self.review.rows.get(number).and_then(|row| heading((number, row))));
+                let mut before = (0..at).rev().filter_map(|number| self.review.rows.get(number));
+                let to = before.find(|row| is_heading(*row));
                 self.go_or_say(to, "this is the first hunk");
             }
             Action::NextFile => {
                 let next = self.review.at.file().map_or(0, |file| file + 1);
-                let to = (next < self.session.review.files.len()).then_some(HunkId { file: next, hunk: 0 });
+                let to = (next < self.session.review.files.len()).then_some(heading(HunkId { file: next, hunk: 0 }));
                 self.go_or_say(to, "this is the last file");
             }
             Action::PreviousFile => {
                 let file = self.review.at.file();
                 let own = self.review.at.hunk().is_some_and(|id| id.hunk > 0);
-                let to = file.map(|file| HunkId { file: file.saturating_sub(usize::from(!own)), hunk: 0 });
+                let to = file.map(|file| heading(HunkId { file: file.saturating_sub(usize::from(!own)), hunk: 0 }));
                 self.go_or_say(to, "this is the first file");
             }
             _ => return None,
@@ -68,9 +67,9 @@ impl App {
         Some(())
     }
 
-    fn go_or_say(&mut self, to: Option<HunkId>, otherwise: &str) {
+    fn go_or_say(&mut self, to: Option<Row>, otherwise: &str) {
         match to {
-            Some(id) => self.go_to(id),
+            Some(row) => self.go_to_row(row),
             None => self.hint = otherwise.to_owned(),
         }
     }
@@ -154,9 +153,14 @@ impl App {
 
     /// Puts the cursor on the heading of a hunk, and brings the hunk into view.
     pub(in crate::tui) fn go_to(&mut self, id: HunkId) {
+        self.go_to_row(heading(id));
+    }
+
+    /// Puts the cursor on the heading of a hunk or of an edit without a place, and brings all of it into view.
+    fn go_to_row(&mut self, row: Row) {
         self.review.anchor = None;
-        self.review.at = Row::Hunk { id, folded: false };
-        self.review.cursor = id;
+        self.review.at = row;
+        self.review.cursor = row.hunk().unwrap_or(self.review.cursor);
         self.review.follow = Follow::Hunk;
     }
 
@@ -191,9 +195,7 @@ impl App {
 
     /// Puts the cursor on an edit without a place.
     pub(in crate::tui) fn go_to_refused(&mut self, index: usize) {
-        self.review.anchor = None;
-        self.review.at = Row::Refused(index);
-        self.review.follow = Follow::Row;
+        self.go_to_row(Row::Refused(index));
     }
 
     /// The file that the cursor is in.
@@ -367,9 +369,11 @@ impl App {
     }
 }
 
-fn heading((_, row): (usize, Row)) -> Option<HunkId> {
-    match row {
-        Row::Hunk { id, .. } => Some(id),
-        _ => None,
-    }
+fn heading(id: HunkId) -> Row {
+    Row::Hunk { id, folded: false }
+}
+
+/// Whether a row is the heading of a hunk or of an edit without a place.
+fn is_heading(row: Row) -> bool {
+    matches!(row, Row::Hunk { .. } | Row::Refused(_))
 }

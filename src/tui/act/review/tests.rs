@@ -222,6 +222,22 @@ fn an_edit_without_a_place_is_put_in_with_the_editor() {
 }
 
 #[test]
+fn the_keys_for_the_next_hunk_stop_at_edits_without_a_place() {
+    let mut app = with(Proposal {
+        files: vec![file("a.rs")],
+        outcomes: vec![refused("fn x()\n", "fn y() {}\n"), refused("x\n", "y\n")],
+        ..Proposal::default()
+    });
+    press(&mut app, "g g");
+    let mut after = |key: &str| {
+        press(&mut app, key);
+        app.lay_out_review(None);
+        app.refused_here()
+    };
+    assert_eq!([after("]"), after("]"), after("["), after("[")], [Some(1), None, Some(1), Some(0)]);
+}
+
+#[test]
 fn edits_without_a_place_are_asked_for_again_or_put_away() {
     let mut app = with_refused();
     let asked = |tasks: Vec<Task>| {

@@ -198,7 +198,7 @@ impl PlaceBox {
             return self.page.draw(frame, screen, theme, (&title, 100), &text, &choices);
         }
         let text = self.by_hand(why_not.as_deref());
-        self.page.draw(frame, screen, theme, (&format!("put in by hand · {path}"), 100), &text, &choices);
+        self.page.draw(frame, screen, theme, (&format!("place by hand · {path}"), 100), &text, &choices);
     }
 
     fn choices(&self) -> Vec<(String, String)> {

@@ -204,10 +204,13 @@ impl ReviewPane {
         self.offset = self.offset.min(last);
     }
 
-    /// The lines of the screen from the heading of the hunk with that row (of its file, for the first one) to its end.
+    /// The lines of the screen from the heading of the hunk with that row (of its file, for the first one) to its end. An edit
+    /// without a place is taken like a hunk.
     fn extent(&self, number: usize) -> (usize, usize) {
-        let id = self.rows.get(number).and_then(Row::hunk);
-        let own = |number: &usize| id.is_some() && self.rows.get(*number).and_then(Row::hunk) == id;
+        let row = self.rows.get(number);
+        let (id, refused) = (row.and_then(Row::hunk), row.and_then(Row::refused));
+        let is_own = |row: Row| (id.is_some() || refused.is_some()) && (row.hunk(), row.refused()) == (id, refused);
+        let own = |number: &usize| self.rows.get(*number).is_some_and(is_own);
         let mut first = (0..=number).rev().take_while(own).last().unwrap_or(number);
         let last = (number..self.rows.len()).take_while(own).last().unwrap_or(number);
         let heads = |row: Option<Row>| matches!(row, Some(Row::File(_) | Row::Gap { above: true, .. }));
