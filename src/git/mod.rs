@@ -26,7 +26,7 @@ pub use edited::OnDisk;
 pub use error::GitError;
 pub use init::init;
 pub use own::OwnChanges;
-pub use patch::FilePatch;
+pub use patch::{FilePatch, FileTexts};
 pub use repo::{Head, Repo, common_folder};
 pub use revisions::{Revision, Revisions};
 pub use take::Taken;

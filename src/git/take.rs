@@ -71,11 +71,6 @@ impl Taken {
         self.changes.iter().all(|change| change.held_after() == change.in_head)
     }
 
-    /// What it is of, from the top of the work tree.
-    pub fn paths(&self) -> Vec<String> {
-        self.changes.iter().map(|change| change.path.clone()).collect()
-    }
-
     fn of(&self, path: &str) -> Option<&Change> {
         self.changes.iter().find(|change| change.path == path)
     }

@@ -216,7 +216,7 @@ fn commit_and_diff_show_and_commit_what_there_is() {
     repo.git(&["add", "new.txt"]);
     repo.file("harbour.py", "not staged\n");
     send(&pty, "/commit");
-    pty.wait_for("Update new.txt");
+    pty.wait_for("Add new.txt");
     assert_eq!(repo.git(&["status", "--porcelain"]), " M harbour.py\n");
     send(&pty, "Anything else?");
     pty.wait_for("Nothing to do.");

@@ -113,10 +113,32 @@ fn what_somebody_else_wrote_since_is_not_taken_for_ours() {
     let taken = repo.take_written(&files, None).unwrap();
     let refused: Vec<String> = taken.refused.iter().map(ToString::to_string).collect();
     assert!(refused.len() == 4 && refused.iter().all(|it| it.contains("changed by another program")), "{refused:?}");
-    assert_eq!(taken.paths(), ["a"]);
+    let paths: Vec<String> = repo.texts(&taken).into_iter().map(|file| file.path).collect();
+    assert_eq!(paths, ["a"]);
     committed(&repo, taken).unwrap();
     assert_eq!(fixture.committed("a").as_deref(), Some("2"));
     assert_eq!(fixture.committed("b").as_deref(), Some("1"));
+}
+
+#[test]
+fn the_texts_of_a_commit_name_renames_and_leave_out_what_stays() {
+    let fixture = Fixture::with(&[("a", "1"), ("b", "same"), ("old", "moved"), ("bin", "1")]);
+    fixture.put("a", "2");
+    fixture.put("new", "moved");
+    fs::write(fixture.dir.path().join("bin"), [0xff, 0xfe]).unwrap();
+    fs::remove_file(fixture.dir.path().join("old")).unwrap();
+    let repo = fixture.repo();
+    let texts = repo.texts(&repo.take(&paths(&["a", "b", "bin", "new", "old"]), None).unwrap());
+    let texts: Vec<_> = texts
+        .iter()
+        .map(|file| (file.path.as_str(), file.renamed_from.as_deref(), file.before.as_deref(), file.after.as_deref()))
+        .collect();
+    let expected = [
+        ("a", None, Some("1"), Some("2")),
+        ("bin", None, Some("1"), Some("")),
+        ("new", Some("old"), Some("moved"), Some("moved")),
+    ];
+    assert_eq!(texts, expected);
 }
 
 #[test]

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::survey::surveying::head_line;
 use super::write::{WriteOutcome, faults_of, unwrite, write};
 use super::{Line, Runner, caught, lock, message_line, messages};
+use crate::context::{ChangedFile, change_message};
 use crate::diff;
 use crate::edit::SyntaxFault;
 use crate::git::{GitError, Repo};
@@ -278,18 +279,22 @@ impl Runner {
 
 /// What is staged, or every change of tracked files.
 fn users_changes(root: &Root, repo: &Repo) -> Result<Pending, GitError> {
-    let (taken, paths) = if repo.has_staged()? {
-        let taken = repo.take_staged()?;
-        let paths = taken.paths();
-        (taken, paths)
-    } else {
-        let paths = repo.changed_tracked()?;
-        (repo.take(&paths, None)?, paths)
-    };
+    let taken = if repo.has_staged()? { repo.take_staged()? } else { repo.take(&repo.changed_tracked()?, None)? };
     if taken.is_empty() {
         return Err(GitError::NothingToCommit);
     }
-    Ok(Pending::new(root).with_users(taken, format!("Update {}", few(&paths))))
+    let texts = repo.texts(&taken);
+    let files: Vec<ChangedFile<'_>> = texts
+        .iter()
+        .map(|file| ChangedFile {
+            path: &file.path,
+            renamed_from: file.renamed_from.as_deref(),
+            before: file.before.as_deref(),
+            after: file.after.as_deref(),
+        })
+        .collect();
+    let message = change_message(&files, "");
+    Ok(Pending::new(root).with_users(taken, message))
 }
 
 /// Of new files nobody has said yet that they belong into the repository.
