@@ -311,7 +311,7 @@ fn total_line(app: &App, prompt: &Prompt, columns: u16) -> Line<'static> {
     let window = prompt.window.max_input() as u64;
     let assumed = if prompt.window.known { "" } else { " assumed" };
     let bare = meter::line(prompt.tokens as u64, window, 0, false, &app.theme).width() + assumed.len();
-    let cells = columns.saturating_sub(u16::try_from(bare).unwrap_or(0)).max(4);
+    let cells = columns.saturating_sub(u16::try_from(bare).unwrap_or(0)).max(2);
     let mut line = meter::line(prompt.tokens as u64, window, cells, false, &app.theme);
     line.push_span(Span::styled(assumed, app.theme.style(Role::Muted)));
     line
