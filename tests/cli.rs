@@ -20,6 +20,8 @@ mod exercises;
 mod faults;
 #[path = "cli/index.rs"]
 mod index;
+#[path = "cli/kills.rs"]
+mod kills;
 #[path = "cli/map.rs"]
 mod map;
 #[path = "cli/modes.rs"]

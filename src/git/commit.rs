@@ -1,20 +1,15 @@
 //! A commit of some files, and of nothing else.
 //!
 //! The tree is built in memory from HEAD's tree, so what the user has staged or left unstaged in other files is neither
-//! committed nor lost. Afterwards only the entries of the committed files change in the real index.
+//! committed nor lost. Only the entries of the committed files change in the real index, which is locked all the while.
 
-use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
 use git2::{ErrorCode, Index, Oid, Signature};
 
 use super::error::GitError;
 use super::repo::{Repo, short_id};
-use super::take::{Change, Mark, Taken, apply, bare_entry, holds, in_memory};
-
-/// While waiting for a lock, how often to look.
-const LOCK_POLL: Duration = Duration::from_millis(50);
+use super::take::{Change, Mark, Taken, apply, holds, in_memory};
 
 /// What stands after a name to tell commits of the program apart.
 const SUFFIX: &str = " (rhumb)";
@@ -57,8 +52,8 @@ pub struct Commit {
     pub refused: Vec<String>,
     /// Files that somebody else has committed since they were taken; they are as those commits have them.
     pub overtaken: Vec<String>,
-    /// The index could not be brought up to date: `git status` shows the files as changed until `git reset` is run.
-    pub index_is_behind: bool,
+    /// Why the index could not be brought to the commit, where it could not. It stays locked, and the next commit or start tries again.
+    pub index_failed: Option<String>,
 }
 
 /// Who is named in a commit.
@@ -92,7 +87,7 @@ impl Repo {
             return Err(GitError::EmptyMessage);
         }
         let names = self.names(manner)?;
-        self.wait_for_lock()?;
+        let mut lock = self.lock_index()?;
         self.has_not_left(&taken.mark)?;
         let parent = self.parent()?;
         let mut index = in_memory(parent.as_ref())?;
@@ -102,9 +97,20 @@ impl Repo {
         }
         apply(&mut index, &ready)?;
         let tree = self.tree(&mut index, parent.as_ref())?;
-        let id = self.make(manner, &names, message, parent.as_ref(), tree, &index)?;
+        let from = parent.as_ref().map(git2::Commit::id);
+        let (id, followed) = if manner.hooks {
+            lock.moves(from, None)?;
+            let id = self.commit_by_program(manner.patience, &names, message, &index)?;
+            (id, lock.prepare(from, id, &taken.changes))
+        } else {
+            let id = self.make(manner, &names, message, parent.as_ref(), tree)?;
+            lock.prepare(from, id, &taken.changes)?;
+            lock.moves(from, Some(id))?;
+            self.move_head(parent.as_ref(), id, message)?;
+            (id, Ok(()))
+        };
         // The commit stands from here on, so a failure is told and not returned.
-        let index_is_behind = self.follow(parent.as_ref(), id, &taken.changes).is_err();
+        let index_failed = followed.and_then(|()| lock.install()).err();
         let made = self.inner.find_commit(id).ok();
         let short = made.as_ref().and_then(|made| short_id(made).ok()).unwrap_or_else(|| id.to_string());
         let subject = made.as_ref().and_then(git2::Commit::summary_bytes).unwrap_or_default();
@@ -115,10 +121,11 @@ impl Repo {
             left_out: taken.ignored,
             refused: taken.refused.iter().map(ToString::to_string).collect(),
             overtaken,
-            index_is_behind,
+            index_failed: index_failed.map(|error| error.to_string()),
         })
     }
 
+    /// A commit that no branch has yet.
     fn make(
         &self,
         manner: &Manner<'_>,
@@ -126,20 +133,14 @@ impl Repo {
         message: &str,
         parent: Option<&git2::Commit<'_>>,
         tree: Oid,
-        index: &Index,
     ) -> Result<Oid, GitError> {
-        if manner.hooks {
-            return self.commit_by_program(manner.patience, names, message, index);
-        }
         if self.signs() {
-            let id = self.sign_by_program(manner.patience, names, message, parent, tree)?;
-            return self.move_head(parent, id, message).map(|()| id);
+            return self.sign_by_program(manner.patience, names, message, parent, tree);
         }
         let tree = self.inner.find_tree(tree).map_err(GitError::when("read a tree"))?;
         let parents: Vec<&git2::Commit<'_>> = parent.into_iter().collect();
-        self.inner
-            .commit(Some("HEAD"), &names.author, &names.committer, message, &tree, &parents)
-            .map_err(|error| self.commit_refused(error))
+        let made = self.inner.commit(None, &names.author, &names.committer, message, &tree, &parents);
+        made.map_err(GitError::when("commit"))
     }
 
     fn tree(&self, index: &mut Index, parent: Option<&git2::Commit<'_>>) -> Result<Oid, GitError> {
@@ -179,21 +180,6 @@ impl Repo {
         if now.branch == mark.branch && follows { Ok(()) } else { Err(GitError::Moved) }
     }
 
-    /// The lock is looked at before anything is made, because a commit whose index cannot follow confuses its owner.
-    pub(super) fn wait_for_lock(&self) -> Result<(), GitError> {
-        let lock = self.inner.path().join("index.lock");
-        let mut waited = Duration::ZERO;
-        while let Ok(meta) = fs::symlink_metadata(&lock) {
-            if waited >= self.lock_patience {
-                let age = meta.modified().ok().and_then(|time| time.elapsed().ok());
-                return Err(GitError::Locked { lock, age_seconds: age.map(|age| age.as_secs()) });
-            }
-            std::thread::sleep(LOCK_POLL);
-            waited += LOCK_POLL;
-        }
-        Ok(())
-    }
-
     pub(super) fn commit_refused(&self, error: git2::Error) -> GitError {
         if error.code() != ErrorCode::Locked {
             return GitError::when("commit")(error);
@@ -214,42 +200,6 @@ impl Repo {
             None => self.inner.reference(&name, id, false, &format!("commit (initial): {first}")).map(drop),
         };
         moved.map_err(|error| self.commit_refused(error))
-    }
-
-    /// Brings the real index to where the commit is, for the files that it changed and that nobody has staged otherwise.
-    pub(super) fn follow(
-        &self,
-        parent: Option<&git2::Commit<'_>>,
-        id: Oid,
-        changes: &[Change],
-    ) -> Result<(), GitError> {
-        let failed = GitError::when("bring the index up to date");
-        let mut real = self.inner.index().map_err(failed)?;
-        real.read(false).map_err(failed)?;
-        let before = parent.map(git2::Commit::tree).transpose().map_err(failed)?;
-        let after = self.inner.find_commit(id).and_then(|made| made.tree()).map_err(failed)?;
-        let diff = self.inner.diff_tree_to_tree(before.as_ref(), Some(&after), None).map_err(failed)?;
-        for delta in diff.deltas() {
-            let file = if delta.new_file().exists() { delta.new_file() } else { delta.old_file() };
-            let Some(path) = file.path().and_then(Path::to_str) else { continue };
-            let ours = changes.iter().find(|change| change.path == path);
-            let old = delta.old_file();
-            let in_head = old.exists().then(|| (old.id(), u32::from(old.mode())));
-            let expected = ours.map_or(in_head, |change| change.in_index);
-            let new = delta.new_file();
-            let made = new.exists().then(|| (new.id(), u32::from(new.mode())));
-            let now = holds(&real, path);
-            if now != expected && now != made {
-                continue;
-            }
-            match (made, ours.filter(|change| change.held_after() == made).and_then(|change| change.after.as_ref())) {
-                (None, _) => drop(real.remove(Path::new(path), 0)),
-                // The times of the file go along.
-                (Some(_), Some(entry)) => real.add(entry).map_err(failed)?,
-                (Some((id, mode)), None) => real.add(&bare_entry(path.to_owned(), id, mode)).map_err(failed)?,
-            }
-        }
-        real.write().map_err(failed)
     }
 }
 

@@ -85,14 +85,14 @@ impl Repo {
 
     /// Moves the branch, or HEAD itself where it is on none, from one commit to another.
     fn move_branch(&self, from: &git2::Commit<'_>, to: &git2::Commit<'_>, why: &str) -> Result<(), GitError> {
-        self.wait_for_lock()?;
+        let mut lock = self.lock_index()?;
         let name = self.mark()?.branch.unwrap_or_else(|| "HEAD".to_owned());
         let log = format!("rhumb {why}: moving to {}", short_id(to)?);
+        lock.prepare(Some(from.id()), to.id(), &[])?;
+        lock.moves(Some(from.id()), Some(to.id()))?;
         let moved = self.inner.reference_matching(&name, to.id(), true, from.id(), &log);
         moved.map(drop).map_err(|error| self.commit_refused(error))?;
-        // The branch has moved: that the index cannot follow is seen in `git status`, and is no reason to move it back.
-        self.follow(Some(from), to.id(), &[]).ok();
-        Ok(())
+        lock.install()
     }
 }
 

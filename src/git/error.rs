@@ -31,6 +31,14 @@ pub enum GitError {
         /// How long it has been there, in seconds, if known.
         age_seconds: Option<u64>,
     },
+    /// The index or its lock cannot be written.
+    #[error("cannot write {}: {source}", .lock.display())]
+    Lock {
+        /// The file.
+        lock: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// No name or mail address to put on the commit.
     #[error("git does not know who you are")]
     NoIdentity,
@@ -176,6 +184,7 @@ impl GitError {
                 "Your files are written. Wait for the other git process; if there is none, remove {}",
                 lock.display()
             ),
+            Self::Lock { .. } => "Your files are written. Check the space and the permissions of .git, then commit.".into(),
             Self::NoIdentity => {
                 "Run: git config --global user.name \"Your Name\"; git config --global user.email you@example.com"
                     .into()
@@ -203,7 +212,8 @@ impl GitError {
             Self::NoCommit { .. } => "Fetch the whole history: git fetch --unshallow --all".into(),
             Self::Write { .. } | Self::Temporary { .. } => "Check the space in TMPDIR.".into(),
             Self::Index => {
-                "Your files are written. Make it anew: move .git/index away, then git reset (what was staged is lost)."
+                "Your files are written. What was staged is lost with the index. To make a new one, move .git/index away and \
+                 run git read-tree HEAD."
                     .into()
             }
             Self::Git { source, .. } if source.message().contains("sdir") => {

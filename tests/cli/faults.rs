@@ -76,7 +76,7 @@ fn after() -> [String; 2] {
 }
 
 /// Whether a program of the machine is there and works with these arguments; if not, says that the test is skipped.
-fn works(program: &str, args: &[&str]) -> bool {
+pub fn works(program: &str, args: &[&str]) -> bool {
     let status = Program::new(program).args(args).stdout(Stdio::null()).stderr(Stdio::null()).status();
     let works = status.is_ok_and(|status| status.success());
     if !works {

@@ -10,6 +10,7 @@ use git2::Repository;
 use super::*;
 
 mod by_git;
+mod index_lock;
 mod later;
 
 struct Fixture {

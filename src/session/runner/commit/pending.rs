@@ -218,8 +218,11 @@ pub(in crate::session::runner) fn told(commit: &Commit) -> Option<Failure> {
             commit.overtaken.join(", ")
         ));
     }
-    if commit.index_is_behind {
-        notes.push("The commit was made, but git's index could not be updated: run git reset.".to_owned());
+    if let Some(why) = &commit.index_failed {
+        notes.push(format!(
+            "The commit was made, but git's index was not updated: {why}. The index stays locked, so that nothing is committed \
+             with it. The next commit or start of rhumb updates it."
+        ));
     }
     let hint = "What is not in the commit is on disk; commit it when you are ready.".to_owned();
     (!notes.is_empty()).then(|| Failure { message: notes.join(" "), hint })

@@ -1,15 +1,18 @@
-//! What is told of the writes that an earlier process did not live to finish.
+//! What is told of the writes and commits that an earlier process did not live to finish.
 
-use crate::git::Repo;
+use crate::git::{InterruptedCommit, Repo};
 use crate::session::Failure;
 use crate::workspace::{self, Journal, Recovered, Recovery, Root};
 
-/// Sees to the writes that an earlier process did not live to finish, and tells of them.
+/// Sees to the writes and commits that an earlier process did not live to finish, and tells of them.
 pub fn recovered(root: &Root, journal: Option<&Journal>) -> Vec<Failure> {
-    let Some(journal) = journal else { return Vec::new() };
+    // What cannot be opened as a repository is told where it is needed.
+    let repo = Repo::open(root.path()).ok().flatten();
+    let commits = repo.map(|repo| repo.finish_interrupted_commits()).unwrap_or_default();
+    let mut failures: Vec<Failure> = commits.iter().map(commit_told).collect();
+    let Some(journal) = journal else { return failures };
     let writes = workspace::recover(root, journal);
-    let mut failures: Vec<Failure> =
-        writes.iter().flat_map(|write| [Some(told(write)), not_committed(root, write)]).flatten().collect();
+    failures.extend(writes.iter().flat_map(|write| [Some(told(write)), not_committed(root, write)]).flatten());
     let is_told = |path: &String| writes.iter().any(|write| write.paths.contains(path));
     let owed: Vec<String> = journal.never_committed().into_iter().filter(|path| !is_told(path)).collect();
     failures.extend(uncommitted(root, &owed).map(|files| Failure {
@@ -21,6 +24,22 @@ pub fn recovered(root: &Root, journal: Option<&Journal>) -> Vec<Failure> {
 
 /// What to do about files that were not committed.
 const BY_HAND: &str = "Look at git diff, then commit, with /commit or by hand.";
+
+/// What became of a commit that was interrupted after the branch had moved, in words.
+fn commit_told(commit: &InterruptedCommit) -> Failure {
+    let InterruptedCommit { short_id, subject, failed } = commit;
+    let interrupted = format!("An earlier process was ended while it moved the branch to {short_id} {subject}");
+    match failed {
+        None => Failure {
+            message: format!("{interrupted}. Git's index is brought to that commit now."),
+            hint: "Nothing is left to do.".into(),
+        },
+        Some(why) => Failure {
+            message: format!("{interrupted}, and git's index is not at that commit: {why}."),
+            hint: "The index stays locked. The next start tries again.".into(),
+        },
+    }
+}
 
 /// What became of an interrupted write, in words.
 pub(super) fn told(write: &Recovered) -> Failure {
