@@ -180,3 +180,64 @@ fn a_commit_is_signed_where_settings_say_so() {
     commit(&fixture, &["a"], true).unwrap();
     assert!(fixture.git.head().unwrap().peel_to_commit().unwrap().header_field_bytes("gpgsig").is_ok());
 }
+
+/// How many commits: `RHUMB_SWEEP=all` makes a thousand.
+fn rounds() -> usize {
+    if std::env::var("RHUMB_SWEEP").is_ok_and(|sweep| sweep == "all") { 1000 } else { 40 }
+}
+
+#[test]
+fn beside_other_git_processes_a_commit_moves_branch_and_index_or_neither() {
+    if !has_git() {
+        return;
+    }
+    let fixture = Fixture::with(&[("a", "0"), ("b", "0"), ("c", "0")]);
+    let (stop, folder) = (std::sync::atomic::AtomicBool::new(false), fixture.dir.path());
+    let git = |args: &[&str]| {
+        // It may find the lock taken.
+        drop(std::process::Command::new("git").args(args).current_dir(folder).output());
+    };
+    let running = || !stop.load(std::sync::atomic::Ordering::SeqCst);
+    let adds = |path: &str| {
+        let mut round = 0;
+        while running() {
+            round += 1;
+            fs::write(folder.join(path), format!("theirs {round}")).unwrap();
+            git(&["add", path]);
+        }
+    };
+    let (mut made, mut refused) = (0, 0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| adds("b"));
+        scope.spawn(|| adds("c"));
+        scope.spawn(|| {
+            while running() {
+                git(&["status"]);
+            }
+        });
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            for round in 1..=rounds() {
+                fixture.put("a", &round.to_string());
+                let mut repo = fixture.repo();
+                repo.lock_patience = Duration::from_secs(2);
+                let tip = fixture.tip();
+                match repo.commit_paths(&["a".into()], "Ours") {
+                    Ok(commit) => {
+                        assert_eq!((commit.index_failed, fixture.tip() == tip), (None, false));
+                        made += 1;
+                    }
+                    Err(GitError::Locked { .. }) => {
+                        assert_eq!(fixture.tip(), tip);
+                        refused += 1;
+                    }
+                    Err(error) => panic!("{error}"),
+                }
+                assert_eq!(fixture.staged("a"), fixture.committed("a"), "the reverse of commit {round} is staged");
+            }
+        }));
+        stop.store(true, std::sync::atomic::Ordering::SeqCst);
+        outcome.unwrap();
+    });
+    eprintln!("{made} commits beside git add and git status, none inconsistent; {refused} refused");
+    assert!(made > 0);
+}
