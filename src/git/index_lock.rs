@@ -25,6 +25,10 @@ const LOCK_POLL: Duration = Duration::from_millis(5);
 /// How the name of a record begins.
 const PREFIX: &str = "rhumb-commit-";
 
+/// What somebody reads who looks into a lock that was left behind.
+const EXPLANATION: &str = "rhumb holds this lock during a commit. If no rhumb runs here, start it: it finishes the commit and removes \
+                           the lock.";
+
 /// Most bytes that are read of a record or a lock.
 const MOST_BYTES: u64 = 4096;
 
@@ -224,10 +228,11 @@ impl<'r> IndexLock<'r> {
         let mut record = tempfile::Builder::new().prefix(PREFIX).suffix("").tempfile_in(folder)?;
         // Where files cannot be locked, nobody takes a record for one of a dead process.
         record.as_file().try_lock().ok();
-        let name = format!("{}\n", record.path().file_name().unwrap_or_default().display());
-        record.write_all(name.as_bytes())?;
-        link(record.path(), path, &name)?;
-        Ok(Self { repo, path: path.to_owned(), record, text: name })
+        let name = record.path().file_name().unwrap_or_default().display();
+        let text = format!("{name}\n{EXPLANATION}\n");
+        record.write_all(text.as_bytes())?;
+        link(record.path(), path, &text)?;
+        Ok(Self { repo, path: path.to_owned(), record, text })
     }
 
     /// Writes the index that is to follow when the branch moves from one commit to another, without putting it in place.

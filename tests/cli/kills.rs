@@ -33,32 +33,57 @@ struct Scene {
     server: ModelServer,
 }
 
+/// What is interrupted: a write with its commit, or the undo of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Work {
+    Edit,
+    Undo,
+}
+
 /// How things stand after an interruption.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
-    Nothing,
+    /// The files are as before, and so is the branch.
+    Before,
     Written,
     Committed,
+    /// The files are as before the commit, which is still there.
+    Undone,
 }
 
 impl Scene {
-    fn new() -> Self {
+    /// A repository in which the work can begin.
+    fn new(work: Work) -> Self {
         let repo = harbour_repo();
         repo.file("notes.md", "# Notes\n\nMine.\n");
         repo.git(&["add", "notes.md"]);
         let server = ModelServer::start(vec![Step::reply(&good())]);
-        Self { repo, state: tempfile::tempdir().unwrap(), server }
+        let scene = Self { repo, state: tempfile::tempdir().unwrap(), server };
+        if work == Work::Undo {
+            let mut command = hermetic(env!("CARGO_BIN_EXE_rhumb"), &scene.repo.path());
+            command.args(scene.args(Work::Edit)).env("XDG_STATE_HOME", scene.state.path());
+            assert_eq!(run(command).0, 0);
+        }
+        scene
     }
 
-    /// Runs the edit under strace with these arguments; its standard error.
-    fn edit(&self, strace: &[String]) -> String {
+    /// Runs rhumb under strace with these arguments.
+    fn run(&self, work: Work, strace: &[String]) {
         let mut command = hermetic("strace", &self.repo.path());
         command.args(["-f", "-qq", "-e", &format!("trace={}", CALLS.join(","))]).args(strace);
-        command.args([env!("CARGO_BIN_EXE_rhumb"), "edit", "-m", "Be lenient", "--yes", "--file", "harbour.py"]);
-        command
-            .args(["--base-url", &self.server.base_url(), "--model", MODEL])
-            .env("XDG_STATE_HOME", self.state.path());
-        String::from_utf8_lossy(&command.output().unwrap().stderr).into_owned()
+        command.arg(env!("CARGO_BIN_EXE_rhumb")).args(self.args(work));
+        command.env("XDG_STATE_HOME", self.state.path()).output().unwrap();
+    }
+
+    fn args(&self, work: Work) -> Vec<String> {
+        let url = self.server.base_url();
+        let args: &[&str] = match work {
+            Work::Edit => {
+                &["edit", "-m", "Be lenient", "--yes", "--file", "harbour.py", "--base-url", &url, "--model", MODEL]
+            }
+            Work::Undo => &["undo"],
+        };
+        args.iter().map(|arg| (*arg).to_owned()).collect()
     }
 
     /// Starts rhumb once more, and looks at what is there.
@@ -68,15 +93,17 @@ impl Scene {
         let (_, _, told) = run(command);
         let subjects = self.repo.subjects();
         let outcome = match (self.repo.read("harbour.py") == changed(), subjects.len()) {
-            (false, 1) => Outcome::Nothing,
+            (false, 1) => Outcome::Before,
             (true, 1) => Outcome::Written,
             (true, 2) => Outcome::Committed,
+            (false, 2) if told.contains("was to be committed") || told.contains("taken back") => Outcome::Undone,
             _ => panic!("{case}: {subjects:?}\n{}\n{told}", self.repo.read("harbour.py")),
         };
         assert_eq!(self.repo.git(&["diff", "--cached", "--name-only"]), STAGED, "{case}: {outcome:?}\n{told}");
-        let unstaged = if outcome == Outcome::Written { "harbour.py\n" } else { "" };
+        let is_half = matches!(outcome, Outcome::Written | Outcome::Undone);
+        let unstaged = if is_half { "harbour.py\n" } else { "" };
         assert_eq!(self.repo.git(&["diff", "--name-only"]), unstaged, "{case}: {outcome:?}\n{told}");
-        assert_eq!(self.repo.git(&["status", "--porcelain", "--untracked-files"]).contains("?? "), false, "{case}");
+        assert_eq!(self.repo.git(&["ls-files", "--others"]), "", "{case}");
         let git = self.repo.path().join(".git");
         for folder in [git.clone(), git.join("refs/heads")] {
             for file in fs::read_dir(&folder).unwrap() {
@@ -91,11 +118,12 @@ impl Scene {
 }
 
 /// How often the run makes each call, counted for each of its threads by the most.
-fn counts() -> BTreeMap<&'static str, usize> {
-    let scene = Scene::new();
+fn counts(work: Work) -> BTreeMap<&'static str, usize> {
+    let scene = Scene::new(work);
     let trace = scene.state.path().join("trace");
-    scene.edit(&["-o".into(), trace.to_string_lossy().into_owned()]);
-    assert_eq!(scene.outcome("without a fault"), Outcome::Committed);
+    scene.run(work, &["-o".into(), trace.to_string_lossy().into_owned()]);
+    let end = if work == Work::Edit { Outcome::Committed } else { Outcome::Before };
+    assert_eq!(scene.outcome("without a fault"), end);
     let trace = fs::read_to_string(trace).unwrap();
     let mut by_thread: BTreeMap<(&str, &'static str), usize> = BTreeMap::new();
     for line in trace.lines() {
@@ -114,31 +142,35 @@ fn counts() -> BTreeMap<&'static str, usize> {
 }
 
 /// Goes through the calls, each with what strace is to do at it.
-fn sweep(what: &str, injection: &str) {
+fn sweep(work: Work, injection: &str) {
     if !works("strace", &["-o", "/dev/null", "true"]) {
         return;
     }
     let all = std::env::var("RHUMB_SWEEP").is_ok_and(|sweep| sweep == "all");
     let mut seen: BTreeMap<Outcome, usize> = BTreeMap::new();
     let points: Vec<(&str, usize)> =
-        counts().into_iter().flat_map(|(call, count)| (1..=count).map(move |at| (call, at))).collect();
-    // Those that matter most are few and stand at the end of each thread's work; the rest is sampled.
-    let step = if all { 1 } else { points.len().div_ceil(24).max(1) };
+        counts(work).into_iter().flat_map(|(call, count)| (1..=count).map(move |at| (call, at))).collect();
+    let step = if all { 1 } else { points.len().div_ceil(16).max(1) };
     for (call, at) in points.iter().step_by(step) {
-        let scene = Scene::new();
+        let scene = Scene::new(work);
         let inject = format!("inject={call}:{injection}:when={at}");
-        scene.edit(&["-o".into(), "/dev/null".into(), "-e".into(), inject.clone()]);
+        scene.run(work, &["-o".into(), "/dev/null".into(), "-e".into(), inject.clone()]);
         *seen.entry(scene.outcome(&inject)).or_default() += 1;
     }
-    eprintln!("{what}: {} of {} points, {seen:?}", seen.values().sum::<usize>(), points.len());
+    eprintln!("{work:?}, {injection}: {} of {} points, {seen:?}", seen.values().sum::<usize>(), points.len());
 }
 
 #[test]
 fn a_kill_at_any_call_of_a_write_with_its_commit_leaves_git_consistent() {
-    sweep("kills", "signal=KILL");
+    sweep(Work::Edit, "signal=KILL");
 }
 
 #[test]
 fn an_error_at_any_call_of_a_write_with_its_commit_leaves_git_consistent() {
-    sweep("errors", "error=EIO");
+    sweep(Work::Edit, "error=EIO");
+}
+
+#[test]
+fn a_kill_at_any_call_of_an_undo_leaves_git_consistent() {
+    sweep(Work::Undo, "signal=KILL");
 }

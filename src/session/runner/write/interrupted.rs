@@ -16,7 +16,7 @@ pub fn recovered(root: &Root, journal: Option<&Journal>) -> Vec<Failure> {
     let is_told = |path: &String| writes.iter().any(|write| write.paths.contains(path));
     let owed: Vec<String> = journal.never_committed().into_iter().filter(|path| !is_told(path)).collect();
     failures.extend(uncommitted(root, &owed).map(|files| Failure {
-        message: format!("An earlier write was to be committed, and rhumb was ended before that: {files}."),
+        message: format!("An earlier write or undo was to be committed, and rhumb was ended before that: {files}."),
         hint: BY_HAND.into(),
     }));
     failures

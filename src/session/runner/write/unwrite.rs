@@ -5,7 +5,7 @@ use crate::config::{Settings, UndoCommit};
 use crate::git::{GitError, Repo};
 use crate::session::runner::commit::pending::{manner, not_committed, told as told_of_commit, trailer};
 use crate::session::{CommitPlan, Failure, UndoPreview, Written};
-use crate::workspace::{self, Direction, Journal, Root, RootKind, last_write};
+use crate::workspace::{self, Direction, Journal, Root, RootKind, Unwritten, last_write};
 
 /// What [`unwrite`] would do now; `None` if there is nothing to undo or redo.
 pub fn undo_preview(
@@ -40,6 +40,10 @@ pub fn unwrite(
     let repo = repo(root, settings);
     // What is not committed before is not ours to commit.
     let dirty = repo.as_ref().ok().and_then(Option::as_ref).map(Repo::dirty_paths);
+    // Noted for the case that the process dies between the files and their commit.
+    let committed = |last: &Unwritten| last.message.is_some() && matches!(repo, Ok(Some(_)));
+    let to_commit = last_write(journal, direction).filter(committed);
+    let _owed = to_commit.and_then(|last| journal.owe_commit(&last.paths));
     let done = workspace::undo(root, journal, direction).map_err(|error| not_written(error).0)?;
     let mut written =
         Written { notes: done.recovered.iter().map(told).collect(), paths: done.paths.clone(), ..Written::default() };
