@@ -182,6 +182,8 @@ impl Repo {
         let tree = |id: Oid| self.inner.find_commit(id).and_then(|commit| commit.tree());
         let (before, after) = (from.map(tree).transpose().map_err(failed)?, tree(to).map_err(failed)?);
         let next = next_index(record);
+        // A process that was killed while it wrote that index left its lock.
+        fs::remove_file(record.with_extension("index.lock")).ok();
         copy_with_times(&self.index_file("index"), &next).map_err(written)?;
         // An index knows what it must look at twice only if it belongs to a repository: files that changed as it was written.
         let owner = Repository::open(self.inner.path()).map_err(failed)?;

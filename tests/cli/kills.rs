@@ -4,6 +4,7 @@
 #![allow(clippy::print_stderr)] // what is skipped and what was done is told
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt as _;
 
 use super::faults::works;
 use super::*;
@@ -37,6 +38,8 @@ struct Scene {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Work {
     Edit,
+    /// The git program makes the commit, and may be killed itself.
+    EditWithHook,
     Undo,
 }
 
@@ -59,6 +62,12 @@ impl Scene {
         repo.git(&["add", "notes.md"]);
         let server = ModelServer::start(vec![Step::reply(&good())]);
         let scene = Self { repo, state: tempfile::tempdir().unwrap(), server };
+        if work == Work::EditWithHook {
+            let hook = scene.repo.path().join(".git/hooks/pre-commit");
+            fs::create_dir_all(hook.parent().unwrap()).unwrap();
+            fs::write(&hook, "#!/bin/sh\n").unwrap();
+            fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+        }
         if work == Work::Undo {
             let mut command = hermetic(env!("CARGO_BIN_EXE_rhumb"), &scene.repo.path());
             command.args(scene.args(Work::Edit)).env("XDG_STATE_HOME", scene.state.path());
@@ -72,13 +81,14 @@ impl Scene {
         let mut command = hermetic("strace", &self.repo.path());
         command.args(["-f", "-qq", "-e", &format!("trace={}", CALLS.join(","))]).args(strace);
         command.arg(env!("CARGO_BIN_EXE_rhumb")).args(self.args(work));
+        command.env("RHUMB_COMMIT_HOOKS", (work == Work::EditWithHook).to_string());
         command.env("XDG_STATE_HOME", self.state.path()).output().unwrap();
     }
 
     fn args(&self, work: Work) -> Vec<String> {
         let url = self.server.base_url();
         let args: &[&str] = match work {
-            Work::Edit => {
+            Work::Edit | Work::EditWithHook => {
                 &["edit", "-m", "Be lenient", "--yes", "--file", "harbour.py", "--base-url", &url, "--model", MODEL]
             }
             Work::Undo => &["undo"],
@@ -87,7 +97,7 @@ impl Scene {
     }
 
     /// Starts rhumb once more, and looks at what is there.
-    fn outcome(&self, case: &str) -> Outcome {
+    fn outcome(&self, work: Work, case: &str) -> Outcome {
         let mut command = rhumb(&self.repo.path(), &["apply", "--yes", "-"]);
         command.env("XDG_STATE_HOME", self.state.path()).write_stdin("Nothing.\n");
         let (_, _, told) = run(command);
@@ -108,6 +118,12 @@ impl Scene {
         for folder in [git.clone(), git.join("refs/heads")] {
             for file in fs::read_dir(&folder).unwrap() {
                 let name = file.unwrap().file_name().to_string_lossy().into_owned();
+                // A git that was killed leaves its own locks, as it does elsewhere.
+                let is_gits = work == Work::EditWithHook && name != "index.lock";
+                if is_gits && name.ends_with(".lock") {
+                    fs::remove_file(folder.join(&name)).unwrap();
+                    continue;
+                }
                 assert!(!name.ends_with(".lock") && !name.starts_with("rhumb-"), "{case}: {name} was left\n{told}");
             }
         }
@@ -122,8 +138,8 @@ fn counts(work: Work) -> BTreeMap<&'static str, usize> {
     let scene = Scene::new(work);
     let trace = scene.state.path().join("trace");
     scene.run(work, &["-o".into(), trace.to_string_lossy().into_owned()]);
-    let end = if work == Work::Edit { Outcome::Committed } else { Outcome::Before };
-    assert_eq!(scene.outcome("without a fault"), end);
+    let end = if work == Work::Undo { Outcome::Before } else { Outcome::Committed };
+    assert_eq!(scene.outcome(work, "without a fault"), end);
     let trace = fs::read_to_string(trace).unwrap();
     let mut by_thread: BTreeMap<(&str, &'static str), usize> = BTreeMap::new();
     for line in trace.lines() {
@@ -155,7 +171,7 @@ fn sweep(work: Work, injection: &str) {
         let scene = Scene::new(work);
         let inject = format!("inject={call}:{injection}:when={at}");
         scene.run(work, &["-o".into(), "/dev/null".into(), "-e".into(), inject.clone()]);
-        *seen.entry(scene.outcome(&inject)).or_default() += 1;
+        *seen.entry(scene.outcome(work, &inject)).or_default() += 1;
     }
     eprintln!("{work:?}, {injection}: {} of {} points, {seen:?}", seen.values().sum::<usize>(), points.len());
 }
@@ -168,6 +184,11 @@ fn a_kill_at_any_call_of_a_write_with_its_commit_leaves_git_consistent() {
 #[test]
 fn an_error_at_any_call_of_a_write_with_its_commit_leaves_git_consistent() {
     sweep(Work::Edit, "error=EIO");
+}
+
+#[test]
+fn a_kill_at_any_call_of_a_commit_by_the_git_program_leaves_git_consistent() {
+    sweep(Work::EditWithHook, "signal=KILL");
 }
 
 #[test]
