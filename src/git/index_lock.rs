@@ -1,11 +1,11 @@
 //! The lock of the index, held while a branch moves.
 //!
 //! As git does, a commit locks the index, moves the branch, and then puts the new index in place. If the branch moved first, another
-//! git process could take the lock in between. The index would stay as it was and hold the reverse of the commit as staged.
+//! git process could take the lock in between. The index would keep its old content and hold the reverse of the commit as staged.
 //!
-//! A process may be killed between the last two steps. So each lock has a record beside it, whose owner holds a lock on the record's
-//! file. A record that nobody holds is of a process that died: [`Repo::finish_interrupted_commits`] brings the index to where the
-//! branch is, if the branch has moved, and removes the lock.
+//! A process may be killed between the last two steps. So each lock has a record in a file beside it, and its process holds a file
+//! lock on the record. A record without a file lock belongs to a process that died: [`Repo::finish_interrupted_commits`] updates the
+//! index if the branch has moved, and removes the lock.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
@@ -68,7 +68,7 @@ impl Repo {
         loop {
             match IndexLock::new(self, &path) {
                 Ok(lock) => return Ok(lock),
-                // The second is of a record that another process has taken for one of a dead process.
+                // NotFound: another process removed the record before it was locked.
                 Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => {}
                 Err(source) => return Err(GitError::Lock { lock: path, source }),
             }
@@ -173,8 +173,8 @@ impl Repo {
         moved.then(|| (from, head.id()))
     }
 
-    /// Writes beside a record the index as it is to be after the branch moves: the entries of the files that differ between the two
-    /// commits follow, as far as nobody has staged them otherwise. `changes` know what the index had, and the times of the files.
+    /// Writes the index for the time after the branch has moved, beside a record. It updates the entries of the files that differ between
+    /// the two commits, except those with other staged content. `changes` has the earlier content of the index, and the times of the files.
     /// Returns whether it differs from the index.
     fn prepare_index(&self, from: Option<Oid>, to: Oid, changes: &[Change], record: &Path) -> Result<bool, GitError> {
         let failed = GitError::when("bring the index up to date");
@@ -185,7 +185,7 @@ impl Repo {
         // A process that was killed while it wrote that index left its lock.
         fs::remove_file(record.with_extension("index.lock")).ok();
         copy_with_times(&self.index_file("index"), &next).map_err(written)?;
-        // An index knows what it must look at twice only if it belongs to a repository: files that changed as it was written.
+        // libgit2 checks the files that changed while the index was written only if the index belongs to a repository.
         let owner = Repository::open(self.inner.path()).map_err(failed)?;
         let mut index = git2::Index::open(&next).map_err(failed)?;
         owner.set_index(&mut index).map_err(failed)?;
@@ -228,7 +228,7 @@ impl<'r> IndexLock<'r> {
     fn new(repo: &'r Repo, path: &Path) -> io::Result<Self> {
         let folder = repo.inner.path();
         let mut record = tempfile::Builder::new().prefix(PREFIX).suffix("").tempfile_in(folder)?;
-        // Where files cannot be locked, nobody takes a record for one of a dead process.
+        // Where file locks do not work, the check in `finish` fails too, and no record is taken for that of a dead process.
         record.as_file().try_lock().ok();
         let name = record.path().file_name().unwrap_or_default().display();
         let text = format!("{name}\n{EXPLANATION}\n");
@@ -294,7 +294,7 @@ fn next_index(record: &Path) -> PathBuf {
 }
 
 fn remove_with_record(record: &Path) {
-    // libgit2 writes an index through a lock of its own.
+    // libgit2 writes an index to a file with this suffix first.
     for path in [next_index(record), record.with_extension("index.lock"), record.to_owned()] {
         fs::remove_file(path).ok();
     }
