@@ -50,7 +50,7 @@ pub use passages::{
 };
 pub use prompt::{Prompt, PromptSecret};
 pub use prompts::{BundledPrompt, PLACEHOLDERS, PromptNote, Prompts};
-pub use refusals::refusals;
+pub use refusals::{refusals, same_refusals};
 pub use summary::{Folding, SummaryPlan, history_tokens, summary};
 pub use trim::{Candidate, Overfull, Trimmed};
 

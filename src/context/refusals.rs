@@ -42,6 +42,16 @@ pub fn refusals(outcomes: &[Outcome]) -> Option<String> {
     Some(text)
 }
 
+/// Whether the edits that should be tried again are those that should be after `before`, and for the same reasons: another round has
+/// changed nothing about them, so one more would not either.
+pub fn same_refusals(before: &[Outcome], outcomes: &[Outcome]) -> bool {
+    fn refusal(outcome: &Outcome) -> [&str; 4] {
+        [&outcome.path, &outcome.reason, &outcome.quote, &outcome.replacement]
+    }
+    let open = |outcome: &&Outcome| outcome.is_open();
+    before.iter().filter(open).map(refusal).eq(outcomes.iter().filter(open).map(refusal))
+}
+
 /// No other text of an edit is let through to such a path, so it must not be tried again; the path may have been a slip.
 const FORBIDDEN: &str = "\n\nNothing may be written to these paths. Do not send their edits again, unless one was meant for another \
      file of the repository: then with the path of that file.";
@@ -136,6 +146,27 @@ mod tests {
         let placed = block("a.py", "    lamp.on(3)\n", "    lamp.on(4)\n");
         assert_eq!(refusals(&outcomes(&placed, &[("a.py", LAMP)])), None);
         assert_eq!(refusals(&[]), None);
+    }
+
+    #[test]
+    fn refusals_are_the_same_only_with_the_same_edits_and_reasons() {
+        let files = [("a.py", LAMP)];
+        let placed = block("a.py", "    return True\n", "    return False\n");
+        let wrong = block("a.py", "    window.wash()\n", "    pass\n");
+        let before = outcomes(&(placed.clone() + &wrong), &files);
+        assert!(same_refusals(&before, &before));
+        assert!(same_refusals(&before, &outcomes(&wrong, &files)), "an edit with a place does not count");
+        for other in [
+            block("a.py", "    window.wash()\n", "    return\n"),
+            block("a.py", "    window.clean()\n", "    pass\n"),
+            block("b.py", "    window.wash()\n", "    pass\n"),
+            wrong.clone() + &block("a.py", "    roof.mend()\n", "    pass\n"),
+            placed,
+        ] {
+            assert!(!same_refusals(&before, &outcomes(&other, &files)), "{other}");
+        }
+        let twice = "def wash():\n    window.wash()\n\n\ndef dry():\n    window.wash()\n";
+        assert!(!same_refusals(&before, &outcomes(&wrong, &[("a.py", twice)])), "the reason is another one");
     }
 
     #[test]

@@ -64,6 +64,7 @@ pub(super) struct AnswerReader<'a> {
     /// The end of the begun answer that was not sent, as far as the model may still repeat it.
     unsent: String,
     finish: Option<Finish>,
+    /// Nothing more is read.
     done: bool,
     usage: Option<Usage>,
     /// The piece that was taken last brought something: text, thinking, counts that grew, or the end.
@@ -252,7 +253,7 @@ impl<'a> AnswerReader<'a> {
             return Ok(());
         }
         if data == "[DONE]" {
-            self.done = self.origin.format.ends_with_done();
+            self.done = true;
             return Ok(());
         }
         match self.parsed(data) {
@@ -360,8 +361,11 @@ impl<'a> AnswerReader<'a> {
     }
 
     fn end(&mut self) -> Result<Completion, LlmError> {
-        if self.finish.is_some() || self.done {
-            return Ok(Completion { finish: self.finish.take().unwrap_or(Finish::Stop), usage: self.usage });
+        if let Some(finish) = self.finish.take() {
+            return Ok(Completion { finish, usage: self.usage });
+        }
+        if self.done {
+            return Err(LlmError::Interrupted { cause: "the server gave no finish reason that rhumb can read".into() });
         }
         if self.beginning.is_empty() {
             return Err(LlmError::Interrupted { cause: "the answer is empty".into() });

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::clean::Mask;
 use super::error::LlmError;
 use super::numbers::sent_and_limit;
+use super::retry::pause;
 
 /// How servers say that the request does not fit the model's context window. Each is a phrase from the error texts of a
 /// family of servers, in lower case.
@@ -158,7 +159,7 @@ fn details(error: &Value) -> Option<String> {
 fn retry_delay(error: &Value) -> Option<Duration> {
     let details = error.get("details")?.as_array()?;
     let delay = details.iter().find_map(|detail| detail.get("retryDelay"))?.as_str()?;
-    Duration::try_from_secs_f64(delay.strip_suffix('s')?.parse().ok()?).ok()
+    pause(delay.strip_suffix('s')?, 1.0)
 }
 
 #[cfg(test)]
@@ -231,11 +232,14 @@ mod tests {
 
     #[test]
     fn google_says_in_the_body_how_long_to_wait() {
-        let body = r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"x","details":[
-            {"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.5s"}]}}"#;
-        let mask = Mask::default();
-        let error = classify(&Refusal { status: 429, url: "", body, retry_after: None, mask: &mask });
-        assert_eq!(error.retry_after(), Some(Duration::from_millis(34_500)));
+        for (delay, wait) in [("34.5s", Duration::from_millis(34_500)), ("1e30s", Duration::MAX)] {
+            let body = r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"x","details":[
+                {"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"DELAY"}]}}"#;
+            let body = &body.replace("DELAY", delay);
+            let mask = Mask::default();
+            let error = classify(&Refusal { status: 429, url: "", body, retry_after: None, mask: &mask });
+            assert_eq!(error.retry_after(), Some(wait), "{delay}");
+        }
     }
 
     #[test]

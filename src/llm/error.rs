@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::retry::LONGEST_WAIT;
+
 /// A request to a model failed. No text of these errors holds the key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LlmError {
@@ -67,7 +69,7 @@ pub enum LlmError {
         message: String,
     },
     /// Too many requests.
-    #[error("rate limited by the server{}: {message}", after(*.retry_after))]
+    #[error("rate limited by the server{}: {message}", asked(*.retry_after))]
     RateLimited {
         /// How long the server wants us to wait, if it said so.
         retry_after: Option<Duration>,
@@ -101,7 +103,7 @@ pub enum LlmError {
         message: String,
     },
     /// The server failed or is overloaded.
-    #[error("the server failed (status {status}): {message}")]
+    #[error("the server failed (status {status}){}: {message}", asked(*.retry_after))]
     Server {
         /// HTTP status, or the one that fits if the failure came within a stream.
         status: u16,
@@ -110,8 +112,8 @@ pub enum LlmError {
         /// How long the server wants us to wait, if it said so.
         retry_after: Option<Duration>,
     },
-    /// The stream ended without its end marker: the answer is incomplete.
-    #[error("the connection broke before the answer was complete: {cause}")]
+    /// The stream ended without a finish reason: the answer is incomplete.
+    #[error("the answer ended before it was complete: {cause}")]
     Interrupted {
         /// What is known of the reason.
         cause: String,
@@ -144,6 +146,9 @@ pub enum LlmError {
 impl LlmError {
     /// What to do next, as one sentence.
     pub fn hint(&self) -> &'static str {
+        if self.retry_after().is_some_and(|wait| wait > LONGEST_WAIT) {
+            return "rhumb waits for a minute at most: send again when that time is over, or choose another model.";
+        }
         match self {
             Self::InvalidUrl { .. } => "Set the base address to something like https://api.example.com/v1.",
             Self::Connect { .. } => "Check that the server runs and that the address and the network are right.",
@@ -189,6 +194,16 @@ impl LlmError {
     }
 }
 
-fn after(wait: Option<Duration>) -> String {
-    wait.map_or(String::new(), |wait| format!(" for {} s", wait.as_secs_f32().ceil()))
+/// The wait that the server asks for, if it says so.
+fn asked(wait: Option<Duration>) -> String {
+    let Some(wait) = wait.filter(|wait| !wait.is_zero()) else { return String::new() };
+    let seconds = wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0));
+    let wait = match seconds {
+        0..=120 => format!("{seconds} s"),
+        121..=7_200 => format!("{} min", seconds.div_ceil(60)),
+        7_201..=172_800 => format!("{} h", seconds.div_ceil(3_600)),
+        172_801..=31_536_000 => format!("{} days", seconds.div_ceil(86_400)),
+        _ => "more than a year".to_owned(),
+    };
+    format!("; it asks for a wait of {wait}")
 }

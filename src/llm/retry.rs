@@ -15,9 +15,12 @@ pub struct RetryPolicy {
     pub longest_wait: Duration,
 }
 
+/// The longest pause that is made without asking the user.
+pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
 impl Default for RetryPolicy {
     fn default() -> Self {
-        Self { tries: 4, first_wait: Duration::from_secs(1), longest_wait: Duration::from_secs(60) }
+        Self { tries: 4, first_wait: Duration::from_secs(1), longest_wait: LONGEST_WAIT }
     }
 }
 
@@ -49,15 +52,21 @@ pub(super) fn chance() -> f64 {
 
 /// The pause that a server asks for: `retry-after-ms`, or `retry-after` in seconds or as a date.
 pub(super) fn asked_wait(header: impl Fn(&'static str) -> Option<String>, now: SystemTime) -> Option<Duration> {
-    if let Some(millis) = header("retry-after-ms").and_then(|text| text.trim().parse::<f64>().ok()) {
-        return Duration::try_from_secs_f64(millis / 1000.0).ok();
+    if let Some(wait) = header("retry-after-ms").and_then(|text| pause(&text, 1000.0)) {
+        return Some(wait);
     }
     let text = header("retry-after")?;
-    if let Ok(seconds) = text.trim().parse::<f64>() {
-        return Duration::try_from_secs_f64(seconds).ok();
-    }
-    let date = httpdate::parse_http_date(text.trim()).ok()?;
-    Some(date.duration_since(now).unwrap_or(Duration::ZERO))
+    pause(&text, 1.0).or_else(|| {
+        let date = httpdate::parse_http_date(text.trim()).ok()?;
+        Some(date.duration_since(now).unwrap_or(Duration::ZERO))
+    })
+}
+
+/// The pause that a number says, of which `per_second` make a second. A number that no duration can hold asks for the longest one,
+/// not for none: such a server is not to be asked again at once.
+pub(super) fn pause(number: &str, per_second: f64) -> Option<Duration> {
+    let seconds = number.trim().parse::<f64>().ok()? / per_second;
+    (seconds >= 0.0).then(|| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
 }
 
 #[cfg(test)]
@@ -99,9 +108,22 @@ mod tests {
         assert_eq!(asked("retry-after-ms", "1500"), Some(SECOND * 3 / 2));
         assert_eq!(asked("retry-after", "Fri, 20 Nov 2026 10:00:09 GMT"), Some(9 * SECOND));
         assert_eq!(asked("retry-after", "Fri, 20 Nov 2026 09:00:00 GMT"), Some(Duration::ZERO));
-        for nonsense in ["-1", "soon", "NaN", "1e400", ""] {
+        for nonsense in ["-1", "-1e400", "soon", "NaN", "", " ", "0x10", "Fri, 99 Nov 2026 10:00:00 GMT"] {
             assert_eq!(asked("retry-after", nonsense), None, "{nonsense}");
+            assert_eq!(asked("retry-after-ms", nonsense), None, "{nonsense}");
         }
+    }
+
+    #[test]
+    fn a_pause_that_is_too_long_to_hold_is_the_longest_one() {
+        let huge = ["1e30", "99999999999999999999", "18446744073709551615", "1e400", "Fri, 31 Dec 9999 23:59:59 GMT"];
+        for text in huge {
+            let asked = asked_wait(|name| (name == "retry-after").then(|| text.to_owned()), SystemTime::UNIX_EPOCH);
+            assert!(asked.is_some_and(|wait| wait > Duration::from_secs(200_000_000_000)), "{text}: {asked:?}");
+            assert_eq!(RetryPolicy::default().wait(1, asked, 0.5), None, "{text}");
+        }
+        let millis = asked_wait(|name| (name == "retry-after-ms").then(|| "1e300".to_owned()), SystemTime::UNIX_EPOCH);
+        assert_eq!(millis, Some(Duration::MAX));
     }
 
     #[test]

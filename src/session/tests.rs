@@ -396,6 +396,13 @@ fn half_placed() -> Proposal {
     crate::edit::propose(&crate::edit::parse(&reply, crate::edit::FormatChoice::Auto), &OneFile)
 }
 
+/// The same, with another quote without a place.
+fn half_placed_anew(quote: &str) -> Proposal {
+    let mut proposal = half_placed();
+    proposal.outcomes[1].quote = format!("{quote}\n");
+    proposal
+}
+
 /// The model answers the running turn with an edit, and its places are found as in `proposal`.
 fn answer(session: &mut Session, turn: u64, text: &str, proposal: Proposal) -> (Vec<Effect>, Vec<Effect>) {
     stream(session, turn, text);
@@ -413,7 +420,7 @@ fn edits_without_a_place_go_back_as_often_as_they_may() {
     session.draft_changed("typed meanwhile");
     let mut turn = send(&mut session, "do it");
     for round in 1..=2 {
-        let (ended, proposed) = answer(&mut session, turn, AN_EDIT, half_placed());
+        let (ended, proposed) = answer(&mut session, turn, AN_EDIT, half_placed_anew(&format!("no such line {round}")));
         let located = ended.iter().find_map(|effect| match effect {
             Effect::Propose { earlier, request, .. } => Some((earlier.len(), request.as_str())),
             _ => None,
@@ -431,10 +438,32 @@ fn edits_without_a_place_go_back_as_often_as_they_may() {
         });
         assert_eq!(told, Some((round, 2)));
     }
-    let (_, proposed) = answer(&mut session, turn, AN_EDIT, half_placed());
+    let (_, proposed) = answer(&mut session, turn, AN_EDIT, half_placed_anew("no such line 3"));
     assert_eq!(proposed, []);
     assert_eq!((session.review.counts().total(), session.review.refused.len()), (1, 1));
     assert!(session.turn.is_none() && session.returned_draft.is_none());
+    assert!(!last_notice(&session).text.contains("not asked again"), "{:?}", last_notice(&session));
+}
+
+#[test]
+fn edits_that_come_back_unchanged_are_not_asked_for_once_more() {
+    let mut session = connected();
+    session.edit_rounds = 3;
+    let mut turn = send(&mut session, "do it");
+    for quote in ["no such line", "another line"] {
+        let (_, proposed) = answer(&mut session, turn, AN_EDIT, half_placed_anew(quote));
+        let [Effect::Ask(order)] = proposed.as_slice() else { panic!("{quote}: {proposed:?}") };
+        turn = order.generation;
+        assert!(!last_notice(&session).text.contains("not asked again"), "{:?}", last_notice(&session));
+    }
+    let (_, proposed) = answer(&mut session, turn, AN_EDIT, half_placed_anew("another line"));
+    assert_eq!(proposed, []);
+    let notice = last_notice(&session);
+    assert!(notice.text.contains("found no place") && notice.text.contains("not asked again"), "{notice:?}");
+    // A new request begins anew.
+    let turn = send(&mut session, "do it");
+    let (_, proposed) = answer(&mut session, turn, AN_EDIT, half_placed_anew("another line"));
+    assert!(matches!(proposed.as_slice(), [Effect::Ask(_)]), "{proposed:?}");
 }
 
 #[test]

@@ -224,9 +224,12 @@ fn a_dry_run_shows_the_very_request_that_it_sends() {
 
 #[test]
 fn a_model_that_never_learns_is_asked_as_often_as_is_configured() {
+    // Each answer is wrong in another way.
+    let wrong = |round: usize| without_a_place().replace("strict=True", &format!("strict={round}"));
     for (rounds, asked) in [("2", 3), ("0", 1)] {
         let repo = harbour_repo();
-        let server = ModelServer::start(vec![Step::reply(&(without_a_place() + &good())); 5]);
+        let steps = (0..5).map(|round| Step::reply(&(wrong(round) + &good())));
+        let server = ModelServer::start(steps.collect::<Vec<_>>());
         let mut command = rhumb(&repo.path(), &["edit", "-m", "Make it safe", "--file", "harbour.py", "--yes"]);
         command.args(["--base-url", &server.base_url(), "--model", MODEL]).env("RHUMB_EDIT_ROUNDS", rounds);
         let (code, _, err) = run(command);
@@ -234,10 +237,21 @@ fn a_model_that_never_learns_is_asked_as_often_as_is_configured() {
         assert_eq!(repo.read("harbour.py"), changed());
         assert_eq!(err.contains("asked again, 2 of 2"), rounds == "2", "{err}");
     }
-    let (repo, server) = (harbour_repo(), ModelServer::start(vec![Step::reply(&without_a_place()); 4]));
+    let steps = (0..4).map(|round| Step::reply(&wrong(round)));
+    let (repo, server) = (harbour_repo(), ModelServer::start(steps.collect::<Vec<_>>()));
     let (code, _, err) = edit(&repo, &server, &["--yes"]);
     assert_eq!((code, server.requests().len()), (1, 4), "{err}");
     untouched(&repo);
+}
+
+#[test]
+fn a_model_that_repeats_itself_is_asked_once_more() {
+    for reply in [without_a_place(), without_a_place() + &good()] {
+        let (repo, server) = (harbour_repo(), ModelServer::start(vec![Step::reply(&reply); 4]));
+        let (code, _, err) = edit(&repo, &server, &["--yes"]);
+        assert_eq!((code, server.requests().len()), (1, 2), "{err}");
+        assert!(err.contains("changed nothing about the edits without a place"), "{err}");
+    }
 }
 
 #[test]

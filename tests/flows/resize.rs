@@ -1,6 +1,7 @@
 //! The screen changes its size while an answer streams in, and the answer is cancelled.
 
-use super::{REQUEST, answers_keys, harbour_repo, open, quit, search_replace, send, untouched, wait_for_draft};
+use super::{REQUEST, answers_keys, harbour_repo, open, quit, rhumb, search_replace, send, untouched, wait_for_draft};
+use crate::support::pty::Pty;
 use crate::support::server::{ModelServer, Step};
 
 const SEEN: &str = "Unknown names get a depth of zero";
@@ -53,6 +54,43 @@ fn a_key_that_comes_with_a_new_size_does_not_wait_for_the_next_key() {
     }
     pty.key("Ctrl-u");
     quit(&mut pty);
+}
+
+#[test]
+fn no_size_that_a_terminal_claims_is_too_large_or_too_small() {
+    let repo = harbour_repo();
+    let start_sizes = [(0, 0), (1, 1), (u16::MAX, 1), (1, u16::MAX), (5_000, 5_000), (9_999, u16::MAX)];
+    for (cols, rows) in start_sizes {
+        let mut pty = Pty::spawn(&rhumb(), &[], &repo.path(), &[], cols, rows);
+        pty.resize(160, 48);
+        pty.wait_for("no model: copy mode");
+        pty.type_text("a draft");
+        wait_for_draft(&pty, "a draft");
+        // A frame of that size is drawn, a key is answered, and the next size is drawn whole.
+        let before = pty.sent();
+        pty.resize(cols, rows);
+        pty.wait_sent(before);
+        pty.type_text("!");
+        pty.resize(160, 48);
+        wait_for_draft(&pty, "a draft!");
+        pty.wait_for("repo map");
+        assert!(most_memory(&pty) < 1_000, "{cols}×{rows} took {} MB", most_memory(&pty));
+        // A signal is answered at that size.
+        let before = pty.sent();
+        pty.resize(cols, rows);
+        pty.wait_sent(before);
+        pty.signal("TERM");
+        assert_eq!(pty.wait_exit().exit_code(), 143, "{cols}×{rows}");
+        assert_eq!(pty.modes_restored(), Ok(()), "{cols}×{rows}");
+        assert_eq!(pty.line_mode_restored(), Ok(()), "{cols}×{rows}");
+    }
+}
+
+/// The most memory that the program has held so far, in MB; 0 where the system does not tell.
+fn most_memory(pty: &Pty) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", pty.process_id())).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
+    line.split_whitespace().next().and_then(|kilobytes| kilobytes.parse::<u64>().ok()).unwrap_or(0) / 1_024
 }
 
 #[test]

@@ -5,8 +5,13 @@ use crate::support::server::{ModelServer, Step};
 
 /// [`search_replace`] with a second block that quotes lines which the file has not got.
 fn one_good_one_bad() -> String {
-    let wrong = "    metres = depth(name)\n    log.write(name)\n    print(name, metres, 'fathoms')";
-    search_replace().replacen("    return f'{name}: {metres} m'", wrong, 1)
+    one_good_one_bad_in("fathoms")
+}
+
+/// The same; the lines that the file has not got name that unit.
+fn one_good_one_bad_in(unit: &str) -> String {
+    let wrong = format!("    metres = depth(name)\n    log.write(name)\n    print(name, metres, '{unit}')");
+    search_replace().replacen("    return f'{name}: {metres} m'", &wrong, 1)
 }
 
 /// The second block of [`search_replace`] alone.
@@ -48,7 +53,8 @@ fn a_corrected_edit_joins_the_one_that_had_its_place() {
 #[test]
 fn a_model_that_never_learns_is_asked_three_times_more() {
     let repo = harbour_repo();
-    let server = ModelServer::start(vec![Step::reply(&one_good_one_bad()); 6]);
+    let units = ["fathoms", "cables", "leagues", "chains", "links", "poles"];
+    let server = ModelServer::start(units.map(|unit| Step::reply(&one_good_one_bad_in(unit))).to_vec());
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
     send(&pty, REQUEST);
     pty.wait_for("asked again, 3 of 3");
@@ -57,6 +63,21 @@ fn a_model_that_never_learns_is_asked_three_times_more() {
     pty.key("Enter");
     pty.wait_for("no place: harbour.py");
     assert_eq!(server.requests().len(), 4);
+    quit(&mut pty);
+    untouched(&repo, &["Start the harbour"]);
+}
+
+#[test]
+fn a_model_that_repeats_itself_is_asked_once_more() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply(&one_good_one_bad()); 6]);
+    let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
+    send(&pty, REQUEST);
+    pty.wait_for("the model is not asked again");
+    pty.wait_for("1 pending · ✓ 0 · ✗ 0 · 1 no place");
+    pty.wait_until(|screen| !screen.contains("Esc cancels"), "the end of the round");
+    assert_eq!(server.requests().len(), 2);
+    pty.key("Enter");
     quit(&mut pty);
     untouched(&repo, &["Start the harbour"]);
 }

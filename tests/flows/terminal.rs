@@ -20,7 +20,24 @@ fn a_panic_gives_the_terminal_back_and_can_be_read() {
 #[test]
 fn signals_end_the_app_with_their_code_and_restore_the_terminal() {
     let repo = harbour_repo();
-    for (name, code) in [("TERM", 143), ("HUP", 129), ("INT", 130), ("QUIT", 131)] {
+    let mut signals = vec![("TERM", 143), ("HUP", 129), ("INT", 130), ("QUIT", 131)];
+    // By number, because not every shell knows their names: USR1, USR2, ALRM, STKFLT, XCPU, VTALRM, PROF, IO, PWR, and the
+    // first and the last of those for real time.
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    signals.extend([
+        ("10", 138),
+        ("12", 140),
+        ("14", 142),
+        ("16", 144),
+        ("24", 152),
+        ("26", 154),
+        ("27", 155),
+        ("29", 157),
+        ("30", 158),
+        ("34", 162),
+        ("64", 192),
+    ]);
+    for (name, code) in signals {
         let mut pty = open(&repo.path(), None, &[]);
         pty.type_text("a draft");
         wait_for_draft(&pty, "a draft");
@@ -30,6 +47,34 @@ fn signals_end_the_app_with_their_code_and_restore_the_terminal() {
         assert_eq!(pty.modes_restored(), Ok(()), "SIG{name}");
         assert_eq!(pty.line_mode_restored(), Ok(()), "SIG{name}");
     }
+}
+
+#[test]
+fn signals_of_a_fault_end_the_app_by_themselves_and_restore_the_terminal() {
+    let repo = harbour_repo();
+    for (name, told) in [("ABRT", "Aborted"), ("BUS", "Bus error"), ("SYS", "Bad system call"), ("TRAP", "Trace")] {
+        let mut pty = open(&repo.path(), None, &[]);
+        pty.type_text("a draft");
+        wait_for_draft(&pty, "a draft");
+        pty.signal(name);
+        let status = pty.wait_exit();
+        assert!(status.signal().is_some_and(|signal| signal.starts_with(told)), "SIG{name}: {status:?}");
+        assert_eq!(pty.modes_restored(), Ok(()), "SIG{name}");
+        assert_eq!(pty.line_mode_restored(), Ok(()), "SIG{name}");
+    }
+}
+
+#[test]
+fn signals_that_end_no_program_or_that_rhumb_survives_change_nothing() {
+    let repo = harbour_repo();
+    let mut pty = open(&repo.path(), None, &[]);
+    for name in ["PIPE", "XFSZ", "CHLD", "URG", "WINCH"] {
+        pty.signal(name);
+        pty.type_text(name);
+        wait_for_draft(&pty, name);
+        pty.key("Ctrl-u");
+    }
+    quit(&mut pty);
 }
 
 #[cfg(target_os = "linux")]

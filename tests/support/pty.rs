@@ -88,10 +88,10 @@ impl Pty {
         }
     }
 
-    /// Makes the terminal `cols` × `rows`; the program is told. Of a terminal without a size the emulator has one cell.
+    /// Makes the terminal `cols` × `rows`; the program is told. The emulator has at least one cell, and a thousand columns and rows at most.
     pub fn resize(&self, cols: u16, rows: u16) {
         // The emulator first: the program may draw for the new size as soon as it is told.
-        self.lock().emulator.set_size(cells(rows.max(1)), cells(cols.max(1)));
+        self.lock().emulator.set_size(cells(rows), cells(cols));
         self.master.resize(size(cols, rows)).expect("resize the terminal");
     }
 
@@ -293,8 +293,9 @@ fn size(cols: u16, rows: u16) -> PtySize {
     PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }
 }
 
+/// The emulator's columns or rows. It holds a thousand at most: more would take gigabytes here, too.
 fn cells(count: u16) -> NonZeroU16 {
-    NonZeroU16::new(count).expect("a terminal of at least one cell")
+    NonZeroU16::new(count.clamp(1, 1_000)).expect("a terminal of at least one cell")
 }
 
 fn framed(screen: &str) -> String {

@@ -192,11 +192,19 @@ impl Desk<'_> {
         let mut said = vec![Message::new(Role::User, message), Message::new(Role::Assistant, &reply)];
         let mut replies = vec![reply];
         let mut proposal = proposed(&replies);
+        let mut asked_about = Vec::new();
         let rounds = self.outfit.settings.edit_rounds;
         for round in 1..=rounds {
             let Some(refusals) = context::refusals(&proposal.outcomes) else {
                 break;
             };
+            if context::same_refusals(&asked_about, &proposal.outcomes) {
+                complain(
+                    "the last answer changed nothing about the edits without a place, so the model is not asked again",
+                );
+                break;
+            }
+            asked_about.clone_from(&proposal.outcomes);
             self.out.event("again", json!({"round": round, "of": rounds, "text": refusals}))?;
             complain(&format!("some edits could not be located; the model is asked again, {round} of {rounds}"));
             let reply = match self.ask(&said, &refusals) {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::turns::{as_url, blank_end, is_begun, joined, turns};
-use super::{Ask, Chunk, Format, effort, list_at, number_at, text_at, with_tail};
+use super::{Ask, Chunk, Format, effort, first_alternative, list_at, number_at, text_at, with_tail};
 use crate::context::{Message, Role};
 use crate::llm::dialect::Lesson;
 use crate::llm::event::{Finish, Usage};
@@ -16,10 +16,6 @@ pub(super) struct Chat;
 impl Format for Chat {
     fn url(&self, base: &Url, _: &str) -> Url {
         with_tail(base, "/chat/completions")
-    }
-
-    fn ends_with_done(&self) -> bool {
-        true
     }
 
     fn body(&self, ask: &Ask<'_>) -> Value {
@@ -57,10 +53,10 @@ impl Format for Chat {
             usage: value.get("usage").or_else(|| value.pointer("/x_groq/usage")).and_then(usage),
             ..Chunk::default()
         };
-        let Some(choice) = value.pointer("/choices/0") else {
+        let Some(choice) = first_alternative(value, "/choices") else {
             return Some(chunk);
         };
-        chunk.finish = Some(text_at(choice, "/finish_reason")).filter(|word| !word.is_empty()).map(finish);
+        chunk.finish = finish(text_at(choice, "/finish_reason"));
         chunk.whole = choice.get("delta").is_none() && choice.get("message").is_some();
         if let Some(delta) = choice.get("delta").or_else(|| choice.get("message")) {
             (chunk.text, chunk.reasoning) = spoken(delta);
@@ -157,13 +153,18 @@ fn content_text(value: Option<&Value>) -> String {
     }
 }
 
-/// Gateways pass on the words of the server behind them.
-fn finish(word: &str) -> Finish {
-    match word {
-        "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" | "STOP" => Finish::Stop,
-        "length" | "max_tokens" | "MAX_TOKENS" | "model_length" => Finish::Length,
-        "content_filter" | "safety" | "refusal" | "SAFETY" => Finish::Filtered,
-        other => Finish::Other(other.to_owned()),
+/// Most servers end with the words of OpenAI. Some have their own, and gateways pass on those of the server behind them:
+/// `eos` (Together), `eos_token` (TGI), `end` (some gateways), `end_turn` (Anthropic, Bedrock), `complete` (Cohere),
+/// `model_length` (Mistral), `sensitive` (Zhipu). Before the end the reason is null, empty, or the text `null`.
+fn finish(word: &str) -> Option<Finish> {
+    match word.to_ascii_lowercase().as_str() {
+        "" | "null" => None,
+        "stop" | "stop_sequence" | "eos" | "eos_token" | "end" | "end_turn" | "complete" => Some(Finish::Stop),
+        "length" | "max_tokens" | "model_length" | "model_context_window_exceeded" => Some(Finish::Length),
+        "content_filter" | "content_filtered" | "safety" | "sensitive" | "refusal" | "guardrail_intervened" => {
+            Some(Finish::Filtered)
+        }
+        _ => Some(Finish::Other(word.to_owned())),
     }
 }
 

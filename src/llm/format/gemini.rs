@@ -4,7 +4,9 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::turns::{Turn, base64, turns};
-use super::{Ask, Chunk, Format, budget, effort, has_version, list_at, number_at, root, text_at, with_tail};
+use super::{
+    Ask, Chunk, Format, budget, effort, first_alternative, has_version, list_at, number_at, root, text_at, with_tail,
+};
 use crate::context::{Image, Message, Role};
 use crate::llm::dialect::Lesson;
 use crate::llm::event::{Finish, Usage};
@@ -51,15 +53,16 @@ impl Format for Gemini {
         if !["candidates", "usageMetadata", "promptFeedback"].iter().any(|name| value.get(name).is_some()) {
             return None;
         }
+        let candidate = first_alternative(value, "/candidates").unwrap_or(&Value::Null);
         let said = |thought: bool| {
             let is_wanted = move |part: &&Value| part.get("thought").is_some_and(|flag| flag == true) == thought;
-            list_at(value, "/candidates/0/content/parts").filter(is_wanted).map(|part| text_at(part, "/text")).collect()
+            list_at(candidate, "/content/parts").filter(is_wanted).map(|part| text_at(part, "/text")).collect()
         };
         let blocked = !text_at(value, "/promptFeedback/blockReason").is_empty();
         Some(Chunk {
             text: said(false),
             reasoning: said(true),
-            finish: if blocked { Some(Finish::Filtered) } else { finish(text_at(value, "/candidates/0/finishReason")) },
+            finish: if blocked { Some(Finish::Filtered) } else { finish(text_at(candidate, "/finishReason")) },
             usage: value.get("usageMetadata").map(usage),
             ..Chunk::default()
         })

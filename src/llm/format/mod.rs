@@ -49,11 +49,11 @@ pub(super) struct Chunk {
     pub(super) reasoning: String,
     /// `text` and `reasoning` are all of the answer, which may have come in pieces before.
     pub(super) whole: bool,
-    /// Why the model stopped.
+    /// Why the model stopped. Only an answer that has this is complete, and each format lists the words that say so.
     pub(super) finish: Option<Finish>,
     /// What is known of the counts so far.
     pub(super) usage: Option<Usage>,
-    /// Nothing follows.
+    /// Nothing follows. This alone does not make an answer complete.
     pub(super) last: bool,
 }
 
@@ -80,11 +80,6 @@ pub(super) trait Format: Send + Sync {
     /// How the pieces of a stream are told apart.
     fn framing(&self) -> Framing {
         Framing::Events
-    }
-
-    /// Whether `[DONE]` says that the answer is whole. Elsewhere a gateway may send it, and it says nothing.
-    fn ends_with_done(&self) -> bool {
-        false
     }
 
     /// The body of a request.
@@ -173,6 +168,14 @@ fn text_at<'v>(value: &'v Value, path: &str) -> &'v str {
 /// The number at `path` of a value, 0 if there is none.
 fn number_at(value: &Value, path: &str) -> u64 {
     value.pointer(path).and_then(Value::as_u64).unwrap_or(0)
+}
+
+/// The alternative with index 0 in a list of alternative answers. One without an index counts by its position.
+fn first_alternative<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
+    let is_first = |&(position, alternative): &(usize, &Value)| {
+        alternative.get("index").and_then(Value::as_f64).map_or(position == 0, |index| index == 0.0)
+    };
+    list_at(value, path).enumerate().find(is_first).map(|(_, alternative)| alternative)
 }
 
 /// The elements of a list at `path` of a value.

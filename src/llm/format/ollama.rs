@@ -75,7 +75,7 @@ impl Format for Ollama {
         Some(Chunk {
             text: text_at(value, "/message/content").to_owned(),
             reasoning: thinking(value).to_owned(),
-            finish: done.then(|| finish(text_at(value, "/done_reason"))),
+            finish: if done { finish(value.get("done_reason")) } else { None },
             usage: done.then(|| usage(value)),
             last: done,
             ..Chunk::default()
@@ -116,12 +116,16 @@ fn thinking(value: &Value) -> &str {
     fields.into_iter().find(|text| !text.is_empty()).unwrap_or_default()
 }
 
-/// Older servers give no reason.
-fn finish(word: &str) -> Finish {
-    match word {
-        "stop" | "" => Finish::Stop,
-        "length" => Finish::Length,
-        other => Finish::Other(other.to_owned()),
+/// Servers from before May 2024 give no reason: `done` alone says that the answer is complete.
+fn finish(reason: Option<&Value>) -> Option<Finish> {
+    match reason.unwrap_or(&Value::Null) {
+        Value::Null => Some(Finish::Stop),
+        Value::String(word) => Some(match word.as_str() {
+            "stop" | "" => Finish::Stop,
+            "length" => Finish::Length,
+            other => Finish::Other(other.to_owned()),
+        }),
+        _ => None,
     }
 }
 

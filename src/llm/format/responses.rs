@@ -101,6 +101,7 @@ fn ended(response: &Value) -> Chunk {
         ("completed", _) => Some(Finish::Stop),
         ("incomplete", "max_output_tokens" | "max_tokens") => Some(Finish::Length),
         ("incomplete", "content_filter") => Some(Finish::Filtered),
+        ("incomplete", "") => Some(Finish::Other("incomplete".to_owned())),
         ("incomplete", reason) => Some(Finish::Other(reason.to_owned())),
         _ => None,
     };

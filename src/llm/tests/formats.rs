@@ -1,5 +1,7 @@
 //! Each wire format over real HTTP: what is asked, how an answer is read, and what happens to one that is damaged.
 
+use serde_json::Value;
+
 use super::*;
 
 /// The recorded answers all say this.
@@ -216,7 +218,18 @@ async fn what_cuts_an_answer_off_is_told() {
         (chat("length"), Finish::Length),
         (chat("content_filter"), Finish::Filtered),
         (chat("tool_calls"), other("tool_calls")),
+        (chat("stop"), Finish::Stop),
         (chat("eos_token"), Finish::Stop),
+        (chat("eos"), Finish::Stop),
+        (chat("end"), Finish::Stop),
+        (chat("end_turn"), Finish::Stop),
+        (chat("stop_sequence"), Finish::Stop),
+        (chat("COMPLETE"), Finish::Stop),
+        (chat("MAX_TOKENS"), Finish::Length),
+        (chat("error"), other("error")),
+        (chat("abort"), other("abort")),
+        (chat("insufficient_system_resource"), other("insufficient_system_resource")),
+        (chat("Stopped"), other("Stopped")),
         (chat("sk-canary\\u001b[2J"), other("[key] [2J")),
         (anthropic("max_tokens"), Finish::Length),
         (anthropic("refusal"), Finish::Filtered),
@@ -229,6 +242,7 @@ async fn what_cuts_an_answer_off_is_told() {
         (ollama("unload"), other("unload")),
         (responses("max_output_tokens"), Finish::Length),
         (responses("content_filter"), Finish::Filtered),
+        (responses(""), other("incomplete")),
     ];
     for ((api, last), finish) in table {
         let (base, _) = canned(vec![ok(last.clone() + "\n\n")]).await;
@@ -237,13 +251,81 @@ async fn what_cuts_an_answer_off_is_told() {
 }
 
 #[tokio::test]
-async fn a_done_mark_ends_only_the_format_that_has_one() {
+async fn an_end_mark_without_a_finish_reason_completes_no_answer() {
     for api in Api::ALL.into_iter().filter(|api| *api != Api::Ollama) {
         let half = stream(api).find("🚀").unwrap();
         let begin = stream(api)[..half].rfind("\n\n").unwrap() + 2;
         let (base, _) = canned(vec![ok(stream(api)[..begin].to_owned() + DONE)]).await;
         let end = ask(&once(server_for(api, &base))).await.0;
-        assert_eq!(end.is_ok(), api == Api::Chat, "{}: {end:?}", api.name());
+        assert!(matches!(end, Err(LlmError::Interrupted { .. })), "{}: {end:?}", api.name());
+    }
+    let anthropic = |reason: &str| {
+        format!(
+            "data: {{\"type\":\"content_block_delta\",\"delta\":{{\"text\":\"x\"}}}}\n\n\
+             data: {{\"type\":\"message_delta\",\"delta\":{{\"stop_reason\":{reason}}}}}\n\n\
+             data: {{\"type\":\"message_stop\"}}\n\n"
+        )
+    };
+    let chat = |reason: &str| {
+        let last = format!("data: {{\"choices\":[{{\"delta\":{{}},\"finish_reason\":{reason}}}]}}\n\n");
+        [delta("x"), last, DONE.to_owned()].concat()
+    };
+    let gemini = |reason: &str| {
+        let parts = r#"{"parts":[{"text":"x"}]}"#;
+        format!("data: {{\"candidates\":[{{\"content\":{parts},\"finishReason\":{reason}}}]}}\n\n{DONE}")
+    };
+    let responses = |status: &str| {
+        let response = format!("{{\"status\":{status},\"output\":[]}}");
+        format!("data: {{\"type\":\"response.completed\",\"response\":{response}}}\n\n{DONE}")
+    };
+    let ollama =
+        |reason: &str| format!("{{\"message\":{{\"content\":\"x\"}},\"done\":true,\"done_reason\":{reason}}}\n");
+    for reason in ["7", "true", "{}", "[\"stop\"]", "null", "\"\""] {
+        let answers = [
+            (Api::Anthropic, anthropic(reason)),
+            (Api::Chat, chat(reason)),
+            (Api::Gemini, gemini(reason)),
+            (Api::Responses, responses(reason)),
+            (Api::Ollama, ollama(reason)),
+        ];
+        for (api, answer) in answers {
+            let (base, _) = canned(vec![ok(answer)]).await;
+            let end = ask(&once(server_for(api, &base))).await.0;
+            // Old versions of Ollama give no reason.
+            if api == Api::Ollama && matches!(reason, "null" | "\"\"") {
+                assert_eq!(end.map(|end| end.finish), Ok(Finish::Stop));
+            } else {
+                assert!(matches!(end, Err(LlmError::Interrupted { .. })), "{} {reason}: {end:?}", api.name());
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn of_several_alternatives_only_the_first_is_the_answer() {
+    let piece = |api: Api, alternatives: &[(u32, &str, Option<&str>)]| {
+        let alternative = |&(index, text, end): &(u32, &str, Option<&str>)| match api {
+            Api::Chat => json!({"index":index,"delta":{"content":text},"finish_reason":end}),
+            _ => json!({"index":index,"content":{"parts":[{"text":text}]},"finishReason":end}),
+        };
+        let list: Vec<Value> = alternatives.iter().map(alternative).collect();
+        format!("data: {}\n\n", json!({if api == Api::Chat { "choices" } else { "candidates" }: list}))
+    };
+    for api in [Api::Chat, Api::Gemini] {
+        let cut = [
+            piece(api, &[(0, "one ", None), (1, "other ", None)]),
+            piece(api, &[(1, "end", Some("STOP"))]),
+            piece(api, &[(1, "x", None), (0, "two", None)]),
+        ];
+        let end = piece(api, &[(1, "", Some("MAX_TOKENS")), (0, "", Some("STOP"))]);
+        let (base, _) = canned(vec![ok(cut.concat() + &end), ok(cut.concat())]).await;
+        let server = once(server_for(api, &base));
+        let (end, events) = ask(&server).await;
+        assert_eq!(text(&events), "one two", "{}", api.name());
+        assert_eq!(end.map(|end| end.finish), Ok(Finish::Stop), "{}", api.name());
+        // The end of another alternative is not that of the answer.
+        let end = ask(&server).await.0;
+        assert!(matches!(end, Err(LlmError::Interrupted { .. })), "{}: {end:?}", api.name());
     }
 }
 

@@ -229,7 +229,7 @@ async fn a_whole_answer_in_one_piece_is_taken_too() {
 #[tokio::test]
 async fn a_server_that_knows_no_stream_options_is_asked_without_once_and_for_all() {
     let complaint = (400, vec![], json!({"error":{"message":"Unknown parameter: 'stream_options'."}}).to_string());
-    let (base, seen) = canned(vec![complaint, ok([&delta("ok"), DONE].concat())]).await;
+    let (base, seen) = canned(vec![complaint, ok([&delta("ok"), STOP, DONE].concat())]).await;
     let server = server(&base);
     for _ in 0..2 {
         let (end, events) = ask(&server).await;

@@ -60,6 +60,30 @@ async fn each_status_means_the_same_in_each_format() {
 }
 
 #[tokio::test]
+async fn a_wait_that_is_too_long_ends_the_request_at_once_and_is_told() {
+    let table = [
+        ("1e30", "more than a year"),
+        ("99999999999999999999", "more than a year"),
+        ("18446744073709551615", "more than a year"),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", "more than a year"),
+        ("200000", "3 days"),
+        ("86400", "24 h"),
+        ("90.5", "91 s"),
+        ("600", "10 min"),
+    ];
+    for (wait, told) in table {
+        for (status, failed_with) in [(429, "rate limited by the server"), (503, "the server failed (status 503)")] {
+            let mut answer = json_answer(status, body(Api::Chat, status, "busy", "slow down"));
+            answer.1.push(("retry-after", wait));
+            let (error, asked) = failed(Api::Chat, answer).await;
+            assert_eq!(asked, 1, "{wait}");
+            assert_eq!(error.to_string(), format!("{failed_with}; it asks for a wait of {told}: slow down"));
+            assert!(error.hint().contains("when that time is over"), "{}", error.hint());
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_request_that_is_too_long_is_told_with_its_numbers() {
     let table = [
         (

@@ -27,6 +27,8 @@ pub(in crate::session) struct Rounds {
     pub(in crate::session) recheck: Option<Recheck>,
     /// Whether it may be: the last answer came from it, and it still sends edits.
     may_ask: bool,
+    /// The edits that the model was last asked about by itself, among all of its answers.
+    asked_about: Vec<Outcome>,
     /// Refused edits that the answer to come is not about.
     aside: Vec<Outcome>,
     /// What the first of the answers is put upon.
@@ -48,6 +50,7 @@ impl Rounds {
     pub(super) fn begin_again(&mut self, refused: Vec<Outcome>) {
         (self.asked, self.verified, self.is_closed) = (0, 0, false);
         self.forget_replies();
+        self.asked_about.clear();
         self.standing.refused = refused;
     }
 
@@ -105,7 +108,8 @@ impl Session {
             self.said.clear();
         }
         self.request.clone_from(&request);
-        self.tell_refused(&newer.refused_states());
+        let unchanged = message.is_some() && context::same_refusals(&self.rounds.asked_about, &outcomes);
+        self.tell_refused(&newer.refused_states(), unchanged);
         for path in self.review.merge(newer) {
             let text =
                 format!("In {path} the new answer has other changes in the place of some that were under review.");
@@ -113,10 +117,14 @@ impl Session {
         }
         self.review.refused.append(&mut self.rounds.aside);
         self.record_edits(&outcomes, &repeated, &before);
-        message.map_or_else(Vec::new, |message| self.ask_again(message, request))
+        match message.filter(|_| !unchanged) {
+            Some(message) => self.ask_again(message, request, outcomes),
+            None => Vec::new(),
+        }
     }
 
-    fn tell_refused(&mut self, states: &[(EditState, usize)]) {
+    /// Tells of the edits without a place; `unchanged` if asking for them again has changed nothing.
+    fn tell_refused(&mut self, states: &[(EditState, usize)], unchanged: bool) {
         let sentence = |(state, number): &(EditState, usize)| {
             let edits = count(*number, "edit");
             match (state, *number == 1) {
@@ -128,17 +136,21 @@ impl Session {
             }
         };
         if !states.is_empty() {
-            let text: Vec<String> = states.iter().map(sentence).collect();
+            let mut text: Vec<String> = states.iter().map(sentence).collect();
+            if unchanged {
+                text.push("The last answer changed nothing about that, so the model is not asked again.".into());
+            }
             self.tell(Level::Warning, text.join(" "), "The review shows the reason and the nearest places.");
         }
     }
 
     /// Sends `message` about refused edits, if that may be done by itself and was not done too often.
-    fn ask_again(&mut self, message: String, request: String) -> Vec<Effect> {
+    fn ask_again(&mut self, message: String, request: String, outcomes: Vec<Outcome>) -> Vec<Effect> {
         let is_free = self.turn.is_none() && !self.writing && self.connection != Connection::None;
         if !is_free || !self.rounds.may_ask || self.rounds.is_closed || self.rounds.asked >= self.edit_rounds {
             return Vec::new();
         }
+        self.rounds.asked_about = outcomes;
         self.send_again(message, request)
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! Nothing is asked of the terminal here: a question may be answered late or never. What a terminal does not know it ignores.
 
+mod bounded;
 pub(super) mod ground;
 pub(super) mod input;
 pub(super) mod notify;
@@ -26,14 +27,14 @@ use crossterm::terminal::{
 };
 use crossterm::{cursor, execute, queue};
 use ratatui::Terminal;
-use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 
+use self::bounded::Bounded;
 use super::theme::ColorDepth;
 
 /// The terminal with the app on it. It is never dropped: that would write to the terminal once more, and to standard error where
 /// that fails, which is the same terminal and ends in a panic. [`Guard`] gives back what there is to give back.
-pub type Screen = ManuallyDrop<Terminal<CrosstermBackend<Stdout>>>;
+pub type Screen = ManuallyDrop<Terminal<Bounded>>;
 
 /// Gives the terminal back when dropped.
 pub struct Guard;
@@ -58,7 +59,7 @@ impl Guard {
         }));
         let guard = Self;
         enter()?;
-        Ok((guard, ManuallyDrop::new(Terminal::new(CrosstermBackend::new(io::stdout()))?)))
+        Ok((guard, ManuallyDrop::new(Terminal::new(Bounded::new(io::stdout()))?)))
     }
 }
 
