@@ -119,6 +119,14 @@ pub enum GitError {
         /// What is wrong with it.
         reason: &'static str,
     },
+    /// A file of git's own cannot be read like a file, and opening it might never end.
+    #[error("git's {} is {kind}, so the repository was not opened", .path.display())]
+    NotAFile {
+        /// The file.
+        path: PathBuf,
+        /// What it is, with its article.
+        kind: &'static str,
+    },
     /// A file could not be read.
     #[error("cannot read {path} for the commit: {source}")]
     Read {
@@ -199,6 +207,7 @@ impl GitError {
             Self::Filtered { path, .. } | Self::Encoded { path, .. } => {
                 format!("Your files are written. Commit by hand: git add '{path}' && git commit")
             }
+            Self::NotAFile { .. } => "Put the plain file of that name back, or clone the repository again.".into(),
             Self::NoRepository { .. } => "Name a git folder, or a folder with a work tree.".into(),
             Self::NoCommit { .. } => "Fetch the whole history: git fetch --unshallow --all".into(),
             Self::Write { .. } | Self::Temporary { .. } => "Check the space in TMPDIR.".into(),

@@ -12,6 +12,7 @@ mod edited;
 mod error;
 mod history;
 mod init;
+mod open;
 mod own;
 mod patch;
 mod program;

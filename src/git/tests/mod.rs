@@ -11,6 +11,7 @@ use super::*;
 
 mod by_git;
 mod later;
+mod special;
 
 struct Fixture {
     dir: tempfile::TempDir,

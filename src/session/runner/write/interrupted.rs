@@ -97,6 +97,10 @@ fn not_committed(root: &Root, write: &Recovered) -> Option<Failure> {
 
 /// Those of the files that are not as they were committed, if there are any, by name.
 fn uncommitted(root: &Root, paths: &[String]) -> Option<String> {
+    // The app is started by this: it opens git only where something is to be looked up.
+    if paths.is_empty() {
+        return None;
+    }
     let own = Repo::open(root.path()).ok()??.own_changes(paths).ok()?;
     let files: Vec<&str> = paths.iter().filter(|path| own.holds(path)).map(String::as_str).collect();
     (!files.is_empty()).then(|| files.join(", "))
