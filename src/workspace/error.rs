@@ -98,7 +98,9 @@ impl ReadError {
         match self {
             Self::NotFound { .. } => "Check the spelling; paths are relative to the root of the work.",
             Self::Outside { .. } => "Only files inside the root and outside .git can be opened.",
-            Self::Binary { .. } => "Binary files cannot be added to the chat.",
+            Self::Binary { .. } => {
+                "Binary files cannot be added to the chat. Convert text in UTF-32, or in UTF-16 without a mark, to UTF-8."
+            }
             Self::UnknownEncoding { .. } => "Convert the file to UTF-8 first; it is never re-encoded behind your back.",
             Self::TooLarge { .. } => "Split the file, or add the part that matters.",
             Self::NotAFile { .. } => "Name a regular file.",

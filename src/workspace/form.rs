@@ -14,6 +14,9 @@ const MARK: char = '\u{feff}';
 /// The byte order mark in UTF-8.
 const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// How ISO-2022-JP goes over to the letters of Japanese.
+const JAPANESE: [&[u8]; 2] = [b"\x1b$B", b"\x1b$@"];
+
 /// A NUL among this many first bytes makes a file binary; git and ripgrep look about as far.
 const BINARY_PROBE_BYTES: usize = 8 * 1024;
 
@@ -75,6 +78,10 @@ impl TextForm {
         }
         if bytes.iter().take(BINARY_PROBE_BYTES).any(|&byte| byte == 0) {
             return Err(NoText::Binary);
+        }
+        // ISO-2022-JP is ASCII by its bytes; what is typed into it as UTF-8 would be in another encoding than the rest.
+        if let Some(at) = bytes.windows(3).position(|bytes| JAPANESE.contains(&bytes)).filter(|_| bytes.is_ascii()) {
+            return Err(NoText::Unknown(at));
         }
         let has_mark = bytes.starts_with(UTF8_MARK);
         match String::from_utf8(bytes) {
@@ -225,6 +232,16 @@ mod tests {
         assert_eq!((&*text, &*form.encode(&text).unwrap()), ("café\nfermé\n", &b"caf\xe9\rferm\xe9\r"[..]));
         // Beside another end it is a character.
         assert_eq!(decoded(b"one\rtwo\n"), ("one\rtwo\n".to_owned(), TextForm::default()));
+    }
+
+    #[test]
+    fn what_hides_another_encoding_is_refused() {
+        assert_eq!(TextForm::decode(b"a\n\x1b$B$3$l\x1b(B\n".to_vec()), Err(NoText::Unknown(2)));
+        // What terminals are sent is no Japanese.
+        assert_eq!(decoded(b"\x1b(B\x1b[m$B").1, TextForm::default());
+        for utf_32 in [&b"\xff\xfe\0\0a\0\0\0"[..], b"\0\0\xfe\xff\0\0\0a", b"a\0\0\0"] {
+            assert_eq!(TextForm::decode(utf_32.to_vec()), Err(NoText::Binary));
+        }
     }
 
     #[test]
