@@ -7,7 +7,7 @@
 //! resolve  file names    naming: headings against the files that there are; new_name: names of new files that may not be meant
 //! locate   hunk against file          align: costs and the best place; placement, indent; explain: refusals;
 //!                                 by_hand: where a reviewer may put an edit without a place
-//!          masks: lines that were sent without their keys
+//!          masks: lines that were sent without their keys; lost_text: bytes that were no text
 //! compose  several edits of a file    document: lines that keep their bytes; view, form: what they mean; whole_file;
 //!          draft, open_file: the files meanwhile
 //! proposal what would change, what became of each edit

@@ -8,6 +8,7 @@ use proptest::strategy::Strategy as Strategy_;
 use super::*;
 
 mod location;
+mod lost_text;
 mod masks;
 mod new_names;
 mod standing;
