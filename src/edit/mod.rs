@@ -7,10 +7,11 @@
 //! resolve  file names    naming: headings against the files that there are; new_name: names of new files that may not be meant
 //! locate   hunk against file          align: costs and the best place; placement, indent; explain: refusals;
 //!                                 by_hand: where a reviewer may put an edit without a place
-//!          masks: lines that were sent without their keys; lost_text: bytes that were no text
+//!          masks: lines that were sent without their keys
 //! compose  several edits of a file    document: lines that keep their bytes; view, form: what they mean; whole_file;
 //!          draft, open_file: the files meanwhile
 //! proposal what would change, what became of each edit
+//! lost_text bytes of the reply that were no text
 //! rounds   refused edits that were sent again            standing: what earlier replies proposed
 //! flags    what a reviewer should know of each hunk           omission: code that is left out; later: files that tools run;
 //!          addresses: where it would go
@@ -22,6 +23,7 @@ mod flags;
 pub mod format;
 pub mod heading;
 mod locate;
+mod lost_text;
 mod name;
 mod naming;
 mod new_name;

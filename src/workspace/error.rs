@@ -228,6 +228,12 @@ pub enum WriteError {
         /// How many bytes it needs.
         bytes: u64,
     },
+    /// The file has other names, and a new file cannot take over its owner or attributes.
+    #[error("{path} has other names (hard links), and a new file cannot be given its owner or its attributes")]
+    Linked {
+        /// The file.
+        path: String,
+    },
     /// Any other refusal of the system.
     #[error("cannot {doing} {path}: {source}")]
     Io {
@@ -293,6 +299,11 @@ impl WriteError {
             Self::OverLimit { .. } => "Raise the limit (ulimit -f) and write again, or reject this file.",
             Self::Denied { .. } => "Give yourself write permission, or reject this file.",
             Self::NoSpace { .. } => "Free some space and write again.",
+            Self::Linked { path } => {
+                return format!(
+                    "Nothing was written. Make it a file of its own (cp {path} copy, mv copy {path}), or reject it."
+                );
+            }
             Self::Io { .. } => "Try again once that is seen to.",
             Self::ReadBack { .. } => {
                 return "Another program may have written it at the same moment; look at the file.".into();
@@ -322,6 +333,8 @@ impl WriteError {
             io::ErrorKind::PermissionDenied => Self::Denied { path },
             io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnlyMount { path },
             io::ErrorKind::FileTooLarge => Self::OverLimit { path, bytes },
+            // The system itself says that of folders.
+            io::ErrorKind::TooManyLinks if source.raw_os_error().is_none() => Self::Linked { path },
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::NoSpace { path, bytes },
             _ => Self::Io { path, doing, source },
         }

@@ -277,6 +277,21 @@ fn a_file_that_an_editor_holds_is_marked_before_and_told_after() {
 }
 
 #[test]
+fn a_file_with_other_names_is_marked_before_gets_a_file_of_its_own_and_is_told() {
+    let scene = Scene::new();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let other = elsewhere.path().join("other");
+    let [_, south] = before();
+    fs::hard_link(scene.repo.path().join("south.txt"), &other).unwrap();
+    let (code, out, err) = scene.apply("exec \"$0\" \"$@\"", &["--yes", "--json"]);
+    let told = json(&out);
+    let marks = |at: usize| told["hunks"][at]["flags"].to_string().contains("hard-linked");
+    assert!(code == 0 && !marks(0) && marks(1), "{code} {out} {err}");
+    assert!(err.contains("south.txt had other names (hard links), which keep the old content."), "{err}");
+    assert_eq!((scene.texts(), fs::read_to_string(other).unwrap()), (after(), south));
+}
+
+#[test]
 fn several_programs_that_write_one_file_at_once_lose_nothing() {
     let scene = Scene::new();
     let path = FILES[0];

@@ -7,7 +7,6 @@ mod declaration;
 pub(super) mod explain;
 mod indent;
 pub(super) mod line_diff;
-pub(super) mod lost_text;
 pub(super) mod masks;
 pub(super) mod placement;
 pub(super) mod stand_in;
