@@ -11,6 +11,7 @@
 //! compose  several edits of a file    document: lines that keep their bytes; view, form: what they mean; whole_file;
 //!          draft, open_file: the files meanwhile
 //! proposal what would change, what became of each edit
+//! lost_text bytes of the reply that were no text
 //! rounds   refused edits that were sent again            standing: what earlier replies proposed
 //! flags    what a reviewer should know of each hunk           omission: code that is left out; later: files that tools run;
 //!          addresses: where it would go
@@ -22,6 +23,7 @@ mod flags;
 pub mod format;
 pub mod heading;
 mod locate;
+mod lost_text;
 mod name;
 mod naming;
 mod new_name;

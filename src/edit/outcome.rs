@@ -109,6 +109,8 @@ pub enum Flag {
     OpenInEditor,
     /// The system would not let the file be written.
     ReadOnly,
+    /// The file has other names (hard links), which keep the old content.
+    HardLinked,
     /// Tools run or obey the file by themselves, with the next build, test run, install or push.
     RunsLater,
     /// It names an address on the network that the file did not name.
@@ -135,6 +137,7 @@ impl Flag {
             Self::Conflict => "conflict",
             Self::OpenInEditor => "open-in-editor",
             Self::ReadOnly => "read-only",
+            Self::HardLinked => "hard-linked",
             Self::RunsLater => "runs-later",
             Self::NewAddress => "new-address",
             Self::DoubtfulName => "doubtful-name",

@@ -176,6 +176,9 @@ impl<'a> PathIndex<'a> {
         if name.chars().any(char::is_control) {
             return Err("the file name contains control characters".to_owned());
         }
+        if name.contains(char::REPLACEMENT_CHARACTER) {
+            return Err("the file name contains U+FFFD, which stands for text that was lost on the way".to_owned());
+        }
         let relative = self.relative(name).ok_or_else(|| format!("`{name}` is outside the root"))?;
         let mut parts: Vec<&str> = Vec::new();
         for part in relative.split('/') {

@@ -197,7 +197,7 @@ impl EditStream {
     }
 
     fn read(&mut self, line: &str) {
-        let line = line.strip_suffix('\r').unwrap_or(line);
+        let line = line.trim_end_matches('\r');
         self.number += 1;
         self.state = match std::mem::replace(&mut self.state, State::Outside) {
             State::Outside => self.outside(line),

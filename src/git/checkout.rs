@@ -6,9 +6,10 @@ use std::fs;
 use std::path::Path;
 
 use git2::build::CheckoutBuilder;
-use git2::{ErrorCode, ObjectType, Repository, RepositoryInitOptions};
+use git2::{ObjectType, Repository, RepositoryInitOptions};
 
 use super::error::GitError;
+use super::open::open;
 
 /// A repository that borrows the objects of another, and has no name but HEAD: what came after the commit that is checked
 /// out cannot be found in it.
@@ -29,11 +30,7 @@ impl Checkout {
     /// # Errors
     /// There is no repository, or it is another user's; the folder cannot be written.
     pub fn new(git_dir: &Path, folder: &Path) -> Result<Self, GitError> {
-        let lender = Repository::open(git_dir).map_err(|error| match error.code() {
-            ErrorCode::Owner => GitError::NotTrusted { path: git_dir.to_owned() },
-            ErrorCode::NotFound => GitError::NoRepository { path: git_dir.to_owned() },
-            _ => GitError::when("open the repository")(error),
-        })?;
+        let lender = open(git_dir)?;
         let objects = lender.commondir().join("objects");
         let objects = objects.canonicalize().unwrap_or(objects);
         let failed = GitError::when("make a checkout");

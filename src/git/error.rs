@@ -127,6 +127,14 @@ pub enum GitError {
         /// What is wrong with it.
         reason: &'static str,
     },
+    /// A file of git's own cannot be read like a file, and opening it might never end.
+    #[error("git's {} is {kind}, so the repository was not opened", .path.display())]
+    NotAFile {
+        /// The file.
+        path: PathBuf,
+        /// What it is, with its article.
+        kind: &'static str,
+    },
     /// A file could not be read.
     #[error("cannot read {path} for the commit: {source}")]
     Read {
@@ -157,7 +165,7 @@ pub enum GitError {
     #[error("git's index is damaged")]
     Index,
     /// Anything else that libgit2 reports.
-    #[error("git cannot {doing}: {}", .source.message())]
+    #[error("git cannot {doing}{}", reason(.source))]
     Git {
         /// The step that failed, as a verb.
         doing: &'static str,
@@ -208,6 +216,7 @@ impl GitError {
             Self::Filtered { path, .. } | Self::Encoded { path, .. } => {
                 format!("Your files are written. Commit by hand: git add '{path}' && git commit")
             }
+            Self::NotAFile { .. } => "Put the plain file of that name back, or clone the repository again.".into(),
             Self::NoRepository { .. } => "Name a git folder, or a folder with a work tree.".into(),
             Self::NoCommit { .. } => "Fetch the whole history: git fetch --unshallow --all".into(),
             Self::Write { .. } | Self::Temporary { .. } => "Check the space in TMPDIR.".into(),
@@ -239,6 +248,14 @@ impl GitError {
             }
             _ => Self::Git { doing, source },
         }
+    }
+}
+
+/// What libgit2 said; nothing where it did not find out.
+fn reason(error: &git2::Error) -> String {
+    match error.message() {
+        "" | "no error" => ": the disk may be full".to_owned(),
+        message => format!(": {message}"),
     }
 }
 

@@ -12,10 +12,11 @@ use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use git2::{Oid, Repository};
+use git2::Oid;
 use tempfile::NamedTempFile;
 
 use super::error::GitError;
+use super::open;
 use super::repo::{Repo, short_id};
 use super::take::{Change, bare_entry, holds};
 
@@ -57,6 +58,19 @@ pub(super) struct IndexLock<'r> {
     text: String,
 }
 
+/// Whether a process left a record of a commit in the repository of a folder. The repository is not opened for that.
+pub fn has_interrupted_commits(workdir: &Path) -> bool {
+    open::git_folder(workdir).is_some_and(|folder| !records(&folder).is_empty())
+}
+
+/// The records in git's own folder.
+fn records(folder: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_record = |name: &str| name.starts_with(PREFIX) && !name.contains('.');
+    let records = files.filter(|file| file.file_name().to_str().is_some_and(is_record));
+    records.map(|file| file.path()).collect()
+}
+
 impl Repo {
     /// Locks the index; waits for another process that holds it, up to the patience of the repository.
     ///
@@ -94,10 +108,7 @@ impl Repo {
     /// Sees to commits whose process died: where the branch had moved, the index follows; otherwise nothing had changed. Their lock files
     /// are removed. Returns the commits of the first kind.
     pub fn finish_interrupted_commits(&self) -> Vec<InterruptedCommit> {
-        let files = fs::read_dir(self.inner.path()).into_iter().flatten().flatten();
-        let is_record = |name: &str| name.starts_with(PREFIX) && !name.contains('.');
-        let records = files.filter(|file| file.file_name().to_str().is_some_and(is_record));
-        records.filter_map(|file| self.finish(&file.path())).collect()
+        records(self.inner.path()).iter().filter_map(|record| self.finish(record)).collect()
     }
 
     fn finish(&self, record: &Path) -> Option<InterruptedCommit> {
@@ -186,7 +197,7 @@ impl Repo {
         fs::remove_file(record.with_extension("index.lock")).ok();
         copy_with_times(&self.index_file("index"), &next).map_err(written)?;
         // libgit2 checks the files that changed while the index was written only if the index belongs to a repository.
-        let owner = Repository::open(self.inner.path()).map_err(failed)?;
+        let owner = open::open(self.inner.path())?;
         let mut index = git2::Index::open(&next).map_err(failed)?;
         owner.set_index(&mut index).map_err(failed)?;
         let mut differs = false;

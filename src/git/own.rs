@@ -43,8 +43,10 @@ impl Repo {
         let mut options = StatusOptions::new();
         options.include_untracked(true).recurse_untracked_dirs(true).include_ignored(false).exclude_submodules(true);
         options.disable_pathspec_match(true);
-        for path in paths {
-            options.pathspec(self.to_top(path));
+        let from_top: Vec<String> = paths.iter().map(|path| self.to_top(path)).collect();
+        self.check_rules_for(&from_top)?;
+        for path in from_top {
+            options.pathspec(path);
         }
         let statuses = self.inner.statuses(Some(&mut options)).map_err(GitError::when("read the status"))?;
         let index = self.inner.index().map_err(GitError::when("read the index"))?;
@@ -92,6 +94,7 @@ impl Repo {
     /// # Errors
     /// The status cannot be read.
     pub fn changed_tracked(&self) -> Result<Vec<String>, GitError> {
+        self.check_all_rules()?;
         let mut options = git2::DiffOptions::new();
         options.ignore_submodules(true);
         let diff = self.inner.diff_index_to_workdir(None, Some(&mut options));
@@ -109,6 +112,7 @@ impl Repo {
     /// # Errors
     /// The status cannot be read.
     pub fn untracked(&self) -> Result<Vec<String>, GitError> {
+        self.check_all_rules()?;
         let mut options = StatusOptions::new();
         options.show(StatusShow::Workdir).include_untracked(true).include_ignored(false).exclude_submodules(true);
         let statuses = self.inner.statuses(Some(&mut options)).map_err(GitError::when("read the status"))?;

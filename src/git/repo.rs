@@ -8,6 +8,7 @@ use std::time::Duration;
 use git2::{ErrorCode, Repository, RepositoryState, StatusOptions};
 
 use super::error::GitError;
+use super::open;
 
 /// How long a commit waits for another git process to let go of the index.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
@@ -64,14 +65,7 @@ impl fmt::Debug for Repo {
 impl Repo {
     /// The repository whose work tree holds `workdir`; none outside a work tree and in a bare repository.
     pub fn open(workdir: &Path) -> Result<Option<Self>, GitError> {
-        let inner = match Repository::discover(workdir) {
-            Ok(inner) => inner,
-            Err(error) if error.code() == ErrorCode::NotFound => return no_repository(workdir),
-            Err(error) if error.code() == ErrorCode::Owner => {
-                return Err(GitError::NotTrusted { path: workdir.to_owned() });
-            }
-            Err(error) => return Err(GitError::when("open the repository")(error)),
-        };
+        let Some(inner) = open::discover(workdir)? else { return no_repository(workdir) };
         let top = inner.workdir().and_then(|top| top.canonicalize().ok());
         let place = top.zip(workdir.canonicalize().ok());
         Ok(place.and_then(|(top, folder)| {
@@ -109,6 +103,7 @@ impl Repo {
     /// Files under the folder that differ from HEAD, in the index or in the work tree, untracked files included and
     /// ignored ones not. Names that are not UTF-8 are left out. Does not write the index.
     pub fn dirty_paths(&self) -> Result<BTreeSet<String>, GitError> {
+        self.check_all_rules()?;
         let mut options = StatusOptions::new();
         options.include_untracked(true).recurse_untracked_dirs(true).include_ignored(false).exclude_submodules(true);
         let statuses = self.inner.statuses(Some(&mut options)).map_err(GitError::when("read the status"))?;
@@ -171,5 +166,5 @@ fn prefix(top: &Path, folder: &Path) -> Option<String> {
 
 /// The folder that all worktrees of the repository at `root` share; `None` outside of a repository.
 pub fn common_folder(root: &Path) -> Option<PathBuf> {
-    Some(git2::Repository::open(root).ok()?.commondir().to_owned())
+    Some(open::open(root).ok()?.commondir().to_owned())
 }

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
-use git2::{Delta, DiffOptions, ErrorCode, ObjectType, Oid, Repository, Sort, Tree, TreeWalkMode, TreeWalkResult};
+use git2::{Delta, DiffOptions, ObjectType, Oid, Repository, Sort, Tree, TreeWalkMode, TreeWalkResult};
 
 use super::error::GitError;
+use super::open::open;
 
 /// A commit that changes more files says little of any of them.
 const MOST_FILES: usize = 30;
@@ -51,11 +52,7 @@ impl Revisions {
     /// # Errors
     /// There is no repository, or it is another user's, or its commits cannot be listed.
     pub fn open(git_dir: &Path) -> Result<Self, GitError> {
-        let repo = Repository::open(git_dir).map_err(|error| match error.code() {
-            ErrorCode::Owner => GitError::NotTrusted { path: git_dir.to_owned() },
-            ErrorCode::NotFound => GitError::NoRepository { path: git_dir.to_owned() },
-            _ => GitError::when("open the repository")(error),
-        })?;
+        let repo = open(git_dir)?;
         let failed = GitError::when("list the commits");
         let mut walk = repo.revwalk().map_err(failed)?;
         walk.set_sorting(Sort::TIME | Sort::TOPOLOGICAL).map_err(failed)?;

@@ -93,7 +93,7 @@ impl Repo {
     /// before. Paths that cannot be committed are remembered with the reason and hold the others up in nothing.
     ///
     /// # Errors
-    /// HEAD or the index cannot be read.
+    /// HEAD or the index cannot be read, or the object store not be written.
     pub fn take(&self, paths: &[String], on: Option<&Taken>) -> Result<Taken, GitError> {
         self.take_each(paths.iter().map(|path| (path, None)), on)
     }
@@ -119,6 +119,8 @@ impl Repo {
             match self.change((path, written), &head, &real, on) {
                 Ok(change) => taken.changes.push(change),
                 Err(Obstacle::Ignored) => taken.ignored.push(path.clone()),
+                // The object store fails, for example on a full disk: a commit of the other files alone would be half of the change.
+                Err(Obstacle::Refused(error @ GitError::Git { .. })) => return Err(error),
                 Err(Obstacle::Refused(error)) => taken.refused.push(error),
             }
         }

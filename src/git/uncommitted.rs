@@ -16,6 +16,7 @@ impl Repo {
     /// HEAD, the index or the work tree cannot be read.
     pub fn uncommitted(&self, is_wanted: &dyn Fn(&str) -> bool) -> Result<String, GitError> {
         let failed = GitError::when("compare the work tree");
+        self.check_all_rules()?;
         let head = self.inner.head().ok().and_then(|head| head.peel_to_tree().ok());
         let mut options = DiffOptions::new();
         options.include_untracked(true).recurse_untracked_dirs(true).show_untracked_content(true);

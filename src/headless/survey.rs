@@ -15,6 +15,9 @@ pub(super) fn surveyed(root: &Root, with_terms: bool, store: Option<&MapStore>) 
     if survey.rebuilt {
         complain("what was kept of this repository is damaged or from another version: read everything again");
     }
+    if let Some(refused) = &survey.git_refused {
+        complain(&format!("{} {}", refused.message, refused.hint));
+    }
     if !survey.unread_rules.is_empty() {
         complain(&unread_rules(&survey.unread_rules).message);
     }

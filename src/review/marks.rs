@@ -23,7 +23,7 @@ fn marks_of(outcome: &Outcome) -> impl Iterator<Item = String> + '_ {
     let how = outcome.strategy.filter(|_| percent < 100.0).map(|strategy| format!("{strategy} {percent:.0} %"));
     let of_hunks = |flag: &&Flag| match flag {
         Flag::SyntaxError | Flag::Generated | Flag::Ignored | Flag::RunsLater | Flag::NewAddress => true,
-        Flag::OpenInEditor | Flag::ReadOnly => true,
+        Flag::OpenInEditor | Flag::ReadOnly | Flag::HardLinked => true,
         Flag::Elision => outcome.strategy != Some(Strategy::Elision),
         _ => false,
     };

@@ -98,7 +98,9 @@ impl ReadError {
         match self {
             Self::NotFound { .. } => "Check the spelling; paths are relative to the root of the work.",
             Self::Outside { .. } => "Only files inside the root and outside .git can be opened.",
-            Self::Binary { .. } => "Binary files cannot be added to the chat.",
+            Self::Binary { .. } => {
+                "Binary files cannot be added to the chat. Convert text in UTF-32, or in UTF-16 without a mark, to UTF-8."
+            }
             Self::UnknownEncoding { .. } => "Convert the file to UTF-8 first; it is never re-encoded behind your back.",
             Self::TooLarge { .. } => "Split the file, or add the part that matters.",
             Self::NotAFile { .. } => "Name a regular file.",
@@ -226,6 +228,12 @@ pub enum WriteError {
         /// How many bytes it needs.
         bytes: u64,
     },
+    /// The file has other names, and a new file cannot take over its owner or attributes.
+    #[error("{path} has other names (hard links), and a new file cannot be given its owner or its attributes")]
+    Linked {
+        /// The file.
+        path: String,
+    },
     /// Any other refusal of the system.
     #[error("cannot {doing} {path}: {source}")]
     Io {
@@ -291,6 +299,11 @@ impl WriteError {
             Self::OverLimit { .. } => "Raise the limit (ulimit -f) and write again, or reject this file.",
             Self::Denied { .. } => "Give yourself write permission, or reject this file.",
             Self::NoSpace { .. } => "Free some space and write again.",
+            Self::Linked { path } => {
+                return format!(
+                    "Nothing was written. Make it a file of its own (cp {path} copy, mv copy {path}), or reject it."
+                );
+            }
             Self::Io { .. } => "Try again once that is seen to.",
             Self::ReadBack { .. } => {
                 return "Another program may have written it at the same moment; look at the file.".into();
@@ -320,6 +333,8 @@ impl WriteError {
             io::ErrorKind::PermissionDenied => Self::Denied { path },
             io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnlyMount { path },
             io::ErrorKind::FileTooLarge => Self::OverLimit { path, bytes },
+            // The system itself says that of folders.
+            io::ErrorKind::TooManyLinks if source.raw_os_error().is_none() => Self::Linked { path },
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::NoSpace { path, bytes },
             _ => Self::Io { path, doing, source },
         }

@@ -1,4 +1,4 @@
-//! How a text lies in its file: which encoding, and whether a byte order mark stands before it.
+//! How a text lies in its file: which encoding, whether a byte order mark stands before it, and whether its lines end with CR.
 //!
 //! The model and the review see clean text; the file keeps its own form. That holds only where the way back is exact, so
 //! one law stands over all encodings: bytes count as text when encoding what was decoded gives the very same bytes.
@@ -14,6 +14,9 @@ const MARK: char = '\u{feff}';
 /// The byte order mark in UTF-8.
 const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// How ISO-2022-JP goes over to the letters of Japanese.
+const JAPANESE: [&[u8]; 2] = [b"\x1b$B", b"\x1b$@"];
+
 /// A NUL among this many first bytes makes a file binary; git and ripgrep look about as far.
 const BINARY_PROBE_BYTES: usize = 8 * 1024;
 
@@ -22,6 +25,8 @@ const BINARY_PROBE_BYTES: usize = 8 * 1024;
 pub struct TextForm {
     encoding: &'static Encoding,
     has_mark: bool,
+    /// Whether each line of the file ends with a CR alone, which the text has as LF.
+    has_cr: bool,
 }
 
 /// Why bytes are no text.
@@ -44,20 +49,28 @@ pub(super) struct Unencodable {
 impl Default for TextForm {
     /// UTF-8 without a mark, the form of new files.
     fn default() -> Self {
-        Self { encoding: UTF_8, has_mark: false }
+        Self { encoding: UTF_8, has_mark: false, has_cr: false }
     }
 }
 
 impl fmt::Display for TextForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.encoding.name())?;
-        if self.has_mark { f.write_str(" with a byte order mark") } else { Ok(()) }
+        f.write_str(if self.has_mark { " with a byte order mark" } else { "" })?;
+        f.write_str(if self.has_cr { " with lines that end with CR" } else { "" })
     }
 }
 
 impl TextForm {
-    /// Reads bytes as text: UTF-8, with or without a mark; UTF-16 with a mark; else a legacy encoding that is guessed.
+    /// Reads bytes as text: UTF-8, with or without a mark; UTF-16 with a mark; else a legacy encoding that is guessed. Where CR is
+    /// the only line end, the text has LF instead.
     pub(super) fn decode(bytes: Vec<u8>) -> Result<(String, Self), NoText> {
+        let (text, form) = Self::decode_characters(bytes)?;
+        let has_cr = text.contains('\r') && !text.contains('\n');
+        Ok(if has_cr { (text.replace('\r', "\n"), Self { has_cr, ..form }) } else { (text, form) })
+    }
+
+    fn decode_characters(bytes: Vec<u8>) -> Result<(String, Self), NoText> {
         for encoding in [UTF_16LE, UTF_16BE] {
             if Encoding::for_bom(&bytes).is_some_and(|(found, _)| found == encoding) {
                 return from_utf16(&bytes, encoding);
@@ -66,9 +79,13 @@ impl TextForm {
         if bytes.iter().take(BINARY_PROBE_BYTES).any(|&byte| byte == 0) {
             return Err(NoText::Binary);
         }
+        // ISO-2022-JP is ASCII by its bytes; what is typed into it as UTF-8 would be in another encoding than the rest.
+        if let Some(at) = bytes.windows(3).position(|bytes| JAPANESE.contains(&bytes)).filter(|_| bytes.is_ascii()) {
+            return Err(NoText::Unknown(at));
+        }
         let has_mark = bytes.starts_with(UTF8_MARK);
         match String::from_utf8(bytes) {
-            Ok(text) if has_mark => Ok((text[UTF8_MARK.len()..].to_owned(), Self { encoding: UTF_8, has_mark })),
+            Ok(text) if has_mark => Ok((text[UTF8_MARK.len()..].to_owned(), Self { has_mark, ..Self::default() })),
             Ok(text) => Ok((text, Self::default())),
             Err(error) if has_mark => Err(NoText::Unknown(error.utf8_error().valid_up_to())),
             Err(error) => from_legacy(error.as_bytes()).ok_or(NoText::Unknown(error.utf8_error().valid_up_to())),
@@ -78,6 +95,18 @@ impl TextForm {
     /// The bytes of `text` in this form. Refuses a character that the encoding does not have, or would give back as
     /// another one.
     pub(super) fn encode(self, text: &str) -> Result<Cow<'_, [u8]>, Unencodable> {
+        if !self.has_cr {
+            return self.encode_characters(text);
+        }
+        // It would come back as the end of a line.
+        if let Some(at) = text.find('\r') {
+            return Err(unencodable(text, at));
+        }
+        let bytes = self.encode_characters(&text.replace('\n', "\r"))?.into_owned();
+        Ok(bytes.into())
+    }
+
+    fn encode_characters(self, text: &str) -> Result<Cow<'_, [u8]>, Unencodable> {
         if self.encoding == UTF_8 {
             return Ok(if self.has_mark {
                 [UTF8_MARK, text.as_bytes()].concat().into()
@@ -124,7 +153,7 @@ fn from_utf16(bytes: &[u8], encoding: &'static Encoding) -> Result<(String, Text
     for (at, character) in char::decode_utf16(units.iter().skip(1).map(unit)).enumerate() {
         text.push(character.map_err(|_| NoText::Unknown(2 + at * 2))?);
     }
-    Ok((text, TextForm { encoding, has_mark: true }))
+    Ok((text, TextForm { encoding, has_mark: true, has_cr: false }))
 }
 
 /// Text in an encoding from before Unicode, guessed from the letters; none when the guess does not give the bytes back, or
@@ -140,7 +169,7 @@ fn from_legacy(bytes: &[u8]) -> Option<(String, TextForm)> {
     let text = encoding.decode_without_bom_handling_and_without_replacement(bytes)?;
     let is_data = text.chars().any(|c| matches!(c, '\u{80}'..='\u{9f}'));
     let comes_back = || to_legacy(&text, encoding).is_ok_and(|back| back == bytes);
-    (!is_data && comes_back()).then(|| (text.into_owned(), TextForm { encoding, has_mark: false }))
+    (!is_data && comes_back()).then(|| (text.into_owned(), TextForm { encoding, has_mark: false, has_cr: false }))
 }
 
 /// UTF-8 with some bad bytes in it: what is typed into such a file must not be encoded as if all of it were legacy text.
@@ -191,6 +220,31 @@ mod tests {
     }
 
     #[test]
+    fn lines_that_end_with_cr_alone_are_lines() {
+        let (text, form) = decoded(b"one\rtwo\r\rthree");
+        assert_eq!((&*text, form.to_string()), ("one\ntwo\n\nthree", "UTF-8 with lines that end with CR".to_owned()));
+        assert_eq!(&*form.encode("one\n2\n").unwrap(), b"one\r2\r");
+        // It would come back as two ends.
+        assert_eq!(form.encode("one\ntwo\r\n").map(Cow::into_owned), Err(Unencodable { character: '\r', line: 2 }));
+        let (text, form) = decoded(b"\xff\xfea\0\r\0b\0");
+        assert_eq!((&*text, &*form.encode(&text).unwrap()), ("a\nb", &b"\xff\xfea\0\r\0b\0"[..]));
+        let (text, form) = decoded(b"caf\xe9\rferm\xe9\r");
+        assert_eq!((&*text, &*form.encode(&text).unwrap()), ("café\nfermé\n", &b"caf\xe9\rferm\xe9\r"[..]));
+        // Beside another end it is a character.
+        assert_eq!(decoded(b"one\rtwo\n"), ("one\rtwo\n".to_owned(), TextForm::default()));
+    }
+
+    #[test]
+    fn what_hides_another_encoding_is_refused() {
+        assert_eq!(TextForm::decode(b"a\n\x1b$B$3$l\x1b(B\n".to_vec()), Err(NoText::Unknown(2)));
+        // What terminals are sent is no Japanese.
+        assert_eq!(decoded(b"\x1b(B\x1b[m$B").1, TextForm::default());
+        for utf_32 in [&b"\xff\xfe\0\0a\0\0\0"[..], b"\0\0\xfe\xff\0\0\0a", b"a\0\0\0"] {
+            assert_eq!(TextForm::decode(utf_32.to_vec()), Err(NoText::Binary));
+        }
+    }
+
+    #[test]
     fn utf_16_is_text_when_it_has_a_mark() {
         let (text, form) = decoded(b"\xff\xfea\0\x3d\xd8\x80\xde\n\0");
         assert_eq!((&*text, form.to_string()), ("a🚀\n", "UTF-16LE with a byte order mark".to_owned()));
@@ -227,7 +281,7 @@ mod tests {
         let (_, form) = decoded("Größe\n".chars().map(|c| c as u8).collect::<Vec<_>>().as_slice());
         let refused = form.encode("Größe\na → b\n").unwrap_err();
         assert_eq!(refused, Unencodable { character: '→', line: 2 });
-        let shift_jis = TextForm { encoding: encoding_rs::SHIFT_JIS, has_mark: false };
+        let shift_jis = TextForm { encoding: encoding_rs::SHIFT_JIS, has_mark: false, has_cr: false };
         assert_eq!(shift_jis.encode("設\n\n5¥").unwrap_err(), Unencodable { character: '¥', line: 3 });
     }
 
@@ -251,7 +305,7 @@ mod tests {
         #[test]
         fn bytes_that_look_like_text_come_back_as_they_were(
             mark in "(|\u{feff})",
-            bytes in proptest::collection::vec(prop_oneof![8 => 32u8..127, 1 => Just(b'\n'), 2 => 128u8..=255], 0..200),
+            bytes in proptest::collection::vec(prop_oneof![8 => 32u8..127, 1 => Just(b'\n'), 1 => Just(b'\r'), 2 => 128u8..=255], 0..200),
         ) {
             let bytes = [mark.as_bytes(), &bytes].concat();
             if let Ok((text, form)) = TextForm::decode(bytes.clone()) {
@@ -261,14 +315,14 @@ mod tests {
 
         #[test]
         fn what_is_encoded_reads_back_in_the_same_form(text in "(\\PC|\n|\r\n|é|¥|ж|設){0,40}", big in any::<bool>()) {
-            let utf16 = TextForm { encoding: if big { UTF_16BE } else { UTF_16LE }, has_mark: true };
-            let utf8 = TextForm { encoding: UTF_8, has_mark: true };
+            let utf16 = TextForm { encoding: if big { UTF_16BE } else { UTF_16LE }, has_mark: true, has_cr: false };
+            let utf8 = TextForm { has_mark: true, ..TextForm::default() };
             for form in [utf16, utf8] {
                 let bytes = form.encode(&text).unwrap().into_owned();
                 prop_assert_eq!(TextForm::decode(bytes), Ok((text.clone(), form)));
             }
             for encoding in [encoding_rs::WINDOWS_1252, encoding_rs::SHIFT_JIS, encoding_rs::GBK, encoding_rs::EUC_JP] {
-                let form = TextForm { encoding, has_mark: false };
+                let form = TextForm { encoding, has_mark: false, has_cr: false };
                 if let Ok(bytes) = form.encode(&text) {
                     let back = encoding.decode_without_bom_handling_and_without_replacement(&bytes);
                     prop_assert_eq!(back.as_deref(), Some(&*text));

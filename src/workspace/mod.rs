@@ -27,7 +27,7 @@ pub use ignored::is_ignored;
 pub use journal::{
     Direction, FileChange, Journal, OwedCommit, Recovered, Recovery, Unwritten, last_write, recover, undo,
 };
-pub use outlook::{editor_trace, may_write};
+pub use outlook::{editor_trace, has_other_names, may_write};
 pub use resolve::{linked_as, stands, stored_at};
 pub use root::{Root, RootKind};
 pub use secret::is_secret_name;

@@ -1,9 +1,11 @@
-//! What can be seen beforehand of a write: whether the system would allow it, and whether an editor holds the file.
+//! What can be seen beforehand of a write: whether the system would allow it, whether an editor holds the file, and whether the
+//! file has other names.
 
 use std::fs;
 
 use super::resolve::resolve;
 use super::root::Root;
+use super::write;
 
 /// Whether the system would let the file at `path` (relative to the root, there or not) be written now. A name that leads
 /// nowhere is refused by the write itself, with the reason.
@@ -22,6 +24,12 @@ pub fn may_write(root: &Root, path: &str) -> bool {
 pub fn may_write(root: &Root, path: &str) -> bool {
     let found = resolve(root, path).ok().and_then(|place| place.found);
     found.is_none_or(|meta| !meta.permissions().readonly())
+}
+
+/// Whether the file at `path` has other names (hard links): they keep the old content when it is written.
+pub fn has_other_names(root: &Root, path: &str) -> bool {
+    let found = resolve(root, path).ok().and_then(|place| place.found);
+    found.is_some_and(|meta| meta.is_file() && write::has_other_names(&meta))
 }
 
 /// The name of what an editor has put beside the file at `path` because it holds it: unsaved changes may be in the editor, and

@@ -39,7 +39,7 @@ impl fmt::Display for ContentHash {
 pub struct Snapshot {
     /// Path relative to the root, with `/`, as it was asked for.
     pub path: String,
-    /// The whole text, without a byte order mark. Every line ending is still in it.
+    /// The whole text, without a byte order mark. Every line ending is still in it; where CR is the only one, it is LF here.
     pub text: Arc<str>,
     /// How the text lies in the file. A write keeps it.
     pub form: TextForm,

@@ -130,8 +130,8 @@ fn a_limit_on_the_size_of_files_leaves_all_old_or_all_new() {
 }
 
 /// Has rhumb work on a small disk of its own, once for each amount of room (in KiB) that is left there, and looks at what came
-/// of it while the disk is still full. After an `L` the files have other names, so that they are rewritten in their places and
-/// the commit is the first to need room.
+/// of it while the disk is still full. After an `L` the files have other names, which keep the old content: the write frees no room
+/// that the commit could have.
 const ON_A_FULL_DISK: &str = r#"
     disk="$RESULTS/disk"; mkdir "$disk"
     for left in $ROOM; do
@@ -153,7 +153,7 @@ fn a_disk_that_fills_up_at_any_point_leaves_all_old_or_all_new_and_git_whole() {
     let Some(unshare) = mounts() else { return };
     let scene = Scene::new();
     let amounts = |most: u32, step: usize| (0..=most).step_by(step);
-    let linked = amounts(40, 8).map(|left| format!("L{left}"));
+    let linked = amounts(160, 8).map(|left| format!("L{left}"));
     let room: Vec<String> = amounts(160, 16).map(|left| left.to_string()).chain(linked).collect();
     let server = ModelServer::start(room.iter().map(|_| Step::reply(&both())).collect());
     let (results, url) = (tempfile::tempdir().unwrap(), server.base_url());
@@ -176,7 +176,7 @@ fn a_disk_that_fills_up_at_any_point_leaves_all_old_or_all_new_and_git_whole() {
             code => panic!("{left}: {code} {err}"),
         }
         let written = texts == after();
-        assert_eq!(said("head"), if committed { "new\n" } else { "old\n" }, "{left}");
+        assert_eq!(said("head"), if committed { "new\n" } else { "old\n" }, "{left}: {err}");
         assert!(committed || !written || err.contains("Not committed: "), "{left}: {err}");
         assert_eq!(said("sound").trim(), "0", "{left}: {}", said("fsck"));
         assert_eq!(said("names"), ".git\nnorth.txt\nsouth.txt\n", "{left}: something was left behind");
@@ -274,6 +274,21 @@ fn a_file_that_an_editor_holds_is_marked_before_and_told_after() {
     assert!(code == 0 && !marks(0) && marks(1), "{code} {out} {err}");
     assert!(err.contains("An editor holds south.txt (.south.txt.swp).") && !err.contains("north.txt ("), "{err}");
     assert_eq!(scene.texts(), after());
+}
+
+#[test]
+fn a_file_with_other_names_is_marked_before_gets_a_file_of_its_own_and_is_told() {
+    let scene = Scene::new();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let other = elsewhere.path().join("other");
+    let [_, south] = before();
+    fs::hard_link(scene.repo.path().join("south.txt"), &other).unwrap();
+    let (code, out, err) = scene.apply("exec \"$0\" \"$@\"", &["--yes", "--json"]);
+    let told = json(&out);
+    let marks = |at: usize| told["hunks"][at]["flags"].to_string().contains("hard-linked");
+    assert!(code == 0 && !marks(0) && marks(1), "{code} {out} {err}");
+    assert!(err.contains("south.txt had other names (hard links), which keep the old content."), "{err}");
+    assert_eq!((scene.texts(), fs::read_to_string(other).unwrap()), (after(), south));
 }
 
 #[test]

@@ -144,3 +144,18 @@ fn the_budget_and_the_model_of_the_map_may_be_named_by_the_flags_for_all_command
     assert_eq!(tokens(map(&["--model", "gpt-4"], "")), tokens(map(&[], "gpt-4")));
     assert_eq!(tokens(map(&["--model", "gpt-4o"], "gpt-4")), unknown, "the flag does not win");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_gits_folder_is_told_and_the_map_is_made_without_git() {
+    for name in [".git/config", ".git/shallow", ".git/more"] {
+        let repo = harbour_repo();
+        repo.git(&["config", "include.path", "more"]);
+        let path = repo.path().join(name);
+        drop(std::fs::remove_file(&path));
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let (code, out, err) = run(rhumb(&repo.path(), &["map"]));
+        assert!(code == 0 && out.contains("def depth(name)"), "{code} {out}");
+        assert!(err.contains(&format!("{name} is a named pipe, so the repository was not opened")), "{err}");
+    }
+}

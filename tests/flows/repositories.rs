@@ -219,3 +219,22 @@ fn a_folder_that_is_not_there_is_told_without_a_screen() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("/no/such/folder") && !said.contains('\x1b'), "{said}");
 }
+
+#[test]
+fn a_pipe_in_gits_folder_holds_up_neither_the_app_nor_a_write_and_is_told() {
+    for name in ["config", "index", "refs/heads/main", "gitdir"] {
+        let repo = harbour_repo();
+        let path = repo.path().join(".git").join(name);
+        if path.exists() {
+            fs::remove_file(&path).unwrap();
+        }
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let server = ModelServer::start(vec![Step::reply(&search_replace())]);
+        let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
+        pty.wait_for("is a named pipe");
+        send(&pty, REQUEST);
+        first_hunk_written(&pty);
+        assert_eq!(repo.read("harbour.py"), harbour_with_first_hunk());
+        quit(&mut pty);
+    }
+}

@@ -1,6 +1,7 @@
 //! A file as lines that keep their bytes, and its text while edits are applied one after another.
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::form::Forms;
@@ -47,8 +48,9 @@ impl Document {
         let ending = LineEnding::dominant(&base);
         let mut spans = Vec::new();
         for line in lines::split(base.get(at..).unwrap_or_default()) {
-            // A lone carriage return at the end of the file is a character, not a terminator.
-            let body = if line.ends_with('\n') { lines::body(line) } else { line };
+            // A lone carriage return at the end of the file is a character, not a terminator. Several before a newline are part of
+            // it: some tools write `\r\r\n`, and no model writes that for a new line.
+            let body = line.strip_suffix('\n').map_or(line, |body| body.trim_end_matches('\r'));
             spans.push((at, at + body.len(), at + line.len()));
             at += line.len();
         }
@@ -97,22 +99,34 @@ impl Document {
         self.spans.get(line).and_then(|(_, end, full)| self.base.get(*end..*full)).unwrap_or_default()
     }
 
-    /// The text that the items make. Old lines keep their terminators; new ones get that of the file; whether the
-    /// text ends with a newline stays as it was.
+    /// The text that the items make. Old lines keep their terminators. A new line gets that of the line that it replaces, or of
+    /// the line before it, or of the line after it. Whether the text ends with a newline stays as it was.
     pub(in crate::edit) fn compose(&self, items: &[Item]) -> String {
         let closed = self.base.ends_with('\n') || self.spans.is_empty();
+        let kept: BTreeSet<usize> = items.iter().filter_map(Item::old).collect();
         let mut text = String::with_capacity(self.base.len() + 64);
         if self.base.starts_with(BOM) {
             text.push(BOM);
         }
+        let (mut before, mut next) = ("", 0);
         for (at, item) in items.iter().enumerate() {
             let (body, own) = match item {
-                Item::Old(line) => (self.body(*line), self.terminator(*line)),
-                Item::New(body) => (body.as_str(), ""),
+                Item::Old(line) => {
+                    next = line + 1;
+                    (self.body(*line), self.terminator(*line))
+                }
+                // It replaces the next line of the base, unless that is kept.
+                Item::New(body) if kept.contains(&next) => (body.as_str(), ""),
+                Item::New(body) => {
+                    next += 1;
+                    (body.as_str(), self.terminator(next - 1))
+                }
             };
             text.push_str(body);
             if at + 1 < items.len() || closed {
-                text.push_str(if own.is_empty() { self.ending.as_str() } else { own });
+                let known = [own, before, self.terminator(next)].into_iter().find(|ending| !ending.is_empty());
+                before = known.unwrap_or(self.ending.as_str());
+                text.push_str(before);
             }
         }
         text
@@ -125,7 +139,9 @@ mod tests {
 
     #[test]
     fn untouched_items_compose_to_the_same_bytes() {
-        for text in ["", "a", "a\r\nb\nc", "\u{feff}x\r\n", "\u{c}\n\r\n", "\r", "a\n\r", "\u{feff}"] {
+        for text in
+            ["", "a", "a\r\nb\nc", "\u{feff}x\r\n", "\u{c}\n\r\n", "\r", "a\n\r", "\u{feff}", "a\r\r\n\r\r\r\nb\r"]
+        {
             let document = Document::new(text.into());
             assert_eq!(document.compose(&document.items()), text);
         }
@@ -136,5 +152,19 @@ mod tests {
         let document = Document::new("a\r\nb".into());
         let items = [Item::New("0".into()), Item::Old(0), Item::Old(1), Item::New("c".into())];
         assert_eq!(document.compose(&items), "0\r\na\r\nb\r\nc");
+    }
+
+    #[test]
+    fn new_lines_end_like_the_line_that_they_replace_or_its_neighbours() {
+        let document = Document::new("a\r\nb\r\r\nc\nd\ne\n".into());
+        let new = |body: &str| Item::New(body.into());
+        let composed = |items: &[Item]| document.compose(items);
+        let replaced = [Item::Old(0), new("B"), new("C"), new("more"), Item::Old(3), Item::Old(4)];
+        assert_eq!(composed(&replaced), "a\r\nB\r\r\nC\nmore\nd\ne\n");
+        let inserted = [new("first"), Item::Old(0), new("second"), Item::Old(1), Item::Old(2), new("x"), Item::Old(3)];
+        assert_eq!(composed(&inserted), "first\r\na\r\nsecond\r\nb\r\r\nc\nx\nd\n");
+        // Nothing is left to be like.
+        assert_eq!(Document::new("".into()).compose(&[new("a"), new("b")]), "a\nb\n");
+        assert_eq!(Document::new("a\r\nb".into()).compose(&[new("c"), new("d"), new("e")]), "c\r\nd\r\ne");
     }
 }

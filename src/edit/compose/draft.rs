@@ -9,6 +9,7 @@ use super::open_file::OpenFile;
 use super::whole_file;
 use crate::edit::format::{EditFormat, FormatChoice};
 use crate::edit::locate::{explain, masks};
+use crate::edit::lost_text;
 use crate::edit::naming::{self, Named};
 use crate::edit::outcome::{Excerpt, Flag, Landing, Refusal, Strategy};
 use crate::edit::proposal::{FileChange, FileProposal, Files, Flexibility};
@@ -204,9 +205,11 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The edit with the lines of the file in place of those that were sent without their keys.
+    /// The edit with the lines of the file in place of those that were sent without their keys; refused if its text was lost.
     fn unmasked<'e>(&self, edit: &'e Edit, path: &str) -> Result<Cow<'e, Edit>, Refusal> {
-        masks::unmasked(edit, self.open.get(path).map_or("", |file| file.edits.document().base()))
+        let base = self.open.get(path).map_or("", |file| file.edits.document().base());
+        lost_text::check(edit, base)?;
+        masks::unmasked(edit, base)
     }
 
     /// A diff with two names, the first of which is that of no file: only the second counts.

@@ -248,7 +248,7 @@ impl OpenFile {
                 text.push_str(LineEnding::dominant(self.edits.document().base()).as_str());
             }
             Some(false) => {
-                let body = text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n'));
+                let body = text.strip_suffix('\n').map(|body| body.trim_end_matches('\r'));
                 text.truncate(body.map_or(text.len(), str::len));
             }
             Some(true) | None => {}

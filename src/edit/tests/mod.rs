@@ -8,6 +8,7 @@ use proptest::strategy::Strategy as Strategy_;
 use super::*;
 
 mod location;
+mod lost_text;
 mod masks;
 mod new_names;
 mod standing;
@@ -549,13 +550,20 @@ proptest! {
     }
 
     #[test]
-    fn bytes_outside_the_hunk_stay(edit in clean_edit(), endings in prop::collection::vec(any::<bool>(), 40)) {
+    fn bytes_outside_the_hunk_stay(
+        edit in clean_edit(),
+        endings in prop::collection::vec(prop::sample::select(vec!["\n", "\r\n", "\r\r\n"]), 40),
+        format in prop::sample::select(EditFormat::ALL.to_vec()),
+        crlf_reply in any::<bool>(),
+    ) {
         prop_assume!(edit.changes() && edit.from < edit.to);
         // Every line has its own ending, trailing blanks, and the quote loses both indentation and trailing blanks.
-        let line = |(i, line): (usize, &String)| format!("{line}{}{}", if i % 3 == 0 { "  " } else { "" }, if endings[i] { "\r\n" } else { "\n" });
+        let blanks = |i| if i % 3 == 0 && format != EditFormat::Whole { "  " } else { "" };
+        let line = |(i, line): (usize, &String)| format!("{line}{}{}", blanks(i), endings[i]);
         let full: Vec<String> = edit.lines.iter().enumerate().map(line).collect();
         let base = full.concat();
-        let reply = edit.reply(EditFormat::Udiff);
+        let reply = edit.reply(format);
+        let reply = if crlf_reply { reply.replace('\n', "\r\n") } else { reply };
         let files = shelf(&[("src/a.py", base.as_str())]);
         let proposal = propose(&parse(&reply, FormatChoice::Auto), &files);
         if let Some(text) = proposal.files.first().and_then(|file| file.proposed.as_deref()) {
@@ -563,6 +571,11 @@ proptest! {
             let tail: String = full[edit.to..].concat();
             prop_assert!(text.starts_with(&head), "{text:?}");
             prop_assert!(text.ends_with(&tail), "{text:?}");
+            // New lines end like those that they replace, and further ones like the last of these.
+            let new = edit.new.iter().enumerate().map(|(i, line)| {
+                format!("{line}{}", endings[(edit.from + i).min(edit.to - 1)])
+            });
+            prop_assert_eq!(&text[head.len()..text.len() - tail.len()], new.collect::<String>());
         } else {
             prop_assert!(proposal.outcomes.iter().all(|outcome| outcome.status == super::Status::Refused));
         }

@@ -12,6 +12,7 @@ use super::*;
 mod by_git;
 mod index_lock;
 mod later;
+mod special;
 
 struct Fixture {
     dir: tempfile::TempDir,

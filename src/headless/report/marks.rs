@@ -24,6 +24,7 @@ pub(in crate::headless) fn in_words(mark: &str) -> String {
         "ignored" => "git ignores the file",
         "open-in-editor" => "an editor holds the file",
         "read-only" => "the file cannot be written",
+        "hard-linked" => "the file has other names (hard links), which keep the old content",
         "runs-later" => "tools run this file by themselves",
         "doubtful-name" => "the name may not be meant as that of a new file",
         "new-address" => "names an address that the file did not name",

@@ -69,7 +69,9 @@ impl Files for OnDisk<'_> {
 
     fn cautions(&self, path: &str) -> Vec<Flag> {
         let held = workspace::editor_trace(self.root, path).map(|_| Flag::OpenInEditor);
-        held.into_iter().chain((!workspace::may_write(self.root, path)).then_some(Flag::ReadOnly)).collect()
+        let read_only = (!workspace::may_write(self.root, path)).then_some(Flag::ReadOnly);
+        let linked = workspace::has_other_names(self.root, path).then_some(Flag::HardLinked);
+        [held, read_only, linked].into_iter().flatten().collect()
     }
 
     fn stored_at(&self, path: &str) -> Option<String> {

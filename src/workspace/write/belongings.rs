@@ -9,15 +9,15 @@ pub(super) const PRIVATE: u32 = 0o600;
 /// … and of a new file, less the umask.
 pub(super) const NEW: u32 = 0o644;
 
-/// Whether the file goes by more than one name (hard links): a file that takes its place would have one of them only.
+/// Whether the file goes by more than one name (hard links), which may lie outside of the root.
 #[cfg(unix)]
-pub(super) fn has_other_names(meta: &Metadata) -> bool {
+pub(in crate::workspace) fn has_other_names(meta: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     meta.nlink() > 1
 }
 
 #[cfg(not(unix))]
-pub(super) fn has_other_names(_meta: &Metadata) -> bool {
+pub(in crate::workspace) fn has_other_names(_meta: &Metadata) -> bool {
     false
 }
 

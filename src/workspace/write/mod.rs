@@ -2,9 +2,10 @@
 //!
 //! Every file is checked against the version that the user reviewed before the first byte goes to disk. New contents
 //! are then laid down beside their targets, synced, and moved over them one after the other. When a step fails, what
-//! was moved already is put back; when the process dies, the journal knows what to put back or to finish. A file with
-//! several names (hard links), or one whose owner or attributes we cannot give to a new file, is rewritten in place instead,
-//! because a move would cut it loose from what it is.
+//! was moved already is put back; when the process dies, the journal knows what to put back or to finish. A file
+//! whose owner or attributes we cannot give to a new file is rewritten in place instead. One with several names (hard links) never
+//! is: the others may lie outside of the root, so that they keep the old content and the name that is written gets a file of
+//! its own.
 
 mod belongings;
 mod check;
@@ -22,6 +23,7 @@ use super::journal::{Change, Journal, JournalError, Recovered, Stage, settle_unf
 use super::resolve::relative;
 use super::root::Root;
 use super::snapshot::{ContentHash, read_bytes};
+pub(super) use belongings::has_other_names;
 use check::plan;
 pub(super) use check::{Planned, may_replace, mode, place};
 use steps::{Progress, Remains};
@@ -70,6 +72,8 @@ pub struct WrittenFile {
     pub stored_at: String,
     /// Hash of the content now; none if the file was deleted.
     pub hash: Option<ContentHash>,
+    /// Whether the file had other names (hard links), which keep the old content.
+    pub was_linked: bool,
 }
 
 /// Whether this is the name of a temporary file of ours.
@@ -188,6 +192,7 @@ fn report(planned: &[Planned]) -> Written {
         path: file.path.clone(),
         stored_at: file.change.path.clone(),
         hash: file.change.after.as_ref().map(|version| version.hash),
+        was_linked: file.after().is_some() && !file.is_done() && file.meta.as_ref().is_some_and(has_other_names),
     };
     Written {
         files: planned.iter().map(file).collect(),

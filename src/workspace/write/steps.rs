@@ -9,7 +9,7 @@ use super::belongings::{NEW, PRIVATE, has_other_names, take_mode, take_over};
 use super::check::Planned;
 use super::folder::Folder;
 use crate::workspace::error::WriteError;
-use crate::workspace::fault::fault;
+use crate::workspace::fault::{fault, may_take_over};
 use crate::workspace::journal::Version;
 
 /// How far the write of a set has come.
@@ -176,9 +176,6 @@ fn refused(file: &Planned, doing: &'static str, error: io::Error) -> WriteError 
 fn beside(folder: &Folder, file: &Planned, version: &Version) -> io::Result<Laid> {
     // A deleted file that is put back has no place to be rewritten in.
     let is_there = file.change.after.is_some();
-    if is_there && file.meta.as_ref().is_some_and(has_other_names) {
-        return Ok(Laid::InPlace);
-    }
     fault()?;
     let temp = OsStr::new(&file.change.temp);
     let is_new = file.meta.is_none() && version.mode.is_none();
@@ -198,7 +195,9 @@ fn fill(folder: &Folder, mut made: File, file: &Planned, version: &Version) -> i
     made.write_all(&version.bytes)?;
     fault()?;
     let stands_in = match &file.meta {
-        Some(meta) => take_over(&made, folder.open_for_reading(file.name()).ok().as_ref(), meta)?,
+        Some(meta) => {
+            take_over(&made, folder.open_for_reading(file.name()).ok().as_ref(), meta)? && may_take_over(file.name())
+        }
         None => take_mode(&made, version.mode).map(|()| true)?,
     };
     fault()?;
@@ -213,9 +212,13 @@ fn take_place(folder: &Folder, file: &Planned, replaces: bool) -> io::Result<()>
     if replaces { folder.replace(temp, file.name()) } else { folder.place(temp, file.name()) }
 }
 
-/// Writes over a file without ever emptying it: the length is set last.
+/// Writes over a file without ever emptying it: the length is set last. A file with other names is left alone, as they may lie
+/// outside of the root.
 fn rewrite(folder: &Folder, name: &OsStr, bytes: &[u8]) -> io::Result<()> {
     let mut file = folder.open_for_writing(name)?;
+    if has_other_names(&file.metadata()?) {
+        return Err(io::Error::from(io::ErrorKind::TooManyLinks));
+    }
     let (first, rest) = bytes.split_at(bytes.len() / 2);
     file.write_all(first)?;
     fault()?;

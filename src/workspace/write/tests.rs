@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use proptest::prelude::*;
 
 use super::*;
-use crate::workspace::fault::{FAULT_AFTER, Fault};
+use crate::workspace::fault::{FAULT_AFTER, Fault, IN_PLACE};
 use crate::workspace::snapshot::read;
 
 fn write(root: &Root, writes: &[FileWrite]) -> Result<Written, WriteError> {
@@ -86,14 +86,14 @@ fn one_stale_file_stops_the_whole_set() {
 
 #[test]
 fn a_failure_at_any_step_leaves_everything_as_it_was() {
-    let (_dir, root) = root_with(&[("a", "1"), ("b", "2"), ("link1", "l"), ("gone", "g")]);
-    fs::hard_link(root.path().join("link1"), root.path().join("link2")).unwrap();
+    let (_dir, root) = root_with(&[("a", "1"), ("b", "2"), ("owned", "l"), ("gone", "g")]);
+    IN_PLACE.with(|kept| kept.set(Some("owned")));
     fs::set_permissions(root.path().join("b"), fs::Permissions::from_mode(0o750)).unwrap();
     let before = picture(&root);
     let writes = [
         change("a", Some("1"), Some("one")),
         change("x/y/new", None, Some("new")),
-        change("link1", Some("l"), Some("a longer text")),
+        change("owned", Some("l"), Some("a longer text")),
         change("gone", Some("g"), None),
         change("b", Some("2"), Some("two")),
     ];
@@ -184,11 +184,27 @@ fn a_character_that_the_file_cannot_hold_stops_the_set_and_is_named() {
 }
 
 #[test]
-fn hard_links_stay_together() {
-    let (_dir, root) = root_with(&[("a", "long old text")]);
-    fs::hard_link(root.path().join("a"), root.path().join("b")).unwrap();
-    write(&root, &[change("a", Some("long old text"), Some("new"))]).unwrap();
-    assert_eq!(fs::read_to_string(root.path().join("b")).unwrap(), "new");
+fn nothing_is_written_through_a_hard_link() {
+    let (dir, root) = root_with(&[("in/a", "old"), ("in/b", "old"), ("in/c", "old")]);
+    let root = Root::at(&root.path().join("in")).unwrap();
+    for (inside, outside) in [("a", "kept"), ("b", "sold")] {
+        fs::hard_link(root.path().join(inside), dir.path().join(outside)).unwrap();
+    }
+    let outside = |name| fs::read_to_string(dir.path().join(name)).unwrap();
+    let written =
+        write(&root, &[change("a", Some("old"), Some("new")), change("c", Some("old"), Some("new"))]).unwrap();
+    assert_eq!(written.files.iter().map(|file| file.was_linked).collect::<Vec<_>>(), [true, false]);
+    assert_eq!((outside("kept"), fs::read_to_string(root.path().join("a")).unwrap()), ("old".into(), "new".into()));
+    // Where no new file can stand for it there is no way.
+    IN_PLACE.with(|kept| kept.set(Some("b")));
+    let before = picture(&root);
+    let error =
+        write(&root, &[change("c", Some("new"), Some("newer")), change("b", Some("old"), Some("new"))]).unwrap_err();
+    assert!(matches!(&error, WriteError::Linked { path } if path == "b"), "{error}");
+    assert_eq!((outside("sold"), picture(&root)), ("old".into(), before));
+    // A name that goes takes nothing with it.
+    write(&root, &[change("b", Some("old"), None)]).unwrap();
+    assert_eq!(outside("sold"), "old");
 }
 
 #[test]

@@ -27,6 +27,7 @@ use self::spent::Spent;
 use crate::clock::Stopwatch;
 use crate::lexical::Depth;
 use crate::repo_map::{History, TagGraph, Weights};
+use crate::session::Failure;
 use crate::store::{ContentKey, KnownFile, MapStore, StoredSegment};
 use crate::workspace::{self, Changed, FileEntry, Root, RootKind};
 
@@ -58,6 +59,8 @@ pub struct Survey {
     pub skipped: usize,
     /// Rule files such as `.gitignore` that were refused, so that they hide nothing.
     pub unread_rules: Vec<String>,
+    /// Why git's folder was not opened, if a pipe or a device is in it.
+    pub git_refused: Option<Failure>,
     /// Whether the root is a bare repository, which has no files to edit.
     pub bare: bool,
     /// Whether the repository is so large that the index has no words but those of names, paths and comments.
@@ -178,6 +181,7 @@ pub fn survey(
         graph,
         skipped: listing.skipped,
         unread_rules: listing.unread_rules,
+        git_refused: past::refused(root),
         bare: root.kind() == RootKind::Bare,
         bytes,
         read: joined.read,

@@ -4,9 +4,21 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::SurveyStart;
-use crate::git::{OnDisk, Repo};
+use crate::git::{GitError, OnDisk, Repo};
 use crate::repo_map::History;
+use crate::session::Failure;
 use crate::workspace::{self, FileEntry, Root, RootKind};
+
+/// Why git's folder is not opened, if a pipe or a device is in it: what comes of the past and the tracked files is missing then.
+pub(super) fn refused(root: &Root) -> Option<Failure> {
+    match Repo::open(root.path()) {
+        Err(error @ GitError::NotAFile { .. }) if root.kind() == RootKind::Git => Some(Failure {
+            message: format!("Git's part is missing (past commits, tracked files, commits): {error}."),
+            hint: error.hint(),
+        }),
+        _ => None,
+    }
+}
 
 /// The history that HEAD has now, and whether the store does not know it yet. A map does without what cannot be read.
 pub(super) fn history(root: &Root, start: SurveyStart<'_>, cancel: &AtomicBool) -> (Arc<History>, bool) {

@@ -217,6 +217,9 @@ fn survey_note(survey: &Survey, before: Option<&Survey>) -> Option<Failure> {
             hint: "Start rhumb in a clone or a worktree of it.".into(),
         });
     }
+    if survey.git_refused.is_some() && before.is_none_or(|before| before.git_refused.is_none()) {
+        return survey.git_refused.clone();
+    }
     let is_new = |rules: &&String| !before.is_some_and(|before| before.unread_rules.contains(rules));
     if survey.unread_rules.iter().any(|rules| is_new(&rules)) {
         return Some(unread_rules(&survey.unread_rules));

@@ -1,13 +1,13 @@
 //! What is told of the writes and commits that an earlier process did not live to finish.
 
-use crate::git::{InterruptedCommit, Repo};
+use crate::git::{InterruptedCommit, Repo, has_interrupted_commits};
 use crate::session::Failure;
 use crate::workspace::{self, Journal, Recovered, Recovery, Root};
 
 /// Sees to the writes and commits that an earlier process did not live to finish, and tells of them.
 pub fn recovered(root: &Root, journal: Option<&Journal>) -> Vec<Failure> {
     // What cannot be opened as a repository is told where it is needed.
-    let repo = Repo::open(root.path()).ok().flatten();
+    let repo = has_interrupted_commits(root.path()).then(|| Repo::open(root.path()).ok().flatten()).flatten();
     let commits = repo.map(|repo| repo.finish_interrupted_commits()).unwrap_or_default();
     let mut failures: Vec<Failure> = commits.iter().map(commit_told).collect();
     let Some(journal) = journal else { return failures };
@@ -116,6 +116,10 @@ fn not_committed(root: &Root, write: &Recovered) -> Option<Failure> {
 
 /// Those of the files that are not as they were committed, if there are any, by name.
 fn uncommitted(root: &Root, paths: &[String]) -> Option<String> {
+    // The app is started by this: it opens git only where something is to be looked up.
+    if paths.is_empty() {
+        return None;
+    }
     let own = Repo::open(root.path()).ok()??.own_changes(paths).ok()?;
     let files: Vec<&str> = paths.iter().filter(|path| own.holds(path)).map(String::as_str).collect();
     (!files.is_empty()).then(|| files.join(", "))

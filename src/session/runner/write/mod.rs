@@ -8,7 +8,7 @@ use crate::edit::{SyntaxFault, syntax_faults};
 use crate::git::{GitError, OwnChanges, Repo};
 use crate::session::runner::commit::pending::{Pending, not_committed};
 use crate::session::{CommitOrder, Failure, WriteOrder, Written};
-use crate::workspace::{self, ContentHash, FileWrite, Journal, Root, WriteError, editor_trace, stored_at};
+use crate::workspace::{self, ContentHash, FileWrite, Journal, Root, WriteError, WrittenFile, editor_trace, stored_at};
 pub use interrupted::recovered;
 use interrupted::told;
 pub use unwrite::{undo_preview, unwrite};
@@ -129,11 +129,12 @@ fn put_down(
         message: format!("All is written, but the journal could not note the end of it: {why}."),
         hint: "The next start of rhumb looks at these files and notes it.".into(),
     });
+    let linked = was_linked(&done.files);
     // A path may lead through a link; what changed for git is the file at its end.
     let stored: Vec<Stored> = done.files.into_iter().map(|file| (file.stored_at, file.hash)).collect();
     let written = Written {
         paths: orders.iter().map(|order| order.path.clone()).collect(),
-        notes: recovered.chain(held_by_editors(root, &stored)).chain(not_noted).collect(),
+        notes: recovered.chain(held_by_editors(root, &stored)).chain(linked).chain(not_noted).collect(),
         not_undoable: done.not_undoable.map(|why| Failure {
             message: format!("What is written now cannot be undone with rhumb: {why}."),
             hint: "Make room there, or make that folder writable; git can undo what is committed.".into(),
@@ -155,6 +156,16 @@ fn held_by_editors(root: &Root, stored: &[Stored]) -> Option<Failure> {
     (!held.is_empty()).then(|| Failure {
         message: format!("An editor holds {}.", held.join(", ")),
         hint: "Load it there anew before you save it, or what was written now is gone.".into(),
+    })
+}
+
+/// The files that had other names, which they have no more.
+fn was_linked(files: &[WrittenFile]) -> Option<Failure> {
+    let linked: Vec<&str> = files.iter().filter(|file| file.was_linked).map(|file| file.stored_at.as_str()).collect();
+    (!linked.is_empty()).then(|| Failure {
+        message: format!("{} had other names (hard links), which keep the old content.", linked.join(", ")),
+        hint: "A link may lead out of the repository, so rhumb writes through none. ln -f makes them one file again."
+            .into(),
     })
 }
 
