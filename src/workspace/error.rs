@@ -136,6 +136,14 @@ pub enum WriteError {
     /// Another process writes in the same root and does not come to an end.
     #[error("another rhumb is writing here")]
     Busy,
+    /// An earlier write of the file was interrupted, and could be neither finished nor taken back so far.
+    #[error("an earlier write of {path} is not finished: {reason}")]
+    Unfinished {
+        /// The file.
+        path: String,
+        /// Why it could not be finished.
+        reason: String,
+    },
     /// The record of the write cannot be read or marked.
     #[error("the journal of writes cannot be used: {cause}")]
     Journal {
@@ -274,6 +282,9 @@ impl WriteError {
             }
             Self::ChangedSince { .. } => "Put these files back yourself, or leave them as they are.",
             Self::Busy => "Wait until it is done, then try again.",
+            Self::Unfinished { .. } => {
+                "Correct that and write again: the earlier write is finished or taken back first."
+            }
             Self::Journal { .. } => "Check that the folder can be read and written.",
             Self::DamagedRecord { .. } => {
                 "Put its files back by hand, if you want that; the next undo goes on to the write before it."

@@ -1,11 +1,11 @@
 //! Taking the last write back, and doing it again. Only what we wrote is touched, and only while it is as we wrote it.
 
-use super::recover::remove_folders;
+use super::recover::{recorded_place, remove_folders};
 use super::{Change, Entry, Held, Illegible, Journal, Record, Recovered, Stage, settle_unfinished};
 use crate::workspace::error::WriteError;
 use crate::workspace::root::Root;
 use crate::workspace::snapshot::{ContentHash, read_bytes};
-use crate::workspace::write::{Planned, carry_out, may_replace, mode, place};
+use crate::workspace::write::{Planned, carry_out, may_replace, mode};
 
 /// Which way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub struct Unwritten {
 pub fn undo(root: &Root, journal: &Journal, direction: Direction) -> Result<Unwritten, WriteError> {
     let held = journal.hold()?;
     let recovered = settle_unfinished(root, &held);
-    let Some(entry) = next(&held.entries(), direction) else {
+    let Some(entry) = next(&held.entries()?, direction) else {
         return Ok(Unwritten { recovered, ..Unwritten::default() });
     };
     let record = held.read(entry).map_err(|why| illegible(&held, entry, why))?;
@@ -68,7 +68,7 @@ fn illegible(held: &Held<'_>, entry: Entry, why: Illegible) -> WriteError {
 /// What [`undo`] would take back now, or do again, for a look at it before. Nothing is changed, and nothing waited for: a write that is
 /// under way is not among it, and so is a record that is damaged.
 pub fn last_write(journal: &Journal, direction: Direction) -> Option<Unwritten> {
-    let entry = next(&journal.entries(), direction)?;
+    let entry = next(&journal.entries().ok()?, direction)?;
     let record = journal.read(entry).ok()?;
     let paths = record.files.into_iter().map(|change| change.path).collect();
     Some(Unwritten { number: entry.number, paths, message: record.message, ..Unwritten::default() })
@@ -126,12 +126,7 @@ fn plan(root: &Root, record: &Record, direction: Direction) -> Result<Vec<Planne
 /// None if the file does not hold what it held then.
 fn plan_one(root: &Root, mut change: Change) -> Result<Option<Planned>, WriteError> {
     let path = change.path.clone();
-    let place = match place(root, &path) {
-        Ok(place) => place,
-        // A folder gave way to a file, or to a link.
-        Err(WriteError::NotAFile { .. } | WriteError::Outside { .. }) => return Ok(None),
-        Err(error) => return Err(error),
-    };
+    let Some(place) = recorded_place(root, &path)? else { return Ok(None) };
     match (&place.found, &change.before) {
         (None, None) => {}
         (Some(meta), Some(before)) if meta.is_file() && !place.is_link => {

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::error::WriteError;
-use super::journal::{Change, Journal, JournalError, Recovered, Stage, settle_unfinished, sync_folder};
+use super::journal::{Change, Journal, JournalError, Recovered, Recovery, Stage, settle_unfinished, sync_folder};
 use super::resolve::relative;
 use super::root::Root;
 use super::snapshot::{ContentHash, read_bytes};
@@ -106,6 +106,7 @@ pub fn write(
     };
     let recovered = held.as_ref().map(|held| settle_unfinished(root, held)).unwrap_or_default();
     let planned = plan(root, writes)?;
+    planned.iter().try_for_each(|file| is_finished(file, &recovered))?;
     let changes: Vec<&Change> = planned.iter().filter(|file| !file.is_done()).map(|file| &file.change).collect();
     let begun = held.as_ref().filter(|_| !changes.is_empty()).and_then(|held| {
         let begun = held.begin(message, &new_folders(root, &planned), &changes);
@@ -128,6 +129,16 @@ pub fn write(
     outcome?;
     planned.iter().try_for_each(read_back)?;
     Ok(Written { number, recovered, not_undoable, not_noted, ..report(&planned) })
+}
+
+/// Refuses a file of an earlier write that is still unfinished: a change upon it would count as somebody else's, and keep the files of
+/// that write apart for good.
+fn is_finished(file: &Planned, recovered: &[Recovered]) -> Result<(), WriteError> {
+    let reason = recovered.iter().find_map(|earlier| match &earlier.outcome {
+        Recovery::Failed(reason) if earlier.paths.contains(&file.change.path) => Some(reason.clone()),
+        _ => None,
+    });
+    reason.map_or(Ok(()), |reason| Err(WriteError::Unfinished { path: file.path.clone(), reason }))
 }
 
 /// Takes the steps for all of `planned`, or none: what was changed before a step fails is put back.

@@ -59,7 +59,7 @@ fn outcome(write: &Recovered) -> (String, &'static str) {
         ),
         Recovery::Failed(reason) => (
             format!("was interrupted and could neither be finished nor taken back: {}", named(&files, reason)),
-            "Look at these files; the next start tries again.",
+            "Correct that: the next start, or the next write, tries again.",
         ),
         Recovery::Damaged(kept) => {
             let kept = format!("its record is damaged and was moved to {}", kept.display());
