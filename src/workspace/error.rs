@@ -144,6 +144,12 @@ pub enum WriteError {
         /// Why it could not be finished.
         reason: String,
     },
+    /// The journal cannot record the write, so that nothing could finish it after a crash or take it back.
+    #[error("this write cannot be recorded: {cause}")]
+    NotRecorded {
+        /// What is wrong with the journal.
+        cause: String,
+    },
     /// The record of the write cannot be read or marked.
     #[error("the journal of writes cannot be used: {cause}")]
     Journal {
@@ -285,6 +291,7 @@ impl WriteError {
             Self::Unfinished { .. } => {
                 "Correct that and write again: the earlier write is finished or taken back first."
             }
+            Self::NotRecorded { .. } => "Make room there, or make that folder writable, and write again.",
             Self::Journal { .. } => "Check that the folder can be read and written.",
             Self::DamagedRecord { .. } => {
                 "Put its files back by hand, if you want that; the next undo goes on to the write before it."

@@ -18,7 +18,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::error::WriteError;
-use super::journal::{Change, Journal, JournalError, Recovered, Recovery, Stage, settle_unfinished, sync_folder};
+use super::journal::{
+    Change, Entry, Held, Journal, JournalError, Recovered, Recovery, Stage, settle_unfinished, sync_folder,
+};
 use super::resolve::relative;
 use super::root::Root;
 use super::snapshot::{ContentHash, read_bytes};
@@ -55,8 +57,6 @@ pub struct Written {
     pub number: Option<u64>,
     /// Earlier writes whose process had died, and what became of them.
     pub recovered: Vec<Recovered>,
-    /// Why this write cannot be undone, if it cannot.
-    pub not_undoable: Option<String>,
     /// Why the journal could not note that the write has ended, if it could not: whoever comes next finds that out.
     pub not_noted: Option<String>,
 }
@@ -77,12 +77,17 @@ pub(super) fn is_temp_name(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| name.starts_with(TEMP_PREFIX) && name.ends_with(TEMP_SUFFIX))
 }
 
-/// Looks whether `writes` could be written as things stand, without touching anything.
+/// Looks whether `writes` could be written and recorded as things stand, without touching the files.
 ///
 /// # Errors
 /// What [`write()`] would say.
-pub fn objection(root: &Root, writes: &[FileWrite]) -> Result<(), WriteError> {
-    plan(root, writes).map(drop)
+pub fn objection(root: &Root, journal: Option<&Journal>, writes: &[FileWrite]) -> Result<(), WriteError> {
+    let planned = plan(root, writes)?;
+    let held = journal.map(Journal::hold).transpose().map_err(not_recorded)?;
+    if let (Some(held), Some(entry)) = (&held, begin(root, held.as_ref(), &planned, None)?) {
+        held.forget(entry);
+    }
+    Ok(())
 }
 
 /// Writes all of `writes`, or none. All are checked first: a file that is not as expected stops the whole set with
@@ -90,8 +95,8 @@ pub fn objection(root: &Root, writes: &[FileWrite]) -> Result<(), WriteError> {
 /// folders are made.
 ///
 /// With a journal the write can be undone, and a death of the process on the way is made good by [`recover`](super::recover)
-/// or the next write. `message` is that of the commit which is to follow, if one is. A journal that cannot be written does
-/// not hold the write up; [`Written::not_undoable`] then says why.
+/// or the next write. `message` is that of the commit which is to follow, if one is. Where the journal cannot record the write, nothing
+/// is written: [`WriteError::NotRecorded`]. Without a journal it is written all the same, for those who agreed to that.
 pub fn write(
     root: &Root,
     journal: Option<&Journal>,
@@ -99,23 +104,20 @@ pub fn write(
     message: Option<&str>,
 ) -> Result<Written, WriteError> {
     let held = journal.map(Journal::hold).transpose();
-    let (held, mut not_undoable) = match held {
-        Ok(held) => (held, None),
-        Err(JournalError::Busy) => return Err(WriteError::Busy),
-        Err(error) => (None, Some(error.to_string())),
-    };
-    let recovered = held.as_ref().map(|held| settle_unfinished(root, held)).unwrap_or_default();
+    if let Err(JournalError::Busy) = held {
+        return Err(WriteError::Busy);
+    }
+    let recovered = held.as_ref().ok().and_then(Option::as_ref).map(|held| settle_unfinished(root, held));
+    let recovered = recovered.unwrap_or_default();
+    // What cannot be written anyway needs no record.
     let planned = plan(root, writes)?;
+    let held = held.map_err(not_recorded)?;
     planned.iter().try_for_each(|file| is_finished(file, &recovered))?;
-    let changes: Vec<&Change> = planned.iter().filter(|file| !file.is_done()).map(|file| &file.change).collect();
-    let begun = held.as_ref().filter(|_| !changes.is_empty()).and_then(|held| {
-        let begun = held.begin(message, &new_folders(root, &planned), &changes);
-        begun.map_err(|error| not_undoable = Some(error.to_string())).ok().map(|entry| (held, entry))
-    });
+    let begun = begin(root, held.as_ref(), &planned, message)?;
     let outcome = carry_out(root, &planned);
-    let number = begun.as_ref().map(|(_, entry)| entry.number);
+    let number = begun.map(|entry| entry.number);
     let mut not_noted = None;
-    if let Some((held, entry)) = begun {
+    if let (Some(held), Some(entry)) = (&held, begun) {
         match &outcome {
             Ok(()) => match held.mark(entry, Stage::Done) {
                 Ok(_) => held.tidy(),
@@ -128,17 +130,43 @@ pub fn write(
     }
     outcome?;
     planned.iter().try_for_each(read_back)?;
-    Ok(Written { number, recovered, not_undoable, not_noted, ..report(&planned) })
+    Ok(Written { number, recovered, not_noted, ..report(&planned) })
+}
+
+fn not_recorded(error: JournalError) -> WriteError {
+    match error {
+        JournalError::Busy => WriteError::Busy,
+        JournalError::Io { .. } => WriteError::NotRecorded { cause: error.to_string() },
+    }
+}
+
+/// Records what is about to be written; `None` without a journal, or where nothing changes.
+fn begin(
+    root: &Root,
+    held: Option<&Held<'_>>,
+    planned: &[Planned],
+    message: Option<&str>,
+) -> Result<Option<Entry>, WriteError> {
+    let changes: Vec<&Change> = planned.iter().filter(|file| !file.is_done()).map(|file| &file.change).collect();
+    let Some(held) = held.filter(|_| !changes.is_empty()) else { return Ok(None) };
+    held.begin(message, &new_folders(root, planned), &changes).map(Some).map_err(not_recorded)
 }
 
 /// Refuses a file of an earlier write that is still unfinished: a change upon it would count as somebody else's, and keep the files of
 /// that write apart for good.
 fn is_finished(file: &Planned, recovered: &[Recovered]) -> Result<(), WriteError> {
-    let reason = recovered.iter().find_map(|earlier| match &earlier.outcome {
-        Recovery::Failed(reason) if earlier.paths.contains(&file.change.path) => Some(reason.clone()),
-        _ => None,
-    });
-    reason.map_or(Ok(()), |reason| Err(WriteError::Unfinished { path: file.path.clone(), reason }))
+    for earlier in recovered {
+        let Recovery::Failed(reason) = &earlier.outcome else { continue };
+        let reason = reason.clone();
+        if earlier.paths.contains(&file.change.path) {
+            return Err(WriteError::Unfinished { path: file.path.clone(), reason });
+        }
+        // Not even its record can be read, so it may be of any file.
+        if earlier.paths.is_empty() {
+            return Err(WriteError::NotRecorded { cause: reason });
+        }
+    }
+    Ok(())
 }
 
 /// Takes the steps for all of `planned`, or none: what was changed before a step fails is put back.
