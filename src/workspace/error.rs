@@ -107,8 +107,8 @@ impl ReadError {
     }
 }
 
-/// A set of files could not be written. Unless it is [`WriteError::Half`] or [`WriteError::ReadBack`], nothing changed
-/// on disk. Paths are relative to the root.
+/// A set of files could not be written. Unless it is [`WriteError::Half`], [`WriteError::ReadBack`] or
+/// [`WriteError::NotReadBack`], nothing changed on disk. Paths are relative to the root.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The file on disk is not the one that the change was made for.
@@ -219,10 +219,12 @@ pub enum WriteError {
         folder: PathBuf,
     },
     /// The system denied the access.
-    #[error("no permission to write {path}")]
+    #[error("no permission to {doing} {path}")]
     Denied {
         /// The file or its folder.
         path: String,
+        /// The step that was denied, as a verb.
+        doing: &'static str,
     },
     /// The file would be larger than the system lets a file be.
     #[error("{path} ({bytes} bytes) would be larger than files may be here")]
@@ -255,6 +257,14 @@ pub enum WriteError {
     ReadBack {
         /// The file.
         path: String,
+    },
+    /// All files were written, and whether this one is as written cannot be seen.
+    #[error("{path} was written and cannot be read back: {source}")]
+    NotReadBack {
+        /// The file.
+        path: String,
+        /// What the system said.
+        source: io::Error,
     },
     /// A write failed and the files before it could not all be put back.
     #[error("{cause}; these files are already changed and could not be put back: {}", .standing.join(", "))]
@@ -307,12 +317,13 @@ impl WriteError {
             Self::Immutable { .. } => "It may be immutable (lsattr shows it, chattr -i lifts it). Or reject this file.",
             Self::FolderDenied { .. } => "Give yourself write permission on that folder, or reject this file.",
             Self::OverLimit { .. } => "Raise the limit (ulimit -f) and write again, or reject this file.",
-            Self::Denied { .. } => "Give yourself write permission, or reject this file.",
+            Self::Denied { .. } => "Give yourself that permission, or reject this file.",
             Self::NoSpace { .. } => "Free some space and write again.",
             Self::Io { .. } => "Try again once that is seen to.",
             Self::ReadBack { .. } => {
                 return "Another program may have written it at the same moment; look at the file.".into();
             }
+            Self::NotReadBack { .. } => return "All files were written; look at this one.".into(),
             Self::Half { .. } => {
                 return "Look at these files. The next start of rhumb tries again to put back what was there before."
                     .into();
@@ -335,7 +346,7 @@ impl WriteError {
             io::ErrorKind::PermissionDenied if cfg!(unix) && source.raw_os_error() == Some(EPERM) => {
                 Self::Immutable { path }
             }
-            io::ErrorKind::PermissionDenied => Self::Denied { path },
+            io::ErrorKind::PermissionDenied => Self::Denied { path, doing },
             io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnlyMount { path },
             io::ErrorKind::FileTooLarge => Self::OverLimit { path, bytes },
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::NoSpace { path, bytes },

@@ -305,8 +305,7 @@ impl Held<'_> {
             file.as_file().sync_all()?;
             fault()?;
             file.persist_noclobber(self.journal.path(entry)).map_err(|error| error.error)?;
-            sync_folder(&self.journal.folder);
-            fault()
+            sync_folder(&self.journal.folder)
         };
         write().map_err(|error| {
             self.forget(entry);
@@ -323,7 +322,7 @@ impl Held<'_> {
             fs::rename(self.journal.path(entry), self.journal.path(next))?;
             // The end of a write need not last: a record found open again turns out to be finished.
             if next.is_open() {
-                sync_folder(&self.journal.folder);
+                sync_folder(&self.journal.folder)?;
             }
             fault()
         };
@@ -421,9 +420,16 @@ fn age(path: &Path) -> Option<Duration> {
     SystemTime::now().duration_since(fs::metadata(path).ok()?.modified().ok()?).ok()
 }
 
-/// Makes what happened in a folder last. Some file systems cannot, which is no failure.
-pub(super) fn sync_folder(folder: &Path) {
-    File::open(folder).and_then(|folder| folder.sync_all()).ok();
+/// Makes what happened in a folder last. A file system that cannot do that says so, which is no failure: the file systems that lose
+/// what was not synced can.
+pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(not(unix)) {
+        return Ok(());
+    }
+    match fault().and_then(|()| File::open(folder)).and_then(|folder| folder.sync_all()) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
+        synced => synced,
+    }
 }
 
 /// Opens a file that only the user can read, and makes it where there is none.

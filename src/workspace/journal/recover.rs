@@ -33,6 +33,8 @@ pub struct Recovered {
     pub elsewhere: Option<PathBuf>,
     /// Whether it was to be followed by a commit.
     pub to_commit: bool,
+    /// The folders that could not be synced, each with the reason, if there are any.
+    pub not_synced: Option<String>,
 }
 
 /// What was done about an interrupted write.
@@ -113,7 +115,7 @@ fn look_above(held: &Held<'_>) -> Vec<Recovered> {
 
 impl Recovered {
     fn new(outcome: Recovery) -> Self {
-        Self { paths: Vec::new(), outcome, foreign: Vec::new(), elsewhere: None, to_commit: false }
+        Self { paths: Vec::new(), outcome, foreign: Vec::new(), elsewhere: None, to_commit: false, not_synced: None }
     }
 
     /// Not even the record can be looked at.
@@ -160,11 +162,12 @@ fn settle(root: &Root, held: &Held<'_>, entry: Entry, record: &Record) -> Recove
         }
         Err(error) => (Vec::new(), Err(error)),
     };
-    let outcome = outcome.unwrap_or_else(|error| Recovery::Failed(error.to_string()));
+    let (outcome, not_synced) = outcome.unwrap_or_else(|error| (Recovery::Failed(error.to_string()), None));
     Recovered {
         paths: record.files.iter().map(|change| change.path.clone()).collect(),
         foreign,
         to_commit: record.message.is_some(),
+        not_synced,
         ..Recovered::new(outcome)
     }
 }
@@ -176,21 +179,21 @@ fn settled(
     (mut entry, record): (Entry, &Record),
     found: &[Found<'_>],
     wanted: Stands,
-) -> Result<Recovery, WriteError> {
+) -> Result<(Recovery, Option<String>), WriteError> {
     let nothing_to_do = found.iter().all(|found| [wanted, Stands::Foreign].contains(&found.stands));
     if wanted == Stands::Before && entry.stage == Stage::Doing && !nothing_to_do {
         // Whoever comes next if this fails goes the same way: the temporary files that tell it are gone then.
         entry = held.mark(entry, Stage::Undoing)?;
     }
     sweep(found)?;
-    bring(root, found, wanted)?;
+    let not_synced = bring(root, found, wanted)?;
     if wanted == Stands::After {
         held.mark(entry, Stage::Done)?;
-        return Ok(if nothing_to_do { Recovery::Whole } else { Recovery::Finished });
+        return Ok((if nothing_to_do { Recovery::Whole } else { Recovery::Finished }, not_synced));
     }
     remove_folders(root, record)?;
     held.mark(entry, Stage::Undone)?;
-    Ok(Recovery::TakenBack)
+    Ok((Recovery::TakenBack, not_synced))
 }
 
 /// Where all files go: on to where the write was headed once one of them is there, else back.
@@ -283,7 +286,7 @@ fn sweep(found: &[Found<'_>]) -> Result<(), WriteError> {
 }
 
 /// Brings every file that is ours to where it is wanted.
-fn bring(root: &Root, found: &[Found<'_>], wanted: Stands) -> Result<(), WriteError> {
+fn bring(root: &Root, found: &[Found<'_>], wanted: Stands) -> Result<Option<String>, WriteError> {
     let mut planned = Vec::new();
     for found in found {
         let Some(place) = found.place.clone().filter(|_| !matches!(found.stands, Stands::Foreign)) else { continue };

@@ -693,7 +693,7 @@ fn a_kill_at_any_step_of_undo_or_redo_leaves_all_old_or_all_new() {
 #[test]
 fn a_kill_at_any_step_of_the_recovery_is_recovered_from() {
     // In the middle of a write, where files are moved one after the other.
-    for at in [26, 30] {
+    for at in [29, 33] {
         for step in 0.. {
             let world = before_kill("many");
             assert!(is_killed(&world, "write", "many", at));

@@ -14,6 +14,7 @@ mod steps;
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -59,6 +60,8 @@ pub struct Written {
     pub recovered: Vec<Recovered>,
     /// Why the journal could not note that the write has ended, if it could not: whoever comes next finds that out.
     pub not_noted: Option<String>,
+    /// The folders that could not be synced, each with the reason, if there are any: a power cut may undo the write in them.
+    pub not_synced: Option<String>,
 }
 
 /// One file after the write.
@@ -119,7 +122,7 @@ pub fn write(
     let mut not_noted = None;
     if let (Some(held), Some(entry)) = (&held, begun) {
         match &outcome {
-            Ok(()) => match held.mark(entry, Stage::Done) {
+            Ok(_) => match held.mark(entry, Stage::Done) {
                 Ok(_) => held.tidy(),
                 Err(error) => not_noted = Some(error.to_string()),
             },
@@ -128,9 +131,9 @@ pub fn write(
             Err(_) => held.forget(entry),
         }
     }
-    outcome?;
+    let not_synced = outcome?;
     planned.iter().try_for_each(read_back)?;
-    Ok(Written { number, recovered, not_noted, ..report(&planned) })
+    Ok(Written { number, recovered, not_noted, not_synced, ..report(&planned) })
 }
 
 fn not_recorded(error: JournalError) -> WriteError {
@@ -170,20 +173,29 @@ fn is_finished(file: &Planned, recovered: &[Recovered]) -> Result<(), WriteError
 }
 
 /// Takes the steps for all of `planned`, or none: what was changed before a step fails is put back.
-pub(super) fn carry_out(root: &Root, planned: &[Planned]) -> Result<(), WriteError> {
+///
+/// Returns the folders that could not be synced, each with the reason, if there are any.
+pub(super) fn carry_out(root: &Root, planned: &[Planned]) -> Result<Option<String>, WriteError> {
     let mut progress = Progress::new(root.path());
-    if let Err(cause) = run(planned, &mut progress) {
+    let outcome = run(planned, &mut progress);
+    let folders = folders(planned, &progress);
+    if let Err(cause) = outcome {
         let Remains { standing, litter } = progress.put_back(planned);
+        // Or a power cut would bring the change back when its record is gone. That the disk refuses is told already.
+        folders.iter().for_each(|folder| drop(sync_folder(folder)));
         return Err(match (standing.is_empty(), litter.is_empty()) {
             (true, true) => cause,
             (true, false) => WriteError::Litter { cause: Box::new(cause), litter },
             (false, _) => WriteError::Half { cause: Box::new(cause), standing },
         });
     }
-    for folder in folders(planned, &progress) {
-        sync_folder(&folder);
-    }
-    Ok(())
+    let failed = folders.iter().filter_map(|folder| {
+        let error = sync_folder(folder).err()?;
+        let name = relative(root, folder).filter(|name| !name.is_empty()).unwrap_or_else(|| ".".to_owned());
+        Some(format!("{name} ({error})"))
+    });
+    let failed: Vec<String> = failed.collect();
+    Ok((!failed.is_empty()).then(|| failed.join(", ")))
 }
 
 fn run(planned: &[Planned], progress: &mut Progress<'_>) -> Result<(), WriteError> {
@@ -215,11 +227,17 @@ fn new_folders(root: &Root, planned: &[Planned]) -> Vec<String> {
 }
 
 fn read_back(file: &Planned) -> Result<(), WriteError> {
-    let same = match file.after() {
-        Some(after) => read_bytes(&file.target, u64::MAX).is_ok_and(|bytes| bytes == after),
-        None => file.target.symlink_metadata().is_err(),
+    let there = match file.after() {
+        Some(_) => read_bytes(&file.target, u64::MAX).map(Some),
+        None => file.target.symlink_metadata().map(|_| Some(Vec::new())),
     };
-    if same { Ok(()) } else { Err(WriteError::ReadBack { path: file.path.clone() }) }
+    let path = file.path.clone();
+    match there {
+        Ok(bytes) if bytes.as_deref() == file.after() => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && file.after().is_none() => Ok(()),
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(WriteError::NotReadBack { path, source }),
+        _ => Err(WriteError::ReadBack { path }),
+    }
 }
 
 fn report(planned: &[Planned]) -> Written {

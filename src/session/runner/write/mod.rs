@@ -10,7 +10,7 @@ use crate::session::runner::commit::pending::{Pending, not_committed};
 use crate::session::{CommitOrder, Failure, WriteOrder, Written};
 use crate::workspace::{self, ContentHash, FileWrite, Journal, Root, WriteError, editor_trace, stored_at};
 pub use interrupted::recovered;
-use interrupted::told;
+use interrupted::{doubts, told};
 pub use unwrite::{undo_preview, unwrite};
 
 /// Why nothing was written, and which files changed meanwhile.
@@ -124,15 +124,12 @@ fn put_down(
     let writes = file_writes(orders);
     let done = workspace::write(root, journal, &writes, message)?;
     let recovered = done.recovered.iter().map(told);
-    let not_noted = done.not_noted.map(|why| Failure {
-        message: format!("All is written, but the journal could not note the end of it: {why}."),
-        hint: "The next start of rhumb looks at these files and notes it.".into(),
-    });
+    let doubts = doubts(done.not_noted, done.not_synced);
     // A path may lead through a link; what changed for git is the file at its end.
     let stored: Vec<Stored> = done.files.into_iter().map(|file| (file.stored_at, file.hash)).collect();
     let written = Written {
         paths: orders.iter().map(|order| order.path.clone()).collect(),
-        notes: recovered.chain(held_by_editors(root, &stored)).chain(not_noted).collect(),
+        notes: recovered.chain(held_by_editors(root, &stored)).chain(doubts).collect(),
         ..Written::default()
     };
     Ok(PutDown { written, stored, number: done.number })
