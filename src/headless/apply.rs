@@ -4,14 +4,14 @@ use std::io::IsTerminal as _;
 
 use super::args::ApplyArgs;
 use super::report::{as_diff, as_json, ask_each, outcome_line, warn_of_faults};
-use super::undo::{journal, tell_recovered};
+use super::undo::{journal, may_go_unrecorded, tell_recovered};
 use super::{advise, complain, path_under, print_exactly, print_json, read_input};
 use crate::edit::{FormatChoice, Outcome, Proposal, Status};
 use crate::error::{ErrorKind, UserError};
 use crate::llm::without_thoughts;
 use crate::review::{Decision, Review};
-use crate::session::runner::{propose_alone, write_files};
-use crate::session::{ChatFile, WriteOrder, WriteSummary, write_orders};
+use crate::session::runner::{WriteOutcome, propose_alone, write};
+use crate::session::{ChatFile, WriteOrder, WriteSummary, Written, write_orders};
 use crate::text::count;
 use crate::workspace::{self, Journal, ReadError, Root};
 
@@ -121,22 +121,37 @@ fn decide_and_write(root: &Root, journal: Option<&Journal>, args: &ApplyArgs, pr
     if done.accepted == 0 || orders.is_empty() {
         return done;
     }
-    match write_files(root, journal, &orders) {
-        Ok(written) => {
-            written.notes.iter().chain(&written.not_undoable).for_each(|note| advise(&note.message, &note.hint));
+    match written(root, journal.filter(|_| !args.no_journal), args, &orders) {
+        Ok(None) => {
+            withdraw(proposal, &[], "not applied, because you quit");
+            Done::default()
+        }
+        Ok(Some(written)) => {
+            written.notes.iter().for_each(|note| advise(&note.message, &note.hint));
             let summary = WriteSummary::new(&review, &written.paths).text(&written, false);
             Done { summary, ..done }
         }
-        Err((failure, _)) => {
+        Err(failure) => {
             let standing = standing(root, &orders);
             withdraw(proposal, &standing, &failure.message);
             let accepted = review.files.iter().filter(|file| standing.contains(&&*file.path));
-            Done {
-                accepted: accepted.map(|file| file.counts().accepted).sum(),
-                failure: Some(UserError::new(ErrorKind::Machine, failure.message, failure.hint)),
-                ..done
-            }
+            Done { accepted: accepted.map(|file| file.counts().accepted).sum(), failure: Some(failure), ..done }
         }
+    }
+}
+
+/// Writes, without a commit; `None` if the user does not want it without a record.
+fn written(
+    root: &Root,
+    journal: Option<&Journal>,
+    args: &ApplyArgs,
+    orders: &[WriteOrder],
+) -> Result<Option<Written>, UserError> {
+    let outcome = write(root, journal, orders, None);
+    match outcome.map_err(|(failure, _)| UserError::new(ErrorKind::Machine, failure.message, failure.hint))? {
+        WriteOutcome::NotRecorded(cause) if may_go_unrecorded(&cause, !args.yes)? => written(root, None, args, orders),
+        WriteOutcome::Written(written, _) => Ok(Some(written)),
+        WriteOutcome::NotRecorded(_) | WriteOutcome::OwnChanges(_) => Ok(None),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{advise, complain};
 use crate::config::{Paths, Settings};
 use crate::error::{ErrorKind, UserError};
+use crate::headless::report::yes_or_no;
 use crate::session::commit_change;
 use crate::session::runner::{recovered, unwrite};
 use crate::text::sanitize;
@@ -30,6 +31,23 @@ pub fn undo(root: &Root, settings: &Settings, direction: Direction) -> Result<u8
     let paths: Vec<_> = done.paths.iter().map(|path| sanitize::visible_line(path)).collect();
     complain(&format!("{did} {}.{}", paths.join(", "), commit_change(direction, &done)));
     Ok(0)
+}
+
+/// Whether files may be written although the journal cannot record that, asked on the terminal.
+///
+/// # Errors
+/// There is no terminal to ask on.
+pub(super) fn may_go_unrecorded(cause: &str, asks: bool) -> Result<bool, UserError> {
+    if !asks {
+        let hint = "Make room there, or make that folder writable; --no-journal writes without undo and recovery.";
+        let message = format!("nothing was written: the write cannot be recorded: {cause}.");
+        return Err(UserError::new(ErrorKind::Machine, message, hint));
+    }
+    let question = format!("This write cannot be recorded ({}): write it anyway", sanitize::visible_line(cause));
+    let help = "y - write; nothing can undo it, and a crash meanwhile may leave some files changed and others not\n\
+                n - write nothing\n\
+                q - the same";
+    Ok(yes_or_no(&question, help) == Some(true))
 }
 
 /// The journal of a root, where the settings have a place for it.

@@ -16,7 +16,7 @@ use super::fetching::{FetchOrder, FetchReport};
 use super::keeping::{KeepOrder, KeepReport};
 use super::modes::who::Who;
 use super::processes::{RunOrder, RunReport};
-use super::proposal::commits::{CommitOrder, GitOrder, GitReport};
+use super::proposal::commits::{CommitOrder, Consent, GitOrder, GitReport};
 use super::repository::indexing::{IndexCommand, IndexReport};
 use super::repository::looking::{LookOrder, LookReport};
 use super::request::chat_files::ChatFile;
@@ -140,8 +140,8 @@ pub enum Effect {
         files: Vec<WriteOrder>,
         /// How they are committed.
         commit: CommitOrder,
-        /// Syntax errors that the user agreed to write.
-        allowed: Vec<SyntaxFault>,
+        /// What the user agreed to.
+        consent: Consent,
     },
     /// Take the last write back, or do it again.
     Unwrite(Direction),
@@ -234,8 +234,6 @@ pub struct Written {
     pub commit_follows: bool,
     /// Why there is none, or what else to know.
     pub notes: Vec<Failure>,
-    /// Why the write cannot be undone, if it cannot.
-    pub not_undoable: Option<Failure>,
 }
 
 /// A text for the clipboard.
@@ -334,6 +332,8 @@ pub enum Report {
     Wrote(Written),
     /// Nothing is written yet: the text to be written has these syntax errors, which the user has not agreed to.
     BreaksSyntax(Vec<SyntaxFault>),
+    /// Nothing is written yet: the journal cannot record it, and why.
+    NotRecorded(String),
     /// Nothing was written.
     NotWritten {
         /// Why.

@@ -67,7 +67,7 @@ pub use processes::verifying::ProcessSubject;
 pub use processes::{
     CheckOrder, Origin, Outcome, Processes, Ran, Recheck, RunLog, RunOrder, RunReport, RunState, SharedText, When,
 };
-pub use proposal::commits::{CommitOrder, Commits, Committed, GitOrder, GitReport};
+pub use proposal::commits::{CommitOrder, Commits, Committed, Consent, GitOrder, GitReport};
 pub use proposal::reviewing::{WritePlan, WritePreview};
 pub use proposal::summary::{LeftHunks, LeftReason, WriteSummary};
 pub use proposal::syntax::SHOW_FAULT;

@@ -69,6 +69,8 @@ pub enum Subject {
     OwnChanges,
     /// Whether accepted hunks are written although they break the syntax of their files.
     BreaksSyntax(Vec<SyntaxFault>),
+    /// Whether accepted hunks are written although the journal cannot record that.
+    NotRecorded,
 }
 
 impl Subject {
@@ -86,7 +88,9 @@ impl Subject {
     fn urgency(&self) -> u8 {
         match self {
             // The user has just asked for what waits for the answer.
-            Self::OwnChanges | Self::BreaksSyntax(_) | Self::NearPage { .. } | Self::Keeping(_) => 0,
+            Self::OwnChanges | Self::BreaksSyntax(_) | Self::NotRecorded | Self::NearPage { .. } | Self::Keeping(_) => {
+                0
+            }
             Self::Process(ProcessSubject::Mend { .. } | ProcessSubject::Run(_)) => 1,
             Self::More(_) | Self::Needed { .. } | Self::Plan(_) | Self::Wanted(Wanted { plan: Some(_), .. }) => 2,
             Self::Process(ProcessSubject::Share(..)) => 3,
@@ -104,6 +108,7 @@ impl Subject {
         match self {
             Self::OwnChanges => "commit your changes first?".into(),
             Self::BreaksSyntax(_) => "write what breaks the syntax?".into(),
+            Self::NotRecorded => "write without a record?".into(),
             Self::NearPage { .. } => "read the page?".into(),
             Self::Keeping(KeepQuestion::Fork(_)) => "fork the session?".into(),
             Self::Keeping(KeepQuestion::Over(_)) => "replace the file?".into(),
@@ -199,6 +204,7 @@ impl Session {
             Subject::Index => self.answer_on_index(key),
             Subject::OwnChanges => self.decide_own_changes(key),
             Subject::BreaksSyntax(faults) => self.decide_on_syntax(key, faults),
+            Subject::NotRecorded => self.decide_on_record(key),
         }
     }
 }

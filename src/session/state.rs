@@ -154,8 +154,6 @@ pub struct Session {
     pub writing: bool,
     /// Keys in requests that were told: where, in which line, what.
     pub(super) told_secrets: BTreeSet<(String, Option<usize>, &'static str)>,
-    /// Whether it was told already that writes cannot be undone.
-    pub(super) told_not_undoable: bool,
     /// How often edits that found no place go back to the model by themselves, for one request. 0 until it is set.
     pub edit_rounds: usize,
     pub(super) rounds: Rounds,
@@ -352,6 +350,7 @@ impl Session {
             Report::Wrote(written) => return self.wrote(written),
             Report::Unwrote { direction, result } => return self.unwrote(direction, result),
             Report::BreaksSyntax(faults) => self.ask_about_syntax(faults),
+            Report::NotRecorded(cause) => return self.ask_about_record(&cause),
             Report::NotWritten { failure, stale } => return self.not_written(failure, stale),
             Report::Reread { path, text } => self.reread(&path, text.as_deref()),
             Report::PromptText(text) => self.clipboard = Some(self.prompt_clip(text)),

@@ -320,17 +320,6 @@ fn what_is_taken_back_is_read_again_where_it_is_under_review() {
 }
 
 #[test]
-fn that_writes_cannot_be_undone_is_told_once() {
-    let mut session = connected();
-    let before = session.transcript.len();
-    for _ in 0..3 {
-        let written = Written { paths: vec!["a".into()], not_undoable: Some(failure()), ..Written::default() };
-        session.handle(Report::Wrote(written));
-    }
-    assert_eq!(session.transcript.len() - before, 4, "three writes and one warning");
-}
-
-#[test]
 fn a_file_that_changed_meanwhile_is_read_again_and_its_hunks_move() {
     let mut session = connected();
     session.handle(Report::Proposed { request: "do it".into(), proposal: proposal("a\nb\nc\nd\n", "a\nb\nc\nD\n") });

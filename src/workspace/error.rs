@@ -109,8 +109,8 @@ impl ReadError {
     }
 }
 
-/// A set of files could not be written. Unless it is [`WriteError::Half`] or [`WriteError::ReadBack`], nothing changed
-/// on disk. Paths are relative to the root.
+/// A set of files could not be written. Unless it is [`WriteError::Half`], [`WriteError::ReadBack`] or
+/// [`WriteError::NotReadBack`], nothing changed on disk. Paths are relative to the root.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The file on disk is not the one that the change was made for.
@@ -138,6 +138,20 @@ pub enum WriteError {
     /// Another process writes in the same root and does not come to an end.
     #[error("another rhumb is writing here")]
     Busy,
+    /// An earlier write of the file was interrupted, and could be neither finished nor taken back so far.
+    #[error("an earlier write of {path} is not finished: {reason}")]
+    Unfinished {
+        /// The file.
+        path: String,
+        /// Why it could not be finished.
+        reason: String,
+    },
+    /// The journal cannot record the write, so that nothing could finish it after a crash or take it back.
+    #[error("this write cannot be recorded: {cause}")]
+    NotRecorded {
+        /// What is wrong with the journal.
+        cause: String,
+    },
     /// The record of the write cannot be read or marked.
     #[error("the journal of writes cannot be used: {cause}")]
     Journal {
@@ -207,10 +221,12 @@ pub enum WriteError {
         folder: PathBuf,
     },
     /// The system denied the access.
-    #[error("no permission to write {path}")]
+    #[error("no permission to {doing} {path}")]
     Denied {
         /// The file or its folder.
         path: String,
+        /// The step that was denied, as a verb.
+        doing: &'static str,
     },
     /// The file would be larger than the system lets a file be.
     #[error("{path} ({bytes} bytes) would be larger than files may be here")]
@@ -250,6 +266,14 @@ pub enum WriteError {
         /// The file.
         path: String,
     },
+    /// All files were written, and whether this one is as written cannot be seen.
+    #[error("{path} was written and cannot be read back: {source}")]
+    NotReadBack {
+        /// The file.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
     /// A write failed and the files before it could not all be put back.
     #[error("{cause}; these files are already changed and could not be put back: {}", .standing.join(", "))]
     Half {
@@ -282,6 +306,10 @@ impl WriteError {
             }
             Self::ChangedSince { .. } => "Put these files back yourself, or leave them as they are.",
             Self::Busy => "Wait until it is done, then try again.",
+            Self::Unfinished { .. } => {
+                "Correct that and write again: the earlier write is finished or taken back first."
+            }
+            Self::NotRecorded { .. } => "Make room there, or make that folder writable, and write again.",
             Self::Journal { .. } => "Check that the folder can be read and written.",
             Self::DamagedRecord { .. } => {
                 "Put its files back by hand, if you want that; the next undo goes on to the write before it."
@@ -297,7 +325,7 @@ impl WriteError {
             Self::Immutable { .. } => "It may be immutable (lsattr shows it, chattr -i lifts it). Or reject this file.",
             Self::FolderDenied { .. } => "Give yourself write permission on that folder, or reject this file.",
             Self::OverLimit { .. } => "Raise the limit (ulimit -f) and write again, or reject this file.",
-            Self::Denied { .. } => "Give yourself write permission, or reject this file.",
+            Self::Denied { .. } => "Give yourself that permission, or reject this file.",
             Self::NoSpace { .. } => "Free some space and write again.",
             Self::Linked { path } => {
                 return format!(
@@ -308,6 +336,7 @@ impl WriteError {
             Self::ReadBack { .. } => {
                 return "Another program may have written it at the same moment; look at the file.".into();
             }
+            Self::NotReadBack { .. } => return "All files were written; look at this one.".into(),
             Self::Half { .. } => {
                 return "Look at these files. The next start of rhumb tries again to put back what was there before."
                     .into();
@@ -330,7 +359,7 @@ impl WriteError {
             io::ErrorKind::PermissionDenied if cfg!(unix) && source.raw_os_error() == Some(EPERM) => {
                 Self::Immutable { path }
             }
-            io::ErrorKind::PermissionDenied => Self::Denied { path },
+            io::ErrorKind::PermissionDenied => Self::Denied { path, doing },
             io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnlyMount { path },
             io::ErrorKind::FileTooLarge => Self::OverLimit { path, bytes },
             // The system itself says that of folders.

@@ -135,12 +135,16 @@ fn a_write_that_was_killed_is_finished_by_the_next_command_and_told() {
 }
 
 #[test]
-fn without_a_journal_files_are_written_and_it_is_told() {
+fn without_a_journal_nothing_is_written_unless_a_flag_says_so() {
     let folder = Folder::new(&[("a.py", b"1\n")]);
     fs::write(folder.dir.path().join("state"), "no folder").unwrap();
-    let (code, _, err) = folder.rhumb(&["apply", "--yes", "-"], &block("a.py", "1\n", "2\n"));
-    assert!(code == 0 && err.contains("cannot be undone"), "{code} {err}");
-    assert_eq!(folder.read("a.py"), b"2\n");
+    let reply = block("a.py", "1\n", "2\n");
+    let (code, _, err) = folder.rhumb(&["apply", "--yes", "-"], &reply);
+    assert!(code == 3 && err.contains("nothing was written: the write cannot be recorded"), "{code} {err}");
+    assert!(err.contains("/state/") && err.contains("--no-journal"), "{err}");
+    assert_eq!(folder.read("a.py"), b"1\n");
+    let (code, _, err) = folder.rhumb(&["apply", "--yes", "--no-journal", "-"], &reply);
+    assert_eq!((code, folder.read("a.py")), (0, b"2\n".to_vec()), "{err}");
 }
 
 #[test]

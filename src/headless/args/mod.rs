@@ -230,6 +230,9 @@ pub struct ApplyArgs {
     /// Apply all hunks or none
     #[arg(long)]
     pub atomic: bool,
+    /// Write without the journal: nothing undoes the write, or finishes it after a crash
+    #[arg(long)]
+    pub no_journal: bool,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
@@ -377,6 +380,9 @@ pub struct EditArgs {
     /// Do not commit what is written
     #[arg(long)]
     pub no_commit: bool,
+    /// Write without the journal: nothing undoes the write, or finishes it after a crash
+    #[arg(long)]
+    pub no_journal: bool,
     /// Look over what is written, its syntax and with the linters of the settings (the default); what is found goes back to the model
     #[arg(long, conflicts_with = "no_lint")]
     pub lint: bool,

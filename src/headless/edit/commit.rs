@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::{ErrorKind, UserError};
 use crate::headless::report::yes_or_no;
-use crate::headless::undo::journal_of;
+use crate::headless::undo::{journal_of, may_go_unrecorded};
 use crate::models::Dollars;
 use crate::session::runner::{Line, Messages, Outfit, Pending, WriteOutcome, message_line, messages, write};
 use crate::session::{AskEvent, CommitOrder, WriteOrder, Written};
@@ -25,6 +25,8 @@ pub(in crate::headless) struct Writing<'a> {
     pub(super) allowance: Option<Dollars>,
     /// Whether nobody is to be asked anything.
     pub(in crate::headless) yes: bool,
+    /// Whether the journal is left out.
+    pub(in crate::headless) no_journal: bool,
 }
 
 impl Writing<'_> {
@@ -39,7 +41,7 @@ impl Writing<'_> {
         tell: impl Fn(AskEvent) -> Result<(), UserError>,
     ) -> Result<Option<Written>, UserError> {
         let settings = &self.outfit.settings;
-        let journal = journal_of(self.root, settings);
+        let mut journal = journal_of(self.root, settings).filter(|_| !self.no_journal);
         let mut order = CommitOrder {
             weak_model: None,
             wanted: None,
@@ -56,6 +58,10 @@ impl Writing<'_> {
                 WriteOutcome::OwnChanges(paths) => match ask_about(&paths) {
                     None => return Ok(None),
                     answer => order.own_changes = answer,
+                },
+                WriteOutcome::NotRecorded(cause) => match may_go_unrecorded(&cause, self.asks())? {
+                    true => journal = None,
+                    false => return Ok(None),
                 },
                 WriteOutcome::Written(written, None) => return Ok(Some(written)),
                 WriteOutcome::Written(written, Some(pending)) => return self.commit(written, *pending, tell).map(Some),

@@ -389,6 +389,7 @@ impl Desk<'_> {
             request: how.message,
             allowance: self.allowance(),
             yes: args.yes,
+            no_journal: args.no_journal,
         };
         let written = writing.write(&orders, |event| out.asked(&self.line.model, event))?;
         let Some(written) = written else { return Ok(quit()) };

@@ -187,7 +187,7 @@ impl Out {
         if !self.json {
             complain(&summary.text(written, false));
         }
-        for note in written.notes.iter().chain(&written.not_undoable) {
+        for note in &written.notes {
             advise(&note.message, &note.hint);
         }
         Ok(())

@@ -25,6 +25,15 @@ pub struct CommitOrder {
     pub wanted: Option<bool>,
 }
 
+/// What the user agreed to for one write.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Consent {
+    /// Syntax errors that are written all the same.
+    pub faults: Vec<SyntaxFault>,
+    /// Whether it is written without a record in the journal.
+    pub unrecorded: bool,
+}
+
 /// Something to be done with git.
 #[derive(Debug, Clone, PartialEq)]
 pub enum GitOrder {
@@ -76,8 +85,10 @@ pub struct Commits {
     pub off: bool,
     /// What was said of the commit of the write that is under way.
     pub(in crate::session) wanted: Option<bool>,
-    /// Syntax errors that the user agreed to write.
-    pub(super) allowed_faults: Vec<SyntaxFault>,
+    /// What the user agreed to for the write that is under way.
+    pub(super) consent: Consent,
+    /// Whether the user agreed to every write without a record, for the rest of the session.
+    pub(super) always_unrecorded: bool,
 }
 
 impl Session {
@@ -165,9 +176,11 @@ impl Session {
 
     /// Withdraws the questions about a write: it is done, or the review that they are about is gone.
     pub(super) fn forget_questions_of_write(&mut self) {
-        let is_of_write = |subject: &Subject| matches!(subject, Subject::OwnChanges | Subject::BreaksSyntax(_));
+        let is_of_write = |subject: &Subject| {
+            matches!(subject, Subject::OwnChanges | Subject::BreaksSyntax(_) | Subject::NotRecorded)
+        };
         self.questions.retain(|question| !is_of_write(&question.subject));
-        self.commits.allowed_faults.clear();
+        self.commits.consent = Consent::default();
     }
 }
 

@@ -3,6 +3,7 @@
 mod agents_file;
 pub(super) mod commits;
 pub(super) mod edits;
+mod recording;
 pub(super) mod reviewing;
 pub(super) mod rounds;
 pub(super) mod summary;

@@ -55,7 +55,7 @@ impl Session {
             self.commits.wanted = None;
             return Vec::new();
         }
-        self.commits.allowed_faults = faults;
+        self.commits.consent.faults = faults;
         self.write_accepted()
     }
 
@@ -92,7 +92,7 @@ mod tests {
         session.handle(Report::Proposed { request: "Break it".into(), proposal });
         session.review.decide_all(Decision::Accepted);
         let effects = session.write_accepted();
-        assert!(matches!(&effects[..], [Effect::Write { allowed, .. }] if allowed.is_empty()));
+        assert!(matches!(&effects[..], [Effect::Write { consent, .. }] if consent.faults.is_empty()));
         session.handle(Report::BreaksSyntax(faults.clone()));
         (session, faults)
     }
@@ -110,9 +110,9 @@ mod tests {
     fn yes_writes_what_was_asked_about_and_the_next_write_asks_again() {
         let (mut session, faults) = asked();
         let effects = session.answer('y');
-        assert!(matches!(&effects[..], [Effect::Write { allowed, .. }] if *allowed == faults), "{effects:?}");
+        assert!(matches!(&effects[..], [Effect::Write { consent, .. }] if consent.faults == faults), "{effects:?}");
         session.handle(Report::Wrote(Written { paths: vec!["a.py".into()], ..Written::default() }));
-        assert!(session.commits.allowed_faults.is_empty());
+        assert!(session.commits.consent.faults.is_empty());
     }
 
     #[test]

@@ -95,7 +95,7 @@ impl Session {
             Direction::Redo => ("Redid the last write", "redo", "/undo takes it back."),
         };
         let commit = commit_change(direction, &written);
-        self.tell_notes(written.notes, None);
+        self.tell_notes(written.notes);
         self.write_undone(direction, &written.paths);
         if written.paths.is_empty() {
             self.tell(Level::Info, format!("There is no write to {to_do}."), "");

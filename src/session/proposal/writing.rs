@@ -37,7 +37,7 @@ impl Session {
         }
         self.writing = true;
         self.before_write(&files);
-        vec![Effect::Write { files, commit: self.commit_order(), allowed: self.commits.allowed_faults.clone() }]
+        vec![Effect::Write { files, commit: self.commit_order(), consent: self.commits.consent.clone() }]
     }
 
     /// Gives up everything under review. Nothing is written.
@@ -68,17 +68,15 @@ impl Session {
         self.review.drop_rejected();
         self.commits.pending += usize::from(written.commit_follows);
         self.tell(Level::Info, summary.text(&written, is_kept_back), "");
-        self.tell_notes(written.notes, written.not_undoable);
+        self.tell_notes(written.notes);
         let mut effects = vec![Effect::Survey];
         effects.extend(self.measure());
         effects.extend(self.check_written(&written.paths));
         effects
     }
 
-    pub(super) fn tell_notes(&mut self, notes: Vec<Failure>, not_undoable: Option<Failure>) {
-        let once = not_undoable.filter(|_| !self.told_not_undoable);
-        self.told_not_undoable |= once.is_some();
-        for note in notes.into_iter().chain(once) {
+    pub(super) fn tell_notes(&mut self, notes: Vec<Failure>) {
+        for note in notes {
             self.tell(Level::Warning, note.message, note.hint);
         }
     }

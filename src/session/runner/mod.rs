@@ -53,7 +53,7 @@ pub use keeping::store::map_store;
 pub use looking::doctor::{Check, Health, KEYS, checks_text, checkup, server_check};
 pub use propose::{propose, propose_alone};
 pub use survey::surveying::unread_rules;
-pub use write::{NotWritten, WriteOutcome, faults_of, recovered, undo_preview, unwrite, write, write_files};
+pub use write::{NotWritten, WriteOutcome, faults_of, recovered, undo_preview, unwrite, write};
 
 use self::fetching::Fetching;
 use super::{ChatFile, ContextOrder, ContextView, Effect, Failure, MAP_BUDGET_STEP, Report};
@@ -190,7 +190,7 @@ impl Runner {
                     runner.propose(&standing, &replies, &files, request)
                 })
             }
-            Effect::Write { files, commit, allowed } => runner.write_and_commit(files, commit, allowed),
+            Effect::Write { files, commit, consent } => runner.write_and_commit(files, commit, consent),
             Effect::Unwrite(direction) => runner.unwrite_in_turn(direction),
             Effect::Reread(paths) => paths.into_iter().for_each(|path| {
                 runner.clone().blocking(Report::Failed, move |runner| {

@@ -156,9 +156,14 @@ impl Journal {
 
     /// The number of the last write; 0 before the first.
     pub fn newest(&self) -> u64 {
+        self.last_number().unwrap_or(0)
+    }
+
+    /// The same, where it matters that it is right.
+    fn last_number(&self) -> io::Result<u64> {
         let number = |path: PathBuf| path.file_name()?.to_str()?.split_once('.')?.0.parse().ok();
         // Those that were moved aside count, so that no number is given twice.
-        files_in(&self.folder).into_iter().filter_map(number).max().unwrap_or(0)
+        Ok(list(&self.folder)?.into_iter().filter_map(number).max().unwrap_or(0))
     }
 
     /// What the writes after that number did to each file, those that were undone aside: its content before the first of them
@@ -166,7 +171,7 @@ impl Journal {
     pub fn changes_after(&self, number: u64) -> Vec<FileChange> {
         let mut files: BTreeMap<String, [Option<Vec<u8>>; 2]> = BTreeMap::new();
         let written = |entry: &Entry| entry.number > number && entry.stage == Stage::Done;
-        for entry in self.entries().into_iter().filter(written) {
+        for entry in self.entries().unwrap_or_default().into_iter().filter(written) {
             let record = self.read(entry).ok();
             for Change { path, before, after, .. } in record.into_iter().flat_map(|record| record.files) {
                 let after = after.map(|version| version.bytes);
@@ -221,14 +226,14 @@ impl Journal {
             // What is no text leads nowhere; its folder is told of when it is worked in itself.
             let root = PathBuf::from(fs::read_to_string(folder.join(ROOT_NOTE)).ok()?);
             let is_near = root != self.root && (root.starts_with(&self.root) || self.root.starts_with(&root));
-            Some(Self { folder, root }).filter(|journal| is_near && journal.has_open())
+            Some(Self { folder, root }).filter(|journal| is_near && journal.has_open().unwrap_or(false))
         };
         folders.into_iter().filter_map(journal).collect()
     }
 
     /// Whether a write has not come to its end.
-    fn has_open(&self) -> bool {
-        self.entries().iter().any(|entry| entry.is_open())
+    fn has_open(&self) -> Result<bool, JournalError> {
+        Ok(self.entries()?.iter().any(|entry| entry.is_open()))
     }
 
     /// The lock, if nobody has it and the folder is there.
@@ -242,11 +247,12 @@ impl Journal {
     }
 
     /// The records, oldest first.
-    fn entries(&self) -> Vec<Entry> {
-        let names = fs::read_dir(&self.folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.file_name()));
-        let mut entries: Vec<Entry> = names.filter_map(|name| Entry::named(name.to_str()?)).collect();
+    fn entries(&self) -> Result<Vec<Entry>, JournalError> {
+        let paths = list(&self.folder).map_err(|error| self.failed(error))?;
+        let mut entries: Vec<Entry> =
+            paths.iter().filter_map(|path| Entry::named(path.file_name()?.to_str()?)).collect();
         entries.sort_by_key(|entry| entry.number);
-        entries
+        Ok(entries)
     }
 
     fn path(&self, entry: Entry) -> PathBuf {
@@ -277,7 +283,7 @@ impl Entry {
 
 impl Held<'_> {
     /// The records, oldest first.
-    pub(super) fn entries(&self) -> Vec<Entry> {
+    pub(super) fn entries(&self) -> Result<Vec<Entry>, JournalError> {
         self.journal.entries()
     }
 
@@ -288,7 +294,9 @@ impl Held<'_> {
         folders: &[String],
         files: &[&Change],
     ) -> Result<Entry, JournalError> {
-        let entry = Entry { number: self.journal.newest() + 1, stage: Stage::Doing };
+        // A number that is given twice would take the place of another record.
+        let number = self.journal.last_number().map_err(|error| self.journal.failed(error))? + 1;
+        let entry = Entry { number, stage: Stage::Doing };
         let write = || {
             fault()?;
             let mut file = tempfile::Builder::new().prefix("new-").tempfile_in(&self.journal.folder)?;
@@ -297,8 +305,7 @@ impl Held<'_> {
             file.as_file().sync_all()?;
             fault()?;
             file.persist_noclobber(self.journal.path(entry)).map_err(|error| error.error)?;
-            sync_folder(&self.journal.folder);
-            fault()
+            sync_folder(&self.journal.folder)
         };
         write().map_err(|error| {
             self.forget(entry);
@@ -315,7 +322,7 @@ impl Held<'_> {
             fs::rename(self.journal.path(entry), self.journal.path(next))?;
             // The end of a write need not last: a record found open again turns out to be finished.
             if next.is_open() {
-                sync_folder(&self.journal.folder);
+                sync_folder(&self.journal.folder)?;
             }
             fault()
         };
@@ -352,7 +359,7 @@ impl Held<'_> {
     /// After a write: what was undone before it cannot be done again, and the oldest writes make room.
     pub(super) fn tidy(&self) {
         let (mut count, mut bytes, mut is_full) = (0, 0, false);
-        for entry in self.entries().into_iter().rev() {
+        for entry in self.entries().unwrap_or_default().into_iter().rev() {
             count += 1;
             bytes += fs::metadata(self.journal.path(entry)).map_or(0, |meta| meta.len());
             is_full |= count > 1 && (count > KEPT_WRITES || bytes > KEPT_BYTES);
@@ -384,9 +391,8 @@ impl Held<'_> {
                 continue;
             }
             let unused = files_in(&other.folder).iter().all(|file| age(file).is_some_and(|age| age > UNUSED_FOR));
-            let settled = !other.entries().iter().any(|entry| entry.is_open());
             if unused
-                && settled
+                && other.has_open().is_ok_and(|is_open| !is_open)
                 && let Ok(_held) = other.try_hold()
             {
                 fs::remove_dir_all(&other.folder).ok();
@@ -396,7 +402,17 @@ impl Held<'_> {
 }
 
 fn files_in(folder: &Path) -> Vec<PathBuf> {
-    fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect()
+    list(folder).unwrap_or_default()
+}
+
+/// The paths in a folder; none where there is no folder.
+fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    fault()?;
+    match fs::read_dir(folder) {
+        Ok(entries) => entries.map(|entry| Ok(entry?.path())).collect(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
 }
 
 /// How long ago a file was changed last.
@@ -404,9 +420,16 @@ fn age(path: &Path) -> Option<Duration> {
     SystemTime::now().duration_since(fs::metadata(path).ok()?.modified().ok()?).ok()
 }
 
-/// Makes what happened in a folder last. Some file systems cannot, which is no failure.
-pub(super) fn sync_folder(folder: &Path) {
-    File::open(folder).and_then(|folder| folder.sync_all()).ok();
+/// Makes what happened in a folder last. A file system that cannot do that says so, which is no failure: the file systems that lose
+/// what was not synced can.
+pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(not(unix)) {
+        return Ok(());
+    }
+    match fault().and_then(|()| File::open(folder)).and_then(|folder| folder.sync_all()) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
+        synced => synced,
+    }
 }
 
 /// Opens a file that only the user can read, and makes it where there is none.

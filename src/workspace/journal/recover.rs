@@ -4,18 +4,21 @@
 //! rewrite leaves. A write is finished once one of its files is new; when none is, or when someone else has changed one
 //! of them since, what is ours goes back to what it was before. So no set of files stays half new, and nobody's work is
 //! lost. A write that had come to its last file is left as it is, whatever was changed since: only its end was not noted.
+//!
+//! A file that cannot be looked at is no changed file. As long as there is one, nothing of its write is touched: the record stays for
+//! the next start.
 
 use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use super::{Change, Entry, Held, Illegible, Journal, LOOK_PATIENCE, Record, Stage, Version};
+use super::{Change, Entry, Held, Illegible, Journal, JournalError, LOOK_PATIENCE, Record, Stage, Version};
 use crate::workspace::error::WriteError;
 use crate::workspace::fault::fault;
-use crate::workspace::resolve::{Place, resolve};
+use crate::workspace::resolve::Place;
 use crate::workspace::root::Root;
 use crate::workspace::snapshot::read_bytes;
-use crate::workspace::write::{Planned, carry_out, mode};
+use crate::workspace::write::{Planned, carry_out, mode, place};
 
 /// What became of a write whose process had died.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +33,8 @@ pub struct Recovered {
     pub elsewhere: Option<PathBuf>,
     /// Whether it was to be followed by a commit.
     pub to_commit: bool,
+    /// The folders that could not be synced, each with the reason, if there are any.
+    pub not_synced: Option<String>,
 }
 
 /// What was done about an interrupted write.
@@ -74,22 +79,33 @@ struct Found<'a> {
 /// Sees to the writes in `root` that their process did not live to finish, also to those that were made with a folder in it as
 /// root. What was made with a folder above as root is told. A process that is writing is left alone.
 pub fn recover(root: &Root, journal: &Journal) -> Vec<Recovered> {
-    let mut told = Vec::new();
-    if journal.has_open() {
-        told = journal.hold_within(LOOK_PATIENCE).map(|held| settle_unfinished(root, &held)).unwrap_or_default();
-    }
+    let mut told = match journal.has_open() {
+        Ok(false) => Vec::new(),
+        Ok(true) => with_lock(journal, |held| settle_unfinished(root, held)),
+        Err(error) => vec![Recovered::failed(&error)],
+    };
     for other in journal.open_neighbours() {
-        let (Ok(there), Ok(held)) = (Root::at(&other.root), other.hold_within(LOOK_PATIENCE)) else { continue };
+        let Ok(there) = Root::at(&other.root) else { continue };
         let is_below = there.path().starts_with(root.path());
-        let seen = if is_below { settle_unfinished(&there, &held) } else { look_above(&held) };
+        let seen = with_lock(&other, |held| if is_below { settle_unfinished(&there, held) } else { look_above(held) });
         told.extend(seen.into_iter().map(|write| Recovered { elsewhere: Some(other.root.clone()), ..write }));
     }
     told
 }
 
+/// What `look` sees in a journal that has the record of an unfinished write. A process that holds it is writing at this moment.
+fn with_lock(journal: &Journal, look: impl FnOnce(&Held<'_>) -> Vec<Recovered>) -> Vec<Recovered> {
+    match journal.hold_within(LOOK_PATIENCE) {
+        Ok(held) => look(&held),
+        Err(JournalError::Busy) => Vec::new(),
+        Err(error) => vec![Recovered::failed(&error)],
+    }
+}
+
 /// Names the unfinished writes of a root above.
 fn look_above(held: &Held<'_>) -> Vec<Recovered> {
-    let records = held.entries().into_iter().filter(|entry| entry.is_open()).filter_map(|entry| held.read(entry).ok());
+    let open = held.entries().unwrap_or_default().into_iter().filter(|entry| entry.is_open());
+    let records = open.filter_map(|entry| held.read(entry).ok());
     let named = records.map(|record| Recovered {
         paths: record.files.into_iter().map(|change| change.path).collect(),
         ..Recovered::new(Recovery::Above)
@@ -99,14 +115,22 @@ fn look_above(held: &Held<'_>) -> Vec<Recovered> {
 
 impl Recovered {
     fn new(outcome: Recovery) -> Self {
-        Self { paths: Vec::new(), outcome, foreign: Vec::new(), elsewhere: None, to_commit: false }
+        Self { paths: Vec::new(), outcome, foreign: Vec::new(), elsewhere: None, to_commit: false, not_synced: None }
+    }
+
+    /// Not even the record can be looked at.
+    fn failed(error: &JournalError) -> Self {
+        Self::new(Recovery::Failed(error.to_string()))
     }
 }
 
 /// Sees to every unfinished write.
 pub(in crate::workspace) fn settle_unfinished(root: &Root, held: &Held<'_>) -> Vec<Recovered> {
-    let open = held.entries().into_iter().filter(|entry| entry.is_open());
-    let seen = open.map(|entry| match held.read(entry) {
+    let entries = match held.entries() {
+        Ok(entries) => entries,
+        Err(error) => return vec![Recovered::failed(&error)],
+    };
+    let seen = entries.into_iter().filter(|entry| entry.is_open()).map(|entry| match held.read(entry) {
         Ok(record) => settle(root, held, entry, &record),
         Err(why) => illegible(held, entry, why),
     });
@@ -129,15 +153,21 @@ fn illegible(held: &Held<'_>, entry: Entry, why: Illegible) -> Recovered {
 }
 
 fn settle(root: &Root, held: &Held<'_>, entry: Entry, record: &Record) -> Recovered {
-    let found: Vec<Found<'_>> = record.files.iter().map(|change| find(root, change)).collect();
-    let wanted = wanted(entry.stage, &found);
-    let outcome = settled(root, held, (entry, record), &found, wanted);
-    let is_foreign = |found: &&Found<'_>| found.stands == Stands::Foreign;
-    let outcome = outcome.unwrap_or_else(|error| Recovery::Failed(error.to_string()));
+    let found: Result<Vec<Found<'_>>, WriteError> = record.files.iter().map(|change| find(root, change)).collect();
+    let (foreign, outcome) = match found {
+        Ok(found) => {
+            let foreign = found.iter().filter(|found| found.stands == Stands::Foreign);
+            let outcome = settled(root, held, (entry, record), &found, wanted(entry.stage, &found));
+            (foreign.map(|found| found.change.path.clone()).collect(), outcome)
+        }
+        Err(error) => (Vec::new(), Err(error)),
+    };
+    let (outcome, not_synced) = outcome.unwrap_or_else(|error| (Recovery::Failed(error.to_string()), None));
     Recovered {
         paths: record.files.iter().map(|change| change.path.clone()).collect(),
-        foreign: found.iter().filter(is_foreign).map(|found| found.change.path.clone()).collect(),
+        foreign,
         to_commit: record.message.is_some(),
+        not_synced,
         ..Recovered::new(outcome)
     }
 }
@@ -149,21 +179,21 @@ fn settled(
     (mut entry, record): (Entry, &Record),
     found: &[Found<'_>],
     wanted: Stands,
-) -> Result<Recovery, WriteError> {
+) -> Result<(Recovery, Option<String>), WriteError> {
     let nothing_to_do = found.iter().all(|found| [wanted, Stands::Foreign].contains(&found.stands));
     if wanted == Stands::Before && entry.stage == Stage::Doing && !nothing_to_do {
         // Whoever comes next if this fails goes the same way: the temporary files that tell it are gone then.
         entry = held.mark(entry, Stage::Undoing)?;
     }
     sweep(found)?;
-    bring(root, found, wanted)?;
+    let not_synced = bring(root, found, wanted)?;
     if wanted == Stands::After {
         held.mark(entry, Stage::Done)?;
-        return Ok(if nothing_to_do { Recovery::Whole } else { Recovery::Finished });
+        return Ok((if nothing_to_do { Recovery::Whole } else { Recovery::Finished }, not_synced));
     }
     remove_folders(root, record)?;
     held.mark(entry, Stage::Undone)?;
-    Ok(Recovery::TakenBack)
+    Ok((Recovery::TakenBack, not_synced))
 }
 
 /// Where all files go: on to where the write was headed once one of them is there, else back.
@@ -183,29 +213,40 @@ fn wanted(stage: Stage, found: &[Found<'_>]) -> Stands {
     }
 }
 
-/// Looks at a file of a record.
-fn find<'a>(root: &Root, change: &'a Change) -> Found<'a> {
-    let temp = temp(root, change);
+/// Looks at a file of a record. An error is no answer: the file may be ours all the same.
+fn find<'a>(root: &Root, change: &'a Change) -> Result<Found<'a>, WriteError> {
+    let temp = temp(root, change)?;
     let foreign = |place, temp| Found { change, place, now: None, temp, stands: Stands::Foreign };
-    let Ok(place) = resolve(root, &change.path) else { return foreign(None, temp) };
+    let Some(place) = recorded_place(root, &change.path)? else { return Ok(foreign(None, temp)) };
     let now = match &place.found {
         None => None,
-        Some(meta) if meta.is_file() && !place.is_link => match read_bytes(&place.target, u64::MAX) {
-            Ok(bytes) => Some(Version::new(bytes, mode(meta))),
-            Err(_) => return foreign(Some(place), temp),
-        },
-        Some(_) => return foreign(Some(place), temp),
+        Some(meta) if meta.is_file() && !place.is_link => {
+            let bytes = fault().and_then(|()| read_bytes(&place.target, u64::MAX));
+            let bytes = bytes.map_err(|error| WriteError::from_io(&change.path, "read", 0, error))?;
+            Some(Version::new(bytes, mode(meta)))
+        }
+        Some(_) => return Ok(foreign(Some(place), temp)),
     };
     let stands = stands(change, now.as_ref());
-    Found { change, place: Some(place), now, temp, stands }
+    Ok(Found { change, place: Some(place), now, temp, stands })
+}
+
+/// Where the path of a record leads; `None` if a folder on the way gave way to a file, or to a link.
+pub(super) fn recorded_place(root: &Root, path: &str) -> Result<Option<Place>, WriteError> {
+    fault().map_err(|error| WriteError::from_io(path, "look at", 0, error))?;
+    match place(root, path) {
+        Ok(place) => Ok(Some(place)),
+        Err(WriteError::NotAFile { .. } | WriteError::Outside { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// The temporary file of a change, if it is there. Whatever has taken the place of the file itself does not matter.
-fn temp(root: &Root, change: &Change) -> Option<PathBuf> {
+fn temp(root: &Root, change: &Change) -> Result<Option<PathBuf>, WriteError> {
     let folder = change.path.rsplit_once('/').map(|(folder, _)| format!("{folder}/")).unwrap_or_default();
-    let place = resolve(root, &(folder + &change.temp)).ok()?;
-    let is_file = !place.is_link && place.found.as_ref().is_some_and(fs::Metadata::is_file);
-    is_file.then_some(place.target)
+    let place = recorded_place(root, &(folder + &change.temp))?;
+    let is_file = |place: &Place| !place.is_link && place.found.as_ref().is_some_and(fs::Metadata::is_file);
+    Ok(place.filter(is_file).map(|place| place.target))
 }
 
 fn stands(change: &Change, now: Option<&Version>) -> Stands {
@@ -245,7 +286,7 @@ fn sweep(found: &[Found<'_>]) -> Result<(), WriteError> {
 }
 
 /// Brings every file that is ours to where it is wanted.
-fn bring(root: &Root, found: &[Found<'_>], wanted: Stands) -> Result<(), WriteError> {
+fn bring(root: &Root, found: &[Found<'_>], wanted: Stands) -> Result<Option<String>, WriteError> {
     let mut planned = Vec::new();
     for found in found {
         let Some(place) = found.place.clone().filter(|_| !matches!(found.stands, Stands::Foreign)) else { continue };
@@ -262,7 +303,7 @@ fn bring(root: &Root, found: &[Found<'_>], wanted: Stands) -> Result<(), WriteEr
 /// Removes the folders that a write had made, as far as they are empty.
 pub(super) fn remove_folders(root: &Root, record: &Record) -> Result<(), WriteError> {
     for folder in record.folders.iter().rev() {
-        let place = resolve(root, folder).ok();
+        let place = recorded_place(root, folder)?;
         let is_folder = |place: &Place| !place.is_link && place.found.as_ref().is_some_and(fs::Metadata::is_dir);
         let Some(place) = place.filter(is_folder) else { continue };
         match fault().and_then(|()| fs::remove_dir(&place.target)) {

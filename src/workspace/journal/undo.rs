@@ -1,11 +1,11 @@
 //! Taking the last write back, and doing it again. Only what we wrote is touched, and only while it is as we wrote it.
 
-use super::recover::remove_folders;
+use super::recover::{recorded_place, remove_folders};
 use super::{Change, Entry, Held, Illegible, Journal, Record, Recovered, Stage, settle_unfinished};
 use crate::workspace::error::WriteError;
 use crate::workspace::root::Root;
 use crate::workspace::snapshot::{ContentHash, read_bytes};
-use crate::workspace::write::{Planned, carry_out, may_replace, mode, place};
+use crate::workspace::write::{Planned, carry_out, may_replace, mode};
 
 /// Which way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,10 @@ pub struct Unwritten {
     pub hashes: Vec<Option<ContentHash>>,
     /// The commit message of the write, if it was to be committed.
     pub message: Option<String>,
+    /// Why the journal could not note that this has ended, if it could not: whoever comes next finds that out.
+    pub not_noted: Option<String>,
+    /// The folders that could not be synced, each with the reason, if there are any.
+    pub not_synced: Option<String>,
     /// Earlier writes whose process had died, and what became of them.
     pub recovered: Vec<Recovered>,
 }
@@ -38,18 +42,18 @@ pub struct Unwritten {
 pub fn undo(root: &Root, journal: &Journal, direction: Direction) -> Result<Unwritten, WriteError> {
     let held = journal.hold()?;
     let recovered = settle_unfinished(root, &held);
-    let Some(entry) = next(&held.entries(), direction) else {
+    let Some(entry) = next(&held.entries()?, direction) else {
         return Ok(Unwritten { recovered, ..Unwritten::default() });
     };
     let record = held.read(entry).map_err(|why| illegible(&held, entry, why))?;
-    turn(root, &held, entry, &record, direction)?;
+    let Turned { not_noted, not_synced } = turn(root, &held, entry, &record, direction)?;
     let now = |change: &Change| match direction {
         Direction::Undo => change.before.as_ref().map(|version| version.hash),
         Direction::Redo => change.after.as_ref().map(|version| version.hash),
     };
     let hashes = record.files.iter().map(now).collect();
     let paths = record.files.into_iter().map(|change| change.path).collect();
-    Ok(Unwritten { number: entry.number, paths, hashes, message: record.message, recovered })
+    Ok(Unwritten { number: entry.number, paths, hashes, message: record.message, not_noted, not_synced, recovered })
 }
 
 /// A record that cannot be read is no way back, and must not stand in that of the writes before it.
@@ -68,7 +72,7 @@ fn illegible(held: &Held<'_>, entry: Entry, why: Illegible) -> WriteError {
 /// What [`undo`] would take back now, or do again, for a look at it before. Nothing is changed, and nothing waited for: a write that is
 /// under way is not among it, and so is a record that is damaged.
 pub fn last_write(journal: &Journal, direction: Direction) -> Option<Unwritten> {
-    let entry = next(&journal.entries(), direction)?;
+    let entry = next(&journal.entries().ok()?, direction)?;
     let record = journal.read(entry).ok()?;
     let paths = record.files.into_iter().map(|change| change.path).collect();
     Some(Unwritten { number: entry.number, paths, message: record.message, ..Unwritten::default() })
@@ -83,26 +87,42 @@ fn next(entries: &[Entry], direction: Direction) -> Option<Entry> {
     next.copied()
 }
 
-fn turn(root: &Root, held: &Held<'_>, entry: Entry, record: &Record, direction: Direction) -> Result<(), WriteError> {
+/// What is to be told of files that were turned.
+struct Turned {
+    not_noted: Option<String>,
+    not_synced: Option<String>,
+}
+
+fn turn(
+    root: &Root,
+    held: &Held<'_>,
+    entry: Entry,
+    record: &Record,
+    direction: Direction,
+) -> Result<Turned, WriteError> {
     let planned = plan(root, record, direction)?;
     let (during, end) = match direction {
         Direction::Undo => (Stage::Undoing, Stage::Undone),
         Direction::Redo => (Stage::Doing, Stage::Done),
     };
     let begun = held.mark(entry, during)?;
-    if let Err(error) = carry_out(root, &planned) {
-        // Half of it may stand: then the mark stays, and the next start sees to it.
-        if !error.leaves_remains() {
-            held.mark(begun, entry.stage)?;
+    let not_synced = match carry_out(root, &planned) {
+        Ok(not_synced) => not_synced,
+        Err(error) => {
+            // Half of it may stand: then the mark stays, and the next start sees to it.
+            if !error.leaves_remains() {
+                held.mark(begun, entry.stage)?;
+            }
+            return Err(error);
         }
-        return Err(error);
-    }
+    };
     if direction == Direction::Undo {
         // A folder that stays is no reason to call files changed that are as they were.
         remove_folders(root, record).ok();
     }
-    held.mark(begun, end)?;
-    Ok(())
+    // The files are as they are to be, whatever the journal says.
+    let not_noted = held.mark(begun, end).err().map(|error| error.to_string());
+    Ok(Turned { not_noted, not_synced })
 }
 
 /// The way back for every file; all files that do not stand as they should are named at once.
@@ -126,12 +146,7 @@ fn plan(root: &Root, record: &Record, direction: Direction) -> Result<Vec<Planne
 /// None if the file does not hold what it held then.
 fn plan_one(root: &Root, mut change: Change) -> Result<Option<Planned>, WriteError> {
     let path = change.path.clone();
-    let place = match place(root, &path) {
-        Ok(place) => place,
-        // A folder gave way to a file, or to a link.
-        Err(WriteError::NotAFile { .. } | WriteError::Outside { .. }) => return Ok(None),
-        Err(error) => return Err(error),
-    };
+    let Some(place) = recorded_place(root, &path)? else { return Ok(None) };
     match (&place.found, &change.before) {
         (None, None) => {}
         (Some(meta), Some(before)) if meta.is_file() && !place.is_link => {

@@ -57,6 +57,7 @@ pub(super) fn take_mode(_file: &File, _mode: Option<u32>) -> io::Result<()> {
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 fn take_attributes(new: &File, old: &File) -> bool {
     use rustix::fs::{XattrFlags, fgetxattr, fgetxattr_query, flistxattr, flistxattr_query, fsetxattr};
+    use rustix::io::Errno;
     let value = |file: &File, name: &[u8]| {
         let mut value = vec![0; fgetxattr_query(file, name).ok()?];
         let length = fgetxattr(file, name, &mut *value).ok()?;
@@ -64,7 +65,11 @@ fn take_attributes(new: &File, old: &File) -> bool {
         Some(value)
     };
     // A file system without attributes has none to lose.
-    let Ok(size @ 1..) = flistxattr_query(old) else { return true };
+    let size = match flistxattr_query(old) {
+        Ok(0) | Err(Errno::NOTSUP | Errno::NOSYS) => return true,
+        Ok(size) => size,
+        Err(_) => return false,
+    };
     let mut names = vec![0; size];
     let Ok(length) = flistxattr(old, &mut *names) else { return false };
     names.truncate(length);

@@ -146,8 +146,8 @@ fn before(file: &FileWrite, place: &Place) -> Result<Option<(Version, TextForm)>
 /// changes nothing, and has the system decide: to root, or by an access list, a file may be writable whose bits say no.
 pub(in crate::workspace) fn may_replace(path: &str, place: &Place, meta: &fs::Metadata) -> Result<(), WriteError> {
     let opened = OpenOptions::new().write(true).open(&place.target);
-    opened.map(drop).map_err(|error| match WriteError::from_io(path, "open", 0, error) {
-        WriteError::Denied { path } if meta.permissions().readonly() => WriteError::ReadOnly { path },
+    opened.map(drop).map_err(|error| match WriteError::from_io(path, "write", 0, error) {
+        WriteError::Denied { path, .. } if meta.permissions().readonly() => WriteError::ReadOnly { path },
         error => error,
     })
 }

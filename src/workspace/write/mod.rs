@@ -15,11 +15,14 @@ mod steps;
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::error::WriteError;
-use super::journal::{Change, Journal, JournalError, Recovered, Stage, settle_unfinished, sync_folder};
+use super::journal::{
+    Change, Entry, Held, Journal, JournalError, Recovered, Recovery, Stage, settle_unfinished, sync_folder,
+};
 use super::resolve::relative;
 use super::root::Root;
 use super::snapshot::{ContentHash, read_bytes};
@@ -57,10 +60,10 @@ pub struct Written {
     pub number: Option<u64>,
     /// Earlier writes whose process had died, and what became of them.
     pub recovered: Vec<Recovered>,
-    /// Why this write cannot be undone, if it cannot.
-    pub not_undoable: Option<String>,
     /// Why the journal could not note that the write has ended, if it could not: whoever comes next finds that out.
     pub not_noted: Option<String>,
+    /// The folders that could not be synced, each with the reason, if there are any: a power cut may undo the write in them.
+    pub not_synced: Option<String>,
 }
 
 /// One file after the write.
@@ -81,12 +84,17 @@ pub(super) fn is_temp_name(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| name.starts_with(TEMP_PREFIX) && name.ends_with(TEMP_SUFFIX))
 }
 
-/// Looks whether `writes` could be written as things stand, without touching anything.
+/// Looks whether `writes` could be written and recorded as things stand, without touching the files.
 ///
 /// # Errors
 /// What [`write()`] would say.
-pub fn objection(root: &Root, writes: &[FileWrite]) -> Result<(), WriteError> {
-    plan(root, writes).map(drop)
+pub fn objection(root: &Root, journal: Option<&Journal>, writes: &[FileWrite]) -> Result<(), WriteError> {
+    let planned = plan(root, writes)?;
+    let held = journal.map(Journal::hold).transpose().map_err(not_recorded)?;
+    if let (Some(held), Some(entry)) = (&held, begin(root, held.as_ref(), &planned, None)?) {
+        held.forget(entry);
+    }
+    Ok(())
 }
 
 /// Writes all of `writes`, or none. All are checked first: a file that is not as expected stops the whole set with
@@ -94,8 +102,8 @@ pub fn objection(root: &Root, writes: &[FileWrite]) -> Result<(), WriteError> {
 /// folders are made.
 ///
 /// With a journal the write can be undone, and a death of the process on the way is made good by [`recover`](super::recover)
-/// or the next write. `message` is that of the commit which is to follow, if one is. A journal that cannot be written does
-/// not hold the write up; [`Written::not_undoable`] then says why.
+/// or the next write. `message` is that of the commit which is to follow, if one is. Where the journal cannot record the write, nothing
+/// is written: [`WriteError::NotRecorded`]. Without a journal it is written all the same, for those who agreed to that.
 pub fn write(
     root: &Root,
     journal: Option<&Journal>,
@@ -103,24 +111,22 @@ pub fn write(
     message: Option<&str>,
 ) -> Result<Written, WriteError> {
     let held = journal.map(Journal::hold).transpose();
-    let (held, mut not_undoable) = match held {
-        Ok(held) => (held, None),
-        Err(JournalError::Busy) => return Err(WriteError::Busy),
-        Err(error) => (None, Some(error.to_string())),
-    };
-    let recovered = held.as_ref().map(|held| settle_unfinished(root, held)).unwrap_or_default();
+    if let Err(JournalError::Busy) = held {
+        return Err(WriteError::Busy);
+    }
+    let recovered = held.as_ref().ok().and_then(Option::as_ref).map(|held| settle_unfinished(root, held));
+    let recovered = recovered.unwrap_or_default();
+    // What cannot be written anyway needs no record.
     let planned = plan(root, writes)?;
-    let changes: Vec<&Change> = planned.iter().filter(|file| !file.is_done()).map(|file| &file.change).collect();
-    let begun = held.as_ref().filter(|_| !changes.is_empty()).and_then(|held| {
-        let begun = held.begin(message, &new_folders(root, &planned), &changes);
-        begun.map_err(|error| not_undoable = Some(error.to_string())).ok().map(|entry| (held, entry))
-    });
+    let held = held.map_err(not_recorded)?;
+    planned.iter().try_for_each(|file| is_finished(file, &recovered))?;
+    let begun = begin(root, held.as_ref(), &planned, message)?;
     let outcome = carry_out(root, &planned);
-    let number = begun.as_ref().map(|(_, entry)| entry.number);
+    let number = begun.map(|entry| entry.number);
     let mut not_noted = None;
-    if let Some((held, entry)) = begun {
+    if let (Some(held), Some(entry)) = (&held, begun) {
         match &outcome {
-            Ok(()) => match held.mark(entry, Stage::Done) {
+            Ok(_) => match held.mark(entry, Stage::Done) {
                 Ok(_) => held.tidy(),
                 Err(error) => not_noted = Some(error.to_string()),
             },
@@ -129,26 +135,71 @@ pub fn write(
             Err(_) => held.forget(entry),
         }
     }
-    outcome?;
+    let not_synced = outcome?;
     planned.iter().try_for_each(read_back)?;
-    Ok(Written { number, recovered, not_undoable, not_noted, ..report(&planned) })
+    Ok(Written { number, recovered, not_noted, not_synced, ..report(&planned) })
+}
+
+fn not_recorded(error: JournalError) -> WriteError {
+    match error {
+        JournalError::Busy => WriteError::Busy,
+        JournalError::Io { .. } => WriteError::NotRecorded { cause: error.to_string() },
+    }
+}
+
+/// Records what is about to be written; `None` without a journal, or where nothing changes.
+fn begin(
+    root: &Root,
+    held: Option<&Held<'_>>,
+    planned: &[Planned],
+    message: Option<&str>,
+) -> Result<Option<Entry>, WriteError> {
+    let changes: Vec<&Change> = planned.iter().filter(|file| !file.is_done()).map(|file| &file.change).collect();
+    let Some(held) = held.filter(|_| !changes.is_empty()) else { return Ok(None) };
+    held.begin(message, &new_folders(root, planned), &changes).map(Some).map_err(not_recorded)
+}
+
+/// Refuses a file of an earlier write that is still unfinished: a change upon it would count as somebody else's, and keep the files of
+/// that write apart for good.
+fn is_finished(file: &Planned, recovered: &[Recovered]) -> Result<(), WriteError> {
+    for earlier in recovered {
+        let Recovery::Failed(reason) = &earlier.outcome else { continue };
+        let reason = reason.clone();
+        if earlier.paths.contains(&file.change.path) {
+            return Err(WriteError::Unfinished { path: file.path.clone(), reason });
+        }
+        // Not even its record can be read, so it may be of any file.
+        if earlier.paths.is_empty() {
+            return Err(WriteError::NotRecorded { cause: reason });
+        }
+    }
+    Ok(())
 }
 
 /// Takes the steps for all of `planned`, or none: what was changed before a step fails is put back.
-pub(super) fn carry_out(root: &Root, planned: &[Planned]) -> Result<(), WriteError> {
+///
+/// Returns the folders that could not be synced, each with the reason, if there are any.
+pub(super) fn carry_out(root: &Root, planned: &[Planned]) -> Result<Option<String>, WriteError> {
     let mut progress = Progress::new(root.path());
-    if let Err(cause) = run(planned, &mut progress) {
+    let outcome = run(planned, &mut progress);
+    let folders = folders(planned, &progress);
+    if let Err(cause) = outcome {
         let Remains { standing, litter } = progress.put_back(planned);
+        // Or a power cut would bring the change back when its record is gone. That the disk refuses is told already.
+        folders.iter().for_each(|folder| drop(sync_folder(folder)));
         return Err(match (standing.is_empty(), litter.is_empty()) {
             (true, true) => cause,
             (true, false) => WriteError::Litter { cause: Box::new(cause), litter },
             (false, _) => WriteError::Half { cause: Box::new(cause), standing },
         });
     }
-    for folder in folders(planned, &progress) {
-        sync_folder(&folder);
-    }
-    Ok(())
+    let failed = folders.iter().filter_map(|folder| {
+        let error = sync_folder(folder).err()?;
+        let name = relative(root, folder).filter(|name| !name.is_empty()).unwrap_or_else(|| ".".to_owned());
+        Some(format!("{name} ({error})"))
+    });
+    let failed: Vec<String> = failed.collect();
+    Ok((!failed.is_empty()).then(|| failed.join(", ")))
 }
 
 fn run(planned: &[Planned], progress: &mut Progress<'_>) -> Result<(), WriteError> {
@@ -180,11 +231,17 @@ fn new_folders(root: &Root, planned: &[Planned]) -> Vec<String> {
 }
 
 fn read_back(file: &Planned) -> Result<(), WriteError> {
-    let same = match file.after() {
-        Some(after) => read_bytes(&file.target, u64::MAX).is_ok_and(|bytes| bytes == after),
-        None => file.target.symlink_metadata().is_err(),
+    let there = match file.after() {
+        Some(_) => read_bytes(&file.target, u64::MAX).map(Some),
+        None => file.target.symlink_metadata().map(|_| Some(Vec::new())),
     };
-    if same { Ok(()) } else { Err(WriteError::ReadBack { path: file.path.clone() }) }
+    let path = file.path.clone();
+    match there {
+        Ok(bytes) if bytes.as_deref() == file.after() => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && file.after().is_none() => Ok(()),
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(WriteError::NotReadBack { path, source }),
+        _ => Err(WriteError::ReadBack { path }),
+    }
 }
 
 fn report(planned: &[Planned]) -> Written {

@@ -78,8 +78,16 @@ impl<'a> Progress<'a> {
             return Ok(());
         };
         let stale = |change| WriteError::Stale { path: file.path.clone(), change };
-        let folder = Folder::above(&file.target, self.root).map_err(|_| stale("its folder was moved or replaced"))?;
-        if !is_still(&folder, file) {
+        let folder = fault().and_then(|()| Folder::above(&file.target, self.root)).map_err(|error| {
+            // Only these errors say that somebody changed it.
+            if Folder::is_gone(&error) {
+                stale("its folder was moved or replaced")
+            } else {
+                WriteError::from_io(&file.path, "open the folder of", 0, error)
+            }
+        })?;
+        let is_still = fault().and_then(|()| folder.holds(file.name(), file.before()));
+        if !is_still.map_err(|error| WriteError::from_io(&file.path, "read", 0, error))? {
             return Err(stale("it changed at this very moment"));
         }
         // From here on the way back must look at this file: even a failed rewrite may have changed it.
@@ -128,18 +136,26 @@ impl<'a> Progress<'a> {
     }
 
     fn remove_temp(&self, file: &Planned) -> io::Result<()> {
-        // Where the folder is gone, or is another one, nothing of ours is left in it.
-        let Ok(folder) = Folder::above(&file.target, self.root) else { return Ok(()) };
+        let Some(folder) = self.folder_above(&file.target)? else { return Ok(()) };
         let temp = OsStr::new(&file.change.temp);
-        if folder.is_free(temp) { Ok(()) } else { fault().and_then(|()| folder.remove(temp)) }
+        if folder.is_free(temp)? { Ok(()) } else { fault().and_then(|()| folder.remove(temp)) }
     }
 
     fn remove_made(&self, made: &Path) -> io::Result<()> {
-        let (Ok(folder), Some(name)) = (Folder::above(made, self.root), made.file_name()) else { return Ok(()) };
+        let (Some(folder), Some(name)) = (self.folder_above(made)?, made.file_name()) else { return Ok(()) };
         match fault().and_then(|()| folder.remove_folder(name)) {
             // Something else has moved in meanwhile, so that the folder has to stay; or it went with that.
             Err(error) if matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotFound) => Ok(()),
             outcome => outcome,
+        }
+    }
+
+    /// The folder that something of ours was put into. Where it is gone, or is another one, nothing of ours is left in it.
+    fn folder_above(&self, target: &Path) -> io::Result<Option<Folder>> {
+        match fault().and_then(|()| Folder::above(target, self.root)) {
+            Ok(folder) => Ok(Some(folder)),
+            Err(error) if Folder::is_gone(&error) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
@@ -166,7 +182,7 @@ impl<'a> Progress<'a> {
 /// Why nothing can be laid down beside a file. That the file itself may be written has been seen before.
 fn refused(file: &Planned, doing: &'static str, error: io::Error) -> WriteError {
     match WriteError::from_io(&file.path, doing, file.new_bytes(), error) {
-        WriteError::Denied { path } => WriteError::FolderDenied { path, folder: file.existing_folder.clone() },
+        WriteError::Denied { path, .. } => WriteError::FolderDenied { path, folder: file.existing_folder.clone() },
         error => error,
     }
 }
@@ -196,7 +212,13 @@ fn fill(folder: &Folder, mut made: File, file: &Planned, version: &Version) -> i
     fault()?;
     let stands_in = match &file.meta {
         Some(meta) => {
-            take_over(&made, folder.open_for_reading(file.name()).ok().as_ref(), meta)? && may_take_over(file.name())
+            let old = match folder.open_for_reading(file.name()) {
+                Ok(old) => Some(old),
+                // A deleted file is put back.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                Err(error) => return Err(error),
+            };
+            take_over(&made, old.as_ref(), meta)? && may_take_over(file.name())
         }
         None => take_mode(&made, version.mode).map(|()| true)?,
     };
@@ -229,27 +251,16 @@ fn rewrite(folder: &Folder, name: &OsStr, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-fn is_still(folder: &Folder, file: &Planned) -> bool {
-    match file.before() {
-        Some(before) => folder.read(file.name()).is_ok_and(|bytes| bytes == before),
-        None => folder.is_free(file.name()),
-    }
-}
-
 /// Puts back what was there before, unless someone else has written the file since: theirs is not ours to undo.
 fn restore(root: &Path, file: &Planned, in_place: bool) -> io::Result<()> {
     let folder = Folder::above(&file.target, root)?;
-    if is_still(&folder, file) {
+    let name = file.name();
+    if folder.holds(name, file.before())? {
         return Ok(());
     }
-    let name = file.name();
-    let ours = match &file.change.after {
-        // A rewrite that stopped half way has neither content; it is ours all the same.
-        Some(_) if in_place => true,
-        Some(after) => folder.read(name).is_ok_and(|bytes| bytes == after.bytes),
-        None => folder.is_free(name),
-    };
-    if !ours {
+    // A rewrite that stopped half way has neither content; it is ours all the same.
+    let is_rewrite = in_place && file.change.after.is_some();
+    if !is_rewrite && !folder.holds(name, file.after())? {
         return Err(io::Error::other("another program wrote it meanwhile"));
     }
     let Some(before) = &file.change.before else {

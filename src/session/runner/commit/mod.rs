@@ -18,12 +18,12 @@ use super::write::{WriteOutcome, faults_of, unwrite, write};
 use super::{Line, Runner, caught, lock, message_line, messages};
 use crate::context::{ChangedFile, change_message};
 use crate::diff;
-use crate::edit::SyntaxFault;
 use crate::git::{GitError, Repo};
 use crate::models::Dollars;
 use crate::process::quoted;
 use crate::session::{
-    AskEvent, CommitOrder, Committed, ContextOrder, Failure, GitOrder, GitReport, Report, WriteOrder, Written, few,
+    AskEvent, CommitOrder, Committed, Consent, ContextOrder, Failure, GitOrder, GitReport, Report, WriteOrder, Written,
+    few,
 };
 use crate::workspace::{Direction, Root, RootKind};
 use pending::{Messages, Pending, not_committed};
@@ -56,13 +56,13 @@ impl Commits {
 
 impl Runner {
     /// Writes files, and commits them if the settings want that.
-    pub(super) fn write_and_commit(self, files: Vec<WriteOrder>, order: CommitOrder, allowed: Vec<SyntaxFault>) {
+    pub(super) fn write_and_commit(self, files: Vec<WriteOrder>, order: CommitOrder, consent: Consent) {
         let hurry = self.shared.commits.line_up();
         tokio::spawn(async move {
             let _turn = self.shared.commits.turn().await;
             let allowance = order.allowance;
             let failed = |failure| (Report::NotWritten { failure, stale: Vec::new() }, None);
-            let (report, follows) = self.on_thread(failed, move |runner| runner.write(&files, order, &allowed)).await;
+            let (report, follows) = self.on_thread(failed, move |runner| runner.write(&files, order, &consent)).await;
             self.report(report).await;
             let Some((pending, line)) = follows else { return };
             let committed = self.committed(pending, &line, allowance, &hurry).await;
@@ -124,23 +124,20 @@ impl Runner {
     }
 
     /// Writes; what to report, and what is to be committed once that model was asked for its message.
-    fn write(
-        &self,
-        files: &[WriteOrder],
-        order: CommitOrder,
-        allowed: &[SyntaxFault],
-    ) -> (Report, Option<(Pending, Line)>) {
+    fn write(&self, files: &[WriteOrder], order: CommitOrder, consent: &Consent) -> (Report, Option<(Pending, Line)>) {
         let faults = faults_of(files);
-        if faults.iter().any(|fault| !allowed.contains(fault)) {
+        if faults.iter().any(|fault| !consent.faults.contains(fault)) {
             return (Report::BreaksSyntax(faults), None);
         }
         let settings = &self.shared.outfit.settings;
         let own_changes = order.own_changes.or(settings.dirty_commits);
         let order = CommitOrder { own_changes, ..order };
         let wanted = order.wanted.unwrap_or(settings.auto_commit).then_some(&order);
-        let (mut written, pending) = match write(&self.shared.root, self.journal().as_ref(), files, wanted) {
+        let journal = self.journal().filter(|_| !consent.unrecorded);
+        let (mut written, pending) = match write(&self.shared.root, journal.as_ref(), files, wanted) {
             Ok(WriteOutcome::Written(written, pending)) => (written, pending),
             Ok(WriteOutcome::OwnChanges(paths)) => return (Report::Git(GitReport::OwnChanges(paths)), None),
+            Ok(WriteOutcome::NotRecorded(cause)) => return (Report::NotRecorded(cause), None),
             Err((failure, stale)) => return (Report::NotWritten { failure, stale }, None),
         };
         let Some(pending) = pending else { return (Report::Wrote(written), None) };

@@ -46,7 +46,22 @@ pub(super) fn told(write: &Recovered) -> Failure {
     let place = write.elsewhere.as_ref().map(|root| format!(" in {}", root.display())).unwrap_or_default();
     let (what, hint) = outcome(write);
     let there = if write.elsewhere.is_some() { " (Start rhumb in that folder for it.)" } else { "" };
-    Failure { message: format!("An earlier write{place} {what}."), hint: format!("{hint}{there}") }
+    let not_synced = write.not_synced.as_ref();
+    let unsynced = not_synced.map(|why| format!("; not synced to the disk: {why}")).unwrap_or_default();
+    Failure { message: format!("An earlier write{place} {what}{unsynced}."), hint: format!("{hint}{there}") }
+}
+
+/// Whether all of a write or of an undo will last, as far as that is not certain.
+pub(super) fn doubts(not_noted: Option<String>, not_synced: Option<String>) -> impl Iterator<Item = Failure> {
+    let not_noted = not_noted.map(|why| Failure {
+        message: format!("All is written, but the journal could not note the end of it: {why}."),
+        hint: "The next start of rhumb looks at these files and notes it.".into(),
+    });
+    let not_synced = not_synced.map(|why| Failure {
+        message: format!("All is written, but not synced to the disk: {why}. A power cut may undo a part of it."),
+        hint: "Look at the disk (dmesg names its errors), then run sync.".into(),
+    });
+    not_noted.into_iter().chain(not_synced)
 }
 
 /// What follows "An earlier write", and what to do.
@@ -78,7 +93,7 @@ fn outcome(write: &Recovered) -> (String, &'static str) {
         ),
         Recovery::Failed(reason) => (
             format!("was interrupted and could neither be finished nor taken back: {}", named(&files, reason)),
-            "Look at these files; the next start tries again.",
+            "Correct that: the next start, or the next write, tries again.",
         ),
         Recovery::Damaged(kept) => {
             let kept = format!("its record is damaged and was moved to {}", kept.display());
@@ -136,6 +151,7 @@ mod tests {
             foreign: foreign.iter().map(|&path| path.into()).collect(),
             elsewhere: None,
             to_commit: true,
+            not_synced: None,
         }
     }
 

@@ -10,7 +10,7 @@ use crate::session::runner::commit::pending::{Pending, not_committed};
 use crate::session::{CommitOrder, Failure, WriteOrder, Written};
 use crate::workspace::{self, ContentHash, FileWrite, Journal, Root, WriteError, WrittenFile, editor_trace, stored_at};
 pub use interrupted::recovered;
-use interrupted::told;
+use interrupted::{doubts, told};
 pub use unwrite::{undo_preview, unwrite};
 
 /// Why nothing was written, and which files changed meanwhile.
@@ -24,6 +24,8 @@ type Stored = (String, Option<ContentHash>);
 pub enum WriteOutcome {
     /// Nothing is written yet: these files have changes of the user's own, and it is to be asked what becomes of them.
     OwnChanges(Vec<String>),
+    /// Nothing is written yet: the journal cannot record it, and why. Without a journal it would be written.
+    NotRecorded(String),
     /// The files are written; the commits that are to follow, if any.
     Written(Written, Option<Box<Pending>>),
 }
@@ -45,12 +47,17 @@ pub fn write(
         && !before.own.whole.is_empty()
     {
         // What cannot be written needs no answer first.
-        workspace::objection(root, &file_writes(orders)).map_err(not_written)?;
-        return Ok(WriteOutcome::OwnChanges(before.own.whole.clone()));
+        return match workspace::objection(root, journal, &file_writes(orders)) {
+            Ok(()) => Ok(WriteOutcome::OwnChanges(before.own.whole.clone())),
+            Err(error) => not_begun(error),
+        };
     }
     let owed = matches!(before, Some(Ok(Some(_)))).then(|| journal?.owe_commit(&stored_paths(root, orders))).flatten();
     let message = commit.map(|commit| change_message(&changed_files(orders), &commit.request));
-    let PutDown { mut written, stored, number } = put_down(root, journal, orders, message.as_deref())?;
+    let PutDown { mut written, stored, number } = match put_down(root, journal, orders, message.as_deref()) {
+        Ok(done) => done,
+        Err(error) => return not_begun(error),
+    };
     let pending = match (before, commit) {
         (Some(Ok(Some(before))), Some(commit)) => {
             let taken = before.take(&stored, (&message.unwrap_or_default(), &commit.request));
@@ -73,14 +80,6 @@ pub fn faults_of(orders: &[WriteOrder]) -> Vec<SyntaxFault> {
         file.after.map(|after| syntax_faults(file.path, file.before, after)).unwrap_or_default()
     };
     changed_files(orders).into_iter().flat_map(faults).collect()
-}
-
-/// Writes the files, without a commit.
-///
-/// # Errors
-/// As [`write()`].
-pub fn write_files(root: &Root, journal: Option<&Journal>, orders: &[WriteOrder]) -> Result<Written, NotWritten> {
-    put_down(root, journal, orders, None).map(|done| done.written)
 }
 
 /// The files of a write as one change: a rename is one of them.
@@ -121,24 +120,17 @@ fn put_down(
     journal: Option<&Journal>,
     orders: &[WriteOrder],
     message: Option<&str>,
-) -> Result<PutDown, NotWritten> {
+) -> Result<PutDown, WriteError> {
     let writes = file_writes(orders);
-    let done = workspace::write(root, journal, &writes, message).map_err(not_written)?;
+    let done = workspace::write(root, journal, &writes, message)?;
     let recovered = done.recovered.iter().map(told);
-    let not_noted = done.not_noted.map(|why| Failure {
-        message: format!("All is written, but the journal could not note the end of it: {why}."),
-        hint: "The next start of rhumb looks at these files and notes it.".into(),
-    });
     let linked = was_linked(&done.files);
+    let doubts = doubts(done.not_noted, done.not_synced);
     // A path may lead through a link; what changed for git is the file at its end.
     let stored: Vec<Stored> = done.files.into_iter().map(|file| (file.stored_at, file.hash)).collect();
     let written = Written {
         paths: orders.iter().map(|order| order.path.clone()).collect(),
-        notes: recovered.chain(held_by_editors(root, &stored)).chain(linked).chain(not_noted).collect(),
-        not_undoable: done.not_undoable.map(|why| Failure {
-            message: format!("What is written now cannot be undone with rhumb: {why}."),
-            hint: "Make room there, or make that folder writable; git can undo what is committed.".into(),
-        }),
+        notes: recovered.chain(held_by_editors(root, &stored)).chain(linked).chain(doubts).collect(),
         ..Written::default()
     };
     Ok(PutDown { written, stored, number: done.number })
@@ -232,6 +224,14 @@ fn left_out(paths: &[&String], own: &OwnChanges) -> Failure {
     Failure {
         message: format!("Not committed, {why}: {files}."),
         hint: "The hunks are written; commit the file when you are ready.".into(),
+    }
+}
+
+/// What comes of an error: where only the record is missing, the user may want the write all the same.
+fn not_begun(error: WriteError) -> Result<WriteOutcome, NotWritten> {
+    match error {
+        WriteError::NotRecorded { cause } => Ok(WriteOutcome::NotRecorded(cause)),
+        error => Err(not_written(error)),
     }
 }
 

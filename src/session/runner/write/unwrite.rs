@@ -1,6 +1,6 @@
 //! Undo and redo of a write: its files, and the commit that was made of them.
 
-use super::{Stored, left_out, not_written, told};
+use super::{Stored, doubts, left_out, not_written, told};
 use crate::config::{Settings, UndoCommit};
 use crate::git::{GitError, Repo};
 use crate::session::runner::commit::pending::{manner, not_committed, told as told_of_commit, trailer};
@@ -45,8 +45,8 @@ pub fn unwrite(
     let to_commit = last_write(journal, direction).filter(committed);
     let _owed = to_commit.and_then(|last| journal.owe_commit(&last.paths));
     let done = workspace::undo(root, journal, direction).map_err(|error| not_written(error).0)?;
-    let mut written =
-        Written { notes: done.recovered.iter().map(told).collect(), paths: done.paths.clone(), ..Written::default() };
+    let notes = done.recovered.iter().map(told).chain(doubts(done.not_noted, done.not_synced)).collect();
+    let mut written = Written { notes, paths: done.paths.clone(), ..Written::default() };
     let Some(recorded) = done.message.filter(|_| !done.paths.is_empty()) else { return Ok(written) };
     let committed = match (repo, dirty) {
         (Ok(Some(repo)), Some(Ok(dirty))) => {

@@ -54,8 +54,29 @@ impl Folder {
     }
 
     /// Whether nothing of this name is there.
-    pub(super) fn is_free(&self, name: &OsStr) -> bool {
-        fs::symlink_metadata(self.path.join(name)).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    pub(super) fn is_free(&self, name: &OsStr) -> io::Result<bool> {
+        Ok(self.look(name)?.is_none())
+    }
+
+    /// Whether there is a regular file with these bytes; for `None`, whether nothing is there.
+    pub(super) fn holds(&self, name: &OsStr, bytes: Option<&[u8]>) -> io::Result<bool> {
+        match (self.look(name)?, bytes) {
+            (Some(meta), Some(bytes)) if meta.is_file() => Ok(self.read(name)? == bytes),
+            (found, bytes) => Ok(found.is_none() && bytes.is_none()),
+        }
+    }
+
+    fn look(&self, name: &OsStr) -> io::Result<Option<fs::Metadata>> {
+        match fs::symlink_metadata(self.path.join(name)) {
+            Ok(meta) => Ok(Some(meta)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether that is why a folder cannot be opened: it is gone, or something else has its name. Any other error says nothing of it.
+    pub(super) fn is_gone(error: &io::Error) -> bool {
+        matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
     }
 
     /// Moves a file over another one.
@@ -65,7 +86,7 @@ impl Folder {
 
     /// Moves a file to a name that must be free.
     pub(super) fn place(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        if self.is_free(to) { self.replace(from, to) } else { Err(io::ErrorKind::AlreadyExists.into()) }
+        if self.is_free(to)? { self.replace(from, to) } else { Err(io::ErrorKind::AlreadyExists.into()) }
     }
 
     /// Deletes a file.

@@ -10,7 +10,7 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, renameat, statat, unlinkat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
 /// An open folder inside the root.
@@ -67,8 +67,30 @@ impl Folder {
     }
 
     /// Whether nothing of this name is there.
-    pub(super) fn is_free(&self, name: &OsStr) -> bool {
-        statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW).is_err_and(|error| error == Errno::NOENT)
+    pub(super) fn is_free(&self, name: &OsStr) -> io::Result<bool> {
+        Ok(self.kind(name)?.is_none())
+    }
+
+    /// Whether there is a regular file with these bytes; for `None`, whether nothing is there.
+    pub(super) fn holds(&self, name: &OsStr, bytes: Option<&[u8]>) -> io::Result<bool> {
+        match (self.kind(name)?, bytes) {
+            (Some(FileType::RegularFile), Some(bytes)) => Ok(self.read(name)? == bytes),
+            (found, bytes) => Ok(found.is_none() && bytes.is_none()),
+        }
+    }
+
+    fn kind(&self, name: &OsStr) -> io::Result<Option<FileType>> {
+        match statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(FileType::from_raw_mode(stat.st_mode))),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether that is why a folder cannot be opened: it is gone, or something else has its name. Any other error says nothing of it.
+    pub(super) fn is_gone(error: &io::Error) -> bool {
+        let errno = Errno::from_io_error(error);
+        error.kind() == io::ErrorKind::NotFound || matches!(errno, Some(Errno::NOENT | Errno::NOTDIR | Errno::LOOP))
     }
 
     /// Moves a file over another one.
@@ -87,7 +109,7 @@ impl Folder {
                 outcome => return Ok(outcome?),
             }
         }
-        if self.is_free(to) { self.replace(from, to) } else { Err(io::ErrorKind::AlreadyExists.into()) }
+        if self.is_free(to)? { self.replace(from, to) } else { Err(io::ErrorKind::AlreadyExists.into()) }
     }
 
     /// Deletes a file.
@@ -155,6 +177,12 @@ mod tests {
             assert!(folder.create(OsStr::new(name), 0o600).is_err());
         }
         assert!(folder.open_for_writing(OsStr::new("link")).is_err());
-        assert!(folder.is_free(OsStr::new("other")) && !folder.is_free(OsStr::new("link")));
+        assert!(folder.is_free(OsStr::new("other")).unwrap() && !folder.is_free(OsStr::new("link")).unwrap());
+        let holds = |name: &str, bytes: Option<&[u8]>| folder.holds(OsStr::new(name), bytes).unwrap();
+        assert!(holds("to", Some(b"to")) && holds("other", None));
+        assert!(!holds("to", Some(b"from")) && !holds("to", None) && !holds("link", None) && !holds("link", Some(b"")));
+        // What cannot be looked at is neither there nor free.
+        let long = "x".repeat(300);
+        assert!(folder.is_free(OsStr::new(&long)).is_err() && folder.holds(OsStr::new(&long), None).is_err());
     }
 }
