@@ -73,7 +73,7 @@ fn a_model_that_repeats_itself_is_asked_once_more() {
     let server = ModelServer::start(vec![Step::reply(&one_good_one_bad()); 6]);
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
     send(&pty, REQUEST);
-    pty.wait_for("the model is not asked again");
+    pty.wait_for("model is not asked again.");
     pty.wait_for("1 pending · ✓ 0 · ✗ 0 · 1 no place");
     pty.wait_until(|screen| !screen.contains("Esc cancels"), "the end of the round");
     assert_eq!(server.requests().len(), 2);
