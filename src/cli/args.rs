@@ -177,6 +177,17 @@ pub enum Command {
 }
 
 impl Command {
+    /// Whether it reads the files of a repository and sees to no write that was interrupted.
+    pub(super) fn only_reads(&self) -> bool {
+        match self {
+            Self::Map(_) | Self::Search(_) | Self::Index(_) | Self::Sessions(_) | Self::Doctor(_) => true,
+            Self::Apply(apply) => apply.dry_run,
+            Self::Edit(edit) => edit.dry_run || edit.show_prompt,
+            Self::Ask(ask) => ask.show_prompt,
+            _ => false,
+        }
+    }
+
     /// As it is typed.
     fn name(&self) -> &'static str {
         match self {

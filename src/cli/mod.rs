@@ -56,6 +56,11 @@ fn start(args: Args) -> Result<u8, UserError> {
     }
     let here = args.subtree_only.then(|| PathBuf::from("."));
     let root = |dir: &Option<PathBuf>| find_root(here.as_ref().or(dir.as_ref()));
+    if args.command.as_ref().is_some_and(Command::only_reads)
+        && let Ok(root) = root(&args.root)
+    {
+        headless::tell_unfinished(&root);
+    }
     match args.command {
         None => {
             let root = root(&args.root)?;

@@ -44,7 +44,7 @@ pub use plain::{PlainStart, plain};
 pub use search::search;
 pub use sessions::sessions;
 pub use trust::trust;
-pub use undo::undo;
+pub use undo::{tell_unfinished, undo};
 pub use version::version;
 
 use crate::error::{ErrorKind, UserError};

@@ -7,7 +7,7 @@ use crate::headless::report::yes_or_no;
 use crate::session::commit_change;
 use crate::session::runner::{recovered, unwrite};
 use crate::text::sanitize;
-use crate::workspace::{Direction, Journal, Root};
+use crate::workspace::{self, Direction, Journal, Root};
 
 /// Undoes the last write, or redoes it. The exit code is 0 when that was done and 1 when there was no such write.
 ///
@@ -58,6 +58,17 @@ pub(super) fn journal_of(root: &Root, settings: &Settings) -> Option<Journal> {
 /// The journal of a root; none where the user has no home.
 pub(super) fn journal(root: &Root) -> Option<Journal> {
     Paths::of_user().map(|paths| Journal::new(&paths.state, root))
+}
+
+/// Names the writes that an earlier process did not live to finish, before a command that only reads the files.
+pub fn tell_unfinished(root: &Root) {
+    let unfinished = journal(root).map(|journal| workspace::unfinished(&journal)).unwrap_or_default();
+    for (made_in, paths) in unfinished {
+        let place = if made_in == root.path() { String::new() } else { format!(" in {}", made_in.display()) };
+        let files = if paths.is_empty() { String::new() } else { format!(": {}", paths.join(", ")) };
+        let hint = "Some of its files may be new and others not; rhumb or rhumb undo, started there, finishes it or takes it back.";
+        advise(&format!("an earlier write{place} was interrupted{files}"), hint);
+    }
 }
 
 /// Sees to a write that an earlier process did not live to finish, and says so.

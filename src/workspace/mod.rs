@@ -25,7 +25,7 @@ pub use form::TextForm;
 pub use gather::gathering_watcher;
 pub use ignored::is_ignored;
 pub use journal::{
-    Direction, FileChange, Journal, OwedCommit, Recovered, Recovery, Unwritten, last_write, recover, undo,
+    Direction, FileChange, Journal, OwedCommit, Recovered, Recovery, Unwritten, last_write, recover, undo, unfinished,
 };
 pub use outlook::{editor_trace, has_other_names, may_write};
 pub use resolve::{linked_as, stands, stored_at};

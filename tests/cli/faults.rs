@@ -366,6 +366,126 @@ fn what_is_moved_into_its_place_is_on_the_disk_before() {
     assert!(kept < first && find(first, &["rename", ".done\""]) > find(first, &["fsync(", &folder(&root)]), "{trace}");
 }
 
+/// What has a process die in the middle of three files, what is run then, and what the system answers at one of its calls.
+struct Refusals {
+    place: tempfile::TempDir,
+}
+
+impl Refusals {
+    /// A folder `saved` with a repository and its state, in which `killed` was done and died at its second move of a file.
+    fn new(killed: Option<&str>) -> Self {
+        let refusals = Self { place: tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap() };
+        let edits = ["a", "src/b"].map(|path| block(path, "1\n", "2\n")).concat() + &block("n/new", "", "2\n");
+        fs::write(refusals.place.path().join("reply.md"), edits).unwrap();
+        let (write, kill) =
+            ("\"$0\" apply --yes ../../reply.md", "strace -qq -f -e inject=renameat:signal=KILL:when=2");
+        let (before, act) = match killed {
+            Some("write") => (":", format!("{kill} {write}")),
+            Some(_) => (write, format!("{kill} \"$0\" undo")),
+            None => (":", ":".to_owned()),
+        };
+        let files = "mkdir -p live/root/src live/state && cd live/root && echo 1 >a && echo 1 >src/b";
+        refusals.shell(&format!("{files} && {before} && {{ {act}; cd ../..; cp -a live saved; }}"));
+        refusals
+    }
+
+    fn shell(&self, script: &str) -> String {
+        let mut command = hermetic("sh", self.place.path());
+        command.args(["-c", script, env!("CARGO_BIN_EXE_rhumb")]);
+        command.env("XDG_STATE_HOME", self.place.path().join("live/state"));
+        run(command).2
+    }
+
+    /// Runs `args` on a copy of what was saved, with these flags of strace; what it said.
+    fn traced(&self, flags: &str, args: &str) -> String {
+        let fresh = "rm -rf live && cp -a saved live && cd live/root";
+        self.shell(&format!("{fresh} && strace -qq -f -y -o ../../trace {flags} \"$0\" {args} <../../reply.md"))
+    }
+
+    /// The calls of the first thread that touch the repository or the journal, each as strace injects an error into it.
+    fn calls(&self, args: &str) -> Vec<(String, usize)> {
+        self.traced("", args);
+        let trace = fs::read_to_string(self.place.path().join("trace")).unwrap();
+        let own = [self.place.path().join("live/root"), self.place.path().join("live/state/rhumb/journal")];
+        let process = trace.split_whitespace().next().unwrap().to_owned();
+        let mut counts = std::collections::BTreeMap::new();
+        let mut calls = Vec::new();
+        for line in trace.lines().filter_map(|line| line.strip_prefix(&process)) {
+            let Some((name, rest)) = line.trim_start().split_once('(') else { continue };
+            let count = counts.entry(name.to_owned()).or_insert(0);
+            *count += 1;
+            let is_own = own.iter().any(|path| rest.contains(path.to_str().unwrap()));
+            // An error of these is none that a system gives.
+            if is_own && !["close", "lseek", "fcntl", "execve", "getcwd"].contains(&name) {
+                calls.push((name.to_owned(), *count));
+            }
+        }
+        calls
+    }
+
+    /// Whether all files are new, or `None` if they are neither all new nor all old; and what is there besides.
+    fn picture(&self) -> (Option<bool>, Vec<String>) {
+        let root = self.place.path().join("live/root");
+        let read = |path: &str| fs::read_to_string(root.join(path)).ok();
+        let texts = ["a", "src/b", "n/new"].map(read);
+        let is = |wanted: [Option<&str>; 3]| texts.each_ref().map(Option::as_deref) == wanted;
+        let state = match (is([Some("2\n"); 3]), is([Some("1\n"), Some("1\n"), None])) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ => None,
+        };
+        let mut others: Vec<String> = [root.clone(), root.join("src"), root.join("n")]
+            .iter()
+            .filter(|at| at.is_dir())
+            .flat_map(|at| names(at))
+            .collect();
+        others.retain(|name| name.starts_with(".rhumb-"));
+        let journal = self.place.path().join("live/state/rhumb/journal");
+        let folders = if journal.is_dir() { names(&journal) } else { Vec::new() };
+        let records = folders.iter().map(|name| journal.join(name)).filter(|at| at.is_dir()).flat_map(|at| names(&at));
+        others.extend(records.filter(|name| name.ends_with("doing")));
+        (state, others)
+    }
+}
+
+/// Has the system answer with an error at each call of `args` in turn, once or from there on, and looks that a later start without an
+/// error leaves all files old or all new. Each call has one of the errors; with `RHUMB_ALL_ERRORS`, all. Returns how many runs there were.
+fn refuse_each(killed: Option<&str>, args: &str) -> usize {
+    let refusals = Refusals::new(killed);
+    let calls = refusals.calls(args);
+    assert!(calls.len() > 25, "{killed:?} {args}: only {calls:?}");
+    let ways = [("EIO", ""), ("EACCES", ""), ("EIO", "+"), ("EACCES", "+")];
+    let all = std::env::var_os("RHUMB_ALL_ERRORS").is_some();
+    let mut runs = 0;
+    for (at, (call, count)) in calls.iter().enumerate() {
+        for (error, more) in
+            ways.iter().enumerate().filter(|(way, _)| all || at % ways.len() == *way).map(|(_, way)| way)
+        {
+            let said = refusals.traced(&format!("-e inject={call}:error={error}:when={count}{more}"), args);
+            let (at_first, _) = refusals.picture();
+            refusals.shell("cd live/root && \"$0\" apply --yes - </dev/null");
+            let (picture, others) = refusals.picture();
+            let at = format!("{killed:?} {args}, {error} at {call} {count}{more}:\n{said}");
+            assert!(picture.is_some() && others.is_empty(), "{picture:?} {others:?} after {at_first:?}: {at}");
+            assert!(!said.contains("changed on disk") && !said.contains("changed since"), "{at}");
+            runs += 1;
+        }
+    }
+    runs
+}
+
+#[test]
+fn an_error_of_the_system_at_any_call_of_a_write_or_a_recovery_leaves_no_set_half_new_for_good() {
+    if !works("strace", &["-o", "/dev/null", "-e", "inject=sync:error=EIO", "true"]) {
+        return;
+    }
+    let recover = "apply --yes /dev/null";
+    let runs = [(None, "apply --yes --atomic -"), (Some("write"), recover), (Some("undo"), recover)]
+        .map(|(killed, args)| std::thread::spawn(move || refuse_each(killed, args)));
+    let runs = runs.map(|thread| thread.join().unwrap());
+    eprintln!("errors at calls of a write, and of the recovery of a write and of an undo: {runs:?}");
+}
+
 #[test]
 fn a_commit_needs_no_git_program() {
     let repo = harbour_repo();

@@ -135,6 +135,39 @@ fn a_write_that_was_killed_is_finished_by_the_next_command_and_told() {
 }
 
 #[test]
+fn commands_that_only_read_name_a_write_that_was_interrupted_and_leave_it() {
+    let folder = Folder::new(&[("a.py", b"1\n"), ("b.py", b"1\n")]);
+    let reply = block("a.py", "1\n", "2\n") + &block("b.py", "1\n", "2\n");
+    assert_eq!(folder.rhumb(&["apply", "--yes", "-"], &reply).0, 0);
+    let quiet = folder.rhumb(&["map"], "").2;
+    assert!(!quiet.contains("interrupted"), "{quiet}");
+    let record = folder.record();
+    fs::rename(&record, record.with_extension("doing")).unwrap();
+    folder.write("b.py", b"1\n");
+    let commands = [
+        &["map", "--format", "json"][..],
+        &["search", "--format", "json", "1"],
+        &["sessions", "--json"],
+        &["doctor", "--json"],
+        &["index", "--json"],
+        &["apply", "--dry-run", "--json", "-"],
+        &["ask", "-m", "why", "--show-prompt"],
+    ];
+    for args in commands {
+        let (_, out, err) = folder.rhumb(args, &block("b.py", "1\n", "2\n"));
+        let told = err.matches("an earlier write was interrupted: a.py, b.py").count();
+        assert_eq!((told, err.contains("finishes it or takes it back")), (1, true), "{args:?}: {err}");
+        let is_json = args[0] != "ask";
+        // A search prints one object a line.
+        let parts: Vec<&str> = if args[0] == "search" { out.lines().collect() } else { vec![&out] };
+        assert!(!is_json || parts.iter().all(|part| json(part).is_object()), "{args:?}: {out}");
+    }
+    assert_eq!(folder.read("b.py"), b"1\n");
+    assert_eq!(folder.rhumb(&["apply", "--yes", "-"], &block("a.py", "2\n", "3\n")).0, 0);
+    assert_eq!(folder.read("b.py"), b"2\n");
+}
+
+#[test]
 fn without_a_journal_nothing_is_written_unless_a_flag_says_so() {
     let folder = Folder::new(&[("a.py", b"1\n")]);
     fs::write(folder.dir.path().join("state"), "no folder").unwrap();

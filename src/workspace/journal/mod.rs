@@ -39,7 +39,7 @@ use super::root::Root;
 pub use owed::OwedCommit;
 pub(super) use record::{Change, Illegible, Record, Version};
 pub(super) use recover::settle_unfinished;
-pub use recover::{Recovered, Recovery, recover};
+pub use recover::{Recovered, Recovery, recover, unfinished};
 pub use undo::{Direction, Unwritten, last_write, undo};
 
 /// Writes that are kept …

@@ -102,6 +102,24 @@ fn with_lock(journal: &Journal, look: impl FnOnce(&Held<'_>) -> Vec<Recovered>) 
     }
 }
 
+/// The unfinished writes that [`recover`] would see to or tell of: their root and their files, which are not named where the record
+/// cannot be read. For those who only read: nothing is touched. A write that is under way is not among them.
+pub fn unfinished(journal: &Journal) -> Vec<(PathBuf, Vec<String>)> {
+    let neighbours = journal.open_neighbours().into_iter();
+    let all = std::iter::once(journal.clone()).chain(neighbours);
+    let named = all.flat_map(|journal| {
+        let is_open = journal.has_open().unwrap_or(false);
+        // Its writer holds the lock as long as it lives. Where the lock cannot be tried, it is told.
+        let is_left = is_open && !matches!(journal.try_hold(), Err(JournalError::Busy));
+        let entries = if is_left { journal.entries().unwrap_or_default() } else { Vec::new() };
+        let open = entries.into_iter().filter(|entry| entry.is_open());
+        let paths = |record: Record| record.files.into_iter().map(|change| change.path).collect();
+        let named = open.map(|entry| (journal.root.clone(), journal.read(entry).map(paths).unwrap_or_default()));
+        named.collect::<Vec<_>>()
+    });
+    named.collect()
+}
+
 /// Names the unfinished writes of a root above.
 fn look_above(held: &Held<'_>) -> Vec<Recovered> {
     let open = held.entries().unwrap_or_default().into_iter().filter(|entry| entry.is_open());
