@@ -90,7 +90,7 @@ pub(super) fn is_temp_name(name: &OsStr) -> bool {
 /// What [`write()`] would say.
 pub fn objection(root: &Root, journal: Option<&Journal>, writes: &[FileWrite]) -> Result<(), WriteError> {
     let planned = plan(root, writes)?;
-    let held = journal.map(Journal::hold).transpose().map_err(not_recorded)?;
+    let held = journal.map(Journal::hold).transpose().map_err(|error| not_recorded(&error))?;
     if let (Some(held), Some(entry)) = (&held, begin(root, held.as_ref(), &planned, None)?) {
         held.forget(entry);
     }
@@ -118,7 +118,7 @@ pub fn write(
     let recovered = recovered.unwrap_or_default();
     // What cannot be written anyway needs no record.
     let planned = plan(root, writes)?;
-    let held = held.map_err(not_recorded)?;
+    let held = held.map_err(|error| not_recorded(&error))?;
     planned.iter().try_for_each(|file| is_finished(file, &recovered))?;
     let begun = begin(root, held.as_ref(), &planned, message)?;
     let outcome = carry_out(root, &planned);
@@ -140,7 +140,7 @@ pub fn write(
     Ok(Written { number, recovered, not_noted, not_synced, ..report(&planned) })
 }
 
-fn not_recorded(error: JournalError) -> WriteError {
+fn not_recorded(error: &JournalError) -> WriteError {
     match error {
         JournalError::Busy => WriteError::Busy,
         JournalError::Io { .. } => WriteError::NotRecorded { cause: error.to_string() },
@@ -156,7 +156,7 @@ fn begin(
 ) -> Result<Option<Entry>, WriteError> {
     let changes: Vec<&Change> = planned.iter().filter(|file| !file.is_done()).map(|file| &file.change).collect();
     let Some(held) = held.filter(|_| !changes.is_empty()) else { return Ok(None) };
-    held.begin(message, &new_folders(root, planned), &changes).map(Some).map_err(not_recorded)
+    held.begin(message, &new_folders(root, planned), &changes).map(Some).map_err(|error| not_recorded(&error))
 }
 
 /// Refuses a file of an earlier write that is still unfinished: a change upon it would count as somebody else's, and keep the files of
