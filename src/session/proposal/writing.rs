@@ -84,6 +84,8 @@ impl Session {
     pub(in crate::session) fn not_written(&mut self, failure: Failure, stale: Vec<String>) -> Vec<Effect> {
         self.writing = false;
         self.commits.wanted = None;
+        // The next one may be recorded.
+        self.commits.consent.unrecorded = false;
         let hint = if stale.is_empty() { failure.hint } else { "Nothing was written.".to_owned() };
         self.tell(Level::Error, failure.message, hint);
         if stale.is_empty() { Vec::new() } else { vec![Effect::Reread(stale)] }
