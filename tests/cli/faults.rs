@@ -449,13 +449,13 @@ impl Refusals {
 }
 
 /// Has the system answer with an error at each call of `args` in turn, once or from there on, and looks that a later start without an
-/// error leaves all files old or all new. Each call has one of the errors; with `RHUMB_ALL_ERRORS`, all. Returns how many runs there were.
+/// error leaves all files old or all new. Each call has one of the errors; with `RHUMB_SWEEP=all`, all. Returns how many runs there were.
 fn refuse_each(killed: Option<&str>, args: &str) -> usize {
     let refusals = Refusals::new(killed);
     let calls = refusals.calls(args);
     assert!(calls.len() > 25, "{killed:?} {args}: only {calls:?}");
     let ways = [("EIO", ""), ("EACCES", ""), ("EIO", "+"), ("EACCES", "+")];
-    let all = std::env::var_os("RHUMB_ALL_ERRORS").is_some();
+    let all = std::env::var("RHUMB_SWEEP").is_ok_and(|sweep| sweep == "all");
     let mut runs = 0;
     for (at, (call, count)) in calls.iter().enumerate() {
         for (error, more) in
