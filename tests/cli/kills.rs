@@ -106,7 +106,9 @@ impl Scene {
             (false, 1) => Outcome::Before,
             (true, 1) => Outcome::Written,
             (true, 2) => Outcome::Committed,
-            (false, 2) if told.contains("was to be committed") || told.contains("taken back") => Outcome::Undone,
+            (false, 2) if told.contains("was to be committed") || told.contains("still has the changes") => {
+                Outcome::Undone
+            }
             _ => panic!("{case}: {subjects:?}\n{}\n{told}", self.repo.read("harbour.py")),
         };
         assert_eq!(self.repo.git(&["diff", "--cached", "--name-only"]), STAGED, "{case}: {outcome:?}\n{told}");

@@ -33,6 +33,8 @@ pub struct Recovered {
     pub elsewhere: Option<PathBuf>,
     /// Whether it was to be followed by a commit.
     pub to_commit: bool,
+    /// The id of the commit that was made of it: an undo of the write was interrupted, or a redo.
+    pub commit: Option<String>,
     /// The folders that could not be synced, each with the reason, if there are any.
     pub not_synced: Option<String>,
 }
@@ -133,7 +135,15 @@ fn look_above(held: &Held<'_>) -> Vec<Recovered> {
 
 impl Recovered {
     fn new(outcome: Recovery) -> Self {
-        Self { paths: Vec::new(), outcome, foreign: Vec::new(), elsewhere: None, to_commit: false, not_synced: None }
+        Self {
+            paths: Vec::new(),
+            outcome,
+            foreign: Vec::new(),
+            elsewhere: None,
+            to_commit: false,
+            commit: None,
+            not_synced: None,
+        }
     }
 
     /// Not even the record can be looked at.
@@ -185,6 +195,7 @@ fn settle(root: &Root, held: &Held<'_>, entry: Entry, record: &Record) -> Recove
         paths: record.files.iter().map(|change| change.path.clone()).collect(),
         foreign,
         to_commit: record.message.is_some(),
+        commit: held.journal.commit_of(entry.number),
         not_synced,
         ..Recovered::new(outcome)
     }

@@ -117,16 +117,24 @@ fn named(files: &str, reason: &str) -> String {
     if files.is_empty() { reason.to_owned() } else { format!("{files} ({reason})") }
 }
 
-/// A commit was to follow the write, and its process did not live to make it.
+/// What to tell of the commit of a write whose process died: it was not made, or it still stands.
 fn not_committed(root: &Root, write: &Recovered) -> Option<Failure> {
-    let is_written = matches!(write.outcome, Recovery::Finished | Recovery::Whole);
-    if !is_written || !write.to_commit || write.elsewhere.is_some() {
+    if !write.to_commit || write.elsewhere.is_some() {
         return None;
     }
-    uncommitted(root, &write.paths).map(|files| Failure {
-        message: format!("It was to be committed, and the interruption came before that: {files}."),
-        hint: BY_HAND.into(),
-    })
+    let failure = |files| match (&write.outcome, &write.commit) {
+        (Recovery::Finished | Recovery::Whole, _) => Some(Failure {
+            message: format!("It was to be committed, and the interruption came before that: {files}."),
+            hint: BY_HAND.into(),
+        }),
+        // The undo of a write came to its files, and not to its commit.
+        (Recovery::TakenBack, Some(commit)) => Some(Failure {
+            message: format!("Its commit {} still has the changes: {files}.", commit.get(..7).unwrap_or(commit)),
+            hint: "Redo brings the files back to the commit. /commit commits the files as they are now.".into(),
+        }),
+        _ => None,
+    };
+    uncommitted(root, &write.paths).and_then(failure)
 }
 
 /// Those of the files that are not as they were committed, if there are any, by name.
@@ -151,6 +159,7 @@ mod tests {
             foreign: foreign.iter().map(|&path| path.into()).collect(),
             elsewhere: None,
             to_commit: true,
+            commit: None,
             not_synced: None,
         }
     }
@@ -189,6 +198,9 @@ mod tests {
         let told = not_committed(&root, &write(Recovery::Finished, &[])).unwrap();
         assert!(told.message.ends_with("before that: b."), "{told:?}");
         assert!(not_committed(&root, &write(Recovery::TakenBack, &[])).is_none());
+        let undone = Recovered { commit: Some("0123456789".into()), ..write(Recovery::TakenBack, &[]) };
+        let told = not_committed(&root, &undone).unwrap();
+        assert_eq!(told.message, "Its commit 0123456 still has the changes: b.");
         std::fs::write(dir.path().join("b"), "old").unwrap();
         assert!(not_committed(&root, &write(Recovery::Whole, &[])).is_none());
     }
