@@ -117,7 +117,8 @@ fn a_kill_while_the_message_is_awaited_is_told_at_the_next_start() {
     killed.wait_exit();
     assert_eq!(repo.git(&["status", "--porcelain"]), " M harbour.py\n");
     let mut next = open();
-    next.wait_for("An earlier write was to be committed, and rhumb was ended before that: harbour.py.");
+    next.wait_for("An earlier write or undo was to be committed");
+    next.wait_for("harbour.py.");
     send(&next, "/commit Look names up safely");
     next.wait_for("Committed as");
     quit(&mut next);
