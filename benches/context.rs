@@ -7,13 +7,12 @@ mod sheet;
 use std::sync::Arc;
 
 use rhumb::clock::CpuWatch;
-use rhumb::context::{
-    BudgetPlan, ContextFile, ContextInputs, Message, Prompt, Prompts, Role, Shares, Surroundings, Task, Window, fit,
-};
-use rhumb::edit::EditFormat;
-use rhumb::models::Model;
+use rhumb::context::{BudgetPlan, ContextFile, ContextInputs, Prompt, Prompts, Shares, Surroundings, Task, Window, fit};
+use rhumb_llm::{Message, Role};
+use rhumb_edit::EditFormat;
+use rhumb_llm::models::Model;
 use rhumb::session::runner::CachedCounter;
-use rhumb::tokens::{TokenCounter, counter_for_model};
+use rhumb_tokens::{TokenCounter, counter_for_model};
 
 /// Files of the request.
 const FILES: usize = 200;

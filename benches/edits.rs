@@ -7,7 +7,7 @@ mod sheet;
 use std::fmt::Write as _;
 
 use rhumb::clock::CpuWatch;
-use rhumb::edit::{EditFormat, EditStream, Files, FormatChoice, Status, parse, propose};
+use rhumb_edit::{EditFormat, EditStream, Files, FormatChoice, Status, parse, propose};
 
 /// Bytes of a reply that is streamed.
 const REPLY: usize = 1 << 20;

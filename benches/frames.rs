@@ -18,7 +18,7 @@ use crossterm::event::Event;
 use harness::{Harness, Scene};
 use rhumb::clock::{Stopwatch, ThreadWatch};
 use rhumb::context::Mode;
-use rhumb::llm::StreamEvent;
+use rhumb_llm::StreamEvent;
 use rhumb::session::{Answer, AnswerState, AskEvent, Entry, Report};
 use rhumb::tui::key;
 

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::{env, fs, io};
 
 use rhumb::bench::{self, Unit};
-use rhumb::workspace::Root;
+use rhumb_workspace::Root;
 
 /// Files in one folder.
 const IN_FOLDER: usize = 100;

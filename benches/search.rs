@@ -10,11 +10,11 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rhumb::lexical::Depth;
-use rhumb::repo_map::{Digest, History, MapFile, MapIndex, TagGraph, Weights};
-use rhumb::retrieval::{Passages, Question, SearchWeights, Sources, search};
-use rhumb::syntax::{Language, tags};
-use rhumb::tokens::counter_for_model;
+use rhumb_index::lexical::Depth;
+use rhumb_index::repo_map::{Digest, History, MapFile, MapIndex, TagGraph, Weights};
+use rhumb_index::retrieval::{Passages, Question, SearchWeights, Sources, search};
+use rhumb_syntax::{Language, tags};
+use rhumb_tokens::counter_for_model;
 
 /// How often each question is asked.
 const TIMES: usize = 20;

@@ -7,7 +7,7 @@ mod sheet;
 use std::hint::black_box;
 
 use rhumb::clock::{CpuWatch, Stopwatch};
-use rhumb::retrieval::{Row, Vectors};
+use rhumb_index::retrieval::{Row, Vectors};
 
 /// Rows and numbers of a row: the case that the program is held to, and larger ones.
 const CASES: [(usize, usize); 4] = [(20_000, 256), (100_000, 256), (500_000, 256), (100_000, 1_024)];

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::text::day_of;
+use rhumb_text::day_of;
 
 /// Measures how long something takes.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::text::day_of;
+use rhumb_text::day_of;
 
 /// As it is written in Cargo.toml.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

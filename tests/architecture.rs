@@ -749,9 +749,9 @@ mod planted {
 
     #[test]
     fn rooms_of_the_world_are_joined_by_the_session_alone() {
-        assert_eq!(lines("src/git/repo.rs", "use crate::llm::Role;"), [2]);
-        assert_eq!(lines("src/workspace/root.rs", "fn f() { crate::git::open(); }"), [2]);
-        assert_eq!(lines("src/demo/mod.rs", "use crate::workspace::Root;\nuse crate::config::Paths;"), [0usize; 0]);
+        assert_eq!(lines("src/git/repo.rs", "use rhumb_llm::Role;"), [2]);
+        assert_eq!(lines("src/workspace/root.rs", "fn f() { rhumb_workspace::git::open(); }"), [2]);
+        assert_eq!(lines("src/demo/mod.rs", "use rhumb_workspace::Root;\nuse crate::config::Paths;"), [0usize; 0]);
         assert_eq!(lines("src/session/runner.rs", "use crate::{git, llm, workspace};"), [0usize; 0]);
     }
 

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rhumb::edit::{FileChange, Files, FormatChoice, Proposal, Status, parse, propose};
+use rhumb_edit::{FileChange, Files, FormatChoice, Proposal, Status, parse, propose};
 
 type Tree = BTreeMap<String, Vec<u8>>;
 

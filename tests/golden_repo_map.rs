@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rhumb::repo_map::{Arcs, History, MapFile, MapIndex, MapRequest, PageRank, Ranking, TagGraph, Weights, pagerank};
-use rhumb::syntax::tag::{Definition, FileTags, Reference, SymbolKind};
+use rhumb_index::repo_map::{Arcs, History, MapFile, MapIndex, MapRequest, PageRank, Ranking, TagGraph, Weights, pagerank};
+use rhumb_syntax::tag::{Definition, FileTags, Reference, SymbolKind};
 use serde_json::Value;
 
 /// All cases as `(file name, content)`, those with a graph only.

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rhumb::syntax::{FileTags, Language, errors, highlight, tags};
+use rhumb_syntax::{FileTags, Language, errors, highlight, tags};
 
 fn folder(language: &Language) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/languages").join(language.id)

@@ -10,7 +10,7 @@ use rhumb::bench::performance::{About, Run, Series};
 use rhumb::config::{PRESETS, settings_table};
 use rhumb::context::{PLACEHOLDERS, Prompts};
 use rhumb::session::{COMMANDS, Group};
-use rhumb::syntax::{Language, tags};
+use rhumb_syntax::{Language, tags};
 use rhumb::tui::action::{ACTIONS, Pane, Scope};
 
 /// The text between `<!-- name -->` and `<!-- /name -->`, with its place.

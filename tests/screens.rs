@@ -56,7 +56,7 @@ mod themes;
 use harness::{Harness, Scene};
 use std::sync::Arc;
 
-use rhumb::process::{End, Live};
+use rhumb_workspace::process::{End, Live};
 use rhumb::session::{Level, Report, RunReport};
 
 /// All panes, a pane with company, a pane alone.

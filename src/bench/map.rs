@@ -9,12 +9,12 @@ use rayon::prelude::*;
 
 use super::figure::{Figure, Unit, median};
 use crate::clock::{CpuWatch, Stopwatch, peak_memory};
-use crate::repo_map::{MapRequest, Ranking, RepoMap, TagGraph, Weights};
+use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap, TagGraph, Weights};
 use crate::session::runner::{Survey, SurveyStart, SurveyStep, survey};
 use crate::store::MapStore;
-use crate::syntax::{Language, match_count};
-use crate::tokens::LineMemo;
-use crate::workspace::{self, Changed, Root};
+use rhumb_syntax::{Language, match_count};
+use rhumb_tokens::LineMemo;
+use rhumb_workspace::{self, Changed, Root};
 
 /// Budgets of the maps, in tokens.
 const SMALL: usize = 1_024;

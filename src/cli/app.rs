@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use super::args::{Args, PictureArgs};
 use super::plain::Plain;
-use crate::config::{KeySource, Paths, Settings};
+use crate::config::{Paths, Settings};
+use rhumb_llm::KeySource;
 use crate::demo;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::{complain, path_under, print};
-use crate::llm::{Provider, Scripted, ScriptedReply};
+use rhumb_llm::{Provider, Scripted, ScriptedReply};
 use crate::session::runner::{Line, Outfit, Runner, connect, recovered};
 use crate::session::{ConnectRequest, Connection, ModeRules, SessionStart};
 use crate::store::DeskFile;
@@ -18,7 +19,7 @@ use crate::tui::action::key_notes;
 use crate::tui::theme::wardrobe::Wish;
 use crate::tui::theme::{ColorDepth, Theme, Themes};
 use crate::tui::{self, Left, Start};
-use crate::workspace::{Journal, Root, RootKind};
+use rhumb_workspace::{Journal, Root, RootKind};
 
 /// Opens the app on `root`.
 pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) -> Result<u8, UserError> {
@@ -146,8 +147,8 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &Pictur
     let folder = tempfile::Builder::new().prefix("rhumb-demo-").tempdir().map_err(machine)?;
     let sample = folder.path().join("tidewatch");
     std::fs::create_dir(&sample).and_then(|()| demo::unpack(&sample)).map_err(machine)?;
-    let git = |error: crate::git::GitError| UserError::new(ErrorKind::Machine, &error, error.hint());
-    crate::git::init(&sample, "You", "you@example.com", "Start tidewatch").map_err(git)?;
+    let git = |error: rhumb_workspace::git::GitError| UserError::new(ErrorKind::Machine, &error, error.hint());
+    rhumb_workspace::git::init(&sample, "You", "you@example.com", "Start tidewatch").map_err(git)?;
     let root =
         Root::at(&sample).map_err(|error| UserError::new(ErrorKind::Machine, &error, error.hint().to_owned()))?;
     let replies = demo::replies().into_iter().map(|(words, reply)| ScriptedReply {

@@ -15,8 +15,8 @@ pub use args::{Args, Command, ProviderArgs};
 use crate::config::{Overrides, Paths, Place, Settings, Sources};
 use crate::error::{ErrorKind, UserError};
 use crate::headless::{self, Words};
-use crate::text::{nearest, sanitize};
-use crate::workspace::{Direction, Root, WorkspaceError};
+use rhumb_text::{nearest, sanitize};
+use rhumb_workspace::{Direction, Root, WorkspaceError};
 
 /// Reads the command line and does what it says.
 pub fn main() -> ExitCode {

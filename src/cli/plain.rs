@@ -4,7 +4,7 @@ use crate::error::{ErrorKind, UserError};
 use crate::headless::{PlainStart, plain};
 use crate::session::runner::{Line, Outfit, Runner};
 use crate::tui::{self, Start};
-use crate::workspace::{Root, RootKind};
+use rhumb_workspace::{Root, RootKind};
 
 /// Why the conversation is held in lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::layers::file_below;
-use crate::workspace::is_secret_name;
+use rhumb_workspace::is_secret_name;
 
 /// The names at the root, in the order in which they are read.
 const AT_ROOT: [&str; 2] = ["AGENTS.md", "CONVENTIONS.md"];

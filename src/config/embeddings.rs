@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use url::Url;
 
 use super::layers::Layers;
-use super::{ConfigError, Endpoint, Settings};
+use super::{ConfigError, Settings};
+use rhumb_llm::{EmbeddingsApi, Endpoint};
 
 /// The model that is meant where none is named: small, made for code, and of a licence that lets anybody use it.
 const LOCAL_MODEL: &str = "minishlab/potion-code-16M";
@@ -22,17 +23,6 @@ pub enum EmbeddingsSource {
     Local,
     /// At a server.
     Remote,
-}
-
-/// What a server of embeddings speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EmbeddingsApi {
-    /// `/embeddings` as OpenAI and most others have it.
-    OpenAi,
-    /// `/api/embed` of Ollama.
-    Ollama,
-    /// `/embeddings` of Voyage, which wants to know what a text is for.
-    Voyage,
 }
 
 /// Whether texts may be sent to a server that is not asked for anything else.

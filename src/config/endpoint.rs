@@ -6,72 +6,16 @@ use secrecy::SecretString;
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::provider::{ProviderEntry, of_family, preset, shown_url};
+use super::provider::{ProviderEntry, of_family, preset};
 use super::route::{Candidate, OPENAI_KEY};
-use super::{ConfigError, KeySource, Settings};
-use crate::models::Api;
+use super::{ConfigError, Settings};
+use rhumb_llm::{Endpoint, KeySource};
+use rhumb_llm::models::Api;
 
 /// Who passes requests on to most makers of models, …
 const ROUTER: &str = "openrouter";
 /// … and its key.
 const ROUTER_KEY: &str = "OPENROUTER_API_KEY";
-
-/// The server of one model.
-/// Its `Debug` shows no key, and of the headers their names.
-#[derive(Clone)]
-pub struct Endpoint {
-    /// The provider's name, for the screen.
-    pub provider: String,
-    /// What it speaks.
-    pub api: Api,
-    /// Root of its API.
-    pub base_url: String,
-    /// The key that belongs to the host of `base_url`, never shown.
-    pub key: Option<SecretString>,
-    /// Where the key came from.
-    pub key_source: Option<KeySource>,
-    /// Where a key was looked for, in words, if there is none and the provider answers no request without one.
-    pub missing_key: Option<String>,
-    /// Headers that the user wants sent along.
-    pub headers: Vec<(String, String)>,
-    /// Fields that the user wants in the body of each request.
-    pub extra: Map<String, Value>,
-    /// Whether keys that stand in a text are sent as they are. Else masks stand in their place.
-    pub send_secrets: bool,
-    /// The model's id as the server knows it; empty until one is named.
-    pub model: String,
-}
-
-impl Endpoint {
-    /// A server that needs no key.
-    pub fn without_key(api: Api, base_url: &str, model: &str) -> Self {
-        Self {
-            provider: String::new(),
-            api,
-            base_url: base_url.to_owned(),
-            key: None,
-            key_source: None,
-            missing_key: None,
-            headers: Vec::new(),
-            extra: Map::new(),
-            send_secrets: false,
-            model: model.to_owned(),
-        }
-    }
-}
-
-impl fmt::Debug for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Endpoint")
-            .field("provider", &self.provider)
-            .field("api", &self.api)
-            .field("base_url", &shown_url(&self.base_url))
-            .field("key_source", &self.key_source)
-            .field("headers", &self.headers.iter().map(|(name, _)| name).collect::<Vec<_>>())
-            .field("model", &self.model)
-            .finish_non_exhaustive()
-    }
-}
 
 impl Settings {
     /// Where to ask for `model`, as the user writes it (empty for none named yet); `None` where no provider is configured. May run

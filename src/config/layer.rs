@@ -5,12 +5,12 @@ use std::fmt;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
-use super::provider::shown_url;
+use rhumb_llm::shown_url;
 use super::setting::{Kind, PROVIDER_FIELDS, SETTINGS, setting};
 use super::value::checked;
-use crate::models::ModelOverride;
-use crate::text::nearest;
-use crate::text::sanitize;
+use rhumb_llm::models::ModelOverride;
+use rhumb_text::nearest;
+use rhumb_text::sanitize;
 
 /// Whose file it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use super::{Entry, Layers};
-use crate::models::Api;
+use rhumb_llm::models::Api;
 
 /// A provider that comes with the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -216,32 +216,9 @@ fn local_url(address: &str) -> String {
     if has_port || scheme == "https" { format!("{scheme}://{rest}") } else { format!("{scheme}://{rest}:11434") }
 }
 
-/// An address without what may be secret in it: the name and password before the host, and the query.
-pub fn shown_url(url: &str) -> String {
-    let Some(mut clean) = Url::parse(url.trim()).ok().filter(Url::has_host) else {
-        // Whatever stands before an @ may be a password, even where the rest is no address.
-        return url.rsplit('@').next().unwrap_or_default().split('?').next().unwrap_or_default().to_owned();
-    };
-    if clean.username().is_empty() && clean.password().is_none() && clean.query().is_none() {
-        return url.trim().to_owned();
-    }
-    clean.set_query(None);
-    // Both fail only for addresses without a host.
-    clean.set_username("").ok();
-    clean.set_password(None).ok();
-    clean.into()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_address_is_shown_without_its_secrets() {
-        assert_eq!(shown_url("https://u:canary@h.example/v1?key=canary"), "https://h.example/v1");
-        assert_eq!(shown_url("u:canary@h/v1?k=canary"), "h/v1");
-        assert_eq!(shown_url("http://127.0.0.1:1/v1"), "http://127.0.0.1:1/v1");
-    }
 
     #[test]
     fn names_of_models_tell_their_makers() {

@@ -8,7 +8,7 @@ use url::Url;
 use super::key::Claim;
 use super::provider::{PRESETS, Preset, ProviderEntry, of_family, preset};
 use super::{ConfigError, Settings};
-use crate::models::{Api, Catalog};
+use rhumb_llm::models::{Api, Catalog};
 
 /// The preset whose key may also go to the address that the user's environment gives beside it.
 pub(super) const OPENAI: &str = "openai";

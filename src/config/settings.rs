@@ -10,9 +10,9 @@ use super::layers::{Layers, Sources};
 use super::paths::owner_if_another;
 use super::provider::entries;
 use super::{CodebaseSettings, ConfigError, Embeddings, Face, Keys, Providers, keyring_of_system};
-use crate::edit::EditFormat;
-use crate::models::{Api, Catalog, Dollars, ModelOverride};
-use crate::repo_map::Refresh;
+use rhumb_edit::EditFormat;
+use rhumb_llm::models::{Api, Catalog, Dollars, ModelOverride};
+use rhumb_index::repo_map::Refresh;
 
 /// Rounds of edits when nothing is configured.
 const EDIT_ROUNDS: usize = 3;

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use super::value::dotted;
-use super::{Endpoint, Entry, Kind, SETTINGS, Settings, shown_url, written};
-use crate::text::sanitize;
+use super::{Entry, Kind, SETTINGS, Settings, written};
+use rhumb_llm::{Endpoint, shown_url};
+use rhumb_text::sanitize;
 
 /// Every setting, or those whose names hold the word `only`, one on each line; and, where all are shown, what is read into every
 /// chat and who is asked.

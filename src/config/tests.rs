@@ -3,7 +3,7 @@
 use secrecy::ExposeSecret as _;
 
 use super::*;
-use crate::models::Api;
+use rhumb_llm::models::Api;
 
 fn load(flags: Overrides, vars: &[(&str, &str)]) -> Settings {
     let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
@@ -230,6 +230,6 @@ fn the_model_that_is_asked_when_none_is_named_is_one_that_the_table_knows() {
         let endpoint = ask("", &[(preset.key_variables[0], "k")]).unwrap();
         let name = format!("{}/{}", preset.name, endpoint.model);
         assert_eq!(endpoint.provider, preset.name);
-        assert!(crate::models::Catalog::bundled().find(&name).known, "{name}");
+        assert!(rhumb_llm::models::Catalog::bundled().find(&name).known, "{name}");
     }
 }

@@ -6,7 +6,7 @@ use toml::Value;
 use url::Url;
 
 use super::setting::{EFFORTS, Kind};
-use crate::text::sanitize;
+use rhumb_text::sanitize;
 
 /// Checks a value from a file; as the rest of the program wants it, so whole numbers become numbers where those are taken.
 ///

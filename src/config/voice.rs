@@ -1,6 +1,8 @@
 //! Who writes down what is spoken.
 
-use super::{ConfigError, Endpoint, Settings};
+use rhumb_llm::Endpoint;
+
+use super::{ConfigError, Settings};
 
 /// The provider and its model where none is named and its key is at hand.
 const USUAL: [&str; 2] = ["openai/whisper-1", "groq/whisper-large-v3-turbo"];
@@ -53,7 +55,7 @@ mod tests {
         let vars = [("OPENAI_API_KEY", "k"), ("RHUMB_BASE_URL", "http://10.0.0.7/v1"), ("RHUMB_API_KEY", "own")];
         let found = endpoint(&vars, Some("openai/whisper-1")).unwrap();
         assert_eq!((found.base_url.as_str(), found.model.as_str()), ("https://api.openai.com/v1", "whisper-1"));
-        assert!(matches!(found.key_source, Some(crate::config::KeySource::Variable(name)) if name == "OPENAI_API_KEY"));
+        assert!(matches!(found.key_source, Some(rhumb_llm::KeySource::Variable(name)) if name == "OPENAI_API_KEY"));
         let found = endpoint(&vars, Some("my-whisper")).unwrap();
         assert_eq!((found.base_url.as_str(), found.model.as_str()), ("http://10.0.0.7/v1", "my-whisper"));
     }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::syntax::{Highlight, Language, Span, highlight};
-use crate::text::lines;
+use rhumb_syntax::{Highlight, Language, Span, highlight};
+use rhumb_text::lines;
 
 /// What a comment wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -25,16 +25,16 @@ use super::budget::{BudgetPlan, Window};
 use super::chunk::{Chunk, ChunkKind};
 use super::fence::fence_for;
 use super::instructions::{Instructions, as_turns, instructions};
-use super::message::{Image, Message, Role};
+use rhumb_llm::{Image, Message, Role};
 use super::mode::{Surroundings, Task};
 use super::passages::{ContextPassage, SentPassage, all_written, sent};
 use super::prompt::{Prompt, PromptSecret};
 use super::prompts::Prompts;
-use crate::models::{Caching, Model, Reminder};
-use crate::retrieval::{Related, related_text};
-use crate::text::sanitize;
-use crate::text::secrets::{Secret, masked, secrets};
-use crate::tokens::{ImageCost, TokenCounter};
+use rhumb_llm::models::{Caching, Model, Reminder};
+use rhumb_index::retrieval::{Related, related_text};
+use rhumb_text::sanitize;
+use rhumb_text::secrets::{Secret, masked, secrets};
+use rhumb_tokens::{ImageCost, TokenCounter};
 
 /// Tokens that a chat API adds to every message for its role and borders (OpenAI's published figure for its models; for
 /// others the calibration takes in the difference).

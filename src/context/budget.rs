@@ -1,6 +1,6 @@
 //! How much fits: the context window of a model, and how it is shared out.
 
-use crate::models::Model;
+use rhumb_llm::models::Model;
 
 /// The most tokens that are kept free for an answer.
 const MAX_RESERVED: usize = 16_384;

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::commit::{SUBJECT, plain, shortened};
-use crate::diff;
-use crate::syntax::{self, Definition, Language, SymbolKind};
-use crate::text::{count, wrap};
+use rhumb_text::diff;
+use rhumb_syntax::{self, Definition, Language, SymbolKind};
+use rhumb_text::{count, wrap};
 
 /// Most symbols or files that a subject names.
 const MAX_NAMED: usize = 3;

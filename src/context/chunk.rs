@@ -1,6 +1,6 @@
 //! The parts that a request is made of.
 
-use super::message::Role;
+use rhumb_llm::Role;
 
 /// What a chunk is. The order is that in which they are sent.
 #[derive(Debug, Clone, PartialEq, Eq)]

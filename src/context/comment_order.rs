@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::ai_comment::{AiComment, CommentKind};
 use super::fence::fence_for;
-use crate::text::lines;
-use crate::text::sanitize::visible_line;
+use rhumb_text::lines;
+use rhumb_text::sanitize::visible_line;
 
 /// Lines above and below a comment that are shown with it.
 const AROUND: usize = 3;

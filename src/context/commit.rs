@@ -3,9 +3,9 @@
 use super::budget::Window;
 use super::fence::fence_for;
 use super::fill::fill;
-use super::message::{Message, Role};
+use rhumb_llm::{Message, Role};
 use super::prompts::Prompts;
-use crate::tokens::TokenCounter;
+use rhumb_tokens::TokenCounter;
 
 /// Longest first line of a commit message, in characters.
 pub(super) const SUBJECT: usize = 72;
@@ -175,7 +175,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::tokens::counter_for_model;
+    use rhumb_tokens::counter_for_model;
 
     #[test]
     fn what_models_put_around_a_message_is_taken_off() {

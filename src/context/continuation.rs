@@ -5,7 +5,7 @@
 //! begins earlier than that. Where it goes on without a repetition, nothing is taken away.
 
 use super::fence::fence_for;
-use super::message::{Message, Role};
+use rhumb_llm::{Message, Role};
 
 /// Letters and digits that make lines distinct enough to be recognised.
 const DISTINCT: usize = 12;

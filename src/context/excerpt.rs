@@ -1,6 +1,6 @@
 //! The beginning and the end of a text that is too long to be sent: what a test run, a command or a page has to say.
 
-use crate::tokens::TokenCounter;
+use rhumb_tokens::TokenCounter;
 
 /// The share of the room that the beginning gets; what went wrong mostly stands at the end.
 const HEAD_SHARE: usize = 3;
@@ -116,7 +116,7 @@ pub(super) fn longest(most: usize, fits: impl Fn(usize) -> bool) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tokens::counter_for_model;
+    use rhumb_tokens::counter_for_model;
     use proptest::prelude::*;
 
     #[test]

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::fence::fence_for;
 use super::refusals;
-use crate::edit::Outcome;
-use crate::review::{Decision, FileReview, Review, ReviewHunk};
-use crate::text::lines;
+use rhumb_edit::Outcome;
+use rhumb_edit::review::{Decision, FileReview, Review, ReviewHunk};
+use rhumb_text::lines;
 
 /// Lines of a hunk that are quoted.
 const QUOTED: usize = 40;
@@ -241,8 +241,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::edit::FileChange;
-    use crate::review::{HunkId, Place};
+    use rhumb_edit::FileChange;
+    use rhumb_edit::review::{HunkId, Place};
 
     fn review() -> Review {
         let (base, proposed) = ("a\nb\nc\nd\ne\n", "A\nb\nC\nd\nE\n");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::fence::fence_for;
-use crate::syntax::{self, Definition, Language};
+use rhumb_syntax::{self, Definition, Language};
 
 /// Lines shown above and below a place.
 const AROUND: usize = 3;

@@ -8,7 +8,7 @@
 use super::fill::{Values, fill};
 use super::mode::{Mode, Surroundings, Task};
 use super::prompts::Prompts;
-use crate::models::{Model, Reminder};
+use rhumb_llm::models::{Model, Reminder};
 
 /// A request and its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,7 +127,7 @@ fn joined(sections: impl IntoIterator<Item = String>, between: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edit::{EditFormat, FormatChoice, parse};
+    use rhumb_edit::{EditFormat, FormatChoice, parse};
 
     fn told(task: &Task, model: &Model) -> Instructions {
         let surroundings = Surroundings { platform: Some("linux".into()), ..Surroundings::default() };

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use crate::lexical::{each_word, is_stop_word};
-use crate::tokens::TokenCounter;
+use rhumb_index::lexical::{each_word, is_stop_word};
+use rhumb_tokens::TokenCounter;
 
 /// The documents, by the name that a model sees.
 const DOCUMENTS: [(&str, &str); 3] = [

@@ -19,7 +19,6 @@ mod fit;
 mod instructions;
 mod manual;
 mod mention;
-mod message;
 mod mode;
 mod passages;
 mod prompt;
@@ -43,7 +42,6 @@ pub use findings::{Finding, findings, marked_outline, places_named};
 pub use fit::fit;
 pub use manual::manual;
 pub use mention::{At, AtMeaning, KnownFiles, Mention, NamedBy, at_meaning, ats, mentioned_paths, mentions, prose};
-pub use message::{Image, Message, Role};
 pub use mode::{Mode, Surroundings, Task, UnknownMode};
 pub use passages::{
     Anchor, CODEBASE, ContextPassage, PassagePlace, SentPassage, by_worth, codebase_question, extended,

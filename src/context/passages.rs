@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::mention::ats;
-use crate::retrieval::numbered;
-use crate::tokens::TokenCounter;
+use rhumb_index::retrieval::numbered;
+use rhumb_tokens::TokenCounter;
 
 /// The name behind an `@` that asks for passages of the whole repository.
 pub const CODEBASE: &str = "codebase";

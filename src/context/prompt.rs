@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::budget::{BudgetPlan, Window};
 use super::chunk::{Chunk, ChunkKind};
-use super::message::Message;
+use rhumb_llm::Message;
 use super::passages::SentPassage;
 use super::trim::{Overfull, Trimmed};
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::fence::fence_for;
-use crate::edit::{Excerpt, Flag, Outcome, Status};
+use rhumb_edit::{Excerpt, Flag, Outcome, Status};
 
 /// Lines of a refused edit that are quoted back, so that the model knows which it is.
 const QUOTED: usize = 12;
@@ -92,7 +92,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::edit::{self, Files, FormatChoice};
+    use rhumb_edit::{self, Files, FormatChoice};
 
     struct Shelf(BTreeMap<&'static str, &'static str>);
 

@@ -10,9 +10,9 @@
 use super::assemble::TOKENS_PER_MESSAGE;
 use super::budget::Window;
 use super::fill::fill;
-use super::message::{Message, Role};
+use rhumb_llm::{Message, Role};
 use super::prompts::Prompts;
-use crate::tokens::TokenCounter;
+use rhumb_tokens::TokenCounter;
 
 /// How often a history is folded until it fits.
 const MOST_TIMES: usize = 3;
@@ -225,7 +225,7 @@ fn short<'t>(line: &'t str, room: usize, counter: &dyn TokenCounter) -> Vec<&'t 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tokens::counter_for_model;
+    use rhumb_tokens::counter_for_model;
     use proptest::prelude::*;
 
     struct Bytes;

@@ -6,14 +6,14 @@ use super::args::ApplyArgs;
 use super::report::{as_diff, as_json, ask_each, outcome_line, warn_of_faults};
 use super::undo::{journal, may_go_unrecorded, tell_recovered};
 use super::{advise, complain, path_under, print_exactly, print_json, read_input};
-use crate::edit::{FormatChoice, Outcome, Proposal, Status};
+use rhumb_edit::{FormatChoice, Outcome, Proposal, Status};
 use crate::error::{ErrorKind, UserError};
-use crate::llm::without_thoughts;
-use crate::review::{Decision, Review};
+use rhumb_llm::without_thoughts;
+use rhumb_edit::review::{Decision, Review};
 use crate::session::runner::{WriteOutcome, propose_alone, write};
 use crate::session::{ChatFile, WriteOrder, WriteSummary, Written, write_orders};
-use crate::text::count;
-use crate::workspace::{self, Journal, ReadError, Root};
+use rhumb_text::count;
+use rhumb_workspace::{self, Journal, ReadError, Root};
 
 /// Applies the reply. The exit code is 0 when all of it was applied, 1 when some was refused, 2 without an edit.
 ///

@@ -7,7 +7,7 @@ use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
 use crate::session::runner::{Check, Health, KEYS, Outfit, checks_text, checkup, connect, server_check};
 use crate::tui::{self, action::key_notes};
-use crate::workspace::Root;
+use rhumb_workspace::Root;
 
 /// Looks everything over and prints it. The exit code is 1 where something does not work.
 ///

@@ -11,16 +11,16 @@ use super::survey::surveyed;
 use super::{advise, complain, print, print_json};
 use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
-use crate::llm::LlmError;
-use crate::llm::embed::{self, Embedder, HubModel};
+use rhumb_llm::LlmError;
+use rhumb_llm::embed::{self, Embedder, HubModel};
 use crate::session::consent_text;
 use crate::session::runner::{
     Estimate, IndexControl, IndexError, IndexOrder, IndexStatus, IndexStep, Indexed, Survey, catalog, embedder,
     embedding_price, estimate, index, map_store, may_send, model_folder,
 };
 use crate::store::vectors::{ModelVectors, VectorStore};
-use crate::text::{byte_size, sanitize, thousands};
-use crate::workspace::Root;
+use rhumb_text::{byte_size, sanitize, thousands};
+use rhumb_workspace::Root;
 
 /// Does what is asked with the index. The exit code is 1 where the user did not agree to it.
 ///

@@ -8,10 +8,10 @@ use super::{complain, path_under, print, print_json};
 use crate::clock::Stopwatch;
 use crate::config::Settings;
 use crate::error::UserError;
-use crate::repo_map::{Explanation, MapRequest, MapStyle, RankedSymbol, Ranking, RepoMap, Weights, Why};
+use rhumb_index::repo_map::{Explanation, MapRequest, MapStyle, RankedSymbol, Ranking, RepoMap, Weights, Why};
 use crate::session::runner::{Survey, map_store};
-use crate::tokens::LineMemo;
-use crate::workspace::Root;
+use rhumb_tokens::LineMemo;
+use rhumb_workspace::Root;
 
 /// The budget of the map when nobody names one, in tokens.
 const DEFAULT_TOKENS: usize = 4096;

@@ -48,7 +48,7 @@ pub use undo::{tell_unfinished, undo};
 pub use version::version;
 
 use crate::error::{ErrorKind, UserError};
-use crate::text::sanitize;
+use rhumb_text::sanitize;
 
 /// Prints a message to standard error. Whatever could drive a terminal is shown and not sent: the names and replies in a
 /// message are foreign, and a log is read on a terminal some day.

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use crate::workspace::Root;
+use rhumb_workspace::Root;
 
 /// The path under the root, with `/`, that the user means by `typed`: what stands there relative to the current folder,
 /// else relative to the root; where neither is there, the former. `.` and `..` are resolved by name. A name that leads out

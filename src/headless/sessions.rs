@@ -10,8 +10,8 @@ use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
 use crate::session::{ExportFormat, Exported, KeptSession, export};
 use crate::store::sessions::{Found, SessionLine, SessionStore, SessionsError, sessions_folder};
-use crate::text::{sanitize, width};
-use crate::workspace::Root;
+use rhumb_text::{sanitize, width};
+use rhumb_workspace::Root;
 
 /// Lists the sessions of a root, prints one, or deletes one. The exit code is 1 when none is found.
 ///

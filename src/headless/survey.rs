@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use super::complain;
 use crate::session::runner::{Survey, SurveyStart, survey, unread_rules};
 use crate::store::MapStore;
-use crate::workspace::Root;
+use rhumb_workspace::Root;
 
 /// Surveys the root; what earlier runs kept in the store is used and kept up to date. Trouble with that is told and costs
 /// nothing but time.

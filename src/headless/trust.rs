@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::{TrustArgs, complain, print};
 use crate::config::{Approvals, ConfigError, Paths, Proposed, Settings};
 use crate::error::{ErrorKind, UserError};
-use crate::text::sanitize;
+use rhumb_text::sanitize;
 
 /// Shows what waits for an approval, or does what the flags say. The exit code is 1 where a hash names nothing.
 ///

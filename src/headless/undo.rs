@@ -6,8 +6,8 @@ use crate::error::{ErrorKind, UserError};
 use crate::headless::report::yes_or_no;
 use crate::session::commit_change;
 use crate::session::runner::{recovered, unwrite};
-use crate::text::sanitize;
-use crate::workspace::{self, Direction, Journal, Root};
+use rhumb_text::sanitize;
+use rhumb_workspace::{self, Direction, Journal, Root};
 
 /// Undoes the last write, or redoes it. The exit code is 0 when that was done and 1 when there was no such write.
 ///

@@ -5,8 +5,9 @@ use secrecy::{ExposeSecret as _, SecretString};
 use super::effect::{Effect, Failure};
 use super::state::{Connection, Session};
 use super::transcript::Level;
-use crate::config::{KeySearch, KeySource};
-use crate::llm::LocalServer;
+use crate::config::KeySearch;
+use rhumb_llm::KeySource;
+use rhumb_llm::LocalServer;
 
 /// A key that the user entered.
 #[derive(Debug, Clone)]

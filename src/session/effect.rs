@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::context::{FoundComment, Image, Message, Mode, PassagePlace, Prompt};
-use crate::edit::{Proposal, Standing, SyntaxFault};
-use crate::llm::{Completion, LocalServer};
-use crate::models::{Api, Dollars, Model};
-use crate::repo_map::{Refresh, RepoMap, TagGraph};
-use crate::retrieval::Related;
-use crate::workspace::Direction;
+use crate::context::{FoundComment, Mode, PassagePlace, Prompt};
+use rhumb_llm::{Image, Message};
+use rhumb_edit::{Proposal, Standing, SyntaxFault};
+use rhumb_llm::{Completion, LocalServer};
+use rhumb_llm::models::{Api, Dollars, Model};
+use rhumb_index::repo_map::{Refresh, RepoMap, TagGraph};
+use rhumb_index::retrieval::Related;
+use rhumb_workspace::Direction;
 
 use super::codebase::{CodebaseOrder, CodebaseReport};
 use super::connecting::{ConnectOrder, ConnectReport};

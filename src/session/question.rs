@@ -10,9 +10,9 @@ use super::modes::architect::Plan;
 use super::processes::verifying::ProcessSubject;
 use super::request::mentions::{NamedFile, Wanted};
 use super::state::Session;
-use crate::edit::SyntaxFault;
-use crate::text::count;
-use crate::text::fuzzy::file_name;
+use rhumb_edit::SyntaxFault;
+use rhumb_text::count;
+use rhumb_text::fuzzy::file_name;
 use crate::web::NearHost;
 
 /// One answer that can be given.

@@ -11,8 +11,8 @@ use super::modes::ModeRules;
 use super::repository::looking::LookOrder;
 use super::state::{Connection, Session};
 use super::transcript::Level;
-use crate::models::{Dollars, Model};
-use crate::repo_map::Refresh;
+use rhumb_llm::models::{Dollars, Model};
+use rhumb_index::repo_map::Refresh;
 
 /// What a conversation starts with.
 #[derive(Debug, Default)]

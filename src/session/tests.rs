@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::context::Role;
-use crate::edit::{FileChange, FileProposal, Proposal};
-use crate::lexical::Depth;
-use crate::llm::{Completion, Finish, StreamEvent};
-use crate::repo_map::{Digest, History, MapFile, MapIndex, TagGraph, Weights};
-use crate::review::Decision;
-use crate::syntax::{Language, tags};
-use crate::workspace::Direction;
+use rhumb_llm::Role;
+use rhumb_edit::{FileChange, FileProposal, Proposal};
+use rhumb_index::lexical::Depth;
+use rhumb_llm::{Completion, Finish, StreamEvent};
+use rhumb_index::repo_map::{Digest, History, MapFile, MapIndex, TagGraph, Weights};
+use rhumb_edit::review::Decision;
+use rhumb_syntax::{Language, tags};
+use rhumb_workspace::Direction;
 
 /// The files, each a path with its text, as the map reads them.
-pub(in crate::session) fn map_files(files: &[(&str, &str)]) -> Vec<MapFile> {
+pub(crate) fn map_files(files: &[(&str, &str)]) -> Vec<MapFile> {
     let file = |(path, text): &(&str, &str)| {
         let tags = tags(Language::for_path(path).unwrap(), text);
         let digest = Arc::new(Digest::new(text, &tags, Depth::Whole));
@@ -23,7 +23,7 @@ pub(in crate::session) fn map_files(files: &[(&str, &str)]) -> Vec<MapFile> {
 }
 
 /// What the files define.
-pub(in crate::session) fn graph_of(files: &[(&str, &str)]) -> Arc<TagGraph> {
+pub(crate) fn graph_of(files: &[(&str, &str)]) -> Arc<TagGraph> {
     let index = Arc::new(MapIndex::of(&map_files(files)));
     Arc::new(TagGraph::new(index, &History::default(), &Weights::default()))
 }
@@ -365,7 +365,7 @@ fn a_reply_pasted_without_a_draft_still_alternates() {
 /// What a reply comes to of which one edit has a place in `a.py` and one has not.
 fn half_placed() -> Proposal {
     struct OneFile;
-    impl crate::edit::Files for OneFile {
+    impl rhumb_edit::Files for OneFile {
         fn paths(&self) -> Vec<String> {
             vec!["a.py".into()]
         }
@@ -382,7 +382,7 @@ fn half_placed() -> Proposal {
     let block =
         |from: &str, to: &str| format!("a.py\n```\n<<<<<<< SEARCH\n{from}\n=======\n{to}\n>>>>>>> REPLACE\n```\n");
     let reply = block("one", "eins") + &block("no such line", "drei");
-    crate::edit::propose(&crate::edit::parse(&reply, crate::edit::FormatChoice::Auto), &OneFile)
+    rhumb_edit::propose(&rhumb_edit::parse(&reply, rhumb_edit::FormatChoice::Auto), &OneFile)
 }
 
 /// The same, with another quote without a place.
@@ -461,7 +461,7 @@ fn what_the_developer_says_of_a_review_is_answered_upon_what_he_left_of_it() {
     session.paths = Arc::new(vec!["a.py".into(), "b.py".into()]);
     let turn = send(&mut session, "do it");
     answer(&mut session, turn, AN_EDIT, half_placed());
-    session.review.comment(crate::review::Place::File(0), "in French");
+    session.review.comment(rhumb_edit::review::Place::File(0), "in French");
     let message = session.feedback().unwrap();
     let (sent, effects) = session.send_feedback(&message);
     let [Effect::Ask(order)] = effects.as_slice() else { panic!("{effects:?}") };

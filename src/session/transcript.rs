@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use super::processes::Ran;
-use crate::context::{Message, Mode, Role};
-use crate::review::EditRecord;
+use crate::context::Mode;
+use rhumb_llm::{Message, Role};
+use rhumb_edit::review::EditRecord;
 use serde::{Deserialize, Serialize};
 
 /// How an answer stands.

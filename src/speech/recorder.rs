@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::error::SpeechError;
 use super::sound::Sound;
-use crate::text::sanitize;
+use rhumb_text::sanitize;
 
 /// The longest recording, in seconds.
 pub const MAX_SECONDS: f32 = 600.0;

@@ -11,9 +11,9 @@ use url::{Host, Url};
 
 use super::error::SpeechError;
 use super::sound::Sound;
-use crate::config::{Endpoint, shown_url};
-use crate::models::Api;
-use crate::text::sanitize;
+use rhumb_llm::{Endpoint, shown_url};
+use rhumb_llm::models::Api;
+use rhumb_text::sanitize;
 
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(10);

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::database::make_folder;
-use crate::tokens::Calibration;
+use rhumb_tokens::Calibration;
 
 /// A larger file is none of ours, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::error::StoreError;
 use super::sealed::{self, Sealed, halves, wide};
-use crate::tokens::LineCount;
+use rhumb_tokens::LineCount;
 
 const KIND: u32 = 3;
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::error::StoreError;
 use super::sealed::{self, Sealed};
-use crate::repo_map::{History, PastCommit};
+use rhumb_index::repo_map::{History, PastCommit};
 
 const KIND: u32 = 4;
 /// Words of a commit: where its subject ends, how many paths it has, entries compared.

@@ -14,8 +14,8 @@ use super::error::StoreError;
 use super::history_file;
 use super::segment_file::StoredSegment;
 use super::tree_file::{KnownFile, Tree};
-use crate::repo_map::History;
-use crate::tokens::LineCount;
+use rhumb_index::repo_map::History;
+use rhumb_tokens::LineCount;
 
 /// A segment that no tree names is removed when it is as old as this: a survey in another process may be about to name it.
 const UNNAMED_FOR: Duration = Duration::from_secs(3_600);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::database::make_folder;
 use super::error::StoreError;
-use crate::models::{ListKind, ModelList};
+use rhumb_llm::models::{ListKind, ModelList};
 
 /// No list that we wrote is larger, in bytes.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -57,7 +57,7 @@ mod tests {
     fn lists_come_back_and_damaged_ones_are_absent() {
         let folder = tempfile::tempdir().unwrap();
         let text = r#"{"data": [{"id": "maker/model", "context_length": 1000}]}"#;
-        let list = crate::models::parse_list(text, "2026-11-20", "somewhere").unwrap();
+        let list = rhumb_llm::models::parse_list(text, "2026-11-20", "somewhere").unwrap();
         assert_eq!(model_lists(folder.path()), []);
         keep_model_list(folder.path(), &list).unwrap();
         assert_eq!(model_lists(folder.path()), [list]);

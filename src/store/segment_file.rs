@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::error::StoreError;
 use super::sealed::{self, Sealed, halves, wide};
-use crate::repo_map::Segment;
+use rhumb_index::repo_map::Segment;
 
 const KIND: u32 = 1;
 /// Sections of the file.

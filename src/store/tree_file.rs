@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::error::StoreError;
 use super::sealed::{self, Sealed, halves, wide};
-use crate::repo_map::RecordAt;
+use rhumb_index::repo_map::RecordAt;
 
 const KIND: u32 = 2;
 /// Words of a file: where its path ends, its stamp in halves, segment and record.

@@ -22,7 +22,7 @@ use super::theme::wardrobe::Wardrobe;
 use super::view::ViewCache;
 use super::widget::scroll::ListWindow;
 use crate::config::Face;
-use crate::review::HunkId;
+use rhumb_edit::review::HunkId;
 use crate::session::{Citing, Clip, Connection, Effect, Entry, Question, Session, SurveyState};
 
 /// Something for the event loop to do.

@@ -7,8 +7,8 @@ use ratatui::style::Style;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::theme::{Role, Theme};
-use crate::syntax::{Highlight, Span, highlight, highlight_lang};
-use crate::text::lines;
+use rhumb_syntax::{Highlight, Span, highlight, highlight_lang};
+use rhumb_text::lines;
 
 /// Colours of a text: the spans of each line.
 pub type Colors = Arc<Vec<Vec<Span>>>;

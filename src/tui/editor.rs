@@ -3,7 +3,7 @@
 use std::io;
 
 use super::app::Editing;
-use crate::process::Sheet;
+use rhumb_workspace::process::Sheet;
 
 /// Prepares what is to be opened.
 ///

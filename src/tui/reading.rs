@@ -8,7 +8,7 @@ use regex::{Regex, RegexBuilder};
 
 use super::pane::stops::{Stop, stops, text_of};
 use super::widget::input::LineInput;
-use crate::retrieval::Citation;
+use rhumb_index::retrieval::Citation;
 use crate::session::Entry;
 
 /// A place in the transcript where the cursor can stand.

@@ -25,7 +25,7 @@ use super::theme::{self, Themes};
 use super::view::{self, ViewCache};
 use super::widget::picker::Ranked;
 use crate::config::Notify;
-use crate::process::named_editor;
+use rhumb_workspace::process::named_editor;
 use crate::session::runner::Runner;
 use crate::session::{Clip, Effect, GitOrder, Report};
 use crate::store::DeskFile;

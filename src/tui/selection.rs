@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::hits::Hit;
-use crate::text::width;
+use rhumb_text::width;
 
 /// The left button that went down in the chat. It becomes a click where it is released, or a selection where the pointer moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

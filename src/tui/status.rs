@@ -13,9 +13,9 @@ use super::app::App;
 use super::theme::Role;
 use super::widget::meter;
 use crate::context::Mode;
-use crate::models::Dollars;
+use rhumb_llm::models::Dollars;
 use crate::session::{Connection, IndexState, SurveyState, find_command, is_command};
-use crate::text::{sanitize, width};
+use rhumb_text::{sanitize, width};
 
 /// What turns while something is under way, a step with each tick.
 const SPINNER: [&str; 4] = ["◴", "◷", "◶", "◵"];
@@ -265,7 +265,7 @@ fn first_keys(app: &App) -> Vec<(&str, &'static str)> {
     if app.focus == Pane::Review
         && let Some(index) = app.refused_here()
     {
-        let conflict = app.session.review.refused.get(index).is_some_and(crate::edit::Outcome::is_conflict);
+        let conflict = app.session.review.refused.get(index).is_some_and(rhumb_edit::Outcome::is_conflict);
         let open = (key(Action::OpenHere), if conflict { "resolve" } else { "place by hand" });
         let other = [Action::Reask, Action::Dismiss].into_iter().filter_map(Action::info);
         let other = other.filter(|info| app.why_not(info).is_none());

@@ -241,7 +241,7 @@ impl App {
         self.typed(|app| app.composer.paste(text))
     }
 
-    pub(in crate::tui) fn typed(&mut self, edit: impl FnOnce(&mut Self)) -> Vec<Task> {
+    pub(crate) fn typed(&mut self, edit: impl FnOnce(&mut Self)) -> Vec<Task> {
         edit(self);
         let text = self.composer.text();
         // A command is not a message: it must not move the map.
@@ -448,7 +448,7 @@ impl App {
     }
 
     /// The question that Enter on an empty composer opens. A review comes before what is only offered.
-    pub(in crate::tui) fn question_on_enter(&self) -> Option<&Question> {
+    pub(crate) fn question_on_enter(&self) -> Option<&Question> {
         self.session.questions.front().filter(|question| !question.subject.is_offer() || !self.reviewing())
     }
 
@@ -494,8 +494,8 @@ fn only_char(text: &str) -> Option<char> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::LocalServer;
-    use crate::models::Api;
+    use rhumb_llm::LocalServer;
+    use rhumb_llm::models::Api;
     use crate::session::{Connection, KeepOrder, KeepReport, Session};
     use crate::tui::theme::{ColorDepth, Theme};
 

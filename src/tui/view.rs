@@ -18,7 +18,7 @@ use super::status;
 use super::theme::{Role, Theme};
 use super::widget::styled::fill;
 use crate::session::Question;
-use crate::text::width;
+use rhumb_text::width;
 
 /// Below this many columns the tabs are as short as they can be.
 const NARROW: u16 = 50;

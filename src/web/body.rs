@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::charset::decoded;
 use super::error::WebError;
 use super::markdown::{Converted, to_markdown};
-use crate::tokens::picture_type;
+use rhumb_tokens::picture_type;
 
 /// An answer as it came.
 #[derive(Debug, Clone)]

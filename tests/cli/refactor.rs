@@ -5,7 +5,7 @@ use std::process::{Child, Command as Process, Stdio};
 use std::time::Instant;
 
 use rhumb::bench::refactor::{Recital, Task, Tasks};
-use rhumb::edit::EditFormat;
+use rhumb_edit::EditFormat;
 
 use super::support::PATIENCE;
 use super::*;

@@ -8,7 +8,7 @@ use proptest::sample::Index;
 use proptest::strategy::Strategy;
 use proptest::test_runner::TestCaseError;
 use proptest::{prop_assert, prop_assert_eq};
-use rhumb::edit::{EditFormat, Flag, FormatChoice, Outcome, Status, Strategy as How, parse, propose};
+use rhumb_edit::{EditFormat, Flag, FormatChoice, Outcome, Status, Strategy as How, parse, propose};
 
 use crate::cases;
 use crate::damage::{Damage, damage};

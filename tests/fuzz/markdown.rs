@@ -10,7 +10,7 @@ use proptest::strategy::Strategy;
 use proptest::test_runner::TestCaseError;
 use proptest::{prop_assert, prop_assert_eq};
 use ratatui::text::Line;
-use rhumb::text::width::columns;
+use rhumb_text::width::columns;
 use rhumb::tui::theme::{ColorDepth, Theme};
 use rhumb::tui::widget::markdown::{StreamingMarkdown, no_highlight, render, sections};
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::{any, prop, prop_oneof, proptest};
 use proptest::strategy::Strategy;
 use proptest::{prop_assert, prop_assert_eq};
-use rhumb::workspace::{FileWrite, Root, read, stored_at, write};
+use rhumb_workspace::{FileWrite, Root, read, stored_at, write};
 
 use crate::cases;
 use crate::damage::NAMES;

@@ -10,7 +10,7 @@ use proptest::sample::Index;
 use proptest::strategy::Strategy;
 use proptest::test_runner::TestCaseError;
 use proptest::{prop_assert, prop_assert_eq};
-use rhumb::edit::{
+use rhumb_edit::{
     Change, EditFormat, EditStream, FileChange, FileProposal, Files, FormatChoice, LineKind, Outcome, ParsedReply,
     Proposal, Shape, Status, Strategy as How, parse, propose,
 };
@@ -226,7 +226,7 @@ fn keeps_lines(parsed: &ParsedReply, proposal: &Proposal, file: &FileProposal) -
     }
     let (mut removed, mut brought) = (1, 1);
     for outcome in proposal.outcomes.iter().filter(|outcome| changes(outcome)) {
-        let of = |edit: &&rhumb::edit::Edit| edit.reply_lines == outcome.reply_lines;
+        let of = |edit: &&rhumb_edit::Edit| edit.reply_lines == outcome.reply_lines;
         for edit in parsed.edits.iter().chain(&parsed.fences).filter(of) {
             let Change::Hunk(readings) = &edit.change else { return Ok(()) };
             let most = |count: &dyn Fn(LineKind) -> bool| {
@@ -289,7 +289,7 @@ fn what_had_begun_before_the_cut_is_told() {
             let told = parsed.edits.len() + parsed.fences.len();
             let unfinished = parsed.edits.iter().any(|edit| !edit.complete);
             assert!(told >= begun || unfinished, "{} at {at}: {told} of {begun}\n{cut}", sample.name);
-            let marked = |edit: &&rhumb::edit::Edit| !matches!(edit.format, EditFormat::Whole | EditFormat::Udiff);
+            let marked = |edit: &&rhumb_edit::Edit| !matches!(edit.format, EditFormat::Whole | EditFormat::Udiff);
             for edit in parsed.edits.iter().filter(marked).filter(|edit| edit.complete) {
                 let same =
                     full.edits.iter().any(|whole| whole.change == edit.change && whole.reply_lines == edit.reply_lines);

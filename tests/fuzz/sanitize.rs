@@ -3,9 +3,9 @@
 use proptest::prelude::{any, prop, prop_oneof, proptest};
 use proptest::strategy::Strategy;
 use proptest::{prop_assert, prop_assert_eq};
-use rhumb::text::sanitize::{TAB_STOP, visible, visible_from, visible_line};
-use rhumb::text::width::{clip, clip_start, columns};
-use rhumb::text::wrap::{hanging, hard_wrap, wrap};
+use rhumb_text::sanitize::{TAB_STOP, visible, visible_from, visible_line};
+use rhumb_text::width::{clip, clip_start, columns};
+use rhumb_text::wrap::{hanging, hard_wrap, wrap};
 
 use crate::cases;
 

@@ -8,8 +8,8 @@ use proptest::prelude::{any, prop, proptest};
 use proptest::sample::Index;
 use proptest::test_runner::TestCaseError;
 use proptest::{prop_assert, prop_assert_eq};
-use rhumb::retrieval::SourceFile;
-use rhumb::syntax::{FileTags, Language, errors, highlight, lexical_tags, statements, tags};
+use rhumb_index::retrieval::SourceFile;
+use rhumb_syntax::{FileTags, Language, errors, highlight, lexical_tags, statements, tags};
 
 use crate::cases;
 use crate::damage::{damage, damaged};

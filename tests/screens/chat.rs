@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rhumb::config::ComposerKeys;
 use rhumb::context::Mode;
-use rhumb::process::End;
+use rhumb_workspace::process::End;
 use rhumb::session::{Answer, AnswerState, Entry, Report, RunReport};
 
 use super::harness::{Harness, Scene};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use rhumb::llm::LocalServer;
-use rhumb::models::Api;
-use rhumb::process::{End, Live};
+use rhumb_llm::LocalServer;
+use rhumb_llm::models::Api;
+use rhumb_workspace::process::{End, Live};
 use rhumb::session::{Level, LookReport, ModelRow, ModelUse, Report, RunReport};
 
 use super::attacks::{self, ATTACKS, OVERWRITE};

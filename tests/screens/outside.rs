@@ -1,6 +1,6 @@
 //! What comes from outside, on the screen: a page, pictures, the clipboard, speech.
 
-use rhumb::context::Image;
+use rhumb_llm::Image;
 use rhumb::session::{Clipboard, FetchOrder, FetchReport, NewPicture, Report, SharedPage};
 use rhumb::web::NearHost;
 

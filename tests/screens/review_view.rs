@@ -2,7 +2,7 @@
 
 use super::harness::{Harness, Scene};
 use super::snapshot;
-use rhumb::review::{HunkId, Place};
+use rhumb_edit::review::{HunkId, Place};
 use rhumb::tui::theme::{ColorDepth, Role, Theme};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 35), (200, 60)];

@@ -2,7 +2,7 @@
 
 use super::harness::{Harness, Scene};
 use super::snapshot;
-use rhumb::retrieval::{Hit, Question};
+use rhumb_index::retrieval::{Hit, Question};
 use rhumb::session::{LookReport, Report, SurveyState};
 use rhumb::tui::theme::ColorDepth;
 

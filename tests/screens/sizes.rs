@@ -5,7 +5,7 @@ use super::{HALF_WRONG, review};
 use ratatui::layout::Rect;
 use rhumb::config::LayoutChoice;
 use rhumb::session::{Level, Report};
-use rhumb::text::width;
+use rhumb_text::width;
 use rhumb::tui::action::Pane;
 use rhumb::tui::theme::ColorDepth;
 

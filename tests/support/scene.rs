@@ -149,7 +149,7 @@ impl Scene {
             std::fs::write(&path, text).unwrap_or_else(|error| panic!("write {}: {error}", path.display()));
         }
         if self.git {
-            rhumb::git::init(folder.path(), "Mira Keel", "mira@example.org", "Start").expect("a repository");
+            rhumb_workspace::git::init(folder.path(), "Mira Keel", "mira@example.org", "Start").expect("a repository");
         }
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");

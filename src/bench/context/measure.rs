@@ -10,13 +10,13 @@ use super::case::Case;
 use super::score::{Means, ndcg_at_ten, recall_at_ten};
 use super::shown::Shown;
 use crate::bench::mean::Mean;
-use crate::git::{Checkout, GitError};
-use crate::repo_map::{MapRequest, Ranking, RepoMap, TagGraph, Weights};
-use crate::retrieval::{Question, SearchWeights, search};
+use rhumb_workspace::git::{Checkout, GitError};
+use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap, TagGraph, Weights};
+use rhumb_index::retrieval::{Question, SearchWeights, search};
 use crate::session::runner::{Survey, SurveyStart, survey};
 use crate::store::MapStore;
-use crate::tokens::{LineMemo, TokenCounter, counter_for_model};
-use crate::workspace::{Root, WorkspaceError};
+use rhumb_tokens::{LineMemo, TokenCounter, counter_for_model};
+use rhumb_workspace::{Root, WorkspaceError};
 
 /// The model whose tokens are counted.
 const MODEL: &str = "gpt-4";
@@ -153,7 +153,7 @@ impl<'b> ContextBench<'b> {
         Ok(Self { checkout, root, store, budgets, fitting, exact })
     }
 
-    /// The scores with all signals, then without each of some [`crate::repo_map::SIGNALS`].
+    /// The scores with all signals, then without each of some [`rhumb_index::repo_map::SIGNALS`].
     ///
     /// # Errors
     /// A commit or a line that a case names does not exist, or the checkout cannot be written.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::edit::{Files, FormatChoice};
+use rhumb_edit::{Files, FormatChoice};
 
 /// Files by path.
 pub type Tree = BTreeMap<String, Vec<u8>>;

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::case::{Case, Expect, Tree};
 use super::run::Run;
 use super::score::written;
-use crate::edit::{EditError, FormatChoice};
+use rhumb_edit::{EditError, FormatChoice};
 
 /// A corpus cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -142,7 +142,7 @@ pub fn write(folder: &Path, case: &Case, run: &Run) -> io::Result<()> {
         "format": case.format_name(), "expect": case.expect.name(), "exit": u8::from(case.expect == Expect::Refuse),
         "why": case.origin, "defects": case.defects, "verdict": run.verdict.name(),
     });
-    let outcome = |outcome: &crate::edit::Outcome| {
+    let outcome = |outcome: &rhumb_edit::Outcome| {
         json!({
             "path": outcome.path, "status": outcome.status.name(), "lines": outcome.lines,
             "strategy": outcome.strategy.map(|strategy| strategy.name()), "reason": outcome.reason,
@@ -169,7 +169,7 @@ mod tests {
     use super::super::tests::samples;
     use super::super::{cases, run};
     use super::*;
-    use crate::edit::{EditFormat, Flexibility};
+    use rhumb_edit::{EditFormat, Flexibility};
 
     #[test]
     fn a_case_that_is_written_reads_back() {

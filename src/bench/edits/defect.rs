@@ -5,7 +5,7 @@ use fastrand::Rng;
 use super::case::Expect;
 use super::sketch::Sketch;
 use super::{elision, hopeless, margin, pieces, storing, words, wrapping};
-use crate::edit::EditFormat::{self, Diff, Patch, Udiff, Whole};
+use rhumb_edit::EditFormat::{self, Diff, Patch, Udiff, Whole};
 
 /// Defects of one layer exclude each other; lower layers come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,7 +6,7 @@ use fastrand::Rng;
 
 use super::fit::plain;
 use super::sketch::{Block, Line, Mark, Sketch};
-use crate::edit::EditFormat;
+use rhumb_edit::EditFormat;
 
 /// Files in which `#` opens a comment.
 const HASHES: [&str; 9] = ["py", "rb", "sh", "toml", "yaml", "yml", "pl", "r", "jl"];

@@ -5,7 +5,7 @@ use fastrand::Rng;
 use super::elision::comment_sign;
 use super::fit::Lookup;
 use super::sketch::{Block, Fencing, Head, Line, Mark, Sketch};
-use crate::edit::EditFormat;
+use rhumb_edit::EditFormat;
 
 /// A file is called fragmentary when a reply has less of it than this part.
 const FRAGMENT: usize = 3;

@@ -9,9 +9,9 @@ use super::fit::{Fit, Lookup};
 use super::render::render;
 use super::sample::Sample;
 use super::sketch::{Fencing, Head, Line, Sketch, Wrap};
-use crate::edit::EditFormat::{self, Diff, Patch, Udiff, Whole};
-use crate::edit::FormatChoice;
-use crate::syntax::Language;
+use rhumb_edit::EditFormat::{self, Diff, Patch, Udiff, Whole};
+use rhumb_edit::FormatChoice;
+use rhumb_syntax::Language;
 
 /// The formats that cases are made in.
 pub const FORMATS: [EditFormat; 4] = [Udiff, Diff, Whole, Patch];

@@ -90,7 +90,7 @@ pub(super) fn spaces_as_tabs(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
 mod tests {
     use super::super::tests::{put, sketch};
     use super::*;
-    use crate::edit::EditFormat;
+    use rhumb_edit::EditFormat;
 
     fn texts(sketch: &Sketch) -> Vec<&str> {
         sketch.blocks[0].lines.iter().map(|line| line.text.as_str()).collect()

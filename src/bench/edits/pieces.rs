@@ -91,7 +91,7 @@ mod tests {
     use super::super::render::render;
     use super::super::tests::{far_sketch, near_sketch};
     use super::*;
-    use crate::edit::EditFormat;
+    use rhumb_edit::EditFormat;
 
     #[test]
     fn pieces_change_and_what_is_meant_does_not() {

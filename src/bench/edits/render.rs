@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::sketch::{Block, Fencing, Head, Line, Mark, Sketch};
 use crate::context::fence_for;
-use crate::edit::EditFormat;
+use rhumb_edit::EditFormat;
 
 /// The reply that a sketch comes to.
 pub(super) fn render(sketch: &Sketch) -> String {

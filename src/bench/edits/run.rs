@@ -4,7 +4,7 @@ use super::case::{Case, Shelf};
 use super::score::{Verdict, verdict};
 use super::sketch::ROOT;
 use crate::clock::ThreadWatch;
-use crate::edit::{self, Flexibility, Proposal};
+use rhumb_edit::{self, Flexibility, Proposal};
 
 /// What became of a case.
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use similar::{Algorithm, DiffTag};
 
 use super::case::{Case, Expect, Tree};
-use crate::edit::{FileChange, Flag, Outcome, Proposal, Status, Strategy};
+use rhumb_edit::{FileChange, Flag, Outcome, Proposal, Status, Strategy};
 
 /// What became of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -157,7 +157,7 @@ mod tests {
     use super::super::tests::samples;
     use super::*;
     use crate::bench::edits::cases;
-    use crate::edit::{EditFormat, FileProposal, Flexibility, FormatChoice};
+    use rhumb_edit::{EditFormat, FileProposal, Flexibility, FormatChoice};
 
     fn case(expect: Expect, after: &str) -> Case {
         let tree = |text: &str| Tree::from([("a".to_owned(), text.as_bytes().to_vec())]);

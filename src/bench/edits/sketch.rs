@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::case::{Expect, Tree};
 use super::sample::Sample;
-use crate::edit::EditFormat;
+use rhumb_edit::EditFormat;
 
 /// The root that absolute names are below.
 pub(super) const ROOT: &str = "/home/me/harbour";

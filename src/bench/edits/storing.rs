@@ -3,7 +3,7 @@
 use fastrand::Rng;
 
 use super::sketch::{Line, Mark, NOT_UTF8, Sketch};
-use crate::edit::EditFormat;
+use rhumb_edit::EditFormat;
 
 pub(super) fn crlf(sketch: &mut Sketch, _rng: &mut Rng) -> bool {
     sketch.form.crlf = true;

@@ -7,7 +7,7 @@ use fastrand::Rng;
 use super::blocks::blocks;
 use super::sample::Sample;
 use super::sketch::{Fencing, Sketch, Wrap};
-use crate::edit::EditFormat;
+use rhumb_edit::EditFormat;
 
 pub(super) const BEFORE: &str = r#"import math
 

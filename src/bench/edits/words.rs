@@ -4,7 +4,7 @@ use fastrand::Rng;
 
 use super::fit::{Lookup, plain};
 use super::sketch::{Line, Mark, Sketch};
-use crate::edit::EditFormat;
+use rhumb_edit::EditFormat;
 
 /// Words shorter than this are not misspelt.
 const SHORTEST: usize = 5;

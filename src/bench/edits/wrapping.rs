@@ -160,7 +160,7 @@ mod tests {
     use super::super::render::render;
     use super::super::tests::{put, sketch};
     use super::*;
-    use crate::edit::EditFormat;
+    use rhumb_edit::EditFormat;
 
     fn first_line(put_in: Put) -> String {
         render(&put(EditFormat::Diff, put_in)).lines().next().unwrap().to_owned()

@@ -1,7 +1,7 @@
 //! How tests are run, and whether one was.
 
 use super::exercise::{Exercise, ExerciseError};
-use crate::process::quoted;
+use rhumb_workspace::process::quoted;
 
 /// What runs the tests of an exercise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,10 +7,10 @@ use std::sync::atomic::AtomicBool;
 use super::case::QuestionCase;
 use crate::bench::mean::Mean;
 use crate::clock::Stopwatch;
-use crate::repo_map::TagGraph;
-use crate::retrieval::{Hit, Question, SearchWeights, search};
+use rhumb_index::repo_map::TagGraph;
+use rhumb_index::retrieval::{Hit, Question, SearchWeights, search};
 use crate::session::runner::{SurveyStart, survey};
-use crate::workspace::Root;
+use rhumb_workspace::Root;
 
 /// Places of the result that count.
 const PLACES: usize = 10;

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use super::outline::{Function, Outline};
 use super::scan::Reading;
 use super::task::Task;
-use crate::edit;
+use rhumb_edit;
 
 /// How far a count may be off, as a share of what it should be.
 const TOLERANCE: f64 = 0.10;

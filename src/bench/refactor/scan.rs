@@ -8,8 +8,8 @@ use super::calls::calls_of;
 use super::lineage::Lineage;
 use super::outline::{Class, Dialect, Method, Outline, Tie};
 use super::task::{Nodes, Task, instruction};
-use crate::syntax::parse::parse;
-use crate::syntax::{Language, is_generated};
+use rhumb_syntax::parse::parse;
+use rhumb_syntax::{Language, is_generated};
 
 /// Why a method that is large enough makes no task, or a file none at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,7 +7,7 @@ use super::outline::Dialect;
 use super::scan::Reading;
 use super::tree::steps;
 use super::*;
-use crate::edit::{EditFormat, Files, FormatChoice, parse, propose};
+use rhumb_edit::{EditFormat, Files, FormatChoice, parse, propose};
 
 /// Every language of the benchmark: a file with one method that makes a task, and its name.
 const FILES: [(&str, &str, &str); 6] = [

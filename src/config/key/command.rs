@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use secrecy::SecretString;
 
 use crate::config::ConfigError;
-use crate::text::sanitize;
+use rhumb_text::sanitize;
 
 /// How long a command may take. Long enough for a person to unlock a store in another window.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);

@@ -18,43 +18,12 @@ use url::Url;
 
 use super::provider::PRESETS;
 use super::{ConfigError, Paths};
+use rhumb_llm::KeySource;
 pub use keyring::{Keyring, keyring_of_system};
 pub use search::{KeySearch, KeyedProvider, SearchedPlace};
 
 /// The key that is meant for this program, and goes to the address that the user configured.
 const OWN: &str = "RHUMB_API_KEY";
-
-/// Where a key came from; safe to show.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum KeySource {
-    /// This environment variable.
-    Variable(String),
-    /// The entry of this host in the credentials file.
-    Credentials {
-        /// The file.
-        path: String,
-        /// The entry's name.
-        host: String,
-    },
-    /// The entry of this host in the system's keyring.
-    Keyring(String),
-    /// What this command line of the user prints.
-    Command(String),
-    /// This file, which holds nothing else.
-    File(String),
-}
-
-impl fmt::Display for KeySource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Variable(name) => f.write_str(name),
-            Self::Credentials { path, host } => write!(f, "{path}, entry {host}"),
-            Self::Keyring(host) => write!(f, "the keyring, entry {host}"),
-            Self::Command(line) => write!(f, "the command {line}"),
-            Self::File(path) => f.write_str(path),
-        }
-    }
-}
 
 /// An address that a key is looked for, and what the user bound to it.
 #[derive(Debug, Clone)]

@@ -3,12 +3,12 @@
 use secrecy::SecretString;
 use url::Url;
 
-use super::{KeySource, OWN, host, secret_file};
-use crate::config::endpoint::Endpoint;
+use super::{OWN, host, secret_file};
+use rhumb_llm::{Endpoint, KeySource};
 use crate::config::provider::PRESETS;
 use crate::config::route::Candidate;
 use crate::config::{ConfigError, Settings};
-use crate::models::Api;
+use rhumb_llm::models::Api;
 
 /// A provider that takes a key.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,9 @@ use std::path::Path;
 use secrecy::{ExposeSecret as _, SecretString};
 use url::Url;
 
-use super::{KeySource, Keys, credentials, host, secret_file};
+use rhumb_llm::KeySource;
+
+use super::{Keys, credentials, host, secret_file};
 use crate::config::ConfigError;
 use crate::config::paths::owner_if_another;
 use crate::config::trust::private_folder;
@@ -20,7 +22,7 @@ impl Keys {
     ///
     /// # Errors
     /// The text is no key, or neither place can be written. No message quotes the key.
-    pub(in crate::config) fn store(&self, url: &Url, key: &SecretString) -> Result<KeySource, ConfigError> {
+    pub(crate) fn store(&self, url: &Url, key: &SecretString) -> Result<KeySource, ConfigError> {
         let failed = |why: &str| ConfigError::KeyNotStored { why: why.to_owned() };
         let entry = host::entry_for(url).ok_or_else(|| failed("the address has no host"))?;
         let text = key.expose_secret();

@@ -12,8 +12,8 @@ use super::setting::{Kind, SETTINGS, Trust};
 use super::trust::{Approvals, Proposed, is_foreign};
 use super::value::{dotted, read, written};
 use super::{ConfigError, Overrides, Paths, aider, conventions};
-use crate::text::sanitize;
-use crate::workspace::is_secret_name;
+use rhumb_text::sanitize;
+use rhumb_workspace::is_secret_name;
 
 /// The name of a settings file, wherever it lies.
 const FILE: &str = "rhumb.toml";

@@ -263,7 +263,7 @@ fn another_programs_file_stands_below_ours_and_is_trusted_no_more() {
     ]);
     let settings = world.load();
     assert_eq!((settings.model.as_deref(), settings.test_cmd.as_deref()), (Some("mine"), Some("make")));
-    assert_eq!((settings.map_tokens, settings.edit_format), (Some(2), Some(crate::edit::EditFormat::Udiff)));
+    assert_eq!((settings.map_tokens, settings.edit_format), (Some(2), Some(rhumb_edit::EditFormat::Udiff)));
     assert_eq!(settings.read, ["STYLE.md"]);
     let waiting: Vec<_> = settings.layers.waiting.iter().map(|(proposed, _)| proposed.name.as_str()).collect();
     assert_eq!(waiting, ["model", "test_cmd"]);

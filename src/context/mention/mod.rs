@@ -16,7 +16,7 @@ pub use at::{At, AtMeaning, at_meaning, ats};
 pub use prose::prose;
 
 use self::readings::{Reading, readings};
-use crate::repo_map::is_compound;
+use rhumb_index::repo_map::is_compound;
 
 /// Shortest name of a symbol that counts, in characters: shorter ones are words of every text.
 const LEAST_SYMBOL: usize = 4;

@@ -1,6 +1,6 @@
 //! What of an answer is prose: its edits and its fenced code quote files, and quoting is not naming.
 
-use crate::edit::{FormatChoice, parse};
+use rhumb_edit::{FormatChoice, parse};
 
 /// The answer with blanks in the place of edits and fenced code. Every byte keeps its place.
 pub fn prose(answer: &str) -> String {

@@ -6,10 +6,10 @@ use proptest::prelude::*;
 
 use super::assemble::{Cuts, assemble_cut};
 use super::*;
-use crate::edit::EditFormat;
-use crate::models::{Caching, Capabilities, Model, Reminder};
-use crate::retrieval::{Related, Relation};
-use crate::tokens::{TokenCounter, counter_for_model};
+use rhumb_edit::EditFormat;
+use rhumb_llm::models::{Caching, Capabilities, Model, Reminder};
+use rhumb_index::retrieval::{Related, Relation};
+use rhumb_tokens::{TokenCounter, counter_for_model};
 
 /// One token a word.
 struct Words;
@@ -433,7 +433,7 @@ proptest! {
         let text = if text.ends_with('\n') || text.is_empty() { text } else { text + "\n" };
         let fence = fence_for([text.as_str()]);
         let reply = format!("harbour.md\n{fence}\n{text}{fence}\n");
-        let parsed = crate::edit::parse(&reply, crate::edit::FormatChoice::Only(EditFormat::Whole));
+        let parsed = rhumb_edit::parse(&reply, rhumb_edit::FormatChoice::Only(EditFormat::Whole));
         prop_assert_eq!(parsed.edits.len() + parsed.fences.len(), 1, "{:?}", parsed);
     }
 

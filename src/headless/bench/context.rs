@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::scratch;
 use crate::bench::{self, CASE, Case, ContextBench, ContextError, TaskRecall, Variant};
 use crate::error::{ErrorKind, UserError};
-use crate::git::{Checkout, GitError};
+use rhumb_workspace::git::{Checkout, GitError};
 use crate::headless::args::ContextBenchArgs;
 use crate::headless::{print, print_json};
-use crate::repo_map::SIGNALS;
+use rhumb_index::repo_map::SIGNALS;
 
 /// Width of a cell.
 const WIDE: usize = 19;

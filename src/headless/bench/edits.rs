@@ -9,9 +9,9 @@ use crate::bench::edits::{
     Case, CorpusError, FORMATS, Figures, Group, Sample, Tally, cases, defect_names, read_corpus, run, samples,
     write_case,
 };
-use crate::edit::{EditFormat, Flexibility, FormatChoice};
+use rhumb_edit::{EditFormat, Flexibility, FormatChoice};
 use crate::error::{ErrorKind, UserError};
-use crate::git::{GitError, Revisions};
+use rhumb_workspace::git::{GitError, Revisions};
 use crate::headless::args::EditsBenchArgs;
 use crate::headless::{complain, print, print_json};
 

@@ -14,12 +14,12 @@ use crate::bench::report::Entry;
 use crate::bench::results::Header;
 use crate::config::Settings;
 use crate::context::fence_for;
-use crate::edit::is_placeholder;
+use rhumb_edit::is_placeholder;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::ExercisesBenchArgs;
 use crate::headless::complain;
-use crate::process::{CommandLine, End, Ended, Environment, Masks, Order, Stop};
-use crate::syntax;
+use rhumb_workspace::process::{CommandLine, End, Ended, Environment, Masks, Order, Stop};
+use rhumb_syntax;
 
 /// What every exercise of a run is done with.
 struct Desk<'d> {
@@ -209,7 +209,7 @@ impl Desk<'_> {
             environment: &Environment { guarded: true, ..Environment::default() },
             masks: &Masks::default(),
         };
-        let ended = crate::process::run(&order, self.stop, &mut || Ok(None), &mut |_, _| {})
+        let ended = rhumb_workspace::process::run(&order, self.stop, &mut || Ok(None), &mut |_, _| {})
             .map_err(|error| UserError::new(ErrorKind::Machine, &error, error.hint()))?;
         Ok((ended.end != End::Stopped).then_some((tests, ended)))
     }

@@ -19,7 +19,7 @@ use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::{BenchArgs, BenchCommand, MapBenchArgs};
 use crate::headless::{print, print_json};
-use crate::workspace::Root;
+use rhumb_workspace::Root;
 use context::context;
 use edits::edits;
 use exercises::exercises;

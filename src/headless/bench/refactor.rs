@@ -17,12 +17,12 @@ use crate::bench::refactor::{Check, Grade, LeftOut, Task, TaskError, Tasks, grad
 use crate::bench::report::Entry;
 use crate::bench::results::{Header, read};
 use crate::config::Settings;
-use crate::edit::EditFormat;
+use rhumb_edit::EditFormat;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::{BuildRefactorArgs, GradeRefactorArgs, RefactorCommand, RunRefactorArgs};
 use crate::headless::{print, print_json};
-use crate::process::Stop;
-use crate::workspace::{self, Root};
+use rhumb_workspace::process::Stop;
+use rhumb_workspace::{self, Root};
 
 /// Does a step of the benchmark; `flags` are those of the model, with the user's settings below them.
 ///

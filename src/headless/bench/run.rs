@@ -13,7 +13,7 @@ use crate::config::Paths;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::RunBenchArgs;
 use crate::headless::complain;
-use crate::process::Stop;
+use rhumb_workspace::process::Stop;
 
 /// So many tasks in a row that nobody answered end the run: the next would fare no better.
 const PATIENCE: usize = 3;

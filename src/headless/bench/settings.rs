@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::{Settings, shown_url};
+use crate::config::Settings;
+use rhumb_llm::shown_url;
 use crate::session::runner::{Outfit, facts};
 
 /// Those that decide what a model is asked, and what becomes of its answer, besides the ones that are told as they take effect.

@@ -9,9 +9,9 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::error::{ErrorKind, UserError};
-use crate::models::{Prices, Tokens};
-use crate::process::{CommandLine, End, Environment, Masks, Order, Stop, run};
-use crate::tokens::estimate_of;
+use rhumb_llm::models::{Prices, Tokens};
+use rhumb_workspace::process::{CommandLine, End, Environment, Masks, Order, Stop, run};
+use rhumb_tokens::estimate_of;
 
 /// A turn.
 pub(super) struct TurnOrder<'o> {

@@ -5,7 +5,7 @@ use crate::config::Settings;
 use crate::context::Mode;
 use crate::error::UserError;
 use crate::headless::args::{AskArgs, EditArgs};
-use crate::workspace::Root;
+use rhumb_workspace::Root;
 
 /// Asks, and prints the answer as it streams. The exit code is 0.
 ///

@@ -10,18 +10,19 @@ use tokio_util::sync::CancellationToken;
 
 use super::out::Out;
 use crate::config::{EmbeddingsSource, More};
-use crate::context::{Message, Mode, PassagePlace, Role, codebase_question, extended};
+use crate::context::{Mode, PassagePlace, codebase_question, extended};
+use rhumb_llm::{Message, Role};
 use crate::error::{ErrorKind, UserError};
 use crate::headless::index::blocked;
 use crate::headless::{advise, complain};
-use crate::models::{Ledger, Model};
-use crate::retrieval::{Related, wants};
+use rhumb_llm::models::{Ledger, Model};
+use rhumb_index::retrieval::{Related, wants};
 use crate::session::runner::{
     Assistant, Gathering, Ground, IndexError, Known, Line, Outfit, Survey, embedder, gathered, is_wanted,
     known_meaning, weak_line,
 };
 use crate::session::{AskEvent, ContextOrder, FoundPassages, Sought, found_message};
-use crate::workspace::Root;
+use rhumb_workspace::Root;
 
 /// The passages of a turn, and how often the model may ask for more.
 pub(super) struct Codebase<'a> {
@@ -30,9 +31,9 @@ pub(super) struct Codebase<'a> {
     survey: Arc<Survey>,
     model: &'a Model,
     /// Whom to ask; nobody where nothing is sent.
-    pub(in crate::headless) line: Option<&'a Line>,
+    pub(crate) line: Option<&'a Line>,
     /// What a flag says of more, if anything.
-    pub(in crate::headless) more: Option<More>,
+    pub(crate) more: Option<More>,
     places: RefCell<Vec<PassagePlace>>,
     related: RefCell<Vec<Related>>,
     /// What passages mean, once that was looked for.
@@ -44,7 +45,7 @@ pub(super) struct Codebase<'a> {
 }
 
 impl<'a> Codebase<'a> {
-    pub(in crate::headless) fn new(root: &'a Root, outfit: &'a Outfit, survey: &Arc<Survey>, model: &'a Model) -> Self {
+    pub(crate) fn new(root: &'a Root, outfit: &'a Outfit, survey: &Arc<Survey>, model: &'a Model) -> Self {
         Self {
             root,
             outfit,
@@ -64,7 +65,7 @@ impl<'a> Codebase<'a> {
     ///
     /// # Errors
     /// There are no words beside the mark.
-    pub(in crate::headless) fn look_up(
+    pub(crate) fn look_up(
         &self,
         message: &str,
         mode: Mode,
@@ -88,7 +89,7 @@ impl<'a> Codebase<'a> {
     }
 
     /// The order with the passages, as they are now.
-    pub(in crate::headless) fn with(&self, order: ContextOrder) -> ContextOrder {
+    pub(crate) fn with(&self, order: ContextOrder) -> ContextOrder {
         let codebase = (self.searches.get() > 0).then(|| self.may_search());
         let (passages, related) = (self.places.borrow().clone(), self.related.borrow().clone());
         ContextOrder { passages, related, codebase, ..order }
@@ -99,7 +100,7 @@ impl<'a> Codebase<'a> {
     ///
     /// # Errors
     /// Standard output is gone.
-    pub(in crate::headless) fn more(
+    pub(crate) fn more(
         &self,
         reply: &str,
         chat: &[String],

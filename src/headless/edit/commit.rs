@@ -7,26 +7,26 @@ use tokio_util::sync::CancellationToken;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::report::yes_or_no;
 use crate::headless::undo::{journal_of, may_go_unrecorded};
-use crate::models::Dollars;
+use rhumb_llm::models::Dollars;
 use crate::session::runner::{Line, Messages, Outfit, Pending, WriteOutcome, message_line, messages, write};
 use crate::session::{AskEvent, CommitOrder, WriteOrder, Written};
-use crate::text::sanitize;
-use crate::workspace::Root;
+use rhumb_text::sanitize;
+use rhumb_workspace::Root;
 
 /// What a write without the app is done with.
-pub(in crate::headless) struct Writing<'a> {
-    pub(in crate::headless) root: &'a Root,
-    pub(in crate::headless) outfit: &'a Outfit,
+pub(crate) struct Writing<'a> {
+    pub(crate) root: &'a Root,
+    pub(crate) outfit: &'a Outfit,
     /// Who wrote what is accepted.
-    pub(in crate::headless) line: &'a Line,
+    pub(crate) line: &'a Line,
     /// What was asked for.
-    pub(in crate::headless) request: &'a str,
+    pub(crate) request: &'a str,
     /// What may still be spent.
     pub(super) allowance: Option<Dollars>,
     /// Whether nobody is to be asked anything.
-    pub(in crate::headless) yes: bool,
+    pub(crate) yes: bool,
     /// Whether the journal is left out.
-    pub(in crate::headless) no_journal: bool,
+    pub(crate) no_journal: bool,
 }
 
 impl Writing<'_> {
@@ -35,7 +35,7 @@ impl Writing<'_> {
     ///
     /// # Errors
     /// Nothing was written, or not all could be put back: the error says which.
-    pub(in crate::headless) fn write(
+    pub(crate) fn write(
         &self,
         orders: &[WriteOrder],
         tell: impl Fn(AskEvent) -> Result<(), UserError>,

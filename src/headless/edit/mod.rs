@@ -27,19 +27,20 @@ use super::survey::surveyed;
 use super::undo::{journal_of, tell_recovered};
 use super::{advise, complain, path_under, print};
 use crate::config::{More, Settings};
-use crate::context::{self, Message, Mode, Role};
-use crate::edit::{self, FormatChoice, Proposal, Status};
+use crate::context::{self, Mode};
+use rhumb_llm::{Message, Role};
+use rhumb_edit::{self, FormatChoice, Proposal, Status};
 use crate::error::{ErrorKind, UserError};
-use crate::llm::StreamEvent;
-use crate::models::{Dollars, Ledger};
-use crate::process;
-use crate::review::{Decision, Review};
+use rhumb_llm::StreamEvent;
+use rhumb_llm::models::{Dollars, Ledger};
+use rhumb_workspace::process;
+use rhumb_edit::review::{Decision, Review};
 use crate::session::runner::{AskError, Asked, Line, Outfit, Question, Survey, ask, editor_line, map_store, propose};
 use crate::session::{
     AskEvent, ChatFile, ContextOrder, ContextView, Failure, Outcome, WriteOrder, WriteSummary, Written, uncounted,
     write_orders,
 };
-use crate::workspace::Root;
+use rhumb_workspace::Root;
 use codebase::{Codebase, exchange};
 use commit::Writing;
 use named::with_named;

@@ -10,14 +10,14 @@ use super::show_prompt::{prompt_json, summary};
 use crate::context::{Prompt, PromptSecret};
 use crate::error::UserError;
 use crate::headless::{advise, complain, print_exactly, print_json};
-use crate::llm::StreamEvent;
-use crate::models::{Dollars, Model};
+use rhumb_llm::StreamEvent;
+use rhumb_llm::models::{Dollars, Model};
 use crate::session::{AskEvent, WriteSummary, Written};
-use crate::text::{sanitize, width};
+use rhumb_text::{sanitize, width};
 
 /// Where events go: text for people, or JSON lines.
 pub(super) struct Out {
-    pub(in crate::headless) json: bool,
+    pub(crate) json: bool,
     /// Whether requests are summed up before they are sent.
     prompts: bool,
     /// Whether standard error is a terminal on which a line can be overwritten.
@@ -33,7 +33,7 @@ const USUAL_COLUMNS: u16 = 80;
 
 impl Out {
     /// Events as JSON lines or for people; with `prompts`, requests are summed up before they are sent.
-    pub(in crate::headless) fn new(json: bool, prompts: bool) -> Self {
+    pub(crate) fn new(json: bool, prompts: bool) -> Self {
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let overwrites = std::io::stderr().is_terminal() && !is_dumb;
         Self { json, prompts, overwrites, attempt: AtomicU32::new(0), is_counting: AtomicBool::new(false) }
@@ -63,7 +63,7 @@ impl Out {
     }
 
     /// Takes the line of a wait away, if there is one: the wait is over.
-    pub(in crate::headless) fn end_countdown(&self) {
+    pub(crate) fn end_countdown(&self) {
         self.attempt.store(0, Relaxed);
         if self.is_counting.swap(false, Relaxed) {
             let mut err = std::io::stderr();
@@ -72,12 +72,12 @@ impl Out {
     }
 
     /// Text of the answer as it arrives.
-    pub(in crate::headless) fn text(&self, text: &str) -> Result<(), UserError> {
+    pub(crate) fn text(&self, text: &str) -> Result<(), UserError> {
         if self.json { self.event("text", json!({"text": text})) } else { print_exactly(text) }
     }
 
     /// What happens while a request is asked of `model`.
-    pub(in crate::headless) fn asked(&self, model: &str, event: AskEvent) -> Result<(), UserError> {
+    pub(crate) fn asked(&self, model: &str, event: AskEvent) -> Result<(), UserError> {
         if !matches!(event, AskEvent::Stream(StreamEvent::Retrying { .. })) {
             self.end_countdown();
         }
@@ -141,7 +141,7 @@ impl Out {
         }
     }
 
-    pub(in crate::headless) fn event(&self, kind: &str, fields: Value) -> Result<(), UserError> {
+    pub(crate) fn event(&self, kind: &str, fields: Value) -> Result<(), UserError> {
         if !self.json {
             return Ok(());
         }
@@ -153,7 +153,7 @@ impl Out {
     }
 
     /// A request that is about to be sent.
-    pub(in crate::headless) fn prompt(&self, model: &Model, prompt: &Prompt) -> Result<(), UserError> {
+    pub(crate) fn prompt(&self, model: &Model, prompt: &Prompt) -> Result<(), UserError> {
         if self.prompts && !self.json {
             complain(&format!(
                 "{}\n  → --show-prompt prints a whole request and sends nothing",
@@ -163,17 +163,17 @@ impl Out {
         if self.prompts { self.event("prompt", prompt_json(prompt)) } else { Ok(()) }
     }
 
-    pub(in crate::headless) fn diff(&self, diff: &str) -> Result<(), UserError> {
+    pub(crate) fn diff(&self, diff: &str) -> Result<(), UserError> {
         if self.json { self.event("diff", json!({"text": diff})) } else { print_exactly(diff) }
     }
 
     /// The end of it all: every file that was written, and the last commit.
-    pub(in crate::headless) fn done(&self, written: &Written) -> Result<(), UserError> {
+    pub(crate) fn done(&self, written: &Written) -> Result<(), UserError> {
         self.event("done", json!({"written": written.paths, "commit": written.commit}))
     }
 
     /// What was written, and what was not.
-    pub(in crate::headless) fn written(&self, written: &Written, summary: &WriteSummary) -> Result<(), UserError> {
+    pub(crate) fn written(&self, written: &Written, summary: &WriteSummary) -> Result<(), UserError> {
         let counted = |(path, hunks): (&String, &usize)| json!({"path": path, "hunks": hunks});
         let files: Vec<Value> = summary.written.iter().map(|(path, hunks, _)| counted((path, hunks))).collect();
         let left = summary.left.iter().map(|left| {

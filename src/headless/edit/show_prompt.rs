@@ -10,22 +10,23 @@ use super::named::with_named;
 use super::out::Out;
 use super::out::secrets_json;
 use super::unanswered::UNREADABLE;
-use crate::context::{Chunk, Message, Prompt, Window};
+use crate::context::{Chunk, Prompt, Window};
+use rhumb_llm::Message;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::EditArgs;
 use crate::headless::survey::surveyed;
 use crate::headless::{advise, print, print_json};
-use crate::models::{Dollars, Model, Tokens};
+use rhumb_llm::models::{Dollars, Model, Tokens};
 use crate::session::runner::{
     CachedCounter, KeptMap, MapSource, Means, Outfit, Survey, compose, facts, map_store, unsendable,
 };
 use crate::session::{ContextOrder, ContextView};
-use crate::text::thousands;
-use crate::tokens::TokenCounter;
-use crate::workspace::Root;
+use rhumb_text::thousands;
+use rhumb_tokens::TokenCounter;
+use rhumb_workspace::Root;
 
 /// What the requests of a turn are put together with.
-pub(in crate::headless) struct Sheet<'a> {
+pub(crate) struct Sheet<'a> {
     root: &'a Root,
     outfit: &'a Outfit,
     survey: &'a Survey,
@@ -35,16 +36,16 @@ pub(in crate::headless) struct Sheet<'a> {
 }
 
 impl<'a> Sheet<'a> {
-    pub(in crate::headless) fn new(root: &'a Root, outfit: &'a Outfit, survey: &'a Survey, model: &'a Model) -> Self {
+    pub(crate) fn new(root: &'a Root, outfit: &'a Outfit, survey: &'a Survey, model: &'a Model) -> Self {
         Self { root, outfit, survey, model, counter: outfit.counter(model), kept: KeptMap::default() }
     }
 
-    pub(in crate::headless) fn counter(&self) -> &dyn TokenCounter {
+    pub(crate) fn counter(&self) -> &dyn TokenCounter {
         &self.counter
     }
 
     /// The request as things stand on disk, for a window that holds so many tokens of input, or for the one that is known.
-    pub(in crate::headless) fn composed(&self, order: &ContextOrder, limit: Option<usize>) -> ContextView {
+    pub(crate) fn composed(&self, order: &ContextOrder, limit: Option<usize>) -> ContextView {
         let source = MapSource { graph: &self.survey.graph, edited: &self.survey.edited, provisional: false };
         let means = Means {
             outfit: self.outfit,
@@ -61,7 +62,7 @@ impl<'a> Sheet<'a> {
 ///
 /// # Errors
 /// Standard output is not to be had.
-pub(in crate::headless) fn show_prompt(
+pub(crate) fn show_prompt(
     root: &Root,
     outfit: &Outfit,
     args: &EditArgs,

@@ -1,14 +1,14 @@
 //! What is told when there is no answer, or none that is whole: to the developer in words, to programs by the exit code.
 
 use crate::error::{ErrorKind, UserError};
-use crate::llm::{Completion, Finish, LlmError};
+use rhumb_llm::{Completion, Finish, LlmError};
 use crate::session::runner::AskError;
 
 /// What to do about a file of the chat that cannot be read, where there is no chat to take it out of.
 pub(super) const UNREADABLE: &str = "Correct or leave out that --file or --read (or read in rhumb.toml).";
 
 /// What there was not enough of, or who failed, for programs.
-pub(in crate::headless) fn why(error: &AskError) -> &'static str {
+pub(crate) fn why(error: &AskError) -> &'static str {
     match error {
         AskError::TooLong(_) | AskError::Provider(LlmError::Overflow { .. }) => "window",
         AskError::Unsent(_) => "money",

@@ -12,11 +12,11 @@ use crate::config::Settings;
 use crate::error::UserError;
 use crate::headless::args::EditArgs;
 use crate::headless::{advise, complain};
-use crate::process::{End, Ended, Stop};
+use rhumb_workspace::process::{End, Ended, Stop};
 use crate::session::runner::{Bench, CommandEvent, Line, Outfit, check, output_budget};
 use crate::session::{CheckOrder, Outcome, When, WriteOrder};
-use crate::text::sanitize;
-use crate::workspace::Root;
+use rhumb_text::sanitize;
+use rhumb_workspace::Root;
 
 /// The exit code after a signal is this and its number, as shells have it.
 #[cfg(unix)]
@@ -26,10 +26,10 @@ const INTERRUPTED: u8 = 130;
 
 /// What checks are done with.
 pub(super) struct Verifier<'v> {
-    pub(in crate::headless) root: &'v Root,
-    pub(in crate::headless) outfit: &'v Outfit,
-    pub(in crate::headless) line: &'v Line,
-    pub(in crate::headless) out: &'v Out,
+    pub(crate) root: &'v Root,
+    pub(crate) outfit: &'v Outfit,
+    pub(crate) line: &'v Line,
+    pub(crate) out: &'v Out,
     stop: Stop,
     /// The files that were written for this request, as they were before its first write: a round that mends a fault of an
     /// earlier one must not find it to be an old one.
@@ -51,7 +51,7 @@ pub(super) fn with_flags(settings: Settings, args: &EditArgs) -> Settings {
 
 impl<'v> Verifier<'v> {
     /// Ready to check. From here on Ctrl-C ends a command before it ends us: the command's group does not hear it.
-    pub(in crate::headless) fn new(root: &'v Root, outfit: &'v Outfit, line: &'v Line, out: &'v Out) -> Self {
+    pub(crate) fn new(root: &'v Root, outfit: &'v Outfit, line: &'v Line, out: &'v Out) -> Self {
         let (stop, bases) = (Stop::default(), RefCell::default());
         #[cfg(unix)]
         {
@@ -75,7 +75,7 @@ impl<'v> Verifier<'v> {
 
     /// The exit code where checks were stopped: by which signal, it says.
     #[cfg(unix)]
-    pub(in crate::headless) fn stopped(&self) -> u8 {
+    pub(crate) fn stopped(&self) -> u8 {
         match self.signal.load(std::sync::atomic::Ordering::SeqCst) {
             0 => INTERRUPTED,
             number => u8::try_from(BY_SIGNAL + number).unwrap_or(INTERRUPTED),
@@ -84,7 +84,7 @@ impl<'v> Verifier<'v> {
 
     /// The exit code where checks were stopped.
     #[cfg(not(unix))]
-    pub(in crate::headless) fn stopped(&self) -> u8 {
+    pub(crate) fn stopped(&self) -> u8 {
         INTERRUPTED
     }
 
@@ -103,7 +103,7 @@ impl<'v> Verifier<'v> {
     ///
     /// # Errors
     /// Standard output is closed.
-    pub(in crate::headless) fn check(&self, orders: &[WriteOrder]) -> Result<Outcome, UserError> {
+    pub(crate) fn check(&self, orders: &[WriteOrder]) -> Result<Outcome, UserError> {
         let order =
             CheckOrder { files: self.written(orders), lint: When::AsSet, test: When::AsSet, ..CheckOrder::default() };
         let trouble: RefCell<Option<UserError>> = RefCell::default();

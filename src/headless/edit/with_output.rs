@@ -15,7 +15,7 @@ const BOUNDS: (usize, usize) = (1_024, 8_192);
 ///
 /// # Errors
 /// The output cannot be read.
-pub(in crate::headless) fn with_output(message: &str, args: &EditArgs, outfit: &Outfit) -> Result<String, UserError> {
+pub(crate) fn with_output(message: &str, args: &EditArgs, outfit: &Outfit) -> Result<String, UserError> {
     let Some(file) = &args.with_output else { return Ok(message.to_owned()) };
     if file.as_os_str() == "-" && args.message_file.as_ref().is_some_and(|message| message == file) {
         let text = "the request and the output cannot both come from standard input";

@@ -10,9 +10,9 @@ use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::ModelsArgs;
 use crate::headless::{complain, print, print_json};
-use crate::models::{Caching, Catalog, Model, Source, ThinkingControl};
+use rhumb_llm::models::{Caching, Catalog, Model, Source, ThinkingControl};
 use crate::session::runner::catalog;
-use crate::text::width;
+use rhumb_text::width;
 use refresh::refresh;
 
 /// As many models are shown for a query.

@@ -1,7 +1,7 @@
 //! An answer in lines, as it arrives: its prose line by line, code with a word before and after it, each edit as one line. What an
 //! edit changes is read in the review.
 
-use crate::edit::{EditStream, FormatChoice, LineKind, StreamEvent};
+use rhumb_edit::{EditStream, FormatChoice, LineKind, StreamEvent};
 
 /// An answer, growing.
 pub(super) struct AnswerLines {
@@ -93,7 +93,7 @@ impl AnswerLines {
             }
             StreamEvent::EditEnded { complete, lines } => {
                 let edit = self.stream.finished_edits().iter().rev().find(|edit| edit.reply_lines == lines);
-                if let Some((added, removed)) = edit.map(crate::edit::Edit::line_counts) {
+                if let Some((added, removed)) = edit.map(rhumb_edit::Edit::line_counts) {
                     (self.edit.added, self.edit.removed) = (added, removed);
                 }
                 self.end_edit(complete);

@@ -3,9 +3,9 @@
 use super::desk::Desk;
 use super::phrases::{detail, in_words};
 use crate::context::Mode;
-use crate::models::Api;
+use rhumb_llm::models::Api;
 use crate::session::{Effect, ModelUse, ProcessSubject, Question, SHOW_FAULT, Subject};
-use crate::text::count;
+use rhumb_text::count;
 
 /// What the next line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use super::input::QUOTES;
 use super::words::is_no_message;
 use crate::error::ErrorKind;
 use crate::session::{Command, Effect, Level, LookOrder, Meant, as_command, is_command};
-use crate::text::count;
+use rhumb_text::count;
 
 /// A command of this mode.
 pub(super) struct OwnCommand {

@@ -4,7 +4,7 @@
 use super::desk::Desk;
 use super::phrases::in_words;
 use crate::config::{KeySearch, KeyedProvider};
-use crate::llm::{KNOWN_SERVERS, LocalServer};
+use rhumb_llm::{KNOWN_SERVERS, LocalServer};
 use crate::session::ConnectRequest;
 
 impl Desk {

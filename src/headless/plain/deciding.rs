@@ -4,10 +4,10 @@ use super::asking::Confirm;
 use super::desk::{Desk, Editing};
 use super::hunks::{self, body, heading, standing, summary};
 use super::words::{Word, parse};
-use crate::edit::FileChange;
+use rhumb_edit::FileChange;
 use crate::error::ErrorKind;
-use crate::review::{Composed, Decision, FileReview, HunkId, Place, ReviewHunk};
-use crate::text::{count, lines};
+use rhumb_edit::review::{Composed, Decision, FileReview, HunkId, Place, ReviewHunk};
+use rhumb_text::{count, lines};
 
 /// Lines of a proposal that are read out by themselves; of the hunks after them the headings are.
 const MOST_LINES: usize = 400;

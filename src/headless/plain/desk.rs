@@ -14,12 +14,12 @@ use super::places::Places;
 use super::told::Told;
 use super::voice::Voice;
 use crate::error::ErrorKind;
-use crate::review::HunkId;
+use rhumb_edit::review::HunkId;
 use crate::session::runner::Runner;
 use crate::session::{
     AskEvent, Command, ConnectRequest, Effect, KeepReport, Question, Report, RunReport, Session, Stage, SurveyState,
 };
-use crate::text::thousands;
+use rhumb_text::thousands;
 
 /// What is to be opened in the editor.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::process::Sheet;
+use rhumb_workspace::process::Sheet;
 
 /// Starts the editor. Lines of a script are not for it, so it gets the input only where that is a terminal.
 ///
@@ -16,7 +16,7 @@ pub(super) fn open(sheet: &Sheet, root: &Path) -> io::Result<tokio::process::Chi
 }
 
 /// A name for the file with part of the file at `path`: with its ending, by which editors know the language.
-pub(in crate::headless) fn sheet_name(path: &str) -> String {
+pub(crate) fn sheet_name(path: &str) -> String {
     match Path::new(path).extension().and_then(|ending| ending.to_str()) {
         Some(ending) if ending.chars().all(char::is_alphanumeric) => format!("hunk.{ending}"),
         _ => "hunk.txt".to_owned(),

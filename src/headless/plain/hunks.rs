@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::super::report::marks;
-use crate::edit::{FileChange, Outcome};
-use crate::review::{Decision, EditState, FileReview, HunkId, Place, Review, ReviewHunk};
-use crate::text::{count, lines};
+use rhumb_edit::{FileChange, Outcome};
+use rhumb_edit::review::{Decision, EditState, FileReview, HunkId, Place, Review, ReviewHunk};
+use rhumb_text::{count, lines};
 
 /// What there is to review, in a line.
 pub(super) fn summary(review: &Review) -> String {
@@ -167,7 +167,7 @@ pub(super) fn refused(outcome: &Outcome, number: usize, total: usize) -> Vec<Str
         told.extend(lines.map(|(at, text)| format!("nearest, line {}: {text}", near.line + at)));
     }
     if outcome.nearest.is_empty() {
-        let place = |place: &crate::edit::Candidate| format!("line {}", place.line);
+        let place = |place: &rhumb_edit::Candidate| format!("line {}", place.line);
         let places: Vec<String> = outcome.candidates.iter().map(place).collect();
         told.extend((!places.is_empty()).then(|| format!("nearest places: {}", places.join(", "))));
     }
@@ -179,10 +179,10 @@ pub(super) mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::edit::{FileProposal, Proposal};
+    use rhumb_edit::{FileProposal, Proposal};
 
     /// A review of one modified, one new and one deleted file.
-    pub(in super::super) fn review() -> Review {
+    pub(crate) fn review() -> Review {
         let file = |path: &str, change, base: Option<&str>, proposed: Option<&str>| FileProposal {
             path: path.into(),
             change,
@@ -229,7 +229,7 @@ pub(super) mod tests {
 
     #[test]
     fn an_edit_without_a_hunk_has_its_state() {
-        use crate::edit::{Flag, Status};
+        use rhumb_edit::{Flag, Status};
         let edit = |flags: Vec<Flag>| {
             let outcome = serde_json::json!({
                 "path": "a.rs", "format": "diff", "status": Status::Refused, "strategy": null, "confidence": 0.0, "lines": null,

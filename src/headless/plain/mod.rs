@@ -28,7 +28,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-use crate::process::{Sheet, named_editor};
+use rhumb_workspace::process::{Sheet, named_editor};
 use crate::session::runner::Runner;
 use crate::session::{Connection, Effect, GitOrder, Level, Report, SessionStart};
 use desk::{Desk, Editing};

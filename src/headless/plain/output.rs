@@ -1,6 +1,6 @@
 //! What commands print, line by line as it comes, and once.
 
-use crate::process::Live;
+use rhumb_workspace::process::Live;
 
 /// Lines that are printed after the end of a command of which much went by.
 const TAIL: usize = 12;

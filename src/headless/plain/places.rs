@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::desk::Desk;
-use crate::retrieval::{Aim, Hit, Question};
+use rhumb_index::retrieval::{Aim, Hit, Question};
 use crate::session::{Citing, Effect, LookOrder, LookReport, Report};
-use crate::text::lines;
+use rhumb_text::lines;
 
 /// Passages that are listed.
 const MOST_HITS: usize = 20;

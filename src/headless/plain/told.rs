@@ -201,7 +201,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::llm::{Completion, Finish, StreamEvent};
+    use rhumb_llm::{Completion, Finish, StreamEvent};
     use crate::session::{AskEvent, Connection, Report};
 
     fn session() -> Session {

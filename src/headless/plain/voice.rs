@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::text::sanitize;
+use rhumb_text::sanitize;
 
 /// Where lines go. What stood there stays as it is: a screen reader reads each line once.
 pub(super) struct Voice {
@@ -78,7 +78,7 @@ pub(super) mod tests {
 
     /// Holds what was printed.
     #[derive(Clone, Default)]
-    pub(in super::super) struct Paper(Arc<Mutex<Vec<u8>>>);
+    pub(crate) struct Paper(Arc<Mutex<Vec<u8>>>);
 
     impl Write for Paper {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -93,7 +93,7 @@ pub(super) mod tests {
 
     impl Paper {
         /// What was printed.
-        pub(in super::super) fn text(&self) -> String {
+        pub(crate) fn text(&self) -> String {
             String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
         }
     }

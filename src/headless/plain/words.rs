@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::review::{HunkId, Place, Review};
+use rhumb_edit::review::{HunkId, Place, Review};
 
 /// One thing that can be said.
 pub(super) struct WordInfo {
@@ -192,7 +192,7 @@ fn one(text: &str, review: &Review) -> Result<HunkId, String> {
 
 /// Lines of a hunk, from 0.
 fn lines(text: &str, review: &Review, id: HunkId) -> Result<Range<usize>, String> {
-    let total = review.hunk(id).map_or(0, crate::review::ReviewHunk::line_count);
+    let total = review.hunk(id).map_or(0, rhumb_edit::review::ReviewHunk::line_count);
     let found = numbers(text.trim()).filter(|range| range.end <= total);
     found.ok_or_else(|| {
         format!(

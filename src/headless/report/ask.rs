@@ -4,11 +4,11 @@ use std::io::{self, BufRead, IsTerminal as _, Write};
 use std::path::Path;
 
 use super::{hunk_diff, marks, syntax};
-use crate::edit::{FileChange, Flag};
+use rhumb_edit::{FileChange, Flag};
 use crate::headless::plain::sheet_name;
-use crate::process::{Sheet, named_editor};
-use crate::review::{Composed, Decision, FileReview, HunkId, Review, ReviewHunk};
-use crate::text::{count, lines, sanitize};
+use rhumb_workspace::process::{Sheet, named_editor};
+use rhumb_edit::review::{Composed, Decision, FileReview, HunkId, Review, ReviewHunk};
+use rhumb_text::{count, lines, sanitize};
 use crate::tui::{self, theme::ColorDepth};
 
 /// What each letter does.
@@ -408,7 +408,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::edit::{FileProposal, Proposal};
+    use rhumb_edit::{FileProposal, Proposal};
 
     /// A review of a file with three hunks, the second of which can be split, and a file with one.
     fn file(path: &str, base: &str, proposed: &str) -> FileProposal {

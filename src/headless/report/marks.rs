@@ -4,12 +4,12 @@
 const LOCATED: [&str; 5] = ["whitespace ", "indentation ", "elision ", "fuzzy ", "whole "];
 
 /// Whether a mark tells how a hunk was located.
-pub(in crate::headless) fn tells_how_located(mark: &str) -> bool {
+pub(crate) fn tells_how_located(mark: &str) -> bool {
     LOCATED.iter().any(|how| mark.starts_with(how))
 }
 
 /// A mark in words.
-pub(in crate::headless) fn in_words(mark: &str) -> String {
+pub(crate) fn in_words(mark: &str) -> String {
     let words = match mark {
         "elision" => "leaves out code that it means to keep",
         "outside-chat" => "the file is not in the chat",

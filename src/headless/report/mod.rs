@@ -6,10 +6,10 @@ mod syntax;
 
 use serde_json::{Value, json};
 
-use crate::diff;
-use crate::edit::{FileChange, Outcome, Proposal, Status};
-use crate::review::led;
-use crate::text::sanitize;
+use rhumb_text::diff;
+use rhumb_edit::{FileChange, Outcome, Proposal, Status};
+use rhumb_edit::review::led;
+use rhumb_text::sanitize;
 pub use ask::{ask_each, yes_or_no};
 pub use syntax::warn_of_faults;
 
@@ -89,7 +89,7 @@ pub(super) fn is_yes(answer: &str) -> bool {
 }
 
 /// One hunk of a file as a unified diff, safe to show.
-fn hunk_diff(file: &crate::review::FileReview, index: usize) -> String {
+fn hunk_diff(file: &rhumb_edit::review::FileReview, index: usize) -> String {
     let hunks: Vec<_> = file.hunks.iter().map(|hunk| hunk.hunk.clone()).collect();
     let base = file.base.as_deref().unwrap_or_default();
     let only = diff::apply(base, file.proposed.as_deref().unwrap_or_default(), &hunks, |hunk| hunk == index);

@@ -1,8 +1,8 @@
 //! Syntax errors that a write would bring into files.
 
-use crate::edit::SyntaxFault;
+use rhumb_edit::SyntaxFault;
 use crate::headless::complain;
-use crate::review::Review;
+use rhumb_edit::review::Review;
 use crate::session::WriteOrder;
 use crate::session::runner::faults_of;
 use crate::session::write_orders;

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::repo_map::TagGraph;
-use crate::retrieval::{Hit, Passage, Passages, Related, Sources};
-use crate::tokens::counter_for_model;
+use rhumb_index::repo_map::TagGraph;
+use rhumb_index::retrieval::{Hit, Passage, Passages, Related, Sources};
+use rhumb_tokens::counter_for_model;
 
 /// The passages for a question with what it found, within so many tokens of whatever model.
 pub(super) fn as_context(

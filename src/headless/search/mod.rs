@@ -13,9 +13,9 @@ use crate::error::UserError;
 use crate::headless::args::{FormatArg, SearchArgs};
 use crate::headless::survey::surveyed;
 use crate::headless::{complain, print, print_json};
-use crate::retrieval::{Hit, Place, Question, Reasons, SearchWeights, Sources, question_words};
+use rhumb_index::retrieval::{Hit, Place, Question, Reasons, SearchWeights, Sources, question_words};
 use crate::session::runner::map_store;
-use crate::workspace::{self, Root};
+use rhumb_workspace::{self, Root};
 use context::{as_context, context_json};
 use modes::hits;
 

@@ -11,7 +11,7 @@ use super::super::turn::asking::is_streaming;
 use super::FoundPassages;
 use crate::config::More;
 use crate::context::Mode;
-use crate::retrieval::{Want, wants};
+use rhumb_index::retrieval::{Want, wants};
 
 /// Passages that the message after a search names; all of them stand in the request.
 const NAMED: usize = 20;
@@ -29,7 +29,7 @@ pub struct WantsMore {
 
 impl Session {
     /// The order of a turn with what belongs to a question about the whole repository, if it asks one.
-    pub(in crate::session) fn with_codebase(&self, order: ContextOrder, turn: &Turn) -> ContextOrder {
+    pub(crate) fn with_codebase(&self, order: ContextOrder, turn: &Turn) -> ContextOrder {
         if !turn.asks_codebase {
             return order;
         }
@@ -38,7 +38,7 @@ impl Session {
     }
 
     /// What comes of an answer that asks for more; `None` if it does not.
-    pub(in crate::session) fn wants_more(&mut self, reply: &str, turn: &Turn) -> Option<Vec<Effect>> {
+    pub(crate) fn wants_more(&mut self, reply: &str, turn: &Turn) -> Option<Vec<Effect>> {
         if !turn.asks_codebase || !turn.edits.is_empty() || self.rules.more == More::Never {
             return None;
         }
@@ -71,7 +71,7 @@ impl Session {
     }
 
     /// What becomes of it.
-    pub(in crate::session) fn answer_more(&mut self, key: char, question: Question, more: WantsMore) -> Vec<Effect> {
+    pub(crate) fn answer_more(&mut self, key: char, question: Question, more: WantsMore) -> Vec<Effect> {
         if key == 'n' {
             return Vec::new();
         }

@@ -4,7 +4,7 @@ use super::super::effect::Effect;
 use super::super::state::Session;
 use super::super::transcript::Level;
 use crate::context::{ChunkKind, PassagePlace};
-use crate::text::count;
+use rhumb_text::count;
 
 /// What to do with the passages of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl PassageChoice {
 
 impl Session {
     /// Lists or drops passages.
-    pub(in crate::session) fn choose_passages(&mut self, choice: PassageChoice) -> Vec<Effect> {
+    pub(crate) fn choose_passages(&mut self, choice: PassageChoice) -> Vec<Effect> {
         if self.codebase.places.is_empty() {
             let hint = "@codebase in a message finds some: @codebase where are paths resolved?";
             self.tell(Level::Info, "There are no passages of the repository in this conversation.", hint);

@@ -8,11 +8,11 @@ use super::sieve::{Key, best, passes, sift};
 use super::{Argument, COMMANDS, INDEX_WORDS};
 use crate::config::{EFFORTS, SETTINGS};
 use crate::context::{CODEBASE, PassagePlace};
-use crate::edit::EditFormat;
-use crate::repo_map::{Refresh, RepoMap, TagGraph};
+use rhumb_edit::EditFormat;
+use rhumb_index::repo_map::{Refresh, RepoMap, TagGraph};
 use crate::session::{Entry, Session, origin};
 use crate::store::sessions::SessionLine;
-use crate::text::fuzzy::{FuzzyFilter, Name, NameMatch};
+use rhumb_text::fuzzy::{FuzzyFilter, Name, NameMatch};
 
 /// As many can be chosen from.
 const MOST: usize = 50;
@@ -428,7 +428,7 @@ fn folders(paths: &[String]) -> Vec<String> {
 mod tests {
     use super::super::place::place;
     use super::*;
-    use crate::repo_map::MapRequest;
+    use rhumb_index::repo_map::MapRequest;
     use crate::session::tests::{graph_of, map_files};
     use crate::session::{ChatFile, Connection, ContextView};
 
@@ -475,7 +475,7 @@ mod tests {
         paths.sort_unstable();
         let mut session = session(&paths);
         session.symbols = Some(graph_of(files));
-        let counter = crate::tokens::counter_for_model("gpt-4");
+        let counter = rhumb_tokens::counter_for_model("gpt-4");
         let request = MapRequest { budget: 1_000, ..MapRequest::default() };
         let map = RepoMap::build(&map_files(files), &request, counter.as_ref());
         let prompt = Arc::default();

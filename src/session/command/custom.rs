@@ -66,7 +66,7 @@ pub fn origin(level: Level) -> &'static str {
 
 impl Session {
     /// Takes in what the folders hold now; what is wrong there is told once.
-    pub(in crate::session) fn take_commands(&mut self, found: CustomCommands) {
+    pub(crate) fn take_commands(&mut self, found: CustomCommands) {
         let before = std::mem::replace(&mut self.known.commands, found);
         (self.known.commands.told, self.known.commands.seen) = (before.told, before.seen);
         let mut problems = self.known.commands.problems.clone();

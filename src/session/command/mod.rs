@@ -16,8 +16,8 @@ use super::codebase::PassageChoice;
 use super::repository::indexing::IndexCommand;
 use crate::config::EFFORTS;
 use crate::context::Mode;
-use crate::edit::EditFormat;
-use crate::repo_map::Refresh;
+use rhumb_edit::EditFormat;
+use rhumb_index::repo_map::Refresh;
 
 /// One command as the user sees it.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,7 @@
 //! Which of many names match what is typed, best first, fast enough for every keystroke: a cheap test first, then the fuzzy filter for
 //! those that pass it.
 
-use crate::text::fuzzy::{FuzzyFilter, FuzzyMatch, Name, NameMatch, file_name};
+use rhumb_text::fuzzy::{FuzzyFilter, FuzzyMatch, Name, NameMatch, file_name};
 
 /// Most names whose letters are scored. Names that equal the query or begin with it are always found; a query whose letters occur in
 /// more names than that is too short to rank the others well.

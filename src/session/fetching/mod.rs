@@ -6,7 +6,7 @@ mod voice;
 
 use super::effect::{Effect, Failure};
 use super::state::Session;
-use crate::context::Image;
+use rhumb_llm::Image;
 use crate::web::NearHost;
 
 pub use page::{PageFetch, SharedPage};

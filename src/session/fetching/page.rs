@@ -125,7 +125,7 @@ impl Session {
         });
     }
 
-    pub(in crate::session) fn answer_near_page(&mut self, url: &str, allowed: Vec<NearHost>, key: char) -> Vec<Effect> {
+    pub(crate) fn answer_near_page(&mut self, url: &str, allowed: Vec<NearHost>, key: char) -> Vec<Effect> {
         if key != 'y' {
             self.tell(Level::Info, format!("Not read: {}.", shown_page_url(url)), "");
             return Vec::new();

@@ -1,7 +1,7 @@
 //! Pictures in the chat that are no files of the repository: pasted, named by a path elsewhere, or fetched.
 
 use super::{Clipboard, FetchOrder};
-use crate::context::Image;
+use rhumb_llm::Image;
 use crate::session::effect::{Effect, Failure};
 use crate::session::state::Session;
 use crate::session::transcript::Level;
@@ -36,7 +36,7 @@ pub fn is_picture_path(text: &str) -> bool {
 
 impl Session {
     /// Adds the picture in a file that is not one of the repository.
-    pub(in crate::session) fn add_picture_file(&mut self, path: &str) -> Vec<Effect> {
+    pub(crate) fn add_picture_file(&mut self, path: &str) -> Vec<Effect> {
         vec![Effect::Fetch(FetchOrder::Picture { path: path.to_owned(), pasted: false })]
     }
 

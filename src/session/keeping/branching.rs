@@ -6,7 +6,7 @@ use super::super::proposal::rounds::Rounds;
 use super::super::state::Session;
 use super::super::transcript::{Entry, Level};
 use super::KeepOrder;
-use crate::review::Review;
+use rhumb_edit::review::Review;
 
 impl Session {
     /// Clears the conversation and takes all files out but those that every chat begins with.

@@ -11,8 +11,8 @@ use super::super::state::{Connection, Session};
 use super::super::transcript::{Entry, Notice};
 use super::KeepOrder;
 use crate::context::{Mode, PassagePlace, Said};
-use crate::models::Ledger;
-use crate::review::Review;
+use rhumb_llm::models::Ledger;
+use rhumb_edit::review::Review;
 
 /// What the user has chosen, in so far as it belongs to the session and not to the program.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -79,7 +79,7 @@ pub struct KeptChange {
     /// What was said of hunks that left the review since the last message about it.
     pub said: Option<Vec<Said>>,
     /// What stands for the beginning of the conversation.
-    pub(in crate::session) folded: Option<Folded>,
+    pub(crate) folded: Option<Folded>,
     /// The passages of the repository, by place.
     pub passages: Option<Vec<PassagePlace>>,
     /// The message being written.

@@ -2,8 +2,8 @@
 
 use super::super::state::Session;
 use super::super::transcript::{Entry, Level};
-use crate::review::Review;
-use crate::text::count;
+use rhumb_edit::review::Review;
+use rhumb_text::count;
 
 /// What an earlier session holds that waits for the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -11,8 +11,8 @@ use super::super::request::folding::Folded;
 use super::super::transcript::{Entry, Level};
 use super::change::{Choices, KeptChange};
 use crate::context::{PassagePlace, Said};
-use crate::models::Ledger;
-use crate::review::Review;
+use rhumb_llm::models::Ledger;
+use rhumb_edit::review::Review;
 use crate::store::sessions::{SessionChange, StoredSession};
 
 /// The names of the parts.
@@ -46,7 +46,7 @@ pub struct KeptSession {
     pub request: String,
     /// What was said of hunks that left the review since the last message about it.
     pub said: Vec<Said>,
-    pub(in crate::session) folded: Folded,
+    pub(crate) folded: Folded,
     /// The passages of the repository, by place.
     pub passages: Vec<PassagePlace>,
     /// The message being written.

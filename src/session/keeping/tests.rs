@@ -6,11 +6,11 @@ use proptest::prelude::*;
 use super::super::*;
 use super::*;
 use crate::context::{Mode, PassagePlace};
-use crate::edit::{self, FileChange, FileProposal, Files, FormatChoice, ParsedReply, Proposal};
-use crate::llm::{Completion, Finish, StreamEvent};
-use crate::review::{Decision, EditState, HunkId};
+use rhumb_edit::{self, FileChange, FileProposal, Files, FormatChoice, ParsedReply, Proposal};
+use rhumb_llm::{Completion, Finish, StreamEvent};
+use rhumb_edit::review::{Decision, EditState, HunkId};
 use crate::store::sessions::StoredSession;
-use crate::workspace::Direction;
+use rhumb_workspace::Direction;
 
 fn session() -> Session {
     let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
@@ -296,9 +296,9 @@ fn what_was_said_of_hunks_that_are_written_comes_back() {
     let (mut first, mut disk) = (session(), Disk::default());
     talk(&mut first, "ask");
     propose(&mut first);
-    let id = crate::review::HunkId::default();
+    let id = rhumb_edit::review::HunkId::default();
     first.review.decide_all(Decision::Accepted);
-    first.review.comment(crate::review::Place::Hunk(id), "mind the docs");
+    first.review.comment(rhumb_edit::review::Place::Hunk(id), "mind the docs");
     disk.keep(&mut first);
     first.handle(Report::Wrote(Written { paths: vec!["x".into()], ..Written::default() }));
     assert!(disk.keep(&mut first) && !disk.keep(&mut first));

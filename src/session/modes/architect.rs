@@ -7,7 +7,7 @@ use crate::session::question::{Choice, Question, Subject};
 use crate::session::state::Session;
 use crate::session::transcript::{AnswerState, Entry, Level};
 use crate::session::turn::Turn;
-use crate::text::sanitize;
+use rhumb_text::sanitize;
 
 /// A plan, and what the developer asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ const CARRY_OUT: &str = "Carry the plan out.";
 
 impl Session {
     /// A plan is there. The files that it names and that the editor model would not see are offered first.
-    pub(in crate::session) fn planned(&mut self, text: String, turn: &Turn) -> Vec<Effect> {
+    pub(crate) fn planned(&mut self, text: String, turn: &Turn) -> Vec<Effect> {
         let plan = Plan { text, request: turn.request.clone(), edited: false };
         match self.offer_wanted(&plan.text.clone(), turn, Some(plan.clone())) {
             Some(effects) => effects,
@@ -34,7 +34,7 @@ impl Session {
     }
 
     /// Asks whether a plan is to be carried out, or has that done where the settings say so.
-    pub(in crate::session) fn offer_plan(&mut self, plan: Plan) -> Vec<Effect> {
+    pub(crate) fn offer_plan(&mut self, plan: Plan) -> Vec<Effect> {
         // A plan that waited for something else may come while another turn runs.
         if self.rules.accept_plan && self.turn.is_none() {
             return self.carry_out(plan);
@@ -59,7 +59,7 @@ impl Session {
     }
 
     /// What is to become of a plan.
-    pub(in crate::session) fn answer_plan(&mut self, key: char, question: Question, plan: Plan) -> Vec<Effect> {
+    pub(crate) fn answer_plan(&mut self, key: char, question: Question, plan: Plan) -> Vec<Effect> {
         match key {
             'y' if self.is_answering() => {
                 self.questions.push_front(question);
@@ -86,7 +86,7 @@ impl Session {
     }
 
     /// The composer was emptied: a plan in it is one to be decided on again.
-    pub(in crate::session) fn put_plan_back(&mut self) {
+    pub(crate) fn put_plan_back(&mut self) {
         if let Some(plan) = self.waiting.plan.take() {
             self.ask_about_plan(plan);
         }
@@ -104,7 +104,7 @@ impl Session {
     }
 
     /// Has the editor model carry a plan out.
-    pub(in crate::session) fn carry_out(&mut self, plan: Plan) -> Vec<Effect> {
+    pub(crate) fn carry_out(&mut self, plan: Plan) -> Vec<Effect> {
         self.rounds = Rounds::default();
         let text = if plan.edited { plan.text.clone() } else { CARRY_OUT.to_owned() };
         self.transcript.push(Entry::User { text, mode: Mode::Editor, answered: false });
@@ -114,7 +114,7 @@ impl Session {
     }
 
     /// The plan behind the message of the editor model at `at`.
-    pub(in crate::session) fn plan_at(&self, at: usize) -> Option<String> {
+    pub(crate) fn plan_at(&self, at: usize) -> Option<String> {
         let Entry::User { text, mode: Mode::Editor, .. } = self.transcript.get(at)? else { return None };
         if text != CARRY_OUT {
             return Some(text.clone());
@@ -131,7 +131,7 @@ impl Session {
     }
 
     /// The editor model is asked.
-    pub(in crate::session) fn editor_asked(&mut self, number: u64, model: &str, note: Option<Failure>) {
+    pub(crate) fn editor_asked(&mut self, number: u64, model: &str, note: Option<Failure>) {
         if let Some(turn) = self.turn.as_mut().filter(|turn| turn.number == number) {
             turn.status = format!("asking {model} for the edits");
         }
@@ -141,7 +141,7 @@ impl Session {
     }
 
     /// Whether `turn` was to carry a plan out, which is then to be decided on again.
-    pub(in crate::session) fn gives_plan_back(&mut self, turn: &Turn) -> bool {
+    pub(crate) fn gives_plan_back(&mut self, turn: &Turn) -> bool {
         let is_plan = turn.mode == Mode::Editor && self.plan_asked().is_some_and(|plan| plan == turn.message);
         if is_plan {
             self.ask_about_plan(Plan { text: turn.message.clone(), request: turn.request.clone(), edited: true });

@@ -12,7 +12,7 @@ use crate::session::request::mentions::listed;
 use crate::session::state::Session;
 use crate::session::transcript::{self, Entry, Level};
 use crate::session::turn::Turn;
-use crate::text::count;
+use rhumb_text::count;
 
 /// So often the model is asked at most for one task.
 const ROUNDS: usize = 3;
@@ -23,7 +23,7 @@ const ONCE_MORE: &str = "You see the files that you named in full now. Write the
 
 /// The files that a task needs, as far as the model has named them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::session) struct Search {
+pub(crate) struct Search {
     /// The task.
     message: String,
     /// The files that the last answer named.
@@ -34,12 +34,12 @@ pub(in crate::session) struct Search {
 
 impl Search {
     /// For a task.
-    pub(in crate::session) fn new(message: &str) -> Self {
+    pub(crate) fn new(message: &str) -> Self {
         Self { message: message.to_owned(), ..Self::default() }
     }
 
     /// The files that go along for the time being.
-    pub(in crate::session) fn files(&self) -> Vec<ChatFile> {
+    pub(crate) fn files(&self) -> Vec<ChatFile> {
         self.named.iter().map(|path| ChatFile { path: path.clone(), read_only: true }).collect()
     }
 }
@@ -80,7 +80,7 @@ impl Session {
     }
 
     /// Asks about the files that a task needs; `tokens` are those of each, as far as it can be read.
-    pub(in crate::session) fn ask_about_needed(
+    pub(crate) fn ask_about_needed(
         &mut self,
         files: Vec<String>,
         message: String,
@@ -111,7 +111,7 @@ impl Session {
     }
 
     /// What becomes of the files that a task needs.
-    pub(in crate::session) fn answer_needed(
+    pub(crate) fn answer_needed(
         &mut self,
         key: char,
         question: Question,

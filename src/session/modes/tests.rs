@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 use super::super::*;
 use crate::context::Mode;
-use crate::edit::{FormatChoice, Status, parse, propose};
-use crate::llm::{Completion, Finish, StreamEvent};
+use rhumb_edit::{FormatChoice, Status, parse, propose};
+use rhumb_llm::{Completion, Finish, StreamEvent};
 
 const EDIT: &str = "a.py\n```python\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n```\n";
 
@@ -179,7 +179,7 @@ fn edits_of_a_plan_that_found_no_place_go_back_to_the_editor_model() {
 
 struct NoFiles;
 
-impl crate::edit::Files for NoFiles {
+impl rhumb_edit::Files for NoFiles {
     fn paths(&self) -> Vec<String> {
         vec!["a.py".into()]
     }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::{Ran, RunState};
-use crate::process::Live;
+use rhumb_workspace::process::Live;
 
 /// Lines that are held of a log.
 const LINES: usize = 5_000;

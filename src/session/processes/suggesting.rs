@@ -3,13 +3,13 @@
 use super::verifying::ProcessSubject;
 use super::{Origin, Purpose};
 use crate::context::Mode;
-use crate::edit::{self, FormatChoice};
-use crate::process::CommandLine;
+use rhumb_edit::{self, FormatChoice};
+use rhumb_workspace::process::CommandLine;
 use crate::session::effect::Effect;
 use crate::session::question::{Choice, Question, Subject};
 use crate::session::state::Session;
 use crate::session::transcript::{Entry, Level};
-use crate::text::sanitize;
+use rhumb_text::sanitize;
 
 /// Most commands of one answer that are asked about.
 const MOST: usize = 5;
@@ -19,7 +19,7 @@ const SHORT: usize = 120;
 
 impl Session {
     /// Asks about the commands in an answer to a request for changes.
-    pub(in crate::session) fn suggest(&mut self, reply: &str) {
+    pub(crate) fn suggest(&mut self, reply: &str) {
         if !self.processes.suggestions || !self.was_for_changes() {
             return;
         }

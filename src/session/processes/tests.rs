@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::context::Mode;
-use crate::llm::{Completion, Finish, StreamEvent};
+use rhumb_llm::{Completion, Finish, StreamEvent};
 use crate::session::{AskEvent, Connection, Question, Report, WriteOrder, Written};
 
 fn session() -> Session {

@@ -12,7 +12,7 @@ use crate::session::request::chat_files::ChatFile;
 use crate::session::state::{Connection, Session};
 use crate::session::transcript::{Entry, Level};
 use crate::session::turn::Turn;
-use crate::text::count;
+use rhumb_text::count;
 
 /// Files that an output names and that come into the chat with it, at most.
 const MOST_BROUGHT: usize = 3;
@@ -26,7 +26,7 @@ const FIX: &str = "\n\nFix what makes this command fail, in the same edit format
 
 /// A write that is being checked: what came of it goes back by itself only if nothing else was begun meanwhile.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::session) struct AfterWrite {
+pub(crate) struct AfterWrite {
     /// Turns until then.
     turns: u64,
     /// The request behind it.
@@ -56,7 +56,7 @@ pub enum ProcessSubject {
 impl Session {
     /// Remembers the files that are about to be written as they are. What mends an earlier write of the same request is held
     /// against the files as they were before that one: else the fault that it shall mend would be one that was there before.
-    pub(in crate::session) fn before_write(&mut self, orders: &[WriteOrder]) {
+    pub(crate) fn before_write(&mut self, orders: &[WriteOrder]) {
         let bases = &mut self.processes.bases;
         if self.rounds.verified == 0 {
             bases.clear();
@@ -72,7 +72,7 @@ impl Session {
     }
 
     /// Has what was written checked, as the settings say.
-    pub(in crate::session) fn check_written(&mut self, paths: &[String]) -> Vec<Effect> {
+    pub(crate) fn check_written(&mut self, paths: &[String]) -> Vec<Effect> {
         let bases = self.processes.bases.clone();
         // What was found before is not known of the files as they are now.
         let is_stale = |question: &Question| matches!(question.subject, Subject::Process(ProcessSubject::Mend { .. }));
@@ -144,12 +144,12 @@ impl Session {
     }
 
     /// The conversation is another from here on: what checks that run find does not go to the model by itself.
-    pub(in crate::session) fn set_checks_apart(&mut self) {
+    pub(crate) fn set_checks_apart(&mut self) {
         self.next_turn();
     }
 
     /// Checks after a write are done.
-    pub(in crate::session) fn verified(&mut self, written: AfterWrite, outcome: Outcome) -> Vec<Effect> {
+    pub(crate) fn verified(&mut self, written: AfterWrite, outcome: Outcome) -> Vec<Effect> {
         let Outcome { shared: Some(found), failed: true, stopped: false, files, .. } = outcome else {
             if !outcome.failed && !outcome.stopped {
                 self.tell_passed();
@@ -275,7 +275,7 @@ impl Session {
     }
 
     /// Takes the answer to a question about a command.
-    pub(in crate::session) fn answer_process(&mut self, subject: ProcessSubject, key: char) -> Vec<Effect> {
+    pub(crate) fn answer_process(&mut self, subject: ProcessSubject, key: char) -> Vec<Effect> {
         match (subject, key) {
             (ProcessSubject::Share(shared, recheck), 'y') => {
                 self.processes.shared_check = recheck;

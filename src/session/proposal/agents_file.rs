@@ -10,7 +10,7 @@ const AGENTS_FILE: &str = "AGENTS.md";
 
 impl Session {
     /// `/init`: asks for the text of a first `AGENTS.md`.
-    pub(in crate::session) fn init(&mut self) -> Vec<Effect> {
+    pub(crate) fn init(&mut self) -> Vec<Effect> {
         if self.turn.is_some() {
             self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then /init again.");
             return Vec::new();
@@ -26,7 +26,7 @@ impl Session {
     }
 
     /// Puts a first `AGENTS.md` under review, as a new file. Nothing is written before the user accepts it.
-    pub(in crate::session) fn propose_agents_file(&mut self, text: Result<String, Failure>) -> Vec<Effect> {
+    pub(crate) fn propose_agents_file(&mut self, text: Result<String, Failure>) -> Vec<Effect> {
         let text = match text {
             Ok(text) => text,
             Err(failure) => {

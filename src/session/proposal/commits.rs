@@ -3,8 +3,8 @@
 //! Accepted hunks are written at once. Their commit follows when its message is there, if a model writes one; whatever wants to
 //! write or commit after that waits for it, and hurries it on.
 
-use crate::edit::SyntaxFault;
-use crate::models::Dollars;
+use rhumb_edit::SyntaxFault;
+use rhumb_llm::models::Dollars;
 use crate::session::effect::{Effect, Failure};
 use crate::session::question::{Choice, Question, Subject};
 use crate::session::state::Session;
@@ -84,7 +84,7 @@ pub struct Commits {
     /// Whether the settings want no commit of what is written.
     pub off: bool,
     /// What was said of the commit of the write that is under way.
-    pub(in crate::session) wanted: Option<bool>,
+    pub(crate) wanted: Option<bool>,
     /// What the user agreed to for the write that is under way.
     pub(super) consent: Consent,
     /// Whether the user agreed to every write without a record, for the rest of the session.
@@ -104,7 +104,7 @@ impl Session {
     }
 
     /// Takes in what git did.
-    pub(in crate::session) fn git(&mut self, report: GitReport) -> Vec<Effect> {
+    pub(crate) fn git(&mut self, report: GitReport) -> Vec<Effect> {
         match report {
             GitReport::OwnChanges(paths) => self.ask_about_own_changes(&paths),
             GitReport::Committed(committed) => self.committed(committed),
@@ -120,7 +120,7 @@ impl Session {
     }
 
     /// Commits what the user has not committed.
-    pub(in crate::session) fn commit_all(&mut self, message: Option<String>) -> Vec<Effect> {
+    pub(crate) fn commit_all(&mut self, message: Option<String>) -> Vec<Effect> {
         self.commits.pending += 1;
         vec![Effect::Git(GitOrder::Commit {
             message,
@@ -164,7 +164,7 @@ impl Session {
     }
 
     /// Writes what is accepted, now that it was said what becomes of the user's own changes.
-    pub(in crate::session) fn decide_own_changes(&mut self, key: char) -> Vec<Effect> {
+    pub(crate) fn decide_own_changes(&mut self, key: char) -> Vec<Effect> {
         let first = matches!(key, 'y' | 'a');
         let before = self.commits.own_changes.replace(first);
         let effects = self.write_accepted();
@@ -189,8 +189,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::edit::{FileChange, FileProposal, Proposal};
-    use crate::review::Decision;
+    use rhumb_edit::{FileChange, FileProposal, Proposal};
+    use rhumb_edit::review::Decision;
     use crate::session::*;
 
     fn session() -> Session {

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::edit::{EditId, Outcome};
-use crate::review::{Decision, EditRecord, EditState, Placement};
+use rhumb_edit::{EditId, Outcome};
+use rhumb_edit::review::{Decision, EditRecord, EditState, Placement};
 use crate::session::state::Session;
 use crate::session::transcript::{Answer, Entry};
-use crate::workspace::Direction;
+use rhumb_workspace::Direction;
 
 impl Session {
     /// Where an edit of an answer stands.
@@ -15,13 +15,13 @@ impl Session {
     }
 
     /// Which answer of the session an entry of the transcript is, 0-based.
-    pub(in crate::session) fn answer_number(&self, entry: usize) -> usize {
+    pub(crate) fn answer_number(&self, entry: usize) -> usize {
         let before = self.transcript.iter().take(entry);
         before.filter(|entry| matches!(entry, Entry::Answer(_))).count()
     }
 
     /// The same of the last answer.
-    pub(in crate::session) fn last_answer_number(&self) -> usize {
+    pub(crate) fn last_answer_number(&self) -> usize {
         self.answer_number(self.transcript.len()).saturating_sub(1)
     }
 

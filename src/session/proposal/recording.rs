@@ -7,7 +7,7 @@ use crate::session::state::Session;
 impl Session {
     /// Asks whether hunks are to be written without a record of them, unless that was answered for the whole session. The journal is
     /// tried anew for each write.
-    pub(in crate::session) fn ask_about_record(&mut self, cause: &str) -> Vec<Effect> {
+    pub(crate) fn ask_about_record(&mut self, cause: &str) -> Vec<Effect> {
         self.writing = false;
         if self.commits.always_unrecorded {
             return self.write_unrecorded();
@@ -32,7 +32,7 @@ impl Session {
     }
 
     /// Takes the answer to that question.
-    pub(in crate::session) fn decide_on_record(&mut self, key: char) -> Vec<Effect> {
+    pub(crate) fn decide_on_record(&mut self, key: char) -> Vec<Effect> {
         if key == 'n' {
             self.commits.wanted = None;
             return Vec::new();
@@ -52,8 +52,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::edit::{FileChange, FileProposal, Proposal};
-    use crate::review::Decision;
+    use rhumb_edit::{FileChange, FileProposal, Proposal};
+    use rhumb_edit::review::Decision;
     use crate::session::{Connection, GitReport, Report, Written};
 
     /// A session that has tried to write an accepted hunk where the journal cannot be used.

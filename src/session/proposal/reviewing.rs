@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::context::{self, Mode};
-use crate::edit::{FileChange, Outcome};
-use crate::review::{Composed, Decision, ReviewHunk};
+use rhumb_edit::{FileChange, Outcome};
+use rhumb_edit::review::{Composed, Decision, ReviewHunk};
 use crate::session::effect::{ContextOrder, Effect};
 use crate::session::request::chat_files::ChatFile;
 use crate::session::state::{Connection, Session};
 use crate::session::transcript::{self, Entry, Level};
 use crate::session::turn::Turn;
-use crate::workspace::is_secret_name;
+use rhumb_workspace::is_secret_name;
 
 /// How accepted hunks are to be written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -180,7 +180,7 @@ impl Session {
     }
 
     /// The order for one more round of the same request, with that message.
-    pub(in crate::session) fn round_order(&self, number: u64, message: String) -> ContextOrder {
+    pub(crate) fn round_order(&self, number: u64, message: String) -> ContextOrder {
         let mut order = ContextOrder { draft: message, ..self.order(number) };
         // The files are as they were for the request, so they stand before all that was said of it.
         let history = Arc::make_mut(&mut order.history);

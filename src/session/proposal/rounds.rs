@@ -1,20 +1,20 @@
 //! A proposal comes in, and what found no place goes back to the model by itself, a limited number of times.
 
 use crate::context;
-use crate::edit::{Outcome, Proposal, Standing};
-use crate::review::{EditState, Review};
+use rhumb_edit::{Outcome, Proposal, Standing};
+use rhumb_edit::review::{EditState, Review};
 use crate::session::effect::Effect;
 use crate::session::processes::Recheck;
 use crate::session::state::{Connection, Session};
 use crate::session::transcript::Level;
 use crate::session::turn::Turn;
-use crate::text::count;
+use rhumb_text::count;
 
 /// How far the model is with one request of the developer.
 #[derive(Debug, Default)]
-pub(in crate::session) struct Rounds {
+pub(crate) struct Rounds {
     /// The answers whose edits are under review, oldest first.
-    pub(in crate::session) replies: Vec<String>,
+    pub(crate) replies: Vec<String>,
     /// Which answers of the session they are.
     answers: Vec<usize>,
     /// How often the model was asked again.
@@ -22,9 +22,9 @@ pub(in crate::session) struct Rounds {
     /// It is not asked again by itself.
     is_closed: bool,
     /// How often it was told what checks found.
-    pub(in crate::session) verified: usize,
+    pub(crate) verified: usize,
     /// The failed check that the request is to fix, repeated after each write.
-    pub(in crate::session) recheck: Option<Recheck>,
+    pub(crate) recheck: Option<Recheck>,
     /// Whether it may be: the last answer came from it, and it still sends edits.
     may_ask: bool,
     /// The edits that the model was last asked about by itself, among all of its answers.
@@ -37,12 +37,12 @@ pub(in crate::session) struct Rounds {
 
 impl Rounds {
     /// No more rounds.
-    pub(in crate::session) fn closed() -> Self {
+    pub(crate) fn closed() -> Self {
         Self { is_closed: true, ..Self::default() }
     }
 
     /// The rounds of a new request, which is about that failed check if there is one.
-    pub(in crate::session) fn about(recheck: Option<Recheck>) -> Self {
+    pub(crate) fn about(recheck: Option<Recheck>) -> Self {
         Self { recheck, ..Self::default() }
     }
 
@@ -67,7 +67,7 @@ impl Rounds {
     }
 
     /// One more round: which it is, and of how many.
-    pub(in crate::session) fn next(&mut self, most: usize) -> (usize, usize) {
+    pub(crate) fn next(&mut self, most: usize) -> (usize, usize) {
         self.asked += 1;
         (self.may_ask, self.is_closed) = (false, false);
         (self.asked, most.max(self.asked))
@@ -76,7 +76,7 @@ impl Rounds {
 
 impl Session {
     /// Looks for the edits of an answer that has just ended. It may mend those of the answers before it.
-    pub(in crate::session) fn propose_answer(&mut self, reply: String, turn: &Turn) -> Vec<Effect> {
+    pub(crate) fn propose_answer(&mut self, reply: String, turn: &Turn) -> Vec<Effect> {
         let earlier = self.rounds.replies.clone();
         if earlier.is_empty() {
             self.rounds.standing.files = self.review.standing();
@@ -93,7 +93,7 @@ impl Session {
     }
 
     /// A proposal arrived. Files of an earlier one that it does not touch stay under review.
-    pub(in crate::session) fn proposed(&mut self, request: String, proposal: Proposal) -> Vec<Effect> {
+    pub(crate) fn proposed(&mut self, request: String, proposal: Proposal) -> Vec<Effect> {
         let message = context::refusals(&proposal.outcomes);
         let (outcomes, repeated) = (proposal.outcomes.clone(), proposal.repeated.clone());
         let before = self.review.edits();

@@ -1,7 +1,7 @@
 //! The question before accepted hunks are written that break the syntax of a file.
 
-use crate::edit::SyntaxFault;
-use crate::review::HunkId;
+use rhumb_edit::SyntaxFault;
+use rhumb_edit::review::HunkId;
 use crate::session::effect::Effect;
 use crate::session::question::{Choice, Question, Subject};
 use crate::session::state::Session;
@@ -14,7 +14,7 @@ pub const SHOW_FAULT: char = 'g';
 
 impl Session {
     /// Asks whether hunks that break the syntax of their files are to be written.
-    pub(in crate::session) fn ask_about_syntax(&mut self, faults: Vec<SyntaxFault>) {
+    pub(crate) fn ask_about_syntax(&mut self, faults: Vec<SyntaxFault>) {
         self.writing = false;
         self.questions.retain(|question| !matches!(question.subject, Subject::BreaksSyntax(_)));
         let numbered = |fault: &SyntaxFault| {
@@ -50,7 +50,7 @@ impl Session {
     }
 
     /// Takes the answer to that question. Whoever shows the review goes to [`Session::hunk_at_fault`] after [`SHOW_FAULT`].
-    pub(in crate::session) fn decide_on_syntax(&mut self, key: char, faults: Vec<SyntaxFault>) -> Vec<Effect> {
+    pub(crate) fn decide_on_syntax(&mut self, key: char, faults: Vec<SyntaxFault>) -> Vec<Effect> {
         if key != 'y' {
             self.commits.wanted = None;
             return Vec::new();
@@ -71,8 +71,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::edit::{FileChange, FileProposal, Proposal, syntax_faults};
-    use crate::review::Decision;
+    use rhumb_edit::{FileChange, FileProposal, Proposal, syntax_faults};
+    use rhumb_edit::review::Decision;
     use crate::session::{Connection, Report, Written};
 
     const BASE: &str = "def a():\n    return f(1)\n\n\ndef b():\n    return 2\n";

@@ -4,7 +4,7 @@ use super::writing::few;
 use crate::session::effect::{Effect, Failure, Written};
 use crate::session::state::Session;
 use crate::session::transcript::Level;
-use crate::workspace::Direction;
+use rhumb_workspace::Direction;
 
 /// What becomes of the commit of a write that is undone or redone. Commits are named by their ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl Session {
         vec![Effect::Unwrite(direction)]
     }
 
-    pub(in crate::session) fn unwrote(
+    pub(crate) fn unwrote(
         &mut self,
         direction: Direction,
         result: Result<Written, Failure>,

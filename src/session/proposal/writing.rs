@@ -2,12 +2,12 @@
 
 use super::rounds::Rounds;
 use super::summary::WriteSummary;
-use crate::edit::FileChange;
-use crate::review::{Composed, FileReview, Review};
+use rhumb_edit::FileChange;
+use rhumb_edit::review::{Composed, FileReview, Review};
 use crate::session::effect::{Effect, Failure, WriteOrder, Written};
 use crate::session::state::Session;
 use crate::session::transcript::Level;
-use crate::text::count;
+use rhumb_text::count;
 
 /// So many files are named where there may be hundreds.
 const FEW: usize = 3;
@@ -53,7 +53,7 @@ impl Session {
         self.tell(Level::Info, told, "");
     }
 
-    pub(in crate::session) fn wrote(&mut self, written: Written) -> Vec<Effect> {
+    pub(crate) fn wrote(&mut self, written: Written) -> Vec<Effect> {
         self.writing = false;
         let is_kept_back = self.commits.wanted.take() == Some(false);
         self.forget_questions_of_write();
@@ -81,7 +81,7 @@ impl Session {
         }
     }
 
-    pub(in crate::session) fn not_written(&mut self, failure: Failure, stale: Vec<String>) -> Vec<Effect> {
+    pub(crate) fn not_written(&mut self, failure: Failure, stale: Vec<String>) -> Vec<Effect> {
         self.writing = false;
         self.commits.wanted = None;
         // The next one may be recorded.
@@ -92,7 +92,7 @@ impl Session {
     }
 
     /// A file changed under the review: hunks whose place is untouched move along, the others are told of.
-    pub(in crate::session) fn reread(&mut self, path: &str, text: Option<&str>) {
+    pub(crate) fn reread(&mut self, path: &str, text: Option<&str>) {
         let is_as_known = |file: &FileReview| file.name_on_disk() == path && file.base.as_deref() == text;
         if self.review.files.iter().any(is_as_known) {
             return;

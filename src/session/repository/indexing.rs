@@ -7,7 +7,7 @@ use crate::session::question::{Choice, Question, Subject};
 use crate::session::runner::Estimate;
 use crate::session::state::Session;
 use crate::session::transcript::Level;
-use crate::text::thousands;
+use rhumb_text::thousands;
 
 /// What the user wants of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,7 +112,7 @@ impl IndexState {
 
 impl Session {
     /// `/index` with its word.
-    pub(in crate::session) fn index_command(&mut self, command: IndexCommand) -> Vec<Effect> {
+    pub(crate) fn index_command(&mut self, command: IndexCommand) -> Vec<Effect> {
         let told = match (command, &self.index) {
             (IndexCommand::Pause(true), IndexState::Running(..)) => None,
             (IndexCommand::Pause(false), IndexState::Paused(..)) => None,
@@ -133,7 +133,7 @@ impl Session {
     }
 
     /// Something happened to the index.
-    pub(in crate::session) fn indexed(&mut self, report: IndexReport) {
+    pub(crate) fn indexed(&mut self, report: IndexReport) {
         match report {
             IndexReport::Progress { done, total } => {
                 if !matches!(self.index, IndexState::Paused(..)) {
@@ -186,7 +186,7 @@ impl Session {
     }
 
     /// The answer to the question whether texts may be sent.
-    pub(in crate::session) fn answer_on_index(&mut self, key: char) -> Vec<Effect> {
+    pub(crate) fn answer_on_index(&mut self, key: char) -> Vec<Effect> {
         self.index = IndexState::Idle;
         match key {
             'y' => vec![Effect::Index(IndexCommand::Build { agreed: true })],

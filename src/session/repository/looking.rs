@@ -3,15 +3,15 @@
 
 use std::sync::Arc;
 
-use crate::repo_map::{Sifted, Whence};
-use crate::retrieval::{Hit, Question};
+use rhumb_index::repo_map::{Sifted, Whence};
+use rhumb_index::retrieval::{Hit, Question};
 use crate::session::command::custom::CustomCommands;
 use crate::session::effect::{Clip, ContextOrder, Effect, Failure};
 use crate::session::proposal::undo::UndoPreview;
 use crate::session::request::map_choices::ThisMap;
 use crate::session::state::Session;
 use crate::session::transcript::Level;
-use crate::workspace::Direction;
+use rhumb_workspace::Direction;
 
 /// Which part of the work a model does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -251,7 +251,7 @@ const MOST_ERRORS: usize = 5;
 
 impl Session {
     /// Something was looked up.
-    pub(in crate::session) fn looked(&mut self, report: LookReport) -> Vec<Effect> {
+    pub(crate) fn looked(&mut self, report: LookReport) -> Vec<Effect> {
         match report {
             LookReport::Models { rows, choose } => {
                 self.known.models = Arc::new(rows);
@@ -320,7 +320,7 @@ impl Session {
     }
 
     /// Lets a model be chosen for a part of the work.
-    pub(in crate::session) fn choose_model(&self, part: ModelUse, query: String) -> Vec<Effect> {
+    pub(crate) fn choose_model(&self, part: ModelUse, query: String) -> Vec<Effect> {
         vec![Effect::Look(LookOrder::Models { choose: Some((part, query)) })]
     }
 }

@@ -22,7 +22,7 @@ impl Session {
     }
 
     /// A survey has come to its end.
-    pub(in crate::session) fn surveyed(&mut self) {
+    pub(crate) fn surveyed(&mut self) {
         let before = self.survey;
         self.stopping = false;
         let (unread, total) = std::mem::take(&mut self.left_out);

@@ -7,7 +7,7 @@ use crate::session::effect::{Effect, Failure};
 use crate::session::request::chat_files::ChatFile;
 use crate::session::state::{Connection, Session};
 use crate::session::transcript::Level;
-use crate::text::count;
+use rhumb_text::count;
 
 /// What is known of the comments in files.
 #[derive(Debug, Default)]
@@ -21,12 +21,12 @@ pub struct Watching {
 
 impl Watching {
     /// That file was written by this program, all of it.
-    pub(in crate::session) fn pass_over(&mut self, path: &str) {
+    pub(crate) fn pass_over(&mut self, path: &str) {
         self.exported.insert(path.to_owned());
     }
 
     /// What is about to be written into a file by this program is no word of the developer's.
-    pub(in crate::session) fn wrote(&mut self, path: &str, text: &str) {
+    pub(crate) fn wrote(&mut self, path: &str, text: &str) {
         let found = if self.on { found_comments(path, text) } else { Vec::new() };
         if !found.is_empty() {
             self.known.insert(path.to_owned(), found);
@@ -41,7 +41,7 @@ impl Watching {
 
 impl Session {
     /// Follows comments from now on, or no more; without a word, the other of what is.
-    pub(in crate::session) fn watch(&mut self, on: Option<bool>) -> Vec<Effect> {
+    pub(crate) fn watch(&mut self, on: Option<bool>) -> Vec<Effect> {
         self.watching.on = on.unwrap_or(!self.watching.on);
         self.watching.known.clear();
         if !self.watching.on {
@@ -56,7 +56,7 @@ impl Session {
     }
 
     /// Comments are followed from here on, or cannot be.
-    pub(in crate::session) fn watches(&mut self, result: Result<(), Failure>) {
+    pub(crate) fn watches(&mut self, result: Result<(), Failure>) {
         match result {
             Ok(()) if self.watching.on => {
                 let text = "Comments that end in AI! (do it) or AI? (answer it) are followed when their file is saved.";
@@ -72,7 +72,7 @@ impl Session {
 
     /// A file was saved, and these comments for the model are in it. New ones that want something become a message, which waits
     /// while the model answers.
-    pub(in crate::session) fn commented(&mut self, path: &str, found: &[FoundComment]) -> Vec<Effect> {
+    pub(crate) fn commented(&mut self, path: &str, found: &[FoundComment]) -> Vec<Effect> {
         if !self.watching.on || self.watching.exported.contains(path) {
             return Vec::new();
         }

@@ -11,8 +11,8 @@ use crate::session::fetching::is_picture_path;
 use crate::session::proposal::writing::few;
 use crate::session::state::Session;
 use crate::session::transcript::Level;
-use crate::text::count;
-use crate::workspace::is_secret_name;
+use rhumb_text::count;
+use rhumb_workspace::is_secret_name;
 
 /// A file in the chat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,7 +76,7 @@ impl Session {
     }
 
     /// Takes out files and pictures, but not what every chat begins with.
-    pub(in crate::session) fn take_all_out(&mut self) {
+    pub(crate) fn take_all_out(&mut self) {
         self.outside.pictures.clear();
         let Self { files, standing, .. } = self;
         files.retain(|file| file.read_only && standing.contains(&file.path));
@@ -119,7 +119,7 @@ impl Session {
 
     /// The paths that a name means: itself, a glob, a folder, or the end of exactly one path. Globs and folders leave out
     /// files that look like they hold secrets: nobody named those.
-    pub(in crate::session) fn meant(&mut self, name: &str) -> Result<Vec<String>, String> {
+    pub(crate) fn meant(&mut self, name: &str) -> Result<Vec<String>, String> {
         let name = name.trim_start_matches("./");
         let paths = Arc::clone(&self.paths);
         if paths.binary_search_by(|path| path.as_str().cmp(name)).is_ok() {

@@ -1,9 +1,9 @@
 //! What the user chooses of a request while the app runs: how long to think, how edits are written, who does the small work. It
 //! stands above the settings until the app is left.
 
-use crate::edit::EditFormat;
-use crate::llm::Thinking;
-use crate::models::ThinkingControl;
+use rhumb_edit::EditFormat;
+use rhumb_llm::Thinking;
+use rhumb_llm::models::ThinkingControl;
 use crate::session::connecting::HOW_TO_CONNECT;
 use crate::session::effect::Effect;
 use crate::session::repository::looking::{LookOrder, ModelUse};
@@ -74,7 +74,7 @@ impl Choices {
 
 impl Session {
     /// Thinks as long as that from now on; as the model does by itself without it.
-    pub(in crate::session) fn choose_thinking(&mut self, thinking: Option<Thinking>) -> Vec<Effect> {
+    pub(crate) fn choose_thinking(&mut self, thinking: Option<Thinking>) -> Vec<Effect> {
         let text = match &thinking {
             None => "The model thinks as long as it does by itself.".to_owned(),
             Some(Thinking::Effort(word)) => format!("How long to think: {word}."),
@@ -95,7 +95,7 @@ impl Session {
     }
 
     /// Has edits written like that from now on; as suits the model without it.
-    pub(in crate::session) fn choose_edit_format(&mut self, format: Option<EditFormat>) -> Vec<Effect> {
+    pub(crate) fn choose_edit_format(&mut self, format: Option<EditFormat>) -> Vec<Effect> {
         let text = match format {
             Some(format) => format!("The model is asked for edits in the format {format}."),
             None => "The model is asked for edits in the format that suits it.".to_owned(),

@@ -8,7 +8,7 @@ use crate::session::transcript::Level;
 
 impl Session {
     /// Whether a request does not fit a window that is only assumed, and the developer did not yet say to send it all the same.
-    pub(in crate::session) fn doubts_that_it_fits(&mut self, message: &str) -> bool {
+    pub(crate) fn doubts_that_it_fits(&mut self, message: &str) -> bool {
         let prompt = self.view.as_ref().map(|view| Arc::clone(&view.prompt));
         let Some(prompt) = prompt.filter(|prompt| prompt.excess() > 0 && !prompt.window.known) else {
             return false;

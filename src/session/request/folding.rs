@@ -6,19 +6,20 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::context::{ChunkKind, Message, Prompt, Role};
+use crate::context::{ChunkKind, Prompt};
+use rhumb_llm::{Message, Role};
 use crate::session::effect::{Effect, Failure, Summarized};
 use crate::session::state::{Connection, Session};
 use crate::session::transcript::{self, Level};
-use crate::text::thousands;
-use crate::tokens::estimate;
+use rhumb_text::thousands;
+use rhumb_tokens::estimate;
 
 /// A history with fewer tokens is not summarised on request: the summary would hardly be shorter.
 const MIN_COMPACTED: usize = 200;
 
 /// What stands for the beginning of the conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::session) struct Folded {
+pub(crate) struct Folded {
     /// How many messages of the conversation it stands for; 0 for none.
     covers: usize,
     messages: Vec<Message>,
@@ -26,14 +27,14 @@ pub(in crate::session) struct Folded {
 
 impl Folded {
     /// Whether it stands for nothing.
-    pub(in crate::session) fn is_none(&self) -> bool {
+    pub(crate) fn is_none(&self) -> bool {
         self.covers == 0
     }
 }
 
 /// A summary that is being made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::session) struct Folding {
+pub(crate) struct Folding {
     /// Messages of the conversation that went into it.
     covers: usize,
     /// What is to be folded, as it would be sent.
@@ -45,7 +46,7 @@ pub(in crate::session) struct Folding {
 /// The history as it was carried last. A long conversation is megabytes and is asked for at every key, and keys change nothing of it:
 /// so it is compared, and copied only where it is not the same any more.
 #[derive(Debug, Clone, Default)]
-pub(in crate::session) struct Carried(RefCell<Arc<Vec<Message>>>);
+pub(crate) struct Carried(RefCell<Arc<Vec<Message>>>);
 
 impl Carried {
     /// The history that consists of these.
@@ -74,13 +75,13 @@ impl Session {
     }
 
     /// The turns that the next request carries as history.
-    pub(in crate::session) fn history(&self) -> Vec<Message> {
+    pub(crate) fn history(&self) -> Vec<Message> {
         self.carried().map(|(role, text)| Message::new(role, text)).collect()
     }
 
     /// The same in two parts: what was said, and what was shared since. The latter belongs to the message that comes, and is not
     /// summed up before the model has seen it.
-    pub(in crate::session) fn history_and_shared(&self) -> (Arc<Vec<Message>>, Vec<Message>) {
+    pub(crate) fn history_and_shared(&self) -> (Arc<Vec<Message>>, Vec<Message>) {
         let past = self.carried().count() - self.fresh();
         let shared = self.carried().skip(past).map(|(role, text)| Message::new(role, text)).collect();
         (self.carried.of(self.carried().take(past)), shared)
@@ -98,7 +99,7 @@ impl Session {
     }
 
     /// Asks for a summary if the history in the measured request has more than its share.
-    pub(in crate::session) fn fold_if_long(&mut self, prompt: &Prompt) -> Vec<Effect> {
+    pub(crate) fn fold_if_long(&mut self, prompt: &Prompt) -> Vec<Effect> {
         let tokens = tokens_of_history(prompt);
         if tokens <= prompt.plan.history || self.folding.is_some() || self.foldable() <= self.unfoldable {
             return Vec::new();
@@ -115,7 +116,7 @@ impl Session {
     }
 
     /// Summarises the history now, because the user asks for it. `keep` says what the summary must keep; it may be empty.
-    pub(in crate::session) fn compact(&mut self, keep: String) -> Vec<Effect> {
+    pub(crate) fn compact(&mut self, keep: String) -> Vec<Effect> {
         // The request as it was measured last may not have the newest answer.
         let tokens: usize = self.carried().map(|(_, text)| estimate(text)).sum();
         let limit = self.view.as_ref().map_or(usize::MAX, |view| view.prompt.plan.history);
@@ -162,7 +163,7 @@ impl Session {
     }
 
     /// A summary of `history` is there, or is not. It is taken if the conversation still begins like that.
-    pub(in crate::session) fn folded(
+    pub(crate) fn folded(
         &mut self,
         history: &[Message],
         result: Result<Summarized, Failure>,
@@ -204,7 +205,7 @@ impl Session {
     }
 
     /// Forgets summaries, and whatever is made of them.
-    pub(in crate::session) fn unfold(&mut self) {
+    pub(crate) fn unfold(&mut self) {
         self.folded = Folded::default();
         self.folding = None;
         self.unfoldable = 0;
@@ -220,8 +221,9 @@ fn tokens_of_history(prompt: &Prompt) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::{BudgetPlan, Chunk, Role};
-    use crate::llm::{Completion, Finish, StreamEvent};
+    use crate::context::{BudgetPlan, Chunk};
+    use rhumb_llm::Role;
+    use rhumb_llm::{Completion, Finish, StreamEvent};
     use crate::session::*;
 
     fn answered(session: &mut Session, turn: u64, question: &str, answer: &str) {

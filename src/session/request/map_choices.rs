@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::repo_map::{Refresh, RepoMap, symbol_readings};
+use rhumb_index::repo_map::{Refresh, RepoMap, symbol_readings};
 use crate::session::effect::Effect;
 use crate::session::state::Session;
 use crate::session::transcript::Level;
@@ -36,7 +36,7 @@ struct MapChoices {
 
 /// Choices before each change, and those that were taken back.
 #[derive(Debug, Default)]
-pub(in crate::session) struct MapPast {
+pub(crate) struct MapPast {
     before: Vec<MapChoices>,
     after: Vec<MapChoices>,
 }

@@ -9,7 +9,7 @@ const MOST_TOLD: usize = 5;
 
 impl Session {
     /// Says which keys stand in a request and what becomes of them, those aside that were told before.
-    pub(in crate::session) fn tell_secrets(&mut self, secrets: &[PromptSecret]) {
+    pub(crate) fn tell_secrets(&mut self, secrets: &[PromptSecret]) {
         let name = |secret: &PromptSecret| (secret.place.clone(), secret.line, secret.kind);
         let new: Vec<&PromptSecret> = secrets.iter().filter(|secret| self.told_secrets.insert(name(secret))).collect();
         if new.is_empty() {

@@ -1,6 +1,6 @@
 //! What the session has cost, and the cap on it.
 
-use crate::models::{CapCheck, Dollars, Spend, estimate};
+use rhumb_llm::models::{CapCheck, Dollars, Spend, estimate};
 use crate::session::effect::Failure;
 use crate::session::state::Session;
 use crate::session::transcript::Level;
@@ -8,7 +8,7 @@ use crate::session::turn::asking::Spent;
 
 impl Session {
     /// A request is paid for.
-    pub(in crate::session) fn spent(&mut self, turn: u64, spent: &Spent) {
+    pub(crate) fn spent(&mut self, turn: u64, spent: &Spent) {
         let before = self.ledger.session().unpriced;
         self.ledger.enter(turn, &spent.model, spent.tokens);
         self.last_spent = Some(spent.clone());
@@ -18,7 +18,7 @@ impl Session {
     }
 
     /// What may still be spent; `None` for as much as it takes.
-    pub(in crate::session) fn allowance(&self) -> Option<Dollars> {
+    pub(crate) fn allowance(&self) -> Option<Dollars> {
         self.spending_cap.map(|cap| cap.over(self.ledger.session().known))
     }
 
@@ -92,7 +92,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::models::{Model, Prices, Tokens};
+    use rhumb_llm::models::{Model, Prices, Tokens};
     use crate::session::*;
 
     fn spent(prices: Option<Prices>) -> Report {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::models::{Dollars, Tokens};
+use rhumb_llm::models::{Dollars, Tokens};
 use crate::session::effect::Effect;
 use crate::session::state::Session;
 use crate::session::transcript::Level;
@@ -42,7 +42,7 @@ impl Session {
     }
 
     /// Makes every file of the chat read-only.
-    pub(in crate::session) fn make_all_read_only(&mut self) -> Vec<Effect> {
+    pub(crate) fn make_all_read_only(&mut self) -> Vec<Effect> {
         let editable = self.files.iter_mut().filter(|file| !file.read_only);
         let changed = editable.map(|file| file.read_only = true).count();
         match changed {
@@ -67,8 +67,9 @@ fn priced(cost: Option<Dollars>) -> String {
 mod tests {
     use std::sync::Arc;
 
-    use crate::context::{Chunk, ChunkKind, Prompt, Role, Window};
-    use crate::models::{Model, Prices};
+    use crate::context::{Chunk, ChunkKind, Prompt, Window};
+    use rhumb_llm::Role;
+    use rhumb_llm::models::{Model, Prices};
     use crate::session::*;
 
     fn last(session: &Session) -> &Notice {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::{Outfit, Runner, SURVEY_PATIENCE, Survey, caught, shared_output};
 use crate::context::{AtMeaning, at_meaning, fence_for};
-use crate::git::Repo;
-use crate::repo_map::TagGraph;
+use rhumb_workspace::git::Repo;
+use rhumb_index::repo_map::TagGraph;
 use crate::session::{Attachment, Failure, LookedUp, MentionOrder, MentionReport, Report, SharedPage};
-use crate::text::sanitize::visible_line;
-use crate::tokens::TokenCounter;
-use crate::workspace::{self, Root, is_secret_name};
+use rhumb_text::sanitize::visible_line;
+use rhumb_tokens::TokenCounter;
+use rhumb_workspace::{self, Root, is_secret_name};
 
 /// A folder, or a text that goes along, may have this part of the model's window.
 const SHARE: usize = 4;

@@ -7,11 +7,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::connect::unknown_note;
 use super::{Line, Outfit, Runner, connect_model, failure_of};
-use crate::context::{Folding, Message, SummaryPlan, history_tokens, summary};
-use crate::llm::{Finish, LlmError, Request, StreamEvent, Usage};
-use crate::models::{Dollars, Tokens, estimate};
+use crate::context::{Folding, SummaryPlan, history_tokens, summary};
+use rhumb_llm::Message;
+use rhumb_llm::{Finish, LlmError, Request, StreamEvent, Usage};
+use rhumb_llm::models::{Dollars, Tokens, estimate};
 use crate::session::{AskEvent, Failure, Report, Spent, Summarized};
-use crate::tokens::TokenCounter;
+use rhumb_tokens::TokenCounter;
 
 /// Tokens that a summary is expected to have at most, for the spending cap.
 const EXPECTED_OUTPUT: u64 = 2_048;
@@ -146,7 +147,7 @@ pub(super) async fn answer(
         }
     };
     let (result, ()) = tokio::join!(stream, listen);
-    let counted = || Tokens { fresh: asked, output: crate::tokens::estimate(&text) as u64, ..Tokens::default() };
+    let counted = || Tokens { fresh: asked, output: rhumb_tokens::estimate(&text) as u64, ..Tokens::default() };
     let is_paid = usage.is_some() || result.is_ok();
     let tokens = usage.map_or_else(counted, Usage::tokens);
     let spent = Spent { model: std::sync::Arc::clone(&line.facts), tokens, estimated: usage.is_none() };

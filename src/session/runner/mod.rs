@@ -57,13 +57,13 @@ pub use write::{NotWritten, WriteOutcome, faults_of, recovered, undo_preview, un
 
 use self::fetching::Fetching;
 use super::{ChatFile, ContextOrder, ContextView, Effect, Failure, MAP_BUDGET_STEP, Report};
-use crate::config::Endpoint;
+use rhumb_llm::Endpoint;
 use crate::context::Window;
-use crate::edit::Standing;
-use crate::llm::{self, HttpProvider, LlmError};
-use crate::models::{Api, Model};
-use crate::repo_map::TagGraph;
-use crate::workspace::{self, Changed, Journal, Root, Watch};
+use rhumb_edit::Standing;
+use rhumb_llm::{self, HttpProvider, LlmError};
+use rhumb_llm::models::{Api, Model};
+use rhumb_index::repo_map::TagGraph;
+use rhumb_workspace::{self, Changed, Journal, Root, Watch};
 use commit::Commits;
 use folding::FoldOrder;
 

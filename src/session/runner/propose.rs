@@ -3,9 +3,9 @@
 use std::cell::OnceCell;
 use std::sync::atomic::AtomicBool;
 
-use crate::edit::{self, Files, Flag, FormatChoice, ParsedReply, Proposal, Standing};
+use rhumb_edit::{self, Files, Flag, FormatChoice, ParsedReply, Proposal, Standing};
 use crate::session::ChatFile;
-use crate::workspace::{self, ReadError, Root};
+use rhumb_workspace::{self, ReadError, Root};
 
 /// The files of a root as the edit room wants to see them.
 struct OnDisk<'a> {
@@ -128,8 +128,8 @@ fn proposed(files: &OnDisk<'_>, standing: &Standing, parsed: &[ParsedReply]) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edit::Status;
-    use crate::review::Review;
+    use rhumb_edit::Status;
+    use rhumb_edit::review::Review;
     use std::fs;
     use std::os::unix::fs::symlink;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::Turn;
 use super::going_on::{OFFER, OFFER_CUT};
 use crate::context::{PromptSecret, Trimmed};
-use crate::llm::{Completion, StreamEvent};
-use crate::models::{Model, Prices, Tokens};
+use rhumb_llm::{Completion, StreamEvent};
+use rhumb_llm::models::{Model, Prices, Tokens};
 use crate::session::effect::{Effect, Failure};
 use crate::session::state::Session;
 use crate::session::transcript::{AnswerState, Entry, Level};
@@ -75,7 +75,7 @@ pub struct Spent {
 
 impl Session {
     /// Takes in what happened while the turn of that number is asked.
-    pub(in crate::session) fn asked(&mut self, number: u64, event: AskEvent) {
+    pub(crate) fn asked(&mut self, number: u64, event: AskEvent) {
         match event {
             AskEvent::Stream(event) => self.stream(number, event),
             AskEvent::Sent { left_out, secrets, .. } => {
@@ -155,7 +155,7 @@ impl Session {
         }
     }
 
-    pub(in crate::session) fn unsent(&mut self, number: u64, failure: Failure) -> Vec<Effect> {
+    pub(crate) fn unsent(&mut self, number: u64, failure: Failure) -> Vec<Effect> {
         let Some(turn) = self.turn.take_if(|turn| turn.number == number) else {
             return Vec::new();
         };
@@ -166,7 +166,7 @@ impl Session {
         self.measure()
     }
 
-    pub(in crate::session) fn ended(&mut self, number: u64, result: Result<Completion, Failure>) -> Vec<Effect> {
+    pub(crate) fn ended(&mut self, number: u64, result: Result<Completion, Failure>) -> Vec<Effect> {
         let Some(turn) = self.turn.take_if(|turn| turn.number == number) else {
             return Vec::new();
         };
@@ -217,7 +217,7 @@ impl Session {
 
     /// Gives the message of `turn` back to the composer, and leaves it and its answer out of later requests. The meter and a
     /// copied prompt count it as the draft again, unless something newer is being typed.
-    pub(in crate::session) fn give_back(&mut self, turn: &Turn) {
+    pub(crate) fn give_back(&mut self, turn: &Turn) {
         if self.gives_plan_back(turn) || turn.message != turn.request {
             // Nobody typed it.
             return;
@@ -230,7 +230,7 @@ impl Session {
 
     /// Closes the answer that streamed; `cut` says why it is not whole. Its text; an answer without a word leaves the
     /// transcript.
-    pub(in crate::session) fn end_answer(&mut self, cut: Option<String>) -> Option<String> {
+    pub(crate) fn end_answer(&mut self, cut: Option<String>) -> Option<String> {
         let at = self.transcript.iter().rposition(is_streaming)?;
         let Entry::Answer(answer) = &mut self.transcript[at] else { return None };
         if answer.text.is_empty() {
@@ -242,7 +242,7 @@ impl Session {
     }
 
     /// The newest message was answered: it is history now.
-    pub(in crate::session) fn answered(&mut self) {
+    pub(crate) fn answered(&mut self) {
         let mut newest = self.transcript.iter_mut().rev().filter_map(|entry| match entry {
             Entry::User { answered, .. } | Entry::Again { answered, .. } => Some(answered),
             _ => None,
@@ -252,6 +252,6 @@ impl Session {
 }
 
 /// Whether an answer still arrives here.
-pub(in crate::session) fn is_streaming(entry: &Entry) -> bool {
+pub(crate) fn is_streaming(entry: &Entry) -> bool {
     matches!(entry, Entry::Answer(answer) if answer.state == AnswerState::Streaming)
 }

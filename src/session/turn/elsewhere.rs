@@ -1,7 +1,7 @@
 //! Working with a chat elsewhere: the prompt goes out by the clipboard, a reply comes in by a paste.
 
 use crate::context::Mode;
-use crate::edit::Standing;
+use rhumb_edit::Standing;
 use crate::session::effect::{Clip, Effect};
 use crate::session::proposal::rounds::Rounds;
 use crate::session::state::Session;
@@ -49,7 +49,7 @@ impl Session {
 
     /// Looks for the edits of a reply that is not part of the running conversation with the model; `answer` is its number among
     /// the answers of the session, if it is one.
-    pub(in crate::session) fn propose_alone(
+    pub(crate) fn propose_alone(
         &mut self,
         reply: String,
         answer: Option<usize>,
@@ -77,7 +77,7 @@ impl Session {
     }
 
     /// The prompt for the clipboard.
-    pub(in crate::session) fn prompt_clip(&self, text: String) -> Clip {
+    pub(crate) fn prompt_clip(&self, text: String) -> Clip {
         let tokens = self.view.as_ref().map_or(0, |view| view.prompt.tokens);
         let what = format!("The prompt (about {tokens} tokens)");
         Clip { what, text, hint: "Paste it into any chat, copy the whole reply, then /paste here.".into() }

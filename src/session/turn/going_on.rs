@@ -10,7 +10,7 @@ use crate::session::state::Session;
 use crate::session::transcript::{self, AnswerState, Entry, Level};
 
 /// What can be done about an answer that the connection broke off.
-pub(in crate::session) const OFFER: &str = "/continue goes on where it stopped, /retry asks again, /review takes the edits in it that are whole. Without one \
+pub(crate) const OFFER: &str = "/continue goes on where it stopped, /retry asks again, /review takes the edits in it that are whole. Without one \
      of these it is in no later request.";
 
 /// What can be done about an answer that its model did not end.
@@ -101,7 +101,7 @@ impl Session {
 
 #[cfg(test)]
 mod tests {
-    use crate::llm::{Completion, Finish, StreamEvent};
+    use rhumb_llm::{Completion, Finish, StreamEvent};
     use crate::session::*;
 
     fn broken(text: &str) -> Session {

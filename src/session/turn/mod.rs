@@ -9,8 +9,8 @@ mod sending;
 
 use super::codebase::Sought;
 use crate::context::Mode;
-use crate::edit::{EditStream, FormatChoice, LineKind, StreamEvent};
-use crate::retrieval::Want;
+use rhumb_edit::{EditStream, FormatChoice, LineKind, StreamEvent};
+use rhumb_index::retrieval::Want;
 
 /// An edit as far as it has arrived: not yet located, not decidable.
 #[derive(Debug, Clone, PartialEq, Eq)]

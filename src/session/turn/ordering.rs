@@ -6,7 +6,7 @@ use crate::session::state::Session;
 
 impl Session {
     /// The order for the next request as things stand, under that number.
-    pub(in crate::session) fn order(&self, generation: u64) -> ContextOrder {
+    pub(crate) fn order(&self, generation: u64) -> ContextOrder {
         let (history, exchange) = self.history_and_shared();
         ContextOrder {
             generation,
@@ -40,7 +40,7 @@ impl Session {
     }
 
     /// The order for the next turn.
-    pub(in crate::session) fn next_order(&mut self) -> ContextOrder {
+    pub(crate) fn next_order(&mut self) -> ContextOrder {
         let number = self.next_turn();
         self.order(number)
     }

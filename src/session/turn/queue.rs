@@ -4,7 +4,7 @@ use crate::context::Mode;
 use crate::session::effect::Effect;
 use crate::session::state::{Connection, Session};
 use crate::session::transcript::Level;
-use crate::text::count;
+use rhumb_text::count;
 
 /// A message that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,17 +44,17 @@ impl Session {
     }
 
     /// Lets a message wait until the model is free.
-    pub(in crate::session) fn enqueue(&mut self, text: String, mode: Mode) {
+    pub(crate) fn enqueue(&mut self, text: String, mode: Mode) {
         self.queue.waiting.push(Queued { text, mode, is_comment: false });
     }
 
     /// Lets comments in a file wait in the same way.
-    pub(in crate::session) fn enqueue_comments(&mut self, text: String, mode: Mode) {
+    pub(crate) fn enqueue_comments(&mut self, text: String, mode: Mode) {
         self.queue.waiting.push(Queued { text, mode, is_comment: true });
     }
 
     /// Leaves out the comments that wait; how many messages they were.
-    pub(in crate::session) fn drop_queued_comments(&mut self) -> usize {
+    pub(crate) fn drop_queued_comments(&mut self) -> usize {
         let before = self.queue.waiting.len();
         self.queue.waiting.retain(|queued| !queued.is_comment);
         self.queue.held &= !self.queue.waiting.is_empty();
@@ -62,7 +62,7 @@ impl Session {
     }
 
     /// Leaves out all that waits, and says so.
-    pub(in crate::session) fn drop_queue(&mut self) {
+    pub(crate) fn drop_queue(&mut self) {
         let waited = std::mem::take(&mut self.queue).waiting.len();
         if waited > 0 {
             self.tell(Level::Info, format!("{} that waited will not be sent.", count(waited, "message")), "");
@@ -70,7 +70,7 @@ impl Session {
     }
 
     /// Holds what waits until the developer says otherwise.
-    pub(in crate::session) fn hold_queue(&mut self) {
+    pub(crate) fn hold_queue(&mut self) {
         self.queue.held = !self.queue.waiting.is_empty();
     }
 
@@ -114,7 +114,7 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use crate::context::Mode;
-    use crate::llm::{Completion, Finish, StreamEvent};
+    use rhumb_llm::{Completion, Finish, StreamEvent};
     use crate::session::*;
 
     fn busy() -> Session {

@@ -12,7 +12,7 @@ impl Session {
     }
 
     /// Whether a message can be sent now; a notice says why not.
-    pub(in crate::session) fn may_send(&mut self, message: &str) -> bool {
+    pub(crate) fn may_send(&mut self, message: &str) -> bool {
         if self.turn.is_some() {
             self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then send again.");
             return false;
@@ -21,7 +21,7 @@ impl Session {
     }
 
     /// Whether there is a model to ask; a notice says why not.
-    pub(in crate::session) fn is_connected(&mut self) -> bool {
+    pub(crate) fn is_connected(&mut self) -> bool {
         match &self.connection {
             Connection::None => {
                 let why = self.lacking.as_deref().unwrap_or("No model is connected");
@@ -44,7 +44,7 @@ impl Session {
     }
 
     /// Whether the request of the turn waits for files that wait for the list of files.
-    pub(in crate::session) fn waits_for_files(&mut self) -> bool {
+    pub(crate) fn waits_for_files(&mut self) -> bool {
         self.ask_waits = !self.early_files.is_empty();
         self.ask_waits
     }

@@ -18,7 +18,7 @@ use xxhash_rust::xxh3::xxh3_128;
 pub use error::VectorsError;
 
 use super::database::{self, check, connection, form, make_folder, move_aside, private_file};
-use crate::retrieval::Row;
+use rhumb_index::retrieval::Row;
 
 /// The form of the database that this program writes; SQLite keeps the number for us.
 const FORM: i64 = 1;

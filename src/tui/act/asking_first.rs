@@ -3,15 +3,15 @@
 
 use crate::context::Mode;
 use crate::session::{Command, Effect, Entry, LookOrder, LookReport, Report, few};
-use crate::text::count;
+use rhumb_text::count;
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{Confirm, Deed, Overlay};
-use crate::workspace::Direction;
+use rhumb_workspace::Direction;
 
 impl App {
     /// Carries a command out, after a question if it loses much.
-    pub(in crate::tui) fn command_of_user(&mut self, command: Command) -> Vec<Task> {
+    pub(crate) fn command_of_user(&mut self, command: Command) -> Vec<Task> {
         // The question names what it is about, and that is found on the disk.
         match command {
             Command::Undo => return run(vec![Effect::Look(LookOrder::LastWrite(Direction::Undo))]),
@@ -29,7 +29,7 @@ impl App {
 
     /// Asks before the last write is undone or redone, as soon as it is known what that does. With no such write there is nothing to
     /// ask.
-    pub(in crate::tui) fn ask_to_undo(&mut self, report: &Report) -> Vec<Task> {
+    pub(crate) fn ask_to_undo(&mut self, report: &Report) -> Vec<Task> {
         let Report::Looked(LookReport::LastWrite(direction, preview)) = report else { return Vec::new() };
         let (command, verb) = match direction {
             Direction::Undo => (Command::Undo, "undo"),
@@ -57,7 +57,7 @@ impl App {
     }
 
     /// Whether a key that answers nothing belongs to the composer: a question came up over it, and somebody types on.
-    pub(in crate::tui) fn goes_on_typing(&self) -> bool {
+    pub(crate) fn goes_on_typing(&self) -> bool {
         let is_over_composer = self.focus == Pane::Chat && !self.reading.on && self.under.is_empty();
         let leaves_typing = match &self.overlay {
             Some(Overlay::Confirm(_)) => true,
@@ -68,7 +68,7 @@ impl App {
     }
 
     /// Does what was said yes to.
-    pub(in crate::tui) fn confirmed(&mut self, deed: Deed) -> Vec<Task> {
+    pub(crate) fn confirmed(&mut self, deed: Deed) -> Vec<Task> {
         match deed {
             Deed::Abandon => {
                 self.session.abandon_review();
@@ -82,7 +82,7 @@ impl App {
     }
 
     /// Asks before the review is abandoned.
-    pub(in crate::tui) fn ask_to_abandon(&mut self) {
+    pub(crate) fn ask_to_abandon(&mut self) {
         let review = &self.session.review;
         let counts = review.counts();
         let what = format!("{} of {}", count(counts.total(), "hunk"), count(review.files.len(), "file"));
@@ -108,7 +108,7 @@ impl App {
     }
 
     /// Leaves, after a question if something would be lost or is under way.
-    pub(in crate::tui) fn leave(&mut self) -> Vec<Task> {
+    pub(crate) fn leave(&mut self) -> Vec<Task> {
         let lines = self.lost_by_leaving();
         if lines.is_empty() {
             return vec![Task::Quit];

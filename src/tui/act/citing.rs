@@ -1,6 +1,6 @@
 //! Citations of answers: they are checked when an answer has come, gone to from one to the next, and opened.
 
-use crate::retrieval::{Aim, Citation};
+use rhumb_index::retrieval::{Aim, Citation};
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::Place;
 use crate::tui::pane::stops::{Stop, stops};
@@ -8,7 +8,7 @@ use crate::tui::reading::Spot;
 
 impl App {
     /// Checks what new answers cite.
-    pub(in crate::tui) fn cite_anew(&mut self) -> Vec<Task> {
+    pub(crate) fn cite_anew(&mut self) -> Vec<Task> {
         run(self.citing.update(&self.session.transcript, &self.session.paths))
     }
 
@@ -85,7 +85,7 @@ impl App {
     }
 
     /// Opens a citation of an answer that was clicked on.
-    pub(in crate::tui) fn click_citation(&mut self, entry: usize, at: usize) -> Vec<Task> {
+    pub(crate) fn click_citation(&mut self, entry: usize, at: usize) -> Vec<Task> {
         match self.citing.of(entry).get(at).cloned() {
             Some(citation) => self.open_citation(entry, &citation),
             None => Vec::new(),

@@ -10,7 +10,7 @@ pub(crate) fn is_long_command(text: &str) -> bool {
 
 impl App {
     /// Carries a command out.
-    pub(in crate::tui) fn command(&mut self, command: Command) -> Vec<Task> {
+    pub(crate) fn command(&mut self, command: Command) -> Vec<Task> {
         match command {
             Command::Help => self.open_help(true),
             Command::Keys => self.open_help(false),

@@ -7,7 +7,7 @@ use crate::tui::overlay::{ConnectBox, Overlay};
 impl App {
     /// Opens the screen that connects a model, where the session asks for it. Another overlay may hold work, so the screen waits until
     /// that closes.
-    pub(in crate::tui) fn offer_connection(&mut self) -> Vec<Task> {
+    pub(crate) fn offer_connection(&mut self) -> Vec<Task> {
         let is_free = matches!(self.overlay, None | Some(Overlay::Connect(_)));
         let Some(request) = self.session.connecting.request.take_if(|_| is_free) else { return Vec::new() };
         let connected = match &self.session.connection {
@@ -20,21 +20,21 @@ impl App {
     }
 
     /// Has a key checked and stored.
-    pub(in crate::tui) fn enter_key(&mut self, key: NewKey) -> Vec<Task> {
+    pub(crate) fn enter_key(&mut self, key: NewKey) -> Vec<Task> {
         let tasks = run(self.session.enter_key(key));
         self.refresh_connecting();
         tasks
     }
 
     /// Looks for keys and servers again.
-    pub(in crate::tui) fn search_connections(&mut self) -> Vec<Task> {
+    pub(crate) fn search_connections(&mut self) -> Vec<Task> {
         let tasks = run(self.session.search_connections());
         self.refresh_connecting();
         tasks
     }
 
     /// Shows what was found. The screen closes when a model was just connected.
-    pub(in crate::tui) fn note_connecting(&mut self, is_connected: bool) {
+    pub(crate) fn note_connecting(&mut self, is_connected: bool) {
         self.refresh_connecting();
         if is_connected && matches!(self.overlay, Some(Overlay::Connect(_))) {
             self.overlay = self.under.pop();

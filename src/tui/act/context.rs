@@ -13,7 +13,7 @@ impl App {
     }
 
     /// How many rows the pane has.
-    pub(in crate::tui) fn context_rows(&self) -> usize {
+    pub(crate) fn context_rows(&self) -> usize {
         self.prompt().map_or(0, |prompt| rows(prompt, self.context_order, self.passages_open).len())
     }
 
@@ -22,7 +22,7 @@ impl App {
     }
 
     /// The place in the request of the chunk under the cursor, or of the one that what is there belongs to.
-    pub(in crate::tui) fn context_place(&self) -> Option<usize> {
+    pub(crate) fn context_place(&self) -> Option<usize> {
         match self.context_row()? {
             ContextRow::Chunk(place) => Some(place),
             ContextRow::Passage(_) => passages_chunk(self.prompt()?),
@@ -31,7 +31,7 @@ impl App {
     }
 
     /// The passage under the cursor.
-    pub(in crate::tui) fn context_passage(&self) -> Option<&SentPassage> {
+    pub(crate) fn context_passage(&self) -> Option<&SentPassage> {
         match self.context_row()? {
             ContextRow::Passage(place) => self.prompt()?.passages.get(place),
             _ => None,
@@ -50,12 +50,12 @@ impl App {
     }
 
     /// The title of the part under the cursor of the context pane.
-    pub(in crate::tui) fn context_title(&self) -> Option<String> {
+    pub(crate) fn context_title(&self) -> Option<String> {
         title_of(self.prompt()?, self.context_row()?)
     }
 
     /// Keeps the cursor of the context pane on the part of that title: parts change their places with what they are.
-    pub(in crate::tui) fn hold_context(&mut self, title: Option<&str>) {
+    pub(crate) fn hold_context(&mut self, title: Option<&str>) {
         let Some(view) = &self.session.view else { return };
         let rows = rows(&view.prompt, self.context_order, self.passages_open);
         self.context.set_len(rows.len());
@@ -68,7 +68,7 @@ impl App {
     }
 
     /// Why an action of the context pane would do nothing now.
-    pub(in crate::tui) fn why_not_context(&self, action: Action) -> Option<&'static str> {
+    pub(crate) fn why_not_context(&self, action: Action) -> Option<&'static str> {
         match action {
             Action::ContextAdd => None,
             _ if self.prompt().is_none() => Some("nothing is measured yet"),
@@ -83,7 +83,7 @@ impl App {
         }
     }
 
-    pub(in crate::tui) fn act_on_context(&mut self, action: Action) -> Option<Vec<Task>> {
+    pub(crate) fn act_on_context(&mut self, action: Action) -> Option<Vec<Task>> {
         let own = action.info().is_some_and(|info| info.scope == crate::tui::action::Scope::Pane(Pane::Context));
         if let Some(why) = own.then(|| self.why_not_context(action)).flatten() {
             self.hint = why.into();
@@ -175,7 +175,7 @@ impl App {
     }
 
     /// Shows the request as it will be sent, from one of its chunks on.
-    pub(in crate::tui) fn view_prompt_at(&mut self, place: Option<usize>) {
+    pub(crate) fn view_prompt_at(&mut self, place: Option<usize>) {
         if let Some(view) = &self.session.view {
             self.overlay = Some(Overlay::prompt(&view.prompt, place));
         }

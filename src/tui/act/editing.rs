@@ -12,7 +12,7 @@ const OPENED_LINES: usize = 200;
 impl App {
     /// Takes what the session gives back to be sent again. What is being written meanwhile is not swept away: then the other text
     /// goes to the earlier inputs, where one key brings it back.
-    pub(in crate::tui) fn take_returned_draft(&mut self) {
+    pub(crate) fn take_returned_draft(&mut self) {
         let Some(draft) = self.session.returned_draft.take().filter(|draft| !draft.trim().is_empty()) else { return };
         if self.composer.is_empty() {
             match self.session.composing() {
@@ -28,14 +28,14 @@ impl App {
     }
 
     /// Tells the session of a command that is being written: it is kept as a message is.
-    pub(in crate::tui) fn note_command(&mut self) {
+    pub(crate) fn note_command(&mut self) {
         let text = if self.composer.may_be_command() { self.composer.text() } else { String::new() };
         self.session.command_drafted(if is_long_command(&text) { &text } else { "" });
     }
 
     /// Puts what is being written among the earlier inputs: it makes room for something else, and must not be lost. False for what
     /// is there already.
-    pub(in crate::tui) fn keep_draft(&mut self) -> bool {
+    pub(crate) fn keep_draft(&mut self) -> bool {
         let draft = self.composer.text();
         let is_new = !draft.trim().is_empty() && !self.session.keeping.inputs.contains(&draft);
         if is_new {
@@ -45,7 +45,7 @@ impl App {
     }
 
     /// Takes what was opened as the editor left it; in words why it does not count, and then all is as it was.
-    pub(in crate::tui) fn edited(&mut self, what: &Editing, result: Result<String, String>) -> Vec<Task> {
+    pub(crate) fn edited(&mut self, what: &Editing, result: Result<String, String>) -> Vec<Task> {
         match (what, result) {
             // What became of a file of the repository is seen by who follows the files.
             (Editing::File { path, .. }, Ok(_)) => self.file_was_open(path),

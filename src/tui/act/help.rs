@@ -1,6 +1,6 @@
 //! The help of the moment: what can be done now, all keys in force, all commands.
 
-use crate::review::EditState;
+use rhumb_edit::review::EditState;
 use crate::session::{COMMANDS, Connection, Group, origin};
 use crate::tui::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use crate::tui::app::App;
@@ -8,7 +8,7 @@ use crate::tui::overlay::{HelpRow, HelpSection, Overlay};
 
 impl App {
     /// Opens the help: what can be done here, the keys that work now, commands unless only keys are wanted, and then all other keys.
-    pub(in crate::tui) fn open_help(&mut self, with_commands: bool) {
+    pub(crate) fn open_help(&mut self, with_commands: bool) {
         let of_chat = self.reading.on.then_some(Scope::Reading);
         let beside = if self.focus == Pane::Chat { of_chat } else { Some(Scope::Lists) };
         let here: Vec<Scope> =

@@ -19,13 +19,13 @@ pub struct HintAge {
 
 impl App {
     /// Shows a hint that stays until the next key.
-    pub(in crate::tui) fn show_until_key(&mut self, hint: String) {
+    pub(crate) fn show_until_key(&mut self, hint: String) {
         self.hint = hint;
         self.hint_age = HintAge { hint: self.hint.clone(), since: self.desk.now, stays: true };
     }
 
     /// When the hint is to go, on the clock of the event loop; `None` where none is, or it stays.
-    pub(in crate::tui) fn hint_ends(&mut self) -> Option<Duration> {
+    pub(crate) fn hint_ends(&mut self) -> Option<Duration> {
         if self.hint_age.hint != self.hint {
             self.hint_age = HintAge { hint: self.hint.clone(), since: self.desk.now, stays: false };
         }
@@ -35,7 +35,7 @@ impl App {
     }
 
     /// Takes away a hint that is old; whether there was one.
-    pub(in crate::tui) fn expire_hint(&mut self) -> bool {
+    pub(crate) fn expire_hint(&mut self) -> bool {
         let is_old = self.hint_ends().is_some_and(|end| self.desk.now >= end);
         if is_old {
             self.hint.clear();

@@ -10,12 +10,12 @@ const STEP: (i32, i32) = (5, 2);
 
 impl App {
     /// Whether the pane with the focus has the screen for itself without being zoomed.
-    pub(in crate::tui) fn is_alone(&self) -> bool {
+    pub(crate) fn is_alone(&self) -> bool {
         !self.desk.zoomed && self.desk.places.panes.len() == 1
     }
 
     /// Gives the pane with the focus the whole screen, or all panes theirs back.
-    pub(in crate::tui) fn zoom(&mut self) {
+    pub(crate) fn zoom(&mut self) {
         if self.is_alone() {
             self.hint = "the pane already has the whole screen".into();
             return;
@@ -27,12 +27,12 @@ impl App {
     }
 
     /// The key that zooms.
-    pub(in crate::tui) fn zoom_key(&self) -> &str {
+    pub(crate) fn zoom_key(&self) -> &str {
         self.keys.first(Action::Zoom)
     }
 
     /// Arranges the panes in the next way that there is.
-    pub(in crate::tui) fn next_layout(&mut self) {
+    pub(crate) fn next_layout(&mut self) {
         let mut round = LayoutChoice::ALL.into_iter().cycle().skip_while(|layout| *layout != self.face.layout);
         let next = round.nth(1).unwrap_or_default();
         self.face.layout = next;
@@ -45,7 +45,7 @@ impl App {
     }
 
     /// Moves the nearest border of the pane with the focus that can still go further, so that it gets larger or smaller.
-    pub(in crate::tui) fn grow(&mut self, by: i32) {
+    pub(crate) fn grow(&mut self, by: i32) {
         let Some(area) = self.desk.places.of(self.focus) else { return };
         if self.desk.places.borders.is_empty() {
             self.hint = "the pane already has the whole screen".into();
@@ -68,25 +68,25 @@ impl App {
     }
 
     /// Puts a border somewhere, and has that kept.
-    pub(in crate::tui) fn move_border(&mut self, name: &str, share: u16) {
+    pub(crate) fn move_border(&mut self, name: &str, share: u16) {
         self.desk.borders.insert(name.to_owned(), share);
         self.desk.moved = true;
     }
 
     /// Puts one border back to where it was at first.
-    pub(in crate::tui) fn reset_border(&mut self, border: &Border) {
+    pub(crate) fn reset_border(&mut self, border: &Border) {
         self.desk.moved |= self.desk.borders.remove(border.name).is_some();
     }
 
     /// Puts all borders back to where they were at first.
-    pub(in crate::tui) fn reset_borders(&mut self) {
+    pub(crate) fn reset_borders(&mut self) {
         self.desk.moved |= !self.desk.borders.is_empty();
         self.desk.borders.clear();
         self.hint = "all borders are at their default places".into();
     }
 
     /// Lets the mouse count, or leaves it to the terminal.
-    pub(in crate::tui) fn toggle_mouse(&mut self) {
+    pub(crate) fn toggle_mouse(&mut self) {
         self.face.mouse = !self.face.mouse;
         self.desk.held = None;
         let key = self.keys.first(Action::Mouse);

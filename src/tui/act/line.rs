@@ -6,7 +6,7 @@ use crate::tui::app::{App, Task, run};
 
 impl App {
     /// Carries a line out. It stays in the composer when it is not understood.
-    pub(in crate::tui) fn run_line(&mut self, line: &str) -> Vec<Task> {
+    pub(crate) fn run_line(&mut self, line: &str) -> Vec<Task> {
         // A command of a file hides the action of its name.
         let is_free = |name: &&str| self.session.known.commands.named(name).is_none();
         let actions: Vec<&'static str> = ACTIONS.iter().map(|info| info.name).filter(is_free).collect();

@@ -7,7 +7,7 @@ use crate::tui::widget::picker::{RankJob, Ranked};
 
 impl App {
     /// Opens the definitions of the repository.
-    pub(in crate::tui) fn open_symbols(&mut self) {
+    pub(crate) fn open_symbols(&mut self) {
         match &self.session.symbols {
             Some(graph) => self.overlay = Some(Overlay::symbols(graph, self.ranked_map().map(AsRef::as_ref))),
             None => self.hint = "the repository is still being read".into(),
@@ -15,7 +15,7 @@ impl App {
     }
 
     /// Sees to it that what the cursor of a list is on can be looked at.
-    pub(in crate::tui) fn want_look(&mut self) -> Vec<Task> {
+    pub(crate) fn want_look(&mut self) -> Vec<Task> {
         match self.overlay.as_ref().and_then(Overlay::look) {
             Some(Look::File(path, _)) => self.previews.want(&path).into_iter().collect(),
             Some(Look::Session(number)) if self.peeking != Some(number) => {
@@ -27,7 +27,7 @@ impl App {
     }
 
     /// Takes in what was found out about earlier sessions.
-    pub(in crate::tui) fn note_shelf(&mut self, report: &Report) {
+    pub(crate) fn note_shelf(&mut self, report: &Report) {
         let Report::Kept(report) = report else { return };
         let all = self.overlay.iter_mut().chain(&mut self.under);
         let lists = all.filter_map(|overlay| match overlay {
@@ -76,7 +76,7 @@ impl App {
     }
 
     /// Does what was chosen in a list.
-    pub(in crate::tui) fn chosen_in_list(&mut self, reply: Reply) -> Vec<Task> {
+    pub(crate) fn chosen_in_list(&mut self, reply: Reply) -> Vec<Task> {
         match reply {
             Reply::Mention(name) => {
                 self.focus = crate::tui::action::Pane::Chat;

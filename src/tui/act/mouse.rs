@@ -6,7 +6,7 @@ use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Rect;
 
 use crate::session::Clip;
-use crate::text::count;
+use rhumb_text::count;
 use crate::tui::action::Pane;
 use crate::tui::app::{App, Task};
 use crate::tui::desk::Held;
@@ -15,7 +15,7 @@ use crate::tui::selection::{Press, Selection};
 
 impl App {
     /// Takes in an event of the mouse.
-    pub(in crate::tui) fn mouse(&mut self, event: MouseEvent) -> Vec<Task> {
+    pub(crate) fn mouse(&mut self, event: MouseEvent) -> Vec<Task> {
         // What was on its way when the mouse was given back to the terminal.
         if !self.face.mouse {
             return Vec::new();

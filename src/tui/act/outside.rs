@@ -19,7 +19,7 @@ impl App {
     }
 
     /// Takes what the session has for the face.
-    pub(in crate::tui) fn take_outside(&mut self) -> Vec<Task> {
+    pub(crate) fn take_outside(&mut self) -> Vec<Task> {
         let outside = &mut self.session.outside;
         let (inserts, spoken) = (std::mem::take(&mut outside.inserts), outside.spoken.take());
         let (text, picture) = (outside.pasted.take(), std::mem::take(&mut outside.pasted_picture));
@@ -52,7 +52,7 @@ impl App {
     }
 
     /// Stops what is on its way from outside; `None` if there is nothing.
-    pub(in crate::tui) fn stop_outside(&mut self) -> Option<Vec<Effect>> {
+    pub(crate) fn stop_outside(&mut self) -> Option<Vec<Effect>> {
         if self.session.outside.recording.is_some() {
             return Some(self.session.end_recording(false));
         }

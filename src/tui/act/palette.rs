@@ -17,7 +17,7 @@ const RECENT: usize = 8;
 
 impl App {
     /// Opens the palette.
-    pub(in crate::tui) fn open_palette(&mut self) {
+    pub(crate) fn open_palette(&mut self) {
         let mut rows = Vec::new();
         let is_narrow = (1..NARROW).contains(&self.screen.0);
         let row = |name: &str, usage: &str, help: &str, detail: String, enabled: bool| {
@@ -67,7 +67,7 @@ impl App {
 
     /// Asks over the palette for what a command takes, where that is a word or a line; whether it did. Messages and files are
     /// typed in the composer, which completes them.
-    pub(in crate::tui) fn ask_arguments(&mut self, name: &str) -> bool {
+    pub(crate) fn ask_arguments(&mut self, name: &str) -> bool {
         let Some(info) = name.strip_prefix('/').and_then(|name| COMMANDS.iter().find(|info| info.name == name)) else {
             return false;
         };
@@ -104,7 +104,7 @@ impl App {
     }
 
     /// Why an action would do nothing now; `None` if it would do something.
-    pub(in crate::tui) fn why_not(&self, info: &ActionInfo) -> Option<&'static str> {
+    pub(crate) fn why_not(&self, info: &ActionInfo) -> Option<&'static str> {
         let session = &self.session;
         if let Some(why) = self.review_why_not(info.action) {
             return Some(why);
@@ -151,7 +151,7 @@ impl App {
 
     /// Runs what was chosen in the palette: an action by its name, a command by its name with a slash. One that needs an
     /// argument is put into the composer.
-    pub(in crate::tui) fn run_chosen(&mut self, name: &str) -> Vec<Task> {
+    pub(crate) fn run_chosen(&mut self, name: &str) -> Vec<Task> {
         let Some(command) = name.strip_prefix('/') else {
             let action = ACTIONS.iter().find(|info| info.name == name);
             return action.map_or_else(Vec::new, |info| self.run_action(info));
@@ -177,7 +177,7 @@ impl App {
     }
 
     /// Does an action wherever it counts: in its pane, if it has one.
-    pub(in crate::tui) fn run_action(&mut self, info: &ActionInfo) -> Vec<Task> {
+    pub(crate) fn run_action(&mut self, info: &ActionInfo) -> Vec<Task> {
         if let Some(why) = self.why_not(info) {
             self.hint = format!("{}: {why}", info.name);
             return Vec::new();

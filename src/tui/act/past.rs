@@ -14,14 +14,14 @@ pub struct Recall {
 
 impl App {
     /// Whether Up and Down go through earlier inputs: the composer holds nothing, or an input as it was.
-    pub(in crate::tui) fn recalls(&self, key: &str) -> bool {
+    pub(crate) fn recalls(&self, key: &str) -> bool {
         let is_unchanged = || self.recall.at.as_ref().is_some_and(|(_, text)| *text == self.composer.text());
         let is_history = !self.session.keeping.inputs.is_empty();
         matches!(key, "Up" | "Down") && is_history && (self.composer.is_empty() || is_unchanged())
     }
 
     /// Brings the input before into the composer, or the next one.
-    pub(in crate::tui) fn recall(&mut self, back: bool) -> Vec<Task> {
+    pub(crate) fn recall(&mut self, back: bool) -> Vec<Task> {
         let text = self.composer.text();
         let inputs = &self.session.keeping.inputs;
         let at = self.recall.at.take().filter(|(at, shown)| *shown == text && *at < inputs.len()).map(|(at, _)| at);
@@ -45,7 +45,7 @@ impl App {
     }
 
     /// Opens the search in what was typed.
-    pub(in crate::tui) fn search_inputs(&mut self) {
+    pub(crate) fn search_inputs(&mut self) {
         if self.session.keeping.inputs.is_empty() {
             self.hint = "there are no earlier inputs yet".into();
             return;
@@ -54,7 +54,7 @@ impl App {
     }
 
     /// Opens the list of earlier sessions, if one was asked for. Another overlay may hold work, so the list waits for it.
-    pub(in crate::tui) fn offer_sessions(&mut self) {
+    pub(crate) fn offer_sessions(&mut self) {
         if let (Some(Overlay::Sessions(open)), Some((_, lines))) = (&mut self.overlay, &self.session.keeping.listed) {
             open.refresh(lines);
             self.session.keeping.listed = None;
@@ -68,7 +68,7 @@ impl App {
     }
 
     /// Runs commands that came from a file.
-    pub(in crate::tui) fn run_loaded(&mut self) -> Vec<Task> {
+    pub(crate) fn run_loaded(&mut self) -> Vec<Task> {
         let mut tasks = Vec::new();
         while let Some(command) = self.session.keeping.commands.pop_front() {
             tasks.extend(self.command(command));

@@ -30,7 +30,7 @@ impl App {
     }
 
     /// What sending will leave out, while a message is to be asked again.
-    pub(in crate::tui) fn rerun_words(&self) -> Option<String> {
+    pub(crate) fn rerun_words(&self) -> Option<String> {
         let rerun = self.reading.rerun.as_ref()?;
         let after = self.session.transcript.iter().skip(rerun.entry + 1);
         let lost = after.filter(|entry| !matches!(entry, Entry::Notice(_) | Entry::Cleared)).count();
@@ -43,7 +43,7 @@ impl App {
     }
 
     /// Leaves out the turn that is asked again, and all after it; `None` if that cannot be done now.
-    pub(in crate::tui) fn begin_rerun(&mut self, text: &str) -> Option<Vec<Effect>> {
+    pub(crate) fn begin_rerun(&mut self, text: &str) -> Option<Vec<Effect>> {
         // Other commands are no message, and where nobody can be asked the session says so and nothing may be lost.
         let goes_out = is_message(text) && self.session.connection != Connection::None;
         let Some(rerun) = self.reading.rerun.clone().filter(|_| goes_out) else { return Some(Vec::new()) };

@@ -7,7 +7,7 @@ use crate::tui::overlay::{CodeSearch, Overlay};
 
 impl App {
     /// Opens the search with some words, which may be none.
-    pub(in crate::tui) fn open_code_search(&mut self, words: &str) {
+    pub(crate) fn open_code_search(&mut self, words: &str) {
         self.overlay = Some(Overlay::Search(Box::new(CodeSearch::new(words))));
     }
 
@@ -20,7 +20,7 @@ impl App {
     }
 
     /// Asks for the passages, if other words were typed or more is known.
-    pub(in crate::tui) fn search_code_anew(&mut self) -> Option<Task> {
+    pub(crate) fn search_code_anew(&mut self) -> Option<Task> {
         let survey = self.session.survey;
         let search = self.code_search()?;
         search.note_survey(survey);
@@ -28,7 +28,7 @@ impl App {
     }
 
     /// Takes note of what was found, and of what makes another answer likely.
-    pub(in crate::tui) fn note_search(&mut self, report: &Report) {
+    pub(crate) fn note_search(&mut self, report: &Report) {
         let Some(search) = self.code_search() else { return };
         match report {
             Report::Looked(LookReport::Found { question, hits }) => search.found(question, hits.as_deref()),
@@ -39,7 +39,7 @@ impl App {
     }
 
     /// Does what an action wants of the index of meanings. One that rests goes on where it would be paused.
-    pub(in crate::tui) fn command_index(&mut self, action: Action) -> Vec<Task> {
+    pub(crate) fn command_index(&mut self, action: Action) -> Vec<Task> {
         let rests = matches!(self.session.index, IndexState::Paused(..));
         let wanted = match action {
             Action::PauseIndex => IndexCommand::Pause(!rests),

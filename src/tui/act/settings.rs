@@ -12,7 +12,7 @@ const HERE: &str = "this session";
 
 impl App {
     /// Opens the settings that were looked up. What was changed in this session stands above what they say.
-    pub(in crate::tui) fn show_settings(&mut self, mut rows: Vec<SettingRow>, query: &str) {
+    pub(crate) fn show_settings(&mut self, mut rows: Vec<SettingRow>, query: &str) {
         for row in &mut rows {
             if let Some(value) = self.chosen_settings.get(&row.name) {
                 (row.value, row.origin) = (value.clone(), HERE.to_owned());
@@ -23,7 +23,7 @@ impl App {
     }
 
     /// Enter on a setting: a switch is switched, a choice goes on to the next word, all else is asked for.
-    pub(in crate::tui) fn change_setting(&mut self, row: &SettingRow) -> Vec<Task> {
+    pub(crate) fn change_setting(&mut self, row: &SettingRow) -> Vec<Task> {
         let next = match row.kind {
             Kind::Switch => Some((row.value != "true").to_string()),
             Kind::OneOf(words) => next_word(words, &row.value).map(|word| format!("\"{word}\"")),
@@ -46,7 +46,7 @@ impl App {
     }
 
     /// A value was typed for a setting. What it does not take is told where it was typed.
-    pub(in crate::tui) fn setting_typed(&mut self, name: &str, text: &str) -> Vec<Task> {
+    pub(crate) fn setting_typed(&mut self, name: &str, text: &str) -> Vec<Task> {
         let Some(Overlay::Settings(list)) = &self.overlay else { return Vec::new() };
         let Some(row) = list.row(name).cloned() else { return Vec::new() };
         match typed_value(name, text) {
@@ -76,7 +76,7 @@ impl App {
     }
 
     /// Asks whether the value that a setting has now shall be kept in the user's file.
-    pub(in crate::tui) fn keep_asked(&mut self, row: &SettingRow) {
+    pub(crate) fn keep_asked(&mut self, row: &SettingRow) {
         if row.kind == Kind::Tables || row.value.is_empty() || row.kind == Kind::List {
             self.hint = format!("{}: nothing to keep here; it is written in the file", row.name);
             return;
@@ -105,7 +105,7 @@ impl App {
     }
 
     /// Asks whether a setting shall be taken out of the user's file.
-    pub(in crate::tui) fn forget_asked(&mut self, row: &SettingRow) {
+    pub(crate) fn forget_asked(&mut self, row: &SettingRow) {
         if !row.is_kept || row.place.is_empty() || row.kind == Kind::Tables {
             self.hint = format!("{} is not in a file of yours that can be changed here", row.name);
             return;
@@ -123,7 +123,7 @@ impl App {
     }
 
     /// Writes a setting, or takes it out; what can count now does.
-    pub(in crate::tui) fn keep_setting(&mut self, name: String, value: Option<String>) -> Vec<Task> {
+    pub(crate) fn keep_setting(&mut self, name: String, value: Option<String>) -> Vec<Task> {
         let mut tasks = value.as_ref().and_then(|value| self.apply_setting(&name, value)).unwrap_or_default();
         self.chosen_settings.remove(&name);
         if let Some(Overlay::Settings(list)) = &mut self.overlay

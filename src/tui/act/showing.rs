@@ -8,7 +8,7 @@ use crate::tui::overlay::Overlay;
 
 impl App {
     /// Shows the map as it will be sent.
-    pub(in crate::tui) fn view_map(&mut self) {
+    pub(crate) fn view_map(&mut self) {
         let Some(map) = self.session.view.as_ref().and_then(|view| view.map.as_ref()) else {
             self.session.tell(Level::Info, "There is no map yet: the repository is still being read.", "");
             return;
@@ -27,7 +27,7 @@ impl App {
     }
 
     /// Opens what was looked up. Another overlay may hold work, so it waits until that closes.
-    pub(in crate::tui) fn show_known(&mut self) {
+    pub(crate) fn show_known(&mut self) {
         let known = &mut self.session.known;
         if self.overlay.is_some() || (known.page.is_none() && known.choosing.is_none() && known.settings.is_none()) {
             return;
@@ -54,7 +54,7 @@ impl App {
 
     /// Changes the colours, or lets a theme be chosen. One that is not known may have come just now, to a folder that is not
     /// followed because it was not there at the start.
-    pub(in crate::tui) fn ask_for_theme(&mut self, name: Option<&str>) -> Vec<Task> {
+    pub(crate) fn ask_for_theme(&mut self, name: Option<&str>) -> Vec<Task> {
         match name {
             Some(name) if !self.wardrobe.themes.has(name) => {
                 self.wardrobe.sought = Some(name.to_owned());
@@ -68,7 +68,7 @@ impl App {
     }
 
     /// Changes the colours, or lets a theme be chosen.
-    pub(in crate::tui) fn change_theme(&mut self, name: Option<&str>) {
+    pub(crate) fn change_theme(&mut self, name: Option<&str>) {
         let names = self.wardrobe.themes.names();
         match name {
             None => self.overlay = Some(Overlay::themes(&names, self.theme.name())),
@@ -92,7 +92,7 @@ impl App {
     }
 
     /// Shows the theme under the cursor, while one is chosen.
-    pub(in crate::tui) fn preview_theme(&mut self) {
+    pub(crate) fn preview_theme(&mut self) {
         let name = self.overlay.as_ref().and_then(Overlay::theme_under_cursor).map(str::to_owned);
         if let Some(name) = name.filter(|name| name != self.theme.name()) {
             self.wear(&name);
@@ -100,13 +100,13 @@ impl App {
     }
 
     /// Draws in the colours of a theme that was asked for, whatever the ground.
-    pub(in crate::tui) fn choose_theme(&mut self, name: &str) {
+    pub(crate) fn choose_theme(&mut self, name: &str) {
         self.wardrobe.by_hand = true;
         self.wear(name);
     }
 
     /// Draws in the colours of a theme from now on.
-    pub(in crate::tui) fn wear(&mut self, name: &str) {
+    pub(crate) fn wear(&mut self, name: &str) {
         // What was worn at the start may have a name of its own, where there are no colours.
         let Ok(theme) = self.wardrobe.themes.load(name, self.theme.depth()) else { return };
         self.composer.wear(&theme);
@@ -114,7 +114,7 @@ impl App {
     }
 
     /// What is known of the terminal, for doctor and reports.
-    pub(in crate::tui) fn terminal_facts(&self) -> Vec<(String, String)> {
+    pub(crate) fn terminal_facts(&self) -> Vec<(String, String)> {
         let (width, height) = self.screen;
         let own = [("screen", format!("{width}×{height}")), ("theme", self.theme.name().to_owned())];
         let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));

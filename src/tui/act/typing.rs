@@ -10,7 +10,7 @@ use crate::tui::composer::vi::{Mode, Outcome};
 
 impl App {
     /// Takes a key that means something to vi; `None` where the composer has other keys, or the key means nothing to it.
-    pub(in crate::tui) fn vi_key(&mut self, name: &str, key: KeyEvent) -> Option<Vec<Task>> {
+    pub(crate) fn vi_key(&mut self, name: &str, key: KeyEvent) -> Option<Vec<Task>> {
         self.composer.set_vi(self.face.composer_keys == ComposerKeys::Vi);
         let (mode, typed) = self.composer.vi_mode()?;
         let is_idle = mode == Mode::Normal && typed.is_empty();
@@ -38,7 +38,7 @@ impl App {
     }
 
     /// Takes files that were dropped on the terminal; `None` if the pasted text says something else, or only of files elsewhere.
-    pub(in crate::tui) fn take_dropped(&mut self, text: &str) -> Option<Vec<Task>> {
+    pub(crate) fn take_dropped(&mut self, text: &str) -> Option<Vec<Task>> {
         if self.folder.as_os_str().is_empty() {
             return None;
         }
@@ -70,7 +70,7 @@ impl App {
     }
 
     /// Puts the text of a pasted chip in its place.
-    pub(in crate::tui) fn open_paste(&mut self) -> Vec<Task> {
+    pub(crate) fn open_paste(&mut self) -> Vec<Task> {
         if !self.composer.open_chip() {
             self.hint = "the cursor is not on a folded paste".into();
         }
@@ -78,7 +78,7 @@ impl App {
     }
 
     /// The mode of the composer's keys, for its edge; `None` where they have none.
-    pub(in crate::tui) fn composer_mode(&self) -> Option<String> {
+    pub(crate) fn composer_mode(&self) -> Option<String> {
         if self.face.composer_keys != ComposerKeys::Vi {
             return None;
         }

@@ -8,7 +8,7 @@ impl App {
     /// Opens a question that the user's last key set off, or a text that was asked for. A question opens in the review alone,
     /// where that key was pressed: somebody who has gone on to type must not answer it by a letter. It stays above the
     /// composer then.
-    pub(in crate::tui) fn open_what_waits(&mut self) {
+    pub(crate) fn open_what_waits(&mut self) {
         let asks = std::mem::take(&mut self.session.asks_now);
         // What is open must be what a letter answers: the next question may be whether to run a command.
         if let Some(Overlay::Ask(open)) = &self.overlay
@@ -36,7 +36,7 @@ mod tests {
     use ratatui::backend::TestBackend;
 
     use super::*;
-    use crate::edit::{FileChange, FileProposal, Proposal};
+    use rhumb_edit::{FileChange, FileProposal, Proposal};
     use crate::session::{Choice, Connection, NamedFile, ProcessSubject, Question, Session, SharedText, Subject};
     use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};

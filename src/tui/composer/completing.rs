@@ -74,7 +74,7 @@ impl Completion {
 
 impl Popup {
     /// The file that the candidate under the cursor is or lies in, and the line there (1-based).
-    pub(in crate::tui) fn file<'p>(&'p self, paths: &[String]) -> Option<(&'p str, Option<usize>)> {
+    pub(crate) fn file<'p>(&'p self, paths: &[String]) -> Option<(&'p str, Option<usize>)> {
         let candidate = self.candidates.get(self.selected)?;
         let takes_files = match self.place.wanted {
             Slot::Mention | Slot::Own => true,
@@ -95,7 +95,7 @@ impl Popup {
     }
 
     /// What the candidate under the cursor means, in full.
-    pub(in crate::tui) fn words(&self) -> Option<(&str, &str)> {
+    pub(crate) fn words(&self) -> Option<(&str, &str)> {
         let candidate = self.candidates.get(self.selected)?;
         let says = self.place.wanted == Slot::Command && !candidate.help.is_empty();
         says.then_some((candidate.label.as_str(), candidate.help.as_str()))
@@ -132,7 +132,7 @@ impl Popup {
 
 impl App {
     /// Looks what can be completed now; what has to be looked up for that comes back as tasks.
-    pub(in crate::tui) fn complete_anew(&mut self) -> Vec<Task> {
+    pub(crate) fn complete_anew(&mut self) -> Vec<Task> {
         let mut tasks = self.find_candidates();
         // On a narrow screen there is no place to show it.
         if self.screen.0 >= completion::PREVIEW_FROM
@@ -204,7 +204,7 @@ impl App {
     }
 
     /// Gives a key to what is offered; `None` if it is none of its own.
-    pub(in crate::tui) fn completion_key(&mut self, key: &str) -> Option<Vec<Task>> {
+    pub(crate) fn completion_key(&mut self, key: &str) -> Option<Vec<Task>> {
         self.completion.popup()?;
         let popup = self.completion.popup.as_mut()?;
         let count = popup.candidates.len();
@@ -249,7 +249,7 @@ impl App {
     }
 
     /// The command that is being typed, for the status line: how it is used, and what it does.
-    pub(in crate::tui) fn command_at_hand(&self) -> Option<String> {
+    pub(crate) fn command_at_hand(&self) -> Option<String> {
         let text = self.composer.before_cursor()?;
         let line = text.strip_prefix('/').filter(|_| !text.contains('\n'))?;
         let (name, _) = line.split_once(' ')?;

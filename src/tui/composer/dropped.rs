@@ -10,7 +10,7 @@ const MOST: usize = 64;
 
 /// What one dropped path is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::tui) enum Dropped {
+pub(crate) enum Dropped {
     /// A file or folder of the repository, by its path under the root; that of a folder ends with a slash.
     Known(String),
     /// A picture, by its whole path.
@@ -21,7 +21,7 @@ pub(in crate::tui) enum Dropped {
 
 /// What a pasted text says, if it is nothing but whole paths; `None` for any other text. `known` are the files of the
 /// repository in `root`.
-pub(in crate::tui) fn dropped(text: &str, root: &Path, known: &[String]) -> Option<Vec<Dropped>> {
+pub(crate) fn dropped(text: &str, root: &Path, known: &[String]) -> Option<Vec<Dropped>> {
     let text = text.trim();
     let begins = ["/", "'/", "\"/", "file://", "'file://"].iter().any(|start| text.starts_with(start));
     if !begins || text.len() > LONGEST {
@@ -54,7 +54,7 @@ fn one(word: &str, root: &Path, known: &[String]) -> Option<Dropped> {
 }
 
 /// A path as it is named in a message, or as an argument of a command.
-pub(in crate::tui) fn named(path: &str, in_command: bool) -> String {
+pub(crate) fn named(path: &str, in_command: bool) -> String {
     let has_blank = path.contains(char::is_whitespace);
     match (in_command, has_blank) {
         (true, _) => shell_words::quote(path).into_owned(),

@@ -14,7 +14,7 @@ use ratatui_textarea::{CursorMove, DataCursor, ScreenCursor, TextArea, WrapMode}
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::theme::{Role, Theme};
-use crate::text::{lines, sanitize, width};
+use rhumb_text::{lines, sanitize, width};
 use vi::{Buffer, Mode, Outcome, Vi};
 
 /// A pasted text longer than this many lines slows typing down in a wrapped text area; it is folded into a chip.
@@ -385,7 +385,7 @@ impl Composer {
     /// Rows that it wants at a width, between 1 and `most`.
     pub fn height(&self, width: u16, most: u16) -> u16 {
         let columns = usize::from(width.max(1));
-        let rows: usize = self.area.lines().iter().map(|line| crate::text::width::columns(line) / columns + 1).sum();
+        let rows: usize = self.area.lines().iter().map(|line| rhumb_text::width::columns(line) / columns + 1).sum();
         u16::try_from(rows).unwrap_or(most).clamp(1, most)
     }
 

@@ -8,7 +8,7 @@ use ratatui::widgets::Paragraph;
 
 use super::{Reply, centred, window};
 use crate::session::{Choice, Question};
-use crate::text::{sanitize, wrap};
+use rhumb_text::{sanitize, wrap};
 use crate::tui::theme::{Role, Theme};
 
 /// A question with its choices.

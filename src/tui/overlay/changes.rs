@@ -43,7 +43,7 @@ fn path(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diff;
+    use rhumb_text::diff;
 
     #[test]
     fn each_file_is_a_section_with_its_counts() {

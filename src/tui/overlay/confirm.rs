@@ -9,7 +9,7 @@ use ratatui::widgets::Paragraph;
 
 use super::{Reply, centred, window};
 use crate::session::Command;
-use crate::text::{sanitize, width, wrap};
+use rhumb_text::{sanitize, width, wrap};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
 

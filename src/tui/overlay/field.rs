@@ -4,7 +4,7 @@ use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
-use crate::text::{sanitize, width};
+use rhumb_text::{sanitize, width};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::input::LineInput;
 

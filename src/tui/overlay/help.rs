@@ -8,7 +8,7 @@ use ratatui::widgets::Paragraph;
 
 use super::field;
 use super::{Reply, centred, window};
-use crate::text::{sanitize, width, wrap};
+use rhumb_text::{sanitize, width, wrap};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::input::LineInput;

@@ -10,7 +10,7 @@ use ratatui::widgets::Paragraph;
 
 use super::{Reply, centred, field, window};
 use crate::session::{Clip, RunLog, RunState};
-use crate::text::{sanitize, width, wrap};
+use rhumb_text::{sanitize, width, wrap};
 use crate::tui::key;
 use crate::tui::pane::look;
 use crate::tui::theme::{Role, Theme};

@@ -7,7 +7,7 @@ use ratatui::widgets::Paragraph;
 
 use super::Sight;
 use crate::session::Speaker;
-use crate::text::{sanitize, width, wrap};
+use rhumb_text::{sanitize, width, wrap};
 use crate::tui::preview::Preview;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::preview::{self, Marked};

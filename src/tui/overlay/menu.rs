@@ -4,7 +4,7 @@ use crossterm::event::KeyEvent;
 
 use super::Reply;
 use crate::session::{ModelRow, ModelUse};
-use crate::text::width;
+use rhumb_text::width;
 use crate::tui::widget::picker::{Outcome, Picker};
 
 /// What is chosen.

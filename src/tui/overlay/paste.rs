@@ -7,7 +7,7 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
 use super::{Reply, centred, window};
-use crate::text::{sanitize, width, wrap};
+use rhumb_text::{sanitize, width, wrap};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
 

@@ -7,7 +7,7 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
 use super::{Look, Reply, Sight, centred, window};
-use crate::text::{lines, sanitize, width};
+use rhumb_text::{lines, sanitize, width};
 use crate::tui::key;
 use crate::tui::preview::Preview;
 use crate::tui::theme::{Role, Theme};

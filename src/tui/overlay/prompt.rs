@@ -34,7 +34,7 @@ fn sections(prompt: &Prompt, place: Option<usize>) -> (Vec<Section>, Option<usiz
             sections.push(Section::new(title, head, text, None));
         }
         if let Some(last) = sections.last_mut().filter(|_| !message.images.is_empty()) {
-            let image = |image: &crate::context::Image| {
+            let image = |image: &rhumb_llm::Image| {
                 format!("[{}: {}, {} bytes]\n", image.name, image.media_type, image.bytes.len())
             };
             last.text.extend(message.images.iter().map(image));
@@ -77,7 +77,8 @@ fn language(kind: &ChunkKind, text: &str) -> Option<(LanguageName, Range<usize>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::{Chunk, Message, Role as Speaker};
+    use crate::context::Chunk;
+    use rhumb_llm::{Message, Role as Speaker};
 
     fn prompt() -> Prompt {
         let file = "harbour/berth.py\n```\ndef moor():\n    return ship\n```\n\n";

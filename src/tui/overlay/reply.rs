@@ -3,7 +3,7 @@
 use crossterm::event::KeyEvent;
 
 use super::{Confirm, Deed, LineFor, Place, ReviewReply};
-use crate::models::Api;
+use rhumb_llm::models::Api;
 use crate::session::{Clip, ModelUse, NewKey, SettingRow};
 
 /// What an overlay says to a key.

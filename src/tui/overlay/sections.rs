@@ -10,7 +10,7 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
 use super::{Reply, Sight, centred, window};
-use crate::text::{lines, sanitize, width, wrap};
+use rhumb_text::{lines, sanitize, width, wrap};
 use crate::tui::coloring::{Coloring, Colors, Language, pieces};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
@@ -337,7 +337,7 @@ impl SectionView {
     }
 
     /// A line in its colours, with what is searched marked.
-    fn styled(&self, line: &str, spans: &[crate::syntax::Span], is_current: bool, theme: &Theme) -> StyledText {
+    fn styled(&self, line: &str, spans: &[rhumb_syntax::Span], is_current: bool, theme: &Theme) -> StyledText {
         let mut text = StyledText::new();
         if line.len() > LONGEST {
             text.push(&sanitize::visible_line(line), theme.style(Role::Text));

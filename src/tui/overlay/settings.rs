@@ -9,7 +9,7 @@ use ratatui::widgets::Paragraph;
 use super::{Overlay, Reply};
 use crate::config::Kind;
 use crate::session::SettingRow;
-use crate::text::{sanitize, width, wrap};
+use rhumb_text::{sanitize, width, wrap};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::picker::{Outcome, Picker};

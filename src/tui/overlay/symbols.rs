@@ -6,7 +6,7 @@ use crossterm::event::KeyEvent;
 
 use super::look::Look;
 use super::{Overlay, Reply};
-use crate::repo_map::{RepoMap, TagGraph};
+use rhumb_index::repo_map::{RepoMap, TagGraph};
 use crate::tui::key;
 use crate::tui::widget::picker::{Items, Outcome, Picker, Symbols};
 use crate::tui::widget::preview::Marked;

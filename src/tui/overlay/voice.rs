@@ -8,7 +8,7 @@ use ratatui::widgets::Paragraph;
 
 use super::{Reply, centred, window};
 use crate::session::{Recording, Stage};
-use crate::text::width;
+use rhumb_text::width;
 use crate::tui::theme::{Role, Theme};
 
 /// A column of the meter, from silent to loud.

@@ -7,9 +7,9 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::{Place, Reply, centred, window};
-use crate::repo_map::{Reference, Whence};
+use rhumb_index::repo_map::{Reference, Whence};
 use crate::session::ThisMap;
-use crate::text::{sanitize, width};
+use rhumb_text::{sanitize, width};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::view::under_cursor;

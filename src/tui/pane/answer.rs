@@ -6,9 +6,9 @@ use std::ops::Range;
 use ratatui::text::{Line, Span};
 
 use super::stops::{EditCard, Stop};
-use crate::edit::{Edit, EditId, EditStream, FormatChoice, LineKind, StreamEvent, may_begin_tag};
-use crate::review::EditRecord;
-use crate::text::{sanitize, width};
+use rhumb_edit::{Edit, EditId, EditStream, FormatChoice, LineKind, StreamEvent, may_begin_tag};
+use rhumb_edit::review::EditRecord;
+use rhumb_text::{sanitize, width};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::markdown::{Highlighter, StreamingMarkdown, code_of, no_highlight, render, sections};
 
@@ -363,8 +363,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::edit::{EditFormat, Files, ParsedReply, parse, propose};
-    use crate::review::Review;
+    use rhumb_edit::{EditFormat, Files, ParsedReply, parse, propose};
+    use rhumb_edit::review::Review;
     use crate::tui::theme::ColorDepth;
 
     const ANSWER: &str =
@@ -549,7 +549,7 @@ mod tests {
 
     fn record(path: &str, lines: (usize, usize), counts: (usize, usize)) -> EditRecord {
         let id = EditId { answer: 0, lines };
-        let placement = crate::review::Placement::Located;
+        let placement = rhumb_edit::review::Placement::Located;
         let (added, removed) = counts;
         EditRecord { id, path: path.into(), added, removed, placement, ..EditRecord::default() }
     }

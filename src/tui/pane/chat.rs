@@ -9,7 +9,7 @@ use super::transcript::Scene;
 use super::{citation_marks, reading_marks};
 use crate::context::Mode;
 use crate::session::{Connection, Entry, Question};
-use crate::text::{count, sanitize, width, wrap};
+use rhumb_text::{count, sanitize, width, wrap};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::App;
 use crate::tui::composer::completing::Popup;

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 
 use super::transcript::ChatCache;
 use crate::session::Entry;
-use crate::text::width;
+use rhumb_text::width;
 use crate::tui::app::App;
 use crate::tui::theme::Role;
 

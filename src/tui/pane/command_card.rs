@@ -4,7 +4,7 @@ use ratatui::text::Line;
 
 use super::message::marked;
 use super::transcript::Scene;
-use crate::process::End;
+use rhumb_workspace::process::End;
 use crate::session::{Ran, RunState};
 use crate::tui::theme::Role;
 
@@ -27,7 +27,7 @@ pub(super) fn lines(ran: &Ran, columns: usize, scene: &Scene<'_>) -> Vec<Line<'s
 }
 
 /// The mark and the colour of a state.
-pub(in crate::tui) fn look(state: &RunState) -> (&'static str, Role) {
+pub(crate) fn look(state: &RunState) -> (&'static str, Role) {
     match state {
         RunState::Running => ("⋯ ", Role::Muted),
         RunState::Ended(End::Exit(0)) => ("✓ ", Role::Success),

@@ -9,7 +9,7 @@ mod message;
 mod reading_marks;
 pub mod repo_map;
 pub mod review;
-pub(in crate::tui) mod stops;
+pub(crate) mod stops;
 mod transcript;
 mod welcome;
 

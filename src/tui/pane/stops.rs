@@ -2,13 +2,13 @@
 //! the text alone, so that keys need no frame before they count.
 
 use super::answer::AnswerView;
-use crate::edit::{EditId, LineKind};
+use rhumb_edit::{EditId, LineKind};
 use crate::session::{AnswerState, Entry};
 use crate::tui::widget::markdown::Code;
 
 /// One place to stand on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::tui) enum Stop {
+pub(crate) enum Stop {
     /// A message that is one thing.
     Message(String),
     /// What the model thought before its answer.
@@ -23,13 +23,13 @@ pub(in crate::tui) enum Stop {
 
 /// An edit as its card knows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::tui) struct EditCard {
+pub(crate) struct EditCard {
     /// The file as the model wrote it.
-    pub(in crate::tui) path: Option<String>,
+    pub(crate) path: Option<String>,
     /// Its lines, with what happens to each.
-    pub(in crate::tui) lines: Vec<(LineKind, String)>,
+    pub(crate) lines: Vec<(LineKind, String)>,
     /// Which edit of the session it is, once the edits of the answer were looked for.
-    pub(in crate::tui) edit: Option<EditId>,
+    pub(crate) edit: Option<EditId>,
 }
 
 impl EditCard {
@@ -47,7 +47,7 @@ impl EditCard {
 
 impl Stop {
     /// What it says, for the clipboard.
-    pub(in crate::tui) fn copied(&self) -> String {
+    pub(crate) fn copied(&self) -> String {
         match self {
             Self::Message(text) | Self::Thoughts(text) | Self::Block(text) => text.clone(),
             Self::Code(code) => code.text.clone(),
@@ -56,7 +56,7 @@ impl Stop {
     }
 
     /// What of it can be seen, for a search.
-    pub(in crate::tui) fn searched(&self) -> &str {
+    pub(crate) fn searched(&self) -> &str {
         match self {
             Self::Message(text) | Self::Thoughts(text) | Self::Block(text) => text,
             Self::Code(code) => &code.text,
@@ -65,7 +65,7 @@ impl Stop {
     }
 
     /// What it is, as the subject of a sentence.
-    pub(in crate::tui) fn noun(&self) -> &'static str {
+    pub(crate) fn noun(&self) -> &'static str {
         match self {
             Self::Message(_) => "The message",
             Self::Thoughts(_) => "What the model thought",
@@ -77,7 +77,7 @@ impl Stop {
 }
 
 /// The stops of an entry, in order; at least one.
-pub(in crate::tui) fn stops(entry: &Entry) -> Vec<Stop> {
+pub(crate) fn stops(entry: &Entry) -> Vec<Stop> {
     let Entry::Answer(answer) = entry else { return vec![Stop::Message(text_of(entry))] };
     let mut view = AnswerView::default();
     view.update(&answer.text, answer.state != AnswerState::Streaming);
@@ -91,7 +91,7 @@ pub(in crate::tui) fn stops(entry: &Entry) -> Vec<Stop> {
 }
 
 /// All that an entry says.
-pub(in crate::tui) fn text_of(entry: &Entry) -> String {
+pub(crate) fn text_of(entry: &Entry) -> String {
     let with = |first: &str, rest: &str| if rest.is_empty() { first.to_owned() } else { format!("{first}\n{rest}") };
     match entry {
         Entry::User { text, .. } | Entry::Again { text, .. } | Entry::Shared { text, .. } => text.clone(),

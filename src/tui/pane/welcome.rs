@@ -4,7 +4,7 @@
 use ratatui::text::{Line, Span};
 
 use crate::session::Connection;
-use crate::text::{sanitize, width, wrap};
+use rhumb_text::{sanitize, width, wrap};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::App;
 use crate::tui::theme::Role;

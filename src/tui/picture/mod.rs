@@ -8,7 +8,7 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::Modifier;
 
 use super::theme::{Role, Theme, rgb_of};
-use crate::text::{sanitize, width};
+use rhumb_text::{sanitize, width};
 
 /// The size of a cell, in units of the picture.
 const CELL: (f64, f64) = (8.4, 18.0);

@@ -18,10 +18,10 @@ const PATIENCE: Duration = Duration::from_millis(150);
 
 /// When the terminal was asked; `None` once it has answered.
 #[derive(Debug, Default)]
-pub(in crate::tui) struct Ground(Option<Instant>);
+pub(crate) struct Ground(Option<Instant>);
 
 /// Whether a terminal can be asked. Some show the question, or have no colours to tell of.
-pub(in crate::tui) fn can_be_asked(env: impl Fn(&str) -> Option<String>) -> bool {
+pub(crate) fn can_be_asked(env: impl Fn(&str) -> Option<String>) -> bool {
     let term = env("TERM").unwrap_or_default();
     let odd = ["linux", "dumb", "eterm", "emacs", "vt"].iter().any(|name| term.starts_with(name));
     cfg!(unix) && !term.is_empty() && !odd && env("STY").is_none()
@@ -29,7 +29,7 @@ pub(in crate::tui) fn can_be_asked(env: impl Fn(&str) -> Option<String>) -> bool
 
 impl Ground {
     /// Asks the terminal, unless it owes an answer: one that never answers is not asked again.
-    pub(in crate::tui) fn ask(&mut self) {
+    pub(crate) fn ask(&mut self) {
         if self.0.is_some() {
             return;
         }
@@ -40,12 +40,12 @@ impl Ground {
     }
 
     /// The terminal has answered.
-    pub(in crate::tui) fn answered(&mut self) {
+    pub(crate) fn answered(&mut self) {
         self.0 = None;
     }
 
     /// Waits for an answer that is due, before somebody else gets the terminal. Gives what came meanwhile.
-    pub(in crate::tui) async fn settle(&mut self, input: &mut Input) -> Vec<Heard> {
+    pub(crate) async fn settle(&mut self, input: &mut Input) -> Vec<Heard> {
         let mut all = Vec::new();
         let Some(limit) = self.0.map(|asked| asked + PATIENCE) else { return all };
         while self.0.is_some()

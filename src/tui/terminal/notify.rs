@@ -4,25 +4,25 @@ use std::io::{self, Write as _};
 
 use crate::config::Notify;
 use crate::session::{Entry, Level};
-use crate::text::sanitize;
+use rhumb_text::sanitize;
 use crate::tui::action::Pane;
 use crate::tui::app::App;
 
 /// What is known of whether anybody looks, and whether there was work under way.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::tui) struct Attention {
+pub(crate) struct Attention {
     /// Whether the terminal has the focus; `None` as long as it has not told.
-    pub(in crate::tui) focused: Option<bool>,
+    pub(crate) focused: Option<bool>,
     busy: bool,
     /// Whether something came to its end that nobody has looked at yet.
-    pub(in crate::tui) unseen: bool,
+    pub(crate) unseen: bool,
     /// Entries of the transcript that were there when it was last looked at.
     told: usize,
 }
 
 impl App {
     /// A warning that went into the chat while the chat is not on the screen is told in the status line.
-    pub(in crate::tui) fn tell_unseen(&mut self) {
+    pub(crate) fn tell_unseen(&mut self) {
         let transcript = &self.session.transcript;
         let before = std::mem::replace(&mut self.attention.told, transcript.len());
         let new = transcript.get(before..).unwrap_or_default();
@@ -46,7 +46,7 @@ impl App {
     }
 
     /// What to tell somebody who looks elsewhere, now that the work that was under way has come to an end.
-    pub(in crate::tui) fn news(&mut self) -> Option<String> {
+    pub(crate) fn news(&mut self) -> Option<String> {
         let busy = self.session.is_busy();
         let was_busy = std::mem::replace(&mut self.attention.busy, busy);
         let at_work = self.is_at_work();
@@ -71,7 +71,7 @@ impl App {
 /// The title of the window: what is waited for, and where.
 impl App {
     /// Names the state in which the app is, for somebody who sees no more than a tab of it.
-    pub(in crate::tui) fn window_title(&self) -> String {
+    pub(crate) fn window_title(&self) -> String {
         let pending = self.session.review.counts().pending;
         let asks = self.session.questions.front().is_some_and(|question| !question.subject.is_offer());
         let state = match (asks, self.session.is_busy(), pending) {
@@ -86,7 +86,7 @@ impl App {
 }
 
 /// Tells it through the terminal. The text is our own: nothing of a model or a file gets into the sequence.
-pub(in crate::tui) fn by_terminal(notify: Notify, text: &str) {
+pub(crate) fn by_terminal(notify: Notify, text: &str) {
     let mut out = io::stdout();
     let _ = match notify {
         Notify::None => Ok(()),

@@ -7,7 +7,7 @@
 use std::io;
 
 /// A signal that the app answers.
-pub(in crate::tui) enum Signal {
+pub(crate) enum Signal {
     /// Leave; the number says which.
     Fatal(u8),
     /// Stop as Ctrl-Z does.
@@ -54,7 +54,7 @@ fn answer_faults() -> io::Result<()> {
 
 /// The signals as they come.
 #[cfg(unix)]
-pub(in crate::tui) struct Signals {
+pub(crate) struct Signals {
     requests: Vec<(tokio::signal::unix::Signal, u8)>,
     stop: tokio::signal::unix::Signal,
     continued: tokio::signal::unix::Signal,
@@ -67,7 +67,7 @@ impl Signals {
     ///
     /// # Errors
     /// The system does not let us.
-    pub(in crate::tui) fn listen() -> io::Result<Self> {
+    pub(crate) fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         answer_faults()?;
         let request = |number: i32| {
@@ -83,7 +83,7 @@ impl Signals {
     }
 
     /// The next one.
-    pub(in crate::tui) async fn next(&mut self) -> Signal {
+    pub(crate) async fn next(&mut self) -> Signal {
         use std::future::poll_fn;
         use std::task::Poll;
         let requested = poll_fn(|context| {
@@ -102,7 +102,7 @@ impl Signals {
 
 /// The signals as they come.
 #[cfg(not(unix))]
-pub(in crate::tui) struct Signals;
+pub(crate) struct Signals;
 
 #[cfg(not(unix))]
 impl Signals {
@@ -110,12 +110,12 @@ impl Signals {
     ///
     /// # Errors
     /// The system does not let us.
-    pub(in crate::tui) fn listen() -> io::Result<Self> {
+    pub(crate) fn listen() -> io::Result<Self> {
         Ok(Self)
     }
 
     /// The next one.
-    pub(in crate::tui) async fn next(&mut self) -> Signal {
+    pub(crate) async fn next(&mut self) -> Signal {
         match tokio::signal::ctrl_c().await {
             Ok(()) => Signal::Fatal(2),
             Err(_) => std::future::pending().await,

@@ -91,7 +91,7 @@ impl App {
     }
 
     /// Whether the ground would change anything.
-    pub(in crate::tui) fn minds_the_ground(&self) -> bool {
+    pub(crate) fn minds_the_ground(&self) -> bool {
         let (wish, depth) = (&self.wardrobe.wish, self.theme.depth());
         !self.wardrobe.by_hand && depth != ColorDepth::None && wish.on(true, depth) != wish.on(false, depth)
     }

@@ -10,13 +10,13 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 
 use super::Themes;
-use crate::workspace::gathering_watcher;
+use rhumb_workspace::gathering_watcher;
 
 /// How long changes are gathered: an editor saves in several steps.
 const DEBOUNCE: Duration = Duration::from_millis(100);
 
 /// A running watch; it ends when the task that holds it is dropped.
-pub(in crate::tui) struct Watch {
+pub(crate) struct Watch {
     _held: Arc<Mutex<Watched>>,
 }
 
@@ -33,7 +33,7 @@ struct Watched {
 /// Sends all themes whenever a file of `folder`, or one that a link in it leads to, has changed. Off the draw path: setting it up
 /// reads the disk. There is none where the settings have no folder, or the system has no more watches to give: `/theme` still finds
 /// what there was at the start.
-pub(in crate::tui) fn follow(folder: PathBuf, tell: UnboundedSender<Themes>) -> JoinHandle<Option<Watch>> {
+pub(crate) fn follow(folder: PathBuf, tell: UnboundedSender<Themes>) -> JoinHandle<Option<Watch>> {
     tokio::task::spawn_blocking(move || watch(&folder, tell))
 }
 

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
 
 use super::styled::fill;
-use crate::text::{sanitize, width};
+use rhumb_text::{sanitize, width};
 use crate::tui::theme::{Role, Theme};
 
 /// As many rows are drawn.

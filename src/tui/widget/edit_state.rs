@@ -2,8 +2,8 @@
 
 use ratatui::text::Span;
 
-use crate::review::{Counts, EditState};
-use crate::text::width;
+use rhumb_edit::review::{Counts, EditState};
+use rhumb_text::width;
 use crate::tui::theme::{Role, Theme};
 
 /// The state for a line with that many columns left: its mark alone where the word does not fit, nothing where neither does.

@@ -3,7 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::text::{sanitize, width};
+use rhumb_text::{sanitize, width};
 
 /// One line of text and a cursor between two of its graphemes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -18,8 +18,8 @@ struct Glyphs {
 const LINES: Glyphs = Glyphs { full: '━', empty: '─', partial: &['╸'] };
 const ASCII: Glyphs = Glyphs { full: '#', empty: '.', partial: &[] };
 
-pub use crate::text::rounded as tokens;
-pub use crate::text::thousands as grouped;
+pub use rhumb_text::rounded as tokens;
+pub use rhumb_text::thousands as grouped;
 
 /// The gauge on one line: a bar of `cells` columns and `12.3k / 128k` behind it. The bar is a heavy line over a
 /// light one in steps of half a column, or `#` and `.` with `ascii`. Any use shows at least the smallest fill; only a spent budget shows a full bar, and use

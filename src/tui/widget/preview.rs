@@ -7,8 +7,8 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::styled::{StyledText, fill};
-use crate::syntax::Span as Colored;
-use crate::text::{lines, sanitize, width};
+use rhumb_syntax::Span as Colored;
+use rhumb_text::{lines, sanitize, width};
 use crate::tui::coloring::{Coloring, Language, pieces};
 use crate::tui::theme::{Role, Theme};
 

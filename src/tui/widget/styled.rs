@@ -5,7 +5,7 @@ use std::ops::Range;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::text::{sanitize, width, wrap};
+use rhumb_text::{sanitize, width, wrap};
 
 /// A text and its styles. Everything pushed is made safe to draw; line feeds stay and end lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

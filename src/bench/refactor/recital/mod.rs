@@ -5,7 +5,7 @@ mod moved;
 mod reply;
 
 use super::task::Task;
-use crate::edit::EditFormat;
+use rhumb_edit::EditFormat;
 
 /// A model that is made up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

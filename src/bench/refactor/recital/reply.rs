@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use crate::context::fence_for;
-use crate::diff::{Hunk, hunks};
-use crate::edit::EditFormat;
-use crate::text::lines;
+use rhumb_text::diff::{Hunk, hunks};
+use rhumb_edit::EditFormat;
+use rhumb_text::lines;
 
 /// Lines that are quoted around a change at least.
 const CONTEXT: usize = 3;

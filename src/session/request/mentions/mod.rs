@@ -12,8 +12,8 @@ use crate::session::question::Subject;
 use crate::session::state::Session;
 use crate::session::transcript::{Entry, Level};
 use crate::session::turn::asking::is_streaming;
-use crate::syntax::SymbolKind;
-use crate::workspace::is_secret_name;
+use rhumb_syntax::SymbolKind;
+use rhumb_workspace::is_secret_name;
 
 /// Most files that are added without a question: more of them come from a pasted log.
 const MAX_ADDED: usize = 10;
@@ -101,7 +101,7 @@ pub struct Wanted {
 
 impl Session {
     /// Adds files that were named.
-    pub(in crate::session) fn add_named(&mut self, files: &[String], read_only: bool) -> Vec<Effect> {
+    pub(crate) fn add_named(&mut self, files: &[String], read_only: bool) -> Vec<Effect> {
         let effects = self.add_files(files, read_only);
         // Before the list of files is known they only wait; what was refused afterwards has been told.
         let is_in = |path: &&String| !self.listed || self.files.iter().any(|file| file.path == **path);
@@ -117,7 +117,7 @@ impl Session {
     }
 
     /// Asks for the tokens of files, and then the developer about them.
-    pub(in crate::session) fn weigh(&mut self, subject: Subject) -> Vec<Effect> {
+    pub(crate) fn weigh(&mut self, subject: Subject) -> Vec<Effect> {
         let named = |files: &[NamedFile]| files.iter().map(|file| file.path.clone()).collect();
         let paths = match &subject {
             Subject::Mentioned { files } => named(files),
@@ -132,7 +132,7 @@ impl Session {
     }
 
     /// Something was found out about what was named.
-    pub(in crate::session) fn mention_found(&mut self, report: MentionReport) -> Vec<Effect> {
+    pub(crate) fn mention_found(&mut self, report: MentionReport) -> Vec<Effect> {
         match report {
             MentionReport::LookedUp(found) => self.looked_up(found),
             MentionReport::Weighed { number, tokens } => {
@@ -174,7 +174,7 @@ impl Session {
     }
 
     /// The names behind an `@` in the running turn's message that may mean something.
-    pub(in crate::session) fn names_to_look_up(&self) -> Vec<String> {
+    pub(crate) fn names_to_look_up(&self) -> Vec<String> {
         let Some(turn) = self.turn.as_ref().filter(|turn| !matches!(turn.mode, Mode::Editor | Mode::Help)) else {
             return Vec::new();
         };
@@ -224,7 +224,7 @@ impl Session {
     }
 
     /// The files that a text names, those of the chat included.
-    pub(in crate::session) fn files_named(&self, text: &str) -> Vec<String> {
+    pub(crate) fn files_named(&self, text: &str) -> Vec<String> {
         let known = KnownFiles { paths: &self.paths, chat: &[], symbol: &|_| None };
         let mut files = mentioned_paths(&mentions(text, &known));
         files.retain(|path| !is_secret_name(path));
@@ -244,12 +244,12 @@ impl Session {
         definers.next().filter(|_| definers.next().is_none()).map(|file| index.path(*file).to_owned())
     }
 
-    pub(in crate::session) fn is_in_chat(&self, path: &str) -> bool {
+    pub(crate) fn is_in_chat(&self, path: &str) -> bool {
         self.files.iter().any(|file| file.path == path)
     }
 
     /// Whether a turn runs, which is told.
-    pub(in crate::session) fn is_answering(&mut self) -> bool {
+    pub(crate) fn is_answering(&mut self) -> bool {
         if self.turn.is_some() {
             self.tell(Level::Warning, "The model is still answering.", "Esc cancels the turn; then answer again.");
         }
@@ -258,7 +258,7 @@ impl Session {
 }
 
 /// Files with their tokens, one a line.
-pub(in crate::session) fn listed(tokens: &[(String, Option<usize>)], note: impl Fn(&str) -> String) -> String {
+pub(crate) fn listed(tokens: &[(String, Option<usize>)], note: impl Fn(&str) -> String) -> String {
     let line = |(path, tokens): &(String, Option<usize>)| match tokens {
         Some(tokens) => format!("{path}  {tokens} tokens{}", note(path)),
         None => format!("{path}  cannot be read{}", note(path)),

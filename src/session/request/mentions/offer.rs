@@ -11,14 +11,14 @@ use crate::session::question::{Choice, Question, Subject};
 use crate::session::state::Session;
 use crate::session::transcript::Entry;
 use crate::session::turn::Turn;
-use crate::text::{count, rounded};
+use rhumb_text::{count, rounded};
 
 /// Files that a title names; the text of the question names all.
 const MAX_IN_TITLE: usize = 2;
 
 impl Session {
     /// The draft was measured: the files that it names are offered.
-    pub(in crate::session) fn offer_drafted(&mut self) -> Vec<Effect> {
+    pub(crate) fn offer_drafted(&mut self) -> Vec<Effect> {
         let asks = self.rules.add_mentions.is_none() && !matches!(self.composing(), Mode::Help | Mode::Editor);
         let files = if asks { self.files_mentioned(&self.without_ats(&self.draft), true) } else { Vec::new() };
         self.waiting.drafted = files;
@@ -26,7 +26,7 @@ impl Session {
     }
 
     /// A message goes out: the files that it names are added or offered, as the settings say.
-    pub(in crate::session) fn take_mentioned(&mut self, message: &str, mode: Mode) -> Vec<Effect> {
+    pub(crate) fn take_mentioned(&mut self, message: &str, mode: Mode) -> Vec<Effect> {
         self.waiting.drafted.clear();
         self.waiting.mentioned.clear();
         let mut effects = Vec::new();
@@ -63,7 +63,7 @@ impl Session {
     }
 
     /// The files that the conversation before named are not offered any more.
-    pub(in crate::session) fn forget_mentioned(&mut self) {
+    pub(crate) fn forget_mentioned(&mut self) {
         self.waiting.mentioned.clear();
         self.questions.retain(|question| !matches!(question.subject, Subject::Mentioned { .. }));
         self.waiting.weighing.retain(|(_, waiting)| !matches!(waiting, Subject::Mentioned { .. }));
@@ -88,7 +88,7 @@ impl Session {
     }
 
     /// Takes the answer to the offer of the files that a message names.
-    pub(in crate::session) fn answer_mentioned(&mut self, key: char, files: &[NamedFile]) -> Vec<Effect> {
+    pub(crate) fn answer_mentioned(&mut self, key: char, files: &[NamedFile]) -> Vec<Effect> {
         if matches!(key, 'y' | 'r') {
             return self.add_named_files(files, key == 'r');
         }
@@ -107,7 +107,7 @@ impl Session {
     }
 
     /// Offers the files that an answer names, or adds them. `None` where there is nothing to decide.
-    pub(in crate::session) fn offer_wanted(
+    pub(crate) fn offer_wanted(
         &mut self,
         reply: &str,
         turn: &Turn,
@@ -155,7 +155,7 @@ impl Session {
     }
 
     /// Takes the answer to the offer of the files that an answer names. A review of the same answer stays as it is.
-    pub(in crate::session) fn answer_wanted(&mut self, key: char, question: Question, wanted: Wanted) -> Vec<Effect> {
+    pub(crate) fn answer_wanted(&mut self, key: char, question: Question, wanted: Wanted) -> Vec<Effect> {
         if key == 's' && self.is_answering() {
             self.questions.push_front(question);
             return Vec::new();

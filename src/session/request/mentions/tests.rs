@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::llm::{Completion, Finish, StreamEvent};
+use rhumb_llm::{Completion, Finish, StreamEvent};
 use crate::session::tests::graph_of;
 use crate::session::*;
 

@@ -6,8 +6,8 @@ mod page;
 
 use super::{Runner, SURVEY_PATIENCE};
 use crate::session::{ContextOrder, Failure, Level, LookReport, Report};
-use crate::syntax::Language;
-use crate::workspace::{self, Root, stands};
+use rhumb_syntax::Language;
+use rhumb_workspace::{self, Root, stands};
 use commands::commands;
 use page::{Facts, Folder, page};
 

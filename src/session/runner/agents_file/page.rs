@@ -1,7 +1,7 @@
 //! The text of a first `AGENTS.md`.
 
 use super::commands::Command;
-use crate::text::count;
+use rhumb_text::count;
 
 /// A folder at the top of the repository.
 #[derive(Debug, Clone, PartialEq, Eq)]

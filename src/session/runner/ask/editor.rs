@@ -8,12 +8,12 @@ use crate::session::{ContextOrder, Failure, Who};
 /// Who is asked, and what counts for them.
 #[derive(Clone)]
 pub(super) struct Addressee {
-    pub(in crate::session::runner) line: Line,
-    pub(in crate::session::runner) counter: Arc<CachedCounter>,
+    pub(crate) line: Line,
+    pub(crate) counter: Arc<CachedCounter>,
     /// Whether it is the model of the conversation.
     pub(super) is_main: bool,
     /// Why it is not the model that was named, if so.
-    pub(in crate::session::runner) note: Option<Failure>,
+    pub(crate) note: Option<Failure>,
 }
 
 impl Runner {

@@ -12,14 +12,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Line, Outfit, failure_of, unsendable};
 use crate::config::Settings;
-use crate::context::{Joiner, Message, Overflow, Prompt, Role, continuation, shorter};
-use crate::llm::{
+use crate::context::{Joiner, Overflow, Prompt, continuation, shorter};
+use rhumb_llm::{Message, Role};
+use rhumb_llm::{
     Completion, Facts, Finish, LlmError, MAX_CONTINUES, MAX_SHRINKS, Next, Request, StreamEvent, Thinking, Usage,
     next_step,
 };
-use crate::models::{Dollars, Tokens, estimate};
+use rhumb_llm::models::{Dollars, Tokens, estimate};
 use crate::session::{AskEvent, Choices, ContextView, Failure, Spent};
-use crate::tokens::TokenCounter;
+use rhumb_tokens::TokenCounter;
 
 /// An answer shorter than this many tokens is not worth its request: below it, a spending cap is reached.
 const LEAST_ANSWER: u32 = 256;
@@ -441,7 +442,7 @@ impl Part<'_, '_> {
 
     /// Tokens of text and thinking that came, by our own count. Pieces are short, so each is not counted for itself.
     fn received(&self) -> usize {
-        crate::tokens::estimate_of(self.bytes)
+        rhumb_tokens::estimate_of(self.bytes)
     }
 }
 

@@ -7,9 +7,10 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::context::{Message, Prompt, Role};
-use crate::llm::{Request, StreamEvent, Usage};
-use crate::models::Caching;
+use crate::context::Prompt;
+use rhumb_llm::{Message, Role};
+use rhumb_llm::{Request, StreamEvent, Usage};
+use rhumb_llm::models::Caching;
 use crate::session::Spent;
 use crate::session::runner::Line;
 
@@ -75,8 +76,8 @@ mod tests {
 
     use super::*;
     use crate::context::Window;
-    use crate::llm::{Completion, Finish, LlmError, Provider};
-    use crate::models::{Capabilities, Model};
+    use rhumb_llm::{Completion, Finish, LlmError, Provider};
+    use rhumb_llm::models::{Capabilities, Model};
 
     #[derive(Default)]
     struct Listening(Mutex<Vec<Request>>);

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::editor::Addressee;
 use super::pings::{PING_EVERY, keep_warm};
 use crate::context::{ChunkKind, Prompt};
-use crate::repo_map::Refresh;
+use rhumb_index::repo_map::Refresh;
 use crate::session::runner::folding::FoldOrder;
 use crate::session::runner::{AskError, Line, Question, Runner, SURVEY_PATIENCE, ask, caught, lock};
 use crate::session::{AskEvent, ContextOrder, ContextView, Failure, Report, Who};
@@ -21,7 +21,7 @@ const WORTH_RECOUNTING: f64 = 0.005;
 const LEAST_HISTORY: usize = 512;
 
 impl Runner {
-    pub(in crate::session::runner) async fn ask(self, order: ContextOrder, cancel: CancellationToken) {
+    pub(crate) async fn ask(self, order: ContextOrder, cancel: CancellationToken) {
         let turn = order.generation;
         let mut surveyed = self.shared.survey.subscribe();
         let ready = surveyed.wait_for(Option::is_some);

@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use super::{Outfit, lock};
 use crate::context::{Finding, findings, marked_outline, places_named};
-use crate::diff;
-use crate::process::{CommandLine, End, Ended, Live, Output, Stop, quoted};
+use rhumb_text::diff;
+use rhumb_workspace::process::{CommandLine, End, Ended, Live, Output, Stop, quoted};
 use crate::session::{CheckOrder, Failure, Origin, Outcome, SharedText, When};
-use crate::syntax::{self, Language};
-use crate::tokens::TokenCounter;
-use crate::workspace::{self, Root};
+use rhumb_syntax::{self, Language};
+use rhumb_tokens::TokenCounter;
+use rhumb_workspace::{self, Root};
 use processes::{notes_of, run, shared_text};
 use usual_tests::usual_tests;
 

@@ -6,7 +6,7 @@ use crate::context::{Excerpt, excerpt};
 use crate::session::Failure;
 use crate::session::runner::Outfit;
 use crate::store::keep_output;
-use crate::tokens::TokenCounter;
+use rhumb_tokens::TokenCounter;
 
 /// An output as it is shared, and where the whole of it is.
 #[derive(Debug, Clone, PartialEq, Eq)]

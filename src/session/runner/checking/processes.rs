@@ -12,13 +12,13 @@ use secrecy::ExposeSecret as _;
 
 use super::{Bench, CommandEvent, check};
 use crate::context::excerpt;
-use crate::models::Model;
-use crate::process::{self, CommandLine, End, Ended, Environment, Masks, Order, Output, Stop};
+use rhumb_llm::models::Model;
+use rhumb_workspace::process::{self, CommandLine, End, Ended, Environment, Masks, Order, Output, Stop};
 use crate::session::runner::{Outfit, Runner, caught, lock, shared_output};
 use crate::session::{CheckOrder, Failure, Origin, Outcome, Report, RunOrder, RunReport, SharedText};
 use crate::store::output_file;
-use crate::tokens::TokenCounter;
-use crate::workspace::Root;
+use rhumb_tokens::TokenCounter;
+use rhumb_workspace::Root;
 
 /// The variable whose key is meant for this program alone.
 const OWN_KEY: &str = "RHUMB_API_KEY";
@@ -38,7 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The jobs that run.
 #[derive(Debug, Default)]
-pub(in crate::session::runner) struct Jobs {
+pub(crate) struct Jobs {
     running: Mutex<BTreeMap<u64, Stop>>,
     runs: AtomicU64,
     /// Programs that were told to be absent already.
@@ -54,7 +54,7 @@ pub fn output_budget(outfit: &Outfit, model: &Model) -> usize {
 ///
 /// # Errors
 /// It cannot be started.
-pub(in crate::session::runner) fn run(
+pub(crate) fn run(
     root: &Root,
     outfit: &Outfit,
     line: &CommandLine,
@@ -136,7 +136,7 @@ pub(super) fn notes_of(line: &str, ended: &Ended) -> Vec<Failure> {
 
 impl Runner {
     /// Carries out an order about commands.
-    pub(in crate::session::runner) fn run_order(self, order: RunOrder) {
+    pub(crate) fn run_order(self, order: RunOrder) {
         match order {
             RunOrder::Command { job, line, origin } => {
                 self.job(job, move |runner, stop| runner.one_command(job, &line, origin, stop));
@@ -177,7 +177,7 @@ impl Runner {
         }
     }
 
-    pub(in crate::session::runner) fn model(&self) -> Arc<Model> {
+    pub(crate) fn model(&self) -> Arc<Model> {
         self.line().map_or_else(|| Arc::new(Model::unknown("")), |line| line.facts)
     }
 

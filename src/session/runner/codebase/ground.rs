@@ -8,13 +8,13 @@ use super::super::indexing::Meaning;
 use super::super::indexing::searching::{SearchMode, found, found_near};
 use super::super::{CachedCounter, Survey};
 use crate::context::{Anchor, ContextPassage, PassagePlace, by_worth, extended};
-use crate::llm::embed::Embedder;
-use crate::repo_map::{Entry, TagGraph};
-use crate::retrieval::{Hit, Passage, Passages, Question, References, SourceFile, Sources, Want};
+use rhumb_llm::embed::Embedder;
+use rhumb_index::repo_map::{Entry, TagGraph};
+use rhumb_index::retrieval::{Hit, Passage, Passages, Question, References, SourceFile, Sources, Want};
 use crate::session::{Failure, FoundPassages};
-use crate::text::count;
-use crate::tokens::TokenCounter as _;
-use crate::workspace::{self, Root, is_secret_name};
+use rhumb_text::count;
+use rhumb_tokens::TokenCounter as _;
+use rhumb_workspace::{self, Root, is_secret_name};
 
 /// Definitions of one name that are shown.
 const MOST_DEFINITIONS: usize = 4;
@@ -226,7 +226,7 @@ impl<'g> Batch<'g> {
 
 /// The passages of a conversation as the files have them now: where their definitions are by now, and without those of files in the
 /// chat and of files that are not listed any more.
-pub(in crate::session::runner) fn passages_now(
+pub(crate) fn passages_now(
     root: &Root,
     graph: &Arc<TagGraph>,
     places: &[PassagePlace],

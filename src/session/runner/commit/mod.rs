@@ -17,15 +17,15 @@ use super::survey::surveying::head_line;
 use super::write::{WriteOutcome, faults_of, unwrite, write};
 use super::{Line, Runner, caught, lock, message_line, messages};
 use crate::context::{ChangedFile, change_message};
-use crate::diff;
-use crate::git::{GitError, Repo};
-use crate::models::Dollars;
-use crate::process::quoted;
+use rhumb_text::diff;
+use rhumb_workspace::git::{GitError, Repo};
+use rhumb_llm::models::Dollars;
+use rhumb_workspace::process::quoted;
 use crate::session::{
     AskEvent, CommitOrder, Committed, Consent, ContextOrder, Failure, GitOrder, GitReport, Report, WriteOrder, Written,
     few,
 };
-use crate::workspace::{Direction, Root, RootKind};
+use rhumb_workspace::{Direction, Root, RootKind};
 use pending::{Messages, Pending, not_committed};
 
 /// What the commits of a session share.

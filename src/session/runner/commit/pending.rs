@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use crate::config::Settings;
 use crate::context::shortened;
-use crate::git::{Commit, GitError, Manner, Repo, Taken};
+use rhumb_workspace::git::{Commit, GitError, Manner, Repo, Taken};
 use crate::session::{Committed, Failure, few};
-use crate::workspace::{Journal, OwedCommit, Root, is_secret_name};
+use rhumb_workspace::{Journal, OwedCommit, Root, is_secret_name};
 
 /// How long signing a commit may take.
 const SIGNING: Duration = Duration::from_secs(60);
@@ -57,7 +57,7 @@ pub struct Messages {
 
 impl Pending {
     /// Nothing to commit yet below `root`.
-    pub(in crate::session::runner) fn new(root: &Root) -> Self {
+    pub(crate) fn new(root: &Root) -> Self {
         Self {
             root: root.clone(),
             own: None,
@@ -70,14 +70,14 @@ impl Pending {
     }
 
     /// First the user's own changes to these files.
-    pub(in crate::session::runner) fn with_own(mut self, taken: Taken, paths: &[String]) -> Self {
+    pub(crate) fn with_own(mut self, taken: Taken, paths: &[String]) -> Self {
         let fallback = shortened(&format!("Own changes to {}", few(paths)));
         self.own = Some(Part { taken, fallback, request: String::new() });
         self
     }
 
     /// Then what was accepted for a request.
-    pub(in crate::session::runner) fn with_accepted(mut self, taken: Taken, fallback: &str, request: &str) -> Self {
+    pub(crate) fn with_accepted(mut self, taken: Taken, fallback: &str, request: &str) -> Self {
         self.by_model = true;
         self.ours = Some(Part { taken, fallback: fallback.to_owned(), request: request.to_owned() });
         self
@@ -90,24 +90,24 @@ impl Pending {
     }
 
     /// Something to tell with it.
-    pub(in crate::session::runner) fn with_note(mut self, note: Option<Failure>) -> Self {
+    pub(crate) fn with_note(mut self, note: Option<Failure>) -> Self {
         self.notes.extend(note);
         self
     }
 
     /// That it is to be made is noted.
-    pub(in crate::session::runner) fn with_owed(mut self, owed: Option<OwedCommit>) -> Self {
+    pub(crate) fn with_owed(mut self, owed: Option<OwedCommit>) -> Self {
         self.owed = owed;
         self
     }
 
     /// The write that it is of, in the journal.
-    pub(in crate::session::runner) fn with_record(mut self, recorded: Option<(Journal, u64)>) -> Self {
+    pub(crate) fn with_record(mut self, recorded: Option<(Journal, u64)>) -> Self {
         self.recorded = recorded;
         self
     }
 
-    pub(in crate::session::runner) fn own(&self) -> Option<&Taken> {
+    pub(crate) fn own(&self) -> Option<&Taken> {
         self.own.as_ref().map(|part| &part.taken)
     }
 
@@ -122,7 +122,7 @@ impl Pending {
     }
 
     /// What the message of the rest is asked for.
-    pub(in crate::session::runner) fn wish(&self) -> Option<Wish> {
+    pub(crate) fn wish(&self) -> Option<Wish> {
         self.wish_for(self.ours.as_ref()?, self.own())
     }
 
@@ -174,7 +174,7 @@ impl Pending {
 }
 
 /// How the settings want a commit made; `ours` for what the program itself put on disk.
-pub(in crate::session::runner) fn manner<'a>(message: &'a str, settings: &Settings, ours: bool) -> Manner<'a> {
+pub(crate) fn manner<'a>(message: &'a str, settings: &Settings, ours: bool) -> Manner<'a> {
     Manner {
         message,
         mark_author: ours && settings.attribution.author,
@@ -185,7 +185,7 @@ pub(in crate::session::runner) fn manner<'a>(message: &'a str, settings: &Settin
 }
 
 /// What tells the model in a message, if the settings want that and one is known.
-pub(in crate::session::runner) fn trailer(settings: &Settings, model: &str) -> String {
+pub(crate) fn trailer(settings: &Settings, model: &str) -> String {
     let name: String = model.chars().filter(|c| !c.is_control() && !matches!(c, '<' | '>' | '(' | ')')).collect();
     if !settings.attribution.co_author || name.is_empty() {
         return String::new();
@@ -200,13 +200,13 @@ fn refused(mut committed: Committed, error: &GitError) -> Committed {
 }
 
 /// A commit that was not made, in words.
-pub(in crate::session::runner) fn not_committed(error: &GitError) -> Failure {
+pub(crate) fn not_committed(error: &GitError) -> Failure {
     let error_text = error.to_string();
     Failure { message: format!("Not committed: {}.", error_text.trim_end_matches('.')), hint: error.hint() }
 }
 
 /// What to know about a commit that was made.
-pub(in crate::session::runner) fn told(commit: &Commit) -> Option<Failure> {
+pub(crate) fn told(commit: &Commit) -> Option<Failure> {
     let mut notes = Vec::new();
     if !commit.left_out.is_empty() {
         notes.push(format!("Not committed, because git ignores it: {}.", commit.left_out.join(", ")));

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::tokens::{Calibrated, TokenCount, TokenCounter, counter_for_model};
+use rhumb_tokens::{Calibrated, TokenCount, TokenCounter, counter_for_model};
 
 /// Texts shorter than this many bytes are counted each time: that costs no more than looking them up.
 const WORTH_KEEPING: usize = 512;
@@ -26,7 +26,7 @@ impl CachedCounter {
     }
 
     /// The counter for a model of which it was learnt that its provider counts `factor` tokens for one of ours (see
-    /// [`crate::tokens::Calibration`]).
+    /// [`rhumb_tokens::Calibration`]).
     pub fn calibrated(model: &str, factor: f64) -> Self {
         Self { inner: Arc::new(Calibrated::new(counter_for_model(model), factor)), counts: Mutex::default() }
     }

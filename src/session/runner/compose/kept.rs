@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::repo_map::{MapRequest, Ranking, Refresh, RepoMap, TagGraph, Weights};
+use rhumb_index::repo_map::{MapRequest, Ranking, Refresh, RepoMap, TagGraph, Weights};
 use crate::session::ContextOrder;
-use crate::tokens::TokenCounter;
+use rhumb_tokens::TokenCounter;
 
 /// The last map, and what it was made for.
 #[derive(Debug, Default)]
@@ -90,9 +90,9 @@ impl KeptMap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::repo_map::{History, MapFile, MapIndex};
+    use rhumb_index::repo_map::{History, MapFile, MapIndex};
     use crate::session::runner::CachedCounter;
-    use crate::syntax::tag::{Definition, FileTags, SymbolKind};
+    use rhumb_syntax::tag::{Definition, FileTags, SymbolKind};
 
     fn file(path: &str, name: &str) -> MapFile {
         let definition = Definition {

@@ -9,12 +9,13 @@ use std::sync::Arc;
 
 use super::codebase::passages_now;
 use super::fetching::picture_refusal;
-use crate::context::{BudgetPlan, ContextFile, ContextInputs, Image, Mode, Prompts, Shares, Window, fit, manual};
-use crate::models::{Caching, Model};
-use crate::repo_map::{MapRequest, MapStyle, Refresh, TagGraph};
+use crate::context::{BudgetPlan, ContextFile, ContextInputs, Mode, Prompts, Shares, Window, fit, manual};
+use rhumb_llm::Image;
+use rhumb_llm::models::{Caching, Model};
+use rhumb_index::repo_map::{MapRequest, MapStyle, Refresh, TagGraph};
 use crate::session::{ChatFile, ContextOrder, ContextView};
-use crate::tokens::{TokenCounter, picture_type};
-use crate::workspace::{self, Root};
+use rhumb_tokens::{TokenCounter, picture_type};
+use rhumb_workspace::{self, Root};
 use kept::KeptMap;
 use outfit::Outfit;
 

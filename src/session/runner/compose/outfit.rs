@@ -8,12 +8,12 @@ use std::sync::{Mutex, PoisonError};
 use super::prompts::prompts;
 use crate::config::{Paths, Settings};
 use crate::context::{BudgetPlan, Mode, Prompts, Shares, Surroundings, Task, Window};
-use crate::edit::EditFormat;
-use crate::models::{Catalog, Model};
+use rhumb_edit::EditFormat;
+use rhumb_llm::models::{Catalog, Model};
 use crate::session::runner::CachedCounter;
 use crate::session::{ContextOrder, Failure};
 use crate::store::{CalibrationFile, model_lists};
-use crate::tokens::Calibration;
+use rhumb_tokens::Calibration;
 
 /// What every request is made with.
 #[derive(Debug, Default)]
@@ -182,7 +182,7 @@ mod tests {
         outfit.learn(&model, 1_000, 1.0, 1_300);
         outfit.learn(&model, 1_300, 1.3, 1_300);
         assert!((outfit.factor(&model) - 1.3).abs() < 0.01);
-        use crate::tokens::TokenCounter as _;
+        use rhumb_tokens::TokenCounter as _;
         let text = "fn main() {}\n".repeat(100);
         let plain = CachedCounter::for_model("m").count(&text);
         let (next, _) = Outfit::of_user(settings);

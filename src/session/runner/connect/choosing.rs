@@ -2,14 +2,14 @@
 
 use crate::session::runner::{Line, Runner, connect_model};
 use crate::session::{ConnectReport, Failure, Level, LookReport, Report};
-use crate::text::nearest;
+use rhumb_text::nearest;
 
 /// As many names are told of those that a server lists.
 const MOST_TOLD: usize = 5;
 
 impl Runner {
     /// Asks another model from now on.
-    pub(in crate::session::runner) fn use_model(self, model: String) {
+    pub(crate) fn use_model(self, model: String) {
         // The settings may have to run a command for the key of another provider.
         self.blocking(Report::Failed, move |runner| {
             // A server that was picked on this machine goes on answering, by any name.
@@ -48,7 +48,7 @@ fn key_missing(provider: Option<String>, model: String) -> Report {
 }
 
 /// Whether a server with this list has the model. One without a list may have any.
-pub(in crate::session::runner) fn is_listed(model: &str, served: &[String]) -> bool {
+pub(crate) fn is_listed(model: &str, served: &[String]) -> bool {
     served.is_empty() || model.is_empty() || served.iter().any(|name| is_name_of(model, name))
 }
 

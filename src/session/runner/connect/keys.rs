@@ -4,15 +4,16 @@ use std::time::Duration;
 
 use super::super::{Runner, failure_of, sentence};
 use super::connect_model;
-use crate::config::{KeySource, Settings};
-use crate::llm::{HttpProvider, LlmError, Provider as _, local_servers};
+use crate::config::Settings;
+use rhumb_llm::KeySource;
+use rhumb_llm::{HttpProvider, LlmError, Provider as _, local_servers};
 use crate::session::{ConnectOrder, ConnectReport, Failure, NewKey, Report};
 
 /// How long the server may take to check a key.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Runner {
-    pub(in crate::session::runner) fn connecting(self, order: ConnectOrder) {
+    pub(crate) fn connecting(self, order: ConnectOrder) {
         match order {
             ConnectOrder::Search => {
                 let runner = self.clone();
@@ -139,7 +140,7 @@ mod tests {
     use crate::config::{Overrides, Paths, Sources};
     use crate::session::Effect;
     use crate::session::runner::Outfit;
-    use crate::workspace::Root;
+    use rhumb_workspace::Root;
 
     const GOOD: &str = "sk-good";
 

@@ -5,9 +5,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::pictures::new_picture;
-use crate::models::Model;
+use rhumb_llm::models::Model;
 use crate::session::{Clipboard, Failure};
-use crate::tokens::picture_type;
+use rhumb_tokens::picture_type;
 
 /// How long a tool may take. The owner of a clipboard may be a program that hangs.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -93,7 +93,7 @@ fn picture(name: Option<&str>, model: &Model, tools: &[Tool]) -> Clipboard {
 
 fn called(name: Option<&str>) -> String {
     let name = name.map(str::trim).filter(|name| !name.is_empty()).unwrap_or("pasted.png");
-    let name = crate::text::sanitize::visible_line(name).into_owned();
+    let name = rhumb_text::sanitize::visible_line(name).into_owned();
     if name.contains('.') { name } else { format!("{name}.png") }
 }
 
@@ -150,7 +150,7 @@ fn text() -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::Catalog;
+    use rhumb_llm::models::Catalog;
 
     #[test]
     fn the_desktop_says_which_tool_is_asked() {

@@ -6,7 +6,7 @@ use super::pictures::new_picture;
 use crate::context::fence_for;
 use crate::session::runner::{Runner, SharedOutput, shared_output};
 use crate::session::{Failure, FetchReport, Report, SharedPage};
-use crate::text::width;
+use rhumb_text::width;
 use crate::web::{Fetched, Limits, NearHost, Page, Picture, WebError, fetch_page, page_url};
 
 /// A page gets at most this share of what a request may hold, …
@@ -91,7 +91,7 @@ impl Runner {
             "" => page.url.clone(),
             title => format!("{} — {}", width::clip(title, TITLE), page.url),
         };
-        let tokens = crate::tokens::TokenCounter::count(&*counter, &text);
+        let tokens = rhumb_tokens::TokenCounter::count(&*counter, &text);
         SharedPage { title, text, whole, tokens, note }
     }
 }
@@ -120,7 +120,7 @@ fn one_line(text: &str) -> String {
 fn picture_name(picture: &Picture) -> String {
     let path = picture.url.split(['?', '#']).next().unwrap_or_default();
     let last = path.rsplit('/').next().filter(|last| !last.is_empty()).unwrap_or("picture");
-    let last = crate::text::sanitize::visible_line(last);
+    let last = rhumb_text::sanitize::visible_line(last);
     let ending = picture.media_type.rsplit('/').next().unwrap_or("png");
     if last.contains('.') { last.into_owned() } else { format!("{last}.{ending}") }
 }

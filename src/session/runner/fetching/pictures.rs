@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::context::Image;
-use crate::models::{Catalog, Model};
+use rhumb_llm::Image;
+use rhumb_llm::models::{Catalog, Model};
 use crate::session::{Failure, NewPicture};
-use crate::tokens::{ImageCost, picture_size, picture_type};
+use rhumb_tokens::{ImageCost, picture_size, picture_type};
 
 /// No larger file is read.
 const MOST: u64 = 20 * 1024 * 1024;
@@ -22,7 +22,7 @@ pub(super) enum NoPicture {
 }
 
 /// Why the model does not take this picture, if so.
-pub(in crate::session::runner) fn picture_refusal(bytes: &[u8], model: &Model) -> Option<String> {
+pub(crate) fn picture_refusal(bytes: &[u8], model: &Model) -> Option<String> {
     if !model.capabilities.images {
         return Some(match model.name.as_str() {
             "" => "no model is connected that could look at it".to_owned(),
@@ -78,7 +78,7 @@ pub(super) fn picture_of_file(typed: &str, model: &Model) -> Result<NewPicture, 
         return Err(other(format!("{shown} is not added: it is no picture that models take.")));
     };
     let name = path.file_name().map_or_else(|| shown.clone(), |name| name.to_string_lossy().into_owned());
-    let name = crate::text::sanitize::visible_line(&name).into_owned();
+    let name = rhumb_text::sanitize::visible_line(&name).into_owned();
     new_picture(&name, media_type, &bytes, model).map_err(NoPicture::Refused)
 }
 

@@ -8,12 +8,12 @@ use std::time::Duration;
 use rayon::prelude::*;
 
 use super::{IndexControl, IndexError, Meaning};
-use crate::llm::embed::{Embedder, TextKind, batches};
-use crate::repo_map::MapIndex;
-use crate::retrieval::{EmbeddingText, Hit, Row, embedding_texts};
+use rhumb_llm::embed::{Embedder, TextKind, batches};
+use rhumb_index::repo_map::MapIndex;
+use rhumb_index::retrieval::{EmbeddingText, Hit, Row, embedding_texts};
 use crate::session::runner::Survey;
 use crate::store::vectors::{TextKey, VectorStore};
-use crate::workspace::{self, FileEntry, Root};
+use rhumb_workspace::{self, FileEntry, Root};
 
 /// Files that are read and cut in one go: enough to fill batches, few enough that their texts need no memory to speak of.
 const SLICE: usize = 64;

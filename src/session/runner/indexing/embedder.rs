@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::IndexError;
 use crate::config::{Consent, Embeddings, EmbeddingsSource, Settings};
-use crate::llm::embed::{Embedder, RemoteEmbedder, static_embedder};
+use rhumb_llm::embed::{Embedder, RemoteEmbedder, static_embedder};
 use crate::store::vectors::VectorStore;
 
 /// The embedder of the settings; `None` where embeddings are off. A model on this machine is read, which takes a moment; a server

@@ -1,7 +1,7 @@
 //! Why passages cannot be searched by meaning.
 
 use crate::config::ConfigError;
-use crate::llm::embed::EmbedError;
+use rhumb_llm::embed::EmbedError;
 use crate::session::Failure;
 use crate::store::vectors::VectorsError;
 
@@ -69,7 +69,7 @@ impl IndexError {
     }
 
     /// The same for the eye.
-    pub(in crate::session::runner) fn failure(&self) -> Failure {
+    pub(crate) fn failure(&self) -> Failure {
         Failure { message: format!("{}.", self.to_string().trim_end_matches('.')), hint: self.hint() }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::repo_map::MapIndex;
-use crate::retrieval::{Hit, Row, Vectors, spread};
+use rhumb_index::repo_map::MapIndex;
+use rhumb_index::retrieval::{Hit, Row, Vectors, spread};
 
 /// What the passages of a repository mean to one model.
 #[derive(Debug, Default, PartialEq)]
@@ -66,7 +66,7 @@ impl Meaning {
     /// does not have any more are left out.
     pub fn nearest(&self, vector: &[f32], most: usize, index: &MapIndex) -> Vec<Hit> {
         let near = self.vectors.nearest(vector, most).into_iter();
-        let hit = |near: crate::retrieval::Near| {
+        let hit = |near: rhumb_index::retrieval::Near| {
             let hit = self.hits.get(near.row as usize)?;
             Some(Hit { file: index.file_at(&hit.path)?, score: f64::from(near.score), ..hit.clone() })
         };

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 
 use super::{IndexError, Meaning};
-use crate::llm::embed::{Embedder, TextKind};
-use crate::repo_map::TagGraph;
-use crate::retrieval::{Hit, OVERFETCH, Question, SearchWeights, definitions_first, fused, search};
+use rhumb_llm::embed::{Embedder, TextKind};
+use rhumb_index::repo_map::TagGraph;
+use rhumb_index::retrieval::{Hit, OVERFETCH, Question, SearchWeights, definitions_first, fused, search};
 use crate::session::runner::{Runner, Survey, lock};
 
 /// How passages are searched.
@@ -79,7 +79,7 @@ impl Runner {
     /// The passages that answer a question, by what is known of the repository now; `None` while nothing is. Their meaning counts
     /// where a model on this machine knows it, and no server is asked: this is for a question as it is typed. Blocks for
     /// milliseconds: never on the draw path.
-    pub(in crate::session::runner) fn found(&self, question: &Question) -> Option<Vec<Hit>> {
+    pub(crate) fn found(&self, question: &Question) -> Option<Vec<Hit>> {
         let known = self.known_graph()?;
         let (embedder, meaning) = self.shared.indexing.ready().unzip();
         // A model on this machine has answered at once; whoever has not is a server, which must not be asked for each letter.

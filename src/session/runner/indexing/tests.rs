@@ -10,8 +10,8 @@ use futures::future::{BoxFuture, ready};
 use proptest::prelude::*;
 
 use super::*;
-use crate::llm::embed::tests::tiny_model;
-use crate::llm::embed::{BatchLimit, EmbedError, OnWait, TextKind};
+use rhumb_llm::embed::tests::tiny_model;
+use rhumb_llm::embed::{BatchLimit, EmbedError, OnWait, TextKind};
 use crate::session::runner::{SurveyStart, survey};
 
 /// An embedder that knows some words, notes what it was given, and fails when it has made so many vectors.
@@ -175,7 +175,7 @@ fn a_tracked_secret_has_its_path_listed_and_no_word_of_it_known() {
     git(&["commit", "-q", "-m", "all"]);
     let survey = place.survey(None);
     assert!(survey.files.iter().any(|file| file.path == ".env" && file.secret));
-    let question = crate::retrieval::Question::new("zebracanary", 10);
+    let question = rhumb_index::retrieval::Question::new("zebracanary", 10);
     assert!(crate::session::runner::found(&survey, &question).is_empty());
 }
 

@@ -7,13 +7,13 @@ use tokio::sync::mpsc;
 
 use super::super::Shared;
 use super::kept;
-use crate::edit::FileChange;
-use crate::review::FileReview;
+use rhumb_edit::FileChange;
+use rhumb_edit::review::FileReview;
 use crate::session::{
     Failure, KeepOrder, KeepReport, KeptChange, KeptSession, Report, Unfinished, WhichSession, last_said,
 };
 use crate::store::sessions::{Found, Live, SessionStore, SessionsError, sessions_folder};
-use crate::workspace::{self, Root};
+use rhumb_workspace::{self, Root};
 
 /// How often a change is tried while other processes hold the database; each time waits for seconds.
 const TRIES: usize = 3;

@@ -5,7 +5,7 @@ use super::super::Runner;
 use super::{failed, kept};
 use crate::clock;
 use crate::session::{Failure, KeepReport, Report, TextOrder};
-use crate::workspace::{self, FileWrite, ReadError};
+use rhumb_workspace::{self, FileWrite, ReadError};
 
 /// Longest file of commands, in bytes.
 const LONGEST: usize = 256 * 1024;

@@ -10,16 +10,16 @@ use ignore::WalkBuilder;
 
 use crate::clock;
 use crate::config::{EmbeddingsSource, PRESETS, Settings};
-use crate::llm::LlmError;
-use crate::models::{Api, Catalog};
-use crate::process::named_editor;
+use rhumb_llm::LlmError;
+use rhumb_llm::models::{Api, Catalog};
+use rhumb_workspace::process::named_editor;
 use crate::session::runner::connect::choosing::is_listed;
 use crate::session::runner::{IndexError, Line, Outfit, embedder};
 use crate::store::sessions::{SessionStore, SessionsError, sessions_folder};
-use crate::syntax::Language;
-use crate::text::byte_size;
+use rhumb_syntax::Language;
+use rhumb_text::byte_size;
 use crate::version::Build;
-use crate::workspace::{Root, RootKind, has_ctags};
+use rhumb_workspace::{Root, RootKind, has_ctags};
 
 /// How long a model server may take to say which models it has.
 const PATIENCE: Duration = Duration::from_secs(8);

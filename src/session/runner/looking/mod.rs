@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::{Line, Outfit, Runner, connect_model, undo_preview};
 use crate::config::{Entry, Kind, SETTINGS, Settings, command_files, keep_setting, written};
-use crate::models::{Catalog, Model};
+use rhumb_llm::models::{Catalog, Model};
 use crate::session::{Clip, CustomCommands, Level, LookOrder, LookReport, ModelRow, ModelUse, Page, Report};
 use doctor::{checks_text, checkup, server_check, version};
 use setting_rows::setting_rows;
@@ -80,7 +80,7 @@ impl Runner {
                 LookReport::Folder { folder, names }
             }),
             LookOrder::File(path) => self.looking(move |runner| {
-                let text = crate::workspace::read(&runner.shared.root, &path);
+                let text = rhumb_workspace::read(&runner.shared.root, &path);
                 LookReport::File { text: text.map(|file| file.text).map_err(|error| error.to_string()), path }
             }),
             LookOrder::Sift { map, query } => {

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use crate::context::found_comments;
 use crate::session::Report;
 use crate::session::runner::Runner;
-use crate::workspace;
+use rhumb_workspace;
 
 /// Largest file that is looked through, in bytes: nobody writes comments into larger ones.
 const MAX_BYTES: u64 = 1 << 20;
@@ -17,7 +17,7 @@ const MOST_FILES: usize = 64;
 impl Runner {
     /// Follows comments for the model from now on, or no more. That they are followed is reported when it is so: what is saved
     /// before the repository is known may be missed.
-    pub(in crate::session::runner) async fn watch_comments(self, watch: bool) {
+    pub(crate) async fn watch_comments(self, watch: bool) {
         self.shared.comments.store(watch, Ordering::SeqCst);
         if !watch {
             return;

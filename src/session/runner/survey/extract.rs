@@ -10,13 +10,13 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 use super::known::Known;
 use super::spent::Spent;
 use crate::clock::{Stopwatch, ThreadWatch};
-use crate::lexical::Depth;
-use crate::repo_map::{Digest, RecordAt, SegmentBuilder};
+use rhumb_index::lexical::Depth;
+use rhumb_index::repo_map::{Digest, RecordAt, SegmentBuilder};
 use crate::store::ContentKey;
-use crate::syntax::parse::set_patience;
-use crate::syntax::tag::{Definition, FileTags};
-use crate::syntax::{Language, lexical_tags, tags};
-use crate::workspace::{self, FileEntry, Root};
+use rhumb_syntax::parse::set_patience;
+use rhumb_syntax::tag::{Definition, FileTags};
+use rhumb_syntax::{Language, lexical_tags, tags};
+use rhumb_workspace::{self, FileEntry, Root};
 
 /// Files above this many bytes are listed but not parsed: they are data or generated, and would cost seconds.
 const PARSE_LIMIT: u64 = 1 << 20;

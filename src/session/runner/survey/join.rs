@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::extract::{Found, Part};
 use super::known::{Known, UNREAD};
 use super::sketch::Sketch;
-use crate::repo_map::{IndexFile, MapIndex, RecordAt, Segment, SegmentBuilder};
+use rhumb_index::repo_map::{IndexFile, MapIndex, RecordAt, Segment, SegmentBuilder};
 use crate::store::{ContentKey, KnownFile, StoredSegment};
-use crate::workspace::FileEntry;
+use rhumb_workspace::FileEntry;
 
 /// Records that no file has are thrown away when there are as many of them as of the others, and more than this. Below it
 /// they are what makes a switch of branches free.

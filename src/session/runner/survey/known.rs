@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::SurveyStart;
-use crate::lexical::Depth;
-use crate::repo_map::RecordAt;
+use rhumb_index::lexical::Depth;
+use rhumb_index::repo_map::RecordAt;
 use crate::store::{ContentKey, KnownFile, StoredSegment};
-use crate::workspace::FileEntry;
+use rhumb_workspace::FileEntry;
 
 /// Stands for the content of a file that was never read; no content that is known has it.
 pub(super) const UNREAD: u64 = 0;

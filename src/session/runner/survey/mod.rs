@@ -25,11 +25,11 @@ use self::known::Known;
 use self::sketch::Sketch;
 use self::spent::Spent;
 use crate::clock::Stopwatch;
-use crate::lexical::Depth;
-use crate::repo_map::{History, TagGraph, Weights};
+use rhumb_index::lexical::Depth;
+use rhumb_index::repo_map::{History, TagGraph, Weights};
 use crate::session::Failure;
 use crate::store::{ContentKey, KnownFile, MapStore, StoredSegment};
-use crate::workspace::{self, Changed, FileEntry, Root, RootKind};
+use rhumb_workspace::{self, Changed, FileEntry, Root, RootKind};
 
 /// Files that are read by one thread in a row, and whose records share a segment until all are joined.
 const CHUNK: usize = 64;

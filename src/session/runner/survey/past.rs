@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::SurveyStart;
-use crate::git::{GitError, OnDisk, Repo};
-use crate::repo_map::History;
+use rhumb_workspace::git::{GitError, OnDisk, Repo};
+use rhumb_index::repo_map::History;
 use crate::session::Failure;
-use crate::workspace::{self, FileEntry, Root, RootKind};
+use rhumb_workspace::{self, FileEntry, Root, RootKind};
 
 /// Why git's folder is not opened, if a pipe or a device is in it: what comes of the past and the tracked files is missing then.
 pub(super) fn refused(root: &Root) -> Option<Failure> {

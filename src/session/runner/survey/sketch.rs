@@ -10,9 +10,9 @@ use rayon::prelude::*;
 
 use super::CHUNK;
 use super::extract::is_worth_reading;
-use crate::repo_map::{Segment, SegmentBuilder};
-use crate::syntax::Language;
-use crate::workspace::{FileEntry, Root};
+use rhumb_index::repo_map::{Segment, SegmentBuilder};
+use rhumb_syntax::Language;
+use rhumb_workspace::{FileEntry, Root};
 
 /// Repositories with less than this many bytes of code are parsed before anyone could look at a sketch.
 const WORTH_SKETCHING: u64 = 2 << 20;

@@ -4,26 +4,26 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{Survey, SurveyStart, SurveyStep, survey};
-use crate::git::{Head, Repo};
+use rhumb_workspace::git::{Head, Repo};
 use crate::session::runner::keeping::store::map_store;
 use crate::session::runner::{Runner, caught, lock};
 use crate::session::{Failure, Report};
-use crate::workspace::{Changed, Root, RootKind, Watch};
+use rhumb_workspace::{Changed, Root, RootKind, Watch};
 
 impl Runner {
     /// Lets what is read of the repository so far be enough, until [`Self::read_on`].
-    pub(in crate::session::runner) fn stop_reading(&self) {
+    pub(crate) fn stop_reading(&self) {
         self.shared.enough.store(true, Ordering::Relaxed);
     }
 
     /// Reads what was left out.
-    pub(in crate::session::runner) fn read_on(self) {
+    pub(crate) fn read_on(self) {
         self.shared.enough.store(false, Ordering::Relaxed);
         self.start_survey();
     }
 
     /// Surveys the repository in the background. A newer survey replaces one that still runs.
-    pub(in crate::session::runner) fn start_survey(self) {
+    pub(crate) fn start_survey(self) {
         let cancel = Arc::new(AtomicBool::new(false));
         std::mem::replace(&mut *lock(&self.shared.surveying), Arc::clone(&cancel)).store(true, Ordering::Relaxed);
         self.shared.surveys.fetch_add(1, Ordering::SeqCst);
@@ -43,7 +43,7 @@ impl Runner {
     }
 
     /// Surveys the repository; something to know about it, or `None` when a newer survey took over.
-    pub(in crate::session::runner) fn survey(&self, cancel: &AtomicBool) -> Option<Option<Failure>> {
+    pub(crate) fn survey(&self, cancel: &AtomicBool) -> Option<Option<Failure>> {
         if let Some(head) = head_line(&self.shared.root) {
             self.report_now(Report::Head(head));
         }
@@ -105,7 +105,7 @@ impl Runner {
     }
 
     /// Follows changes on disk from now on, or no more.
-    pub(in crate::session::runner) fn follow(self, follow: bool) {
+    pub(crate) fn follow(self, follow: bool) {
         // Thousands of folders may be let go or taken up, which is nothing to wait for.
         tokio::task::spawn_blocking(move || {
             if !follow {
@@ -175,7 +175,7 @@ fn not_followed(error: &str) -> Failure {
 }
 
 /// The branch or commit that HEAD names; `None` outside git or where git cannot be read.
-pub(in crate::session::runner) fn head_line(root: &Root) -> Option<String> {
+pub(crate) fn head_line(root: &Root) -> Option<String> {
     if root.kind() != RootKind::Git {
         return None;
     }

@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 
 use super::*;
-use crate::repo_map::{MapRequest, Ranking, RepoMap};
-use crate::tokens::counter_for_model;
+use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap};
+use rhumb_tokens::counter_for_model;
 
 /// A plain folder of sources and a cache beside it.
 struct Scene {
@@ -239,7 +239,7 @@ fn a_segment_that_vanished_is_made_anew_with_its_words() {
 fn what_git_tracks_is_listed_though_its_rules_would_hide_it() {
     let scene = Scene::new(&FILES);
     scene.write("kept/out.py", "def out():\n    pass\n");
-    crate::git::init(scene.root.path(), "You", "you@example.com", "Begin").unwrap();
+    rhumb_workspace::git::init(scene.root.path(), "You", "you@example.com", "Begin").unwrap();
     scene.write(".gitignore", "/*\n");
     scene.write(".rhumbignore", "kept/\n");
     scene.write("untracked.py", "def untracked():\n    pass\n");

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::config::Settings;
 use crate::session::runner::commit::pending::Messages;
-use crate::workspace::Direction;
+use rhumb_workspace::Direction;
 
 const FILES: [&str; 3] = ["a", "b", "deep/c"];
 const BRANCHES: [&str; 2] = ["refs/heads/main", "refs/heads/other"];
@@ -97,7 +97,7 @@ impl World {
         fs::create_dir_all(&top).unwrap();
         fs::write(top.join("a"), "first\n").unwrap();
         fs::write(top.join("b"), "first\n").unwrap();
-        crate::git::init(&top, "Ada", "ada@example.com", "Start").unwrap();
+        rhumb_workspace::git::init(&top, "Ada", "ada@example.com", "Start").unwrap();
         let git = Repository::open(&top).unwrap();
         git.config().unwrap().set_str("core.autocrlf", "false").unwrap();
         let tip = git.head().unwrap().target().unwrap();

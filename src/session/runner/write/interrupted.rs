@@ -1,8 +1,8 @@
 //! What is told of the writes and commits that an earlier process did not live to finish.
 
-use crate::git::{InterruptedCommit, Repo, has_interrupted_commits};
+use rhumb_workspace::git::{InterruptedCommit, Repo, has_interrupted_commits};
 use crate::session::Failure;
-use crate::workspace::{self, Journal, Recovered, Recovery, Root};
+use rhumb_workspace::{self, Journal, Recovered, Recovery, Root};
 
 /// Sees to the writes and commits that an earlier process did not live to finish, and tells of them.
 pub fn recovered(root: &Root, journal: Option<&Journal>) -> Vec<Failure> {
@@ -192,7 +192,7 @@ mod tests {
         for path in ["a", "b"] {
             std::fs::write(dir.path().join(path), "old").unwrap();
         }
-        crate::git::init(dir.path(), "T", "t@example.com", "start").unwrap();
+        rhumb_workspace::git::init(dir.path(), "T", "t@example.com", "start").unwrap();
         std::fs::write(dir.path().join("b"), "new").unwrap();
         let root = Root::at(dir.path()).unwrap();
         let told = not_committed(&root, &write(Recovery::Finished, &[])).unwrap();

@@ -4,11 +4,11 @@ mod interrupted;
 mod unwrite;
 
 use crate::context::{ChangedFile, change_message};
-use crate::edit::{SyntaxFault, syntax_faults};
-use crate::git::{GitError, OwnChanges, Repo};
+use rhumb_edit::{SyntaxFault, syntax_faults};
+use rhumb_workspace::git::{GitError, OwnChanges, Repo};
 use crate::session::runner::commit::pending::{Pending, not_committed};
 use crate::session::{CommitOrder, Failure, WriteOrder, Written};
-use crate::workspace::{self, ContentHash, FileWrite, Journal, Root, WriteError, WrittenFile, editor_trace, stored_at};
+use rhumb_workspace::{self, ContentHash, FileWrite, Journal, Root, WriteError, WrittenFile, editor_trace, stored_at};
 pub use interrupted::recovered;
 use interrupted::{doubts, told};
 pub use unwrite::{undo_preview, unwrite};
@@ -262,7 +262,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("real.rs"), "one\ntwo\n").unwrap();
         std::os::unix::fs::symlink("real.rs", dir.path().join("link.rs")).unwrap();
-        crate::git::init(dir.path(), "T", "t@example.com", "start").unwrap();
+        rhumb_workspace::git::init(dir.path(), "T", "t@example.com", "start").unwrap();
         std::fs::write(dir.path().join("real.rs"), "one, mine\ntwo\n").unwrap();
         let root = Root::at(dir.path()).unwrap();
         let order = WriteOrder {

@@ -2,10 +2,10 @@
 
 use super::{Stored, doubts, left_out, not_written, told};
 use crate::config::{Settings, UndoCommit};
-use crate::git::{GitError, Repo};
+use rhumb_workspace::git::{GitError, Repo};
 use crate::session::runner::commit::pending::{manner, not_committed, told as told_of_commit, trailer};
 use crate::session::{CommitPlan, Failure, UndoPreview, Written};
-use crate::workspace::{self, Direction, Journal, Root, RootKind, Unwritten, last_write};
+use rhumb_workspace::{self, Direction, Journal, Root, RootKind, Unwritten, last_write};
 
 /// What [`unwrite`] would do now; `None` if there is nothing to undo or redo.
 pub fn undo_preview(

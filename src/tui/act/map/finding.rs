@@ -14,7 +14,7 @@ const MOST_PLACES: usize = 40;
 
 impl App {
     /// A key while the letters of a search are typed. What moves the cursor of the list does so there, too.
-    pub(in crate::tui) fn map_filter_key(&mut self, key: KeyEvent) -> Vec<Task> {
+    pub(crate) fn map_filter_key(&mut self, key: KeyEvent) -> Vec<Task> {
         let Some(filter) = &mut self.map.filter else { return Vec::new() };
         match (key::name(key).as_str(), key.code) {
             ("Esc", _) => self.map.close_filter(),
@@ -31,7 +31,7 @@ impl App {
     }
 
     /// Whether a key is for the program as a whole even while letters of a search are typed.
-    pub(in crate::tui) fn is_elsewhere(&self, name: &str) -> bool {
+    pub(crate) fn is_elsewhere(&self, name: &str) -> bool {
         let is_typed = name.chars().count() == 1 || matches!(name, "Space" | "Esc" | "Tab" | "Ctrl-p");
         let action = match self.keys.lookup(crate::tui::action::Pane::Map, name) {
             Binding::Action(action) => action.info(),
@@ -41,20 +41,20 @@ impl App {
     }
 
     /// Text pasted while the letters of a search are typed; whether it went there.
-    pub(in crate::tui) fn map_filter_paste(&mut self, text: &str) -> bool {
+    pub(crate) fn map_filter_paste(&mut self, text: &str) -> bool {
         let Some(filter) = self.map.filter.as_mut().filter(|filter| filter.typing) else { return false };
         filter.input.insert(text);
         true
     }
 
     /// Asks for what passes the letters of the search, if they or the map are others than before.
-    pub(in crate::tui) fn sift_anew(&mut self) -> Option<Task> {
+    pub(crate) fn sift_anew(&mut self) -> Option<Task> {
         let (map, query) = self.map.next_sift()?;
         Some(Task::Run(Effect::Look(LookOrder::Sift { map: ThisMap(map), query })))
     }
 
     /// Takes note of what was found for the pane.
-    pub(in crate::tui) fn note_for_map(&mut self, report: &Report) {
+    pub(crate) fn note_for_map(&mut self, report: &Report) {
         match report {
             Report::Looked(LookReport::Sifted { map, query, found }) => {
                 self.map.sifted(&map.0, query, found.clone());
@@ -78,7 +78,7 @@ impl App {
     }
 
     /// Asks so again, if the map is a newer one.
-    pub(in crate::tui) fn ask_why_anew(&mut self) -> Option<Task> {
+    pub(crate) fn ask_why_anew(&mut self) -> Option<Task> {
         let map = ThisMap(self.ranked_map()?.clone());
         let Some(Overlay::Why(why)) = &mut self.overlay else { return None };
         let (place, symbol) = why.follow(&map)?;
@@ -98,7 +98,7 @@ impl App {
     }
 
     /// Opens places to be looked at, the first of them first, over what is open.
-    pub(in crate::tui) fn peek_at(&mut self, places: Vec<Place>) -> Vec<Task> {
+    pub(crate) fn peek_at(&mut self, places: Vec<Place>) -> Vec<Task> {
         let wanted: Vec<Task> = places.iter().filter_map(|place| self.previews.want(&place.path)).collect();
         let keys = [Action::MapAdd, Action::MapEdit].map(|action| self.keys.first(action).to_owned());
         self.open_over(Overlay::Peek(Peek::new(places, keys)));
@@ -113,7 +113,7 @@ impl App {
         let Some(name) = index.name_number(&first.name) else { return places };
         for file in graph.definers(name).iter().filter_map(|symbol| graph.symbols().get(*symbol as usize)) {
             let entries = index.definitions(file.file).filter(|entry| entry.name() == first.name);
-            let place = |entry: crate::repo_map::index::Entry<'_>| {
+            let place = |entry: rhumb_index::repo_map::index::Entry<'_>| {
                 Place::at(index.path(file.file), Some(entry.line()), &first.name)
             };
             places.extend(entries.map(place).filter(|place| place != first));

@@ -5,7 +5,7 @@ mod finding;
 use std::sync::Arc;
 
 use crate::context::map_budget;
-use crate::repo_map::{RankedFile, RepoMap, symbol_choice};
+use rhumb_index::repo_map::{RankedFile, RepoMap, symbol_choice};
 use crate::session::MAP_BUDGET_STEP;
 use crate::tui::action::Action;
 use crate::tui::app::{App, Editing, Task, run};
@@ -16,7 +16,7 @@ const MOST: usize = 1 << 20;
 
 /// What the cursor of the map pane is on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::tui) enum MapTarget {
+pub(crate) enum MapTarget {
     /// The file at a place, and the symbol of it at an index.
     There(usize, Option<usize>),
     /// A file or symbol that the user keeps out.
@@ -25,12 +25,12 @@ pub(in crate::tui) enum MapTarget {
 
 impl App {
     /// The map, if there is one.
-    pub(in crate::tui) fn ranked_map(&self) -> Option<&Arc<RepoMap>> {
+    pub(crate) fn ranked_map(&self) -> Option<&Arc<RepoMap>> {
         self.session.view.as_ref()?.map.as_ref()
     }
 
     /// Brings the lines of the pane up to date with the map.
-    pub(in crate::tui) fn settle_map(&mut self) {
+    pub(crate) fn settle_map(&mut self) {
         let map = self.session.view.as_ref().and_then(|view| view.map.as_ref());
         // While a message is typed, the top of the map is what is wanted; in the pane, what the cursor is on.
         let follow = self.focus == crate::tui::action::Pane::Map;
@@ -38,7 +38,7 @@ impl App {
     }
 
     /// What the cursor is on; nothing on a line that only divides.
-    pub(in crate::tui) fn map_target(&self) -> Option<MapTarget> {
+    pub(crate) fn map_target(&self) -> Option<MapTarget> {
         if let Some(text) = &self.map.text {
             return text.target().map(|(place, symbol)| MapTarget::There(place, symbol));
         }
@@ -70,7 +70,7 @@ impl App {
     }
 
     /// Why an action of the map pane would do nothing now.
-    pub(in crate::tui) fn why_not_map(&self, action: Action) -> Option<&'static str> {
+    pub(crate) fn why_not_map(&self, action: Action) -> Option<&'static str> {
         let target = self.map_target();
         match action {
             Action::MapUndo if !self.session.can_take_back_map(false) => Some("nothing was chosen"),
@@ -89,7 +89,7 @@ impl App {
         }
     }
 
-    pub(in crate::tui) fn act_on_map(&mut self, action: Action) -> Option<Vec<Task>> {
+    pub(crate) fn act_on_map(&mut self, action: Action) -> Option<Vec<Task>> {
         let info =
             action.info().filter(|info| info.scope == crate::tui::action::Scope::Pane(crate::tui::action::Pane::Map));
         if let Some(why) = info.and_then(|info| self.why_not_map(info.action)) {
@@ -146,7 +146,7 @@ impl App {
     }
 
     /// Lets what is read of the repository so far be enough.
-    pub(in crate::tui) fn stop_survey(&mut self) -> Vec<Task> {
+    pub(crate) fn stop_survey(&mut self) -> Vec<Task> {
         let Some(effects) = self.session.stop_reading() else { return Vec::new() };
         run(effects)
     }

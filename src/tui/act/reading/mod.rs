@@ -2,8 +2,8 @@
 
 use crossterm::event::{KeyCode, KeyEvent};
 
-use crate::edit::EditId;
-use crate::review::{EditRecord, HunkId};
+use rhumb_edit::EditId;
+use rhumb_edit::review::{EditRecord, HunkId};
 use crate::session::{Clip, Entry};
 use crate::tui::action::{Action, Binding, Pane};
 use crate::tui::app::{App, Editing, Task};
@@ -15,7 +15,7 @@ use crate::tui::widget::markdown::links_of;
 
 impl App {
     /// Takes a key while the transcript is read or searched; `None` if it is for the composer.
-    pub(in crate::tui) fn reading_key(&mut self, name: &str, key: KeyEvent) -> Option<Vec<Task>> {
+    pub(crate) fn reading_key(&mut self, name: &str, key: KeyEvent) -> Option<Vec<Task>> {
         if self.reading.typing.is_some() {
             self.search_key(key);
             return Some(Vec::new());
@@ -43,7 +43,7 @@ impl App {
     }
 
     /// Begins to read: at the end, or at the first stop in view if the reader has scrolled up.
-    pub(in crate::tui) fn start_reading(&mut self) {
+    pub(crate) fn start_reading(&mut self) {
         if self.reading.on {
             return;
         }
@@ -58,7 +58,7 @@ impl App {
     }
 
     /// Gives the keys back to the composer. What is in view stays.
-    pub(in crate::tui) fn stop_reading(&mut self) {
+    pub(crate) fn stop_reading(&mut self) {
         (self.reading.on, self.reading.typing) = (false, None);
     }
 
@@ -85,7 +85,7 @@ impl App {
     }
 
     /// The actions of the transcript; `None` for those that it does not know.
-    pub(in crate::tui) fn act_on_transcript(&mut self, action: Action) -> Option<Vec<Task>> {
+    pub(crate) fn act_on_transcript(&mut self, action: Action) -> Option<Vec<Task>> {
         match action {
             Action::ReadTranscript if self.reading.on => self.stop_reading(),
             Action::ReadTranscript => self.start_reading(),
@@ -283,7 +283,7 @@ impl App {
     }
 
     /// Opens the log of the command under the cursor, else the newest.
-    pub(in crate::tui) fn open_log(&mut self) {
+    pub(crate) fn open_log(&mut self) {
         let logs = &self.session.processes.logs;
         let is_run = |entry: &usize| matches!(self.session.transcript.get(*entry), Some(Entry::Ran(_)));
         let under_cursor = Some(self.reading.spot.entry).filter(|_| self.reading.on && self.focus == Pane::Chat);
@@ -397,7 +397,7 @@ impl App {
     }
 
     /// Takes a text that is pasted where a search is typed; false if none is.
-    pub(in crate::tui) fn paste_into_search(&mut self, text: &str) -> bool {
+    pub(crate) fn paste_into_search(&mut self, text: &str) -> bool {
         let Some(typing) = &mut self.reading.typing else { return false };
         typing.insert(text);
         let query = typing.text().to_owned();
@@ -439,7 +439,7 @@ impl App {
     }
 
     /// A click on a row of the chat, as its number was noted when it was drawn.
-    pub(in crate::tui) fn click_in_chat(&mut self, row: usize, double: bool) -> Vec<Task> {
+    pub(crate) fn click_in_chat(&mut self, row: usize, double: bool) -> Vec<Task> {
         self.focus = Pane::Chat;
         if row == NEWS {
             self.stop_reading();
@@ -465,7 +465,7 @@ impl App {
     }
 
     /// Keeps the cursor inside the transcript, which may have become shorter.
-    pub(in crate::tui) fn settle_reading(&mut self) {
+    pub(crate) fn settle_reading(&mut self) {
         let count = self.session.transcript.len();
         if count == 0 || self.focus != Pane::Chat {
             self.stop_reading();

@@ -1,8 +1,8 @@
 //! Comments on lines, hunks and files under review: they are kept with it and sent when the user says so.
 
-use crate::review::{HunkId, Place};
+use rhumb_edit::review::{HunkId, Place};
 use crate::session::Level;
-use crate::text::lines;
+use rhumb_text::lines;
 use crate::tui::action::Action;
 use crate::tui::app::{App, ReviewItem, Task};
 use crate::tui::overlay::{CommentBox, CommentPlace, Overlay, ReviewBox};

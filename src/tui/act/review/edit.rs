@@ -5,10 +5,10 @@
 use std::sync::Arc;
 
 use super::failed::{MARKS, with_markers};
-use crate::edit::Outcome;
-use crate::review::HunkId;
+use rhumb_edit::Outcome;
+use rhumb_edit::review::HunkId;
 use crate::session::{Effect, Level};
-use crate::text::lines;
+use rhumb_text::lines;
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Editing, ReviewItem, Task};
 
@@ -132,7 +132,7 @@ impl App {
     }
 
     /// Takes what the editor made of a text of the review.
-    pub(in crate::tui::act) fn review_edited(&mut self, draft: &ReviewDraft, text: &str) -> Vec<Task> {
+    pub(crate) fn review_edited(&mut self, draft: &ReviewDraft, text: &str) -> Vec<Task> {
         if text == draft.text {
             return self.say("nothing was changed");
         }
@@ -164,11 +164,11 @@ impl App {
         let Some(index) = index.filter(|_| whole.as_deref() == Some(draft.text.as_str())) else {
             return self.keep_text(draft, text, "the reviewed text of the file has changed meanwhile");
         };
-        let before = review.files.get(index).map(crate::review::FileReview::counts).unwrap_or_default();
+        let before = review.files.get(index).map(rhumb_edit::review::FileReview::counts).unwrap_or_default();
         if !review.edit_file(index, text) {
             return self.say("nothing was changed");
         }
-        let after = review.files.get(index).map(crate::review::FileReview::counts).unwrap_or_default();
+        let after = review.files.get(index).map(rhumb_edit::review::FileReview::counts).unwrap_or_default();
         self.show_hunk(HunkId { file: index, hunk: 0 });
         let hunks = |count: usize| if count == 1 { "hunk" } else { "hunks" };
         let total = after.total();
@@ -226,21 +226,21 @@ impl App {
     pub(super) fn edit_refused(&self, outcome: &Outcome, now: &Arc<str>, place: std::ops::Range<usize>) -> Vec<Task> {
         let known = self.session.review.files.iter().find(|file| file.path == outcome.path);
         let place = known.map_or(place.clone(), |file| file.whole_line_of(place.start)..file.whole_line_of(place.end));
-        let now = known.and_then(crate::review::FileReview::whole).map_or_else(|| now.clone(), Arc::from);
+        let now = known.and_then(rhumb_edit::review::FileReview::whole).map_or_else(|| now.clone(), Arc::from);
         let (text, line) = with_markers(&now, place, outcome);
         let edit = (outcome.quote.clone(), outcome.replacement.clone());
         open(ReviewDraft { path: outcome.path.clone(), text, line, part: DraftPart::Refused { now, edit } })
     }
 
     /// Whoever comes back may have changed files under review elsewhere.
-    pub(in crate::tui) fn hold_against_disk(&mut self) -> Vec<Task> {
+    pub(crate) fn hold_against_disk(&mut self) -> Vec<Task> {
         let files = self.session.review.files.iter().filter(|file| file.base.is_some());
         let paths: Vec<String> = files.map(|file| file.name_on_disk().to_owned()).collect();
         if paths.is_empty() || self.session.writing { Vec::new() } else { vec![Task::Run(Effect::Reread(paths))] }
     }
 
     /// A file was open in the editor: what is under review of it must be held against what it says now.
-    pub(in crate::tui::act) fn file_was_open(&mut self, path: &str) -> Vec<Task> {
+    pub(crate) fn file_was_open(&mut self, path: &str) -> Vec<Task> {
         let concerns = self.session.review.files.iter().any(|file| file.name_on_disk() == path);
         if concerns { vec![Task::Run(Effect::Reread(vec![path.to_owned()]))] } else { Vec::new() }
     }
@@ -264,7 +264,7 @@ impl App {
     }
 
     /// The refused edit under the cursor.
-    pub(in crate::tui) fn refused_here(&self) -> Option<usize> {
+    pub(crate) fn refused_here(&self) -> Option<usize> {
         match self.review_item()? {
             ReviewItem::Refused(index) => Some(index),
             ReviewItem::Hunk(_) | ReviewItem::Line(..) | ReviewItem::File(_) => None,
@@ -277,7 +277,7 @@ impl App {
     }
 
     /// A word in the status line.
-    pub(in crate::tui::act) fn say(&mut self, words: &str) -> Vec<Task> {
+    pub(crate) fn say(&mut self, words: &str) -> Vec<Task> {
         words.clone_into(&mut self.hint);
         Vec::new()
     }
@@ -292,8 +292,8 @@ mod tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::edit::{FileChange, FileProposal, Proposal};
-    use crate::review::Counts;
+    use rhumb_edit::{FileChange, FileProposal, Proposal};
+    use rhumb_edit::review::Counts;
     use crate::session::{Connection, Report, Session};
     use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};

@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::edit::Outcome;
-use crate::review::PlaceError;
+use rhumb_edit::Outcome;
+use rhumb_edit::review::PlaceError;
 use crate::session::Effect;
-use crate::text::lines;
+use rhumb_text::lines;
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{Overlay, PlaceBox, PlaceDeed, Placing, ReviewBox};
@@ -15,7 +15,7 @@ use crate::tui::preview::Preview;
 
 impl App {
     /// Shows where a refused edit may belong.
-    pub(in crate::tui) fn open_refused(&mut self, index: usize) -> Vec<Task> {
+    pub(crate) fn open_refused(&mut self, index: usize) -> Vec<Task> {
         let Some(outcome) = self.session.review.refused.get(index).cloned() else { return Vec::new() };
         if outcome.path.is_empty() {
             return self.say("the edit names no file, so it cannot be placed; ask the model again");
@@ -33,7 +33,7 @@ impl App {
     }
 
     /// Goes to what has just lost its place, where so many edits were without one `before`: that has to be settled before its file is written.
-    pub(in crate::tui) fn show_lost(&mut self, before: usize) {
+    pub(crate) fn show_lost(&mut self, before: usize) {
         let new = self.session.review.refused.len().saturating_sub(before);
         if new == 0 {
             return;

@@ -12,14 +12,14 @@ mod write;
 
 use std::ops::Range;
 
-use crate::edit::FileChange;
-use crate::review::{Decision, HunkId, ReviewHunk};
-use crate::text::sanitize;
+use rhumb_edit::FileChange;
+use rhumb_edit::review::{Decision, HunkId, ReviewHunk};
+use rhumb_text::sanitize;
 use crate::tui::action::{Action, Pane, Scope};
 use crate::tui::app::{App, ReviewItem, Task};
 
 impl App {
-    pub(in crate::tui) fn act_on_review(&mut self, action: Action) -> Option<Vec<Task>> {
+    pub(crate) fn act_on_review(&mut self, action: Action) -> Option<Vec<Task>> {
         let of_review = action.info().is_some_and(|info| info.scope == Scope::Pane(Pane::Review));
         if self.session.writing && of_review {
             self.hint = "writing …".into();
@@ -67,7 +67,7 @@ impl App {
     }
 
     /// Brings the cursor of the review to a hunk, for somebody who comes from elsewhere.
-    pub(in crate::tui) fn go_to_hunk(&mut self, id: HunkId) {
+    pub(crate) fn go_to_hunk(&mut self, id: HunkId) {
         self.go_to(id);
     }
 

@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use ratatui::layout::{Margin, Rect};
 
-use crate::review::{HunkId, Place};
+use rhumb_edit::review::{HunkId, Place};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, ReviewItem, Task};
 use crate::tui::pane::review::{Follow, Row, parts, stops};
 
 impl App {
     /// Lays the rows of the review out for the place that the pane has on the screen, or for the same as before.
-    pub(in crate::tui) fn lay_out_review(&mut self, area: Option<Rect>) {
+    pub(crate) fn lay_out_review(&mut self, area: Option<Rect>) {
         if let Some(area) = area {
             self.review_inner = area.inner(Margin::new(1, 1));
         }
@@ -27,7 +27,7 @@ impl App {
     }
 
     /// Moves; `None` if that is no move.
-    pub(in crate::tui) fn move_in_review(&mut self, action: Action) -> Option<()> {
+    pub(crate) fn move_in_review(&mut self, action: Action) -> Option<()> {
         self.lay_out_review(None);
         if self.review.in_tree && matches!(action, Action::Down | Action::Up) {
             self.step_in_tree(action == Action::Down);
@@ -152,7 +152,7 @@ impl App {
     }
 
     /// Puts the cursor on the heading of a hunk, and brings the hunk into view.
-    pub(in crate::tui) fn go_to(&mut self, id: HunkId) {
+    pub(crate) fn go_to(&mut self, id: HunkId) {
         self.go_to_row(heading(id));
     }
 
@@ -165,7 +165,7 @@ impl App {
     }
 
     /// What the cursor of whoever works in the review is on, by what it says: its path, and the removed and the added lines.
-    pub(in crate::tui) fn under_cursor(&self) -> Option<(bool, String, (String, String))> {
+    pub(crate) fn under_cursor(&self) -> Option<(bool, String, (String, String))> {
         if self.focus != Pane::Review {
             return None;
         }
@@ -179,13 +179,13 @@ impl App {
     }
 
     /// Puts the cursor on what it was on before more was proposed, if that is still there.
-    pub(in crate::tui) fn find_again(&mut self, item: &(bool, String, (String, String))) {
+    pub(crate) fn find_again(&mut self, item: &(bool, String, (String, String))) {
         let (refused, path, (removed, added)) = item;
         let review = &self.session.review;
         if *refused {
             let mut edits = review.refused.iter();
             let is_it =
-                |edit: &crate::edit::Outcome| (&edit.path, &edit.quote, &edit.replacement) == (path, removed, added);
+                |edit: &rhumb_edit::Outcome| (&edit.path, &edit.quote, &edit.replacement) == (path, removed, added);
             edits.position(is_it).into_iter().for_each(|index| self.go_to_refused(index));
         } else if let Some(id) = review.find(path, removed, added, self.review.cursor.hunk) {
             self.go_to(id);
@@ -194,17 +194,17 @@ impl App {
     }
 
     /// Puts the cursor on an edit without a place.
-    pub(in crate::tui) fn go_to_refused(&mut self, index: usize) {
+    pub(crate) fn go_to_refused(&mut self, index: usize) {
         self.go_to_row(Row::Refused(index));
     }
 
     /// The file that the cursor is in.
-    pub(in crate::tui) fn review_path(&self) -> Option<String> {
+    pub(crate) fn review_path(&self) -> Option<String> {
         Some(self.session.review.files.get(self.review.cursor.file)?.path.clone())
     }
 
     /// Keeps the cursor in the file of that path: after a write the files before it may be gone, and hunks of its own.
-    pub(in crate::tui) fn hold_review(&mut self, path: Option<&str>) {
+    pub(crate) fn hold_review(&mut self, path: Option<&str>) {
         let files = &self.session.review.files;
         let Some(file) = files.iter().position(|file| Some(file.path.as_str()) == path) else {
             return;
@@ -216,7 +216,7 @@ impl App {
     }
 
     /// What the cursor of the review is on; `None` while nothing is under review.
-    pub(in crate::tui) fn review_item(&self) -> Option<ReviewItem> {
+    pub(crate) fn review_item(&self) -> Option<ReviewItem> {
         let review = &self.session.review;
         if review.is_empty() {
             return None;
@@ -238,7 +238,7 @@ impl App {
     }
 
     /// The hunk that keys for one hunk act on, if the cursor is on one.
-    pub(in crate::tui) fn hunk_here(&self) -> Option<HunkId> {
+    pub(crate) fn hunk_here(&self) -> Option<HunkId> {
         match self.review_item()? {
             ReviewItem::Hunk(id) | ReviewItem::Line(id, _) => Some(id),
             ReviewItem::File(_) | ReviewItem::Refused(_) => None,
@@ -246,7 +246,7 @@ impl App {
     }
 
     /// The file that keys for a file act on, if the cursor is in one.
-    pub(in crate::tui) fn file_here(&self) -> Option<usize> {
+    pub(crate) fn file_here(&self) -> Option<usize> {
         match self.review_item()? {
             ReviewItem::File(file) => Some(file),
             ReviewItem::Hunk(id) | ReviewItem::Line(id, _) => Some(id.file),
@@ -255,7 +255,7 @@ impl App {
     }
 
     /// The lines that are selected, of one hunk, 0-based with its removed lines first. Where removed and added ones are, the added ones.
-    pub(in crate::tui) fn selected_lines(&self) -> Option<(HunkId, Range<usize>)> {
+    pub(crate) fn selected_lines(&self) -> Option<(HunkId, Range<usize>)> {
         let (id, runs) = self.selected_runs()?;
         let count = self.session.review.hunk(id)?.hunk.base.len();
         match runs.as_slice() {
@@ -266,7 +266,7 @@ impl App {
     }
 
     /// The selected lines as runs: removed ones, then added ones.
-    pub(in crate::tui) fn selected_runs(&self) -> Option<(HunkId, Vec<Range<usize>>)> {
+    pub(crate) fn selected_runs(&self) -> Option<(HunkId, Vec<Range<usize>>)> {
         let rows = &self.review.rows;
         let anchor = self.review.anchor?;
         let id = anchor.hunk()?;
@@ -290,7 +290,7 @@ impl App {
     }
 
     /// Whether a row is selected.
-    pub(in crate::tui) fn is_selected(&self, row: Row) -> bool {
+    pub(crate) fn is_selected(&self, row: Row) -> bool {
         let Row::Changed { id, .. } = row else { return false };
         let Some(anchor) = self.review.anchor.filter(|anchor| anchor.hunk() == Some(id)) else { return false };
         let rows = &self.review.rows;
@@ -299,7 +299,7 @@ impl App {
     }
 
     /// Begins or ends the selection of lines.
-    pub(in crate::tui) fn select_lines(&mut self) {
+    pub(crate) fn select_lines(&mut self) {
         if self.review.anchor.take().is_some() {
             return;
         }
@@ -363,7 +363,7 @@ impl App {
     }
 
     /// Lines of the edits that stream in, at least.
-    pub(in crate::tui) fn arriving_lines(&self) -> usize {
+    pub(crate) fn arriving_lines(&self) -> usize {
         let edits = self.session.turn.as_ref().map_or(&[][..], |turn| turn.edits.as_slice());
         edits.iter().map(|edit| edit.lines.len() + 1).sum()
     }

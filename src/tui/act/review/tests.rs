@@ -6,7 +6,7 @@ use std::time::Duration;
 use crossterm::event::Event;
 
 use crate::clock::Clock;
-use crate::edit::{EditFormat, FileChange, FileProposal, Flag, Outcome, Proposal, Status};
+use rhumb_edit::{EditFormat, FileChange, FileProposal, Flag, Outcome, Proposal, Status};
 use crate::session::{Connection, Effect, Entry, LookReport, Report, Session, Written};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Editing, Task};
@@ -58,8 +58,8 @@ fn app() -> App {
 #[test]
 fn accepting_all_leaves_what_tools_run_to_a_yes_of_its_own() {
     let mut proposal = Proposal { files: vec![file("Makefile"), file("a.rs")], ..Proposal::default() };
-    let hunks = crate::diff::hunks(BASE, PROPOSED);
-    let later = |hunk| crate::edit::HunkFlags { path: "Makefile".into(), hunk, flags: vec![Flag::RunsLater] };
+    let hunks = rhumb_text::diff::hunks(BASE, PROPOSED);
+    let later = |hunk| rhumb_edit::HunkFlags { path: "Makefile".into(), hunk, flags: vec![Flag::RunsLater] };
     proposal.flags = hunks.into_iter().map(later).collect();
     let mut app = with(proposal);
     press(&mut app, "g y");

@@ -2,7 +2,7 @@
 
 use crossterm::event::KeyEvent;
 
-use crate::review::{Decision, HunkId};
+use rhumb_edit::review::{Decision, HunkId};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::App;
 use crate::tui::pane::review::{Follow, Row};
@@ -16,7 +16,7 @@ const MOST: usize = 200;
 
 impl App {
     /// Changes what is seen; `None` if the action does not.
-    pub(in crate::tui) fn view_in_review(&mut self, action: Action) -> Option<()> {
+    pub(crate) fn view_in_review(&mut self, action: Action) -> Option<()> {
         self.lay_out_review(None);
         match action {
             Action::OpenHere => self.open_here(),
@@ -56,7 +56,7 @@ impl App {
     }
 
     /// Esc ends what lies on top: the selection, the search, moving in the list of files. False if there is none of these.
-    pub(in crate::tui) fn end_in_review(&mut self) -> bool {
+    pub(crate) fn end_in_review(&mut self) -> bool {
         if self.review.anchor.take().is_some() {
             return true;
         }
@@ -166,7 +166,7 @@ impl App {
     }
 
     /// A key for the line of the search, while it is open. False if it is not.
-    pub(in crate::tui) fn review_search_key(&mut self, key: KeyEvent, name: &str) -> bool {
+    pub(crate) fn review_search_key(&mut self, key: KeyEvent, name: &str) -> bool {
         if self.focus != Pane::Review || !self.reviewing() {
             self.review.search.prompt = None;
             return false;
@@ -200,7 +200,7 @@ impl App {
     }
 
     /// A paste into the line of the search. False if it is not open.
-    pub(in crate::tui) fn search_paste(&mut self, text: &str) -> bool {
+    pub(crate) fn search_paste(&mut self, text: &str) -> bool {
         if self.focus != Pane::Review {
             return false;
         }

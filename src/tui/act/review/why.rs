@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::clock::Clock;
-use crate::edit::FileChange;
-use crate::review::{EditState, FileReview};
+use rhumb_edit::FileChange;
+use rhumb_edit::review::{EditState, FileReview};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, ReviewItem};
 
@@ -30,7 +30,7 @@ type HunkTexts = (String, (String, String));
 
 impl App {
     /// The hunk under the cursor, if a key would decide on it.
-    pub(in crate::tui) fn guarded(&self) -> Option<HunkTexts> {
+    pub(crate) fn guarded(&self) -> Option<HunkTexts> {
         if self.focus != Pane::Review || self.overlay.is_some() {
             return None;
         }
@@ -40,7 +40,7 @@ impl App {
     }
 
     /// Takes note of what a report made of the hunk under the cursor, which was `before`.
-    pub(in crate::tui) fn guard(&mut self, before: Option<&HunkTexts>) {
+    pub(crate) fn guard(&mut self, before: Option<&HunkTexts>) {
         let now = self.guarded();
         if now.is_some() && now.as_ref() != before {
             self.guard.changed = Some(self.guard.clock.passed());
@@ -53,7 +53,7 @@ impl App {
     }
 
     /// Why an action of the review would do nothing now; `None` if it would, or is none of these.
-    pub(in crate::tui) fn review_why_not(&self, action: Action) -> Option<&'static str> {
+    pub(crate) fn review_why_not(&self, action: Action) -> Option<&'static str> {
         let review = &self.session.review;
         let is_of_review = action.is_decision() || is_beyond(action);
         if !is_of_review {

@@ -1,6 +1,6 @@
 //! Writing what is accepted, and sending back what is to be done about the rest.
 
-use crate::review::HunkId;
+use rhumb_edit::review::HunkId;
 use crate::session::{Level, SHOW_FAULT, WritePlan};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Task, run};
@@ -22,7 +22,7 @@ impl App {
     }
 
     /// Takes the answer to the first question. One of them goes to a hunk of the review.
-    pub(in crate::tui) fn answer(&mut self, key: char) -> Vec<Task> {
+    pub(crate) fn answer(&mut self, key: char) -> Vec<Task> {
         let hunk = self.session.hunk_at_fault().filter(|_| key == SHOW_FAULT);
         let tasks = run(self.session.answer(key));
         if let Some(id) = hunk {
@@ -51,7 +51,7 @@ impl App {
     }
 
     /// Does what was said in a box of the review.
-    pub(in crate::tui) fn review_reply(&mut self, reply: ReviewReply) -> Vec<Task> {
+    pub(crate) fn review_reply(&mut self, reply: ReviewReply) -> Vec<Task> {
         match reply {
             ReviewReply::Comment(place, text) => self.take_comment(&place, &text),
             ReviewReply::Write(plan) => run(self.session.write_planned(plan)),
@@ -84,7 +84,7 @@ impl App {
     }
 
     /// Puts the review away, after a question where that loses a decision.
-    pub(in crate::tui::act) fn abandon_review(&mut self) -> Vec<Task> {
+    pub(crate) fn abandon_review(&mut self) -> Vec<Task> {
         let refused = self.session.review.refused.len();
         match self.session.review.counts().total() {
             _ if !self.reviewing() => return self.say("nothing is under review"),
@@ -96,13 +96,13 @@ impl App {
     }
 
     /// Says that something settled in the review, and goes there.
-    pub(in crate::tui::act) fn settled(&mut self, id: Option<HunkId>, words: &str) -> Vec<Task> {
+    pub(crate) fn settled(&mut self, id: Option<HunkId>, words: &str) -> Vec<Task> {
         id.into_iter().for_each(|id| self.show_hunk(id));
         self.say(words)
     }
 
     /// Says in the transcript what could not be done.
-    pub(in crate::tui::act) fn refuse(&mut self, text: String, hint: &str) -> Vec<Task> {
+    pub(crate) fn refuse(&mut self, text: String, hint: &str) -> Vec<Task> {
         self.session.tell(Level::Warning, text, hint);
         Vec::new()
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::KeyMap;
 use super::spelling::spelled;
-use crate::text::nearest;
+use rhumb_text::nearest;
 use crate::tui::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
 
 /// Something about the user's own keys that is not as it is written.

@@ -12,9 +12,9 @@ use ratatui::widgets::Paragraph;
 
 use super::{Reply, centred, window};
 use crate::config::{KeySearch, KeyedProvider};
-use crate::llm::LocalServer;
+use rhumb_llm::LocalServer;
 use crate::session::{ConnectRequest, Connecting, Failure, NewKey};
-use crate::text::{sanitize, width, wrap};
+use rhumb_text::{sanitize, width, wrap};
 use crate::tui::hits::{Hit, Hits};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::scroll::ListWindow;
@@ -217,7 +217,7 @@ impl ConnectBox {
             None => vec!["looking for keys …".to_owned()],
             Some(keys) => keys.places.iter().map(|place| format!("{}: {}", place.name, place.state)).collect(),
         };
-        let names: Vec<&str> = crate::llm::KNOWN_SERVERS.iter().map(|(name, _)| *name).collect();
+        let names: Vec<&str> = rhumb_llm::KNOWN_SERVERS.iter().map(|(name, _)| *name).collect();
         let names = names.join(", ");
         places.push(match self.servers.as_deref() {
             None => format!("servers on this machine ({names}): looking …"),

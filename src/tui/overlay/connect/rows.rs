@@ -2,8 +2,8 @@
 
 use super::super::Reply;
 use crate::config::{KeySearch, KeyedProvider};
-use crate::llm::LocalServer;
-use crate::models::Api;
+use rhumb_llm::LocalServer;
+use rhumb_llm::models::Api;
 use crate::session::ModelUse;
 
 /// A row of the list.

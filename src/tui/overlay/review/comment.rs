@@ -8,8 +8,8 @@ use ratatui::widgets::Paragraph;
 
 use super::page::{choice, feet};
 use super::{Reply, ReviewReply};
-use crate::review::Place;
-use crate::text::{sanitize, width};
+use rhumb_edit::review::Place;
+use rhumb_text::{sanitize, width};
 use crate::tui::composer::Composer;
 use crate::tui::key;
 use crate::tui::overlay::{centred, window};

@@ -12,8 +12,8 @@ use ratatui::widgets::Paragraph;
 
 use super::page::{Page, Styled, choice, feet, wrapped};
 use super::{Reply, ReviewReply};
-use crate::edit::{Outcome, first_declaration, likely_lines, place_near, repeats, similar_line};
-use crate::text::{lines, sanitize, width};
+use rhumb_edit::{Outcome, first_declaration, likely_lines, place_near, repeats, similar_line};
+use rhumb_text::{lines, sanitize, width};
 use crate::tui::key;
 use crate::tui::overlay::{Sight, centred, window};
 use crate::tui::preview::{Preview, Previews};

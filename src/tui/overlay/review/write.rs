@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 use super::page::{Page, Styled, choice};
 use super::{Reply, ReviewReply};
 use crate::session::{WritePlan, WritePreview};
-use crate::text::count;
+use rhumb_text::count;
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
 

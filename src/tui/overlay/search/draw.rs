@@ -7,8 +7,8 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
 
 use super::{Answer, CodeSearch, Row};
-use crate::retrieval::Hit as Passage;
-use crate::text::{sanitize, width, wrap};
+use rhumb_index::retrieval::Hit as Passage;
+use rhumb_text::{sanitize, width, wrap};
 use crate::tui::hits::Hit;
 use crate::tui::overlay::{Look, Sight, field, look};
 use crate::tui::theme::{Role, Theme};

@@ -6,9 +6,9 @@ mod rows;
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::{Look, Place, Reply};
-use crate::retrieval::{Hit, Question};
+use rhumb_index::retrieval::{Hit, Question};
 use crate::session::{Clip, SurveyState};
-use crate::text::sanitize;
+use rhumb_text::sanitize;
 use crate::tui::key;
 use crate::tui::widget::input::LineInput;
 use crate::tui::widget::meter::grouped;

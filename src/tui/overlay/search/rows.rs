@@ -1,6 +1,6 @@
 //! The rows of a search: passages one by one, or below the files that they are in.
 
-use crate::retrieval::Hit;
+use rhumb_index::retrieval::Hit;
 
 /// A row of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

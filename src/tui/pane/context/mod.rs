@@ -14,8 +14,8 @@ use ratatui::widgets::Paragraph;
 use std::collections::BTreeSet;
 
 use crate::context::{Chunk, ChunkKind, Prompt, PromptSecret, SentPassage, Trimmed};
-use crate::models::{Dollars, Tokens};
-use crate::text::{sanitize, width};
+use rhumb_llm::models::{Dollars, Tokens};
+use rhumb_text::{sanitize, width};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::App;
 use crate::tui::hits::Hit;

@@ -104,7 +104,8 @@ fn kind(kind: &ChunkKind) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::{Chunk, PassagePlace, Role, SentPassage};
+    use crate::context::{Chunk, PassagePlace, SentPassage};
+    use rhumb_llm::Role;
 
     fn prompt() -> Prompt {
         let chunk = |kind: ChunkKind, tokens: usize| Chunk {

@@ -1,7 +1,7 @@
 //! What the next request would save without the chunk under the cursor, and how to get rid of it.
 
 use crate::context::{Chunk, ChunkKind, Prompt};
-use crate::models::Dollars;
+use rhumb_llm::models::Dollars;
 use crate::tui::action::Action;
 use crate::tui::app::App;
 use crate::tui::widget::meter;

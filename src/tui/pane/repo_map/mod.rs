@@ -10,10 +10,10 @@ use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use crate::repo_map::RepoMap;
+use rhumb_index::repo_map::RepoMap;
 use crate::session::SurveyState;
-use crate::text::fuzzy::FuzzyFilter;
-use crate::text::{sanitize, width};
+use rhumb_text::fuzzy::FuzzyFilter;
+use rhumb_text::{sanitize, width};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::App;
 use crate::tui::hits::Hit;

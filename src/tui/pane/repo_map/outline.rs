@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use ratatui::text::{Line, Span};
 
-use crate::repo_map::RepoMap;
-use crate::text::{sanitize, width};
+use rhumb_index::repo_map::RepoMap;
+use rhumb_text::{sanitize, width};
 use crate::tui::app::App;
 use crate::tui::coloring::{Coloring, Language, pieces};
 use crate::tui::theme::Role;
@@ -186,9 +186,9 @@ fn join_blocks(lines: &mut [TextLine]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::repo_map::{MapFile, MapRequest};
-    use crate::syntax::tag::{Definition, FileTags, SymbolKind};
-    use crate::tokens::counter_for_model;
+    use rhumb_index::repo_map::{MapFile, MapRequest};
+    use rhumb_syntax::tag::{Definition, FileTags, SymbolKind};
+    use rhumb_tokens::counter_for_model;
 
     fn file(path: &str, names: &[&str]) -> MapFile {
         let definition = |(at, name): (usize, &&str)| Definition {

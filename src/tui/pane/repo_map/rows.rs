@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::repo_map::{RepoMap, Sifted};
+use rhumb_index::repo_map::{RepoMap, Sifted};
 
 /// One row of the map pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,7 +108,7 @@ impl MapRows {
         let Some(map) = &self.map else { return };
         self.passes += 1;
         if !open.is_empty() {
-            let is_open = |(_, file): &(usize, &crate::repo_map::RankedFile)| open.contains(&*file.path);
+            let is_open = |(_, file): &(usize, &rhumb_index::repo_map::RankedFile)| open.contains(&*file.path);
             self.open = map.files.iter().enumerate().filter(is_open).map(|(place, _)| place).collect();
         }
         let growth = map.foreseen();
@@ -255,9 +255,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::repo_map::{MapFile, MapRequest, SiftedFile};
-    use crate::syntax::tag::{Definition, FileTags, SymbolKind};
-    use crate::tokens::counter_for_model;
+    use rhumb_index::repo_map::{MapFile, MapRequest, SiftedFile};
+    use rhumb_syntax::tag::{Definition, FileTags, SymbolKind};
+    use rhumb_tokens::counter_for_model;
 
     /// A map of so many files with three symbols each.
     fn map(files: usize, budget: usize) -> Arc<RepoMap> {

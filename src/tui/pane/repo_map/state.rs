@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::outline::MapText;
 use super::rows::{MapRow, MapRows, Shape};
-use crate::repo_map::{RepoMap, Sifted, SiftedFile};
+use rhumb_index::repo_map::{RepoMap, Sifted, SiftedFile};
 use crate::tui::widget::input::LineInput;
 use crate::tui::widget::scroll::ListWindow;
 
@@ -120,7 +120,7 @@ impl MapPane {
         let place = if is_there { Some(anchor.place) } else { map.place(&anchor.path) };
         let Some(place) = place else { return };
         let symbol = anchor.symbol.as_ref().and_then(|(name, line)| {
-            let by_name = |own: &crate::repo_map::RankedSymbol| own.name == *name;
+            let by_name = |own: &rhumb_index::repo_map::RankedSymbol| own.name == *name;
             let symbols = map.symbols(place);
             symbols
                 .iter()
@@ -237,9 +237,9 @@ fn carried(found: &Sifted, before: &RepoMap, now: &RepoMap) -> Sifted {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::repo_map::{MapFile, MapRequest};
-    use crate::syntax::tag::{Definition, FileTags, SymbolKind};
-    use crate::tokens::counter_for_model;
+    use rhumb_index::repo_map::{MapFile, MapRequest};
+    use rhumb_syntax::tag::{Definition, FileTags, SymbolKind};
+    use rhumb_tokens::counter_for_model;
 
     fn map(pinned: &[&str]) -> Arc<RepoMap> {
         let definition = |name: &str, line| Definition {

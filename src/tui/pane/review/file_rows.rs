@@ -4,10 +4,10 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::file_lines::{FileLines, Shown, Side};
 use super::rows::{Row, View};
-use crate::diff;
-use crate::edit::{FileChange, Outcome};
-use crate::review::{FileReview, HunkId, Place, ReviewHunk};
-use crate::text::{sanitize, wrap};
+use rhumb_text::diff;
+use rhumb_edit::{FileChange, Outcome};
+use rhumb_edit::review::{FileReview, HunkId, Place, ReviewHunk};
+use rhumb_text::{sanitize, wrap};
 use crate::tui::widget::diff_lines::{Gutter, height};
 
 /// Unchanged lines shown around a hunk.

@@ -3,22 +3,22 @@
 use super::file_lines::Side;
 use super::file_rows::{self, Plan};
 use super::rows::{Row, Rows};
-use crate::review::Review;
+use rhumb_edit::review::Review;
 use crate::tui::widget::input::LineInput;
 
 /// A search.
 #[derive(Debug, Default)]
 pub struct Search {
     /// The line that is being typed; `None` while it is not.
-    pub(in crate::tui) prompt: Option<LineInput>,
+    pub(crate) prompt: Option<LineInput>,
     /// What is searched; empty for nothing.
-    pub(in crate::tui) wanted: String,
+    pub(crate) wanted: String,
     /// The rows that have it, in reading order, as they stand unified and with nothing folded.
-    pub(in crate::tui) found: Vec<Row>,
+    pub(crate) found: Vec<Row>,
     /// Which of them the cursor went to.
-    pub(in crate::tui) current: Option<usize>,
+    pub(crate) current: Option<usize>,
     /// Where the cursor was when the line was opened.
-    pub(in crate::tui) origin: Option<Row>,
+    pub(crate) origin: Option<Row>,
 }
 
 impl Search {
@@ -37,13 +37,13 @@ impl Search {
     }
 
     /// Looks for `wanted` in the whole review.
-    pub(in crate::tui) fn look(&mut self, review: &Review, rows: &Rows) {
+    pub(crate) fn look(&mut self, review: &Review, rows: &Rows) {
         self.found = if self.wanted.is_empty() { Vec::new() } else { rows_with(review, rows, &self.wanted) };
         self.current = self.current.filter(|at| *at < self.found.len());
     }
 
     /// Ends it.
-    pub(in crate::tui) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }
 }

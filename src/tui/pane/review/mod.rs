@@ -17,12 +17,12 @@ use ratatui::widgets::Paragraph;
 
 pub use position::{Follow, ReviewPane};
 pub use rows::Row;
-pub(in crate::tui) use tree::stops;
+pub(crate) use tree::stops;
 
 use self::paint::Painter;
 use crate::config::DiffView;
-use crate::review::EditState;
-use crate::text::{sanitize, width};
+use rhumb_edit::review::EditState;
+use rhumb_text::{sanitize, width};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::App;
 use crate::tui::hits::Hit;
@@ -47,7 +47,7 @@ pub struct ReviewCache {
 
 /// The parts of the pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::tui) struct Parts {
+pub(crate) struct Parts {
     /// The list of files.
     pub tree: Option<Rect>,
     /// The rows.
@@ -59,7 +59,7 @@ pub(in crate::tui) struct Parts {
 }
 
 /// The parts of the pane in that space, its frame aside.
-pub(in crate::tui) fn parts(app: &App, inner: Rect) -> Parts {
+pub(crate) fn parts(app: &App, inner: Rect) -> Parts {
     let pane = &app.review;
     let line = u16::from(pane.search.prompt.is_some() && inner.height > 1);
     let [body, prompt] = Layout::vertical([Constraint::Fill(1), Constraint::Length(line)]).areas(inner);

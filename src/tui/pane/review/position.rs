@@ -10,7 +10,7 @@ use super::file_rows::{HunkPlan, Plan};
 use super::find::Search;
 use super::rows::{Row, Rows, View};
 use crate::config::Face;
-use crate::review::{Decision, FileReview, HunkId, Review, ReviewHunk};
+use rhumb_edit::review::{Decision, FileReview, HunkId, Review, ReviewHunk};
 
 /// Rows kept visible above and below the cursor while there are any.
 const MARGIN: usize = 2;
@@ -46,19 +46,19 @@ pub struct ReviewPane {
     /// What the next layout brings into view.
     pub follow: Follow,
     /// The row under the cursor.
-    pub(in crate::tui) at: Row,
+    pub(crate) at: Row,
     /// All rows.
-    pub(in crate::tui) rows: Rows,
+    pub(crate) rows: Rows,
     /// Where the rows were drawn last.
-    pub(in crate::tui) area: Rect,
+    pub(crate) area: Rect,
     /// The row where the selection of lines began.
-    pub(in crate::tui) anchor: Option<Row>,
+    pub(crate) anchor: Option<Row>,
     /// What is searched.
-    pub(in crate::tui) search: Search,
+    pub(crate) search: Search,
     /// What the user chose of the views, against the settings: side by side, changed words, the list of files.
-    pub(in crate::tui) choice: Choice,
+    pub(crate) choice: Choice,
     /// Whether the keys move in the list of files.
-    pub(in crate::tui) in_tree: bool,
+    pub(crate) in_tree: bool,
     folds: Folds,
     context: BTreeMap<Key, (usize, usize)>,
 }
@@ -95,12 +95,12 @@ impl Default for ReviewPane {
 
 impl ReviewPane {
     /// The state at the start of another review: how it is looked at stays.
-    pub(in crate::tui) fn anew(&self) -> Self {
+    pub(crate) fn anew(&self) -> Self {
         Self { choice: self.choice, area: self.area, ..Self::default() }
     }
 
     /// Lays the rows out for a place on the screen. What is under the cursor stays under it.
-    pub(in crate::tui) fn lay_out(&mut self, review: &Review, face: &Face, area: Rect, sides: bool) {
+    pub(crate) fn lay_out(&mut self, review: &Review, face: &Face, area: Rect, sides: bool) {
         self.area = area;
         let view = View { columns: area.width, sides };
         let (folds, context) = (&self.folds, &self.context);
@@ -130,7 +130,7 @@ impl ReviewPane {
     }
 
     /// Puts the cursor on a row, or with a row that nobody can stand on, the next in that direction that one can.
-    pub(in crate::tui) fn stand(&mut self, number: usize, down: bool) {
+    pub(crate) fn stand(&mut self, number: usize, down: bool) {
         let is_stop = |number: &usize| self.rows.get(*number).is_some_and(Row::is_stop);
         let last = self.rows.len().saturating_sub(1);
         let number = number.min(last);
@@ -143,17 +143,17 @@ impl ReviewPane {
     }
 
     /// The number of the row under the cursor.
-    pub(in crate::tui) fn number(&self) -> usize {
+    pub(crate) fn number(&self) -> usize {
         self.rows.locate(self.at)
     }
 
     /// The visible lines of the screen, counted from the first row.
-    pub(in crate::tui) fn window(&self) -> Range<usize> {
+    pub(crate) fn window(&self) -> Range<usize> {
         self.offset..self.offset + usize::from(self.area.height)
     }
 
     /// Whether a line or the heading of a hunk is on the screen.
-    pub(in crate::tui) fn shows(&self, id: HunkId) -> bool {
+    pub(crate) fn shows(&self, id: HunkId) -> bool {
         let window = self.window();
         let first = self.rows.at_line(window.start);
         let rows = self.rows.from(first).take_while(|(number, _)| self.rows.place(*number).0 < window.end);
@@ -251,14 +251,14 @@ impl ReviewPane {
     }
 
     /// Moves the window by some lines of the screen, for the wheel.
-    pub(in crate::tui) fn scroll_by(&mut self, lines: isize) {
+    pub(crate) fn scroll_by(&mut self, lines: isize) {
         let last = self.rows.height().saturating_sub(usize::from(self.area.height));
         self.offset = self.offset.saturating_add_signed(lines).min(last);
         self.follow = Follow::Window;
     }
 
     /// Folds or opens hunks, until they are decided otherwise.
-    pub(in crate::tui) fn fold(&mut self, review: &Review, ids: &[HunkId], folded: bool) {
+    pub(crate) fn fold(&mut self, review: &Review, ids: &[HunkId], folded: bool) {
         for id in ids {
             if let Some((file, item)) = review.files.get(id.file).zip(review.hunk(*id)) {
                 self.folds.insert(key(file, item), (folded, item.decision()));
@@ -267,13 +267,13 @@ impl ReviewPane {
     }
 
     /// Whether a hunk is folded.
-    pub(in crate::tui) fn is_folded(&self, review: &Review, id: HunkId, fold_decided: bool) -> bool {
+    pub(crate) fn is_folded(&self, review: &Review, id: HunkId, fold_decided: bool) -> bool {
         let found = review.files.get(id.file).zip(review.hunk(id));
         found.is_some_and(|(file, item)| is_folded(&self.folds, file, item, fold_decided))
     }
 
     /// Shows so many more unchanged lines above and below a hunk, or so many less.
-    pub(in crate::tui) fn widen(&mut self, review: &Review, id: HunkId, [above, below]: [isize; 2]) {
+    pub(crate) fn widen(&mut self, review: &Review, id: HunkId, [above, below]: [isize; 2]) {
         if let Some((file, item)) = review.files.get(id.file).zip(review.hunk(id)) {
             let (before, after) = self.context.entry(key(file, item)).or_default();
             *before = before.saturating_add_signed(above);
@@ -282,7 +282,7 @@ impl ReviewPane {
     }
 
     /// How many more unchanged lines are shown around a hunk than usual.
-    pub(in crate::tui) fn widened(&self, review: &Review, id: HunkId) -> (usize, usize) {
+    pub(crate) fn widened(&self, review: &Review, id: HunkId) -> (usize, usize) {
         let found = review.files.get(id.file).zip(review.hunk(id));
         found.and_then(|(file, item)| self.context.get(&key(file, item)).copied()).unwrap_or_default()
     }

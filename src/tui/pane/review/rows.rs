@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::file_lines::FileLines;
 use super::file_rows::{self, Plan};
-use crate::edit::Outcome;
-use crate::review::{HunkId, Place, Review};
+use rhumb_edit::Outcome;
+use rhumb_edit::review::{HunkId, Place, Review};
 
 /// A row: something that the cursor can stand on, or that parts two of them. A long line is one row on several lines of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
 use super::*;
-use crate::edit::FileChange;
-use crate::review::{Decision, FileReview, HunkId, Place};
+use rhumb_edit::FileChange;
+use rhumb_edit::review::{Decision, FileReview, HunkId, Place};
 use crate::session::{Connection, Session};
 use crate::tui::app::ReviewItem;
 use crate::tui::key;
@@ -153,7 +153,7 @@ fn lines_that_are_selected_become_a_hunk_of_their_own() {
     desk.keys("v j k j Esc j v s");
     let lines =
         |desk: &Desk| desk.app.session.review.files[0].hunks.iter().map(|item| item.hunk.clone()).collect::<Vec<_>>();
-    let of = |base, proposed| crate::diff::Hunk { base, proposed };
+    let of = |base, proposed| rhumb_text::diff::Hunk { base, proposed };
     assert_eq!(lines(&desk), [of(1..3, 1..3), of(3..4, 3..4)], "{}", desk.app.hint);
     assert_eq!(desk.app.review.cursor, hunk(0, 1));
     assert_eq!((desk.app.selected_lines(), desk.decisions().as_str()), (None, "··"));

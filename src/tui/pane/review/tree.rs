@@ -9,9 +9,9 @@ use ratatui::widgets::Paragraph;
 
 use super::paint::fit;
 use super::rows::Row;
-use crate::edit::FileChange;
-use crate::review::{Counts, EditState, FileReview, Review};
-use crate::text::{sanitize, width};
+use rhumb_edit::FileChange;
+use rhumb_edit::review::{Counts, EditState, FileReview, Review};
+use rhumb_text::{sanitize, width};
 use crate::tui::action::Pane;
 use crate::tui::app::App;
 use crate::tui::hits::Hit;
@@ -43,7 +43,7 @@ impl Item {
 }
 
 /// The rows of the review that the list leads to, in its order.
-pub(in crate::tui) fn stops(review: &Review) -> Vec<Row> {
+pub(crate) fn stops(review: &Review) -> Vec<Row> {
     items(review).iter().filter_map(Item::leads_to).collect()
 }
 
@@ -156,7 +156,7 @@ fn line(app: &App, item: &Item, columns: usize, here: bool) -> Line<'static> {
 fn file_spans(app: &App, file: &FileReview, inside: bool, columns: usize) -> Vec<Span<'static>> {
     let theme = &app.theme;
     let counts = file.counts();
-    let (mark, role) = roll_up(counts, file.hunks.iter().any(crate::review::ReviewHunk::is_divided));
+    let (mark, role) = roll_up(counts, file.hunks.iter().any(rhumb_edit::review::ReviewHunk::is_divided));
     let name = file.path.rsplit('/').next().unwrap_or(&file.path);
     let decided = format!(" {}/{}", counts.total() - counts.pending, counts.total());
     let indent = if inside { "  " } else { "" };

@@ -9,14 +9,14 @@ use futures::StreamExt as _;
 use super::Heard;
 
 /// What comes from the console.
-pub(in crate::tui) struct Input(EventStream);
+pub(crate) struct Input(EventStream);
 
 impl Input {
     /// Listens from here on.
     ///
     /// # Errors
     /// None.
-    pub(in crate::tui) fn open() -> io::Result<Self> {
+    pub(crate) fn open() -> io::Result<Self> {
         Ok(Self(EventStream::new()))
     }
 
@@ -24,7 +24,7 @@ impl Input {
     ///
     /// # Errors
     /// The console is gone.
-    pub(in crate::tui) async fn next(&mut self) -> io::Result<Heard> {
+    pub(crate) async fn next(&mut self) -> io::Result<Heard> {
         let event = self.0.next().await.unwrap_or_else(|| Err(io::ErrorKind::UnexpectedEof.into()));
         event.map(Heard::Event)
     }
@@ -34,7 +34,7 @@ impl Input {
     ///
     /// # Errors
     /// The console is gone.
-    pub(in crate::tui) fn at_hand(&mut self) -> io::Result<Option<Heard>> {
+    pub(crate) fn at_hand(&mut self) -> io::Result<Option<Heard>> {
         if event::poll(Duration::ZERO)? { event::read().map(|event| Some(Heard::Event(event))) } else { Ok(None) }
     }
 }

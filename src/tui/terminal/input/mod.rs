@@ -12,13 +12,13 @@ mod stream;
 use crossterm::event::Event;
 
 #[cfg(not(unix))]
-pub(in crate::tui) use console::Input;
+pub(crate) use console::Input;
 #[cfg(unix)]
-pub(in crate::tui) use stream::Input;
+pub(crate) use stream::Input;
 
 /// What the terminal said.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::tui) enum Heard {
+pub(crate) enum Heard {
     /// For the app.
     Event(Event),
     /// The ground is light, or dark; `None` for an answer that nobody understands.

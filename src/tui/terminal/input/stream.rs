@@ -22,7 +22,7 @@ const PIECE: usize = 4_096;
 const MOST: usize = 1 << 18;
 
 /// What comes from standard input, which is a terminal in raw mode. It stays one that lets readers wait: other programs share it.
-pub(in crate::tui) struct Input {
+pub(crate) struct Input {
     terminal: AsyncFd<Stdin>,
     parser: Parser,
     heard: VecDeque<Heard>,
@@ -39,7 +39,7 @@ impl Input {
     ///
     /// # Errors
     /// The system does not let us.
-    pub(in crate::tui) fn open() -> io::Result<Self> {
+    pub(crate) fn open() -> io::Result<Self> {
         #[expect(deprecated, reason = "it is safe for a file that is never closed, and the other way is unsafe")]
         let terminal = AsyncFd::with_interest(io::stdin(), Interest::READABLE)?;
         let (parser, heard) = (Parser::default(), VecDeque::new());
@@ -50,7 +50,7 @@ impl Input {
     ///
     /// # Errors
     /// The terminal is gone.
-    pub(in crate::tui) async fn next(&mut self) -> io::Result<Heard> {
+    pub(crate) async fn next(&mut self) -> io::Result<Heard> {
         loop {
             if let Some(heard) = self.at_hand()? {
                 return Ok(heard);
@@ -73,7 +73,7 @@ impl Input {
     ///
     /// # Errors
     /// The terminal is gone.
-    pub(in crate::tui) fn at_hand(&mut self) -> io::Result<Option<Heard>> {
+    pub(crate) fn at_hand(&mut self) -> io::Result<Option<Heard>> {
         if self.heard.is_empty() {
             let bytes = self.read()?;
             let goes_on = self.paste_until.is_some_and(|until| Instant::now() < until);

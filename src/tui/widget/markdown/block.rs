@@ -9,7 +9,7 @@ use ratatui::text::Line;
 use super::page::Page;
 use super::table::Table;
 use super::{Look, code, options};
-use crate::text::width;
+use rhumb_text::width;
 use crate::tui::theme::Role;
 use crate::tui::widget::styled::StyledText;
 

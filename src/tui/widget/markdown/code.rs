@@ -4,7 +4,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::Look;
-use crate::text::{sanitize, width};
+use rhumb_text::{sanitize, width};
 use crate::tui::theme::Role;
 use crate::tui::widget::styled::{StyledText, fill};
 

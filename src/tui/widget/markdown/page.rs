@@ -3,7 +3,7 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::text::width;
+use rhumb_text::width;
 
 /// Columns that must remain for text; containers nested deeper get no mark and no indentation any more.
 const LEAST_ROOM: usize = 8;

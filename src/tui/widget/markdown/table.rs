@@ -4,7 +4,7 @@ use pulldown_cmark::Alignment;
 use ratatui::text::{Line, Span};
 
 use super::Look;
-use crate::text::width;
+use rhumb_text::width;
 use crate::tui::theme::Role;
 use crate::tui::widget::styled::StyledText;
 

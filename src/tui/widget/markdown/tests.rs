@@ -6,7 +6,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Line;
 
 use super::*;
-use crate::text::width;
+use rhumb_text::width;
 use crate::tui::theme::{ColorDepth, Role};
 
 const TOUR: &str = "\

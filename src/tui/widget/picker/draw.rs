@@ -10,8 +10,8 @@ use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::Picker;
-use crate::text::fuzzy::Name;
-use crate::text::{sanitize, width};
+use rhumb_text::fuzzy::Name;
+use rhumb_text::{sanitize, width};
 use crate::tui::hits::{Hit, Hits};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::styled::fill;

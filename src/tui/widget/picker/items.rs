@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use crate::repo_map::{RepoMap, TagGraph};
+use rhumb_index::repo_map::{RepoMap, TagGraph};
 
 /// The items of a picker. Copies share them.
 #[derive(Debug, Clone)]

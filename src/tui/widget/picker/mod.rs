@@ -13,8 +13,8 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::input::LineInput;
 use super::scroll::ListWindow;
-use crate::text::fuzzy::Name;
-use crate::text::sanitize;
+use rhumb_text::fuzzy::Name;
+use rhumb_text::sanitize;
 
 use rank::Ranking;
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::items::Items;
-use crate::text::fuzzy::{FuzzyFilter, FuzzyMatch, Name};
+use rhumb_text::fuzzy::{FuzzyFilter, FuzzyMatch, Name};
 
 /// Up to so many items are ranked while the key is handled; that takes less than a millisecond.
 const AT_ONCE: usize = 4_000;

@@ -1,0 +1,75 @@
+//! Which lines two texts share, at a cost that stays bounded however different they are.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use similar::{Algorithm, DiffTag};
+
+/// Texts whose comparison would take more steps than this only share their head and tail.
+const MAX_STEPS: usize = 100_000_000;
+
+/// One step from the old lines to the new.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// These old lines stay.
+    Same(Range<usize>),
+    /// The old lines become the new lines; either may be empty.
+    Replace(Range<usize>, Range<usize>),
+}
+
+/// The steps in order.
+pub(crate) fn steps(old: &[&str], new: &[&str]) -> Vec<Step> {
+    if expected_steps(old, new) > MAX_STEPS {
+        return head_and_tail(old, new);
+    }
+    let ops = similar::capture_diff_slices(Algorithm::Myers, old, new);
+    let step = |op: similar::DiffOp| match op.tag() {
+        DiffTag::Equal => Step::Same(op.old_range()),
+        _ => Step::Replace(op.old_range(), op.new_range()),
+    };
+    ops.into_iter().map(step).collect()
+}
+
+/// The algorithm takes about as many steps as there are lines times lines that differ.
+fn expected_steps(old: &[&str], new: &[&str]) -> usize {
+    let lines = old.len().saturating_add(new.len());
+    if lines.saturating_mul(lines) <= MAX_STEPS {
+        return 0;
+    }
+    let mut counts: BTreeMap<&str, isize> = BTreeMap::new();
+    old.iter().for_each(|line| *counts.entry(line).or_default() += 1);
+    new.iter().for_each(|line| *counts.entry(line).or_default() -= 1);
+    let different: usize = counts.values().map(|count| count.unsigned_abs()).sum();
+    lines.saturating_mul(different)
+}
+
+fn head_and_tail(old: &[&str], new: &[&str]) -> Vec<Step> {
+    let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let (a, b) = (old.len() - head, new.len() - head);
+    let tail = old.iter().rev().zip(new.iter().rev()).take(a.min(b)).take_while(|(a, b)| a == b).count();
+    vec![
+        Step::Same(0..head),
+        Step::Replace(head..old.len() - tail, head..new.len() - tail),
+        Step::Same(old.len() - tail..old.len()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn head_and_tail_never_overlap() {
+        let steps = head_and_tail(&["a", "a"], &["a", "a", "a"]);
+        assert_eq!(steps, [Step::Same(0..2), Step::Replace(2..2, 2..3), Step::Same(2..2)]);
+    }
+
+    #[test]
+    fn strangers_of_any_length_are_compared_in_no_time() {
+        let text = |tag: &str| (0..60_000).map(|i| format!("{tag}{i}")).collect::<Vec<_>>();
+        let (old, new) = (text("a"), text("b"));
+        let old: Vec<&str> = old.iter().map(String::as_str).collect();
+        let new: Vec<&str> = new.iter().map(String::as_str).collect();
+        assert_eq!(steps(&old, &new).len(), 3);
+    }
+}

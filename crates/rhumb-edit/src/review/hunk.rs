@@ -1,0 +1,256 @@
+//! One hunk under review: what was said of it as a whole or line by line, what was noted on it, and what the user made
+//! of its text.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::decision::Decision;
+use rhumb_text::diff::Hunk;
+use crate::{EditId, Flag};
+
+/// A hunk and what was said of it.
+///
+/// Its lines are counted from 0, the removed ones first, then the added ones: the order in which they are read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReviewHunk {
+    /// Where it stands (0-based lines of base and proposed).
+    pub hunk: Hunk,
+    /// Words about how it came to be: `fuzzy 93 %`, `elision`, `outside-chat`, `syntax-error`.
+    pub marks: Vec<String>,
+    /// The edits of the session that it came from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edits: Vec<EditId>,
+    choice: Choice,
+    #[serde(with = "super::kept::text")]
+    original: Option<Arc<str>>,
+    /// By line; `None` is the hunk as a whole.
+    #[serde(with = "super::kept::pairs")]
+    comments: BTreeMap<Option<usize>, String>,
+}
+
+/// A decision on all lines, or one on each.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Choice {
+    Whole(Decision),
+    /// Of as many lines as the hunk has, and not all the same.
+    Lines(Vec<Decision>),
+}
+
+impl Choice {
+    /// The same decisions, as a whole where they are all the same.
+    fn of_lines(lines: Vec<Decision>) -> Self {
+        match lines.first() {
+            Some(first) if lines.iter().all(|decision| decision == first) => Self::Whole(*first),
+            _ => Self::Lines(lines),
+        }
+    }
+}
+
+impl ReviewHunk {
+    /// A hunk that nothing was said of.
+    pub(super) fn new(hunk: Hunk, marks: Vec<String>) -> Self {
+        let choice = Choice::Whole(Decision::Pending);
+        Self { hunk, marks, edits: Vec::new(), choice, original: None, comments: BTreeMap::new() }
+    }
+
+    /// The same, made by these edits.
+    pub(super) fn made_by(self, edits: &[EditId]) -> Self {
+        Self { edits: edits.to_vec(), ..self }
+    }
+
+    /// How many lines it has, removed and added ones.
+    pub fn line_count(&self) -> usize {
+        self.hunk.base.len() + self.hunk.proposed.len()
+    }
+
+    /// What was said of it: pending while a line of it is, accepted when a line of it is.
+    pub fn decision(&self) -> Decision {
+        match &self.choice {
+            Choice::Whole(decision) => *decision,
+            Choice::Lines(lines) if lines.contains(&Decision::Pending) => Decision::Pending,
+            Choice::Lines(_) => Decision::Accepted,
+        }
+    }
+
+    /// What was said of one of its lines.
+    pub fn line_decision(&self, line: usize) -> Decision {
+        match &self.choice {
+            Choice::Whole(decision) => *decision,
+            Choice::Lines(lines) => lines.get(line).copied().unwrap_or_default(),
+        }
+    }
+
+    /// Whether its lines were decided apart.
+    pub fn is_divided(&self) -> bool {
+        matches!(self.choice, Choice::Lines(_))
+    }
+
+    /// The lines that were proposed, if the user has written others.
+    pub fn original(&self) -> Option<&str> {
+        self.original.as_deref()
+    }
+
+    /// What was noted on one of its lines, or with `None` on the hunk as a whole.
+    pub fn comment(&self, line: Option<usize>) -> Option<&str> {
+        self.comments.get(&line).map(String::as_str)
+    }
+
+    /// All that was noted, the hunk as a whole first, then by line.
+    pub fn comments(&self) -> impl Iterator<Item = (Option<usize>, &str)> {
+        self.comments.iter().map(|(line, text)| (*line, text.as_str()))
+    }
+
+    /// Whether something of it is to be written: it is accepted, or a line of it is.
+    pub fn is_taken(&self) -> bool {
+        match &self.choice {
+            Choice::Whole(decision) => *decision == Decision::Accepted,
+            Choice::Lines(lines) => lines.contains(&Decision::Accepted),
+        }
+    }
+
+    /// Whether it wants a yes of its own: tools run its file by themselves, so that a yes to it is a yes to a command; or the file
+    /// is new and may not be meant.
+    pub fn wants_own_yes(&self) -> bool {
+        self.marks.iter().any(|mark| [Flag::RunsLater.name(), Flag::DoubtfulName.name()].contains(&mark.as_str()))
+    }
+
+    /// Rejects what is not decided of it.
+    pub(super) fn reject_pending(&mut self) {
+        let rejected = |decision: Decision| if decision == Decision::Pending { Decision::Rejected } else { decision };
+        self.choice = match &self.choice {
+            Choice::Whole(decision) => Choice::Whole(rejected(*decision)),
+            Choice::Lines(lines) => Choice::of_lines(lines.iter().copied().map(rejected).collect()),
+        };
+    }
+
+    /// Whether all of it was decided like that at once.
+    pub(super) fn is_wholly(&self, decision: Decision) -> bool {
+        self.choice == Choice::Whole(decision)
+    }
+
+    pub(super) fn decide(&mut self, decision: Decision) {
+        self.choice = Choice::Whole(decision);
+    }
+
+    /// Whether its decisions are of as many lines as it has.
+    pub(super) fn is_sound(&self) -> bool {
+        match &self.choice {
+            Choice::Whole(_) => true,
+            Choice::Lines(lines) => lines.len() == self.line_count(),
+        }
+    }
+
+    /// Decides some lines. Those beyond the hunk do not matter.
+    pub(super) fn decide_lines(&mut self, chosen: &Range<usize>, decision: Decision) {
+        let decide = |line| if chosen.contains(&line) { decision } else { self.line_decision(line) };
+        self.choice = match self.line_count() {
+            0 => self.choice.clone(),
+            count => Choice::of_lines((0..count).map(decide).collect()),
+        };
+    }
+
+    /// Notes a text on a line or on the whole; an empty one takes the note away.
+    pub(super) fn note(&mut self, line: Option<usize>, text: &str) {
+        if text.trim().is_empty() {
+            self.comments.remove(&line);
+        } else {
+            self.comments.insert(line, text.to_owned());
+        }
+    }
+
+    /// Takes in that the user wrote `count` lines of his own in place of the added ones, which were `before`. That says yes
+    /// to them; what was noted on lines that are no more is noted on the hunk.
+    pub(super) fn rewrite(&mut self, before: &str, count: usize) {
+        self.original.get_or_insert_with(|| Arc::from(before));
+        self.hunk.proposed.end = self.hunk.proposed.start + count;
+        self.choice = Choice::Whole(Decision::Accepted);
+        let kept = Some(self.line_count());
+        let lost = self.comments.split_off(&kept);
+        lost.into_values().for_each(|text| add_note(&mut self.comments, None, text));
+    }
+
+    /// The part of it with those removed and those added lines (0-based on each side). The first part keeps what was noted
+    /// on the whole and what was there before the user wrote other lines.
+    pub(super) fn part(&self, removed: Range<usize>, added: Range<usize>) -> Self {
+        let all_removed = self.hunk.base.len();
+        let is_first = removed.start == 0 && added.start == 0;
+        let shifted = added.start + all_removed..added.end + all_removed;
+        let lines: Vec<usize> = removed.clone().chain(shifted).collect();
+        let choice = match &self.choice {
+            Choice::Whole(decision) => Choice::Whole(*decision),
+            Choice::Lines(_) => Choice::of_lines(lines.iter().map(|line| self.line_decision(*line)).collect()),
+        };
+        let noted = lines.iter().enumerate().filter_map(|(new, old)| Some((Some(new), self.comment(Some(*old))?)));
+        let whole = self.comment(None).filter(|_| is_first).map(|text| (None, text));
+        let shift = |range: Range<usize>, by: usize| range.start + by..range.end + by;
+        Self {
+            marks: self.marks.clone(),
+            edits: self.edits.clone(),
+            original: self.original.clone().map(|text| if is_first { text } else { Arc::from("") }),
+            comments: whole.into_iter().chain(noted).map(|(line, text)| (line, text.to_owned())).collect(),
+            choice,
+            hunk: Hunk { base: shift(removed, self.hunk.base.start), proposed: shift(added, self.hunk.proposed.start) },
+        }
+    }
+
+    /// This hunk and the next one of the file as one. The unchanged lines between them become part of it.
+    /// `texts` are the added lines of both with what stands between them, and `between` how many lines that are.
+    pub(super) fn joined(&self, next: &Self, between: usize, texts: [&str; 3]) -> Self {
+        let hunk = Hunk {
+            base: self.hunk.base.start..next.hunk.base.end,
+            proposed: self.hunk.proposed.start..next.hunk.proposed.end,
+        };
+        let [first, middle, second] = texts;
+        let edited = self.original.is_some() || next.original.is_some();
+        let original = edited
+            .then(|| [self.original().unwrap_or(first), middle, next.original().unwrap_or(second)].concat().into());
+        let mut joined = Self { original, ..Self::new(hunk, self.marks.clone()) };
+        joined.edits = self.edits.clone();
+        joined.edits.extend(next.edits.iter().filter(|edit| !self.edits.contains(edit)));
+        joined.marks.extend(next.marks.iter().filter(|mark| !self.marks.contains(mark)).cloned());
+        joined.choice = if self.choice == next.choice && !self.is_divided() {
+            self.choice.clone()
+        } else if between == 0 {
+            Choice::of_lines(interleaved(self, next, Self::line_decision))
+        } else {
+            // Lines that lie apart cannot be decided apart as one hunk: kept ones stand before added ones.
+            Choice::Whole(Decision::Pending)
+        };
+        let places = |of: &Self, removed: usize, added: usize| {
+            let own = of.hunk.base.len();
+            move |line: Option<usize>| line.map(|line| if line < own { line + removed } else { line - own + added })
+        };
+        let first = places(self, 0, joined.hunk.base.len());
+        let skipped = self.hunk.base.len() + between;
+        let second = places(next, skipped, joined.hunk.base.len() + self.hunk.proposed.len() + between);
+        self.comments.iter().for_each(|(line, text)| add_note(&mut joined.comments, first(*line), text.clone()));
+        next.comments.iter().for_each(|(line, text)| add_note(&mut joined.comments, second(*line), text.clone()));
+        joined
+    }
+}
+
+/// The removed lines of both hunks, then the added ones.
+fn interleaved<T>(first: &ReviewHunk, second: &ReviewHunk, of: impl Fn(&ReviewHunk, usize) -> T) -> Vec<T> {
+    let removed = |hunk: &ReviewHunk| 0..hunk.hunk.base.len();
+    let added = |hunk: &ReviewHunk| hunk.hunk.base.len()..hunk.line_count();
+    let of = &of;
+    let lines = [(first, removed(first)), (second, removed(second)), (first, added(first)), (second, added(second))];
+    lines.into_iter().flat_map(|(hunk, lines)| lines.map(move |line| of(hunk, line))).collect()
+}
+
+/// Two notes on the same place become one.
+fn add_note(comments: &mut BTreeMap<Option<usize>, String>, line: Option<usize>, text: String) {
+    match comments.get_mut(&line) {
+        Some(known) => {
+            known.push('\n');
+            known.push_str(&text);
+        }
+        None => {
+            comments.insert(line, text);
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! Making segments: from tags and digests, or from the records of other segments.
+
+use super::segment::{DEFINITION, Entry, HEADER, LAYOUT, NONE, RECORD, REFERENCE, Record, Segment, probe};
+use crate::repo_map::digest::Digest;
+use rhumb_syntax::tag::{FileTags, SymbolKind};
+
+/// Longest header, signature or doc line that is kept, in bytes.
+const LONGEST: usize = 1_024;
+
+/// A segment in the making. Records are numbered in the order in which they are added.
+#[derive(Debug, Default)]
+pub struct SegmentBuilder {
+    names: Names,
+    records: Vec<[u32; RECORD]>,
+    definitions: Vec<[u32; DEFINITION]>,
+    references: Vec<[u32; REFERENCE]>,
+    imports: Vec<u32>,
+    /// Lines of the definitions; they come behind the names in the end.
+    lines: String,
+    terms: Vec<u32>,
+    /// By name: where the file at hand has its references, so that they are counted, not repeated.
+    counted: Vec<u32>,
+    /// The first reference of the file at hand.
+    first_use: u32,
+}
+
+impl SegmentBuilder {
+    /// Number of records so far.
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// Adds what is kept of a file of `bytes` bytes, and tells its number.
+    pub fn add(&mut self, tags: &FileTags, digest: &Digest, bytes: u32) -> u32 {
+        self.open_record(bytes);
+        for (index, definition) in (0u32..).zip(&tags.definitions) {
+            let name = self.names.number(&definition.name);
+            let container = definition.container.as_deref().map_or(NONE, |container| self.names.number(container));
+            let lines = [digest.own_line(index), &definition.signature, &definition.doc];
+            self.push_definition(
+                [name, definition.kind.number(), definition.line, definition.end_line, container],
+                lines,
+            );
+        }
+        self.begin_uses();
+        for reference in &tags.references {
+            self.use_name(&reference.name, reference.line);
+        }
+        for module in &tags.imports {
+            let name = self.names.number(module);
+            self.imports.push(name);
+        }
+        digest.terms().pack(&mut self.terms);
+        number(self.records.len()) - 1
+    }
+
+    /// Adds a record of another segment, and tells its number here. `known` remembers what that segment's names are here;
+    /// it is empty at first, and for one segment only.
+    pub fn copy(&mut self, record: Record<'_>, known: &mut Vec<u32>) -> u32 {
+        self.open_record(record.bytes());
+        let segment = record.segment();
+        known.resize(segment.names(), NONE);
+        let names = &mut self.names;
+        let mut renamed = |name: u32| match known.get_mut(name as usize) {
+            Some(known) if *known != NONE => *known,
+            Some(known) => {
+                *known = names.number(segment.name(name));
+                *known
+            }
+            None => NONE,
+        };
+        let rows: Vec<(Entry<'_>, u32, u32)> = record
+            .definitions()
+            .zip(record.definition_rows())
+            .map(|(entry, row)| (entry, renamed(row[0]), if row[4] == NONE { NONE } else { renamed(row[4]) }))
+            .collect();
+        self.references.extend(record.reference_rows().iter().map(|&[name, line, count]| [renamed(name), line, count]));
+        self.imports.extend(record.imports().iter().map(|&module| renamed(module)));
+        for (entry, name, container) in rows {
+            let lines = [entry.own_line(), entry.signature(), entry.doc()];
+            self.push_definition([name, entry.kind().number(), entry.line(), entry.end_line(), container], lines);
+        }
+        self.terms.extend_from_slice(record.term_words());
+        number(self.records.len()) - 1
+    }
+
+    /// Before the first use of a file: nothing of it is counted yet.
+    pub(super) fn begin_uses(&mut self) {
+        self.first_use = number(self.references.len());
+    }
+
+    /// Counts a use of a name.
+    pub(super) fn use_name(&mut self, name: &str, line: u32) {
+        let name = self.names.number(name);
+        if self.counted.len() <= name as usize {
+            self.counted.resize(name as usize + 1, NONE);
+        }
+        let slot = &mut self.counted[name as usize];
+        // What an earlier file left there is below the first use of this one.
+        if *slot == NONE || *slot < self.first_use {
+            *slot = number(self.references.len());
+            self.references.push([name, line, 0]);
+        }
+        if let Some(uses) = self.references.get_mut(*slot as usize) {
+            uses[2] += 1;
+        }
+    }
+
+    /// Adds a definition of which nothing but its line is known.
+    pub(super) fn add_sketched(&mut self, name: &str, kind: SymbolKind, line: u32, text: &str) {
+        let name = self.names.number(name);
+        self.push_definition([name, kind.number(), line, line, NONE], ["", text, ""]);
+    }
+
+    /// Ends a record without terms, and tells its number.
+    pub(super) fn close_sketch(&mut self) -> u32 {
+        number(self.records.len()) - 1
+    }
+
+    pub(super) fn open_record(&mut self, bytes: u32) {
+        self.records.push(self.ends(bytes));
+    }
+
+    /// Where the next rows of each table would begin.
+    fn ends(&self, bytes: u32) -> [u32; RECORD] {
+        let ends = [self.definitions.len(), self.references.len(), self.imports.len(), self.terms.len()].map(number);
+        [ends[0], ends[1], ends[2], ends[3], bytes]
+    }
+
+    fn push_definition(&mut self, [name, kind, line, end_line, container]: [u32; 5], lines: [&str; 3]) {
+        let start = number(self.lines.len());
+        let [own, signature, doc] = lines.map(|line| line.get(..line.floor_char_boundary(LONGEST)).unwrap_or_default());
+        for line in [own, signature, doc] {
+            self.lines.push_str(line);
+        }
+        let lengths = number(own.len()) << 16 | number(signature.len());
+        self.definitions.push([name, kind, line, end_line, container, start, lengths, number(doc.len())]);
+    }
+
+    /// The segment, with its terms.
+    pub fn finish(self) -> Segment {
+        let (segment, terms) = self.finish_apart();
+        segment.set_terms(terms);
+        segment
+    }
+
+    /// The segment without its terms, and these.
+    pub fn finish_apart(mut self) -> (Segment, Vec<u32>) {
+        let end = self.ends(0);
+        self.records.push(end);
+        let mut text = self.names.text;
+        let names_end = number(text.len());
+        text.push_str(&std::mem::take(&mut self.lines));
+        let counts = [
+            self.records.len() - 1,
+            self.names.ends.len(),
+            self.definitions.len(),
+            self.references.len(),
+            self.imports.len(),
+            self.names.slots.len(),
+        ];
+        let size = HEADER + self.records.len() * RECORD + counts[2] * DEFINITION + counts[3] * REFERENCE;
+        let mut words = Vec::with_capacity(size + counts[1] + counts[4] + counts[5]);
+        words.push(LAYOUT);
+        words.extend(counts.map(number));
+        words.extend_from_slice(&self.names.ends);
+        words.extend_from_slice(&self.names.slots);
+        words.extend(self.records.iter().flatten());
+        // Each table goes as soon as it is written: all of them twice would be the most memory that a survey takes.
+        words.extend(std::mem::take(&mut self.definitions).into_iter().flat_map(|mut row| {
+            row[5] += names_end;
+            row
+        }));
+        words.extend(std::mem::take(&mut self.references).into_iter().flatten());
+        words.append(&mut self.imports);
+        self.terms.shrink_to_fit();
+        (Segment::from_parts(words, text).unwrap_or_default(), self.terms)
+    }
+}
+
+/// Names and their numbers.
+#[derive(Debug, Default)]
+struct Names {
+    text: String,
+    /// Where each name ends in the text.
+    ends: Vec<u32>,
+    slots: Vec<u32>,
+}
+
+impl Names {
+    /// The number of a name, a new one if need be.
+    fn number(&mut self, name: &str) -> u32 {
+        if self.ends.len() * 2 >= self.slots.len() {
+            self.grow();
+        }
+        let (ends, text) = (&self.ends, &self.text);
+        match probe(&self.slots, name, |number| name_at(text, ends, number)) {
+            Ok(number) => number,
+            Err(slot) => {
+                let fresh = number(self.ends.len());
+                self.slots[slot] = fresh;
+                self.text.push_str(name);
+                self.ends.push(number(self.text.len()));
+                fresh
+            }
+        }
+    }
+
+    fn grow(&mut self) {
+        self.slots = vec![NONE; (self.slots.len() * 2).max(64)];
+        for name in 0..number(self.ends.len()) {
+            let text = name_at(&self.text, &self.ends, name);
+            if let Err(slot) = probe(&self.slots, text, |other| name_at(&self.text, &self.ends, other)) {
+                self.slots[slot] = name;
+            }
+        }
+    }
+}
+
+fn name_at<'t>(text: &'t str, ends: &[u32], name: u32) -> &'t str {
+    let end = ends.get(name as usize).map_or(0, |end| *end as usize);
+    let start = (name as usize).checked_sub(1).and_then(|before| ends.get(before)).map_or(0, |end| *end as usize);
+    text.get(start..end).unwrap_or_default()
+}
+
+/// A count as a word. Tables that outgrow it (some 4 GB) are cut: what is beyond cannot be found.
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rhumb_syntax::{Language, tags};
+
+    const SOURCE: &str = "import os\n\n\n# Opens the gate.\nclass Gate(Door):\n    async def open(self,\n                   how: int) -> str:\n        return os.path(how, how)\n";
+
+    fn added(builder: &mut SegmentBuilder, source: &str) -> u32 {
+        let tags = tags(Language::by_name("python").unwrap(), source);
+        builder.add(&tags, &Digest::new(source, &tags, crate::lexical::Depth::Whole), source.len() as u32)
+    }
+
+    fn described(record: Record<'_>) -> Vec<String> {
+        let segment = record.segment();
+        let definitions = record.definitions().map(|entry| {
+            let (kind, name, doc) = (entry.kind().as_str(), entry.name(), entry.doc());
+            let place = format!("{}-{} {:?}", entry.line(), entry.end_line(), entry.container());
+            format!("{kind} {name} {place} | {} | {} | {doc}", entry.header(), entry.signature())
+        });
+        let uses = record.references().map(|uses| format!("{} {}×{}", segment.name(uses.name), uses.line, uses.count));
+        definitions.chain(uses).collect()
+    }
+
+    #[test]
+    fn a_record_says_what_the_tags_said() {
+        let mut builder = SegmentBuilder::default();
+        let at = added(&mut builder, SOURCE);
+        let segment = builder.finish();
+        let record = segment.record(at).unwrap();
+        let lines = described(record);
+        assert_eq!(lines[0], "class Gate 5-8 None | class Gate(Door): | class Gate(Door) | Opens the gate.");
+        assert!(lines[1].starts_with("method open 6-8 Some(\"Gate\") | async def open(self, how: int) -> str"));
+        assert!(lines.contains(&"path 8×1".to_owned()), "{lines:?}");
+        assert_eq!(record.bytes() as usize, SOURCE.len());
+        assert!(segment.record(1).is_none());
+    }
+
+    #[test]
+    fn a_segment_survives_being_taken_apart() {
+        let mut builder = SegmentBuilder::default();
+        added(&mut builder, SOURCE);
+        added(&mut builder, "def other():\n    Gate()\n");
+        let segment = builder.finish();
+        let again = Segment::from_parts(segment.words().to_vec(), segment.text().to_owned()).unwrap();
+        again.set_terms(segment.terms().to_vec());
+        for at in 0..2 {
+            assert_eq!(described(segment.record(at).unwrap()), described(again.record(at).unwrap()));
+            assert_eq!(segment.record(at).unwrap().term_words(), again.record(at).unwrap().term_words());
+        }
+        assert_eq!(again.find("Gate").map(|name| again.name(name)), Some("Gate"));
+        assert_eq!(again.find("gone"), None);
+    }
+
+    #[test]
+    fn records_can_be_copied_into_another_order() {
+        let mut builder = SegmentBuilder::default();
+        added(&mut builder, SOURCE);
+        added(&mut builder, "def other():\n    Gate()\n");
+        let segment = builder.finish();
+        let (mut copy, mut known) = (SegmentBuilder::default(), Vec::new());
+        for at in [1, 0] {
+            copy.copy(segment.record(at).unwrap(), &mut known);
+        }
+        let copy = copy.finish();
+        for (old, new) in [(0, 1), (1, 0)] {
+            let (old, new) = (segment.record(old).unwrap(), copy.record(new).unwrap());
+            assert_eq!(described(old), described(new));
+            assert_eq!(old.term_words(), new.term_words());
+        }
+    }
+
+    #[test]
+    fn parts_that_do_not_fit_are_refused() {
+        let segment = SegmentBuilder::default().finish();
+        let words = segment.words().to_vec();
+        assert!(Segment::from_parts(words[1..].to_vec(), String::new()).is_none());
+        let mut other_layout = words.clone();
+        other_layout[0] += 1;
+        assert!(Segment::from_parts(other_layout, String::new()).is_none());
+        assert!(Segment::from_parts(words, String::new()).is_some());
+        assert!(Segment::from_parts(vec![u32::MAX; 40], String::new()).is_none());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn damaged_words_never_panic(at in 0usize..200, word in proptest::prelude::any::<u32>()) {
+            let mut builder = SegmentBuilder::default();
+            added(&mut builder, SOURCE);
+            let segment = builder.finish();
+            let mut words = segment.words().to_vec();
+            let at = at % words.len();
+            words[at] = word;
+            if let Some(damaged) = Segment::from_parts(words, segment.text().to_owned()) {
+                damaged.set_terms(segment.terms().to_vec());
+                let _ = (damaged.find("Gate"), damaged.record(0).map(described));
+            }
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! OpenAI's chat completions, which most servers speak: OpenRouter, DeepSeek, Groq, Mistral, Azure, LM Studio, vLLM,
+//! llama.cpp and many more.
+
+use serde_json::{Map, Value, json};
+use url::Url;
+
+use super::turns::{as_url, blank_end, is_begun, joined, turns};
+use super::{Ask, Chunk, Format, effort, first_alternative, list_at, number_at, text_at, with_tail};
+use crate::{Message, Role};
+use crate::dialect::Lesson;
+use crate::event::{Finish, Usage};
+use crate::request::{Request, Thinking};
+
+pub(super) struct Chat;
+
+impl Format for Chat {
+    fn url(&self, base: &Url, _: &str) -> Url {
+        with_tail(base, "/chat/completions")
+    }
+
+    fn body(&self, ask: &Ask<'_>) -> Value {
+        let Ask { request, dialect, .. } = *ask;
+        let mut body = Map::new();
+        body.insert("model".into(), json!(request.model));
+        body.insert("messages".into(), messages(ask));
+        body.insert("stream".into(), json!(true));
+        if !dialect.knows(Lesson::NoStreamOptions) {
+            body.insert("stream_options".into(), json!({ "include_usage": true }));
+        }
+        if let Some(limit) = ask.max_output() {
+            let new_name = dialect.knows(Lesson::CompletionTokens);
+            body.insert(if new_name { "max_completion_tokens" } else { "max_tokens" }.into(), json!(limit));
+        }
+        if let Some(temperature) = request.temperature.filter(|_| !dialect.knows(Lesson::NoTemperature)) {
+            body.insert("temperature".into(), json!(temperature));
+        }
+        if let Some(thinking) = request.thinking.as_ref().filter(|_| !dialect.knows(Lesson::NoThinking)) {
+            let (name, value) = thinking_field(thinking, ask.is_at("openrouter.ai"));
+            body.insert(name.into(), value);
+        }
+        Value::Object(body)
+    }
+
+    fn unsent_end<'r>(&self, request: &'r Request) -> &'r str {
+        if is_claude(&request.model) { blank_end(&request.messages) } else { "" }
+    }
+
+    fn chunk(&self, value: &Value) -> Option<Chunk> {
+        if !["choices", "usage", "object"].iter().any(|name| value.get(name).is_some()) {
+            return None;
+        }
+        let mut chunk = Chunk {
+            usage: value.get("usage").or_else(|| value.pointer("/x_groq/usage")).and_then(usage),
+            ..Chunk::default()
+        };
+        let Some(choice) = first_alternative(value, "/choices") else {
+            return Some(chunk);
+        };
+        chunk.finish = finish(text_at(choice, "/finish_reason"));
+        chunk.whole = choice.get("delta").is_none() && choice.get("message").is_some();
+        if let Some(delta) = choice.get("delta").or_else(|| choice.get("message")) {
+            (chunk.text, chunk.reasoning) = spoken(delta);
+        }
+        Some(chunk)
+    }
+}
+
+/// OpenRouter has words of its own, which take tokens, too.
+fn thinking_field(thinking: &Thinking, at_openrouter: bool) -> (&'static str, Value) {
+    match (thinking, at_openrouter) {
+        (Thinking::Budget(tokens @ 1..), true) => ("reasoning", json!({ "max_tokens": tokens })),
+        (_, true) => ("reasoning", json!({ "effort": effort(thinking) })),
+        (_, false) => ("reasoning_effort", json!(effort(thinking))),
+    }
+}
+
+fn messages(ask: &Ask<'_>) -> Value {
+    let mut messages: Vec<Value> = if ask.dialect.knows(Lesson::TakeTurns) || ask.dialect.knows(Lesson::NoSystem) {
+        let (standing, turns) = turns(ask);
+        let system = (!standing.is_empty()).then(|| json!({ "role": "system", "content": joined(&standing) }));
+        let turn = |role: Role, content: Value| json!({ "role": role.as_str(), "content": content });
+        let turns = turns.iter().map(|each| turn(each.role, content(ask, &each.messages)));
+        system.into_iter().chain(turns).collect()
+    } else {
+        let message = |each: &Message| json!({ "role": each.role.as_str(), "content": content(ask, &[each]) });
+        ask.request.messages.iter().map(message).collect()
+    };
+    if is_begun(&ask.request.messages)
+        && (ask.is_at("mistral.ai") || ask.is_at("deepseek.com"))
+        && let Some(last) = messages.last_mut().and_then(Value::as_object_mut)
+    {
+        last.insert("prefix".into(), json!(true));
+    }
+    let unsent = Chat.unsent_end(ask.request).len();
+    if unsent > 0
+        && let Some(Value::String(text)) = messages.last_mut().and_then(|last| last.get_mut("content"))
+    {
+        text.truncate(text.len().saturating_sub(unsent));
+    }
+    Value::Array(messages)
+}
+
+/// A plain text where that says it all, since not every server knows parts.
+fn content(ask: &Ask<'_>, messages: &[&Message]) -> Value {
+    let marks = !ask.dialect.knows(Lesson::NoCacheMarks) && is_claude(&ask.request.model);
+    let is_marked = |message: &Message| marks && message.cached && !message.content.is_empty();
+    if !messages.iter().any(|message| !message.images.is_empty() || is_marked(message)) {
+        return Value::String(joined(messages));
+    }
+    let mut parts = Vec::new();
+    for message in messages {
+        let images = message.images.iter().map(as_url);
+        parts.extend(images.map(|url| json!({ "type": "image_url", "image_url": { "url": url } })));
+        if is_marked(message) {
+            parts.push(json!({
+                "type": "text", "text": message.content, "cache_control": { "type": "ephemeral" },
+            }));
+        } else if !message.content.is_empty() {
+            parts.push(json!({ "type": "text", "text": message.content }));
+        }
+    }
+    Value::Array(parts)
+}
+
+/// Whether the model, behind whichever gateway, is of the family whose prompt cache is told what to keep, and whose begun
+/// answers must not end in blanks.
+fn is_claude(model: &str) -> bool {
+    let model = model.to_ascii_lowercase();
+    model.contains("claude") || model.contains("anthropic/")
+}
+
+/// The text and the thinking of a delta or a message.
+fn spoken(delta: &Value) -> (String, String) {
+    let mut text = content_text(delta.get("content"));
+    if text.is_empty() {
+        text = content_text(delta.get("refusal"));
+    }
+    let fields = ["reasoning_content", "reasoning"].into_iter().map(|name| content_text(delta.get(name)));
+    let mut reasoning = fields.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
+    // Mistral's models think in a part of the content.
+    for part in list_at(delta, "/content").filter(|part| text_at(part, "/type") == "thinking") {
+        reasoning.push_str(&content_text(part.get("thinking")));
+    }
+    (text, reasoning)
+}
+
+/// Content is a string, null, or a list of parts.
+fn content_text(value: Option<&Value>) -> String {
+    match value {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(parts)) => parts.iter().map(|part| text_at(part, "/text")).collect(),
+        _ => String::new(),
+    }
+}
+
+/// Most servers end with the words of OpenAI. Some have their own, and gateways pass on those of the server behind them:
+/// `eos` (Together), `eos_token` (TGI), `end` (some gateways), `end_turn` (Anthropic, Bedrock), `complete` (Cohere),
+/// `model_length` (Mistral), `sensitive` (Zhipu). Before the end the reason is null, empty, or the text `null`.
+fn finish(word: &str) -> Option<Finish> {
+    match word.to_ascii_lowercase().as_str() {
+        "" | "null" => None,
+        "stop" | "stop_sequence" | "eos" | "eos_token" | "end" | "end_turn" | "complete" => Some(Finish::Stop),
+        "length" | "max_tokens" | "model_length" | "model_context_window_exceeded" => Some(Finish::Length),
+        "content_filter" | "content_filtered" | "safety" | "sensitive" | "refusal" | "guardrail_intervened" => {
+            Some(Finish::Filtered)
+        }
+        _ => Some(Finish::Other(word.to_owned())),
+    }
+}
+
+fn usage(value: &Value) -> Option<Usage> {
+    let cached = ["/prompt_tokens_details/cached_tokens", "/prompt_cache_hit_tokens", "/cached_tokens"];
+    Some(Usage {
+        input: value.get("prompt_tokens")?.as_u64()?,
+        output: number_at(value, "/completion_tokens"),
+        cached: cached.iter().find_map(|path| value.pointer(path)?.as_u64()).unwrap_or(0),
+        cache_written: number_at(value, "/prompt_tokens_details/cache_write_tokens")
+            .max(number_at(value, "/cache_creation_input_tokens")),
+        reasoning: number_at(value, "/completion_tokens_details/reasoning_tokens"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Image;
+    use crate::dialect::Dialect;
+
+    fn read(text: &str) -> Chunk {
+        Chat.chunk(&serde_json::from_str(text).unwrap()).unwrap_or_default()
+    }
+
+    fn request() -> Request {
+        let messages = vec![Message::new(Role::System, "s"), Message::new(Role::User, "u")];
+        Request {
+            model: "m".into(),
+            messages,
+            max_output_tokens: Some(9),
+            temperature: Some(0.0),
+            thinking: Some(Thinking::Budget(3000)),
+            ..Request::default()
+        }
+    }
+
+    fn body(request: &Request, complaints: &[&str], host: &str) -> Value {
+        let learn = |dialect: Dialect, complaint: &&str| dialect.after(complaint, request).unwrap();
+        let dialect = complaints.iter().fold(Dialect::default(), learn);
+        Chat.body(&Ask { request, dialect: &dialect, host })
+    }
+
+    #[test]
+    fn missing_and_null_fields_are_nothing() {
+        for text in [
+            r#"{"choices":[]}"#,
+            r#"{"choices":[{}],"usage":null}"#,
+            r#"{"choices":[{"delta":{"content":null},"finish_reason":null}]}"#,
+            r#"{"choices":[{"delta":null}]}"#,
+        ] {
+            assert_eq!(read(text), Chunk::default(), "{text}");
+        }
+    }
+
+    #[test]
+    fn text_thinking_and_the_end_are_found() {
+        let read = read(
+            r#"{"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"text":"r"}]},{"type":"text","text":"a"},
+                {"text":"b"}]},"finish_reason":"length"}],
+                "usage":{"prompt_tokens":5,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":3}}}"#,
+        );
+        assert_eq!((read.text.as_str(), read.reasoning.as_str()), ("ab", "r"));
+        assert_eq!(read.finish, Some(Finish::Length));
+        assert_eq!(read.usage, Some(Usage { input: 5, output: 2, cached: 3, ..Usage::default() }));
+    }
+
+    #[test]
+    fn a_server_that_complains_is_spoken_to_in_its_dialect() {
+        let plain = body(&request(), &[], "h");
+        assert_eq!(plain["stream_options"]["include_usage"], true);
+        assert_eq!(plain["reasoning_effort"], "low");
+        let complaints =
+            ["stream_options", "use max_completion_tokens", "temperature", "reasoning_effort", "system role"];
+        let body = body(&request(), &complaints, "h");
+        assert_eq!(body["max_completion_tokens"], 9);
+        assert_eq!(body["messages"], json!([{"role":"user","content":"s\n\nu"}]));
+        for gone in ["stream_options", "max_tokens", "temperature", "reasoning_effort"] {
+            assert!(body.get(gone).is_none(), "{gone}");
+        }
+    }
+
+    #[test]
+    fn openrouter_is_told_of_thinking_in_its_own_words() {
+        assert_eq!(body(&request(), &[], "openrouter.ai")["reasoning"], json!({"max_tokens": 3000}));
+        let request = Request { thinking: Some(Thinking::Effort("high".into())), ..request() };
+        assert_eq!(body(&request, &[], "openrouter.ai")["reasoning"], json!({"effort": "high"}));
+    }
+
+    #[test]
+    fn parts_are_sent_only_for_images_and_marks() {
+        let mut request = request();
+        request.messages[0].cached = true;
+        assert_eq!(body(&request, &[], "h")["messages"][0]["content"], "s");
+        request.model = "anthropic/claude-x".into();
+        let marked = json!([{"type":"text","text":"s","cache_control":{"type":"ephemeral"}}]);
+        assert_eq!(body(&request, &[], "h")["messages"][0]["content"], marked);
+        assert_eq!(body(&request, &["cache_control"], "h")["messages"][0]["content"], "s");
+        let image = Image { name: "x".into(), media_type: "image/png".into(), bytes: [1, 2, 3].as_slice().into() };
+        request.messages[1].images.push(image);
+        let shown = json!([
+            {"type":"image_url","image_url":{"url":"data:image/png;base64,AQID"}},
+            {"type":"text","text":"u"},
+        ]);
+        assert_eq!(body(&request, &[], "h")["messages"][1]["content"], shown);
+    }
+
+    #[test]
+    fn a_begun_answer_is_marked_where_servers_want_it() {
+        let mut request = request();
+        request.messages.push(Message::new(Role::Assistant, "a "));
+        let last = |host: &str| body(&request, &[], host)["messages"][2].clone();
+        assert_eq!(last("h"), json!({"role":"assistant","content":"a "}));
+        assert_eq!(last("api.mistral.ai"), json!({"role":"assistant","content":"a ","prefix":true}));
+        assert!(last("notdeepseek.com").get("prefix").is_none());
+        request.model = "claude-x".into();
+        assert_eq!(body(&request, &[], "h")["messages"][2]["content"], "a");
+    }
+}

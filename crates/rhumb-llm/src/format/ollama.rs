@@ -1,0 +1,179 @@
+//! Ollama's own `/api/chat`. Unlike its compatible API it takes the context length, without which the server cuts long
+//! prompts and says nothing.
+
+use serde_json::{Map, Value, json};
+use url::Url;
+
+use super::turns::base64;
+use super::{Ask, Chunk, Format, effort, number_at, root, text_at};
+use crate::{Message, Role};
+use crate::dialect::Lesson;
+use crate::event::{Finish, Usage};
+use crate::frames::Framing;
+use crate::request::{Request, Thinking};
+
+/// The context length grows in steps of so many tokens, because a model is loaded anew for each other length.
+const STEP: usize = 8192;
+/// Room for the answer where nothing is said of it, in tokens.
+const ANSWER: usize = 4096;
+
+pub(super) struct Ollama;
+
+/// A part of the server's own API, from an address that may lead to another one.
+fn at(base: &Url, name: &str) -> Url {
+    let root = root(base);
+    let root = root.strip_suffix("/v1").or_else(|| root.strip_suffix("/api")).unwrap_or(root);
+    let mut url = base.clone();
+    url.set_path(&format!("{root}/api/{name}"));
+    url
+}
+
+impl Format for Ollama {
+    fn url(&self, base: &Url, _: &str) -> Url {
+        at(base, "chat")
+    }
+
+    fn list_url(&self, base: &Url) -> Url {
+        at(base, "tags")
+    }
+
+    fn framing(&self) -> Framing {
+        Framing::Lines
+    }
+
+    fn body(&self, ask: &Ask<'_>) -> Value {
+        let Ask { request, dialect, .. } = *ask;
+        let mut options = Map::new();
+        options.insert("num_ctx".into(), json!(context_for(request, dialect.context)));
+        if let Some(limit) = ask.max_output() {
+            options.insert("num_predict".into(), json!(limit));
+        }
+        if let Some(temperature) = request.temperature {
+            options.insert("temperature".into(), json!(temperature));
+        }
+        let mut body = json!({
+            "model": request.model,
+            "messages": request.messages.iter().map(message).collect::<Vec<_>>(),
+            "stream": true,
+            "options": options,
+        });
+        if let Some(thinking) = request.thinking.as_ref().filter(|_| !dialect.knows(Lesson::NoThinking)) {
+            body["think"] = think(&request.model, thinking);
+        }
+        body
+    }
+
+    fn failure<'v>(&self, value: &'v Value) -> Option<&'v Value> {
+        value.get("error").is_some_and(|error| !error.is_null()).then_some(value)
+    }
+
+    fn chunk(&self, value: &Value) -> Option<Chunk> {
+        if !["message", "done"].iter().any(|name| value.get(name).is_some()) {
+            return None;
+        }
+        let done = value.get("done").is_some_and(|done| done == true);
+        Some(Chunk {
+            text: text_at(value, "/message/content").to_owned(),
+            reasoning: thinking(value).to_owned(),
+            finish: if done { finish(value.get("done_reason")) } else { None },
+            usage: done.then(|| usage(value)),
+            last: done,
+            ..Chunk::default()
+        })
+    }
+}
+
+/// The context length for a request, in tokens: enough for the prompt, a tenth more because it is counted with another
+/// tokenizer, and the answer. Never less than `loaded`, for which the model is loaded already.
+pub(crate) fn context_for(request: &Request, loaded: Option<u32>) -> u32 {
+    let bytes: usize = request.messages.iter().map(|message| message.content.len()).sum();
+    let prompt = if request.tokens > 0 { request.tokens } else { bytes / 3 };
+    let answer = request.max_output_tokens.map_or(ANSWER, |tokens| usize::try_from(tokens).unwrap_or(ANSWER));
+    let needed = (prompt + prompt / 10).saturating_add(answer).div_ceil(STEP).saturating_mul(STEP);
+    u32::try_from(needed).unwrap_or(u32::MAX).max(loaded.unwrap_or(0))
+}
+
+fn message(message: &Message) -> Value {
+    let mut value = json!({ "role": message.role.as_str(), "content": message.content });
+    if !message.images.is_empty() && message.role == Role::User {
+        value["images"] = message.images.iter().map(base64).collect();
+    }
+    value
+}
+
+/// One family takes a word, all others yes or no.
+fn think(model: &str, thinking: &Thinking) -> Value {
+    match effort(thinking) {
+        "none" | "off" => json!(false),
+        word if model.contains("gpt-oss") => json!(word),
+        _ => json!(true),
+    }
+}
+
+/// Servers that speak the format without being Ollama name the field as the chat API does.
+fn thinking(value: &Value) -> &str {
+    let fields = ["/message/thinking", "/message/reasoning_content"].map(|path| text_at(value, path));
+    fields.into_iter().find(|text| !text.is_empty()).unwrap_or_default()
+}
+
+/// Servers from before May 2024 give no reason: `done` alone says that the answer is complete.
+fn finish(reason: Option<&Value>) -> Option<Finish> {
+    match reason.unwrap_or(&Value::Null) {
+        Value::Null => Some(Finish::Stop),
+        Value::String(word) => Some(match word.as_str() {
+            "stop" | "" => Finish::Stop,
+            "length" => Finish::Length,
+            other => Finish::Other(other.to_owned()),
+        }),
+        _ => None,
+    }
+}
+
+fn usage(value: &Value) -> Usage {
+    Usage { input: number_at(value, "/prompt_eval_count"), output: number_at(value, "/eval_count"), ..Usage::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Image;
+    use crate::dialect::Dialect;
+
+    #[test]
+    fn a_request_says_how_long_the_context_must_be() {
+        let mut user = Message::new(Role::User, "u");
+        let image = Image { name: "x".into(), media_type: "image/png".into(), bytes: [1, 2, 3].as_slice().into() };
+        user.images.push(image);
+        let request = Request {
+            model: "m".into(),
+            messages: vec![Message::new(Role::System, "s"), user],
+            tokens: 9000,
+            max_output_tokens: Some(1000),
+            thinking: Some(Thinking::Effort("low".into())),
+            ..Request::default()
+        };
+        let expected = json!({
+            "model": "m",
+            "messages": [{"role":"system","content":"s"}, {"role":"user","content":"u","images":["AQID"]}],
+            "stream": true,
+            "options": {"num_ctx":16_384,"num_predict":1000},
+            "think": true,
+        });
+        assert_eq!(Ollama.body(&Ask { request: &request, dialect: &Dialect::default(), host: "h" }), expected);
+        assert_eq!(think("gpt-oss:20b", &Thinking::Budget(9000)), "medium");
+        assert_eq!(think("gpt-oss:20b", &Thinking::Budget(0)), false);
+    }
+
+    #[test]
+    fn the_context_holds_prompt_and_answer_and_moves_in_steps() {
+        let request = |tokens, max_output_tokens| Request { tokens, max_output_tokens, ..Request::default() };
+        assert_eq!(context_for(&request(1, None), None), 8192);
+        assert_eq!(context_for(&request(3000, None), None), 8192);
+        assert_eq!(context_for(&request(4000, None), None), 16_384);
+        assert_eq!(context_for(&request(100_000, Some(8000)), None), 122_880);
+        assert_eq!(context_for(&request(1, None), Some(32_768)), 32_768);
+        let unknown = Request { messages: vec![Message::new(Role::User, "x".repeat(30_000))], ..Request::default() };
+        assert_eq!(context_for(&unknown, None), 16_384);
+        assert_eq!(context_for(&request(usize::MAX / 2, None), None), u32::MAX);
+    }
+}
