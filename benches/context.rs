@@ -7,11 +7,13 @@ mod sheet;
 use std::sync::Arc;
 
 use rhumb::clock::CpuWatch;
-use rhumb::context::{BudgetPlan, ContextFile, ContextInputs, Prompt, Prompts, Shares, Surroundings, Task, Window, fit};
-use rhumb_llm::{Message, Role};
+use rhumb::context::{
+    BudgetPlan, ContextFile, ContextInputs, Prompt, Prompts, Shares, Surroundings, Task, Window, fit,
+};
+use rhumb::session::runner::CachedCounter;
 use rhumb_edit::EditFormat;
 use rhumb_llm::models::Model;
-use rhumb::session::runner::CachedCounter;
+use rhumb_llm::{Message, Role};
 use rhumb_tokens::{TokenCounter, counter_for_model};
 
 /// Files of the request.

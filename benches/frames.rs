@@ -18,9 +18,9 @@ use crossterm::event::Event;
 use harness::{Harness, Scene};
 use rhumb::clock::{Stopwatch, ThreadWatch};
 use rhumb::context::Mode;
-use rhumb_llm::StreamEvent;
 use rhumb::session::{Answer, AnswerState, AskEvent, Entry, Report};
 use rhumb::tui::key;
+use rhumb_llm::StreamEvent;
 
 /// Columns and rows of the screen.
 const SCREEN: (u16, u16) = (160, 50);

@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rhumb_index::repo_map::{Arcs, History, MapFile, MapIndex, MapRequest, PageRank, Ranking, TagGraph, Weights, pagerank};
+use rhumb_index::repo_map::{
+    Arcs, History, MapFile, MapIndex, MapRequest, PageRank, Ranking, TagGraph, Weights, pagerank,
+};
 use rhumb_syntax::tag::{Definition, FileTags, Reference, SymbolKind};
 use serde_json::Value;
 

@@ -10,8 +10,8 @@ use rhumb::bench::performance::{About, Run, Series};
 use rhumb::config::{PRESETS, settings_table};
 use rhumb::context::{PLACEHOLDERS, Prompts};
 use rhumb::session::{COMMANDS, Group};
-use rhumb_syntax::{Language, tags};
 use rhumb::tui::action::{ACTIONS, Pane, Scope};
+use rhumb_syntax::{Language, tags};
 
 /// The text between `<!-- name -->` and `<!-- /name -->`, with its place.
 fn section(readme: &str, name: &str) -> Option<std::ops::Range<usize>> {

@@ -56,8 +56,8 @@ mod themes;
 use harness::{Harness, Scene};
 use std::sync::Arc;
 
-use rhumb_workspace::process::{End, Live};
 use rhumb::session::{Level, Report, RunReport};
+use rhumb_workspace::process::{End, Live};
 
 /// All panes, a pane with company, a pane alone.
 const SIZES: [(u16, u16); 3] = [(140, 40), (80, 24), (60, 18)];

@@ -9,12 +9,12 @@ use rayon::prelude::*;
 
 use super::figure::{Figure, Unit, median};
 use crate::clock::{CpuWatch, Stopwatch, peak_memory};
-use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap, TagGraph, Weights};
 use crate::session::runner::{Survey, SurveyStart, SurveyStep, survey};
 use crate::store::MapStore;
+use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap, TagGraph, Weights};
 use rhumb_syntax::{Language, match_count};
 use rhumb_tokens::LineMemo;
-use rhumb_workspace::{self, Changed, Root};
+use rhumb_workspace::{Changed, Root};
 
 /// Budgets of the maps, in tokens.
 const SMALL: usize = 1_024;
@@ -173,7 +173,7 @@ impl Bench<'_> {
 
     /// Processor time of reading, parsing and querying every file.
     fn floor(&self) -> f64 {
-        let files = workspace::files(self.root, &AtomicBool::new(false), &mut |_| {}).files;
+        let files = rhumb_workspace::files(self.root, &AtomicBool::new(false), &mut |_| {}).files;
         let cpu = CpuWatch::start();
         let matches: usize = files
             .par_iter()

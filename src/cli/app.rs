@@ -7,11 +7,9 @@ use std::time::Duration;
 use super::args::{Args, PictureArgs};
 use super::plain::Plain;
 use crate::config::{Paths, Settings};
-use rhumb_llm::KeySource;
 use crate::demo;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::{complain, path_under, print};
-use rhumb_llm::{Provider, Scripted, ScriptedReply};
 use crate::session::runner::{Line, Outfit, Runner, connect, recovered};
 use crate::session::{ConnectRequest, Connection, ModeRules, SessionStart};
 use crate::store::DeskFile;
@@ -19,6 +17,8 @@ use crate::tui::action::key_notes;
 use crate::tui::theme::wardrobe::Wish;
 use crate::tui::theme::{ColorDepth, Theme, Themes};
 use crate::tui::{self, Left, Start};
+use rhumb_llm::KeySource;
+use rhumb_llm::{Provider, Scripted, ScriptedReply};
 use rhumb_workspace::{Journal, Root, RootKind};
 
 /// Opens the app on `root`.

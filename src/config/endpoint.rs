@@ -1,16 +1,13 @@
 //! Where a model is asked, and with which key.
 
-use std::fmt;
-
 use secrecy::SecretString;
-use serde_json::{Map, Value};
 use url::Url;
 
 use super::provider::{ProviderEntry, of_family, preset};
 use super::route::{Candidate, OPENAI_KEY};
 use super::{ConfigError, Settings};
-use rhumb_llm::{Endpoint, KeySource};
 use rhumb_llm::models::Api;
+use rhumb_llm::{Endpoint, KeySource};
 
 /// Who passes requests on to most makers of models, …
 const ROUTER: &str = "openrouter";

@@ -5,10 +5,10 @@ use std::fmt;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
-use rhumb_llm::shown_url;
 use super::setting::{Kind, PROVIDER_FIELDS, SETTINGS, setting};
 use super::value::checked;
 use rhumb_llm::models::ModelOverride;
+use rhumb_llm::shown_url;
 use rhumb_text::nearest;
 use rhumb_text::sanitize;
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rhumb_llm::shown_url;
 use serde_json::{Map, Value};
-use url::Url;
 
 use super::{Entry, Layers};
 use rhumb_llm::models::Api;

@@ -11,8 +11,8 @@ use super::paths::owner_if_another;
 use super::provider::entries;
 use super::{CodebaseSettings, ConfigError, Embeddings, Face, Keys, Providers, keyring_of_system};
 use rhumb_edit::EditFormat;
-use rhumb_llm::models::{Api, Catalog, Dollars, ModelOverride};
 use rhumb_index::repo_map::Refresh;
+use rhumb_llm::models::{Api, Catalog, Dollars, ModelOverride};
 
 /// Rounds of edits when nothing is configured.
 const EDIT_ROUNDS: usize = 3;

@@ -1,5 +1,6 @@
 //! Whom a model is asked of, and which key goes there.
 
+use rhumb_llm::{Endpoint, KeySource};
 use secrecy::ExposeSecret as _;
 
 use super::*;

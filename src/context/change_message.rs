@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::commit::{SUBJECT, plain, shortened};
+use rhumb_syntax::{Definition, Language, SymbolKind};
 use rhumb_text::diff;
-use rhumb_syntax::{self, Definition, Language, SymbolKind};
 use rhumb_text::{count, wrap};
 
 /// Most symbols or files that a subject names.
@@ -192,7 +192,7 @@ impl Symbols {
         let Some(language) = Language::detect(file.path, after) else { return Self::default() };
         let separator = if matches!(language.id, "rust" | "cpp") { "::" } else { "." };
         let defined = |text: &str| -> Vec<Definition> {
-            let all = syntax::tags(language, text).definitions;
+            let all = rhumb_syntax::tags(language, text).definitions;
             all.into_iter().filter(|definition| is_named(definition.kind)).collect()
         };
         let (old, new) = (defined(before), defined(after));

@@ -3,8 +3,8 @@
 use super::budget::Window;
 use super::fence::fence_for;
 use super::fill::fill;
-use rhumb_llm::{Message, Role};
 use super::prompts::Prompts;
+use rhumb_llm::{Message, Role};
 use rhumb_tokens::TokenCounter;
 
 /// Longest first line of a commit message, in characters.

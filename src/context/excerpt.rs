@@ -116,8 +116,8 @@ pub(super) fn longest(most: usize, fits: impl Fn(usize) -> bool) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rhumb_tokens::counter_for_model;
     use proptest::prelude::*;
+    use rhumb_tokens::counter_for_model;
 
     #[test]
     fn a_short_text_stays_whole() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::fence::fence_for;
-use rhumb_syntax::{self, Definition, Language};
+use rhumb_syntax::{Definition, Language};
 
 /// Lines shown above and below a place.
 const AROUND: usize = 3;
@@ -64,7 +64,7 @@ pub fn marked_outline(path: &str, text: &str, marked: &[usize]) -> String {
     let last = lines.len().saturating_sub(1);
     let mut shown = vec![false; lines.len()];
     let mut show = |at: usize| shown.get_mut(at).into_iter().for_each(|line| *line = true);
-    let definitions = Language::detect(path, text).map(|language| syntax::tags(language, text).definitions);
+    let definitions = Language::detect(path, text).map(|language| rhumb_syntax::tags(language, text).definitions);
     let marked: Vec<usize> = marked.iter().map(|at| *at.min(&last)).take(PLACES).collect();
     for at in &marked {
         (at.saturating_sub(AROUND)..=(at + AROUND).min(last)).for_each(&mut show);

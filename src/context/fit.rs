@@ -12,11 +12,11 @@ use super::assemble::{ContextInputs, Cuts, TOKENS_PER_MESSAGE, assemble_cut};
 use super::budget::MAP_STEP;
 use super::chunk::ChunkKind;
 use super::excerpt::longest;
-use rhumb_llm::{Message, Role};
 use super::passages::{all_written, within};
 use super::prompt::Prompt;
 use super::trim::{Candidate, Overfull, Trimmed};
 use rhumb_index::retrieval::related_text;
+use rhumb_llm::{Message, Role};
 use rhumb_tokens::TokenCounter;
 
 /// Puts a request together so that it fits. `map` makes the repo map for a budget in tokens, 0 included, and should keep

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use super::budget::{BudgetPlan, Window};
 use super::chunk::{Chunk, ChunkKind};
-use rhumb_llm::Message;
 use super::passages::SentPassage;
 use super::trim::{Overfull, Trimmed};
+use rhumb_llm::Message;
 
 /// Something in a request that looks like a key.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

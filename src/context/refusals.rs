@@ -92,7 +92,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use rhumb_edit::{self, Files, FormatChoice};
+    use rhumb_edit::{Files, FormatChoice};
 
     struct Shelf(BTreeMap<&'static str, &'static str>);
 
@@ -119,7 +119,8 @@ mod tests {
     }
 
     fn outcomes(reply: &str, files: &[(&'static str, &'static str)]) -> Vec<Outcome> {
-        edit::propose(&edit::parse(reply, FormatChoice::Auto), &Shelf(files.iter().copied().collect())).outcomes
+        rhumb_edit::propose(&rhumb_edit::parse(reply, FormatChoice::Auto), &Shelf(files.iter().copied().collect()))
+            .outcomes
     }
 
     const LAMP: &str = "def light():\n    lamp.on(3)\n    door.unlock()\n    horn.sound()\n    return True\n";

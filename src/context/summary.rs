@@ -10,8 +10,8 @@
 use super::assemble::TOKENS_PER_MESSAGE;
 use super::budget::Window;
 use super::fill::fill;
-use rhumb_llm::{Message, Role};
 use super::prompts::Prompts;
+use rhumb_llm::{Message, Role};
 use rhumb_tokens::TokenCounter;
 
 /// How often a history is folded until it fits.
@@ -225,8 +225,8 @@ fn short<'t>(line: &'t str, room: usize, counter: &dyn TokenCounter) -> Vec<&'t 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rhumb_tokens::counter_for_model;
     use proptest::prelude::*;
+    use rhumb_tokens::counter_for_model;
 
     struct Bytes;
 

@@ -6,14 +6,14 @@ use super::args::ApplyArgs;
 use super::report::{as_diff, as_json, ask_each, outcome_line, warn_of_faults};
 use super::undo::{journal, may_go_unrecorded, tell_recovered};
 use super::{advise, complain, path_under, print_exactly, print_json, read_input};
-use rhumb_edit::{FormatChoice, Outcome, Proposal, Status};
 use crate::error::{ErrorKind, UserError};
-use rhumb_llm::without_thoughts;
-use rhumb_edit::review::{Decision, Review};
 use crate::session::runner::{WriteOutcome, propose_alone, write};
 use crate::session::{ChatFile, WriteOrder, WriteSummary, Written, write_orders};
+use rhumb_edit::review::{Decision, Review};
+use rhumb_edit::{FormatChoice, Outcome, Proposal, Status};
+use rhumb_llm::without_thoughts;
 use rhumb_text::count;
-use rhumb_workspace::{self, Journal, ReadError, Root};
+use rhumb_workspace::{Journal, ReadError, Root};
 
 /// Applies the reply. The exit code is 0 when all of it was applied, 1 when some was refused, 2 without an edit.
 ///
@@ -158,7 +158,7 @@ fn written(
 /// The files that hold what was ordered, after a write that failed: as a rule none, but files that could not be put back
 /// are told as they are.
 fn standing<'a>(root: &Root, orders: &'a [WriteOrder]) -> Vec<&'a str> {
-    let stands = |order: &&WriteOrder| match (workspace::read(root, &order.path), &order.content) {
+    let stands = |order: &&WriteOrder| match (rhumb_workspace::read(root, &order.path), &order.content) {
         (Ok(snapshot), Some(content)) => *snapshot.text == **content,
         (Err(ReadError::NotFound { .. }), None) => true,
         _ => false,

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::{ConfigArgs, advise, complain, print, print_json};
 use crate::config::{Kind, Level, Origin, Paths, SETTINGS, Settings, default_file, settings_text};
-use rhumb_llm::{Endpoint, shown_url};
 use crate::error::{ErrorKind, UserError};
 use crate::tui::action::key_notes;
+use rhumb_llm::{Endpoint, shown_url};
 use rhumb_workspace::Root;
 
 /// Prints the settings in force. Keys are told by where they come from, never by what they are; nothing is run.

@@ -11,14 +11,14 @@ use super::survey::surveyed;
 use super::{advise, complain, print, print_json};
 use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
-use rhumb_llm::LlmError;
-use rhumb_llm::embed::{self, Embedder, HubModel};
 use crate::session::consent_text;
 use crate::session::runner::{
     Estimate, IndexControl, IndexError, IndexOrder, IndexStatus, IndexStep, Indexed, Survey, catalog, embedder,
     embedding_price, estimate, index, map_store, may_send, model_folder,
 };
 use crate::store::vectors::{ModelVectors, VectorStore};
+use rhumb_llm::LlmError;
+use rhumb_llm::embed::{self, Embedder, HubModel};
 use rhumb_text::{byte_size, sanitize, thousands};
 use rhumb_workspace::Root;
 

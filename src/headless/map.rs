@@ -8,8 +8,8 @@ use super::{complain, path_under, print, print_json};
 use crate::clock::Stopwatch;
 use crate::config::Settings;
 use crate::error::UserError;
-use rhumb_index::repo_map::{Explanation, MapRequest, MapStyle, RankedSymbol, Ranking, RepoMap, Weights, Why};
 use crate::session::runner::{Survey, map_store};
+use rhumb_index::repo_map::{Explanation, MapRequest, MapStyle, RankedSymbol, Ranking, RepoMap, Weights, Why};
 use rhumb_tokens::LineMemo;
 use rhumb_workspace::Root;
 

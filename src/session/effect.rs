@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::context::{FoundComment, Mode, PassagePlace, Prompt};
-use rhumb_llm::{Image, Message};
 use rhumb_edit::{Proposal, Standing, SyntaxFault};
-use rhumb_llm::{Completion, LocalServer};
-use rhumb_llm::models::{Api, Dollars, Model};
 use rhumb_index::repo_map::{Refresh, RepoMap, TagGraph};
 use rhumb_index::retrieval::Related;
+use rhumb_llm::models::{Api, Dollars, Model};
+use rhumb_llm::{Completion, LocalServer};
+use rhumb_llm::{Image, Message};
 use rhumb_workspace::Direction;
 
 use super::codebase::{CodebaseOrder, CodebaseReport};

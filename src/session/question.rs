@@ -10,10 +10,10 @@ use super::modes::architect::Plan;
 use super::processes::verifying::ProcessSubject;
 use super::request::mentions::{NamedFile, Wanted};
 use super::state::Session;
+use crate::web::NearHost;
 use rhumb_edit::SyntaxFault;
 use rhumb_text::count;
 use rhumb_text::fuzzy::file_name;
-use crate::web::NearHost;
 
 /// One answer that can be given.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,8 +11,8 @@ use super::modes::ModeRules;
 use super::repository::looking::LookOrder;
 use super::state::{Connection, Session};
 use super::transcript::Level;
-use rhumb_llm::models::{Dollars, Model};
 use rhumb_index::repo_map::Refresh;
+use rhumb_llm::models::{Dollars, Model};
 
 /// What a conversation starts with.
 #[derive(Debug, Default)]

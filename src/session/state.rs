@@ -25,10 +25,10 @@ use super::turn::Turn;
 use super::turn::asking::Spent;
 use super::turn::queue::Queue;
 use crate::context::{Mode, Said};
+use rhumb_edit::review::Review;
+use rhumb_index::repo_map::{Refresh, TagGraph};
 use rhumb_llm::LocalServer;
 use rhumb_llm::models::{Dollars, Ledger, Model};
-use rhumb_index::repo_map::{Refresh, TagGraph};
-use rhumb_edit::review::Review;
 
 /// Who answers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

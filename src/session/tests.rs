@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::*;
-use rhumb_llm::Role;
+use rhumb_edit::review::Decision;
 use rhumb_edit::{FileChange, FileProposal, Proposal};
 use rhumb_index::lexical::Depth;
-use rhumb_llm::{Completion, Finish, StreamEvent};
 use rhumb_index::repo_map::{Digest, History, MapFile, MapIndex, TagGraph, Weights};
-use rhumb_edit::review::Decision;
+use rhumb_llm::Role;
+use rhumb_llm::{Completion, Finish, StreamEvent};
 use rhumb_syntax::{Language, tags};
 use rhumb_workspace::Direction;
 

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use super::processes::Ran;
 use crate::context::Mode;
-use rhumb_llm::{Message, Role};
 use rhumb_edit::review::EditRecord;
+use rhumb_llm::{Message, Role};
 use serde::{Deserialize, Serialize};
 
 /// How an answer stands.

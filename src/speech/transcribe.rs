@@ -11,8 +11,8 @@ use url::{Host, Url};
 
 use super::error::SpeechError;
 use super::sound::Sound;
-use rhumb_llm::{Endpoint, shown_url};
 use rhumb_llm::models::Api;
+use rhumb_llm::{Endpoint, shown_url};
 use rhumb_text::sanitize;
 
 /// How long a connection may take.

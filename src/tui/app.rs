@@ -22,8 +22,8 @@ use super::theme::wardrobe::Wardrobe;
 use super::view::ViewCache;
 use super::widget::scroll::ListWindow;
 use crate::config::Face;
-use rhumb_edit::review::HunkId;
 use crate::session::{Citing, Clip, Connection, Effect, Entry, Question, Session, SurveyState};
+use rhumb_edit::review::HunkId;
 
 /// Something for the event loop to do.
 #[derive(Debug, Clone, PartialEq)]

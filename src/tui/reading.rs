@@ -8,8 +8,8 @@ use regex::{Regex, RegexBuilder};
 
 use super::pane::stops::{Stop, stops, text_of};
 use super::widget::input::LineInput;
-use rhumb_index::retrieval::Citation;
 use crate::session::Entry;
+use rhumb_index::retrieval::Citation;
 
 /// A place in the transcript where the cursor can stand.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]

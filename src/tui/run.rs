@@ -25,10 +25,10 @@ use super::theme::{self, Themes};
 use super::view::{self, ViewCache};
 use super::widget::picker::Ranked;
 use crate::config::Notify;
-use rhumb_workspace::process::named_editor;
 use crate::session::runner::Runner;
 use crate::session::{Clip, Effect, GitOrder, Report};
 use crate::store::DeskFile;
+use rhumb_workspace::process::named_editor;
 
 /// Reports taken in before the next look at the keyboard.
 const REPORTS_AT_ONCE: usize = 64;

@@ -13,8 +13,8 @@ use super::app::App;
 use super::theme::Role;
 use super::widget::meter;
 use crate::context::Mode;
-use rhumb_llm::models::Dollars;
 use crate::session::{Connection, IndexState, SurveyState, find_command, is_command};
+use rhumb_llm::models::Dollars;
 use rhumb_text::{sanitize, width};
 
 /// What turns while something is under way, a step with each tick.

@@ -494,10 +494,10 @@ fn only_char(text: &str) -> Option<char> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rhumb_llm::LocalServer;
-    use rhumb_llm::models::Api;
     use crate::session::{Connection, KeepOrder, KeepReport, Session};
     use crate::tui::theme::{ColorDepth, Theme};
+    use rhumb_llm::LocalServer;
+    use rhumb_llm::models::Api;
 
     fn app() -> App {
         let (session, effects) = Session::start(Connection::None);

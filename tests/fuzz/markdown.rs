@@ -10,9 +10,9 @@ use proptest::strategy::Strategy;
 use proptest::test_runner::TestCaseError;
 use proptest::{prop_assert, prop_assert_eq};
 use ratatui::text::Line;
-use rhumb_text::width::columns;
 use rhumb::tui::theme::{ColorDepth, Theme};
 use rhumb::tui::widget::markdown::{StreamingMarkdown, no_highlight, render, sections};
+use rhumb_text::width::columns;
 
 use crate::cases;
 use crate::damage::{Damage, boundary, damage, damaged};

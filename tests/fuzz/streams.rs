@@ -13,9 +13,9 @@ use proptest::strategy::Strategy;
 use proptest::test_runner::TestCaseError;
 use proptest::{prop_assert, prop_assert_eq};
 use rhumb_llm::Endpoint;
-use rhumb_llm::{Message, Role};
-use rhumb_llm::{Completion, HttpProvider, LlmError, Provider as _, Request, RetryPolicy, StreamEvent};
 use rhumb_llm::models::Api;
+use rhumb_llm::{Completion, HttpProvider, LlmError, Provider as _, Request, RetryPolicy, StreamEvent};
+use rhumb_llm::{Message, Role};
 use tokio_util::sync::CancellationToken;
 
 use crate::cases;

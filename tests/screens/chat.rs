@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rhumb::config::ComposerKeys;
 use rhumb::context::Mode;
-use rhumb_workspace::process::End;
 use rhumb::session::{Answer, AnswerState, Entry, Report, RunReport};
+use rhumb_workspace::process::End;
 
 use super::harness::{Harness, Scene};
 use super::{HALF_WRONG, snapshot};

@@ -1,9 +1,9 @@
 //! Connecting a model from within: what was looked for, a field for a key, and what is typed meanwhile.
 
 use rhumb::config::{KeySearch, KeyedProvider, SearchedPlace};
+use rhumb::session::{ConnectOrder, ConnectReport, Failure, NewKey, Report};
 use rhumb_llm::LocalServer;
 use rhumb_llm::models::{Api, Model};
-use rhumb::session::{ConnectOrder, ConnectReport, Failure, NewKey, Report};
 use secrecy::SecretString;
 
 use super::harness::Harness;

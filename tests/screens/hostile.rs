@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use rhumb::session::{Level, LookReport, ModelRow, ModelUse, Report, RunReport};
 use rhumb_llm::LocalServer;
 use rhumb_llm::models::Api;
 use rhumb_workspace::process::{End, Live};
-use rhumb::session::{Level, LookReport, ModelRow, ModelUse, Report, RunReport};
 
 use super::attacks::{self, ATTACKS, OVERWRITE};
 use super::harness::{Harness, Scene};

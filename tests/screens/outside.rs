@@ -1,8 +1,8 @@
 //! What comes from outside, on the screen: a page, pictures, the clipboard, speech.
 
-use rhumb_llm::Image;
 use rhumb::session::{Clipboard, FetchOrder, FetchReport, NewPicture, Report, SharedPage};
 use rhumb::web::NearHost;
+use rhumb_llm::Image;
 
 use super::harness::{Harness, Scene};
 use super::{snapshot, snapshots};

@@ -2,8 +2,8 @@
 
 use super::harness::{Harness, Scene};
 use super::snapshot;
-use rhumb_edit::review::{HunkId, Place};
 use rhumb::tui::theme::{ColorDepth, Role, Theme};
+use rhumb_edit::review::{HunkId, Place};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 35), (200, 60)];
 

@@ -5,9 +5,9 @@ use super::{HALF_WRONG, review};
 use ratatui::layout::Rect;
 use rhumb::config::LayoutChoice;
 use rhumb::session::{Level, Report};
-use rhumb_text::width;
 use rhumb::tui::action::Pane;
 use rhumb::tui::theme::ColorDepth;
+use rhumb_text::width;
 
 /// The smallest, both sides of each border of the layout, and the largest that anybody has.
 const SIZES: [(u16, u16); 13] = [

@@ -19,17 +19,17 @@ use ratatui::backend::TestBackend;
 use ratatui::style::Style;
 use rhumb::config::Settings;
 use rhumb::demo;
-use rhumb_llm::{Scripted, ScriptedReply, StreamEvent};
 use rhumb::session::runner::{Line, Outfit, Runner};
 use rhumb::session::{
     AskEvent, ConnectOrder, Connection, Effect, Failure, FetchOrder, IndexCommand, Level, Report, RunOrder, RunReport,
     Session,
 };
-use rhumb_text::width;
 use rhumb::tui::app::{App, Task};
 use rhumb::tui::key;
 use rhumb::tui::theme::{ColorDepth, Theme};
 use rhumb::tui::view::{self, ViewCache};
+use rhumb_llm::{Scripted, ScriptedReply, StreamEvent};
+use rhumb_text::width;
 use rhumb_workspace::Root;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;

@@ -293,7 +293,8 @@ mod tests {
     }
 
     fn sample(language: &Language) -> String {
-        let samples = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/languages").join(language.id);
+        let samples =
+            FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/languages").join(language.id);
         let mut files = fs::read_dir(samples).unwrap().map(|file| file.unwrap().path());
         fs::read_to_string(files.find(|file| file.extension().is_none_or(|extension| extension != "tags")).unwrap())
             .unwrap()

@@ -10,12 +10,12 @@ use super::case::Case;
 use super::score::{Means, ndcg_at_ten, recall_at_ten};
 use super::shown::Shown;
 use crate::bench::mean::Mean;
-use rhumb_workspace::git::{Checkout, GitError};
-use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap, TagGraph, Weights};
-use rhumb_index::retrieval::{Question, SearchWeights, search};
 use crate::session::runner::{Survey, SurveyStart, survey};
 use crate::store::MapStore;
+use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap, TagGraph, Weights};
+use rhumb_index::retrieval::{Question, SearchWeights, search};
 use rhumb_tokens::{LineMemo, TokenCounter, counter_for_model};
+use rhumb_workspace::git::{Checkout, GitError};
 use rhumb_workspace::{Root, WorkspaceError};
 
 /// The model whose tokens are counted.

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use super::*;
-use rhumb_workspace::git::{self, Checkout, Repo};
 use rhumb_index::repo_map::History;
+use rhumb_workspace::git::{self, Checkout, Repo};
 
 const TIDE: &str = "/// Height of the water.\npub fn tide_height(hour: u32) -> f64 {\n    0.0\n}\n";
 const PORT: &str = "/// A harbour.\npub struct Harbour;\n\nimpl Harbour {\n    pub fn moor(&self) {}\n}\n";

@@ -4,7 +4,7 @@ use super::case::{Case, Shelf};
 use super::score::{Verdict, verdict};
 use super::sketch::ROOT;
 use crate::clock::ThreadWatch;
-use rhumb_edit::{self, Flexibility, Proposal};
+use rhumb_edit::{Flexibility, Proposal};
 
 /// What became of a case.
 #[derive(Debug, Clone)]
@@ -19,8 +19,8 @@ pub struct Run {
 
 /// What the engine makes of a case.
 pub(super) fn proposed(case: &Case, flexibility: Flexibility) -> Proposal {
-    let parsed = edit::parse(&case.reply, case.format);
-    edit::propose_with(&parsed, &Shelf { tree: &case.before, root: ROOT }, flexibility)
+    let parsed = rhumb_edit::parse(&case.reply, case.format);
+    rhumb_edit::propose_with(&parsed, &Shelf { tree: &case.before, root: ROOT }, flexibility)
 }
 
 /// Runs a case.

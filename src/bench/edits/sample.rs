@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use fastrand::Rng;
 
-use rhumb_workspace::git::{Revision, Revisions};
 use rhumb_syntax::Language;
+use rhumb_workspace::git::{Revision, Revisions};
 
 /// Lines that a file may have.
 const MOST_LINES: usize = 5_000;

@@ -7,9 +7,9 @@ use std::sync::atomic::AtomicBool;
 use super::case::QuestionCase;
 use crate::bench::mean::Mean;
 use crate::clock::Stopwatch;
+use crate::session::runner::{SurveyStart, survey};
 use rhumb_index::repo_map::TagGraph;
 use rhumb_index::retrieval::{Hit, Question, SearchWeights, search};
-use crate::session::runner::{SurveyStart, survey};
 use rhumb_workspace::Root;
 
 /// Places of the result that count.

@@ -5,7 +5,6 @@ use std::ops::RangeInclusive;
 use super::outline::{Function, Outline};
 use super::scan::Reading;
 use super::task::Task;
-use rhumb_edit;
 
 /// How far a count may be off, as a share of what it should be.
 const TOLERANCE: f64 = 0.10;
@@ -159,5 +158,5 @@ fn near(nodes: usize, wanted: RangeInclusive<usize>, slack: f64) -> Verdict {
 /// New lines that stand for code.
 fn placeholders(before: &str, text: &str) -> usize {
     let known = |line: &str| before.lines().any(|old| old.trim() == line.trim());
-    text.lines().filter(|line| edit::is_placeholder(line) && !known(line)).count()
+    text.lines().filter(|line| rhumb_edit::is_placeholder(line) && !known(line)).count()
 }

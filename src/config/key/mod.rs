@@ -18,8 +18,8 @@ use url::Url;
 
 use super::provider::PRESETS;
 use super::{ConfigError, Paths};
-use rhumb_llm::KeySource;
 pub use keyring::{Keyring, keyring_of_system};
+use rhumb_llm::KeySource;
 pub use search::{KeySearch, KeyedProvider, SearchedPlace};
 
 /// The key that is meant for this program, and goes to the address that the user configured.

@@ -4,11 +4,11 @@ use secrecy::SecretString;
 use url::Url;
 
 use super::{OWN, host, secret_file};
-use rhumb_llm::{Endpoint, KeySource};
 use crate::config::provider::PRESETS;
 use crate::config::route::Candidate;
 use crate::config::{ConfigError, Settings};
 use rhumb_llm::models::Api;
+use rhumb_llm::{Endpoint, KeySource};
 
 /// A provider that takes a key.
 #[derive(Debug, Clone, PartialEq, Eq)]

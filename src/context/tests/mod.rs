@@ -1,5 +1,6 @@
 //! Facts about whole requests.
 
+use rhumb_llm::{Image, Message, Role};
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -7,8 +8,8 @@ use proptest::prelude::*;
 use super::assemble::{Cuts, assemble_cut};
 use super::*;
 use rhumb_edit::EditFormat;
-use rhumb_llm::models::{Caching, Capabilities, Model, Reminder};
 use rhumb_index::retrieval::{Related, Relation};
+use rhumb_llm::models::{Caching, Capabilities, Model, Reminder};
 use rhumb_tokens::{TokenCounter, counter_for_model};
 
 /// One token a word.

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::scratch;
 use crate::bench::{self, CASE, Case, ContextBench, ContextError, TaskRecall, Variant};
 use crate::error::{ErrorKind, UserError};
-use rhumb_workspace::git::{Checkout, GitError};
 use crate::headless::args::ContextBenchArgs;
 use crate::headless::{print, print_json};
 use rhumb_index::repo_map::SIGNALS;
+use rhumb_workspace::git::{Checkout, GitError};
 
 /// Width of a cell.
 const WIDE: usize = 19;

@@ -9,11 +9,11 @@ use crate::bench::edits::{
     Case, CorpusError, FORMATS, Figures, Group, Sample, Tally, cases, defect_names, read_corpus, run, samples,
     write_case,
 };
-use rhumb_edit::{EditFormat, Flexibility, FormatChoice};
 use crate::error::{ErrorKind, UserError};
-use rhumb_workspace::git::{GitError, Revisions};
 use crate::headless::args::EditsBenchArgs;
 use crate::headless::{complain, print, print_json};
+use rhumb_edit::{EditFormat, Flexibility, FormatChoice};
+use rhumb_workspace::git::{GitError, Revisions};
 
 /// Changes that are read for each ten cases of a format.
 const SAMPLES_PER_TEN: usize = 4;

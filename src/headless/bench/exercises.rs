@@ -14,12 +14,11 @@ use crate::bench::report::Entry;
 use crate::bench::results::Header;
 use crate::config::Settings;
 use crate::context::fence_for;
-use rhumb_edit::is_placeholder;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::ExercisesBenchArgs;
 use crate::headless::complain;
+use rhumb_edit::is_placeholder;
 use rhumb_workspace::process::{CommandLine, End, Ended, Environment, Masks, Order, Stop};
-use rhumb_syntax;
 
 /// What every exercise of a run is done with.
 struct Desk<'d> {
@@ -223,7 +222,7 @@ impl Desk<'_> {
             keep(&self.args.run.folder().join("files").join(&exercise.id).join(name), &text)?;
             let known = |line: &str| before.lines().any(|old| old.trim() == line.trim());
             entry.elided |= text.lines().any(|line| is_placeholder(line) && !known(line));
-            let broken = |text: &str| syntax::errors(name, text, &[]).is_some_and(|errors| errors.count() > 0);
+            let broken = |text: &str| rhumb_syntax::errors(name, text, &[]).is_some_and(|errors| errors.count() > 0);
             entry.syntax_errors |= broken(&text) && !broken(&before);
         }
         Ok(())

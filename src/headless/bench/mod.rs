@@ -19,13 +19,13 @@ use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::{BenchArgs, BenchCommand, MapBenchArgs};
 use crate::headless::{print, print_json};
-use rhumb_workspace::Root;
 use context::context;
 use edits::edits;
 use exercises::exercises;
 use questions::questions;
 use refactor::refactor;
 use report::compare;
+use rhumb_workspace::Root;
 
 /// Runs a benchmark; `settings` are those of the user, without those of any repository, and with the flags.
 ///

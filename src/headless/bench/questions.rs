@@ -8,11 +8,11 @@ use super::context::refused;
 use super::scratch;
 use crate::bench::{self, QUESTION, QuestionBench, QuestionScore, median};
 use crate::error::{ErrorKind, UserError};
-use rhumb_workspace::git::Checkout;
 use crate::headless::args::QuestionBenchArgs;
 use crate::headless::{print, print_json};
 use rhumb_index::retrieval::SearchWeights;
 use rhumb_workspace::Root;
+use rhumb_workspace::git::Checkout;
 
 /// Asks the questions.
 ///

@@ -17,12 +17,12 @@ use crate::bench::refactor::{Check, Grade, LeftOut, Task, TaskError, Tasks, grad
 use crate::bench::report::Entry;
 use crate::bench::results::{Header, read};
 use crate::config::Settings;
-use rhumb_edit::EditFormat;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::{BuildRefactorArgs, GradeRefactorArgs, RefactorCommand, RunRefactorArgs};
 use crate::headless::{print, print_json};
+use rhumb_edit::EditFormat;
+use rhumb_workspace::Root;
 use rhumb_workspace::process::Stop;
-use rhumb_workspace::{self, Root};
 
 /// Does a step of the benchmark; `flags` are those of the model, with the user's settings below them.
 ///
@@ -68,7 +68,7 @@ fn build(args: &BuildRefactorArgs) -> Result<u8, UserError> {
     let is_own = |path: &str| root.path().join(path).starts_with(&own) || Tasks::hold(root.path(), path);
     let is_excluded = |path: &str| Path::new(path).ancestors().any(|part| excluded.is_match(part));
     let mut found = Found::default();
-    for file in workspace::files(&root, &AtomicBool::new(false), &mut |_| {}).files {
+    for file in rhumb_workspace::files(&root, &AtomicBool::new(false), &mut |_| {}).files {
         if is_own(&file.path) || is_excluded(&file.path) {
             continue;
         }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::config::Settings;
-use rhumb_llm::shown_url;
 use crate::session::runner::{Outfit, facts};
+use rhumb_llm::shown_url;
 
 /// Those that decide what a model is asked, and what becomes of its answer, besides the ones that are told as they take effect.
 /// Prices and keys are left out: to mend them makes no other run of it.

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::error::{ErrorKind, UserError};
 use rhumb_llm::models::{Prices, Tokens};
-use rhumb_workspace::process::{CommandLine, End, Environment, Masks, Order, Stop, run};
 use rhumb_tokens::estimate_of;
+use rhumb_workspace::process::{CommandLine, End, Environment, Masks, Order, Stop, run};
 
 /// A turn.
 pub(super) struct TurnOrder<'o> {

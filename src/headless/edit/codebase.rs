@@ -11,17 +11,17 @@ use tokio_util::sync::CancellationToken;
 use super::out::Out;
 use crate::config::{EmbeddingsSource, More};
 use crate::context::{Mode, PassagePlace, codebase_question, extended};
-use rhumb_llm::{Message, Role};
 use crate::error::{ErrorKind, UserError};
 use crate::headless::index::blocked;
 use crate::headless::{advise, complain};
-use rhumb_llm::models::{Ledger, Model};
-use rhumb_index::retrieval::{Related, wants};
 use crate::session::runner::{
     Assistant, Gathering, Ground, IndexError, Known, Line, Outfit, Survey, embedder, gathered, is_wanted,
     known_meaning, weak_line,
 };
 use crate::session::{AskEvent, ContextOrder, FoundPassages, Sought, found_message};
+use rhumb_index::retrieval::{Related, wants};
+use rhumb_llm::models::{Ledger, Model};
+use rhumb_llm::{Message, Role};
 use rhumb_workspace::Root;
 
 /// The passages of a turn, and how often the model may ask for more.
@@ -65,13 +65,7 @@ impl<'a> Codebase<'a> {
     ///
     /// # Errors
     /// There are no words beside the mark.
-    pub(crate) fn look_up(
-        &self,
-        message: &str,
-        mode: Mode,
-        chat: &[String],
-        out: &Out,
-    ) -> Result<(), UserError> {
+    pub(crate) fn look_up(&self, message: &str, mode: Mode, chat: &[String], out: &Out) -> Result<(), UserError> {
         match codebase_question(message).filter(|_| !matches!(mode, Mode::Help | Mode::Editor)) {
             None => Ok(()),
             Some(question) if question.is_empty() => {
@@ -100,12 +94,7 @@ impl<'a> Codebase<'a> {
     ///
     /// # Errors
     /// Standard output is gone.
-    pub(crate) fn more(
-        &self,
-        reply: &str,
-        chat: &[String],
-        out: &Out,
-    ) -> Result<Option<String>, UserError> {
+    pub(crate) fn more(&self, reply: &str, chat: &[String], out: &Out) -> Result<Option<String>, UserError> {
         let wants = wants(reply);
         if wants.is_empty() || self.searches.get() == 0 {
             return Ok(None);

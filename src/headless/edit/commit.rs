@@ -7,9 +7,9 @@ use tokio_util::sync::CancellationToken;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::report::yes_or_no;
 use crate::headless::undo::{journal_of, may_go_unrecorded};
-use rhumb_llm::models::Dollars;
 use crate::session::runner::{Line, Messages, Outfit, Pending, WriteOutcome, message_line, messages, write};
 use crate::session::{AskEvent, CommitOrder, WriteOrder, Written};
+use rhumb_llm::models::Dollars;
 use rhumb_text::sanitize;
 use rhumb_workspace::Root;
 

@@ -28,25 +28,25 @@ use super::undo::{journal_of, tell_recovered};
 use super::{advise, complain, path_under, print};
 use crate::config::{More, Settings};
 use crate::context::{self, Mode};
-use rhumb_llm::{Message, Role};
-use rhumb_edit::{self, FormatChoice, Proposal, Status};
 use crate::error::{ErrorKind, UserError};
-use rhumb_llm::StreamEvent;
-use rhumb_llm::models::{Dollars, Ledger};
-use rhumb_workspace::process;
-use rhumb_edit::review::{Decision, Review};
 use crate::session::runner::{AskError, Asked, Line, Outfit, Question, Survey, ask, editor_line, map_store, propose};
 use crate::session::{
     AskEvent, ChatFile, ContextOrder, ContextView, Failure, Outcome, WriteOrder, WriteSummary, Written, uncounted,
     write_orders,
 };
-use rhumb_workspace::Root;
 use codebase::{Codebase, exchange};
 use commit::Writing;
 use named::with_named;
 use out::Out;
 pub use request::Words;
 use request::{check_ready, provider, reciting, request};
+use rhumb_edit::review::{Decision, Review};
+use rhumb_edit::{FormatChoice, Proposal, Status};
+use rhumb_llm::StreamEvent;
+use rhumb_llm::models::{Dollars, Ledger};
+use rhumb_llm::{Message, Role};
+use rhumb_workspace::Root;
+use rhumb_workspace::process;
 use show_prompt::{Sheet, show_prompt};
 use unanswered::{ask_error, not_whole, why};
 use verify::{Verifier, with_flags};
@@ -216,7 +216,7 @@ impl Desk<'_> {
                 }
             };
             said.extend([Message::new(Role::User, refusals), Message::new(Role::Assistant, &reply)]);
-            if edit::parse(&reply, FormatChoice::Auto).edits.is_empty() {
+            if rhumb_edit::parse(&reply, FormatChoice::Auto).edits.is_empty() {
                 break;
             }
             replies.push(reply);

@@ -2,11 +2,11 @@
 
 use crate::context::{KnownFiles, ats, mentioned_paths, mentions};
 use crate::headless::advise;
-use rhumb_llm::models::Model;
-use rhumb_workspace::process::quoted;
 use crate::session::runner::{LookUp, Outfit, Survey};
 use crate::session::{ChatFile, Failure, SharedPage, few};
+use rhumb_llm::models::Model;
 use rhumb_workspace::Root;
+use rhumb_workspace::process::quoted;
 
 /// The message with the texts that it names behind it. Files that it names are added to `files`; what cannot be had is told.
 pub(super) fn with_named(

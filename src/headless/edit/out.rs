@@ -10,9 +10,9 @@ use super::show_prompt::{prompt_json, summary};
 use crate::context::{Prompt, PromptSecret};
 use crate::error::UserError;
 use crate::headless::{advise, complain, print_exactly, print_json};
+use crate::session::{AskEvent, WriteSummary, Written};
 use rhumb_llm::StreamEvent;
 use rhumb_llm::models::{Dollars, Model};
-use crate::session::{AskEvent, WriteSummary, Written};
 use rhumb_text::{sanitize, width};
 
 /// Where events go: text for people, or JSON lines.

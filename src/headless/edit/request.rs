@@ -7,11 +7,11 @@ use std::time::Duration;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::EditArgs;
 use crate::headless::{advise, path_under, read_input};
-use rhumb_llm::{LlmError, Scripted, ScriptedReply};
-use rhumb_workspace::process::quoted;
 use crate::session::runner::{Line, Outfit, connect};
+use rhumb_llm::{LlmError, Scripted, ScriptedReply};
 use rhumb_text::sanitize;
 use rhumb_workspace::Root;
+use rhumb_workspace::process::quoted;
 
 /// What stands on the command line for the words that the user leaves out.
 const PLACEHOLDER: &str = "WHAT TO DO";

@@ -11,16 +11,16 @@ use super::out::Out;
 use super::out::secrets_json;
 use super::unanswered::UNREADABLE;
 use crate::context::{Chunk, Prompt, Window};
-use rhumb_llm::Message;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::EditArgs;
 use crate::headless::survey::surveyed;
 use crate::headless::{advise, print, print_json};
-use rhumb_llm::models::{Dollars, Model, Tokens};
 use crate::session::runner::{
     CachedCounter, KeptMap, MapSource, Means, Outfit, Survey, compose, facts, map_store, unsendable,
 };
 use crate::session::{ContextOrder, ContextView};
+use rhumb_llm::Message;
+use rhumb_llm::models::{Dollars, Model, Tokens};
 use rhumb_text::thousands;
 use rhumb_tokens::TokenCounter;
 use rhumb_workspace::Root;

@@ -1,8 +1,8 @@
 //! What is told when there is no answer, or none that is whole: to the developer in words, to programs by the exit code.
 
 use crate::error::{ErrorKind, UserError};
-use rhumb_llm::{Completion, Finish, LlmError};
 use crate::session::runner::AskError;
+use rhumb_llm::{Completion, Finish, LlmError};
 
 /// What to do about a file of the chat that cannot be read, where there is no chat to take it out of.
 pub(super) const UNREADABLE: &str = "Correct or leave out that --file or --read (or read in rhumb.toml).";

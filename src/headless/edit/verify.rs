@@ -12,11 +12,11 @@ use crate::config::Settings;
 use crate::error::UserError;
 use crate::headless::args::EditArgs;
 use crate::headless::{advise, complain};
-use rhumb_workspace::process::{End, Ended, Stop};
 use crate::session::runner::{Bench, CommandEvent, Line, Outfit, check, output_budget};
 use crate::session::{CheckOrder, Outcome, When, WriteOrder};
 use rhumb_text::sanitize;
 use rhumb_workspace::Root;
+use rhumb_workspace::process::{End, Ended, Stop};
 
 /// The exit code after a signal is this and its number, as shells have it.
 #[cfg(unix)]

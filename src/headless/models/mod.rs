@@ -10,10 +10,10 @@ use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::ModelsArgs;
 use crate::headless::{complain, print, print_json};
-use rhumb_llm::models::{Caching, Catalog, Model, Source, ThinkingControl};
 use crate::session::runner::catalog;
-use rhumb_text::width;
 use refresh::refresh;
+use rhumb_llm::models::{Caching, Catalog, Model, Source, ThinkingControl};
+use rhumb_text::width;
 
 /// As many models are shown for a query.
 const MAX_FOUND: usize = 50;

@@ -7,9 +7,9 @@ use crate::clock::today;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::ModelsArgs;
 use crate::headless::{complain, read_input};
-use rhumb_llm::{fetch_list, list_url, shown_list_url};
-use rhumb_llm::models::{Catalog, ListKind, ModelList, parse_list};
 use crate::store::{keep_model_list, model_lists};
+use rhumb_llm::models::{Catalog, ListKind, ModelList, parse_list};
+use rhumb_llm::{fetch_list, list_url, shown_list_url};
 
 /// The lists that are fetched when none is named: one has most providers, the other is of a provider that the first leaves out.
 const USUAL: [ListKind; 2] = [ListKind::Litellm, ListKind::OpenRouter];

@@ -3,8 +3,8 @@
 use super::desk::Desk;
 use super::phrases::{detail, in_words};
 use crate::context::Mode;
-use rhumb_llm::models::Api;
 use crate::session::{Effect, ModelUse, ProcessSubject, Question, SHOW_FAULT, Subject};
+use rhumb_llm::models::Api;
 use rhumb_text::count;
 
 /// What the next line is.

@@ -4,8 +4,8 @@
 use super::desk::Desk;
 use super::phrases::in_words;
 use crate::config::{KeySearch, KeyedProvider};
-use rhumb_llm::{KNOWN_SERVERS, LocalServer};
 use crate::session::ConnectRequest;
+use rhumb_llm::{KNOWN_SERVERS, LocalServer};
 
 impl Desk {
     /// Looks for keys and servers where the session asks for that. A message that was not sent has said enough by itself.

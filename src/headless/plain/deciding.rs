@@ -4,8 +4,8 @@ use super::asking::Confirm;
 use super::desk::{Desk, Editing};
 use super::hunks::{self, body, heading, standing, summary};
 use super::words::{Word, parse};
-use rhumb_edit::FileChange;
 use crate::error::ErrorKind;
+use rhumb_edit::FileChange;
 use rhumb_edit::review::{Composed, Decision, FileReview, HunkId, Place, ReviewHunk};
 use rhumb_text::{count, lines};
 

@@ -14,11 +14,11 @@ use super::places::Places;
 use super::told::Told;
 use super::voice::Voice;
 use crate::error::ErrorKind;
-use rhumb_edit::review::HunkId;
 use crate::session::runner::Runner;
 use crate::session::{
     AskEvent, Command, ConnectRequest, Effect, KeepReport, Question, Report, RunReport, Session, Stage, SurveyState,
 };
+use rhumb_edit::review::HunkId;
 use rhumb_text::thousands;
 
 /// What is to be opened in the editor.

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::super::report::marks;
-use rhumb_edit::{FileChange, Outcome};
 use rhumb_edit::review::{Decision, EditState, FileReview, HunkId, Place, Review, ReviewHunk};
+use rhumb_edit::{FileChange, Outcome};
 use rhumb_text::{count, lines};
 
 /// What there is to review, in a line.

@@ -28,13 +28,13 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-use rhumb_workspace::process::{Sheet, named_editor};
 use crate::session::runner::Runner;
 use crate::session::{Connection, Effect, GitOrder, Level, Report, SessionStart};
 use desk::{Desk, Editing};
 use editor::open;
 pub(super) use editor::sheet_name;
 use input::Keyboard;
+use rhumb_workspace::process::{Sheet, named_editor};
 use signals::{Signal, Signals};
 use voice::Voice;
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::desk::Desk;
-use rhumb_index::retrieval::{Aim, Hit, Question};
 use crate::session::{Citing, Effect, LookOrder, LookReport, Report};
+use rhumb_index::retrieval::{Aim, Hit, Question};
 use rhumb_text::lines;
 
 /// Passages that are listed.

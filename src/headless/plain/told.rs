@@ -201,8 +201,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use rhumb_llm::{Completion, Finish, StreamEvent};
     use crate::session::{AskEvent, Connection, Report};
+    use rhumb_llm::{Completion, Finish, StreamEvent};
 
     fn session() -> Session {
         let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;

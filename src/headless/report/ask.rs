@@ -4,12 +4,12 @@ use std::io::{self, BufRead, IsTerminal as _, Write};
 use std::path::Path;
 
 use super::{hunk_diff, marks, syntax};
-use rhumb_edit::{FileChange, Flag};
 use crate::headless::plain::sheet_name;
-use rhumb_workspace::process::{Sheet, named_editor};
-use rhumb_edit::review::{Composed, Decision, FileReview, HunkId, Review, ReviewHunk};
-use rhumb_text::{count, lines, sanitize};
 use crate::tui::{self, theme::ColorDepth};
+use rhumb_edit::review::{Composed, Decision, FileReview, HunkId, Review, ReviewHunk};
+use rhumb_edit::{FileChange, Flag};
+use rhumb_text::{count, lines, sanitize};
+use rhumb_workspace::process::{Sheet, named_editor};
 
 /// What each letter does.
 #[rustfmt::skip] // a table

@@ -6,11 +6,11 @@ mod syntax;
 
 use serde_json::{Value, json};
 
-use rhumb_text::diff;
-use rhumb_edit::{FileChange, Outcome, Proposal, Status};
-use rhumb_edit::review::led;
-use rhumb_text::sanitize;
 pub use ask::{ask_each, yes_or_no};
+use rhumb_edit::review::led;
+use rhumb_edit::{FileChange, Outcome, Proposal, Status};
+use rhumb_text::diff;
+use rhumb_text::sanitize;
 pub use syntax::warn_of_faults;
 
 /// The proposal as `rhumb apply --json` prints it.

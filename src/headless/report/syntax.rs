@@ -1,11 +1,11 @@
 //! Syntax errors that a write would bring into files.
 
-use rhumb_edit::SyntaxFault;
 use crate::headless::complain;
-use rhumb_edit::review::Review;
 use crate::session::WriteOrder;
 use crate::session::runner::faults_of;
 use crate::session::write_orders;
+use rhumb_edit::SyntaxFault;
+use rhumb_edit::review::Review;
 
 /// The syntax errors that writing the accepted hunks would bring into files.
 pub(super) fn faults(review: &Review) -> Vec<SyntaxFault> {

@@ -13,11 +13,11 @@ use crate::error::UserError;
 use crate::headless::args::{FormatArg, SearchArgs};
 use crate::headless::survey::surveyed;
 use crate::headless::{complain, print, print_json};
-use rhumb_index::retrieval::{Hit, Place, Question, Reasons, SearchWeights, Sources, question_words};
 use crate::session::runner::map_store;
-use rhumb_workspace::{self, Root};
 use context::{as_context, context_json};
 use modes::hits;
+use rhumb_index::retrieval::{Hit, Place, Question, Reasons, SearchWeights, Sources, question_words};
+use rhumb_workspace::Root;
 
 /// Lines of a passage that are shown to a person.
 const FIRST_LINES: usize = 4;
@@ -40,7 +40,7 @@ pub fn search(root: &Root, settings: &Settings, args: &SearchArgs) -> Result<u8,
         complain(nothing_found(&asked));
         return Ok(1);
     }
-    let read = |path: &str| workspace::read(root, path).ok().map(|snapshot| snapshot.text);
+    let read = |path: &str| rhumb_workspace::read(root, path).ok().map(|snapshot| snapshot.text);
     let sources = Sources::new(&read);
     if args.context {
         let passages = as_context(&survey.graph, (&asked, hits), &sources, args.tokens);

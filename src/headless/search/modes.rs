@@ -5,10 +5,10 @@ use crate::error::UserError;
 use crate::headless::advise;
 use crate::headless::args::ModeArg;
 use crate::headless::index::{blocked, failed};
-use rhumb_index::retrieval::{Hit, Question};
 use crate::session::runner::{
     IndexError, SearchMode, Survey, embedder, found, found_near, known_meaning, question_vector,
 };
+use rhumb_index::retrieval::{Hit, Question};
 use rhumb_workspace::Root;
 
 /// The hits in the mode that was asked for. Where none was, meaning counts if it can be had, and words alone do with a word why.

@@ -8,8 +8,8 @@ use super::effect::{Effect, Failure};
 use super::state::{Session, SurveyState};
 use super::transcript::Level;
 use crate::context::{CODEBASE, Mode, PassagePlace, codebase_question, extended};
-use rhumb_llm::models::Dollars;
 use rhumb_index::retrieval::{Related, Want};
+use rhumb_llm::models::Dollars;
 
 pub use more::{WantsMore, found_message};
 pub use passages::PassageChoice;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::super::*;
 use crate::config::More;
 use crate::context::{Mode, PassagePlace};
-use rhumb_llm::{Completion, Finish, StreamEvent};
 use rhumb_index::retrieval::Want;
+use rhumb_llm::{Completion, Finish, StreamEvent};
 
 const BLOCK: &str = "Not enough.\n\n```rhumb-search\nsearch: tides\nread: b.py:1-9\n```\n";
 

@@ -8,10 +8,10 @@ use super::sieve::{Key, best, passes, sift};
 use super::{Argument, COMMANDS, INDEX_WORDS};
 use crate::config::{EFFORTS, SETTINGS};
 use crate::context::{CODEBASE, PassagePlace};
-use rhumb_edit::EditFormat;
-use rhumb_index::repo_map::{Refresh, RepoMap, TagGraph};
 use crate::session::{Entry, Session, origin};
 use crate::store::sessions::SessionLine;
+use rhumb_edit::EditFormat;
+use rhumb_index::repo_map::{Refresh, RepoMap, TagGraph};
 use rhumb_text::fuzzy::{FuzzyFilter, Name, NameMatch};
 
 /// As many can be chosen from.
@@ -428,9 +428,9 @@ fn folders(paths: &[String]) -> Vec<String> {
 mod tests {
     use super::super::place::place;
     use super::*;
-    use rhumb_index::repo_map::MapRequest;
     use crate::session::tests::{graph_of, map_files};
     use crate::session::{ChatFile, Connection, ContextView};
+    use rhumb_index::repo_map::MapRequest;
 
     fn session(paths: &[&str]) -> Session {
         let mut session = Session::start(Connection::None).0;

@@ -1,12 +1,12 @@
 //! What a slash command does to the session. Commands that are about the screen alone are the face's.
 
 use super::Command;
-use rhumb_llm::Thinking;
 use crate::session::effect::Effect;
 use crate::session::proposal::commits::GitOrder;
 use crate::session::repository::looking::{LookOrder, ModelUse};
 use crate::session::state::Session;
 use crate::session::transcript::Level;
+use rhumb_llm::Thinking;
 use rhumb_workspace::Direction;
 
 impl Session {

@@ -6,8 +6,8 @@ mod voice;
 
 use super::effect::{Effect, Failure};
 use super::state::Session;
-use rhumb_llm::Image;
 use crate::web::NearHost;
+use rhumb_llm::Image;
 
 pub use page::{PageFetch, SharedPage};
 pub use pictures::{NewPicture, is_picture_path};

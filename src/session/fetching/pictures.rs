@@ -1,10 +1,10 @@
 //! Pictures in the chat that are no files of the repository: pasted, named by a path elsewhere, or fetched.
 
 use super::{Clipboard, FetchOrder};
-use rhumb_llm::Image;
 use crate::session::effect::{Effect, Failure};
 use crate::session::state::Session;
 use crate::session::transcript::Level;
+use rhumb_llm::Image;
 
 /// What the names of pictures end in.
 const ENDINGS: [&str; 5] = [".png", ".jpg", ".jpeg", ".gif", ".webp"];

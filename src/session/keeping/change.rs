@@ -11,8 +11,8 @@ use super::super::state::{Connection, Session};
 use super::super::transcript::{Entry, Notice};
 use super::KeepOrder;
 use crate::context::{Mode, PassagePlace, Said};
-use rhumb_llm::models::Ledger;
 use rhumb_edit::review::Review;
+use rhumb_llm::models::Ledger;
 
 /// What the user has chosen, in so far as it belongs to the session and not to the program.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -11,9 +11,9 @@ use super::super::request::folding::Folded;
 use super::super::transcript::{Entry, Level};
 use super::change::{Choices, KeptChange};
 use crate::context::{PassagePlace, Said};
-use rhumb_llm::models::Ledger;
-use rhumb_edit::review::Review;
 use crate::store::sessions::{SessionChange, StoredSession};
+use rhumb_edit::review::Review;
+use rhumb_llm::models::Ledger;
 
 /// The names of the parts.
 const FILES: &str = "files";

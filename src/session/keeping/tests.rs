@@ -6,10 +6,10 @@ use proptest::prelude::*;
 use super::super::*;
 use super::*;
 use crate::context::{Mode, PassagePlace};
-use rhumb_edit::{self, FileChange, FileProposal, Files, FormatChoice, ParsedReply, Proposal};
-use rhumb_llm::{Completion, Finish, StreamEvent};
-use rhumb_edit::review::{Decision, EditState, HunkId};
 use crate::store::sessions::StoredSession;
+use rhumb_edit::review::{Decision, EditState, HunkId};
+use rhumb_edit::{FileChange, FileProposal, Files, FormatChoice, ParsedReply, Proposal};
+use rhumb_llm::{Completion, Finish, StreamEvent};
 use rhumb_workspace::Direction;
 
 fn session() -> Session {
@@ -232,8 +232,8 @@ fn with_edits() -> Session {
     let turn = session.turns();
     stream(&mut session, turn, &reply);
     session.handle(Report::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
-    let parsed = ParsedReply { answer: Some(0), ..edit::parse(&reply, FormatChoice::Auto) };
-    let proposal = edit::propose(&parsed, &OneFile);
+    let parsed = ParsedReply { answer: Some(0), ..rhumb_edit::parse(&reply, FormatChoice::Auto) };
+    let proposal = rhumb_edit::propose(&parsed, &OneFile);
     session.handle(Report::Proposed { request: "ask".into(), proposal });
     session
 }

@@ -80,12 +80,7 @@ impl Session {
     }
 
     /// Asks about the files that a task needs; `tokens` are those of each, as far as it can be read.
-    pub(crate) fn ask_about_needed(
-        &mut self,
-        files: Vec<String>,
-        message: String,
-        tokens: &[(String, Option<usize>)],
-    ) {
+    pub(crate) fn ask_about_needed(&mut self, files: Vec<String>, message: String, tokens: &[(String, Option<usize>)]) {
         let all: usize = tokens.iter().filter_map(|(_, tokens)| *tokens).sum();
         let new = files.iter().filter(|path| !self.is_in_chat(path)).count();
         let missing = match new {

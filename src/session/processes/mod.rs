@@ -9,8 +9,8 @@ use std::sync::Arc;
 use super::effect::{Effect, Failure};
 use super::state::Session;
 use super::transcript::{Entry, Level};
-use rhumb_workspace::process::{CommandLine, End, Live};
 use rhumb_text::count;
+use rhumb_workspace::process::{CommandLine, End, Live};
 use verifying::AfterWrite;
 
 mod log;

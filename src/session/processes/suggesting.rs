@@ -3,13 +3,13 @@
 use super::verifying::ProcessSubject;
 use super::{Origin, Purpose};
 use crate::context::Mode;
-use rhumb_edit::{self, FormatChoice};
-use rhumb_workspace::process::CommandLine;
 use crate::session::effect::Effect;
 use crate::session::question::{Choice, Question, Subject};
 use crate::session::state::Session;
 use crate::session::transcript::{Entry, Level};
+use rhumb_edit::FormatChoice;
 use rhumb_text::sanitize;
+use rhumb_workspace::process::CommandLine;
 
 /// Most commands of one answer that are asked about.
 const MOST: usize = 5;
@@ -23,7 +23,7 @@ impl Session {
         if !self.processes.suggestions || !self.was_for_changes() {
             return;
         }
-        let edits = !edit::parse(reply, FormatChoice::Auto).edits.is_empty();
+        let edits = !rhumb_edit::parse(reply, FormatChoice::Auto).edits.is_empty();
         let found = suggested(reply);
         let more = found.len().saturating_sub(MOST);
         for line in found.into_iter().take(MOST) {
@@ -72,7 +72,7 @@ impl Question {
 
 /// The commands of an answer, each complete.
 pub fn suggested(reply: &str) -> Vec<String> {
-    let blocks = edit::parse(reply, FormatChoice::Auto).suggested_commands;
+    let blocks = rhumb_edit::parse(reply, FormatChoice::Auto).suggested_commands;
     let mut commands: Vec<String> = Vec::new();
     for command in blocks.iter().flat_map(|block| split(block)) {
         if !commands.contains(&command) {

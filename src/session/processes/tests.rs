@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::context::Mode;
-use rhumb_llm::{Completion, Finish, StreamEvent};
 use crate::session::{AskEvent, Connection, Question, Report, WriteOrder, Written};
+use rhumb_llm::{Completion, Finish, StreamEvent};
 
 fn session() -> Session {
     let (mut session, _) = Session::start(Connection::Remote { model: "m".into(), host: "h".into() });

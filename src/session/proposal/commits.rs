@@ -3,12 +3,12 @@
 //! Accepted hunks are written at once. Their commit follows when its message is there, if a model writes one; whatever wants to
 //! write or commit after that waits for it, and hurries it on.
 
-use rhumb_edit::SyntaxFault;
-use rhumb_llm::models::Dollars;
 use crate::session::effect::{Effect, Failure};
 use crate::session::question::{Choice, Question, Subject};
 use crate::session::state::Session;
 use crate::session::transcript::Level;
+use rhumb_edit::SyntaxFault;
+use rhumb_llm::models::Dollars;
 
 /// How accepted hunks are committed.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -189,9 +189,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use rhumb_edit::{FileChange, FileProposal, Proposal};
-    use rhumb_edit::review::Decision;
     use crate::session::*;
+    use rhumb_edit::review::Decision;
+    use rhumb_edit::{FileChange, FileProposal, Proposal};
 
     fn session() -> Session {
         let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;

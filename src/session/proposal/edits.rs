@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rhumb_edit::{EditId, Outcome};
-use rhumb_edit::review::{Decision, EditRecord, EditState, Placement};
 use crate::session::state::Session;
 use crate::session::transcript::{Answer, Entry};
+use rhumb_edit::review::{Decision, EditRecord, EditState, Placement};
+use rhumb_edit::{EditId, Outcome};
 use rhumb_workspace::Direction;
 
 impl Session {

@@ -52,9 +52,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use rhumb_edit::{FileChange, FileProposal, Proposal};
-    use rhumb_edit::review::Decision;
     use crate::session::{Connection, GitReport, Report, Written};
+    use rhumb_edit::review::Decision;
+    use rhumb_edit::{FileChange, FileProposal, Proposal};
 
     /// A session that has tried to write an accepted hunk where the journal cannot be used.
     fn asked() -> Session {

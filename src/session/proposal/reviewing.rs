@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::context::{self, Mode};
-use rhumb_edit::{FileChange, Outcome};
-use rhumb_edit::review::{Composed, Decision, ReviewHunk};
 use crate::session::effect::{ContextOrder, Effect};
 use crate::session::request::chat_files::ChatFile;
 use crate::session::state::{Connection, Session};
 use crate::session::transcript::{self, Entry, Level};
 use crate::session::turn::Turn;
+use rhumb_edit::review::{Composed, Decision, ReviewHunk};
+use rhumb_edit::{FileChange, Outcome};
 use rhumb_workspace::is_secret_name;
 
 /// How accepted hunks are to be written.

@@ -1,13 +1,13 @@
 //! A proposal comes in, and what found no place goes back to the model by itself, a limited number of times.
 
 use crate::context;
-use rhumb_edit::{Outcome, Proposal, Standing};
-use rhumb_edit::review::{EditState, Review};
 use crate::session::effect::Effect;
 use crate::session::processes::Recheck;
 use crate::session::state::{Connection, Session};
 use crate::session::transcript::Level;
 use crate::session::turn::Turn;
+use rhumb_edit::review::{EditState, Review};
+use rhumb_edit::{Outcome, Proposal, Standing};
 use rhumb_text::count;
 
 /// How far the model is with one request of the developer.

@@ -1,9 +1,9 @@
 //! What a write did, in words: the hunks that were written, file by file, and those that were not.
 
 use super::writing::few;
+use crate::session::effect::Written;
 use rhumb_edit::FileChange;
 use rhumb_edit::review::{Decision, FileReview, Review};
-use crate::session::effect::Written;
 use rhumb_text::count;
 
 /// The hunks of a review, by what a write did with them. Taken before the written hunks leave the review.
@@ -147,8 +147,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use rhumb_edit::{EditFormat, FileProposal, Outcome, Proposal, Status};
     use rhumb_edit::review::HunkId;
+    use rhumb_edit::{EditFormat, FileProposal, Outcome, Proposal, Status};
 
     fn file(path: &str, change: FileChange, base: &str, proposed: &str) -> FileProposal {
         let is_new = change == FileChange::Create;

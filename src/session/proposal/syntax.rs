@@ -1,10 +1,10 @@
 //! The question before accepted hunks are written that break the syntax of a file.
 
-use rhumb_edit::SyntaxFault;
-use rhumb_edit::review::HunkId;
 use crate::session::effect::Effect;
 use crate::session::question::{Choice, Question, Subject};
 use crate::session::state::Session;
+use rhumb_edit::SyntaxFault;
+use rhumb_edit::review::HunkId;
 
 /// Most syntax errors that the question names.
 const MAX_NAMED: usize = 5;
@@ -71,9 +71,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use rhumb_edit::{FileChange, FileProposal, Proposal, syntax_faults};
-    use rhumb_edit::review::Decision;
     use crate::session::{Connection, Report, Written};
+    use rhumb_edit::review::Decision;
+    use rhumb_edit::{FileChange, FileProposal, Proposal, syntax_faults};
 
     const BASE: &str = "def a():\n    return f(1)\n\n\ndef b():\n    return 2\n";
 

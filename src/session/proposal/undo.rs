@@ -77,11 +77,7 @@ impl Session {
         vec![Effect::Unwrite(direction)]
     }
 
-    pub(crate) fn unwrote(
-        &mut self,
-        direction: Direction,
-        result: Result<Written, Failure>,
-    ) -> Vec<Effect> {
+    pub(crate) fn unwrote(&mut self, direction: Direction, result: Result<Written, Failure>) -> Vec<Effect> {
         self.writing = false;
         let written = match result {
             Ok(written) => written,

@@ -2,11 +2,11 @@
 
 use super::rounds::Rounds;
 use super::summary::WriteSummary;
-use rhumb_edit::FileChange;
-use rhumb_edit::review::{Composed, FileReview, Review};
 use crate::session::effect::{Effect, Failure, WriteOrder, Written};
 use crate::session::state::Session;
 use crate::session::transcript::Level;
+use rhumb_edit::FileChange;
+use rhumb_edit::review::{Composed, FileReview, Review};
 use rhumb_text::count;
 
 /// So many files are named where there may be hundreds.

@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use rhumb_index::repo_map::{Sifted, Whence};
-use rhumb_index::retrieval::{Hit, Question};
 use crate::session::command::custom::CustomCommands;
 use crate::session::effect::{Clip, ContextOrder, Effect, Failure};
 use crate::session::proposal::undo::UndoPreview;
 use crate::session::request::map_choices::ThisMap;
 use crate::session::state::Session;
 use crate::session::transcript::Level;
+use rhumb_index::repo_map::{Sifted, Whence};
+use rhumb_index::retrieval::{Hit, Question};
 use rhumb_workspace::Direction;
 
 /// Which part of the work a model does.

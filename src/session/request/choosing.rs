@@ -1,14 +1,14 @@
 //! What the user chooses of a request while the app runs: how long to think, how edits are written, who does the small work. It
 //! stands above the settings until the app is left.
 
-use rhumb_edit::EditFormat;
-use rhumb_llm::Thinking;
-use rhumb_llm::models::ThinkingControl;
 use crate::session::connecting::HOW_TO_CONNECT;
 use crate::session::effect::Effect;
 use crate::session::repository::looking::{LookOrder, ModelUse};
 use crate::session::state::{Connection, Session};
 use crate::session::transcript::Level;
+use rhumb_edit::EditFormat;
+use rhumb_llm::Thinking;
+use rhumb_llm::models::ThinkingControl;
 
 /// One thing that the settings say, and that may be chosen otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rhumb_index::retrieval::{Aim, Citation, FileNames, citations};
 use crate::session::effect::{Effect, Report};
 use crate::session::repository::looking::{LookOrder, LookReport};
 use crate::session::transcript::{AnswerState, Entry};
+use rhumb_index::retrieval::{Aim, Citation, FileNames, citations};
 use rhumb_text::lines;
 
 /// Answers whose citations are checked, counted from the newest: those of a long session that is gone on with are history.

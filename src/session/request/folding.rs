@@ -7,10 +7,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::context::{ChunkKind, Prompt};
-use rhumb_llm::{Message, Role};
 use crate::session::effect::{Effect, Failure, Summarized};
 use crate::session::state::{Connection, Session};
 use crate::session::transcript::{self, Level};
+use rhumb_llm::{Message, Role};
 use rhumb_text::thousands;
 use rhumb_tokens::estimate;
 
@@ -163,11 +163,7 @@ impl Session {
     }
 
     /// A summary of `history` is there, or is not. It is taken if the conversation still begins like that.
-    pub(crate) fn folded(
-        &mut self,
-        history: &[Message],
-        result: Result<Summarized, Failure>,
-    ) -> Vec<Effect> {
+    pub(crate) fn folded(&mut self, history: &[Message], result: Result<Summarized, Failure>) -> Vec<Effect> {
         let said = self.foldable();
         let folding = self.folding.take_if(|folding| folding.history.as_slice() == history);
         let is_asked = folding.as_ref().is_some_and(|folding| folding.is_asked);
@@ -222,9 +218,9 @@ fn tokens_of_history(prompt: &Prompt) -> usize {
 mod tests {
     use super::*;
     use crate::context::{BudgetPlan, Chunk};
+    use crate::session::*;
     use rhumb_llm::Role;
     use rhumb_llm::{Completion, Finish, StreamEvent};
-    use crate::session::*;
 
     fn answered(session: &mut Session, turn: u64, question: &str, answer: &str) {
         session.send(question);

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rhumb_index::repo_map::{Refresh, RepoMap, symbol_readings};
 use crate::session::effect::Effect;
 use crate::session::state::Session;
 use crate::session::transcript::Level;
+use rhumb_index::repo_map::{Refresh, RepoMap, symbol_readings};
 
 /// The budget of the map is changed by this many tokens at once.
 pub const MAP_BUDGET_STEP: usize = 512;

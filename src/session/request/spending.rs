@@ -1,10 +1,10 @@
 //! What the session has cost, and the cap on it.
 
-use rhumb_llm::models::{CapCheck, Dollars, Spend, estimate};
 use crate::session::effect::Failure;
 use crate::session::state::Session;
 use crate::session::transcript::Level;
 use crate::session::turn::asking::Spent;
+use rhumb_llm::models::{CapCheck, Dollars, Spend, estimate};
 
 impl Session {
     /// A request is paid for.
@@ -92,8 +92,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use rhumb_llm::models::{Model, Prices, Tokens};
     use crate::session::*;
+    use rhumb_llm::models::{Model, Prices, Tokens};
 
     fn spent(prices: Option<Prices>) -> Report {
         let model = Arc::new(Model { prices, ..Model::unknown("m") });

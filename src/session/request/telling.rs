@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use rhumb_llm::models::{Dollars, Tokens};
 use crate::session::effect::Effect;
 use crate::session::state::Session;
 use crate::session::transcript::Level;
+use rhumb_llm::models::{Dollars, Tokens};
 
 impl Session {
     /// Says what the next request is made of, in tokens and, where the price is known, in dollars.
@@ -68,9 +68,9 @@ mod tests {
     use std::sync::Arc;
 
     use crate::context::{Chunk, ChunkKind, Prompt, Window};
+    use crate::session::*;
     use rhumb_llm::Role;
     use rhumb_llm::models::{Model, Prices};
-    use crate::session::*;
 
     fn last(session: &Session) -> &Notice {
         let notices = session.transcript.iter().rev();

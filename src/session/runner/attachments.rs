@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::{Outfit, Runner, SURVEY_PATIENCE, Survey, caught, shared_output};
 use crate::context::{AtMeaning, at_meaning, fence_for};
-use rhumb_workspace::git::Repo;
-use rhumb_index::repo_map::TagGraph;
 use crate::session::{Attachment, Failure, LookedUp, MentionOrder, MentionReport, Report, SharedPage};
+use rhumb_index::repo_map::TagGraph;
 use rhumb_text::sanitize::visible_line;
 use rhumb_tokens::TokenCounter;
-use rhumb_workspace::{self, Root, is_secret_name};
+use rhumb_workspace::git::Repo;
+use rhumb_workspace::{Root, is_secret_name};
 
 /// A folder, or a text that goes along, may have this part of the model's window.
 const SHARE: usize = 4;
@@ -40,7 +40,7 @@ impl Runner {
             }
             MentionOrder::Weigh { number, paths } => self.blocking(Report::Failed, move |runner| {
                 let weigh = |path: String| {
-                    let text = workspace::read(&runner.shared.root, &path).ok().map(|snapshot| snapshot.text);
+                    let text = rhumb_workspace::read(&runner.shared.root, &path).ok().map(|snapshot| snapshot.text);
                     let tokens = text.map(|text| runner.counter().count(&text));
                     (path, tokens)
                 };
@@ -125,7 +125,7 @@ impl LookUp<'_> {
         let (limit, counter) = (self.share_of_window(), self.counter);
         let (mut tokens, mut added) = (0, 0);
         for path in &new {
-            let Ok(snapshot) = workspace::read(self.root, path) else { continue };
+            let Ok(snapshot) = rhumb_workspace::read(self.root, path) else { continue };
             tokens += counter.count(&snapshot.text);
             if tokens > limit {
                 break;
@@ -149,7 +149,7 @@ impl LookUp<'_> {
         let places = places(name, &self.survey.graph);
         let mut budget = self.share_of_window();
         for (path, first, last) in places.iter().take(MOST_DEFINITIONS) {
-            let Ok(snapshot) = workspace::read(self.root, path) else { continue };
+            let Ok(snapshot) = rhumb_workspace::read(self.root, path) else { continue };
             let lines: Vec<&str> = snapshot.text.lines().skip(first - 1).take(last + 1 - first).collect();
             let title = format!("{name} — {path}:{first}-{last}");
             let shared = shared_output(self.outfit, &title, &lines.join("\n"), budget, self.counter);
@@ -170,7 +170,8 @@ impl LookUp<'_> {
     fn diff(&self, found: &mut LookedUp) {
         let (root, survey) = (self.root, self.survey);
         let listed = |path: &str| survey.files.binary_search_by(|file| file.path.as_str().cmp(path)).is_ok();
-        let is_wanted = |path: &str| !is_secret_name(path) && (listed(path) || !workspace::is_ignored(root, path));
+        let is_wanted =
+            |path: &str| !is_secret_name(path) && (listed(path) || !rhumb_workspace::is_ignored(root, path));
         let told = |message: &str, hint: &str| Failure { message: message.into(), hint: hint.into() };
         let diff = match Repo::open(root.path()) {
             Ok(Some(repo)) => repo.uncommitted(&is_wanted),

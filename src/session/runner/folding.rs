@@ -8,10 +8,10 @@ use tokio_util::sync::CancellationToken;
 use super::connect::unknown_note;
 use super::{Line, Outfit, Runner, connect_model, failure_of};
 use crate::context::{Folding, SummaryPlan, history_tokens, summary};
-use rhumb_llm::Message;
-use rhumb_llm::{Finish, LlmError, Request, StreamEvent, Usage};
-use rhumb_llm::models::{Dollars, Tokens, estimate};
 use crate::session::{AskEvent, Failure, Report, Spent, Summarized};
+use rhumb_llm::Message;
+use rhumb_llm::models::{Dollars, Tokens, estimate};
+use rhumb_llm::{Finish, LlmError, Request, StreamEvent, Usage};
 use rhumb_tokens::TokenCounter;
 
 /// Tokens that a summary is expected to have at most, for the spending cap.

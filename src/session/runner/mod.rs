@@ -57,15 +57,15 @@ pub use write::{NotWritten, WriteOutcome, faults_of, recovered, undo_preview, un
 
 use self::fetching::Fetching;
 use super::{ChatFile, ContextOrder, ContextView, Effect, Failure, MAP_BUDGET_STEP, Report};
-use rhumb_llm::Endpoint;
 use crate::context::Window;
-use rhumb_edit::Standing;
-use rhumb_llm::{self, HttpProvider, LlmError};
-use rhumb_llm::models::{Api, Model};
-use rhumb_index::repo_map::TagGraph;
-use rhumb_workspace::{self, Changed, Journal, Root, Watch};
 use commit::Commits;
 use folding::FoldOrder;
+use rhumb_edit::Standing;
+use rhumb_index::repo_map::TagGraph;
+use rhumb_llm::Endpoint;
+use rhumb_llm::models::{Api, Model};
+use rhumb_llm::{HttpProvider, LlmError};
+use rhumb_workspace::{Changed, Journal, Root, Watch};
 
 /// A burst of keystrokes is measured once, this long after the last of them.
 const DEBOUNCE: Duration = Duration::from_millis(120);
@@ -194,7 +194,7 @@ impl Runner {
             Effect::Unwrite(direction) => runner.unwrite_in_turn(direction),
             Effect::Reread(paths) => paths.into_iter().for_each(|path| {
                 runner.clone().blocking(Report::Failed, move |runner| {
-                    let text = workspace::read(&runner.shared.root, &path).ok().map(|snapshot| snapshot.text);
+                    let text = rhumb_workspace::read(&runner.shared.root, &path).ok().map(|snapshot| snapshot.text);
                     Report::Reread { path, text }
                 });
             }),
@@ -202,7 +202,7 @@ impl Runner {
                 Report::PromptText(runner.compose(&order, false, None).prompt.as_text())
             }),
             Effect::FindServers => {
-                tokio::spawn(async move { runner.report(Report::Servers(llm::local_servers().await)).await });
+                tokio::spawn(async move { runner.report(Report::Servers(rhumb_llm::local_servers().await)).await });
             }
             Effect::Connect { api, base_url, model } => self.connect(api, &base_url, model),
             Effect::UseModel(model) => runner.use_model(model),

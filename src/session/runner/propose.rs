@@ -3,9 +3,9 @@
 use std::cell::OnceCell;
 use std::sync::atomic::AtomicBool;
 
-use rhumb_edit::{self, Files, Flag, FormatChoice, ParsedReply, Proposal, Standing};
 use crate::session::ChatFile;
-use rhumb_workspace::{self, ReadError, Root};
+use rhumb_edit::{Files, Flag, FormatChoice, ParsedReply, Proposal, Standing};
+use rhumb_workspace::{ReadError, Root};
 
 /// The files of a root as the edit room wants to see them.
 struct OnDisk<'a> {
@@ -27,7 +27,7 @@ impl OnDisk<'_> {
         match &self.listing {
             Listing::Given(paths) => paths,
             Listing::Sought(paths) => paths.get_or_init(|| {
-                let listing = workspace::files(self.root, &AtomicBool::new(false), &mut |_| {});
+                let listing = rhumb_workspace::files(self.root, &AtomicBool::new(false), &mut |_| {});
                 listing.files.into_iter().map(|file| file.path).collect()
             }),
         }
@@ -44,11 +44,11 @@ impl Files for OnDisk<'_> {
     }
 
     fn stands(&self, path: &str) -> bool {
-        workspace::stands(self.root, path)
+        rhumb_workspace::stands(self.root, path)
     }
 
     fn read(&self, path: &str) -> Result<Option<String>, String> {
-        match workspace::read(self.root, path) {
+        match rhumb_workspace::read(self.root, path) {
             Ok(snapshot) => Ok(Some(snapshot.text.to_string())),
             Err(ReadError::NotFound { .. }) => Ok(None),
             Err(error) => Err(error.to_string()),
@@ -58,28 +58,28 @@ impl Files for OnDisk<'_> {
     fn in_chat(&self, path: &str) -> bool {
         match self.chat {
             Some(chat) => chat.iter().any(|file| file.path == path && !file.read_only),
-            None => workspace::stands(self.root, path),
+            None => rhumb_workspace::stands(self.root, path),
         }
     }
 
     fn is_ignored(&self, path: &str) -> bool {
         // What is listed is tracked, if a rule fits it; while nothing is listed nobody knows.
-        workspace::is_ignored(self.root, path) && !self.listed().is_empty() && !self.lists(path)
+        rhumb_workspace::is_ignored(self.root, path) && !self.listed().is_empty() && !self.lists(path)
     }
 
     fn cautions(&self, path: &str) -> Vec<Flag> {
-        let held = workspace::editor_trace(self.root, path).map(|_| Flag::OpenInEditor);
-        let read_only = (!workspace::may_write(self.root, path)).then_some(Flag::ReadOnly);
-        let linked = workspace::has_other_names(self.root, path).then_some(Flag::HardLinked);
+        let held = rhumb_workspace::editor_trace(self.root, path).map(|_| Flag::OpenInEditor);
+        let read_only = (!rhumb_workspace::may_write(self.root, path)).then_some(Flag::ReadOnly);
+        let linked = rhumb_workspace::has_other_names(self.root, path).then_some(Flag::HardLinked);
         [held, read_only, linked].into_iter().flatten().collect()
     }
 
     fn stored_at(&self, path: &str) -> Option<String> {
-        Some(workspace::stored_at(self.root, path)).filter(|stored| stored != path)
+        Some(rhumb_workspace::stored_at(self.root, path)).filter(|stored| stored != path)
     }
 
     fn linked_as(&self, path: &str) -> Vec<String> {
-        workspace::linked_as(self.root, path)
+        rhumb_workspace::linked_as(self.root, path)
     }
 
     fn root(&self) -> Option<String> {
@@ -91,7 +91,7 @@ impl Files for OnDisk<'_> {
 /// `paths` are all files of the root, sorted.
 pub fn propose(root: &Root, paths: &[String], chat: &[ChatFile], replies: &[String], format: FormatChoice) -> Proposal {
     let files = OnDisk { root, listing: Listing::Given(paths), chat: Some(chat) };
-    let parsed: Vec<_> = replies.iter().map(|reply| edit::parse(reply, format)).collect();
+    let parsed: Vec<_> = replies.iter().map(|reply| rhumb_edit::parse(reply, format)).collect();
     proposed(&files, &Standing::default(), &parsed)
 }
 
@@ -107,7 +107,7 @@ pub(super) fn propose_upon(
     let files = OnDisk { root, listing: Listing::Given(paths), chat: Some(chat) };
     let parsed = |(answer, reply): &(Option<usize>, String)| ParsedReply {
         answer: *answer,
-        ..edit::parse(reply, FormatChoice::Auto)
+        ..rhumb_edit::parse(reply, FormatChoice::Auto)
     };
     proposed(&files, standing, &replies.iter().map(parsed).collect::<Vec<_>>())
 }
@@ -116,12 +116,12 @@ pub(super) fn propose_upon(
 /// for it; without `chat`, all of them are meant.
 pub fn propose_alone(root: &Root, chat: Option<&[ChatFile]>, reply: &str, format: FormatChoice) -> Proposal {
     let listing = Listing::Sought(OnceCell::new());
-    proposed(&OnDisk { root, listing, chat }, &Standing::default(), &[edit::parse(reply, format)])
+    proposed(&OnDisk { root, listing, chat }, &Standing::default(), &[rhumb_edit::parse(reply, format)])
 }
 
 fn proposed(files: &OnDisk<'_>, standing: &Standing, parsed: &[ParsedReply]) -> Proposal {
-    let mut proposal = edit::propose_all(standing, parsed, files);
-    edit::flag(&mut proposal, files);
+    let mut proposal = rhumb_edit::propose_all(standing, parsed, files);
+    rhumb_edit::flag(&mut proposal, files);
     proposal
 }
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::Turn;
 use super::going_on::{OFFER, OFFER_CUT};
 use crate::context::{PromptSecret, Trimmed};
-use rhumb_llm::{Completion, StreamEvent};
-use rhumb_llm::models::{Model, Prices, Tokens};
 use crate::session::effect::{Effect, Failure};
 use crate::session::state::Session;
 use crate::session::transcript::{AnswerState, Entry, Level};
+use rhumb_llm::models::{Model, Prices, Tokens};
+use rhumb_llm::{Completion, StreamEvent};
 
 /// What happens while a request is asked.
 #[derive(Debug, Clone, PartialEq)]

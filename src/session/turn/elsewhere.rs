@@ -1,11 +1,11 @@
 //! Working with a chat elsewhere: the prompt goes out by the clipboard, a reply comes in by a paste.
 
 use crate::context::Mode;
-use rhumb_edit::Standing;
 use crate::session::effect::{Clip, Effect};
 use crate::session::proposal::rounds::Rounds;
 use crate::session::state::Session;
 use crate::session::transcript::{Answer, AnswerState, Entry, Level};
+use rhumb_edit::Standing;
 
 impl Session {
     /// Takes a reply from elsewhere (copy mode) into the transcript and into review; the draft is what it answers.
@@ -49,12 +49,7 @@ impl Session {
 
     /// Looks for the edits of a reply that is not part of the running conversation with the model; `answer` is its number among
     /// the answers of the session, if it is one.
-    pub(crate) fn propose_alone(
-        &mut self,
-        reply: String,
-        answer: Option<usize>,
-        request: String,
-    ) -> Vec<Effect> {
+    pub(crate) fn propose_alone(&mut self, reply: String, answer: Option<usize>, request: String) -> Vec<Effect> {
         self.rounds = Rounds::default();
         self.proposing += 1;
         let standing = Standing { files: self.review.standing(), refused: Vec::new() };

@@ -101,8 +101,8 @@ impl Session {
 
 #[cfg(test)]
 mod tests {
-    use rhumb_llm::{Completion, Finish, StreamEvent};
     use crate::session::*;
+    use rhumb_llm::{Completion, Finish, StreamEvent};
 
     fn broken(text: &str) -> Session {
         let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;

@@ -114,8 +114,8 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use crate::context::Mode;
-    use rhumb_llm::{Completion, Finish, StreamEvent};
     use crate::session::*;
+    use rhumb_llm::{Completion, Finish, StreamEvent};
 
     fn busy() -> Session {
         let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;

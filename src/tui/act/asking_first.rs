@@ -3,10 +3,10 @@
 
 use crate::context::Mode;
 use crate::session::{Command, Effect, Entry, LookOrder, LookReport, Report, few};
-use rhumb_text::count;
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{Confirm, Deed, Overlay};
+use rhumb_text::count;
 use rhumb_workspace::Direction;
 
 impl App {

@@ -1,10 +1,10 @@
 //! Citations of answers: they are checked when an answer has come, gone to from one to the next, and opened.
 
-use rhumb_index::retrieval::{Aim, Citation};
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::Place;
 use crate::tui::pane::stops::{Stop, stops};
 use crate::tui::reading::Spot;
+use rhumb_index::retrieval::{Aim, Citation};
 
 impl App {
     /// Checks what new answers cite.

@@ -1,10 +1,10 @@
 //! The help of the moment: what can be done now, all keys in force, all commands.
 
-use rhumb_edit::review::EditState;
 use crate::session::{COMMANDS, Connection, Group, origin};
 use crate::tui::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use crate::tui::app::App;
 use crate::tui::overlay::{HelpRow, HelpSection, Overlay};
+use rhumb_edit::review::EditState;
 
 impl App {
     /// Opens the help: what can be done here, the keys that work now, commands unless only keys are wanted, and then all other keys.

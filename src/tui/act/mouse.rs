@@ -6,12 +6,12 @@ use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Rect;
 
 use crate::session::Clip;
-use rhumb_text::count;
 use crate::tui::action::Pane;
 use crate::tui::app::{App, Task};
 use crate::tui::desk::Held;
 use crate::tui::hits::Hit;
 use crate::tui::selection::{Press, Selection};
+use rhumb_text::count;
 
 impl App {
     /// Takes in an event of the mouse.

@@ -36,11 +36,11 @@ mod tests {
     use ratatui::backend::TestBackend;
 
     use super::*;
-    use rhumb_edit::{FileChange, FileProposal, Proposal};
     use crate::session::{Choice, Connection, NamedFile, ProcessSubject, Question, Session, SharedText, Subject};
     use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
     use crate::tui::view::{self, ViewCache};
+    use rhumb_edit::{FileChange, FileProposal, Proposal};
 
     fn app() -> App {
         let (session, effects) = Session::start(Connection::Remote { model: "m".into(), host: "h".into() });

@@ -8,8 +8,8 @@ use ratatui::widgets::Paragraph;
 
 use super::{Reply, centred, window};
 use crate::session::{Choice, Question};
-use rhumb_text::{sanitize, wrap};
 use crate::tui::theme::{Role, Theme};
+use rhumb_text::{sanitize, wrap};
 
 /// A question with its choices.
 #[derive(Debug)]

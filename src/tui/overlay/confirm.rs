@@ -9,9 +9,9 @@ use ratatui::widgets::Paragraph;
 
 use super::{Reply, centred, window};
 use crate::session::Command;
-use rhumb_text::{sanitize, width, wrap};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
+use rhumb_text::{sanitize, width, wrap};
 
 /// The widest that it gets, borders included.
 const WIDEST: u16 = 76;

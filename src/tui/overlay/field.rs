@@ -4,9 +4,9 @@ use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
-use rhumb_text::{sanitize, width};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::input::LineInput;
+use rhumb_text::{sanitize, width};
 
 /// What stands before the text.
 const PROMPT: &str = "› ";

@@ -8,11 +8,11 @@ use ratatui::widgets::Paragraph;
 
 use super::field;
 use super::{Reply, centred, window};
-use rhumb_text::{sanitize, width, wrap};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::input::LineInput;
 use crate::tui::widget::scroll::ListWindow;
+use rhumb_text::{sanitize, width, wrap};
 
 /// From this many columns on, the names of actions have a column of their own.
 const WIDE: usize = 96;

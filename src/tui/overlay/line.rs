@@ -7,9 +7,9 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
 use super::{Reply, centred, field, window};
-use rhumb_text::{sanitize, width, wrap};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::input::LineInput;
+use rhumb_text::{sanitize, width, wrap};
 
 /// What a line is for.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,11 +10,11 @@ use ratatui::widgets::Paragraph;
 
 use super::{Reply, centred, field, window};
 use crate::session::{Clip, RunLog, RunState};
-use rhumb_text::{sanitize, width, wrap};
 use crate::tui::key;
 use crate::tui::pane::look;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::input::LineInput;
+use rhumb_text::{sanitize, width, wrap};
 
 /// Which lines are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -7,10 +7,10 @@ use ratatui::widgets::Paragraph;
 
 use super::Sight;
 use crate::session::Speaker;
-use rhumb_text::{sanitize, width, wrap};
 use crate::tui::preview::Preview;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::preview::{self, Marked};
+use rhumb_text::{sanitize, width, wrap};
 
 /// What a list shows beside itself.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use crossterm::event::KeyEvent;
 
 use super::Reply;
 use crate::session::{ModelRow, ModelUse};
-use rhumb_text::width;
 use crate::tui::widget::picker::{Outcome, Picker};
+use rhumb_text::width;
 
 /// What is chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]

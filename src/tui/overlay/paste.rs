@@ -7,9 +7,9 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
 use super::{Reply, centred, window};
-use rhumb_text::{sanitize, width, wrap};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
+use rhumb_text::{sanitize, width, wrap};
 
 /// The reply as pasted so far.
 #[derive(Debug, Default)]

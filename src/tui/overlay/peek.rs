@@ -7,11 +7,11 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
 use super::{Look, Reply, Sight, centred, window};
-use rhumb_text::{lines, sanitize, width};
 use crate::tui::key;
 use crate::tui::preview::Preview;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::preview::{self, Marked};
+use rhumb_text::{lines, sanitize, width};
 
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use crossterm::event::KeyEvent;
 
 use super::{Confirm, Deed, LineFor, Place, ReviewReply};
-use rhumb_llm::models::Api;
 use crate::session::{Clip, ModelUse, NewKey, SettingRow};
+use rhumb_llm::models::Api;
 
 /// What an overlay says to a key.
 #[derive(Debug, Clone, PartialEq, Eq)]

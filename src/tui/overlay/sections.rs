@@ -10,12 +10,12 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
 use super::{Reply, Sight, centred, window};
-use rhumb_text::{lines, sanitize, width, wrap};
 use crate::tui::coloring::{Coloring, Colors, Language, pieces};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::input::LineInput;
 use crate::tui::widget::styled::StyledText;
+use rhumb_text::{lines, sanitize, width, wrap};
 
 /// Longest line that is coloured and searched for what to mark, in bytes.
 const LONGEST: usize = 8_000;

@@ -9,10 +9,10 @@ use ratatui::widgets::Paragraph;
 use super::{Overlay, Reply};
 use crate::config::Kind;
 use crate::session::SettingRow;
-use rhumb_text::{sanitize, width, wrap};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::picker::{Outcome, Picker};
+use rhumb_text::{sanitize, width, wrap};
 
 /// The columns that names get.
 const NAMES: usize = 20;

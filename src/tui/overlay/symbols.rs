@@ -6,10 +6,10 @@ use crossterm::event::KeyEvent;
 
 use super::look::Look;
 use super::{Overlay, Reply};
-use rhumb_index::repo_map::{RepoMap, TagGraph};
 use crate::tui::key;
 use crate::tui::widget::picker::{Items, Outcome, Picker, Symbols};
 use crate::tui::widget::preview::Marked;
+use rhumb_index::repo_map::{RepoMap, TagGraph};
 
 /// The list while it is open.
 #[derive(Debug)]

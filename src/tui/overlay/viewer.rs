@@ -7,10 +7,10 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
 use super::{Reply, centred, window};
-use rhumb_text::{sanitize, wrap};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::scroll::ListWindow;
+use rhumb_text::{sanitize, wrap};
 
 /// A text, wrapped for the width it was last drawn at.
 #[derive(Debug)]

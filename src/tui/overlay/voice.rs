@@ -8,8 +8,8 @@ use ratatui::widgets::Paragraph;
 
 use super::{Reply, centred, window};
 use crate::session::{Recording, Stage};
-use rhumb_text::width;
 use crate::tui::theme::{Role, Theme};
+use rhumb_text::width;
 
 /// A column of the meter, from silent to loud.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

@@ -7,13 +7,13 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::{Place, Reply, centred, window};
-use rhumb_index::repo_map::{Reference, Whence};
 use crate::session::ThisMap;
-use rhumb_text::{sanitize, width};
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::view::under_cursor;
 use crate::tui::widget::scroll::ListWindow;
+use rhumb_index::repo_map::{Reference, Whence};
+use rhumb_text::{sanitize, width};
 
 /// Cells of a gauge.
 const GAUGE: usize = 8;

@@ -6,11 +6,11 @@ use std::ops::Range;
 use ratatui::text::{Line, Span};
 
 use super::stops::{EditCard, Stop};
-use rhumb_edit::{Edit, EditId, EditStream, FormatChoice, LineKind, StreamEvent, may_begin_tag};
-use rhumb_edit::review::EditRecord;
-use rhumb_text::{sanitize, width};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::markdown::{Highlighter, StreamingMarkdown, code_of, no_highlight, render, sections};
+use rhumb_edit::review::EditRecord;
+use rhumb_edit::{Edit, EditId, EditStream, FormatChoice, LineKind, StreamEvent, may_begin_tag};
+use rhumb_text::{sanitize, width};
 
 /// An answer, growing.
 #[derive(Debug)]
@@ -363,9 +363,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use rhumb_edit::{EditFormat, Files, ParsedReply, parse, propose};
-    use rhumb_edit::review::Review;
     use crate::tui::theme::ColorDepth;
+    use rhumb_edit::review::Review;
+    use rhumb_edit::{EditFormat, Files, ParsedReply, parse, propose};
 
     const ANSWER: &str =
         "First this.\n\na.py\n```python\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n```\n\nThen **that**.";

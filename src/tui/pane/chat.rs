@@ -9,7 +9,6 @@ use super::transcript::Scene;
 use super::{citation_marks, reading_marks};
 use crate::context::Mode;
 use crate::session::{Connection, Entry, Question};
-use rhumb_text::{count, sanitize, width, wrap};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::App;
 use crate::tui::composer::completing::Popup;
@@ -20,6 +19,7 @@ use crate::tui::selection;
 use crate::tui::theme::Role;
 use crate::tui::view::{ViewCache, pane_block};
 use crate::tui::widget::{completion, meter, preview};
+use rhumb_text::{count, sanitize, width, wrap};
 
 pub use super::transcript::{ChatCache, Seen};
 

@@ -8,9 +8,9 @@ use ratatui::text::{Line, Span};
 
 use super::transcript::ChatCache;
 use crate::session::Entry;
-use rhumb_text::width;
 use crate::tui::app::App;
 use crate::tui::theme::Role;
+use rhumb_text::width;
 
 /// What stands behind a citation that leads nowhere.
 const SIGN: &str = "⚠";

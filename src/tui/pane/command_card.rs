@@ -4,9 +4,9 @@ use ratatui::text::Line;
 
 use super::message::marked;
 use super::transcript::Scene;
-use rhumb_workspace::process::End;
 use crate::session::{Ran, RunState};
 use crate::tui::theme::Role;
+use rhumb_workspace::process::End;
 
 /// Lines of a command that are shown; a longer one is in the log.
 const COMMAND_LINES: usize = 6;

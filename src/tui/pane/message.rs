@@ -11,14 +11,13 @@ use super::answer::{AnswerView, CardLine};
 use super::command_card;
 use super::transcript::Scene;
 use crate::context::Mode;
-use rhumb_edit::review::EditRecord;
 use crate::session::{Answer, AnswerState, Entry, Level, Notice, RunState};
-use rhumb_text::{count, sanitize, wrap};
-use rhumb_tokens;
 use crate::tui::coloring::{CodeBlocks, Coloring};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::markdown::no_highlight;
 use crate::tui::widget::meter;
+use rhumb_edit::review::EditRecord;
+use rhumb_text::{count, sanitize, wrap};
 
 /// A message, rendered or not yet.
 #[derive(Debug, Default)]
@@ -238,7 +237,7 @@ fn thought_lines(answer: &Answer, open: bool, columns: usize, scene: &Scene<'_>)
     let said = if thinking { "thinking …" } else { "thought" };
     let count = answer.reasoning.trim().lines().count();
     let noun = if count == 1 { "line" } else { "lines" };
-    let tokens = meter::tokens(tokens::estimate(&answer.reasoning) as u64);
+    let tokens = meter::tokens(rhumb_tokens::estimate(&answer.reasoning) as u64);
     let (mark, does) = if open { ("▾ ", "hides") } else { ("▸ ", "shows") };
     let key =
         if scene.thoughts_key.is_empty() { String::new() } else { format!(" · {} {does} them", scene.thoughts_key) };

@@ -2,9 +2,9 @@
 //! the text alone, so that keys need no frame before they count.
 
 use super::answer::AnswerView;
-use rhumb_edit::{EditId, LineKind};
 use crate::session::{AnswerState, Entry};
 use crate::tui::widget::markdown::Code;
+use rhumb_edit::{EditId, LineKind};
 
 /// One place to stand on.
 #[derive(Debug, Clone, PartialEq, Eq)]

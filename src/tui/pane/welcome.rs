@@ -4,10 +4,10 @@
 use ratatui::text::{Line, Span};
 
 use crate::session::Connection;
-use rhumb_text::{sanitize, width, wrap};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::App;
 use crate::tui::theme::Role;
+use rhumb_text::{sanitize, width, wrap};
 
 /// The columns of what stands at the left.
 const LEFT: usize = 10;

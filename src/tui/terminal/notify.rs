@@ -4,9 +4,9 @@ use std::io::{self, Write as _};
 
 use crate::config::Notify;
 use crate::session::{Entry, Level};
-use rhumb_text::sanitize;
 use crate::tui::action::Pane;
 use crate::tui::app::App;
+use rhumb_text::sanitize;
 
 /// What is known of whether anybody looks, and whether there was work under way.
 #[derive(Debug, Clone, Copy, Default)]

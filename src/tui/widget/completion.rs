@@ -6,8 +6,8 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
 
 use super::styled::fill;
-use rhumb_text::{sanitize, width};
 use crate::tui::theme::{Role, Theme};
+use rhumb_text::{sanitize, width};
 
 /// As many rows are drawn.
 const ROWS: usize = 8;

@@ -6,8 +6,8 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::styled::{StyledText, fill};
-use rhumb_text::{sanitize, width, wrap};
 use crate::tui::theme::{Role, Theme};
+use rhumb_text::{sanitize, width, wrap};
 
 /// What a line is in the diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -2,9 +2,9 @@
 
 use ratatui::text::Span;
 
+use crate::tui::theme::{Role, Theme};
 use rhumb_edit::review::{Counts, EditState};
 use rhumb_text::width;
-use crate::tui::theme::{Role, Theme};
 
 /// The state for a line with that many columns left: its mark alone where the word does not fit, nothing where neither does.
 pub fn span(state: EditState, columns: usize, theme: &Theme) -> Option<Span<'static>> {

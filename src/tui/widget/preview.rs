@@ -7,10 +7,10 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::styled::{StyledText, fill};
-use rhumb_syntax::Span as Colored;
-use rhumb_text::{lines, sanitize, width};
 use crate::tui::coloring::{Coloring, Language, pieces};
 use crate::tui::theme::{Role, Theme};
+use rhumb_syntax::Span as Colored;
+use rhumb_text::{lines, sanitize, width};
 
 /// Longest piece of a line that is shown, in bytes.
 const LONGEST: usize = 2_000;

@@ -39,13 +39,7 @@ pub(crate) struct CodeBlock {
 }
 
 impl CodeBlock {
-    pub(crate) fn new(
-        fence: Fence,
-        path: Option<String>,
-        heading: Option<usize>,
-        role: Role,
-        first: usize,
-    ) -> Self {
+    pub(crate) fn new(fence: Fence, path: Option<String>, heading: Option<usize>, role: Role, first: usize) -> Self {
         Self { fence, path, heading, role, lines: Vec::new(), written: 0, nested: 0, held: None, first, announced: 0 }
     }
 

@@ -22,13 +22,7 @@ pub(crate) struct SearchBlock {
 }
 
 impl SearchBlock {
-    pub(crate) fn new(
-        heading: Option<usize>,
-        format: EditFormat,
-        width: usize,
-        first: usize,
-        sink: &mut Sink,
-    ) -> Self {
+    pub(crate) fn new(heading: Option<usize>, format: EditFormat, width: usize, first: usize, sink: &mut Sink) -> Self {
         let path = sink.reply.path_of(heading);
         sink.started(path.as_deref(), format);
         Self { path, heading, format, width, lines: Vec::new(), dividers: Vec::new(), first }

@@ -492,6 +492,5 @@ fn forgives(edit: &Edit) -> bool {
 
 /// Whether two paths differ by a letter or two.
 fn edit_distance_is_small(a: &str, b: &str) -> bool {
-    crate::locate::canon::Probe::new(a).likeness(b, 0.9).is_some()
-        && a.chars().count().abs_diff(b.chars().count()) <= 2
+    crate::locate::canon::Probe::new(a).likeness(b, 0.9).is_some() && a.chars().count().abs_diff(b.chars().count()) <= 2
 }

@@ -67,13 +67,7 @@ impl Forms {
 
     /// Those of `numbers` whose forms are at least so much like `wanted`, with their likeness. Looks closely at `budget` of them
     /// at most.
-    pub(crate) fn like(
-        &self,
-        wanted: &str,
-        least: f32,
-        numbers: &[u32],
-        budget: &mut usize,
-    ) -> Vec<(u32, f32)> {
+    pub(crate) fn like(&self, wanted: &str, least: f32, numbers: &[u32], budget: &mut usize) -> Vec<(u32, f32)> {
         let (probe, bag) = (Probe::new(wanted), Bag::of(wanted));
         let known = self.0.borrow();
         let near = |number: &&u32| known.bags.get(**number as usize).is_some_and(|other| bag.may_be_like(other, least));

@@ -180,13 +180,7 @@ impl OpenFile {
         )))
     }
 
-    pub(crate) fn whole(
-        &mut self,
-        path: &str,
-        lines: &[String],
-        new: bool,
-        asked: bool,
-    ) -> Result<Landing, Refusal> {
+    pub(crate) fn whole(&mut self, path: &str, lines: &[String], new: bool, asked: bool) -> Result<Landing, Refusal> {
         if !self.exists && (self.stands || self.edits.items().is_empty()) {
             let text: Vec<&str> = lines.iter().map(String::as_str).collect();
             whole_file::complete(&["..."], &text)?;

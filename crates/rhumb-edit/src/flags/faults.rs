@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use super::{broken, new_errors};
+use rhumb_syntax::SyntaxErrors;
 use rhumb_text::diff::{self, Hunk};
-use rhumb_syntax::{self, SyntaxErrors};
 use rhumb_text::lines;
 
 /// A place where a text does not parse and the text before it did.
@@ -25,7 +25,7 @@ pub struct SyntaxFault {
 /// than before, and if its language has no strict grammar.
 pub fn syntax_faults(path: &str, before: Option<&str>, after: &str) -> Vec<SyntaxFault> {
     let base = before.unwrap_or_default();
-    if before.is_some() && syntax::is_generated(path, base) {
+    if before.is_some() && rhumb_syntax::is_generated(path, base) {
         return Vec::new();
     }
     let hunks = diff::hunks(base, after);
@@ -34,7 +34,7 @@ pub fn syntax_faults(path: &str, before: Option<&str>, after: &str) -> Vec<Synta
         return Vec::new();
     }
     let near = |side: fn(&Hunk) -> Range<usize>| hunks.iter().map(side).collect::<Vec<_>>();
-    let errors = |text: &str, near: &[Range<usize>]| syntax::errors(path, text, near).unwrap_or_default();
+    let errors = |text: &str, near: &[Range<usize>]| rhumb_syntax::errors(path, text, near).unwrap_or_default();
     let now = errors(after, &near(|hunk| hunk.proposed.clone()));
     let was = before.map_or_else(SyntaxErrors::default, |base| errors(base, &near(|hunk| hunk.base.clone())));
     let new = new_errors(&was, &now, &hunks);

@@ -7,7 +7,7 @@ use super::file::{Composed, FileReview};
 use super::hunk::ReviewHunk;
 use super::state::{HunkId, Review};
 use super::step::{Before, Step};
-use crate::{self, Flag, SyntaxFault};
+use crate::{Flag, SyntaxFault};
 
 impl Review {
     /// The accepted hunk that brings a syntax error into its file: the nearest one in the text before the change.
@@ -63,7 +63,7 @@ impl FileReview {
         let choices: [fn(Decision) -> bool; 2] = [|it| it == Decision::Accepted, |it| it != Decision::Rejected];
         for take in choices {
             let Composed::Text(text) = self.composed_where(take) else { continue };
-            let faults = edit::syntax_faults(&self.path, Some(self.base.as_deref().unwrap_or_default()), &text);
+            let faults = crate::syntax_faults(&self.path, Some(self.base.as_deref().unwrap_or_default()), &text);
             let breaks = |item: &ReviewHunk| {
                 let own = &item.hunk.base;
                 let is_taken =

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::decision::{Counts, Decision};
 use super::file::FileReview;
 use super::state::Review;
-use rhumb_text::diff::{self, Hunk};
 use crate::{EditId, FileProposal, Flag, Outcome, Status, Strategy};
+use rhumb_text::diff::{self, Hunk};
 use rhumb_text::lines;
 
 /// What the locator made of an edit.
@@ -343,8 +343,8 @@ fn behind<'a>(landed: &[&'a Outcome], hunk: &Hunk, added: impl Fn() -> Vec<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Files, FormatChoice, parse, propose};
     use crate::review::HunkId;
+    use crate::{Files, FormatChoice, parse, propose};
 
     const FILE: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";
 

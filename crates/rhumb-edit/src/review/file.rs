@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::decision::{Counts, Decision};
 use super::hunk::ReviewHunk;
 use super::parts;
-use rhumb_text::diff::{self, Hunk};
 use crate::FileChange;
+use rhumb_text::diff::{self, Hunk};
 use rhumb_text::lines::{self, LineEnding};
 
 /// What a file is to become when the accepted hunks alone are taken.

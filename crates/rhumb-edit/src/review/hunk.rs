@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::decision::Decision;
-use rhumb_text::diff::Hunk;
 use crate::{EditId, Flag};
+use rhumb_text::diff::Hunk;
 
 /// A hunk and what was said of it.
 ///

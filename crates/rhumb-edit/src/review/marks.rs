@@ -1,7 +1,7 @@
 //! What is noted on a hunk: how the edits behind it were located, and what a reviewer should know of it.
 
-use rhumb_text::diff::Hunk;
 use crate::{FileProposal, Flag, HunkFlags, Outcome, Status, Strategy};
+use rhumb_text::diff::Hunk;
 
 /// What to note on a hunk of `file`, sorted.
 pub(super) fn marks(file: &FileProposal, hunk: &Hunk, outcomes: &[Outcome], flags: &[HunkFlags]) -> Vec<String> {

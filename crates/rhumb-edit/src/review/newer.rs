@@ -7,8 +7,8 @@ use super::decision::Decision;
 use super::file::{Composed, FileReview, Item, Weave, taken, woven};
 use super::hunk::ReviewHunk;
 use super::state::Review;
-use rhumb_text::diff::{self, Hunk};
 use crate::{FileProposal, Flag, StandingFile};
+use rhumb_text::diff::{self, Hunk};
 use rhumb_text::lines;
 
 impl Review {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::file::{FileReview, woven};
 use super::hunk::ReviewHunk;
 use super::state::Review;
-use rhumb_text::diff::{self, Hunk};
 use crate::{EditFormat, Excerpt, FileChange, Flag, Outcome, Status};
+use rhumb_text::diff::{self, Hunk};
 use rhumb_text::lines;
 
 /// What is noted on a hunk whose lines stand elsewhere by now.

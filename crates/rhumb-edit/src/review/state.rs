@@ -10,8 +10,8 @@ use super::file::FileReview;
 use super::hunk::ReviewHunk;
 use super::marks::marks;
 use super::step::{Before, Step};
-use rhumb_text::diff::Hunk;
 use crate::{FileProposal, Outcome, Proposal, Status};
+use rhumb_text::diff::Hunk;
 
 /// Names one hunk: the index of its file in [`Review::files`] and its own index there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

@@ -9,8 +9,8 @@ use super::file::{FileReview, Item, Weave, ended_like, taken, woven};
 use super::hunk::ReviewHunk;
 use super::state::{HunkId, Review};
 use super::step::{Before, Step};
+use crate::{EditId, FileChange, Flag, Outcome};
 use rhumb_text::diff::{self, Hunk};
-use crate::{self, EditId, FileChange, Flag, Outcome};
 use rhumb_text::lines;
 
 /// What is noted on a hunk whose place the user chose.
@@ -69,7 +69,7 @@ impl Review {
         let before = (self.files.clone(), self.refused.clone());
         let refused_edit = refused.and_then(|index| self.refused.get(index));
         let mut marks = marks_by_hand(refused_edit);
-        if !edit::repeats(now, &place, text).is_empty() {
+        if !crate::repeats(now, &place, text).is_empty() {
             marks.push(REPEATS.to_owned());
         }
         let edits = refused_edit.map(|edit| edit.edits.clone()).unwrap_or_default();

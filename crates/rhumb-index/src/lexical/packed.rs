@@ -93,8 +93,8 @@ impl<'w> PackedTerms<'w> {
 mod tests {
     use super::super::terms::Depth;
     use super::*;
-    use rhumb_syntax::{Language, tags};
     use proptest::prelude::*;
+    use rhumb_syntax::{Language, tags};
 
     proptest! {
         #[test]

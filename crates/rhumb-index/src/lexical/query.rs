@@ -300,8 +300,8 @@ fn saturated(count: f64, length: f64) -> f64 {
 mod tests {
     use super::super::terms::{Depth, FileTerms};
     use super::*;
-    use rhumb_syntax::tag::FileTags;
     use proptest::prelude::*;
+    use rhumb_syntax::tag::FileTags;
 
     fn relevance(message: &str, files: &[(&str, &str)]) -> Relevance {
         let pack = |text: &str| {

@@ -51,7 +51,7 @@ pub use request::{MapFile, MapRequest, MapStyle};
 pub(crate) use score::is_test;
 pub use sieve::{Sifted, SiftedFile};
 pub use standing::Ranking;
-pub(crate) use weights::is_compound;
+pub use weights::is_compound;
 pub use weights::{SIGNALS, Weights};
 pub use whence::{Reference, Whence};
 

@@ -125,7 +125,7 @@ impl Default for Weights {
 }
 
 /// True for snake_case, kebab-case and camelCase names.
-pub(crate) fn is_compound(name: &str) -> bool {
+pub fn is_compound(name: &str) -> bool {
     let has = |test: fn(char) -> bool| name.chars().any(test);
     let joined = has(|c| c == '_' || c == '-') && has(char::is_alphabetic);
     joined || (has(char::is_uppercase) && has(char::is_lowercase))

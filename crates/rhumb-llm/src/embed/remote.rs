@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::{BatchLimit, EmbedError, Embedder, OnWait, TextKind};
-use crate::{EmbeddingsApi, Endpoint};
 use crate::address::is_loopback;
 use crate::error::LlmError;
 use crate::http::HttpProvider;
+use crate::models::Api;
 use crate::policy::{Facts, Next, next_step};
 use crate::retry::{RetryPolicy, chance};
-use crate::models::Api;
+use crate::{EmbeddingsApi, Endpoint};
 
 /// Texts of one request: what all servers take, and a batch that is soon kept.
 const BATCH: BatchLimit = BatchLimit { texts: 64, bytes: 128 * 1024 };

@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use super::*;
+use crate::models::Api;
 use crate::{EmbeddingsApi, Endpoint};
 use crate::{LlmError, RetryPolicy};
-use crate::models::Api;
 
-#[path = "../../../tests/support/tiny_model.rs"]
+#[path = "../../../../tests/support/tiny_model.rs"]
 pub(crate) mod tiny_model;
 
 fn texts(texts: &[&str]) -> Vec<String> {

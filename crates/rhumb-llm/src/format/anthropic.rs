@@ -5,10 +5,10 @@ use url::Url;
 
 use super::turns::{Turn, base64, blank_end, is_begun, turns};
 use super::{Ask, Chunk, Format, budget, effort, has_version, list_at, number_at, root, text_at, with_tail};
-use crate::{Image, Message};
 use crate::dialect::Lesson;
 use crate::event::{Finish, Usage};
 use crate::request::{Request, Thinking};
+use crate::{Image, Message};
 
 /// The most tokens of an answer where nothing is said of it, because this format wants a number. Most models take it;
 /// one that does not says so, which is learned from.

@@ -6,10 +6,10 @@ use url::Url;
 
 use super::turns::{as_url, blank_end, is_begun, joined, turns};
 use super::{Ask, Chunk, Format, effort, first_alternative, list_at, number_at, text_at, with_tail};
-use crate::{Message, Role};
 use crate::dialect::Lesson;
 use crate::event::{Finish, Usage};
 use crate::request::{Request, Thinking};
+use crate::{Message, Role};
 
 pub(super) struct Chat;
 

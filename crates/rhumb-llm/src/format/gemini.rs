@@ -7,9 +7,9 @@ use super::turns::{Turn, base64, turns};
 use super::{
     Ask, Chunk, Format, budget, effort, first_alternative, has_version, list_at, number_at, root, text_at, with_tail,
 };
-use crate::{Image, Message, Role};
 use crate::dialect::Lesson;
 use crate::event::{Finish, Usage};
+use crate::{Image, Message, Role};
 
 pub(super) struct Gemini;
 

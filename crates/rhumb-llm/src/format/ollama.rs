@@ -6,11 +6,11 @@ use url::Url;
 
 use super::turns::base64;
 use super::{Ask, Chunk, Format, effort, number_at, root, text_at};
-use crate::{Message, Role};
 use crate::dialect::Lesson;
 use crate::event::{Finish, Usage};
 use crate::frames::Framing;
 use crate::request::{Request, Thinking};
+use crate::{Message, Role};
 
 /// The context length grows in steps of so many tokens, because a model is loaded anew for each other length.
 const STEP: usize = 8192;

@@ -5,9 +5,9 @@ use url::Url;
 
 use super::turns::{as_url, joined, turns};
 use super::{Ask, Chunk, Format, effort, list_at, number_at, text_at, with_tail};
-use crate::{Message, Role};
 use crate::dialect::Lesson;
 use crate::event::{Finish, Usage};
+use crate::{Message, Role};
 
 pub(super) struct Responses;
 

@@ -4,8 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::Ask;
-use crate::{Image, Message, Role};
 use crate::dialect::Lesson;
+use crate::{Image, Message, Role};
 
 /// All that one side says before the other one speaks.
 pub(super) struct Turn<'a> {

@@ -15,8 +15,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::Endpoint;
-use crate::{Message, Role};
 use crate::models::Api;
+use crate::{Message, Role};
 use servers::{Canned, DONE, STOP, Step, canned, delta, head, rude, send};
 
 const TINY: Duration = Duration::from_millis(40);

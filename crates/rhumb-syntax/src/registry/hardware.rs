@@ -6,7 +6,10 @@ pub(super) static LANGUAGES: &[Language] = &[
     #[cfg(feature = "lang-more")]
     Language::new("glsl", "GLSL", || tree_sitter_glsl::LANGUAGE_GLSL.into())
         .extensions(&["glsl", "vert", "frag", "geom", "comp", "tesc", "tese"])
-        .tags(concat!(include_str!("../../../../queries/c/tags.scm"), include_str!("../../../../queries/glsl/tags.scm")))
+        .tags(concat!(
+            include_str!("../../../../queries/c/tags.scm"),
+            include_str!("../../../../queries/glsl/tags.scm")
+        ))
         .highlights(&[tree_sitter_c::HIGHLIGHT_QUERY, tree_sitter_glsl::HIGHLIGHTS_QUERY]),
     #[cfg(feature = "lang-more")]
     Language::new("vhdl", "VHDL", || tree_sitter_vhdl::LANGUAGE.into())
@@ -16,7 +19,9 @@ pub(super) static LANGUAGES: &[Language] = &[
     #[cfg(feature = "lang-heavy")]
     Language::new("arduino", "Arduino", || tree_sitter_arduino::LANGUAGE.into())
         .extensions(&["ino"])
-        .tags(concat!(include_str!("../../../../queries/c/tags.scm"), include_str!("../../../../queries/cpp/tags.scm"),))
+        .tags(
+            concat!(include_str!("../../../../queries/c/tags.scm"), include_str!("../../../../queries/cpp/tags.scm"),),
+        )
         .highlights(&[
             tree_sitter_c::HIGHLIGHT_QUERY,
             tree_sitter_cpp::HIGHLIGHT_QUERY,
@@ -25,7 +30,9 @@ pub(super) static LANGUAGES: &[Language] = &[
     #[cfg(feature = "lang-heavy")]
     Language::new("cuda", "CUDA", || tree_sitter_cuda::LANGUAGE.into())
         .extensions(&["cu", "cuh"])
-        .tags(concat!(include_str!("../../../../queries/c/tags.scm"), include_str!("../../../../queries/cpp/tags.scm"),))
+        .tags(
+            concat!(include_str!("../../../../queries/c/tags.scm"), include_str!("../../../../queries/cpp/tags.scm"),),
+        )
         .highlights(&[
             tree_sitter_c::HIGHLIGHT_QUERY,
             tree_sitter_cpp::HIGHLIGHT_QUERY,

@@ -26,7 +26,10 @@ pub(super) static LANGUAGES: &[Language] = &[
     Language::new("objc", "Objective-C", || tree_sitter_objc::LANGUAGE.into())
         .extensions(&["m", "mm"])
         .aliases(&["objective-c", "objectivec", "obj-c"])
-        .tags(concat!(include_str!("../../../../queries/c/tags.scm"), include_str!("../../../../queries/objc/tags.scm")))
+        .tags(concat!(
+            include_str!("../../../../queries/c/tags.scm"),
+            include_str!("../../../../queries/objc/tags.scm")
+        ))
         .highlights(&[tree_sitter_objc::HIGHLIGHTS_QUERY]),
     Language::new("php", "PHP", || tree_sitter_php::LANGUAGE_PHP.into())
         .extensions(&["php", "phtml", "php5", "php7", "php8"])

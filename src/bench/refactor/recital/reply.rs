@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::context::fence_for;
-use rhumb_text::diff::{Hunk, hunks};
 use rhumb_edit::EditFormat;
+use rhumb_text::diff::{Hunk, hunks};
 use rhumb_text::lines;
 
 /// Lines that are quoted around a change at least.

@@ -107,12 +107,7 @@ impl Session {
     }
 
     /// Offers the files that an answer names, or adds them. `None` where there is nothing to decide.
-    pub(crate) fn offer_wanted(
-        &mut self,
-        reply: &str,
-        turn: &Turn,
-        plan: Option<Plan>,
-    ) -> Option<Vec<Effect>> {
+    pub(crate) fn offer_wanted(&mut self, reply: &str, turn: &Turn, plan: Option<Plan>) -> Option<Vec<Effect>> {
         if self.rules.add_mentions == Some(false) {
             return None;
         }

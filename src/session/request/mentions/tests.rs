@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use rhumb_llm::{Completion, Finish, StreamEvent};
 use crate::session::tests::graph_of;
 use crate::session::*;
+use rhumb_llm::{Completion, Finish, StreamEvent};
 
 fn session() -> Session {
     let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;

@@ -6,10 +6,10 @@ mod page;
 
 use super::{Runner, SURVEY_PATIENCE};
 use crate::session::{ContextOrder, Failure, Level, LookReport, Report};
-use rhumb_syntax::Language;
-use rhumb_workspace::{self, Root, stands};
 use commands::commands;
 use page::{Facts, Folder, page};
+use rhumb_syntax::Language;
+use rhumb_workspace::{Root, stands};
 
 /// The file.
 const AGENTS_FILE: &str = "AGENTS.md";
@@ -90,7 +90,7 @@ impl Runner {
 }
 
 fn facts(root: &Root, paths: &[&str], ranked: &[&str]) -> Facts {
-    let read = |path: &str| paths.contains(&path).then(|| workspace::read(root, path).ok()).flatten();
+    let read = |path: &str| paths.contains(&path).then(|| rhumb_workspace::read(root, path).ok()).flatten();
     let conventions = CONVENTIONS.iter().filter(|(name, _)| paths.contains(name));
     let mut conventions: Vec<(String, String)> =
         conventions.map(|(name, what)| ((*name).to_owned(), (*what).to_owned())).collect();

@@ -13,13 +13,13 @@ use tokio_util::sync::CancellationToken;
 use super::{Line, Outfit, failure_of, unsendable};
 use crate::config::Settings;
 use crate::context::{Joiner, Overflow, Prompt, continuation, shorter};
-use rhumb_llm::{Message, Role};
+use crate::session::{AskEvent, Choices, ContextView, Failure, Spent};
+use rhumb_llm::models::{Dollars, Tokens, estimate};
 use rhumb_llm::{
     Completion, Facts, Finish, LlmError, MAX_CONTINUES, MAX_SHRINKS, Next, Request, StreamEvent, Thinking, Usage,
     next_step,
 };
-use rhumb_llm::models::{Dollars, Tokens, estimate};
-use crate::session::{AskEvent, Choices, ContextView, Failure, Spent};
+use rhumb_llm::{Message, Role};
 use rhumb_tokens::TokenCounter;
 
 /// An answer shorter than this many tokens is not worth its request: below it, a spending cap is reached.

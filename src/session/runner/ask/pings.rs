@@ -8,11 +8,11 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Prompt;
-use rhumb_llm::{Message, Role};
-use rhumb_llm::{Request, StreamEvent, Usage};
-use rhumb_llm::models::Caching;
 use crate::session::Spent;
 use crate::session::runner::Line;
+use rhumb_llm::models::Caching;
+use rhumb_llm::{Message, Role};
+use rhumb_llm::{Request, StreamEvent, Usage};
 
 /// Anthropic keeps a prompt for five minutes after its last use; a little less is in time.
 pub(super) const PING_EVERY: Duration = Duration::from_secs(5 * 60 - 5);
@@ -76,8 +76,8 @@ mod tests {
 
     use super::*;
     use crate::context::Window;
-    use rhumb_llm::{Completion, Finish, LlmError, Provider};
     use rhumb_llm::models::{Capabilities, Model};
+    use rhumb_llm::{Completion, Finish, LlmError, Provider};
 
     #[derive(Default)]
     struct Listening(Mutex<Vec<Request>>);

@@ -6,9 +6,9 @@ use futures::FutureExt as _;
 
 use super::*;
 use crate::context::{Overfull, Window};
+use crate::session::runner::CachedCounter;
 use rhumb_llm::Provider;
 use rhumb_llm::models::{Capabilities, Model, Prices};
-use crate::session::runner::CachedCounter;
 
 type Answer = (&'static str, Result<Finish, LlmError>);
 

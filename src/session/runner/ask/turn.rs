@@ -9,10 +9,10 @@ use tokio_util::sync::CancellationToken;
 use super::editor::Addressee;
 use super::pings::{PING_EVERY, keep_warm};
 use crate::context::{ChunkKind, Prompt};
-use rhumb_index::repo_map::Refresh;
 use crate::session::runner::folding::FoldOrder;
 use crate::session::runner::{AskError, Line, Question, Runner, SURVEY_PATIENCE, ask, caught, lock};
 use crate::session::{AskEvent, ContextOrder, ContextView, Failure, Report, Who};
+use rhumb_index::repo_map::Refresh;
 
 /// A change of what the provider counts for one of our tokens that moves the meters.
 const WORTH_RECOUNTING: f64 = 0.005;

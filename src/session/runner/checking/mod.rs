@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use super::{Outfit, lock};
 use crate::context::{Finding, findings, marked_outline, places_named};
-use rhumb_text::diff;
-use rhumb_workspace::process::{CommandLine, End, Ended, Live, Output, Stop, quoted};
 use crate::session::{CheckOrder, Failure, Origin, Outcome, SharedText, When};
-use rhumb_syntax::{self, Language};
-use rhumb_tokens::TokenCounter;
-use rhumb_workspace::{self, Root};
 use processes::{notes_of, run, shared_text};
+use rhumb_syntax::Language;
+use rhumb_text::diff;
+use rhumb_tokens::TokenCounter;
+use rhumb_workspace::Root;
+use rhumb_workspace::process::{CommandLine, End, Ended, Live, Output, Stop, quoted};
 use usual_tests::usual_tests;
 
 /// What a shell says of a program that it does not find, and of one that it may not run.
@@ -108,7 +108,7 @@ impl Course<'_, '_> {
     /// Reads the files. What is no text, or not there any more, has nothing to be looked over.
     fn read(&mut self, order: &CheckOrder) {
         for (path, base) in &order.files {
-            if let Ok(snapshot) = workspace::read(self.bench.root, path) {
+            if let Ok(snapshot) = rhumb_workspace::read(self.bench.root, path) {
                 self.files.push(Checked { path: path.clone(), text: snapshot.text, base: base.clone() });
             }
         }
@@ -295,9 +295,9 @@ fn new_errors(file: &Checked) -> Option<Vec<usize>> {
     let base = file.base.as_deref().unwrap_or_default();
     let hunks = diff::hunks(base, &file.text);
     let near = |side: fn(&diff::Hunk) -> Range<usize>| hunks.iter().map(side).collect::<Vec<_>>();
-    let after = syntax::errors(&file.path, &file.text, &near(|hunk| hunk.proposed.clone()))?;
+    let after = rhumb_syntax::errors(&file.path, &file.text, &near(|hunk| hunk.proposed.clone()))?;
     let old = file.base.as_deref();
-    let before = old.and_then(|base| syntax::errors(&file.path, base, &near(|hunk| hunk.base.clone())));
+    let before = old.and_then(|base| rhumb_syntax::errors(&file.path, base, &near(|hunk| hunk.base.clone())));
     // A grammar that finds faults in the code as it was finds them in more of its kind.
     if before.is_some_and(|before| before.count() > 0 && before.count() >= after.count()) {
         return Some(Vec::new());

@@ -12,13 +12,13 @@ use secrecy::ExposeSecret as _;
 
 use super::{Bench, CommandEvent, check};
 use crate::context::excerpt;
-use rhumb_llm::models::Model;
-use rhumb_workspace::process::{self, CommandLine, End, Ended, Environment, Masks, Order, Output, Stop};
 use crate::session::runner::{Outfit, Runner, caught, lock, shared_output};
 use crate::session::{CheckOrder, Failure, Origin, Outcome, Report, RunOrder, RunReport, SharedText};
 use crate::store::output_file;
+use rhumb_llm::models::Model;
 use rhumb_tokens::TokenCounter;
 use rhumb_workspace::Root;
+use rhumb_workspace::process::{self, CommandLine, End, Ended, Environment, Masks, Order, Output, Stop};
 
 /// The variable whose key is meant for this program alone.
 const OWN_KEY: &str = "RHUMB_API_KEY";

@@ -35,9 +35,7 @@ pub(super) fn usual_tests(folder: &Path) -> Option<&'static str> {
 }
 
 /// The file that tells the usual command, and the command; `is_there` says whether a file is at the top.
-pub(crate) fn usual_test_command(
-    is_there: &dyn Fn(&str) -> bool,
-) -> Option<(&'static str, &'static str)> {
+pub(crate) fn usual_test_command(is_there: &dyn Fn(&str) -> bool) -> Option<(&'static str, &'static str)> {
     TOOLS.iter().find(|(file, _)| is_there(file)).copied()
 }
 

@@ -12,11 +12,11 @@ use super::super::folding::answer;
 use super::super::{Line, Outfit, failure_of};
 use super::{Gathering, Ground, apart, searched};
 use crate::config::CodebaseSettings;
-use rhumb_llm::{Message, Role};
+use crate::session::Failure;
+use rhumb_index::retrieval::{Hit, Question, SearchPlan, cards, hypothesis, reordered};
 use rhumb_llm::Request;
 use rhumb_llm::models::{Dollars, estimate};
-use rhumb_index::retrieval::{Hit, Question, SearchPlan, cards, hypothesis, reordered};
-use crate::session::Failure;
+use rhumb_llm::{Message, Role};
 use rhumb_tokens::TokenCounter as _;
 
 /// How long one step may take: somebody waits for the answer behind it.

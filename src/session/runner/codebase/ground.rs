@@ -8,13 +8,13 @@ use super::super::indexing::Meaning;
 use super::super::indexing::searching::{SearchMode, found, found_near};
 use super::super::{CachedCounter, Survey};
 use crate::context::{Anchor, ContextPassage, PassagePlace, by_worth, extended};
-use rhumb_llm::embed::Embedder;
+use crate::session::{Failure, FoundPassages};
 use rhumb_index::repo_map::{Entry, TagGraph};
 use rhumb_index::retrieval::{Hit, Passage, Passages, Question, References, SourceFile, Sources, Want};
-use crate::session::{Failure, FoundPassages};
+use rhumb_llm::embed::Embedder;
 use rhumb_text::count;
 use rhumb_tokens::TokenCounter as _;
-use rhumb_workspace::{self, Root, is_secret_name};
+use rhumb_workspace::{Root, is_secret_name};
 
 /// Definitions of one name that are shown.
 const MOST_DEFINITIONS: usize = 4;
@@ -59,7 +59,7 @@ impl Ground {
     /// The text of a file of which passages may be sent. Those in the chat are sent whole.
     fn text(&self, path: &str) -> Option<Arc<str>> {
         let may = !self.chat.iter().any(|known| known == path) && !is_secret_name(path);
-        may.then(|| workspace::read(&self.root, path).ok()).flatten().map(|snapshot| snapshot.text)
+        may.then(|| rhumb_workspace::read(&self.root, path).ok()).flatten().map(|snapshot| snapshot.text)
     }
 
     /// Tokens for another question: what those that are there leave, and half of all at least.
@@ -169,7 +169,7 @@ impl Ground {
             return Err(refused(format!("{path} is in the chat whole.")));
         }
         let place = PassagePlace { path: path.to_owned(), line, end_line, anchor: None, turn: 0, rank: 0, hash: 0 };
-        let text = workspace::read(&self.root, path).map_err(|error| refused(format!("{error}.")))?.text;
+        let text = rhumb_workspace::read(&self.root, path).map_err(|error| refused(format!("{error}.")))?.text;
         let cut = ContextPassage::cut(&place, &text);
         cut.map(|passage| passage.place).ok_or_else(|| refused(format!("{} is beyond its end.", place.label())))
     }
@@ -237,7 +237,7 @@ pub(crate) fn passages_now(
     let mut files: HashMap<&str, Option<FileNow>> = HashMap::new();
     let mut passages = Vec::new();
     for place in places.iter().filter(may) {
-        let read = || workspace::read(root, &place.path).ok().map(|snapshot| FileNow::new(snapshot.text));
+        let read = || rhumb_workspace::read(root, &place.path).ok().map(|snapshot| FileNow::new(snapshot.text));
         let file = files.entry(&place.path).or_insert_with(read);
         passages.extend(file.as_mut().and_then(|file| file.cut(place)));
     }

@@ -14,12 +14,12 @@ use tokio_util::sync::CancellationToken;
 use super::folding::weak_line;
 use super::indexing::searching::question_vector;
 use super::{Runner, Survey, lock};
-use rhumb_llm::models::Model;
-use rhumb_index::retrieval::{Hit, Question, Want};
 use crate::session::{AskEvent, CodebaseOrder, CodebaseReport, Failure, FoundPassages, Report, Sought, Spent};
 pub use assist::{Assistant, is_wanted};
 pub(super) use ground::passages_now;
 pub use ground::{Ground, Known};
+use rhumb_index::retrieval::{Hit, Question, Want};
+use rhumb_llm::models::Model;
 
 /// Passages that a search looks at before they are fitted to their budget.
 const HITS: usize = 40;

@@ -7,11 +7,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::pending::{Messages, Pending, Wish};
 use crate::context::{Committing, commit_message_in, commit_request};
-use rhumb_llm::Request;
-use rhumb_llm::models::{Dollars, estimate};
 use crate::session::Spent;
 use crate::session::runner::folding::{answer, own_weak_line};
 use crate::session::runner::{Line, Outfit};
+use rhumb_llm::Request;
+use rhumb_llm::models::{Dollars, estimate};
 use rhumb_tokens::TokenCounter as _;
 
 /// How long a commit waits for its message.

@@ -17,16 +17,16 @@ use super::survey::surveying::head_line;
 use super::write::{WriteOutcome, faults_of, unwrite, write};
 use super::{Line, Runner, caught, lock, message_line, messages};
 use crate::context::{ChangedFile, change_message};
-use rhumb_text::diff;
-use rhumb_workspace::git::{GitError, Repo};
-use rhumb_llm::models::Dollars;
-use rhumb_workspace::process::quoted;
 use crate::session::{
     AskEvent, CommitOrder, Committed, Consent, ContextOrder, Failure, GitOrder, GitReport, Report, WriteOrder, Written,
     few,
 };
-use rhumb_workspace::{Direction, Root, RootKind};
 use pending::{Messages, Pending, not_committed};
+use rhumb_llm::models::Dollars;
+use rhumb_text::diff;
+use rhumb_workspace::git::{GitError, Repo};
+use rhumb_workspace::process::quoted;
+use rhumb_workspace::{Direction, Root, RootKind};
 
 /// What the commits of a session share.
 #[derive(Debug, Default)]

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::config::Settings;
 use crate::context::shortened;
-use rhumb_workspace::git::{Commit, GitError, Manner, Repo, Taken};
 use crate::session::{Committed, Failure, few};
+use rhumb_workspace::git::{Commit, GitError, Manner, Repo, Taken};
 use rhumb_workspace::{Journal, OwedCommit, Root, is_secret_name};
 
 /// How long signing a commit may take.

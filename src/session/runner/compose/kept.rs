@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rhumb_index::repo_map::{MapRequest, Ranking, Refresh, RepoMap, TagGraph, Weights};
 use crate::session::ContextOrder;
+use rhumb_index::repo_map::{MapRequest, Ranking, Refresh, RepoMap, TagGraph, Weights};
 use rhumb_tokens::TokenCounter;
 
 /// The last map, and what it was made for.
@@ -90,8 +90,8 @@ impl KeptMap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rhumb_index::repo_map::{History, MapFile, MapIndex};
     use crate::session::runner::CachedCounter;
+    use rhumb_index::repo_map::{History, MapFile, MapIndex};
     use rhumb_syntax::tag::{Definition, FileTags, SymbolKind};
 
     fn file(path: &str, name: &str) -> MapFile {

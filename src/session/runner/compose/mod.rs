@@ -10,14 +10,14 @@ use std::sync::Arc;
 use super::codebase::passages_now;
 use super::fetching::picture_refusal;
 use crate::context::{BudgetPlan, ContextFile, ContextInputs, Mode, Prompts, Shares, Window, fit, manual};
-use rhumb_llm::Image;
-use rhumb_llm::models::{Caching, Model};
-use rhumb_index::repo_map::{MapRequest, MapStyle, Refresh, TagGraph};
 use crate::session::{ChatFile, ContextOrder, ContextView};
-use rhumb_tokens::{TokenCounter, picture_type};
-use rhumb_workspace::{self, Root};
 use kept::KeptMap;
 use outfit::Outfit;
+use rhumb_index::repo_map::{MapRequest, MapStyle, Refresh, TagGraph};
+use rhumb_llm::Image;
+use rhumb_llm::models::{Caching, Model};
+use rhumb_tokens::{TokenCounter, picture_type};
+use rhumb_workspace::Root;
 
 /// The manual may have this part of the window.
 const MANUAL_SHARE: usize = 3;
@@ -122,7 +122,7 @@ impl Desk {
     fn laid(root: &Root, order: &ContextOrder, model: &Model) -> Self {
         let mut desk = Self::default();
         for file in &order.files {
-            match workspace::read(root, &file.path) {
+            match rhumb_workspace::read(root, &file.path) {
                 Ok(snapshot) => {
                     let ChatFile { path, read_only } = file.clone();
                     desk.files.push(ContextFile { path, text: snapshot.text, read_only });
@@ -148,7 +148,7 @@ impl Desk {
 
     /// Adds a file that is no text for the `reason`, if it is a picture.
     fn lay_picture(&mut self, root: &Root, path: &str, model: &Model, reason: &str) {
-        let bytes = workspace::read_raw(root, path).unwrap_or_default();
+        let bytes = rhumb_workspace::read_raw(root, path).unwrap_or_default();
         match picture_type(&bytes) {
             Some(media_type) => match picture_refusal(&bytes, model) {
                 None => {

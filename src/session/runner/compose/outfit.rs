@@ -8,11 +8,11 @@ use std::sync::{Mutex, PoisonError};
 use super::prompts::prompts;
 use crate::config::{Paths, Settings};
 use crate::context::{BudgetPlan, Mode, Prompts, Shares, Surroundings, Task, Window};
-use rhumb_edit::EditFormat;
-use rhumb_llm::models::{Catalog, Model};
 use crate::session::runner::CachedCounter;
 use crate::session::{ContextOrder, Failure};
 use crate::store::{CalibrationFile, model_lists};
+use rhumb_edit::EditFormat;
+use rhumb_llm::models::{Catalog, Model};
 use rhumb_tokens::Calibration;
 
 /// What every request is made with.

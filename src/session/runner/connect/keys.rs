@@ -5,9 +5,9 @@ use std::time::Duration;
 use super::super::{Runner, failure_of, sentence};
 use super::connect_model;
 use crate::config::Settings;
+use crate::session::{ConnectOrder, ConnectReport, Failure, NewKey, Report};
 use rhumb_llm::KeySource;
 use rhumb_llm::{HttpProvider, LlmError, Provider as _, local_servers};
-use crate::session::{ConnectOrder, ConnectReport, Failure, NewKey, Report};
 
 /// How long the server may take to check a key.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(10);

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::compose::outfit::Outfit;
 use crate::config::ConfigError;
-use rhumb_llm::{HttpProvider, LlmError, Provider, Timeouts};
 use rhumb_llm::models::{Catalog, Model};
+use rhumb_llm::{HttpProvider, LlmError, Provider, Timeouts};
 
 /// A provider and the model to ask it for.
 #[derive(Clone)]

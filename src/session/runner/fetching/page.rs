@@ -6,8 +6,8 @@ use super::pictures::new_picture;
 use crate::context::fence_for;
 use crate::session::runner::{Runner, SharedOutput, shared_output};
 use crate::session::{Failure, FetchReport, Report, SharedPage};
-use rhumb_text::width;
 use crate::web::{Fetched, Limits, NearHost, Page, Picture, WebError, fetch_page, page_url};
+use rhumb_text::width;
 
 /// A page gets at most this share of what a request may hold, …
 const SHARE: usize = 4;

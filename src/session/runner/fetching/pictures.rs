@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::session::{Failure, NewPicture};
 use rhumb_llm::Image;
 use rhumb_llm::models::{Catalog, Model};
-use crate::session::{Failure, NewPicture};
 use rhumb_tokens::{ImageCost, picture_size, picture_type};
 
 /// No larger file is read.

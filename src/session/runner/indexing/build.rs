@@ -8,12 +8,12 @@ use std::time::Duration;
 use rayon::prelude::*;
 
 use super::{IndexControl, IndexError, Meaning};
-use rhumb_llm::embed::{Embedder, TextKind, batches};
-use rhumb_index::repo_map::MapIndex;
-use rhumb_index::retrieval::{EmbeddingText, Hit, Row, embedding_texts};
 use crate::session::runner::Survey;
 use crate::store::vectors::{TextKey, VectorStore};
-use rhumb_workspace::{self, FileEntry, Root};
+use rhumb_index::repo_map::MapIndex;
+use rhumb_index::retrieval::{EmbeddingText, Hit, Row, embedding_texts};
+use rhumb_llm::embed::{Embedder, TextKind, batches};
+use rhumb_workspace::{FileEntry, Root};
 
 /// Files that are read and cut in one go: enough to fill batches, few enough that their texts need no memory to speak of.
 const SLICE: usize = 64;
@@ -245,6 +245,6 @@ fn cut(order: IndexOrder<'_>, files: &[FileEntry]) -> Vec<FileTexts> {
 }
 
 fn read_and_cut(root: &Root, index: &MapIndex, file: u32, path: &str) -> Option<Vec<EmbeddingText>> {
-    let snapshot = workspace::read(root, path).ok()?;
+    let snapshot = rhumb_workspace::read(root, path).ok()?;
     Some(embedding_texts(index, file, &snapshot.text))
 }

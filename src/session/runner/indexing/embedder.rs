@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::IndexError;
 use crate::config::{Consent, Embeddings, EmbeddingsSource, Settings};
-use rhumb_llm::embed::{Embedder, RemoteEmbedder, static_embedder};
 use crate::store::vectors::VectorStore;
+use rhumb_llm::embed::{Embedder, RemoteEmbedder, static_embedder};
 
 /// The embedder of the settings; `None` where embeddings are off. A model on this machine is read, which takes a moment; a server
 /// is not contacted yet, but the user's own key command is run where there is one.

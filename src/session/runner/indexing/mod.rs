@@ -26,10 +26,10 @@ pub use status::IndexStatus;
 
 use super::{Runner, Survey, caught, lock, map_store};
 use crate::config::{EmbeddingsSource, Settings};
-use rhumb_llm::embed::Embedder;
-use rhumb_llm::models::{Catalog, Tokens};
 use crate::session::{Failure, IndexCommand, IndexReport, LookReport, Page, Report};
 use crate::store::vectors::VectorStore;
+use rhumb_llm::embed::Embedder;
+use rhumb_llm::models::{Catalog, Tokens};
 use rhumb_workspace::Root;
 
 /// What the runner knows of the index.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 
 use super::{IndexError, Meaning};
-use rhumb_llm::embed::{Embedder, TextKind};
+use crate::session::runner::{Runner, Survey, lock};
 use rhumb_index::repo_map::TagGraph;
 use rhumb_index::retrieval::{Hit, OVERFETCH, Question, SearchWeights, definitions_first, fused, search};
-use crate::session::runner::{Runner, Survey, lock};
+use rhumb_llm::embed::{Embedder, TextKind};
 
 /// How passages are searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

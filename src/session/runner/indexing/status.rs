@@ -5,10 +5,10 @@ use std::path::Path;
 
 use super::IndexError;
 use crate::config::{EmbeddingsSource, Settings};
-use rhumb_llm::embed::Embedder;
-use rhumb_index::repo_map::TagGraph;
 use crate::store::MapStore;
 use crate::store::vectors::{ModelVectors, VectorStore};
+use rhumb_index::repo_map::TagGraph;
+use rhumb_llm::embed::Embedder;
 use rhumb_text::{byte_size, thousands};
 
 /// How the index of a repository is.

@@ -10,9 +10,12 @@ use futures::future::{BoxFuture, ready};
 use proptest::prelude::*;
 
 use super::*;
-use rhumb_llm::embed::tests::tiny_model;
-use rhumb_llm::embed::{BatchLimit, EmbedError, OnWait, TextKind};
 use crate::session::runner::{SurveyStart, survey};
+use rhumb_llm::embed::{BatchLimit, EmbedError, OnWait, TextKind};
+
+#[path = "../../../../tests/support/tiny_model.rs"]
+#[allow(dead_code)]
+mod tiny_model;
 
 /// An embedder that knows some words, notes what it was given, and fails when it has made so many vectors.
 struct Tiny {

@@ -7,13 +7,13 @@ use tokio::sync::mpsc;
 
 use super::super::Shared;
 use super::kept;
-use rhumb_edit::FileChange;
-use rhumb_edit::review::FileReview;
 use crate::session::{
     Failure, KeepOrder, KeepReport, KeptChange, KeptSession, Report, Unfinished, WhichSession, last_said,
 };
 use crate::store::sessions::{Found, Live, SessionStore, SessionsError, sessions_folder};
-use rhumb_workspace::{self, Root};
+use rhumb_edit::FileChange;
+use rhumb_edit::review::FileReview;
+use rhumb_workspace::Root;
 
 /// How often a change is tried while other processes hold the database; each time waits for seconds.
 const TRIES: usize = 3;
@@ -311,9 +311,9 @@ fn stale(root: &Root, file: &FileReview) -> Option<(String, Option<std::sync::Ar
         FileChange::Rename { from } => from,
         _ => &file.path,
     };
-    let now = workspace::read(root, from).ok().map(|snapshot| snapshot.text);
+    let now = rhumb_workspace::read(root, from).ok().map(|snapshot| snapshot.text);
     // A file that is to be made must not be there; one that moves must find its new place free.
-    let taken = |path: &str| workspace::stands(root, path);
+    let taken = |path: &str| rhumb_workspace::stands(root, path);
     let is_stale = match &file.change {
         FileChange::Create => taken(&file.path),
         FileChange::Rename { .. } => now != file.base || taken(&file.path),

@@ -1,9 +1,9 @@
 //! Where the map of a root is kept between runs.
 
 use crate::config::Settings;
-use rhumb_workspace::git;
 use crate::store::MapStore;
 use rhumb_workspace::Root;
+use rhumb_workspace::git;
 
 /// The store of a root's map; `None` where nothing is kept, as without a home.
 pub fn map_store(settings: &Settings, root: &Root) -> Option<MapStore> {

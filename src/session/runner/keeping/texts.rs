@@ -5,7 +5,7 @@ use super::super::Runner;
 use super::{failed, kept};
 use crate::clock;
 use crate::session::{Failure, KeepReport, Report, TextOrder};
-use rhumb_workspace::{self, FileWrite, ReadError};
+use rhumb_workspace::{FileWrite, ReadError};
 
 /// Longest file of commands, in bytes.
 const LONGEST: usize = 256 * 1024;
@@ -16,19 +16,19 @@ impl Runner {
             order.path = format!("{}{}.md", order.path, clock::today());
         }
         let root = &self.shared.root;
-        let is_there = workspace::stands(root, &order.path);
+        let is_there = rhumb_workspace::stands(root, &order.path);
         if is_there && !order.over {
             // A path that leaves the repository counts as taken too: then the write below says why.
-            if workspace::read_raw(root, &order.path).is_ok() {
+            if rhumb_workspace::read_raw(root, &order.path).is_ok() {
                 return kept(KeepReport::Exists(order));
             }
         }
         let expected =
-            if is_there { workspace::read(root, &order.path).ok().map(|snapshot| snapshot.text) } else { None };
+            if is_there { rhumb_workspace::read(root, &order.path).ok().map(|snapshot| snapshot.text) } else { None };
         let (path, content) = (order.path.clone(), Some(order.text));
         let file = FileWrite { path: order.path, expected, content, renamed_from: None };
         // Without the journal: /undo is about what models wrote.
-        match workspace::write(root, None, &[file], None) {
+        match rhumb_workspace::write(root, None, &[file], None) {
             Ok(_) => kept(KeepReport::Written { path, what: order.what }),
             Err(error) => {
                 let message = format!("{path} was not written: {}.", error.to_string().trim_end_matches('.'));
@@ -45,7 +45,7 @@ impl Runner {
                 hint: "It is looked for below the repository's folder; /save writes one.".into(),
             })
         };
-        match workspace::read(&self.shared.root, &path) {
+        match rhumb_workspace::read(&self.shared.root, &path) {
             Ok(snapshot) if snapshot.text.len() > LONGEST => because("it is too long for a file of commands".into()),
             Ok(snapshot) => kept(KeepReport::Commands { path, text: snapshot.text.to_string() }),
             Err(error) => because(ReadError::to_string(&error)),

@@ -10,15 +10,15 @@ use ignore::WalkBuilder;
 
 use crate::clock;
 use crate::config::{EmbeddingsSource, PRESETS, Settings};
-use rhumb_llm::LlmError;
-use rhumb_llm::models::{Api, Catalog};
-use rhumb_workspace::process::named_editor;
 use crate::session::runner::connect::choosing::is_listed;
 use crate::session::runner::{IndexError, Line, Outfit, embedder};
 use crate::store::sessions::{SessionStore, SessionsError, sessions_folder};
+use crate::version::Build;
+use rhumb_llm::LlmError;
+use rhumb_llm::models::{Api, Catalog};
 use rhumb_syntax::Language;
 use rhumb_text::byte_size;
-use crate::version::Build;
+use rhumb_workspace::process::named_editor;
 use rhumb_workspace::{Root, RootKind, has_ctags};
 
 /// How long a model server may take to say which models it has.

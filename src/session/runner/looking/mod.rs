@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use super::{Line, Outfit, Runner, connect_model, undo_preview};
 use crate::config::{Entry, Kind, SETTINGS, Settings, command_files, keep_setting, written};
-use rhumb_llm::models::{Catalog, Model};
 use crate::session::{Clip, CustomCommands, Level, LookOrder, LookReport, ModelRow, ModelUse, Page, Report};
 use doctor::{checks_text, checkup, server_check, version};
+use rhumb_llm::models::{Catalog, Model};
 use setting_rows::setting_rows;
 
 /// How long the model's server may take to say which models it has.

@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering;
 use crate::context::found_comments;
 use crate::session::Report;
 use crate::session::runner::Runner;
-use rhumb_workspace;
 
 /// Largest file that is looked through, in bytes: nobody writes comments into larger ones.
 const MAX_BYTES: u64 = 1 << 20;
@@ -40,11 +39,11 @@ impl Runner {
         let root = &self.shared.root;
         let small = std::fs::symlink_metadata(root.path().join(&path))
             .is_ok_and(|file| file.is_file() && file.len() <= MAX_BYTES);
-        if !small || workspace::is_ignored(root, &path) || workspace::is_secret_name(&path) {
+        if !small || rhumb_workspace::is_ignored(root, &path) || rhumb_workspace::is_secret_name(&path) {
             return;
         }
         // What cannot be read has nothing to say; it is told when somebody asks for it.
-        if let Ok(snapshot) = workspace::read(root, &path) {
+        if let Ok(snapshot) = rhumb_workspace::read(root, &path) {
             let found = found_comments(&path, &snapshot.text);
             self.report_now(Report::Comments { path, found });
         }

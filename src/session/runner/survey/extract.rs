@@ -10,13 +10,13 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 use super::known::Known;
 use super::spent::Spent;
 use crate::clock::{Stopwatch, ThreadWatch};
+use crate::store::ContentKey;
 use rhumb_index::lexical::Depth;
 use rhumb_index::repo_map::{Digest, RecordAt, SegmentBuilder};
-use crate::store::ContentKey;
 use rhumb_syntax::parse::set_patience;
 use rhumb_syntax::tag::{Definition, FileTags};
 use rhumb_syntax::{Language, lexical_tags, tags};
-use rhumb_workspace::{self, FileEntry, Root};
+use rhumb_workspace::{FileEntry, Root};
 
 /// Files above this many bytes are listed but not parsed: they are data or generated, and would cost seconds.
 const PARSE_LIMIT: u64 = 1 << 20;
@@ -88,7 +88,7 @@ impl Part {
     /// Reads a file. One that cannot be read as text has no record: its name is still worth a line of the map.
     fn look_into(&mut self, root: &Root, entry: &FileEntry, known: &Known, by_ctags: &ByCtags) -> Found {
         let clock = Stopwatch::start();
-        let snapshot = is_worth_reading(entry).then(|| workspace::read(root, &entry.path).ok()).flatten();
+        let snapshot = is_worth_reading(entry).then(|| rhumb_workspace::read(root, &entry.path).ok()).flatten();
         let Some(snapshot) = snapshot else { return Found::Nothing };
         self.read += 1;
         let read = clock.ms();
@@ -121,10 +121,10 @@ pub(super) fn by_ctags(root: &Root, files: &[FileEntry], known: &Known, cancel: 
     let unread = |entry: &&FileEntry| Language::for_path(&entry.path).is_none() && is_worth_reading(entry);
     let paths = files.iter().filter(unread).filter(|entry| known.unchanged(entry).is_none());
     let paths: Vec<PathBuf> = paths.map(|entry| PathBuf::from(&entry.path)).collect();
-    if paths.is_empty() || !workspace::has_ctags() {
+    if paths.is_empty() || !rhumb_workspace::has_ctags() {
         return ByCtags::new();
     }
-    workspace::definitions_by_ctags(root.path(), &paths, cancel)
+    rhumb_workspace::definitions_by_ctags(root.path(), &paths, cancel)
 }
 
 /// Whether a file can say anything: one with a grammar that is not too large, or a small one that is not known as data.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::extract::{Found, Part};
 use super::known::{Known, UNREAD};
 use super::sketch::Sketch;
-use rhumb_index::repo_map::{IndexFile, MapIndex, RecordAt, Segment, SegmentBuilder};
 use crate::store::{ContentKey, KnownFile, StoredSegment};
+use rhumb_index::repo_map::{IndexFile, MapIndex, RecordAt, Segment, SegmentBuilder};
 use rhumb_workspace::FileEntry;
 
 /// Records that no file has are thrown away when there are as many of them as of the others, and more than this. Below it

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use super::SurveyStart;
+use crate::store::{ContentKey, KnownFile, StoredSegment};
 use rhumb_index::lexical::Depth;
 use rhumb_index::repo_map::RecordAt;
-use crate::store::{ContentKey, KnownFile, StoredSegment};
 use rhumb_workspace::FileEntry;
 
 /// Stands for the content of a file that was never read; no content that is known has it.

@@ -25,11 +25,11 @@ use self::known::Known;
 use self::sketch::Sketch;
 use self::spent::Spent;
 use crate::clock::Stopwatch;
-use rhumb_index::lexical::Depth;
-use rhumb_index::repo_map::{History, TagGraph, Weights};
 use crate::session::Failure;
 use crate::store::{ContentKey, KnownFile, MapStore, StoredSegment};
-use rhumb_workspace::{self, Changed, FileEntry, Root, RootKind};
+use rhumb_index::lexical::Depth;
+use rhumb_index::repo_map::{History, TagGraph, Weights};
+use rhumb_workspace::{Changed, FileEntry, Root, RootKind};
 
 /// Files that are read by one thread in a row, and whose records share a segment until all are joined.
 const CHUNK: usize = 64;
@@ -254,7 +254,7 @@ fn listing(
 ) -> Listed {
     if let Some((before, changed)) = start.before.zip(start.changed).filter(|(_, changed)| !changed.listing) {
         let look = |entry: &FileEntry| match changed.files.contains(&entry.path) {
-            true => workspace::look_again(root, entry),
+            true => rhumb_workspace::look_again(root, entry),
             false => Some(entry.clone()),
         };
         return Listed {
@@ -263,7 +263,7 @@ fn listing(
             unread_rules: before.unread_rules.clone(),
         };
     }
-    let mut listing = workspace::files(root, cancel, &mut |found| progress(SurveyStep::Listing(found)));
+    let mut listing = rhumb_workspace::files(root, cancel, &mut |found| progress(SurveyStep::Listing(found)));
     let tracked = past::hidden_but_tracked(root, &listing.files, cancel);
     if !tracked.is_empty() {
         listing.files.extend(tracked);

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::SurveyStart;
-use rhumb_workspace::git::{GitError, OnDisk, Repo};
-use rhumb_index::repo_map::History;
 use crate::session::Failure;
-use rhumb_workspace::{self, FileEntry, Root, RootKind};
+use rhumb_index::repo_map::History;
+use rhumb_workspace::git::{GitError, OnDisk, Repo};
+use rhumb_workspace::{FileEntry, Root, RootKind};
 
 /// Why git's folder is not opened, if a pipe or a device is in it: what comes of the past and the tracked files is missing then.
 pub(super) fn refused(root: &Root) -> Option<Failure> {
@@ -45,7 +45,7 @@ pub(super) fn hidden_but_tracked(root: &Root, files: &[FileEntry], cancel: &Atom
     let repo = Repo::open(root.path()).ok().flatten();
     let mut tracked = repo.and_then(|repo| repo.tracked().ok()).unwrap_or_default();
     tracked.retain(|path| files.binary_search_by(|file| file.path.as_str().cmp(path)).is_err());
-    workspace::ignored_but_tracked(root, &tracked, cancel)
+    rhumb_workspace::ignored_but_tracked(root, &tracked, cancel)
 }
 
 /// Files with changes that are not committed; none outside of git.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{Survey, SurveyStart, SurveyStep, survey};
-use rhumb_workspace::git::{Head, Repo};
 use crate::session::runner::keeping::store::map_store;
 use crate::session::runner::{Runner, caught, lock};
 use crate::session::{Failure, Report};
+use rhumb_workspace::git::{Head, Repo};
 use rhumb_workspace::{Changed, Root, RootKind, Watch};
 
 impl Runner {

@@ -1,8 +1,8 @@
 //! What is told of the writes and commits that an earlier process did not live to finish.
 
-use rhumb_workspace::git::{InterruptedCommit, Repo, has_interrupted_commits};
 use crate::session::Failure;
-use rhumb_workspace::{self, Journal, Recovered, Recovery, Root};
+use rhumb_workspace::git::{InterruptedCommit, Repo, has_interrupted_commits};
+use rhumb_workspace::{Journal, Recovered, Recovery, Root};
 
 /// Sees to the writes and commits that an earlier process did not live to finish, and tells of them.
 pub fn recovered(root: &Root, journal: Option<&Journal>) -> Vec<Failure> {
@@ -11,7 +11,7 @@ pub fn recovered(root: &Root, journal: Option<&Journal>) -> Vec<Failure> {
     let commits = repo.map(|repo| repo.finish_interrupted_commits()).unwrap_or_default();
     let mut failures: Vec<Failure> = commits.iter().map(commit_told).collect();
     let Some(journal) = journal else { return failures };
-    let writes = workspace::recover(root, journal);
+    let writes = rhumb_workspace::recover(root, journal);
     failures.extend(writes.iter().flat_map(|write| [Some(told(write)), not_committed(root, write)]).flatten());
     let is_told = |path: &String| writes.iter().any(|write| write.paths.contains(path));
     let owed: Vec<String> = journal.never_committed().into_iter().filter(|path| !is_told(path)).collect();

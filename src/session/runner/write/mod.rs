@@ -4,13 +4,13 @@ mod interrupted;
 mod unwrite;
 
 use crate::context::{ChangedFile, change_message};
-use rhumb_edit::{SyntaxFault, syntax_faults};
-use rhumb_workspace::git::{GitError, OwnChanges, Repo};
 use crate::session::runner::commit::pending::{Pending, not_committed};
 use crate::session::{CommitOrder, Failure, WriteOrder, Written};
-use rhumb_workspace::{self, ContentHash, FileWrite, Journal, Root, WriteError, WrittenFile, editor_trace, stored_at};
 pub use interrupted::recovered;
 use interrupted::{doubts, told};
+use rhumb_edit::{SyntaxFault, syntax_faults};
+use rhumb_workspace::git::{GitError, OwnChanges, Repo};
+use rhumb_workspace::{ContentHash, FileWrite, Journal, Root, WriteError, WrittenFile, editor_trace, stored_at};
 pub use unwrite::{undo_preview, unwrite};
 
 /// Why nothing was written, and which files changed meanwhile.
@@ -47,7 +47,7 @@ pub fn write(
         && !before.own.whole.is_empty()
     {
         // What cannot be written needs no answer first.
-        return match workspace::objection(root, journal, &file_writes(orders)) {
+        return match rhumb_workspace::objection(root, journal, &file_writes(orders)) {
             Ok(()) => Ok(WriteOutcome::OwnChanges(before.own.whole.clone())),
             Err(error) => not_begun(error),
         };
@@ -122,7 +122,7 @@ fn put_down(
     message: Option<&str>,
 ) -> Result<PutDown, WriteError> {
     let writes = file_writes(orders);
-    let done = workspace::write(root, journal, &writes, message)?;
+    let done = rhumb_workspace::write(root, journal, &writes, message)?;
     let recovered = done.recovered.iter().map(told);
     let linked = was_linked(&done.files);
     let doubts = doubts(done.not_noted, done.not_synced);

@@ -2,10 +2,10 @@
 
 use super::{Stored, doubts, left_out, not_written, told};
 use crate::config::{Settings, UndoCommit};
-use rhumb_workspace::git::{GitError, Repo};
 use crate::session::runner::commit::pending::{manner, not_committed, told as told_of_commit, trailer};
 use crate::session::{CommitPlan, Failure, UndoPreview, Written};
-use rhumb_workspace::{self, Direction, Journal, Root, RootKind, Unwritten, last_write};
+use rhumb_workspace::git::{GitError, Repo};
+use rhumb_workspace::{Direction, Journal, Root, RootKind, Unwritten, last_write};
 
 /// What [`unwrite`] would do now; `None` if there is nothing to undo or redo.
 pub fn undo_preview(
@@ -44,7 +44,7 @@ pub fn unwrite(
     let committed = |last: &Unwritten| last.message.is_some() && matches!(repo, Ok(Some(_)));
     let to_commit = last_write(journal, direction).filter(committed);
     let _owed = to_commit.and_then(|last| journal.owe_commit(&last.paths));
-    let done = workspace::undo(root, journal, direction).map_err(|error| not_written(error).0)?;
+    let done = rhumb_workspace::undo(root, journal, direction).map_err(|error| not_written(error).0)?;
     let notes = done.recovered.iter().map(told).chain(doubts(done.not_noted, done.not_synced)).collect();
     let mut written = Written { notes, paths: done.paths.clone(), ..Written::default() };
     let Some(recorded) = done.message.filter(|_| !done.paths.is_empty()) else { return Ok(written) };

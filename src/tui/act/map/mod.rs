@@ -5,11 +5,11 @@ mod finding;
 use std::sync::Arc;
 
 use crate::context::map_budget;
-use rhumb_index::repo_map::{RankedFile, RepoMap, symbol_choice};
 use crate::session::MAP_BUDGET_STEP;
 use crate::tui::action::Action;
 use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::pane::repo_map::{MapRow, MapText};
+use rhumb_index::repo_map::{RankedFile, RepoMap, symbol_choice};
 
 /// The largest budget while the window of the model is not known, in tokens: as large as any window that is known.
 const MOST: usize = 1 << 20;

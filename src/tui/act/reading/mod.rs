@@ -2,8 +2,6 @@
 
 use crossterm::event::{KeyCode, KeyEvent};
 
-use rhumb_edit::EditId;
-use rhumb_edit::review::{EditRecord, HunkId};
 use crate::session::{Clip, Entry};
 use crate::tui::action::{Action, Binding, Pane};
 use crate::tui::app::{App, Editing, Task};
@@ -12,6 +10,8 @@ use crate::tui::pane::stops::{EditCard, Stop, stops};
 use crate::tui::reading::{NEWS, Search, Spot, is_path};
 use crate::tui::widget::input::LineInput;
 use crate::tui::widget::markdown::links_of;
+use rhumb_edit::EditId;
+use rhumb_edit::review::{EditRecord, HunkId};
 
 impl App {
     /// Takes a key while the transcript is read or searched; `None` if it is for the composer.

@@ -1,11 +1,11 @@
 //! Comments on lines, hunks and files under review: they are kept with it and sent when the user says so.
 
-use rhumb_edit::review::{HunkId, Place};
 use crate::session::Level;
-use rhumb_text::lines;
 use crate::tui::action::Action;
 use crate::tui::app::{App, ReviewItem, Task};
 use crate::tui::overlay::{CommentBox, CommentPlace, Overlay, ReviewBox};
+use rhumb_edit::review::{HunkId, Place};
+use rhumb_text::lines;
 
 impl App {
     /// Opens a box for a comment on the selected lines, the line or the hunk under the cursor.

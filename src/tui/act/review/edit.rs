@@ -5,12 +5,12 @@
 use std::sync::Arc;
 
 use super::failed::{MARKS, with_markers};
-use rhumb_edit::Outcome;
-use rhumb_edit::review::HunkId;
 use crate::session::{Effect, Level};
-use rhumb_text::lines;
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Editing, ReviewItem, Task};
+use rhumb_edit::Outcome;
+use rhumb_edit::review::HunkId;
+use rhumb_text::lines;
 
 /// A text of the review that is changed in the editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -292,11 +292,11 @@ mod tests {
     use crossterm::event::Event;
 
     use super::*;
-    use rhumb_edit::{FileChange, FileProposal, Proposal};
-    use rhumb_edit::review::Counts;
     use crate::session::{Connection, Report, Session};
     use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
+    use rhumb_edit::review::Counts;
+    use rhumb_edit::{FileChange, FileProposal, Proposal};
 
     fn proposal(base: &str, proposed: &str) -> Report {
         let (base, proposed) = (Some(Arc::from(base)), Some(Arc::from(proposed)));

@@ -3,15 +3,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rhumb_edit::Outcome;
-use rhumb_edit::review::PlaceError;
 use crate::session::Effect;
-use rhumb_text::lines;
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{Overlay, PlaceBox, PlaceDeed, Placing, ReviewBox};
 use crate::tui::pane::review::Row;
 use crate::tui::preview::Preview;
+use rhumb_edit::Outcome;
+use rhumb_edit::review::PlaceError;
+use rhumb_text::lines;
 
 impl App {
     /// Shows where a refused edit may belong.

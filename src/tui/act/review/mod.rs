@@ -12,11 +12,11 @@ mod write;
 
 use std::ops::Range;
 
+use crate::tui::action::{Action, Pane, Scope};
+use crate::tui::app::{App, ReviewItem, Task};
 use rhumb_edit::FileChange;
 use rhumb_edit::review::{Decision, HunkId, ReviewHunk};
 use rhumb_text::sanitize;
-use crate::tui::action::{Action, Pane, Scope};
-use crate::tui::app::{App, ReviewItem, Task};
 
 impl App {
     pub(crate) fn act_on_review(&mut self, action: Action) -> Option<Vec<Task>> {

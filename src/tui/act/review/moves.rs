@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use ratatui::layout::{Margin, Rect};
 
-use rhumb_edit::review::{HunkId, Place};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, ReviewItem, Task};
 use crate::tui::pane::review::{Follow, Row, parts, stops};
+use rhumb_edit::review::{HunkId, Place};
 
 impl App {
     /// Lays the rows of the review out for the place that the pane has on the screen, or for the same as before.

@@ -6,13 +6,13 @@ use std::time::Duration;
 use crossterm::event::Event;
 
 use crate::clock::Clock;
-use rhumb_edit::{EditFormat, FileChange, FileProposal, Flag, Outcome, Proposal, Status};
 use crate::session::{Connection, Effect, Entry, LookReport, Report, Session, Written};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Editing, Task};
 use crate::tui::key;
 use crate::tui::overlay::{Overlay, ReviewBox};
 use crate::tui::theme::{ColorDepth, Theme};
+use rhumb_edit::{EditFormat, FileChange, FileProposal, Flag, Outcome, Proposal, Status};
 
 const BASE: &str = "fn a() {}\nfn b() {}\nfn c() {}\nfn d() {}\nfn e() {}\n";
 const PROPOSED: &str = "fn a1() {}\nfn b() {}\nfn c1() {}\nfn d() {}\nfn e1() {}\n";

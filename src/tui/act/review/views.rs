@@ -2,11 +2,11 @@
 
 use crossterm::event::KeyEvent;
 
-use rhumb_edit::review::{Decision, HunkId};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::App;
 use crate::tui::pane::review::{Follow, Row};
 use crate::tui::widget::input::LineInput;
+use rhumb_edit::review::{Decision, HunkId};
 
 /// Unchanged lines that one key shows or hides.
 const STEP: isize = 10;

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use crate::clock::Clock;
-use rhumb_edit::FileChange;
-use rhumb_edit::review::{EditState, FileReview};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, ReviewItem};
+use rhumb_edit::FileChange;
+use rhumb_edit::review::{EditState, FileReview};
 
 /// For so long after the hunk under the cursor became another one by itself, keys decide nothing.
 const GUARD: Duration = Duration::from_millis(300);

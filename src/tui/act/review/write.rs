@@ -1,10 +1,10 @@
 //! Writing what is accepted, and sending back what is to be done about the rest.
 
-use rhumb_edit::review::HunkId;
 use crate::session::{Level, SHOW_FAULT, WritePlan};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{Overlay, ReviewBox, ReviewReply, SendBox, WriteBox};
+use rhumb_edit::review::HunkId;
 
 impl App {
     /// Writes what is accepted; asks first if hunks are not decided. With `other` a commit follows if the settings want none, and

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::KeyMap;
 use super::spelling::spelled;
-use rhumb_text::nearest;
 use crate::tui::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
+use rhumb_text::nearest;
 
 /// Something about the user's own keys that is not as it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,14 +12,14 @@ use ratatui::widgets::Paragraph;
 
 use super::{Reply, centred, window};
 use crate::config::{KeySearch, KeyedProvider};
-use rhumb_llm::LocalServer;
 use crate::session::{ConnectRequest, Connecting, Failure, NewKey};
-use rhumb_text::{sanitize, width, wrap};
 use crate::tui::hits::{Hit, Hits};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::scroll::ListWindow;
 use crate::tui::widget::secret::SecretInput;
 use crate::tui::widget::styled::fill;
+use rhumb_llm::LocalServer;
+use rhumb_text::{sanitize, width, wrap};
 use rows::{Row, rows};
 
 /// The widest that it gets, borders included.

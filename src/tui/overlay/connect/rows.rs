@@ -2,9 +2,9 @@
 
 use super::super::Reply;
 use crate::config::{KeySearch, KeyedProvider};
+use crate::session::ModelUse;
 use rhumb_llm::LocalServer;
 use rhumb_llm::models::Api;
-use crate::session::ModelUse;
 
 /// A row of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]

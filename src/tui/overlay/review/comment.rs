@@ -8,12 +8,12 @@ use ratatui::widgets::Paragraph;
 
 use super::page::{choice, feet};
 use super::{Reply, ReviewReply};
-use rhumb_edit::review::Place;
-use rhumb_text::{sanitize, width};
 use crate::tui::composer::Composer;
 use crate::tui::key;
 use crate::tui::overlay::{centred, window};
 use crate::tui::theme::{Role, Theme};
+use rhumb_edit::review::Place;
+use rhumb_text::{sanitize, width};
 
 /// Most rows of the text.
 const ROWS: u16 = 8;

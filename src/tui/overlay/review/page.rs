@@ -5,9 +5,9 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use rhumb_text::{sanitize, width, wrap};
 use crate::tui::overlay::{centred, window};
 use crate::tui::theme::{Role, Theme};
+use rhumb_text::{sanitize, width, wrap};
 
 /// A line of such a text, in the style of its role.
 pub(super) type Styled = (Role, String);

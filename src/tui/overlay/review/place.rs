@@ -12,12 +12,12 @@ use ratatui::widgets::Paragraph;
 
 use super::page::{Page, Styled, choice, feet, wrapped};
 use super::{Reply, ReviewReply};
-use rhumb_edit::{Outcome, first_declaration, likely_lines, place_near, repeats, similar_line};
-use rhumb_text::{lines, sanitize, width};
 use crate::tui::key;
 use crate::tui::overlay::{Sight, centred, window};
 use crate::tui::preview::{Preview, Previews};
 use crate::tui::theme::{Role, Theme};
+use rhumb_edit::{Outcome, first_declaration, likely_lines, place_near, repeats, similar_line};
+use rhumb_text::{lines, sanitize, width};
 
 /// Places that are offered.
 const MOST: usize = 9;

@@ -8,9 +8,9 @@ use ratatui::layout::Rect;
 use super::page::{Page, Styled, choice};
 use super::{Reply, ReviewReply};
 use crate::session::{WritePlan, WritePreview};
-use rhumb_text::count;
 use crate::tui::key;
 use crate::tui::theme::{Role, Theme};
+use rhumb_text::count;
 
 /// The question.
 #[derive(Debug)]

@@ -7,13 +7,13 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
 
 use super::{Answer, CodeSearch, Row};
-use rhumb_index::retrieval::Hit as Passage;
-use rhumb_text::{sanitize, width, wrap};
 use crate::tui::hits::Hit;
 use crate::tui::overlay::{Look, Sight, field, look};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::picker::{list_and_look, rule, wide_area};
 use crate::tui::widget::styled::fill;
+use rhumb_index::retrieval::Hit as Passage;
+use rhumb_text::{sanitize, width, wrap};
 
 /// What stands where nothing is typed yet.
 const EMPTY: &str = "a question, a name or a path";

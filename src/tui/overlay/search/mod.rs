@@ -6,14 +6,14 @@ mod rows;
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::{Look, Place, Reply};
-use rhumb_index::retrieval::{Hit, Question};
 use crate::session::{Clip, SurveyState};
-use rhumb_text::sanitize;
 use crate::tui::key;
 use crate::tui::widget::input::LineInput;
 use crate::tui::widget::meter::grouped;
 use crate::tui::widget::preview::Marked;
 use crate::tui::widget::scroll::ListWindow;
+use rhumb_index::retrieval::{Hit, Question};
+use rhumb_text::sanitize;
 use rows::{Row, flat, in_files};
 
 /// Passages that are asked for: more than anybody looks through.

@@ -14,14 +14,14 @@ use ratatui::widgets::Paragraph;
 use std::collections::BTreeSet;
 
 use crate::context::{Chunk, ChunkKind, Prompt, PromptSecret, SentPassage, Trimmed};
-use rhumb_llm::models::{Dollars, Tokens};
-use rhumb_text::{sanitize, width};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::App;
 use crate::tui::hits::Hit;
 use crate::tui::theme::Role;
 use crate::tui::view::{ViewCache, pane_block, under_cursor};
 use crate::tui::widget::meter;
+use rhumb_llm::models::{Dollars, Tokens};
+use rhumb_text::{sanitize, width};
 
 pub use rows::{ContextOrder, ContextRow, rows};
 

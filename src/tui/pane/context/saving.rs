@@ -1,10 +1,10 @@
 //! What the next request would save without the chunk under the cursor, and how to get rid of it.
 
 use crate::context::{Chunk, ChunkKind, Prompt};
-use rhumb_llm::models::Dollars;
 use crate::tui::action::Action;
 use crate::tui::app::App;
 use crate::tui::widget::meter;
+use rhumb_llm::models::Dollars;
 
 /// The sentence; nothing where the cursor is on no chunk.
 pub fn line(app: &App, prompt: &Prompt) -> Option<String> {

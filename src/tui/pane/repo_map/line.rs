@@ -12,14 +12,14 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::outline::cut;
 use super::rows::{MapRow, Rule};
 use super::rule_text;
-use rhumb_index::repo_map::{RankedFile, RankedSymbol, RepoMap, symbol_choice};
-use rhumb_text::fuzzy::FuzzyFilter;
-use rhumb_text::{sanitize, width};
 use crate::tui::app::App;
 use crate::tui::coloring::{Coloring, Colors, Language, pieces};
 use crate::tui::theme::Role;
 use crate::tui::widget::meter;
 use crate::tui::widget::styled::StyledText;
+use rhumb_index::repo_map::{RankedFile, RankedSymbol, RepoMap, symbol_choice};
+use rhumb_text::fuzzy::FuzzyFilter;
+use rhumb_text::{sanitize, width};
 
 /// Cells of the gauge that shows a file's rank against the best.
 const GAUGE: usize = 5;

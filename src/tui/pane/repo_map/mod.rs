@@ -10,10 +10,7 @@ use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use rhumb_index::repo_map::RepoMap;
 use crate::session::SurveyState;
-use rhumb_text::fuzzy::FuzzyFilter;
-use rhumb_text::{sanitize, width};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::App;
 use crate::tui::hits::Hit;
@@ -21,6 +18,9 @@ use crate::tui::theme::Role;
 use crate::tui::view::{ViewCache, pane_block, under_cursor};
 use crate::tui::widget::meter;
 use crate::tui::widget::scroll::ListWindow;
+use rhumb_index::repo_map::RepoMap;
+use rhumb_text::fuzzy::FuzzyFilter;
+use rhumb_text::{sanitize, width};
 
 pub use outline::MapText;
 pub use rows::{MapRow, Rule};

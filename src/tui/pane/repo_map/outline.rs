@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use ratatui::text::{Line, Span};
 
-use rhumb_index::repo_map::RepoMap;
-use rhumb_text::{sanitize, width};
 use crate::tui::app::App;
 use crate::tui::coloring::{Coloring, Language, pieces};
 use crate::tui::theme::Role;
 use crate::tui::widget::scroll::ListWindow;
 use crate::tui::widget::styled::StyledText;
+use rhumb_index::repo_map::RepoMap;
+use rhumb_text::{sanitize, width};
 
 /// Longest piece of a line that is drawn, in bytes: the lines of symbols are shorter, names behind a path may be many.
 const LONGEST: usize = 4_000;

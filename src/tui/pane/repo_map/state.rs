@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::outline::MapText;
 use super::rows::{MapRow, MapRows, Shape};
-use rhumb_index::repo_map::{RepoMap, Sifted, SiftedFile};
 use crate::tui::widget::input::LineInput;
 use crate::tui::widget::scroll::ListWindow;
+use rhumb_index::repo_map::{RepoMap, Sifted, SiftedFile};
 
 /// State of the map pane.
 #[derive(Debug, Default)]

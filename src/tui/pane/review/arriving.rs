@@ -7,11 +7,11 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use crate::session::StreamedEdit;
-use rhumb_text::{sanitize, width, wrap};
 use crate::tui::action::Action;
 use crate::tui::app::App;
 use crate::tui::theme::Role;
 use crate::tui::widget::styled::StyledText;
+use rhumb_text::{sanitize, width, wrap};
 
 /// Draws it. The newest line stands at the bottom, unless the user scrolled up.
 pub(super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {

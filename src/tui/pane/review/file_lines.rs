@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use rhumb_text::diff;
+use crate::tui::widget::diff_lines::Gutter;
 use rhumb_edit::FileChange;
 use rhumb_edit::review::{FileReview, ReviewHunk};
+use rhumb_text::diff;
 use rhumb_text::{byte_size, lines};
-use crate::tui::widget::diff_lines::Gutter;
 
 /// Longest line that is shown in whole, in bytes: a minified file must not fill the review.
 const LONGEST: usize = 2_000;

@@ -4,11 +4,11 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::file_lines::{FileLines, Shown, Side};
 use super::rows::{Row, View};
-use rhumb_text::diff;
-use rhumb_edit::{FileChange, Outcome};
-use rhumb_edit::review::{FileReview, HunkId, Place, ReviewHunk};
-use rhumb_text::{sanitize, wrap};
 use crate::tui::widget::diff_lines::{Gutter, height};
+use rhumb_edit::review::{FileReview, HunkId, Place, ReviewHunk};
+use rhumb_edit::{FileChange, Outcome};
+use rhumb_text::diff;
+use rhumb_text::{sanitize, wrap};
 
 /// Unchanged lines shown around a hunk.
 const CONTEXT: usize = 3;

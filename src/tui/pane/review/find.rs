@@ -3,8 +3,8 @@
 use super::file_lines::Side;
 use super::file_rows::{self, Plan};
 use super::rows::{Row, Rows};
-use rhumb_edit::review::Review;
 use crate::tui::widget::input::LineInput;
+use rhumb_edit::review::Review;
 
 /// A search.
 #[derive(Debug, Default)]

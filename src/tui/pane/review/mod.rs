@@ -21,13 +21,13 @@ pub(crate) use tree::stops;
 
 use self::paint::Painter;
 use crate::config::DiffView;
-use rhumb_edit::review::EditState;
-use rhumb_text::{sanitize, width};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::App;
 use crate::tui::hits::Hit;
 use crate::tui::theme::Role;
 use crate::tui::view::{ViewCache, pane_block};
+use rhumb_edit::review::EditState;
+use rhumb_text::{sanitize, width};
 
 /// From this many columns on base and proposed stand side by side by themselves.
 const WIDE: u16 = 140;

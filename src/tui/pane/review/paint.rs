@@ -11,11 +11,6 @@ use super::file_lines::Side;
 use super::file_rows::{MARGIN, half, has_sides, note_parts, refused_parts, refused_text};
 use super::find;
 use super::rows::Row;
-use rhumb_text::diff::{self, Hunk};
-use rhumb_edit::FileChange;
-use rhumb_edit::review::{Decision, EditState, FileReview, HunkId, ReviewHunk};
-use rhumb_syntax;
-use rhumb_text::{sanitize, width};
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::App;
 use crate::tui::coloring::{Colors, Language, style_of};
@@ -25,6 +20,10 @@ use crate::tui::widget::diff_lines::{self, DiffLine, Sign};
 use crate::tui::widget::edit_state;
 use crate::tui::widget::sides::beside;
 use crate::tui::widget::styled::fill;
+use rhumb_edit::FileChange;
+use rhumb_edit::review::{Decision, EditState, FileReview, HunkId, ReviewHunk};
+use rhumb_text::diff::{self, Hunk};
+use rhumb_text::{sanitize, width};
 
 /// The words that changed in each removed and each added line of a hunk.
 #[derive(Debug, Default)]
@@ -278,7 +277,7 @@ impl<'a> Painter<'a> {
                 Side::Proposed => (other.and_then(number), number(line)),
             };
             let spans = colors[usize::from(side == Side::Proposed)].as_ref().and_then(|colors| colors.get(line));
-            let colored = |span: &syntax::Span| {
+            let colored = |span: &rhumb_syntax::Span| {
                 let style = style_of(span.highlight, &self.app.theme);
                 shown.places(&(span.start..span.end)).map(move |range| (range, style)).collect::<Vec<_>>()
             };

@@ -7,13 +7,13 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
 use super::*;
-use rhumb_edit::FileChange;
-use rhumb_edit::review::{Decision, FileReview, HunkId, Place};
 use crate::session::{Connection, Session};
 use crate::tui::app::ReviewItem;
 use crate::tui::key;
 use crate::tui::theme::{ColorDepth, Theme};
 use crate::tui::view;
+use rhumb_edit::FileChange;
+use rhumb_edit::review::{Decision, FileReview, HunkId, Place};
 
 /// An app on a screen, with a review.
 struct Desk {

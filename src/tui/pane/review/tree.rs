@@ -9,9 +9,6 @@ use ratatui::widgets::Paragraph;
 
 use super::paint::fit;
 use super::rows::Row;
-use rhumb_edit::FileChange;
-use rhumb_edit::review::{Counts, EditState, FileReview, Review};
-use rhumb_text::{sanitize, width};
 use crate::tui::action::Pane;
 use crate::tui::app::App;
 use crate::tui::hits::Hit;
@@ -19,6 +16,9 @@ use crate::tui::theme::Role;
 use crate::tui::view::ViewCache;
 use crate::tui::widget::edit_state;
 use crate::tui::widget::styled::fill;
+use rhumb_edit::FileChange;
+use rhumb_edit::review::{Counts, EditState, FileReview, Review};
+use rhumb_text::{sanitize, width};
 
 /// A line of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]

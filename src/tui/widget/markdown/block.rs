@@ -9,9 +9,9 @@ use ratatui::text::Line;
 use super::page::Page;
 use super::table::Table;
 use super::{Look, code, options};
-use rhumb_text::width;
 use crate::tui::theme::Role;
 use crate::tui::widget::styled::StyledText;
+use rhumb_text::width;
 
 /// Bullets by depth of the list, repeated.
 const BULLETS: [&str; 3] = ["• ", "◦ ", "▪ "];

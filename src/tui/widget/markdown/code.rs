@@ -4,9 +4,9 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::Look;
-use rhumb_text::{sanitize, width};
 use crate::tui::theme::Role;
 use crate::tui::widget::styled::{StyledText, fill};
+use rhumb_text::{sanitize, width};
 
 /// The bar before a line of code, and before what is carried over from the line above.
 const BAR: &str = "│ ";

@@ -4,9 +4,9 @@ use pulldown_cmark::Alignment;
 use ratatui::text::{Line, Span};
 
 use super::Look;
-use rhumb_text::width;
 use crate::tui::theme::Role;
 use crate::tui::widget::styled::StyledText;
+use rhumb_text::width;
 
 /// What stands between two columns, and where the rule under the header crosses it.
 const BETWEEN: &str = " │ ";

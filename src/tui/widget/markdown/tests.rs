@@ -6,8 +6,8 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Line;
 
 use super::*;
-use rhumb_text::width;
 use crate::tui::theme::{ColorDepth, Role};
+use rhumb_text::width;
 
 const TOUR: &str = "\
 # Weigh anchor before the tide turns and the harbour empties

@@ -10,11 +10,11 @@ use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::Picker;
-use rhumb_text::fuzzy::Name;
-use rhumb_text::{sanitize, width};
 use crate::tui::hits::{Hit, Hits};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::styled::fill;
+use rhumb_text::fuzzy::Name;
+use rhumb_text::{sanitize, width};
 
 /// The largest overlay, borders included, and the columns and lines of the screen that it leaves free around it.
 const WIDEST: u16 = 84;

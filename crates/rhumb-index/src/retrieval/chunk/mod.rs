@@ -9,9 +9,9 @@ use std::ops::RangeInclusive;
 
 use crate::lexical::{self, Extent};
 use crate::repo_map::index::Entry;
+use cut::Borders;
 use rhumb_syntax::Language;
 use rhumb_syntax::tag::{Definition, SymbolKind};
-use cut::Borders;
 
 /// Longest chunk, in lines of its own: that of a passage of the lexical index, so that both mean about the same piece.
 pub const LONGEST_CHUNK: usize = lexical::LONGEST as usize;

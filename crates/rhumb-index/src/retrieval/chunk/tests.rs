@@ -119,7 +119,7 @@ fn the_index_gives_the_same_chunks_as_the_tags() {
 /// Every file below a folder of this package.
 fn files_below(folder: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut open = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
+    let mut open = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder)];
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

@@ -2,8 +2,8 @@
 //! relations, numbers only where they are history.
 
 use super::*;
-use rhumb_edit::EditFormat;
 use crate::models::{DEFAULT_WINDOW, Dollars, Tokens, parse_list};
+use rhumb_edit::EditFormat;
 
 fn find(name: &str) -> Model {
     Catalog::bundled().find(name)
