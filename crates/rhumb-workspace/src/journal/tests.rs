@@ -639,7 +639,7 @@ fn the_child_that_is_killed() {
 /// Whether a child that acts was killed at that step; it was not when there are fewer.
 fn is_killed(world: &World, what: &str, set: &str, step: u32) -> bool {
     let status = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "workspace::journal::tests::the_child_that_is_killed", "--test-threads=1"])
+        .args(["--exact", "journal::tests::the_child_that_is_killed", "--test-threads=1"])
         .env("TEST_KILL", format!("{what},{set},{step},{}", world.dir.path().display()))
         .stdout(Stdio::null())
         .status()
