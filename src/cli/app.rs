@@ -117,6 +117,7 @@ fn mode_rules(settings: &Settings) -> ModeRules {
         accept_plan: settings.accept_plan,
         more: settings.codebase.more,
         more_rounds: settings.codebase.rounds,
+        reads_pages: true,
     }
 }
 

@@ -34,6 +34,7 @@ pub use completions::completions;
 pub use config::{config, config_files};
 pub use doctor::doctor;
 pub use edit::ask::ask;
+use edit::error_kind;
 pub use edit::{Words, edit};
 pub use index::index_command;
 pub use man::man;

@@ -7,7 +7,8 @@ use rhumb_edit::{Proposal, Standing, SyntaxFault};
 use rhumb_index::repo_map::{Refresh, RepoMap, TagGraph};
 use rhumb_index::retrieval::Related;
 use rhumb_llm::models::{Api, Dollars, Model};
-use rhumb_llm::{Completion, LocalServer};
+use rhumb_llm::{Completion, LlmError, LocalServer};
+
 use rhumb_llm::{Image, Message};
 use rhumb_workspace::Direction;
 
@@ -23,7 +24,7 @@ use super::repository::looking::{LookOrder, LookReport};
 use super::request::chat_files::ChatFile;
 use super::request::choosing::Choices;
 use super::request::mentions::{MentionOrder, MentionReport};
-use super::turn::asking::AskEvent;
+use super::turn::asking::{AskError, AskEvent};
 
 /// What is needed to put the next request together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -207,6 +208,13 @@ pub struct Failure {
     pub hint: String,
 }
 
+impl From<&LlmError> for Failure {
+    fn from(error: &LlmError) -> Self {
+        let message = format!("{}.", error.to_string().trim_end_matches('.'));
+        Self { message, hint: error.hint().to_owned() }
+    }
+}
+
 /// A history whose beginning is a summary.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Summarized {
@@ -283,13 +291,6 @@ pub enum Report {
         /// The result.
         view: ContextView,
     },
-    /// The request could not be sent: it is too large, or a file cannot be read.
-    Unsent {
-        /// The turn.
-        turn: u64,
-        /// Why.
-        failure: Failure,
-    },
     /// Something happened while a request is asked.
     Asked {
         /// The turn.
@@ -308,8 +309,8 @@ pub enum Report {
     Ended {
         /// The turn.
         turn: u64,
-        /// How; an error keeps what had arrived.
-        result: Result<Completion, Failure>,
+        /// How; after an error the session keeps what had arrived.
+        result: Result<Completion, AskError>,
     },
     /// The edits of a reply, located.
     Proposed {

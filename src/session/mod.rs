@@ -42,7 +42,7 @@ mod turn;
 mod tests;
 
 pub use codebase::{
-    Codebase, CodebaseOrder, CodebaseReport, FoundPassages, PassageChoice, Sought, WantsMore, found_message,
+    Codebase, CodebaseOrder, CodebaseReport, FoundPassages, PassageChoice, SearchStep, Sought, WantsMore, found_message,
 };
 pub use command::custom::{CustomCommands, CustomUse, origin};
 pub use command::line::{Meant, as_command, is_command};
@@ -87,6 +87,6 @@ pub use request::spending::uncounted;
 pub use start::SessionStart;
 pub use state::{Connection, Session, SurveyState};
 pub use transcript::{Answer, AnswerState, Entry, Level, Notice};
-pub use turn::asking::{AskEvent, Spent};
+pub use turn::asking::{AskError, AskEvent, Spent};
 pub use turn::queue::{Queue, Queued};
-pub use turn::{StreamedEdit, Turn};
+pub use turn::{StreamedEdit, Turn, TurnStatus};

@@ -200,6 +200,11 @@ pub struct Session {
     turns: u64,
 }
 
+/// Whether it is an answer of which nothing has arrived.
+fn is_silent(entry: &Entry) -> bool {
+    matches!(entry, Entry::Answer(answer) if answer.text.is_empty() && answer.state == AnswerState::Streaming)
+}
+
 impl Session {
     /// A new conversation, and the first effects.
     pub fn start(connection: Connection) -> (Self, Vec<Effect>) {
@@ -211,9 +216,13 @@ impl Session {
     /// Says something in the transcript.
     pub fn tell(&mut self, level: Level, text: impl Into<String>, hint: impl Into<String>) {
         // A word about a request that is on its way stands above its answer.
-        let is_silent = |entry: &Entry| matches!(entry, Entry::Answer(answer) if answer.text.is_empty() && answer.state == AnswerState::Streaming);
-        let at = self.transcript.len() - usize::from(self.transcript.last().is_some_and(is_silent));
+        let at = self.told();
         self.transcript.insert(at, Entry::notice(level, text, hint));
+    }
+
+    /// The number of entries at the start of the transcript before which nothing is inserted any more.
+    pub fn told(&self) -> usize {
+        self.transcript.len() - usize::from(self.transcript.last().is_some_and(is_silent))
     }
 
     pub(super) fn tell_failure(&mut self, level: Level, failure: Failure) {
@@ -333,7 +342,6 @@ impl Session {
             Report::Head(head) => self.head = head,
             Report::Measured { generation, view } if generation == self.generation => return self.measured(view),
             Report::Measured { .. } => {}
-            Report::Unsent { turn, failure } => return self.unsent(turn, failure),
             Report::Asked { turn, event } => self.asked(turn, event),
             Report::Folded { history, result } => return self.folded(&history, result),
             Report::Ended { turn, result } => return self.ended(turn, result),

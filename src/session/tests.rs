@@ -8,7 +8,7 @@ use rhumb_edit::{FileChange, FileProposal, Proposal};
 use rhumb_index::lexical::Depth;
 use rhumb_index::repo_map::{Digest, History, MapFile, MapIndex, TagGraph, Weights};
 use rhumb_llm::Role;
-use rhumb_llm::{Completion, Finish, StreamEvent};
+use rhumb_llm::{Completion, Finish, LlmError, StreamEvent};
 use rhumb_syntax::{Language, tags};
 use rhumb_workspace::Direction;
 
@@ -52,6 +52,10 @@ fn finish(session: &mut Session, turn: u64, finish: Finish) -> Vec<Effect> {
 
 fn failure() -> Failure {
     Failure { message: "no network.".into(), hint: "check it".into() }
+}
+
+fn interrupted() -> AskError {
+    AskError::Provider(LlmError::Interrupted { cause: "no network".into() })
 }
 
 fn proposal(base: &str, proposed: &str) -> Proposal {
@@ -120,17 +124,17 @@ fn an_answer_cut_off_is_kept_but_not_searched() {
 fn a_failure_before_the_first_word_gives_the_message_back() {
     let mut session = connected();
     let turn = send(&mut session, "precious words");
-    session.handle(Report::Ended { turn, result: Err(failure()) });
+    session.handle(Report::Ended { turn, result: Err(interrupted()) });
     assert_eq!(session.returned_draft.as_deref(), Some("precious words"));
     assert!(!session.transcript.iter().any(|entry| matches!(entry, Entry::Answer(_))));
-    assert_eq!(last_notice(&session).text, "no network.");
+    assert_eq!(last_notice(&session).text, "the answer ended before it was complete: no network.");
 }
 
 #[test]
 fn a_message_without_an_answer_is_not_sent_again_as_history() {
     let mut session = connected();
     let turn = send(&mut session, "first");
-    session.handle(Report::Ended { turn, result: Err(failure()) });
+    session.handle(Report::Ended { turn, result: Err(interrupted()) });
     let (_, effects) = session.send("second");
     assert!(matches!(effects.as_slice(), [Effect::Ask(order)] if order.history.is_empty() && order.draft == "second"));
 }
@@ -140,7 +144,7 @@ fn an_answer_that_broke_off_is_asked_for_again_and_not_sent_as_history() {
     let mut session = connected();
     let turn = send(&mut session, "first");
     stream(&mut session, turn, "half");
-    session.handle(Report::Ended { turn, result: Err(failure()) });
+    session.handle(Report::Ended { turn, result: Err(interrupted()) });
     assert!(format!("{:?}", session.transcript).contains("half"), "it stays to be read");
     let (_, effects) = session.send("first");
     assert!(matches!(effects.as_slice(), [Effect::Ask(order)] if order.history.is_empty()));
@@ -153,7 +157,7 @@ fn what_arrives_for_an_earlier_turn_is_dropped() {
     session.cancel();
     let new = send(&mut session, "second");
     stream(&mut session, old, "late");
-    session.handle(Report::Ended { turn: old, result: Err(failure()) });
+    session.handle(Report::Ended { turn: old, result: Err(interrupted()) });
     assert_eq!(session.turn.as_ref().map(|turn| turn.number), Some(new));
     assert!(!format!("{:?}", session.transcript).contains("late"));
 }

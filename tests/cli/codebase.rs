@@ -59,7 +59,7 @@ fn the_model_gets_more_as_often_as_it_may_and_nothing_that_is_not_listed() {
     assert!(round.contains("../outside.py is no file of the repository"), "{round}");
     let last = &server.requests()[2];
     assert!(!last.last_message().contains("symbol: name_of_a_definition"), "the last round offers no other");
-    assert!(err.contains("gets no more"), "{err}");
+    assert!(err.contains("asks for more of the repository, after 2 rounds"), "{err}");
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn without_the_flag_the_model_gets_no_more() {
     let server = ModelServer::start(vec![Step::reply(BLOCK)]);
     let (code, _, err) = ask(&repo, &server, &[]);
     assert_eq!((code, server.requests().len()), (0, 1));
-    assert!(err.contains("--codebase-more"), "{err}");
+    assert!(err.contains("asks for more of the repository, which codebase_more does not allow"), "{err}");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_mark_without_a_question_or_without_a_provider_sends_nothing() {
     let mut command = rhumb(&repo.path(), &["ask", "-m", "@codebase"]);
     command.args(["--base-url", &server.base_url(), "--model", MODEL]);
     let (code, out, err) = run(command);
-    assert!(code == 2 && out.is_empty() && err.contains("there is no question"), "{code} {err}");
+    assert!(code == 2 && out.is_empty() && err.contains("There is no question beside @codebase"), "{code} {err}");
     let (code, _, err) = run(rhumb(&repo.path(), &["ask", "-m", QUESTION]));
     assert!(code == 2 && err.contains("no provider is configured"), "{code} {err}");
     assert!(server.requests().is_empty());
@@ -92,7 +92,10 @@ fn a_repository_with_no_files_is_asked_all_the_same() {
     let server = ModelServer::start(vec![Step::reply("There is nothing.\n")]);
     let (code, _, err) = ask(&repo, &server, &[]);
     assert_eq!(code, 0, "{err}");
-    assert!(said(&server, 0).contains("no passage speaks of it") && err.contains("no passage"), "{err}");
+    assert!(
+        said(&server, 0).contains("no passage speaks of it") && err.contains("No passage of the repository"),
+        "{err}"
+    );
 }
 
 #[test]

@@ -25,6 +25,9 @@ const CALLS: [&str; 12] = [
     "ftruncate",
 ];
 
+/// How long one run may take, in seconds. A run takes less than two.
+const TIMEOUT: &str = "30";
+
 /// What git must never show as staged after an interruption: anything but the user's own file.
 const STAGED: &str = "notes.md\n";
 
@@ -76,10 +79,14 @@ impl Scene {
         scene
     }
 
-    /// Runs rhumb under strace with these arguments.
+    /// Runs rhumb under strace with these arguments. An error at the write that wakes the event loop, which no system gives, makes the
+    /// program wait forever: it is killed then, and git must be consistent too.
     fn run(&self, work: Work, strace: &[String]) {
-        let mut command = hermetic("strace", &self.repo.path());
-        command.args(["-f", "-qq", "-e", &format!("trace={}", CALLS.join(","))]).args(strace);
+        let mut command = hermetic("timeout", &self.repo.path());
+        command
+            .args(["-s", "KILL", TIMEOUT, "strace"])
+            .args(["-f", "-qq", "-e", &format!("trace={}", CALLS.join(","))])
+            .args(strace);
         command.arg(env!("CARGO_BIN_EXE_rhumb")).args(self.args(work));
         command.env("RHUMB_COMMIT_HOOKS", (work == Work::EditWithHook).to_string());
         command.env("XDG_STATE_HOME", self.state.path()).output().unwrap();

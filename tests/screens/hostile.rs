@@ -73,7 +73,7 @@ fn an_answer_that_streams_cannot_drive_the_terminal() {
         harness.stream(&c.to_string());
         assert_eq!(harness.control_characters(), [""; 0]);
     }
-    harness.fail(&format!("the server said {EVIL}"), EVIL);
+    harness.fail(&format!("the server said {EVIL}"));
     assert_eq!(harness.control_characters(), [""; 0]);
 }
 
@@ -179,7 +179,7 @@ fn no_attack_reaches_a_cell_by_what_the_program_is_told() {
         harness.keys("<Ctrl-c> type \"hi\" <Enter>").settle();
         harness.think(text).stream(text).stream(&format!("\n\n{text}.py\n```{text}\n<<<<<<< SEARCH\n{text}\n"));
         check(&harness, class);
-        harness.fail(text, text);
+        harness.fail(text);
         check(&harness, class);
         let row = ModelRow { name: (*text).into(), detail: (*text).into(), at_hand: true };
         harness.report(Report::Looked(LookReport::Models {

@@ -163,7 +163,7 @@ fn a_turn_is_whole_at_every_size_from_its_first_word_to_its_failure() {
     at_every_size("in the middle", &mut harness);
     harness.resize(120, 40).keys("type \"and then\" <Enter>");
     at_every_size("with a message that waits", &mut harness);
-    harness.fail("the server has closed the connection before the answer was whole", "Send it again.");
+    harness.fail("the server has closed the connection before the answer was whole");
     at_every_size("failed", &mut harness);
     harness.tell(Level::Warning, "Something is not as it should be.", "Look at it.");
     at_every_size("told", &mut harness);

@@ -52,7 +52,7 @@ impl Due {
             | Report::Codebase(CodebaseReport::Status { .. }) => {}
             Report::Measured { .. } | Report::Asked { .. } => {}
             Report::Ran(report) if !matches!(report, RunReport::Done { .. }) => {}
-            Report::Ended { turn, .. } | Report::Unsent { turn, .. } => self.turn = self.turn.filter(|due| due != turn),
+            Report::Ended { turn, .. } => self.turn = self.turn.filter(|due| due != turn),
             _ => self.others = self.others.saturating_sub(1),
         }
     }

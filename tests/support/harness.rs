@@ -21,14 +21,14 @@ use rhumb::config::Settings;
 use rhumb::demo;
 use rhumb::session::runner::{Line, Outfit, Runner};
 use rhumb::session::{
-    AskEvent, ConnectOrder, Connection, Effect, Failure, FetchOrder, IndexCommand, Level, Report, RunOrder, RunReport,
+    AskError, AskEvent, ConnectOrder, Connection, Effect, FetchOrder, IndexCommand, Level, Report, RunOrder, RunReport,
     Session,
 };
 use rhumb::tui::app::{App, Task};
 use rhumb::tui::key;
 use rhumb::tui::theme::{ColorDepth, Theme};
 use rhumb::tui::view::{self, ViewCache};
-use rhumb_llm::{Scripted, ScriptedReply, StreamEvent};
+use rhumb_llm::{LlmError, Scripted, ScriptedReply, StreamEvent};
 use rhumb_text::width;
 use rhumb_workspace::Root;
 use tokio::runtime::Runtime;
@@ -146,11 +146,11 @@ impl Harness {
         self.report(Report::Asked { turn, event: AskEvent::Stream(StreamEvent::Reasoning(text.into())) })
     }
 
-    /// The running turn fails.
-    pub fn fail(&mut self, message: &str, hint: &str) -> &mut Self {
+    /// The stream of the running turn ends early, for this reason.
+    pub fn fail(&mut self, cause: &str) -> &mut Self {
         let turn = self.turn();
-        let failure = Failure { message: message.into(), hint: hint.into() };
-        self.report(Report::Ended { turn, result: Err(failure) })
+        let error = AskError::Provider(LlmError::Interrupted { cause: cause.into() });
+        self.report(Report::Ended { turn, result: Err(error) })
     }
 
     /// A notice of the program.

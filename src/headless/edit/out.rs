@@ -7,13 +7,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::show_prompt::{prompt_json, summary};
-use crate::context::{Prompt, PromptSecret};
+use crate::context::{PassagePlace, Prompt, PromptSecret};
 use crate::error::UserError;
-use crate::headless::{advise, complain, print_exactly, print_json};
+use crate::headless::{complain, print_exactly, print_json};
 use crate::session::{AskEvent, WriteSummary, Written};
 use rhumb_llm::StreamEvent;
 use rhumb_llm::models::{Dollars, Model};
 use rhumb_text::{sanitize, width};
+use rhumb_workspace::process::End;
 
 /// Where events go: text for people, or JSON lines.
 pub(super) struct Out {
@@ -76,35 +77,36 @@ impl Out {
         if self.json { self.event("text", json!({"text": text})) } else { print_exactly(text) }
     }
 
-    /// What happens while a request is asked of `model`.
-    pub(crate) fn asked(&self, model: &str, event: AskEvent) -> Result<(), UserError> {
+    /// What happens while `model` is asked. What the session puts into the transcript is not printed here for people.
+    pub(crate) fn asked(&self, model: &str, facts: &Model, event: &AskEvent) -> Result<(), UserError> {
         if !matches!(event, AskEvent::Stream(StreamEvent::Retrying { .. })) {
             self.end_countdown();
         }
         match event {
-            AskEvent::Sent { tokens, exact, left_out, secrets, prices } => {
+            AskEvent::Sent { prompt, continues, tokens, prices } => {
+                if !continues {
+                    self.prompt(facts, prompt)?;
+                }
+                let (left_out, secrets) =
+                    if *continues { Default::default() } else { (&prompt.trimmed[..], &prompt.secrets[..]) };
                 let left_out: Vec<String> = left_out.iter().map(ToString::to_string).collect();
                 left_out.iter().for_each(|what| complain(&format!("left out, because it does not fit: {what}")));
-                secrets.iter().for_each(tell_secret);
                 let request = json!({
-                    "model": model, "tokens": tokens, "exact": exact, "left_out": left_out, "secrets": secrets_json(&secrets),
-                    "prices": prices,
+                    "model": model, "tokens": tokens, "exact": prompt.exact, "left_out": left_out,
+                    "secrets": secrets_json(secrets), "prices": prices,
                 });
                 self.event("request", request)
             }
-            AskEvent::Stream(StreamEvent::Text(text)) => self.text(&text),
+            AskEvent::Stream(StreamEvent::Text(text)) => self.text(text),
             AskEvent::Stream(StreamEvent::Reasoning(text)) => self.event("reasoning", json!({"text": text})),
             AskEvent::Stream(StreamEvent::TakeBack) => self.event("take_back", json!({})),
             AskEvent::Stream(StreamEvent::Usage(usage)) => {
                 self.event("usage", json!({"input": usage.input, "output": usage.output, "cached": usage.cached}))
             }
             AskEvent::Stream(StreamEvent::Retrying { attempt, wait, reason }) => {
-                self.count_down(attempt, wait, &reason)
+                self.count_down(*attempt, *wait, reason)
             }
             AskEvent::Shrunk { time, of, limit } => {
-                complain(&format!(
-                    "the request is too long for the server; it is sent again with at most {limit} tokens"
-                ));
                 self.event("shrunk", json!({"time": time, "of": of, "limit": limit}))
             }
             AskEvent::Continuing { time, of } => {
@@ -113,23 +115,13 @@ impl Out {
                 ));
                 self.event("continuing", json!({"time": time, "of": of}))
             }
-            AskEvent::Editor { model, note } => {
-                note.iter().for_each(|note| advise(&note.message, &note.hint));
+            AskEvent::Editor { model, .. } => {
                 complain(&format!("the plan goes to {model}"));
                 self.event("editor", json!({"model": model}))
             }
-            AskEvent::DoubtfulSeam => {
-                complain("the answer was cut off inside an edit, and its next part does not repeat the last line");
-                self.event("doubtful_seam", json!({}))
-            }
-            AskEvent::PastTheCap => {
-                complain("the answer was stopped: the server exceeded what the spending cap allows");
-                self.event("past_the_cap", json!({}))
-            }
-            AskEvent::CutByCap => {
-                complain("the answer was cut short: it reached the spending cap");
-                self.event("cut_by_cap", json!({}))
-            }
+            AskEvent::DoubtfulSeam => self.event("doubtful_seam", json!({})),
+            AskEvent::PastTheCap => self.event("past_the_cap", json!({})),
+            AskEvent::CutByCap => self.event("cut_by_cap", json!({})),
             AskEvent::Spent(spent) => {
                 let cost = spent.model.prices.map(|prices| prices.cost(spent.tokens));
                 if let Some(cost) = cost.filter(|_| !self.json) {
@@ -139,6 +131,31 @@ impl Out {
                 self.event("spent", json!({"tokens": spent.tokens, "estimated": spent.estimated, "cost": cost}))
             }
         }
+    }
+
+    /// The passages that a question about the repository found.
+    pub(crate) fn passages(&self, places: &[PassagePlace]) -> Result<(), UserError> {
+        let passage = |place: &PassagePlace| {
+            let symbol = place.anchor.as_ref().map(|anchor| &anchor.symbol);
+            json!({"path": place.path, "start_line": place.line, "end_line": place.end_line, "symbol": symbol})
+        };
+        self.event("passages", json!({"passages": places.iter().map(passage).collect::<Vec<_>>()}))
+    }
+
+    /// A command of a check has ended.
+    pub(crate) fn check_ended(&self, command: &str, end: End, seconds: u64) -> Result<(), UserError> {
+        let words = match end {
+            End::Exit(code) => format!("exit code {code}"),
+            End::Signal(number) => format!("signal {number}"),
+            End::TimeLimit => "time limit".into(),
+            End::Stopped => "stopped".into(),
+            End::WantedTerminal => "wanted the terminal".into(),
+        };
+        if !self.json {
+            complain(&format!("{command}: {words}, {seconds} s"));
+        }
+        let code: Value = if let End::Exit(code) = end { json!(code) } else { Value::Null };
+        self.event("check_ended", json!({"line": command, "end": words, "exit": code, "seconds": seconds}))
     }
 
     pub(crate) fn event(&self, kind: &str, fields: Value) -> Result<(), UserError> {
@@ -183,21 +200,8 @@ impl Out {
         let left: Vec<Value> = left.collect();
         let commit = &written.commit;
         let event = json!({"written": written.paths, "commit": commit, "files": files, "not_written": left});
-        self.event("written", event)?;
-        if !self.json {
-            complain(&summary.text(written, false));
-        }
-        for note in &written.notes {
-            advise(&note.message, &note.hint);
-        }
-        Ok(())
+        self.event("written", event)
     }
-}
-
-/// Says that a key stands in what is sent, and what becomes of it.
-fn tell_secret(secret: &PromptSecret) {
-    let what = if secret.masked { "sent with a mask in its place" } else { "sent unmasked" };
-    complain(&format!("{}, {what}", secret.told()));
 }
 
 /// What looks like keys in a request, for programs.

@@ -14,6 +14,7 @@ use super::places::Places;
 use super::told::Told;
 use super::voice::Voice;
 use crate::error::ErrorKind;
+use crate::headless::error_kind;
 use crate::session::runner::Runner;
 use crate::session::{
     AskEvent, Command, ConnectRequest, Effect, KeepReport, Question, Report, RunReport, Session, Stage, SurveyState,
@@ -356,12 +357,7 @@ impl Desk {
                 let lines = self.runs.said(*run, live);
                 self.voice.lines(lines);
             }
-            Report::Unsent { .. } => self.failed = Some(ErrorKind::Provider),
-            Report::Ended { result: Err(_), .. } if !self.runner.is_ready() => self.failed = Some(ErrorKind::Usage),
-            Report::Ended { result: Err(_), .. } => {
-                let began = self.session.turn.as_ref().is_some_and(|turn| turn.status.is_empty());
-                self.failed = Some(if began { ErrorKind::Incomplete } else { ErrorKind::Provider });
-            }
+            Report::Ended { result: Err(error), .. } => self.failed = Some(error_kind(error)),
             Report::Ended { result: Ok(completion), .. } => {
                 self.failed = completion.finish.shortfall().map(|_| ErrorKind::Incomplete);
             }
@@ -386,8 +382,8 @@ impl Desk {
 
     fn tell_asked(&mut self, event: &AskEvent) {
         match event {
-            AskEvent::Sent { tokens, exact, .. } => {
-                let about = if *exact { "" } else { "about " };
+            AskEvent::Sent { prompt, tokens, .. } => {
+                let about = if prompt.exact { "" } else { "about " };
                 self.voice.line(&format!("asked: {about}{} tokens sent", thousands(*tokens)));
             }
             AskEvent::Spent(spent) => {

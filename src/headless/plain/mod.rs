@@ -35,7 +35,7 @@ use editor::open;
 pub(super) use editor::sheet_name;
 use input::Keyboard;
 use rhumb_workspace::process::{Sheet, named_editor};
-use signals::{Signal, Signals};
+pub(super) use signals::{Signal, Signals};
 use voice::Voice;
 
 /// Reports taken in before the next look at what was typed.

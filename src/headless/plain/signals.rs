@@ -4,7 +4,7 @@ use std::io;
 
 /// What a signal asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Signal {
+pub(crate) enum Signal {
     /// Ctrl-C.
     Interrupt,
     /// Leave; the number says which.
@@ -12,7 +12,7 @@ pub(super) enum Signal {
 }
 
 #[cfg(unix)]
-pub(super) struct Signals {
+pub(crate) struct Signals {
     interrupt: tokio::signal::unix::Signal,
     fatal: [(tokio::signal::unix::Signal, u8); 3],
 }
@@ -23,7 +23,7 @@ impl Signals {
     ///
     /// # Errors
     /// The system does not let us.
-    pub(super) fn listen() -> io::Result<Self> {
+    pub(crate) fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
@@ -36,7 +36,7 @@ impl Signals {
     }
 
     /// The next signal.
-    pub(super) async fn next(&mut self) -> Signal {
+    pub(crate) async fn next(&mut self) -> Signal {
         let [hangup, quit, terminate] = &mut self.fatal;
         tokio::select! {
             _ = self.interrupt.recv() => Signal::Interrupt,
@@ -48,7 +48,7 @@ impl Signals {
 }
 
 #[cfg(not(unix))]
-pub(super) struct Signals;
+pub(crate) struct Signals;
 
 #[cfg(not(unix))]
 impl Signals {
@@ -56,12 +56,12 @@ impl Signals {
     ///
     /// # Errors
     /// The system does not let us.
-    pub(super) fn listen() -> io::Result<Self> {
+    pub(crate) fn listen() -> io::Result<Self> {
         Ok(Self)
     }
 
     /// The next signal.
-    pub(super) async fn next(&mut self) -> Signal {
+    pub(crate) async fn next(&mut self) -> Signal {
         match tokio::signal::ctrl_c().await {
             Ok(()) => Signal::Interrupt,
             Err(_) => std::future::pending().await,

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::answer::AnswerLines;
 use super::phrases::{in_words, page};
-use crate::session::{Answer, AnswerState, Entry, Level, Session};
+use crate::session::{Answer, AnswerState, Entry, Level, Session, TurnStatus};
 
 /// How far the transcript has been printed.
 #[derive(Default)]
@@ -15,10 +15,10 @@ pub(super) struct Told {
     open: Option<(usize, AnswerLines)>,
     /// Bytes of what the model thinks aloud that were printed.
     reasoned: usize,
-    /// The word about the running turn that was printed last.
-    status: String,
-    /// The try whose wait was printed last, until something else comes.
-    retrying: Option<u32>,
+    /// The status of the running turn at the last look.
+    status: Option<TurnStatus>,
+    /// Whether the conversation was being summarised then.
+    compacts: bool,
     /// The turn of which it was told that the model thinks.
     thought_in: u64,
     /// The message that was just typed: it stands there already.
@@ -143,19 +143,28 @@ impl Told {
 
     /// A wait before another try, and the like. That the first word is waited for needs no word.
     fn tell_status(&mut self, session: &Session, lines: &mut Vec<String>) {
-        let compacting = if session.is_compacting() { "summarising the conversation" } else { "" };
-        let status = session.turn.as_ref().map_or(compacting, |turn| turn.status.as_str());
-        let retrying = session.turn.as_ref().and_then(|turn| turn.retrying);
-        let is_countdown = std::mem::replace(&mut self.retrying, retrying) == retrying && retrying.is_some();
-        // A screen reader would read every second of a countdown: its first line is enough.
-        if self.status == status || is_countdown {
-            return;
+        let status = session.turn.as_ref().map(|turn| turn.status.clone());
+        let compacts = session.is_compacting();
+        let before =
+            (std::mem::replace(&mut self.status, status.clone()), std::mem::replace(&mut self.compacts, compacts));
+        if compacts && !before.1 && status.is_none() {
+            lines.push("summarising the conversation.".to_owned());
         }
-        status.clone_into(&mut self.status);
-        let turn = session.turn.as_ref().map_or(0, |turn| turn.number);
-        // Some think between any two words.
-        let again = status == "thinking" && std::mem::replace(&mut self.thought_in, turn) == turn;
-        if !again && !matches!(status, "" | "waiting for the first word") {
+        let Some(status) = status.filter(|status| before.0.as_ref() != Some(status)) else { return };
+        let is_silent = match (&status, &before.0) {
+            (TurnStatus::Answering | TurnStatus::Waiting, _) => true,
+            // A screen reader would read every second of a countdown: its first line is enough.
+            (TurnStatus::Retrying { attempt, .. }, Some(TurnStatus::Retrying { attempt: known, .. })) => {
+                attempt == known
+            }
+            // Some models think between any two words.
+            (TurnStatus::Thinking, _) => {
+                let turn = session.turn.as_ref().map_or(0, |turn| turn.number);
+                std::mem::replace(&mut self.thought_in, turn) == turn
+            }
+            _ => false,
+        };
+        if !is_silent {
             lines.push(format!("{status}."));
         }
     }

@@ -386,6 +386,18 @@ mod interrupts {
     pub(super) fn set(ends: bool) {
         ENDS.store(ends, Ordering::SeqCst);
     }
+
+    pub(super) fn ends() -> bool {
+        ENDS.load(Ordering::SeqCst)
+    }
+}
+
+/// Whether an editor that was opened for a hunk has the terminal.
+pub(crate) fn is_editing() -> bool {
+    #[cfg(unix)]
+    return !interrupts::ends();
+    #[cfg(not(unix))]
+    false
 }
 
 impl LeftToTheEditor {

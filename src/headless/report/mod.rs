@@ -6,6 +6,7 @@ mod syntax;
 
 use serde_json::{Value, json};
 
+pub(crate) use ask::is_editing;
 pub use ask::{ask_each, yes_or_no};
 use rhumb_edit::review::led;
 use rhumb_edit::{FileChange, Outcome, Proposal, Status};

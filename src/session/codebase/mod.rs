@@ -4,9 +4,12 @@
 mod more;
 mod passages;
 
+use std::fmt;
+
 use super::effect::{Effect, Failure};
 use super::state::{Session, SurveyState};
 use super::transcript::Level;
+use super::turn::{Turn, TurnStatus};
 use crate::context::{CODEBASE, Mode, PassagePlace, codebase_question, extended};
 use rhumb_index::retrieval::{Related, Want};
 use rhumb_llm::models::Dollars;
@@ -71,6 +74,33 @@ pub struct CodebaseOrder {
     pub weak_model: Option<String>,
 }
 
+/// A step of a search for passages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SearchStep {
+    /// The weak model rewrites the question.
+    Planning,
+    /// The weak model writes code that could answer the question, to search for its like.
+    Hypothesizing,
+    /// It does so once more, with what was found first.
+    HypothesizingAgain,
+    /// The index is searched.
+    Searching,
+    /// The weak model puts the hits in order.
+    Reranking,
+}
+
+impl fmt::Display for SearchStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Planning => "planning the search",
+            Self::Hypothesizing => "guessing at the code",
+            Self::HypothesizingAgain => "guessing at the code once more",
+            Self::Searching => "searching the repository",
+            Self::Reranking => "putting what was found in order",
+        })
+    }
+}
+
 /// What comes of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CodebaseReport {
@@ -78,8 +108,8 @@ pub enum CodebaseReport {
     Status {
         /// The turn.
         turn: u64,
-        /// What is being done, as the status of the turn.
-        status: String,
+        /// What is being done.
+        step: SearchStep,
     },
     /// It is done.
     Found {
@@ -152,20 +182,18 @@ impl Session {
         }))
     }
 
-    fn seeking_status(&self) -> String {
+    fn seeking_status(&self) -> TurnStatus {
         match self.survey {
-            SurveyState::Reading(done, total) if total > 0 => {
-                format!("waiting until the repository is read: {done} of {total} files")
-            }
-            SurveyState::Reading(..) => "waiting until the repository is read".into(),
-            SurveyState::Partial(..) | SurveyState::Done => "searching the repository".into(),
+            SurveyState::Reading(read, total) => TurnStatus::ReadingRepository(read, total),
+            SurveyState::Partial(..) | SurveyState::Done => TurnStatus::Searching(SearchStep::Searching),
         }
     }
 
     /// The reading of the repository went on: a turn that waits for it says how far it is.
     pub(super) fn seeking_goes_on(&mut self) {
         let status = self.seeking_status();
-        if let Some(turn) = self.turn.as_mut().filter(|turn| turn.status.starts_with("waiting until the repo")) {
+        let waits = |turn: &&mut Turn| matches!(turn.status, TurnStatus::ReadingRepository(..));
+        if let Some(turn) = self.turn.as_mut().filter(waits) {
             turn.status = status;
         }
     }
@@ -175,13 +203,13 @@ impl Session {
         let (CodebaseReport::Status { turn: number, .. } | CodebaseReport::Found { turn: number, .. }) = report;
         let Some(turn) = self.turn.as_mut().filter(|turn| turn.number == number) else { return Vec::new() };
         let found = match report {
-            CodebaseReport::Status { status, .. } => {
-                turn.status = status;
+            CodebaseReport::Status { step, .. } => {
+                turn.status = TurnStatus::Searching(step);
                 return Vec::new();
             }
             CodebaseReport::Found { found, .. } => found,
         };
-        turn.status = "waiting for the first word".into();
+        turn.status = TurnStatus::Waiting;
         let is_round = turn.wants.is_some();
         for told in &found.told {
             self.tell(Level::Info, told, "");

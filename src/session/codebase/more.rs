@@ -39,11 +39,16 @@ impl Session {
 
     /// What comes of an answer that asks for more; `None` if it does not.
     pub(crate) fn wants_more(&mut self, reply: &str, turn: &Turn) -> Option<Vec<Effect>> {
-        if !turn.asks_codebase || !turn.edits.is_empty() || self.rules.more == More::Never {
+        if !turn.asks_codebase || !turn.edits.is_empty() {
             return None;
         }
         let more = WantsMore { wants: wants(reply), mode: turn.mode, request: turn.request.clone() };
         if more.wants.is_empty() {
+            return None;
+        }
+        if self.rules.more == More::Never {
+            let text = "The model asks for more of the repository, which codebase_more does not allow.";
+            self.tell(Level::Warning, text, "");
             return None;
         }
         if self.codebase.rounds >= self.rules.more_rounds {

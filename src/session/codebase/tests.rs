@@ -70,7 +70,7 @@ fn a_message_waits_for_the_search_and_goes_out_with_what_was_found() {
     let mut session = session();
     let order = searched(&session.send("@codebase how do ships moor?").1);
     assert_eq!(order.sought, Sought::Question("how do ships moor?".into()));
-    assert_eq!(session.turn.as_ref().map(|turn| turn.status.as_str()), Some("searching the repository"));
+    assert_eq!(session.turn.as_ref().unwrap().status, TurnStatus::Searching(SearchStep::Searching));
     let sent = asked(&found(&mut session, order.turn, vec![place("a.py", 1, order.turn)]));
     assert_eq!(sent.draft, "@codebase how do ships moor?");
     assert_eq!((sent.passages.len(), sent.codebase), (1, Some(true)));
@@ -127,11 +127,11 @@ fn a_search_that_is_stopped_gives_the_message_back_and_comes_too_late() {
 fn a_search_that_waits_for_the_repository_says_how_far_that_is() {
     let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
     searched(&session.send("@codebase how?").1);
-    let status = |session: &Session| session.turn.as_ref().map(|turn| turn.status.clone()).unwrap_or_default();
+    let status = |session: &Session| session.turn.as_ref().map(|turn| turn.status.to_string()).unwrap_or_default();
     assert_eq!(status(&session), "waiting until the repository is read");
     session.handle(Report::SurveyProgress { done: 3, total: 9 });
     assert_eq!(status(&session), "waiting until the repository is read: 3 of 9 files");
-    let status_now = CodebaseReport::Status { turn: 1, status: "planning the search".into() };
+    let status_now = CodebaseReport::Status { turn: 1, step: SearchStep::Planning };
     session.handle(Report::Codebase(status_now));
     session.handle(Report::SurveyProgress { done: 9, total: 9 });
     assert_eq!(status(&session), "planning the search");

@@ -6,7 +6,7 @@ use crate::session::proposal::rounds::Rounds;
 use crate::session::question::{Choice, Question, Subject};
 use crate::session::state::Session;
 use crate::session::transcript::{AnswerState, Entry, Level};
-use crate::session::turn::Turn;
+use crate::session::turn::{Turn, TurnStatus};
 use rhumb_text::sanitize;
 
 /// A plan, and what the developer asked for.
@@ -109,7 +109,7 @@ impl Session {
         let text = if plan.edited { plan.text.clone() } else { CARRY_OUT.to_owned() };
         self.transcript.push(Entry::User { text, mode: Mode::Editor, answered: false });
         let mut turn = Turn::again(self.next_turn(), plan.text, plan.request).in_mode(Mode::Editor);
-        turn.status = "asking the editor model".into();
+        turn.status = TurnStatus::AskingEditor(None);
         self.begin_turn(turn)
     }
 
@@ -133,7 +133,7 @@ impl Session {
     /// The editor model is asked.
     pub(crate) fn editor_asked(&mut self, number: u64, model: &str, note: Option<Failure>) {
         if let Some(turn) = self.turn.as_mut().filter(|turn| turn.number == number) {
-            turn.status = format!("asking {model} for the edits");
+            turn.status = TurnStatus::AskingEditor(Some(model.to_owned()));
         }
         if let Some(note) = note {
             self.tell_failure(Level::Warning, note);

@@ -10,7 +10,7 @@ use super::question::Subject;
 use super::request::mentions::{Attachment, MentionOrder, NamedFile};
 use super::state::Session;
 use super::transcript::{self, Entry, Level};
-use super::turn::Turn;
+use super::turn::{Turn, TurnStatus};
 use crate::config::More;
 use crate::context::Mode;
 use architect::Plan;
@@ -28,6 +28,8 @@ pub struct ModeRules {
     pub more: More,
     /// How often it may, for one question.
     pub more_rounds: usize,
+    /// Whether a page whose address follows an `@` is read.
+    pub reads_pages: bool,
 }
 
 /// What waits between a message and its turn, or between an answer and the next message.
@@ -103,7 +105,7 @@ impl Session {
     }
 
     /// Sends a message in that mode. False when it cannot be sent now.
-    pub(super) fn send_in(&mut self, message: &str, mode: Mode) -> (bool, Vec<Effect>) {
+    pub fn send_in(&mut self, message: &str, mode: Mode) -> (bool, Vec<Effect>) {
         // A message that is sent while the history is summarised goes out with the summary.
         if self.turn.is_some() || self.is_compacting() {
             self.enqueue(message.to_owned(), mode);
@@ -151,10 +153,11 @@ impl Session {
         }
         let names = self.names_to_look_up();
         let chat = self.files.iter().map(|file| file.path.clone()).collect();
+        let reads_pages = self.rules.reads_pages;
         match &mut self.turn {
             Some(turn) if !names.is_empty() => {
-                turn.status = "looking up what is named with @".into();
-                vec![Effect::Mention(MentionOrder::LookUp { turn: turn.number, names, chat })]
+                turn.status = TurnStatus::LookingUpNames;
+                vec![Effect::Mention(MentionOrder::LookUp { turn: turn.number, names, chat, reads_pages })]
             }
             Some(_) => self.ask_turn(&[]),
             None => Vec::new(),

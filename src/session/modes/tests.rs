@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::super::*;
 use crate::context::Mode;
 use rhumb_edit::{FormatChoice, Status, parse, propose};
-use rhumb_llm::{Completion, Finish, StreamEvent};
+use rhumb_llm::{Completion, Finish, LlmError, StreamEvent};
 
 const EDIT: &str = "a.py\n```python\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n```\n";
 
@@ -73,7 +73,7 @@ fn a_mode_without_a_message_is_meant_for_good() {
     answer(&mut session, "so");
     assert_eq!(asked(&command(&mut session, "/code do it")).mode, Mode::Code);
     let turn = session.turn.as_ref().unwrap().number;
-    let result = Err(Failure { message: "no network.".into(), hint: String::new() });
+    let result = Err(AskError::Provider(LlmError::Interrupted { cause: "no network".into() }));
     session.handle(Report::Ended { turn, result });
     assert_eq!(session.returned_draft.as_deref(), Some("/code do it"), "it comes back as it was meant");
     assert_eq!(asked(&session.retry()).mode, Mode::Code);
@@ -311,7 +311,7 @@ fn happen(session: &mut Session, happening: Happening, owed: &mut Vec<MentionOrd
         (Happening::Type(text), _) => session.draft_changed(text),
         (Happening::Answer(text), Some(_)) => answer(session, text),
         (Happening::Fail, Some(turn)) => {
-            let result = Err(Failure { message: "gone.".into(), hint: String::new() });
+            let result = Err(AskError::Provider(LlmError::Interrupted { cause: "gone".into() }));
             session.handle(Report::Ended { turn, result })
         }
         (Happening::Cancel, _) => session.cancel(),

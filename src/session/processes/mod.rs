@@ -336,6 +336,11 @@ impl Session {
         number
     }
 
+    /// The command line of a run; empty where its log is not kept any more.
+    pub fn line_of_run(&self, run: u64) -> &str {
+        self.processes.logs.iter().find(|log| log.run == run).map_or("", |log| log.line.as_str())
+    }
+
     /// Stops the job that began last and was not told to stop yet.
     pub fn stop_command(&mut self) -> Vec<Effect> {
         let Some(job) = self.processes.jobs.iter_mut().rev().find(|job| !job.stopping) else { return Vec::new() };

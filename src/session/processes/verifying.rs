@@ -181,6 +181,11 @@ impl Session {
         self.send_findings(found.text, &files, written.request, (round, of))
     }
 
+    /// Whether the model may be asked once more to repair what a check found.
+    pub fn may_repair(&self) -> bool {
+        self.rounds.verified < self.processes.rounds
+    }
+
     /// Says that the check which failed before passes now.
     fn tell_passed(&mut self) {
         let Some(recheck) = self.rounds.recheck.take() else { return };

@@ -41,7 +41,8 @@ impl Session {
         self.write_unrecorded()
     }
 
-    fn write_unrecorded(&mut self) -> Vec<Effect> {
+    /// Writes the accepted hunks without a record in the journal: undo and recovery do not know the write.
+    pub fn write_unrecorded(&mut self) -> Vec<Effect> {
         self.commits.consent.unrecorded = true;
         self.write_accepted()
     }

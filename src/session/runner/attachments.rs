@@ -22,18 +22,15 @@ impl Runner {
     /// Finds out what was asked about names and files.
     pub(super) fn mention(self, order: MentionOrder) {
         match order {
-            MentionOrder::LookUp { turn, names, chat } => {
+            MentionOrder::LookUp { turn, names, chat, reads_pages } => {
                 tokio::spawn(async move {
                     let mut surveyed = self.shared.survey.subscribe();
                     let ready = surveyed.wait_for(Option::is_some);
                     // Without a survey nothing is found, which is told.
                     drop(tokio::time::timeout(SURVEY_PATIENCE, ready).await);
                     tokio::task::spawn_blocking(move || {
-                        let found = caught(|| self.look_up(turn, &names, &chat)).unwrap_or_else(|failure| LookedUp {
-                            turn,
-                            notes: vec![failure],
-                            ..LookedUp::default()
-                        });
+                        let found = caught(|| self.look_up(turn, &names, &chat, reads_pages))
+                            .unwrap_or_else(|failure| LookedUp { turn, notes: vec![failure], ..LookedUp::default() });
                         self.report_now(Report::Mention(MentionReport::LookedUp(found)));
                     });
                 });
@@ -50,7 +47,7 @@ impl Runner {
         }
     }
 
-    fn look_up(&self, turn: u64, names: &[String], chat: &[String]) -> LookedUp {
+    fn look_up(&self, turn: u64, names: &[String], chat: &[String], reads_pages: bool) -> LookedUp {
         let Some(survey) = self.shared.survey.borrow().clone() else {
             let message = "The repository is still being read, so names with @ are sent as they are.".into();
             let notes = vec![Failure { message, hint: "Send again when the map shows.".into() }];
@@ -63,7 +60,13 @@ impl Runner {
             survey: &survey,
             counter: &*self.counter(),
             window: window.max_input(),
-            page: &|address| tokio::runtime::Handle::current().block_on(self.page_for_message(address)),
+            page: &|address| match reads_pages {
+                true => tokio::runtime::Handle::current().block_on(self.page_for_message(address)),
+                false => Err(Failure {
+                    message: format!("{address} is not read without the app."),
+                    hint: "Read it in the app with /web, or pass its text with --with-output.".into(),
+                }),
+            },
         };
         LookedUp { turn, ..look_up.find(names, chat) }
     }

@@ -6,7 +6,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::connect::unknown_note;
-use super::{Line, Outfit, Runner, connect_model, failure_of};
+use super::{Line, Outfit, Runner, connect_model};
 use crate::context::{Folding, SummaryPlan, history_tokens, summary};
 use crate::session::{AskEvent, Failure, Report, Spent, Summarized};
 use rhumb_llm::Message;
@@ -105,7 +105,7 @@ impl Runner {
                 *left = left.map(|left| left.over(paid));
                 self.report(Report::Asked { turn: 0, event: AskEvent::Spent(spent) }).await;
             }
-            summaries.push(text.map_err(|error| failure_of(&error))?);
+            summaries.push(text.map_err(|error| Failure::from(&error))?);
         }
         Ok(summaries)
     }

@@ -30,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::survey::{Survey, SurveyStart, SurveyStep, SurveyTimes, survey};
 pub use ask::editor::editor_line;
-pub use ask::{AskError, Asked, Compose, Question, ask, llm_request};
+pub use ask::{Asked, Compose, Question, ask, llm_request};
 pub use attachments::LookUp;
 pub use checking::output::{SharedOutput, shared_output};
 pub use checking::processes::output_budget;
@@ -63,8 +63,8 @@ use folding::FoldOrder;
 use rhumb_edit::Standing;
 use rhumb_index::repo_map::TagGraph;
 use rhumb_llm::Endpoint;
+use rhumb_llm::HttpProvider;
 use rhumb_llm::models::{Api, Model};
-use rhumb_llm::{HttpProvider, LlmError};
 use rhumb_workspace::{Changed, Journal, Root, Watch};
 
 /// A burst of keystrokes is measured once, this long after the last of them.
@@ -115,11 +115,22 @@ struct Shared {
     keeper: keeping::Keeper,
     commits: Commits,
     indexing: indexing::Indexing,
+    /// Whether what later requests need is prepared in the background: a first guess at the map, the index of embeddings.
+    prepares: bool,
 }
 
 impl Runner {
-    /// A runner for `root`. Reports go to `reports`; `line` is whom to ask, if anybody.
+    /// A runner for a conversation about `root`. Reports go to `reports`; `line` is the connected model, if there is one.
     pub fn new(root: Root, outfit: Outfit, line: Option<Line>, reports: mpsc::Sender<Report>) -> Self {
+        Self::create(root, outfit, line, reports, true)
+    }
+
+    /// A runner for one request, after which the program ends: nothing is prepared for requests that follow.
+    pub fn for_one_request(root: Root, outfit: Outfit, line: Option<Line>, reports: mpsc::Sender<Report>) -> Self {
+        Self::create(root, outfit, line, reports, false)
+    }
+
+    fn create(root: Root, outfit: Outfit, line: Option<Line>, reports: mpsc::Sender<Report>, prepares: bool) -> Self {
         let unknown = Model::unknown("");
         let counter = outfit.counter(line.as_ref().map_or(&unknown, |line| &line.facts));
         let shared = Shared {
@@ -145,6 +156,7 @@ impl Runner {
             keeper: keeping::Keeper::default(),
             commits: Commits::default(),
             indexing: indexing::Indexing::default(),
+            prepares,
             root,
             outfit,
         };
@@ -307,6 +319,17 @@ impl Runner {
         compose(&shared.root, source, order, &means)
     }
 
+    /// The request as it would be sent now.
+    pub async fn composed_now(self, order: ContextOrder) -> ContextView {
+        let composed = tokio::task::spawn_blocking(move || self.compose(&order, false, None)).await;
+        composed.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+    }
+
+    /// The editor of the settings, if they name one.
+    pub fn editor(&self) -> Option<String> {
+        self.shared.outfit.settings.editor.clone()
+    }
+
     fn counter(&self) -> Arc<CachedCounter> {
         Arc::clone(&self.shared.counter.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -342,7 +365,7 @@ impl Runner {
                 tokio::spawn(async move { runner.report(report).await });
             }
             Err(error) => {
-                let report = Report::Failed(failure_of(&error));
+                let report = Report::Failed(Failure::from(&error));
                 tokio::spawn(async move { runner.report(report).await });
             }
         }
@@ -420,12 +443,6 @@ pub fn unsendable(view: &ContextView) -> Option<Failure> {
 fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
-}
-
-/// An error of a provider in words.
-pub fn failure_of(error: &LlmError) -> Failure {
-    let message = format!("{}.", error.to_string().trim_end_matches('.'));
-    Failure { message, hint: error.hint().to_owned() }
 }
 
 #[cfg(test)]

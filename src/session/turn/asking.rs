@@ -2,29 +2,27 @@
 
 use std::sync::Arc;
 
-use super::Turn;
 use super::going_on::{OFFER, OFFER_CUT};
-use crate::context::{PromptSecret, Trimmed};
+use super::{Turn, TurnStatus};
+use crate::context::{Prompt, Trimmed};
 use crate::session::effect::{Effect, Failure};
 use crate::session::state::Session;
 use crate::session::transcript::{AnswerState, Entry, Level};
 use rhumb_llm::models::{Model, Prices, Tokens};
-use rhumb_llm::{Completion, StreamEvent};
+use rhumb_llm::{Completion, LlmError, StreamEvent};
 
 /// What happens while a request is asked.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum AskEvent {
     /// A request goes out.
     Sent {
-        /// Its tokens.
+        /// The request, without the part of the answer that a continuation repeats.
+        prompt: Arc<Prompt>,
+        /// Whether it asks the model to continue an answer that reached the output limit.
+        continues: bool,
+        /// The tokens of the whole request.
         tokens: usize,
-        /// Whether that is exact.
-        exact: bool,
-        /// What was left out of it so that it fits.
-        left_out: Vec<Trimmed>,
-        /// What looks like keys in it.
-        secrets: Vec<PromptSecret>,
-        /// What its tokens cost, where that is known.
+        /// The prices of its tokens, if they are known.
         prices: Option<Prices>,
     },
     /// Something of the answer, or a wait before another try. The text of all parts of an answer, joined, is the answer.
@@ -62,6 +60,43 @@ pub enum AskEvent {
     Spent(Spent),
 }
 
+/// Why a request has no answer, or no complete one.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AskError {
+    /// Nothing was sent.
+    Unsent(Failure),
+    /// Nothing was sent, because it does not fit the window of the model.
+    TooLong(Failure),
+    /// A file of the chat cannot be read, so nothing was sent.
+    Unreadable(Failure),
+    /// The provider failed.
+    Provider(LlmError),
+    /// The answer reached the limit on output, and the provider failed when it was to be gone on with.
+    Unfinished(LlmError),
+}
+
+impl AskError {
+    /// Whether no request was sent.
+    pub fn is_unsent(&self) -> bool {
+        matches!(self, Self::Unsent(_) | Self::TooLong(_) | Self::Unreadable(_))
+    }
+
+    /// The error as a message with a hint.
+    pub fn failure(&self) -> Failure {
+        match self {
+            Self::Unsent(failure) | Self::TooLong(failure) | Self::Unreadable(failure) => failure.clone(),
+            Self::Provider(error) => Failure::from(error),
+            Self::Unfinished(error) => {
+                let Failure { message, hint } = Failure::from(error);
+                Failure {
+                    message: format!("The answer reached the output limit and could not be gone on with: {message}"),
+                    hint,
+                }
+            }
+        }
+    }
+}
+
 /// What is to be paid for a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spent {
@@ -78,10 +113,11 @@ impl Session {
     pub(crate) fn asked(&mut self, number: u64, event: AskEvent) {
         match event {
             AskEvent::Stream(event) => self.stream(number, event),
-            AskEvent::Sent { left_out, secrets, .. } => {
-                self.tell_left_out(number, &left_out);
-                self.tell_secrets(&secrets);
+            AskEvent::Sent { prompt, continues: false, .. } => {
+                self.tell_left_out(number, &prompt.trimmed);
+                self.tell_secrets(&prompt.secrets);
             }
+            AskEvent::Sent { .. } => {}
             AskEvent::DoubtfulSeam => {
                 let text = "The answer was cut off inside an edit, and its next part does not repeat the last line.";
                 self.tell(Level::Warning, text, "Look closely at the hunk there before you accept it.");
@@ -108,8 +144,7 @@ impl Session {
             }
             AskEvent::Continuing { time, of } => {
                 if let Some(turn) = self.turn.as_mut().filter(|turn| turn.number == number) {
-                    turn.retrying = None;
-                    turn.status = format!("the answer reached the output limit; going on, {time} of at most {of}");
+                    turn.status = TurnStatus::Continuing { time, of };
                 }
             }
         }
@@ -131,17 +166,13 @@ impl Session {
         let Some(Entry::Answer(answer)) = self.transcript.iter_mut().rev().find(|entry| is_streaming(entry)) else {
             return;
         };
-        turn.retrying = match &event {
-            StreamEvent::Retrying { attempt, .. } => Some(*attempt),
-            _ => None,
-        };
         match event {
             StreamEvent::Text(text) => {
                 turn.push(&text);
                 answer.text.push_str(&text);
             }
             StreamEvent::Reasoning(text) => {
-                turn.status = "thinking".into();
+                turn.status = TurnStatus::Thinking;
                 answer.reasoning.push_str(&text);
             }
             StreamEvent::TakeBack => {
@@ -150,23 +181,12 @@ impl Session {
             }
             StreamEvent::Usage(_) => {}
             StreamEvent::Retrying { attempt, wait, reason } => {
-                turn.status = format!("try {attempt} in {:.0} s: {reason}", wait.as_secs_f32().ceil());
+                turn.status = TurnStatus::Retrying { attempt, wait, reason };
             }
         }
     }
 
-    pub(crate) fn unsent(&mut self, number: u64, failure: Failure) -> Vec<Effect> {
-        let Some(turn) = self.turn.take_if(|turn| turn.number == number) else {
-            return Vec::new();
-        };
-        self.hold_queue();
-        self.end_answer(Some("not sent".into()));
-        self.give_back(&turn);
-        self.tell_failure(Level::Error, failure);
-        self.measure()
-    }
-
-    pub(crate) fn ended(&mut self, number: u64, result: Result<Completion, Failure>) -> Vec<Effect> {
+    pub(crate) fn ended(&mut self, number: u64, result: Result<Completion, AskError>) -> Vec<Effect> {
         let Some(turn) = self.turn.take_if(|turn| turn.number == number) else {
             return Vec::new();
         };
@@ -201,7 +221,15 @@ impl Session {
                 effects.extend(self.measure());
                 effects
             }
-            Err(failure) => {
+            Err(error) if error.is_unsent() => {
+                self.hold_queue();
+                self.end_answer(Some("not sent".into()));
+                self.give_back(&turn);
+                self.tell_failure(Level::Error, error.failure());
+                self.measure()
+            }
+            Err(error) => {
+                let failure = error.failure();
                 self.hold_queue();
                 if self.end_answer(Some("interrupted".into())).is_some() {
                     self.tell(Level::Error, failure.message, OFFER);

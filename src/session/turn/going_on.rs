@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Turn;
+use super::{Turn, TurnStatus};
 use crate::context::Mode;
 use crate::session::effect::{ContextOrder, Effect};
 use crate::session::modes::architect::Plan;
@@ -47,7 +47,7 @@ impl Session {
         let order = self.in_round(order);
         let mut turn = Turn::again(order.generation, message, self.request_of(asked)).in_mode(order.mode);
         turn.push(&partial);
-        turn.status = "going on".into();
+        turn.status = TurnStatus::Resuming;
         self.turn = Some(turn);
         vec![Effect::Ask(Box::new(order))]
     }
@@ -102,14 +102,14 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use crate::session::*;
-    use rhumb_llm::{Completion, Finish, StreamEvent};
+    use rhumb_llm::{Completion, Finish, LlmError, StreamEvent};
 
     fn broken(text: &str) -> Session {
         let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
         session.send("do it");
         stream(&mut session, 1, text);
-        let failure = Failure { message: "gone.".into(), hint: String::new() };
-        session.handle(Report::Ended { turn: 1, result: Err(failure) });
+        let error = AskError::Provider(LlmError::Interrupted { cause: "gone".into() });
+        session.handle(Report::Ended { turn: 1, result: Err(error) });
         session
     }
 

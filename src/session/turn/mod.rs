@@ -7,7 +7,10 @@ mod ordering;
 pub(super) mod queue;
 mod sending;
 
-use super::codebase::Sought;
+use std::fmt;
+use std::time::Duration;
+
+use super::codebase::{SearchStep, Sought};
 use crate::context::Mode;
 use rhumb_edit::{EditStream, FormatChoice, LineKind, StreamEvent};
 use rhumb_index::retrieval::Want;
@@ -27,6 +30,69 @@ pub struct StreamedEdit {
     pub lines: Vec<(bool, String)>,
 }
 
+/// What a running turn is doing.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum TurnStatus {
+    /// The request was sent, and nothing of the answer has arrived.
+    #[default]
+    Waiting,
+    /// The names behind an `@` are looked up, before the request is sent.
+    LookingUpNames,
+    /// The repository is searched, before the request is sent.
+    Searching(SearchStep),
+    /// The search waits until the repository is read: files read so far, and all files. Both are 0 while files are counted.
+    ReadingRepository(usize, usize),
+    /// The model that writes the edits of a plan is asked; its name, once it is known.
+    AskingEditor(Option<String>),
+    /// The model thinks before it answers.
+    Thinking,
+    /// Text of the answer arrives.
+    Answering,
+    /// An incomplete answer is continued on the user's request.
+    Resuming,
+    /// The answer reached the output limit and is continued.
+    Continuing {
+        /// Which continuation it is, 1-based.
+        time: u32,
+        /// How many there may be.
+        of: u32,
+    },
+    /// The request failed and is sent again after a wait.
+    Retrying {
+        /// The number of the next attempt.
+        attempt: u32,
+        /// The wait that is left.
+        wait: Duration,
+        /// Why the last attempt failed.
+        reason: String,
+    },
+}
+
+impl fmt::Display for TurnStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Waiting => f.write_str("waiting for the first word"),
+            Self::LookingUpNames => f.write_str("looking up what is named with @"),
+            Self::Searching(step) => step.fmt(f),
+            Self::ReadingRepository(_, 0) => f.write_str("waiting until the repository is read"),
+            Self::ReadingRepository(read, total) => {
+                write!(f, "waiting until the repository is read: {read} of {total} files")
+            }
+            Self::AskingEditor(None) => f.write_str("asking the editor model"),
+            Self::AskingEditor(Some(model)) => write!(f, "asking {model} for the edits"),
+            Self::Thinking => f.write_str("thinking"),
+            Self::Answering => f.write_str("answering"),
+            Self::Resuming => f.write_str("continuing the answer"),
+            Self::Continuing { time, of } => {
+                write!(f, "the answer reached the output limit; continuing it, {time} of at most {of}")
+            }
+            Self::Retrying { attempt, wait, reason } => {
+                write!(f, "try {attempt} in {:.0} s: {reason}", wait.as_secs_f32().ceil())
+            }
+        }
+    }
+}
+
 /// A running turn.
 #[derive(Debug)]
 pub struct Turn {
@@ -38,10 +104,8 @@ pub struct Turn {
     pub request: String,
     /// How it is meant.
     pub mode: Mode,
-    /// What the user should know while it runs, such as a retry; empty while text arrives.
-    pub status: String,
-    /// The number of the try that [`Turn::status`] counts down to, if it does.
-    pub retrying: Option<u32>,
+    /// What it is doing.
+    pub status: TurnStatus,
     /// What the repository is to be searched for before it goes out.
     pub(super) seeks: Option<Sought>,
     /// Whether the developer asked the whole repository.
@@ -62,10 +126,10 @@ impl Turn {
 
     /// A turn in which the edits of an earlier one are to be mended.
     pub(super) fn again(number: u64, message: String, request: String) -> Self {
-        let status = "waiting for the first word".to_owned();
-        let (mode, stream) = (Mode::default(), EditStream::new(FormatChoice::Auto));
-        let (retrying, seeks, asks_codebase, wants, edits) = (None, None, false, None, Vec::new());
-        Self { number, message, request, mode, status, retrying, seeks, asks_codebase, wants, edits, stream }
+        let (mode, status) = (Mode::default(), TurnStatus::default());
+        let (seeks, asks_codebase, wants, edits) = (None, false, None, Vec::new());
+        let stream = EditStream::new(FormatChoice::Auto);
+        Self { number, message, request, mode, status, seeks, asks_codebase, wants, edits, stream }
     }
 
     /// The same, with the repository searched for that before it goes out.
@@ -85,14 +149,19 @@ impl Turn {
 
     /// Forgets what has been taken in: it was no part of the answer.
     pub(super) fn take_back(&mut self) {
-        self.status = "thinking".into();
+        self.status = TurnStatus::Thinking;
         self.edits.clear();
         self.stream = EditStream::new(FormatChoice::Auto);
     }
 
+    /// Whether it asks the whole repository.
+    pub fn asks_codebase(&self) -> bool {
+        self.asks_codebase
+    }
+
     /// Takes in more of the answer.
     pub fn push(&mut self, text: &str) {
-        self.status.clear();
+        self.status = TurnStatus::Answering;
         self.stream.push(text);
         for event in self.stream.events() {
             match (event, self.edits.last_mut()) {

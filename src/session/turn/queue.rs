@@ -115,7 +115,7 @@ impl Session {
 mod tests {
     use crate::context::Mode;
     use crate::session::*;
-    use rhumb_llm::{Completion, Finish, StreamEvent};
+    use rhumb_llm::{Completion, Finish, LlmError, StreamEvent};
 
     fn busy() -> Session {
         let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
@@ -123,13 +123,13 @@ mod tests {
         session
     }
 
-    fn end(session: &mut Session, result: Result<Completion, Failure>) -> Vec<Effect> {
+    fn end(session: &mut Session, result: Result<Completion, AskError>) -> Vec<Effect> {
         let Some(turn) = session.turn.as_ref().map(|turn| turn.number) else { panic!("no turn") };
         session.handle(Report::Asked { turn, event: AskEvent::Stream(StreamEvent::Text("Well.".into())) });
         session.handle(Report::Ended { turn, result })
     }
 
-    fn done() -> Result<Completion, Failure> {
+    fn done() -> Result<Completion, AskError> {
         Ok(Completion { finish: Finish::Stop, usage: None })
     }
 
@@ -159,7 +159,7 @@ mod tests {
             if stop {
                 session.cancel();
             } else {
-                end(&mut session, Err(Failure { message: "gone".into(), hint: String::new() }));
+                end(&mut session, Err(AskError::Provider(LlmError::Interrupted { cause: "gone".into() })));
             }
             assert_eq!(asked(&session.next_queued()), None);
             assert!(session.queue.is_held());

@@ -337,11 +337,11 @@ fn turn_lines(app: &App, width: u16) -> Vec<Line<'static>> {
     };
     let columns = usize::from(width);
     let muted = app.theme.style(Role::Muted);
-    let status = if turn.status.is_empty() { "answering" } else { &turn.status };
+    let status = turn.status.to_string();
     // The way out shows however long the reason for waiting is.
     let way_out = format!(" · {} cancels", app.keys.first(Action::Escape));
     let room = columns.saturating_sub(2 + width::columns(&way_out));
-    let line = format!("⋯ {}{way_out}", width::clip(status, room));
+    let line = format!("⋯ {}{way_out}", width::clip(&status, room));
     vec![Line::styled(width::clip(&line, columns).into_owned(), muted)]
 }
 

@@ -160,7 +160,10 @@ fn the_environment_is_that_of_this_process_with_exceptions() {
         run(&order, &Stop::default(), &mut || Ok(None), &mut |_, _| {}).unwrap().output.text
     };
     let with = vec![("ADDED".to_owned(), "yes".to_owned())];
-    assert_eq!(run_with(&Environment { with: with.clone(), ..Environment::default() }), concat!("[", env!("CARGO_PKG_NAME"), "][yes]\n"));
+    assert_eq!(
+        run_with(&Environment { with: with.clone(), ..Environment::default() }),
+        concat!("[", env!("CARGO_PKG_NAME"), "][yes]\n")
+    );
     let without = vec!["CARGO_PKG_NAME".to_owned()];
     assert_eq!(run_with(&Environment { without, with, guarded: true }), "[][yes]\n");
 }

@@ -11,6 +11,7 @@ use crate::session::modes::architect::Plan;
 use crate::session::question::Subject;
 use crate::session::state::Session;
 use crate::session::transcript::{Entry, Level};
+use crate::session::turn::TurnStatus;
 use crate::session::turn::asking::is_streaming;
 use rhumb_syntax::SymbolKind;
 use rhumb_workspace::is_secret_name;
@@ -29,6 +30,8 @@ pub enum MentionOrder {
         names: Vec<String>,
         /// Files in the chat.
         chat: Vec<String>,
+        /// Whether pages are read.
+        reads_pages: bool,
     },
     /// How many tokens files have.
     Weigh {
@@ -168,7 +171,7 @@ impl Session {
         let shared = fresh.into_iter().map(|Attachment { title, text, whole }| Entry::Shared { title, text, whole });
         self.transcript.splice(at..at, shared);
         if let Some(turn) = &mut self.turn {
-            turn.status = "waiting for the first word".into();
+            turn.status = TurnStatus::Waiting;
         }
         effects
     }
@@ -221,6 +224,11 @@ impl Session {
         }
         files.retain(|file| !is_secret_name(&file.path) && !self.waiting.declined.contains(&file.path));
         files
+    }
+
+    /// The files that a message names without an `@`, and that are not in the chat.
+    pub fn files_mentioned_outside_chat(&self, message: &str) -> Vec<String> {
+        self.files_mentioned(&self.without_ats(message), false).into_iter().map(|file| file.path).collect()
     }
 
     /// The files that a text names, those of the chat included.

@@ -10,10 +10,10 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::{Line, Outfit, failure_of, unsendable};
+use super::{Line, Outfit, unsendable};
 use crate::config::Settings;
 use crate::context::{Joiner, Overflow, Prompt, continuation, shorter};
-use crate::session::{AskEvent, Choices, ContextView, Failure, Spent};
+use crate::session::{AskError, AskEvent, Choices, ContextView, Failure, Spent};
 use rhumb_llm::models::{Dollars, Tokens, estimate};
 use rhumb_llm::{
     Completion, Facts, Finish, LlmError, MAX_CONTINUES, MAX_SHRINKS, Next, Request, StreamEvent, Thinking, Usage,
@@ -48,38 +48,6 @@ pub struct Question<'a> {
     pub allowance: Option<Dollars>,
     /// What the user chose of it since the app was started.
     pub choices: &'a Choices,
-}
-
-/// Why there is no answer, or no whole one.
-#[derive(Debug)]
-pub enum AskError {
-    /// Nothing was sent.
-    Unsent(Failure),
-    /// Nothing was sent, because it does not fit the window of the model.
-    TooLong(Failure),
-    /// A file of the chat cannot be read, so nothing was sent.
-    Unreadable(Failure),
-    /// The provider failed.
-    Provider(LlmError),
-    /// The answer reached the limit on output, and the provider failed when it was to be gone on with.
-    Unfinished(LlmError),
-}
-
-impl AskError {
-    /// In words.
-    pub fn failure(&self) -> Failure {
-        match self {
-            Self::Unsent(failure) | Self::TooLong(failure) | Self::Unreadable(failure) => failure.clone(),
-            Self::Provider(error) => failure_of(error),
-            Self::Unfinished(error) => {
-                let Failure { message, hint } = failure_of(error);
-                Failure {
-                    message: format!("The answer reached the output limit and could not be gone on with: {message}"),
-                    hint,
-                }
-            }
-        }
-    }
 }
 
 /// An answer.
@@ -172,7 +140,7 @@ struct Asking<'a, 'q> {
     question: &'a Question<'q>,
     cancel: &'a CancellationToken,
     events: &'a mpsc::Sender<AskEvent>,
-    prompt: &'a Prompt,
+    prompt: &'a Arc<Prompt>,
     /// Something of the answer was passed on: the request must not be put in another way any more.
     started: AtomicBool,
     /// It was told that the cap cut the answer off.
@@ -245,12 +213,8 @@ impl Asking<'_, '_> {
         let capped = most != request.max_output_tokens;
         request.capped = capped;
         request.max_output_tokens = most;
-        let (left_out, secrets) = match so_far.as_str() {
-            "" => (self.prompt.trimmed.clone(), self.prompt.secrets.clone()),
-            _ => (Vec::new(), Vec::new()),
-        };
-        let (tokens, exact, prices) = (request.tokens, self.prompt.exact, line.facts.prices);
-        self.tell(AskEvent::Sent { tokens, exact, left_out, secrets, prices }).await?;
+        let (prompt, continues) = (Arc::clone(self.prompt), !so_far.is_empty());
+        self.tell(AskEvent::Sent { prompt, continues, tokens: request.tokens, prices: line.facts.prices }).await?;
         let asked = request.tokens;
         let (sender, arriving) = mpsc::channel(64);
         let stop = self.cancel.child_token();

@@ -326,7 +326,7 @@ async fn an_answer_that_goes_on_past_the_cap_is_ended_and_that_is_told() {
     // A thousand tokens for the request, 500 for the answer.
     let (events, dollars, result) = endless(1_000_000, 1.5).await;
     assert_eq!(result.unwrap().finish, Finish::Length);
-    assert!(events.contains(&AskEvent::PastTheCap));
+    assert!(events.iter().any(|event| matches!(event, AskEvent::PastTheCap)));
     assert!((1.5..1.6).contains(&dollars), "{dollars}");
     let pieces = events.iter().filter(|event| matches!(event, AskEvent::Stream(StreamEvent::Text(_)))).count();
     assert!((250..300).contains(&pieces), "{pieces}");
@@ -336,6 +336,6 @@ async fn an_answer_that_goes_on_past_the_cap_is_ended_and_that_is_told() {
 async fn an_answer_that_breaks_off_costs_what_came_of_it() {
     let (events, dollars, result) = endless(400, 1.5).await;
     assert!(matches!(result, Err(AskError::Provider(LlmError::UnusableKey))), "{result:?}");
-    assert!(!events.contains(&AskEvent::PastTheCap) && !events.contains(&AskEvent::CutByCap));
+    assert!(!events.iter().any(|event| matches!(event, AskEvent::PastTheCap | AskEvent::CutByCap)));
     assert!((1.39..1.41).contains(&dollars), "the usage of the beginning is not the whole: {dollars}");
 }

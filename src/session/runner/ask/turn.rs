@@ -10,7 +10,7 @@ use super::editor::Addressee;
 use super::pings::{PING_EVERY, keep_warm};
 use crate::context::{ChunkKind, Prompt};
 use crate::session::runner::folding::FoldOrder;
-use crate::session::runner::{AskError, Line, Question, Runner, SURVEY_PATIENCE, ask, caught, lock};
+use crate::session::runner::{Line, Question, Runner, SURVEY_PATIENCE, ask, caught, lock};
 use crate::session::{AskEvent, ContextOrder, ContextView, Failure, Report, Who};
 use rhumb_index::repo_map::Refresh;
 
@@ -68,10 +68,7 @@ impl Runner {
                 tokio::spawn(self.clone().keep_warm(turn, line.clone(), asked.prompt, cancel));
                 Report::Ended { turn, result: Ok(asked.completion) }
             }
-            Err(error @ (AskError::Unsent(_) | AskError::TooLong(_) | AskError::Unreadable(_))) => {
-                Report::Unsent { turn, failure: error.failure() }
-            }
-            Err(error) => Report::Ended { turn, result: Err(error.failure()) },
+            Err(error) => Report::Ended { turn, result: Err(error) },
         })
         .await;
     }

@@ -9,10 +9,10 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::super::folding::answer;
-use super::super::{Line, Outfit, failure_of};
+use super::super::{Line, Outfit};
 use super::{Gathering, Ground, apart, searched};
 use crate::config::CodebaseSettings;
-use crate::session::Failure;
+use crate::session::{Failure, SearchStep};
 use rhumb_index::retrieval::{Hit, Question, SearchPlan, cards, hypothesis, reordered};
 use rhumb_llm::Request;
 use rhumb_llm::models::{Dollars, estimate};
@@ -65,7 +65,7 @@ impl Helping<'_> {
             return;
         }
         let asked = self.told("search-plan", &question.text);
-        let Some(reply) = self.ask("planning the search", vec![asked]).await else { return };
+        let Some(reply) = self.ask(SearchStep::Planning, vec![asked]).await else { return };
         match SearchPlan::read(&reply) {
             Some(plan) => question.hints.extend(plan.hints()),
             None => self.note("The plan of the search could not be read, so it was searched without one."),
@@ -78,7 +78,7 @@ impl Helping<'_> {
             return;
         }
         let mut said = vec![self.told("search-guess", &question.text)];
-        let Some(reply) = self.ask("guessing at the code", said.clone()).await else { return };
+        let Some(reply) = self.ask(SearchStep::Hypothesizing, said.clone()).await else { return };
         let Some(first) = hypothesis(&reply) else {
             return self.note("The guess at the code is empty, so it was searched without one.");
         };
@@ -95,7 +95,7 @@ impl Helping<'_> {
         };
         said.push(Message::new(Role::Assistant, reply));
         said.push(self.told("search-guess-again", &shown));
-        let second = self.ask("guessing at the code once more", said).await.and_then(|reply| hypothesis(&reply));
+        let second = self.ask(SearchStep::HypothesizingAgain, said).await.and_then(|reply| hypothesis(&reply));
         question.text = format!("{}\n{}", question.text, second.unwrap_or(first));
     }
 
@@ -106,7 +106,7 @@ impl Helping<'_> {
             return;
         }
         let asked = self.told("search-order", &format!("{question}\n\n{cards}"));
-        let Some(reply) = self.ask("putting what was found in order", vec![asked]).await else { return };
+        let Some(reply) = self.ask(SearchStep::Reranking, vec![asked]).await else { return };
         match reordered(&reply, hits) {
             Some(ordered) => *hits = ordered,
             None => self.note("The order of the files could not be read, so that of the search counts."),
@@ -127,7 +127,7 @@ impl Helping<'_> {
     }
 
     /// Asks the model; nothing where it gives no answer, which is told.
-    async fn ask(&mut self, status: &str, said: Vec<Message>) -> Option<String> {
+    async fn ask(&mut self, step: SearchStep, said: Vec<Message>) -> Option<String> {
         if self.is_gone {
             return None;
         }
@@ -141,11 +141,11 @@ impl Helping<'_> {
             return None;
         }
         // Nobody waits any more when this fails.
-        self.events.send(Gathering::Status(status.to_owned())).await.ok();
+        self.events.send(Gathering::Status(step)).await.ok();
         let request = Request { model: line.model.clone(), messages: said, tokens, ..Request::default() };
         let answered = timeout(PATIENCE, answer(line, request, self.cancel)).await;
         let (result, spent) = match answered {
-            Ok((text, spent)) => (text.map_err(|error| failure_of(&error).message), spent),
+            Ok((text, spent)) => (text.map_err(|error| Failure::from(&error).message), spent),
             Err(_) => (Err(format!("it took more than {} seconds.", PATIENCE.as_secs())), None),
         };
         if let Some(spent) = spent {

@@ -13,8 +13,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::folding::weak_line;
 use super::indexing::searching::question_vector;
-use super::{Runner, Survey, lock};
-use crate::session::{AskEvent, CodebaseOrder, CodebaseReport, Failure, FoundPassages, Report, Sought, Spent};
+use super::{IndexError, Runner, Survey, embedder, known_meaning, lock};
+use crate::config::EmbeddingsSource;
+use crate::session::{
+    AskEvent, CodebaseOrder, CodebaseReport, Failure, FoundPassages, Report, SearchStep, Sought, Spent,
+};
 pub use assist::{Assistant, is_wanted};
 pub(super) use ground::passages_now;
 pub use ground::{Ground, Known};
@@ -32,7 +35,7 @@ const LOOK: Duration = Duration::from_millis(200);
 #[derive(Debug, Clone, PartialEq)]
 pub enum Gathering {
     /// What is being done now.
-    Status(String),
+    Status(SearchStep),
     /// A model was asked, and that has its price.
     Spent(Spent),
 }
@@ -57,7 +60,7 @@ pub async fn gathered(
         helping.hypothesize(&mut question, &ground).await;
     }
     // Nobody waits any more when this fails.
-    events.send(Gathering::Status("searching the repository".into())).await.ok();
+    events.send(Gathering::Status(SearchStep::Searching)).await.ok();
     let mut notes = Vec::new();
     let mut hits = searched(&ground, &question, &mut notes).await;
     if let Some(mut helping) = helping {
@@ -140,11 +143,18 @@ impl Runner {
         let (turn, outfit) = (order.turn, &self.shared.outfit);
         let line = self.line();
         let model = line.as_ref().map_or_else(|| Arc::new(Model::unknown("")), |line| Arc::clone(&line.facts));
+        let mut note = None;
+        let meaning = match self.shared.indexing.ready() {
+            None if !self.shared.prepares && outfit.settings.embeddings.source != EmbeddingsSource::Off => {
+                self.known_meaning(&survey).await.map_err(|error| note = Some(error.failure())).ok()
+            }
+            ready => ready,
+        };
         let ground = Ground {
             root: self.shared.root.clone(),
             survey,
             counter: self.counter(),
-            meaning: self.shared.indexing.ready(),
+            meaning,
             chat: order.chat,
             kept: order.kept,
             turn,
@@ -163,7 +173,7 @@ impl Runner {
         let tell = async {
             while let Some(event) = arriving.recv().await {
                 self.report(match event {
-                    Gathering::Status(status) => Report::Codebase(CodebaseReport::Status { turn, status }),
+                    Gathering::Status(step) => Report::Codebase(CodebaseReport::Status { turn, step }),
                     Gathering::Spent(spent) => Report::Asked { turn, event: AskEvent::Spent(spent) },
                 })
                 .await;
@@ -174,7 +184,20 @@ impl Runner {
             drop(events);
             found
         };
-        tokio::join!(gather, tell).0
+        let (mut found, ()) = tokio::join!(gather, tell);
+        found.notes.splice(
+            0..0,
+            note.map(|failure| Failure { message: format!("Searched by words alone: {}", failure.message), ..failure }),
+        );
+        found
+    }
+
+    /// The embeddings of the repository that an earlier run has kept.
+    async fn known_meaning(&self, survey: &Survey) -> Result<Known, IndexError> {
+        let settings = &self.shared.outfit.settings;
+        let embedder = embedder(settings)?.ok_or(IndexError::Off)?;
+        let meaning = known_meaning(&self.shared.root, survey, settings, embedder.as_ref()).await?;
+        Ok((embedder, Arc::new(meaning)))
     }
 
     /// The survey, as soon as it is there; `None` when no survey runs any more and none is there.

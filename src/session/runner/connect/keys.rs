@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::super::{Runner, failure_of, sentence};
+use super::super::{Runner, sentence};
 use super::connect_model;
 use crate::config::Settings;
 use crate::session::{ConnectOrder, ConnectReport, Failure, NewKey, Report};
@@ -36,7 +36,7 @@ impl Runner {
                 message: format!("There is no provider {} that takes a key.", new.provider),
                 hint: "/connect lists those that do.".into(),
             }),
-            Some(Err(error)) => Err(failure_of(&error)),
+            Some(Err(error)) => Err(Failure::from(&error)),
             Some(Ok(server)) => check(&server, &new.provider).await,
         };
         match checked {
@@ -88,7 +88,7 @@ async fn check(server: &HttpProvider, provider: &str) -> Result<Checked, Failure
     match tokio::time::timeout(CHECK_TIMEOUT, server.models()).await {
         Ok(Ok(models)) => Ok(Checked { models, note: None }),
         Ok(Err(error @ (LlmError::Auth { .. } | LlmError::UnusableKey))) => {
-            let Failure { message, hint } = failure_of(&error);
+            let Failure { message, hint } = Failure::from(&error);
             Err(Failure { message: sentence(&message), hint })
         }
         Ok(Err(error)) => unchecked(error.to_string().trim_end_matches('.').to_owned()),

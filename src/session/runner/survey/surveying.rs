@@ -55,7 +55,7 @@ impl Runner {
             store: store.as_ref(),
             changed: Some(&changed),
             with_terms: true,
-            provisional: before.is_none(),
+            provisional: before.is_none() && self.shared.prepares,
             enough: Some(&self.shared.enough),
         };
         // Numbers are told where there is something to wait for.
@@ -72,12 +72,18 @@ impl Runner {
         self.report_now(Report::LeftOut { unread: survey.unread, total: survey.files.len() });
         self.shared.survey.send_replace(Some(Arc::clone(&survey)));
         *lock(&self.shared.sketch) = None;
-        self.index_again();
+        if self.shared.prepares {
+            self.index_again();
+        }
         self.report_now(Report::Symbols(Arc::clone(&survey.graph)));
         let watched = self.follow_files(&survey);
         if let Some(store) = store {
-            // Nobody waits for it, and what cannot be kept is made anew.
-            tokio::task::spawn_blocking(move || drop(survey.save(&store)));
+            // What cannot be saved is computed again.
+            if self.shared.prepares {
+                tokio::task::spawn_blocking(move || drop(survey.save(&store)));
+            } else {
+                drop(survey.save(&store));
+            }
         }
         Some(note.or(watched))
     }

@@ -1,0 +1,63 @@
+//! Why there is no answer, or no complete one: as an error with an exit code for people, and in a word for programs.
+
+use crate::error::{ErrorKind, UserError};
+use crate::session::AskError;
+use rhumb_llm::{Completion, Finish, LlmError};
+
+/// What to do about a chat file that cannot be read.
+pub(super) const UNREADABLE: &str = "Correct or leave out that --file or --read (or read in rhumb.toml).";
+
+/// The kind of an error, which decides the exit code.
+pub(in crate::headless) fn error_kind(error: &AskError) -> ErrorKind {
+    match error {
+        AskError::Provider(LlmError::Interrupted { .. }) | AskError::Unfinished(_) => ErrorKind::Incomplete,
+        AskError::Unreadable(_) | AskError::Provider(LlmError::MissingKey { .. }) => ErrorKind::Usage,
+        AskError::Provider(_) | AskError::Unsent(_) | AskError::TooLong(_) => ErrorKind::Provider,
+    }
+}
+
+/// The cause in the JSON event `failed`: `window`, `output`, `money`, `file` or `provider`.
+pub(super) fn cause(error: &AskError) -> &'static str {
+    match error {
+        AskError::TooLong(_) | AskError::Provider(LlmError::Overflow { .. }) => "window",
+        AskError::Unsent(_) => "money",
+        AskError::Unreadable(_) => "file",
+        AskError::Provider(_) | AskError::Unfinished(_) => "provider",
+    }
+}
+
+/// The error for people. `began` says that a part of the answer had arrived; `consequence` is what that means for its edits.
+pub(super) fn user_error(error: &AskError, began: bool, consequence: &str) -> UserError {
+    let failure = error.failure();
+    let hint = if matches!(error, AskError::Unreadable(_)) { UNREADABLE.to_owned() } else { failure.hint };
+    let mut message = failure.message;
+    if began {
+        message.truncate(message.trim_end_matches('.').len());
+        message.push_str("; the answer is incomplete");
+        message.push_str(consequence);
+    }
+    UserError::new(error_kind(error), message, hint)
+}
+
+/// The cause and the error of an answer that ended without an error of the provider, but is incomplete or empty. `capped` says that
+/// the spending cap ended it.
+pub(super) fn incomplete(
+    completion: &Completion,
+    reply: &str,
+    consequence: &str,
+    capped: bool,
+) -> Option<(&'static str, UserError)> {
+    let (cause, hint) = match completion.finish {
+        Finish::Length if capped => ("money", "ask for less at once, or raise spending_cap"),
+        Finish::Length => ("output", completion.finish.hint()),
+        _ => ("provider", completion.finish.hint()),
+    };
+    let (text, hint) = match completion.finish.shortfall() {
+        Some(reason) => (format!("the reply is incomplete{consequence}: {reason}"), hint),
+        None if reply.trim().is_empty() => {
+            ("the model gave an empty answer".to_owned(), "Send again, or ask in other words.")
+        }
+        None => return None,
+    };
+    Some((cause, UserError::new(ErrorKind::Incomplete, text, hint)))
+}

@@ -1,0 +1,574 @@
+//! The front end of one request: it has the session's effects performed, prints what happens, and decides what a person would decide.
+
+use std::io::Write as _;
+
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use super::errors::{cause, incomplete, user_error};
+use super::out::Out;
+use super::{EditArgs, print};
+use crate::error::{ErrorKind, UserError};
+use crate::headless::plain::{Signal, Signals};
+use crate::headless::report::{as_diff, ask_each, outcome_json, outcome_line, warn_of_faults, yes_or_no};
+use crate::headless::undo::may_go_unrecorded;
+use crate::headless::{advise, complain};
+use crate::session::runner::{Line, Runner};
+use crate::session::{
+    AskError, AskEvent, CodebaseReport, Committed, ContextOrder, Effect, Entry, GitOrder, GitReport, Level,
+    MentionOrder, ProcessSubject, Report, RunReport, Session, Subject, SurveyState, WriteSummary, Written, few,
+};
+use rhumb_edit::review::{Decision, Review};
+use rhumb_edit::{Proposal, Status};
+use rhumb_llm::{Completion, StreamEvent};
+use rhumb_text::sanitize;
+use rhumb_workspace::Root;
+use rhumb_workspace::process::quoted;
+
+/// The exit code after a signal is this and its number, as in shells.
+const BY_SIGNAL: u8 = 128;
+/// The number of the signal that Ctrl-C sends.
+const SIGINT: u8 = 2;
+
+/// One request, with all that follows from it.
+pub(super) struct OneShot<'a> {
+    pub(super) args: &'a EditArgs,
+    root: &'a Root,
+    pub(super) session: Session,
+    pub(super) runner: Runner,
+    /// The model of the conversation.
+    pub(super) line: Line,
+    reports: mpsc::Receiver<Report>,
+    signals: Signals,
+    pub(super) out: Out,
+    /// The request, where it is to be shown and not sent.
+    pub(super) shown: Option<Box<ContextOrder>>,
+    shows_prompt: bool,
+    has_surveyed: bool,
+    /// Entries of the transcript that were printed.
+    printed: usize,
+    /// The model that answers.
+    model: String,
+    answer: Arriving,
+    /// Two parts of an answer were joined inside an edit, and nothing shows that they fit.
+    has_doubtful_seam: bool,
+    /// The report that is taken in says that an answer failed or is incomplete.
+    has_failed: bool,
+    /// The newest proposal, until it is decided on.
+    proposal: Option<Proposal>,
+    /// What the questions about a write are about.
+    asked: WriteQuestion,
+    /// A write whose commit is not made yet.
+    uncommitted: Option<(Written, WriteSummary)>,
+    outcome: Outcome,
+}
+
+/// The answer that is arriving.
+#[derive(Default)]
+struct Arriving {
+    text: String,
+    /// The spending cap ended it.
+    capped: bool,
+}
+
+/// Files or a cause that the session's question about a write names only in its text.
+#[derive(Default)]
+struct WriteQuestion {
+    own_changes: Vec<String>,
+    unrecorded: String,
+}
+
+/// What became of the request so far.
+#[derive(Default)]
+struct Outcome {
+    /// The exit code, unless an error decides it.
+    code: u8,
+    error: Option<UserError>,
+    /// The exit code to leave with at once.
+    leaving: Option<u8>,
+    /// All files written, and the last commit.
+    written: Written,
+    /// The last check of what was written failed.
+    check_failed: bool,
+    /// The signal that stopped the checks.
+    stopped_by: Option<u8>,
+}
+
+impl<'a> OneShot<'a> {
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn new(
+        args: &'a EditArgs,
+        root: &'a Root,
+        session: Session,
+        runner: Runner,
+        line: Line,
+        reports: mpsc::Receiver<Report>,
+        signals: Signals,
+        out: Out,
+    ) -> Self {
+        Self {
+            args,
+            root,
+            printed: session.told(),
+            session,
+            runner,
+            model: line.model.clone(),
+            line,
+            reports,
+            signals,
+            out,
+            shown: None,
+            shows_prompt: args.show_prompt,
+            has_surveyed: false,
+            answer: Arriving::default(),
+            has_doubtful_seam: false,
+            has_failed: false,
+            proposal: None,
+            asked: WriteQuestion::default(),
+            uncommitted: None,
+            outcome: Outcome::default(),
+        }
+    }
+
+    /// Sends the message and follows it up until nothing is left to do; the exit code.
+    ///
+    /// # Errors
+    /// The request could not be sent, there is no complete answer, nothing could be written, or standard output is closed.
+    pub(super) async fn run(mut self, message: &str) -> Result<u8, UserError> {
+        self.begin(message).await?;
+        let result = self.follow_up().await;
+        self.out.end_countdown();
+        self.runner.end_commands();
+        match result {
+            Err(error) => Err(error),
+            Ok(()) if self.outcome.leaving.is_some() => Ok(self.outcome.leaving.unwrap_or_default()),
+            Ok(()) => self.finish(),
+        }
+    }
+
+    /// Reads the repository, then sends the message.
+    pub(super) async fn begin(&mut self, message: &str) -> Result<(), UserError> {
+        self.perform(vec![Effect::Survey])?;
+        while self.session.survey != SurveyState::Done && self.outcome.leaving.is_none() {
+            self.next().await?;
+        }
+        self.warn_of_unsent_files(message);
+        let mode = self.args.mode();
+        let (sent, effects) = self.session.send_in(message, mode);
+        if !sent {
+            let notice = self.session.transcript.iter().rev().find_map(|entry| match entry {
+                Entry::Notice(notice) => Some((notice.text.clone(), notice.hint.clone())),
+                _ => None,
+            });
+            let (text, hint) = notice.unwrap_or_default();
+            return Err(UserError::new(ErrorKind::Usage, text, hint));
+        }
+        self.perform(effects)
+    }
+
+    /// Warns that files named without `@` are not sent: the app would offer to add them.
+    fn warn_of_unsent_files(&self, message: &str) {
+        let unsent = self.session.files_mentioned_outside_chat(message);
+        if let Some(first) = unsent.first() {
+            let text =
+                format!("The request mentions {}; the model sees only what the repo map shows of it.", few(&unsent));
+            advise(&text, &format!("Add it with --file {}, or write @{first} in the request.", quoted(first)));
+        }
+    }
+
+    async fn follow_up(&mut self) -> Result<(), UserError> {
+        loop {
+            self.settle().await?;
+            if let Some(error) = self.outcome.error.take() {
+                return Err(error);
+            }
+            if self.outcome.leaving.is_some() {
+                return Ok(());
+            }
+            if !self.session.questions.is_empty() {
+                self.answer_question()?;
+            } else if let Some(proposal) = self.proposal.take() {
+                self.decide(proposal).await?;
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes in reports until nothing is under way.
+    pub(super) async fn settle(&mut self) -> Result<(), UserError> {
+        while self.is_busy() && self.outcome.leaving.is_none() && self.shown.is_none() {
+            self.next().await?;
+        }
+        Ok(())
+    }
+
+    fn is_busy(&self) -> bool {
+        self.session.is_busy() || self.session.commits.pending > 0 || self.session.processes.is_running()
+    }
+
+    async fn next(&mut self) -> Result<(), UserError> {
+        tokio::select! {
+            biased;
+            signal = self.signals.next() => {
+                let number = match signal {
+                    Signal::Interrupt => SIGINT,
+                    Signal::Fatal(number) => number,
+                };
+                self.interrupted(number)
+            }
+            Some(report) = self.reports.recv() => self.report(report),
+        }
+    }
+
+    /// A signal: a write is finished, a commit no longer waits for its message, checks are stopped, and anything else is left at once.
+    fn interrupted(&mut self, number: u8) -> Result<(), UserError> {
+        if self.session.commits.pending > 0 {
+            return self.perform(vec![Effect::Git(GitOrder::Hurry)]);
+        }
+        if self.session.processes.is_running() || self.session.writing {
+            self.outcome.stopped_by = Some(number);
+            let effects = self.session.stop_command();
+            return self.perform(effects);
+        }
+        self.outcome.leaving = Some(BY_SIGNAL + number);
+        Ok(())
+    }
+
+    /// Has effects performed. What only serves the panes, the watch on the disk and kept sessions is left out.
+    fn perform(&mut self, effects: Vec<Effect>) -> Result<(), UserError> {
+        for effect in effects {
+            match effect {
+                Effect::Survey if self.has_surveyed => {}
+                Effect::Survey => {
+                    self.has_surveyed = true;
+                    self.runner.execute(Effect::Survey);
+                }
+                Effect::Ask(order) if self.shows_prompt => self.shown = Some(order),
+                Effect::Run(_) if self.outcome.stopped_by.is_some() && !self.session.processes.is_running() => {}
+                Effect::Mention(MentionOrder::LookUp { .. })
+                | Effect::Ask(_)
+                | Effect::Cancel
+                | Effect::Fold { .. }
+                | Effect::StopFolding
+                | Effect::Propose { .. }
+                | Effect::Write { .. }
+                | Effect::Codebase(_)
+                | Effect::Git(_)
+                | Effect::Run(_) => self.runner.execute(effect),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn report(&mut self, mut report: Report) -> Result<(), UserError> {
+        self.has_failed = false;
+        self.before(&mut report)?;
+        let effects = self.session.handle(report);
+        // The error of an answer was printed, or is going to be the error of the whole command.
+        self.print_entries(self.has_failed)?;
+        self.perform(effects)
+    }
+
+    /// Prints what a report says, before the session takes it in.
+    fn before(&mut self, report: &mut Report) -> Result<(), UserError> {
+        match report {
+            Report::Asked { event, .. } => self.asked(event),
+            Report::Ended { result, .. } => self.ended(result),
+            Report::Proposed { proposal, .. } => {
+                if self.args.yes {
+                    proposal.refuse_doubtful();
+                }
+                self.proposal = Some(proposal.clone());
+                Ok(())
+            }
+            Report::NotProposed(Some(failure)) => {
+                let (message, hint) = (failure.message.clone(), failure.hint.clone());
+                self.outcome.error = Some(UserError::new(ErrorKind::Machine, message, hint));
+                Ok(())
+            }
+            Report::Wrote(written) => {
+                let summary = WriteSummary::new(&self.session.review, &written.paths);
+                self.wrote(written.clone(), summary)
+            }
+            Report::NotWritten { failure, .. } => {
+                let (message, hint) = (failure.message.clone(), failure.hint.clone());
+                self.outcome.error = Some(UserError::new(ErrorKind::Machine, message, hint));
+                Ok(())
+            }
+            Report::NotRecorded(cause) => {
+                self.asked.unrecorded.clone_from(cause);
+                Ok(())
+            }
+            Report::Git(GitReport::OwnChanges(paths)) => {
+                self.asked.own_changes.clone_from(paths);
+                Ok(())
+            }
+            Report::Git(GitReport::Committed(committed)) => self.committed(committed),
+            Report::Ran(report) => self.ran(report),
+            Report::Codebase(CodebaseReport::Status { step, .. }) => {
+                self.out.event("status", json!({"text": step.to_string()}))
+            }
+            Report::Codebase(CodebaseReport::Found { found, .. }) => self.out.passages(&found.places),
+            _ => Ok(()),
+        }
+    }
+
+    fn asked(&mut self, event: &AskEvent) -> Result<(), UserError> {
+        match event {
+            AskEvent::Stream(StreamEvent::Text(text)) => self.answer.text.push_str(text),
+            AskEvent::Stream(StreamEvent::TakeBack) => self.answer.text.clear(),
+            AskEvent::DoubtfulSeam => self.has_doubtful_seam = true,
+            AskEvent::CutByCap | AskEvent::PastTheCap => self.answer.capped = true,
+            AskEvent::Editor { model, .. } => self.model.clone_from(model),
+            _ => {}
+        }
+        let facts = &self.line.facts;
+        self.out.asked(&self.model, facts, event)
+    }
+
+    /// The answer has ended. An error ends the request, unless there is a proposal already: then it is printed, and that proposal stays.
+    fn ended(&mut self, result: &Result<Completion, AskError>) -> Result<(), UserError> {
+        self.out.end_countdown();
+        let Arriving { text, capped } = std::mem::take(&mut self.answer);
+        // What streamed may have ended in the middle of a line.
+        if !self.out.json && !text.is_empty() {
+            print("\n")?;
+        }
+        let edits = self.session.turn.as_ref().is_some_and(|turn| turn.mode.edits());
+        let consequence = if edits { ", so nothing of it was applied" } else { "" };
+        let failed = match result {
+            Err(error) => Some((cause(error), user_error(error, !text.is_empty(), consequence))),
+            Ok(completion) => incomplete(completion, &text, consequence, capped),
+        };
+        self.has_failed = failed.is_some();
+        let Some((cause, error)) = failed else { return Ok(()) };
+        self.out.event("failed", json!({"why": cause}))?;
+        let follows = self.proposal.is_some() || !self.outcome.written.paths.is_empty();
+        if follows {
+            advise(&error.message, &error.hint);
+        } else {
+            self.outcome.error = Some(error);
+        }
+        Ok(())
+    }
+
+    /// Prints the entries of the transcript that are new and for people.
+    fn print_entries(&mut self, without_notices: bool) -> Result<(), UserError> {
+        let entries = self.session.transcript.get(self.printed..).unwrap_or_default();
+        let mut again = Vec::new();
+        for entry in entries {
+            match entry {
+                Entry::Notice(notice) if without_notices || notice.level == Level::Info && self.out.json => {}
+                Entry::Notice(notice) => complain(&notice.text),
+                Entry::Again { text, round, of, .. } => again.push((text.clone(), *round, *of)),
+                _ => {}
+            }
+        }
+        self.printed = self.session.told();
+        for (text, round, of) in again {
+            complain(&format!("the model is asked again, round {round} of {of}"));
+            let looks_up = self.session.turn.as_ref().is_some_and(|turn| turn.asks_codebase());
+            if !looks_up {
+                self.out.event("again", json!({"round": round, "of": of, "text": text}))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Answers the first question of the session.
+    fn answer_question(&mut self) -> Result<(), UserError> {
+        let Some(question) = self.session.questions.front() else { return Ok(()) };
+        let last = question.choices.last().map_or('n', |choice| choice.key);
+        let key = match &question.subject {
+            Subject::OwnChanges if !self.asks() => Some('n'),
+            Subject::OwnChanges => {
+                ask_about_own_changes(&self.asked.own_changes).map(|first| if first { 'y' } else { 'n' })
+            }
+            // On a terminal it was asked when the hunks were decided on, and --yes was warned.
+            Subject::BreaksSyntax(_) => Some('y'),
+            Subject::NotRecorded => may_go_unrecorded(&self.asked.unrecorded, self.asks())?.then_some('y'),
+            Subject::Process(ProcessSubject::Mend { .. }) if self.session.may_repair() => Some('y'),
+            _ => Some(last),
+        };
+        match key {
+            Some(key) => {
+                let effects = self.session.answer(key);
+                self.perform(effects)
+            }
+            None => {
+                self.session.questions.clear();
+                self.quit();
+                Ok(())
+            }
+        }
+    }
+
+    fn asks(&self) -> bool {
+        use std::io::IsTerminal as _;
+        !self.args.yes && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+    }
+
+    fn quit(&mut self) {
+        complain("you quit, so nothing of this proposal is written");
+        self.outcome.code = 1;
+    }
+
+    /// Decides on the newest proposal, and has what is accepted written.
+    async fn decide(&mut self, proposal: Proposal) -> Result<(), UserError> {
+        if self.args.yes && self.has_doubtful_seam {
+            let text =
+                "nothing was applied: two parts of the answer meet inside an edit, and it is uncertain that they fit";
+            let hint = "Review the hunks without --yes, or ask for less at once.";
+            return Err(UserError::new(ErrorKind::Incomplete, text, hint));
+        }
+        for (index, outcome) in proposal.outcomes.iter().enumerate() {
+            self.out.event("hunk", outcome_json(outcome, &proposal))?;
+            if !self.out.json {
+                complain(&outcome_line(index + 1, outcome, &proposal));
+            }
+        }
+        let refused = proposal.outcomes.iter().any(|outcome| outcome.status == Status::Refused);
+        if refused || proposal.outcomes.is_empty() {
+            self.outcome.code = 1;
+        }
+        if proposal.outcomes.is_empty() {
+            return Ok(());
+        }
+        if self.args.dry_run || (!self.args.yes && !self.asks()) {
+            return self.out.diff(&as_diff(&proposal));
+        }
+        if !self.decide_hunks().await {
+            self.quit();
+            return Ok(());
+        }
+        let counts = self.session.review.counts();
+        if counts.rejected > 0 || !self.session.review.is_anything_taken() {
+            self.outcome.code = 1;
+        }
+        if !self.session.review.is_anything_taken() {
+            return Ok(());
+        }
+        let effects =
+            if self.args.no_journal { self.session.write_unrecorded() } else { self.session.write_accepted() };
+        self.perform(effects)
+    }
+
+    /// Decides each hunk, by `--yes` or by asking on the terminal. False if the user quit.
+    async fn decide_hunks(&mut self) -> bool {
+        if self.args.yes {
+            self.session.review.decide_all(Decision::Accepted);
+            warn_of_faults(&self.session.review);
+            return true;
+        }
+        let mut review: Review = std::mem::take(&mut self.session.review);
+        let folder = self.root.path().to_owned();
+        let editor = self.runner.editor();
+        let asking = tokio::task::spawn_blocking(move || {
+            let goes_on = ask_each(&mut review, &folder, editor.as_deref());
+            (review, goes_on)
+        });
+        tokio::pin!(asking);
+        loop {
+            tokio::select! {
+                asked = &mut asking => {
+                    let Ok((review, goes_on)) = asked else { return false };
+                    self.session.review = review;
+                    return goes_on;
+                }
+                signal = self.signals.next() => {
+                    // The editor has the terminal, and its own use for Ctrl-C.
+                    if signal == Signal::Interrupt && crate::headless::report::is_editing() {
+                        continue;
+                    }
+                    let number = if let Signal::Fatal(number) = signal { number } else { SIGINT };
+                    self.outcome.leaving = Some(BY_SIGNAL + number);
+                    return false;
+                }
+            }
+        }
+    }
+
+    fn wrote(&mut self, written: Written, summary: WriteSummary) -> Result<(), UserError> {
+        if written.commit_follows {
+            self.uncommitted = Some((written, summary));
+            return Ok(());
+        }
+        self.out.written(&written, &summary)?;
+        self.add_written(written);
+        Ok(())
+    }
+
+    fn committed(&mut self, committed: &Committed) -> Result<(), UserError> {
+        let Some((mut written, summary)) = self.uncommitted.take() else { return Ok(()) };
+        written.commit = committed.commit.as_ref().map(|(id, _)| id.clone());
+        written.own_commit.clone_from(&committed.own_commit);
+        self.out.written(&written, &summary)?;
+        self.add_written(written);
+        Ok(())
+    }
+
+    fn add_written(&mut self, written: Written) {
+        let all = &mut self.outcome.written;
+        all.paths.extend(written.paths);
+        all.commit = written.commit.or(all.commit.take());
+    }
+
+    /// Prints what the commands of a check do.
+    fn ran(&mut self, report: &RunReport) -> Result<(), UserError> {
+        match report {
+            RunReport::Began { line, .. } => {
+                if !self.out.json {
+                    complain(&format!("$ {line}"));
+                }
+                self.out.event("check_began", json!({"line": line}))
+            }
+            RunReport::Said { live, .. } => {
+                if !self.out.json {
+                    // Standard error may be closed; there is nowhere else to say so.
+                    let _ = std::io::stderr().write_all(sanitize::visible(&live.text).as_bytes());
+                }
+                Ok(())
+            }
+            RunReport::Ended { run, end, seconds, .. } => match end {
+                Ok(end) => self.out.check_ended(self.session.line_of_run(*run), *end, *seconds),
+                Err(_) => Ok(()),
+            },
+            RunReport::Done { outcome, .. } => {
+                self.outcome.check_failed = outcome.failed;
+                let text = outcome.shared.as_ref().map(|shared| shared.text.clone());
+                let event = json!({
+                    "failed": outcome.failed, "stopped": outcome.stopped, "checks": outcome.checks, "text": text,
+                });
+                if let Some(number) = self.outcome.stopped_by.filter(|_| outcome.stopped) {
+                    complain("the checks were stopped");
+                    self.outcome.leaving = Some(BY_SIGNAL + number);
+                }
+                self.out.event("checked", event)
+            }
+        }
+    }
+
+    fn finish(&mut self) -> Result<u8, UserError> {
+        let Outcome { written, check_failed, code, .. } = &mut self.outcome;
+        written.paths.sort();
+        written.paths.dedup();
+        self.out.done(written)?;
+        if *check_failed {
+            complain("what was written still fails its checks");
+            *code = (*code).max(1);
+        }
+        Ok(*code)
+    }
+}
+
+/// Asks on the terminal whether the user's own changes to these files are committed first; `None` if the user quit.
+fn ask_about_own_changes(paths: &[String]) -> Option<bool> {
+    let names: Vec<_> = paths.iter().map(|path| sanitize::visible_line(path)).collect();
+    let question = format!("You have uncommitted changes in {}: commit them first", names.join(", "));
+    let help = "y - commit your changes by themselves, then write and commit the hunks\n\
+                n - write the hunks and leave the commit to you\n\
+                q - quit and write nothing";
+    yes_or_no(&question, help)
+}
