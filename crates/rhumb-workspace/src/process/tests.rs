@@ -1,4 +1,4 @@
-//! What becomes of commands, of well-behaved ones and of others.
+//! Tests of commands, well-behaved ones and others.
 
 use std::fs;
 use std::path::Path;
@@ -6,12 +6,18 @@ use std::time::Duration;
 
 use super::*;
 
-/// Runs a line for the shell in `folder` with a time limit; long outputs are kept there.
-fn run_in(folder: &Path, line: &str, limit: Duration, stop: &Stop, watch: &mut dyn FnMut(Live, Duration)) -> Ended {
-    let masks = Masks::new([("THE_KEY", "sk-canary-0123")]);
+/// Runs a shell command in `folder`, where long outputs are written too.
+fn run_in(
+    folder: &Path,
+    line: &str,
+    limit: Duration,
+    stop: &StopHandle,
+    watch: &mut dyn FnMut(LiveOutput, Duration),
+) -> CommandOutcome {
+    let masks = SecretMask::new([("THE_KEY", "sk-canary-0123")]);
     let line = CommandLine::Shell(line.into());
     let environment = Environment { without: vec!["RHUMB_API_KEY".into()], ..Environment::default() };
-    let order = Order { line: &line, folder, time_limit: Some(limit), environment: &environment, masks: &masks };
+    let order = RunRequest { line: &line, folder, time_limit: Some(limit), environment: &environment, masks: &masks };
     let mut keep = || {
         let path = folder.join("kept.txt");
         fs::File::create(&path).map(|file| Some((path, file)))
@@ -19,15 +25,15 @@ fn run_in(folder: &Path, line: &str, limit: Duration, stop: &Stop, watch: &mut d
     run(&order, stop, &mut keep, watch).unwrap()
 }
 
-/// Far more than anything here needs.
+/// Far longer than any test needs.
 const AMPLE: Duration = Duration::from_secs(60);
 
-fn ended(line: &str) -> Ended {
+fn ended(line: &str) -> CommandOutcome {
     let folder = tempfile::tempdir().unwrap();
-    run_in(folder.path(), line, AMPLE, &Stop::default(), &mut |_, _| {})
+    run_in(folder.path(), line, AMPLE, &StopHandle::default(), &mut |_, _| {})
 }
 
-/// Whether the process whose number is in the file is gone. A zombie that its parent has not reaped yet is.
+/// Returns whether the process whose id is in the file has ended. A zombie counts as ended.
 fn is_gone(file: &Path) -> bool {
     let number = fs::read_to_string(file).unwrap();
     let status = fs::read_to_string(format!("/proc/{}/stat", number.trim())).unwrap_or_default();
@@ -64,12 +70,12 @@ fn a_signal_is_told_from_an_exit() {
 
 #[test]
 fn a_program_that_is_not_there_is_named() {
-    let masks = Masks::default();
+    let masks = SecretMask::default();
     let line = CommandLine::Program(vec!["no-such-program-of-ours".into()]);
     let environment = Environment::default();
     let order =
-        Order { line: &line, folder: Path::new("."), time_limit: None, environment: &environment, masks: &masks };
-    let told = match run(&order, &Stop::default(), &mut || Ok(None), &mut |_, _| {}) {
+        RunRequest { line: &line, folder: Path::new("."), time_limit: None, environment: &environment, masks: &masks };
+    let told = match run(&order, &StopHandle::default(), &mut || Ok(None), &mut |_, _| {}) {
         Ok(ended) => format!("{:?} {}", ended.end, ended.output.text),
         Err(error) => error.to_string(),
     };
@@ -81,7 +87,7 @@ fn a_program_that_is_not_there_is_named() {
 fn what_never_ends_is_ended_with_its_grandchildren() {
     let folder = tempfile::tempdir().unwrap();
     let line = "sh -c 'echo $$ > grandchild; trap \"\" TERM; while :; do sleep 0.05; done' & echo begun; wait";
-    let ended = run_in(folder.path(), line, Duration::from_millis(600), &Stop::default(), &mut |_, _| {});
+    let ended = run_in(folder.path(), line, Duration::from_millis(600), &StopHandle::default(), &mut |_, _| {});
     assert_eq!((ended.end, ended.output.text.as_str()), (End::TimeLimit, "begun\n"));
     goes(&folder.path().join("grandchild"));
 }
@@ -89,10 +95,10 @@ fn what_never_ends_is_ended_with_its_grandchildren() {
 #[test]
 fn a_command_is_stopped_from_another_thread() {
     let folder = tempfile::tempdir().unwrap();
-    let stop = Stop::default();
-    let mut watch = |live: Live, _| {
+    let stop = StopHandle::default();
+    let mut watch = |live: LiveOutput, _| {
         if live.text.contains("ready") {
-            stop.ask();
+            stop.stop();
         }
     };
     let line = "echo $$ > leader; while :; do echo ready; sleep 0.02; done";
@@ -105,7 +111,7 @@ fn a_command_is_stopped_from_another_thread() {
 fn a_child_that_keeps_the_pipe_open_does_not_keep_us_and_is_ended() {
     let folder = tempfile::tempdir().unwrap();
     let line = "(echo $BASHPID; sleep 600) & echo $! > child; echo done";
-    let ended = run_in(folder.path(), line, AMPLE, &Stop::default(), &mut |_, _| {});
+    let ended = run_in(folder.path(), line, AMPLE, &StopHandle::default(), &mut |_, _| {});
     assert_eq!(ended.end, End::Exit(0));
     assert!(ended.left_running && ended.output.text.contains("done"), "{ended:?}");
     goes(&folder.path().join("child"));
@@ -116,15 +122,15 @@ fn of_a_huge_output_beginning_and_end_are_held_and_the_file_has_the_first_of_it(
     let folder = tempfile::tempdir().unwrap();
     let line = "echo first; head -c 80000000 /dev/zero | tr '\\0' 'x'; echo; echo last";
     let mut most = 0;
-    let mut watch = |live: Live, _| most = most.max(live.text.len() + live.open_line.len());
-    let ended = run_in(folder.path(), line, AMPLE, &Stop::default(), &mut watch);
+    let mut watch = |live: LiveOutput, _| most = most.max(live.text.len() + live.open_line.len());
+    let ended = run_in(folder.path(), line, AMPLE, &StopHandle::default(), &mut watch);
     assert_eq!((ended.end, ended.output.bytes), (End::Exit(0), 80_000_012));
     let Output { text, whole, not_kept, .. } = ended.output;
     assert!(text.starts_with("first\n") && text.ends_with("x\nlast\n"), "{}", &text[text.len() - 40..]);
     assert!(text.len() < 1_000_000 && text.contains("bytes left out; "), "{}", text.len());
     assert_eq!(not_kept, None);
     let kept = fs::metadata(whole.unwrap()).unwrap().len();
-    assert!((KEPT_BYTES / 2..=KEPT_BYTES + 200_000).contains(&kept), "{kept}");
+    assert!((MAX_KEPT_BYTES / 2..=MAX_KEPT_BYTES + 200_000).contains(&kept), "{kept}");
     assert!(most <= 64 * 1024, "{most}");
 }
 
@@ -144,20 +150,21 @@ fn binary_garbage_and_escapes_become_text() {
 fn keys_that_are_known_are_in_no_output() {
     let folder = tempfile::tempdir().unwrap();
     let mut seen = String::new();
-    let mut watch = |live: Live, _| seen += &(live.text + &live.open_line);
+    let mut watch = |live: LiveOutput, _| seen += &(live.text + &live.open_line);
     let line = "printf 'the key is sk-can'; sleep 0.3; printf 'ary-0123 \\033[1m!\\n'";
-    let ended = run_in(folder.path(), line, AMPLE, &Stop::default(), &mut watch);
+    let ended = run_in(folder.path(), line, AMPLE, &StopHandle::default(), &mut watch);
     assert_eq!(ended.output.text, "the key is [THE_KEY] !\n");
     assert!(!seen.contains("sk-canary-0123"), "{seen}");
 }
 
 #[test]
 fn the_environment_is_that_of_this_process_with_exceptions() {
-    let masks = Masks::default();
+    let masks = SecretMask::default();
     let line = CommandLine::Shell("echo \"[$CARGO_PKG_NAME][$ADDED]\"".into());
     let run_with = |environment: &Environment| {
-        let order = Order { line: &line, folder: Path::new("."), time_limit: Some(AMPLE), environment, masks: &masks };
-        run(&order, &Stop::default(), &mut || Ok(None), &mut |_, _| {}).unwrap().output.text
+        let order =
+            RunRequest { line: &line, folder: Path::new("."), time_limit: Some(AMPLE), environment, masks: &masks };
+        run(&order, &StopHandle::default(), &mut || Ok(None), &mut |_, _| {}).unwrap().output.text
     };
     let with = vec![("ADDED".to_owned(), "yes".to_owned())];
     assert_eq!(run_with(&Environment { with: with.clone(), ..Environment::default() }), concat!("[", env!("CARGO_PKG_NAME"), "][yes]\n"));
@@ -182,10 +189,11 @@ fn there_is_no_terminal_to_ask_at() {
 fn a_folder_that_is_gone_is_not_taken_for_a_program_that_is() {
     let dir = tempfile::tempdir().unwrap();
     let gone = dir.path().join("gone");
-    let (masks, environment) = (Masks::default(), Environment::default());
+    let (masks, environment) = (SecretMask::default(), Environment::default());
     for line in [CommandLine::Shell("true".into()), CommandLine::Program(vec!["true".into()])] {
-        let order = Order { line: &line, folder: &gone, time_limit: None, environment: &environment, masks: &masks };
-        let error = run(&order, &Stop::default(), &mut || Ok(None), &mut |_, _| {}).unwrap_err();
+        let order =
+            RunRequest { line: &line, folder: &gone, time_limit: None, environment: &environment, masks: &masks };
+        let error = run(&order, &StopHandle::default(), &mut || Ok(None), &mut |_, _| {}).unwrap_err();
         assert!(matches!(&error, ProcessError::NoFolder { folder } if *folder == gone), "{error}");
     }
 }

@@ -1,45 +1,46 @@
-//! From the bytes that a command prints to the text that it would leave on a screen, however the bytes are cut.
+//! Decodes terminal output: bytes become the text that would remain on a screen.
 //!
-//! Escape sequences go, a carriage return begins its line anew (so that of a progress bar the last state stays), a backspace takes a
-//! character back, and what is no text becomes one `�` for each run of it.
+//! Control sequences are removed. A carriage return restarts the line, so that only the last state of a progress bar
+//! remains. A backspace removes a character. Each run of bytes that are not text becomes one U+FFFD. The result does
+//! not depend on how the bytes are cut into pieces.
 
-/// A line that is longer than this, in bytes, is passed on in pieces.
-const LINE: usize = 64 * 1024;
+/// Maximum length in bytes of a line before its beginning is passed on.
+const MAX_LINE_BYTES: usize = 64 * 1024;
 
-/// So much of such a line is held back: what a backspace takes away.
-const HELD: usize = 512;
+/// Number of bytes of a long line that are held back for backspaces.
+const LINE_OVERLAP_BYTES: usize = 512;
 
-/// A string sequence (OSC and the like) that is longer than this, in characters, is none.
-pub(super) const SEQUENCE: usize = 4096;
+/// Maximum length in characters of a string sequence (OSC and others). A longer one is treated as text.
+pub(super) const MAX_SEQUENCE_CHARS: usize = 4096;
 
-/// What stands for what is no text.
-const UNKNOWN: char = '\u{FFFD}';
+/// Replacement for bytes that are not text.
+const REPLACEMENT: char = '\u{FFFD}';
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum State {
     #[default]
     Ground,
-    /// After an ESC.
+    /// After ESC.
     Escape,
-    /// In a control sequence.
+    /// Inside a control sequence.
     Csi,
-    /// In a string sequence of so many characters so far; whether an ESC has just come.
-    Text(usize, bool),
+    /// Inside a string sequence: its length in characters, and whether the last one was ESC.
+    StringSequence(usize, bool),
 }
 
-/// Turns bytes into text.
+/// Streaming decoder of terminal output.
 #[derive(Debug, Default)]
-pub struct Plain {
-    /// The beginning of a character.
+pub struct TerminalDecoder {
+    /// First bytes of an incomplete UTF-8 sequence.
     cut: Vec<u8>,
     state: State,
     line: String,
-    /// The line begins anew with the next character.
+    /// After a carriage return: the next character clears the line.
     returned: bool,
 }
 
-impl Plain {
-    /// The text of a whole output.
+impl TerminalDecoder {
+    /// Decodes a whole output.
     pub fn text(bytes: &[u8]) -> String {
         let (mut plain, mut text) = (Self::default(), String::new());
         plain.push(bytes, &mut text);
@@ -47,7 +48,7 @@ impl Plain {
         text
     }
 
-    /// Takes bytes in; the lines that they complete are added to `out`.
+    /// Decodes bytes and appends the completed lines to `out`.
     pub fn push(&mut self, bytes: &[u8], out: &mut String) {
         let mut joined = std::mem::take(&mut self.cut);
         let mut rest = if joined.is_empty() {
@@ -69,23 +70,23 @@ impl Plain {
                         self.cut = after.to_vec();
                         return;
                     };
-                    self.take(UNKNOWN, out);
+                    self.take(REPLACEMENT, out);
                     rest = after.get(wrong..).unwrap_or_default();
                 }
             }
         }
     }
 
-    /// Adds what has not been completed.
+    /// Appends the incomplete last line.
     pub fn finish(&mut self, out: &mut String) {
         if !self.cut.is_empty() {
             self.cut.clear();
-            self.take(UNKNOWN, out);
+            self.take(REPLACEMENT, out);
         }
         out.push_str(&std::mem::take(&mut self.line));
     }
 
-    /// The line that is not complete yet: a prompt, or a progress bar.
+    /// The incomplete last line, such as a prompt or a progress bar.
     pub fn open_line(&self) -> &str {
         &self.line
     }
@@ -94,11 +95,11 @@ impl Plain {
         match (self.state, c) {
             (State::Ground, '\x1b') => self.state = State::Escape,
             (State::Ground, '\u{9b}') => self.state = State::Csi,
-            (State::Ground, '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}') => self.state = State::Text(0, false),
+            (State::Ground, '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}') => self.state = State::StringSequence(0, false),
             (State::Ground, _) => self.print(c, out),
             (State::Escape, '[') => self.state = State::Csi,
-            (State::Escape, ']' | 'P' | 'X' | '^' | '_') => self.state = State::Text(0, false),
-            // The middle of a longer sequence, such as the choice of a character set.
+            (State::Escape, ']' | 'P' | 'X' | '^' | '_') => self.state = State::StringSequence(0, false),
+            // The middle of a longer sequence, such as the selection of a character set.
             (State::Escape, ' '..='/') => {}
             (State::Escape, '\x1b') => {}
             (State::Escape, '\n') => self.leave(c, out),
@@ -107,19 +108,23 @@ impl Plain {
             (State::Csi, '@'..='~') => self.state = State::Ground,
             (State::Csi, ' '..='?') => {}
             (State::Csi, _) => self.leave(c, out),
-            (State::Text(..), '\x07' | '\u{9c}') | (State::Text(_, true), '\\') => self.state = State::Ground,
-            (State::Text(length, _), '\x1b') => self.state = State::Text(length + 1, true),
-            (State::Text(_, true), _) => {
+            (State::StringSequence(..), '\x07' | '\u{9c}') | (State::StringSequence(_, true), '\\') => {
+                self.state = State::Ground
+            }
+            (State::StringSequence(length, _), '\x1b') => self.state = State::StringSequence(length + 1, true),
+            (State::StringSequence(_, true), _) => {
                 self.state = State::Escape;
                 self.take(c, out);
             }
-            (State::Text(..), '\n') => self.leave(c, out),
-            (State::Text(length, _), _) if length < SEQUENCE => self.state = State::Text(length + 1, false),
-            (State::Text(..), _) => self.leave(c, out),
+            (State::StringSequence(..), '\n') => self.leave(c, out),
+            (State::StringSequence(length, _), _) if length < MAX_SEQUENCE_CHARS => {
+                self.state = State::StringSequence(length + 1, false)
+            }
+            (State::StringSequence(..), _) => self.leave(c, out),
         }
     }
 
-    /// What began as a sequence is none, or was cut off.
+    /// Ends a sequence that turned out to be invalid or incomplete.
     fn leave(&mut self, c: char, out: &mut String) {
         self.state = State::Ground;
         self.print(c, out);
@@ -148,12 +153,12 @@ impl Plain {
         if std::mem::take(&mut self.returned) {
             self.line.clear();
         }
-        let is_text = c == '\t' || !(c.is_control() || c == UNKNOWN);
-        if is_text || !self.line.ends_with(UNKNOWN) {
-            self.line.push(if is_text { c } else { UNKNOWN });
+        let is_text = c == '\t' || !(c.is_control() || c == REPLACEMENT);
+        if is_text || !self.line.ends_with(REPLACEMENT) {
+            self.line.push(if is_text { c } else { REPLACEMENT });
         }
-        if self.line.len() > LINE {
-            let at = self.line.floor_char_boundary(self.line.len() - HELD);
+        if self.line.len() > MAX_LINE_BYTES {
+            let at = self.line.floor_char_boundary(self.line.len() - LINE_OVERLAP_BYTES);
             out.push_str(&self.line[..at]);
             self.line.drain(..at);
         }
@@ -168,32 +173,33 @@ mod tests {
 
     #[test]
     fn colours_titles_and_progress_bars_leave_their_text() {
-        let text = Plain::text(b"\x1b[1;31merror\x1b[0m: no\n\x1b]0;title\x07ok\x1b(B\n 10%\r 50%\r100%\ndone\r\n");
+        let text =
+            TerminalDecoder::text(b"\x1b[1;31merror\x1b[0m: no\n\x1b]0;title\x07ok\x1b(B\n 10%\r 50%\r100%\ndone\r\n");
         assert_eq!(text, "error: no\nok\n100%\ndone\n");
-        assert_eq!(Plain::text(b"abc\x08\x08d\x1bP1;2|x\x1b\\e"), "ade");
+        assert_eq!(TerminalDecoder::text(b"abc\x08\x08d\x1bP1;2|x\x1b\\e"), "ade");
     }
 
     #[test]
     fn what_is_no_text_becomes_one_mark() {
-        assert_eq!(Plain::text(b"a\0\0\xff\xfe\x01b\tc"), "a\u{FFFD}b\tc");
-        assert_eq!(Plain::text("ünï".as_bytes()), "ünï");
-        assert_eq!(Plain::text(&"ü".as_bytes()[..1]), "\u{FFFD}");
+        assert_eq!(TerminalDecoder::text(b"a\0\0\xff\xfe\x01b\tc"), "a\u{FFFD}b\tc");
+        assert_eq!(TerminalDecoder::text("ünï".as_bytes()), "ünï");
+        assert_eq!(TerminalDecoder::text(&"ü".as_bytes()[..1]), "\u{FFFD}");
     }
 
     #[test]
     fn a_sequence_that_never_ends_swallows_no_lines() {
-        assert_eq!(Plain::text(b"\x1b]0;never\nnext\n"), "\nnext\n");
+        assert_eq!(TerminalDecoder::text(b"\x1b]0;never\nnext\n"), "\nnext\n");
         let endless = [b"\x1b]", "x".repeat(5_000).as_bytes()].concat();
-        assert!(Plain::text(&endless).len() > 800);
+        assert!(TerminalDecoder::text(&endless).len() > 800);
     }
 
     #[test]
     fn an_endless_line_comes_in_pieces() {
-        let (mut plain, mut out) = (Plain::default(), String::new());
-        plain.push(&vec![b'x'; 3 * LINE], &mut out);
-        assert!(out.len() > LINE && plain.open_line().len() <= LINE);
+        let (mut plain, mut out) = (TerminalDecoder::default(), String::new());
+        plain.push(&vec![b'x'; 3 * MAX_LINE_BYTES], &mut out);
+        assert!(out.len() > MAX_LINE_BYTES && plain.open_line().len() <= MAX_LINE_BYTES);
         plain.finish(&mut out);
-        assert_eq!(out.len(), 3 * LINE);
+        assert_eq!(out.len(), 3 * MAX_LINE_BYTES);
     }
 
     proptest! {
@@ -202,13 +208,13 @@ mod tests {
             bytes in prop::collection::vec(prop_oneof![any::<u8>(), Just(0x1b), Just(b'['), Just(b'\n'), Just(b'\r'), Just(0xc3)], 0..200),
             cut in 0usize..200,
         ) {
-            let (mut plain, mut out) = (Plain::default(), String::new());
+            let (mut plain, mut out) = (TerminalDecoder::default(), String::new());
             let cut = cut.min(bytes.len());
             plain.push(&bytes[..cut], &mut out);
             plain.push(&bytes[cut..], &mut out);
             plain.finish(&mut out);
             prop_assert!(!out.chars().any(|c| c.is_control() && c != '\n' && c != '\t'));
-            prop_assert_eq!(out, Plain::text(&bytes));
+            prop_assert_eq!(out, TerminalDecoder::text(&bytes));
         }
     }
 }

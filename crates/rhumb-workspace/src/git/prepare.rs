@@ -1,74 +1,74 @@
-//! What files hold at a moment, taken into the object store so that it can be committed later: a message may be a while in
-//! coming, and what is typed meanwhile must not get into the commit.
-
-use std::fs;
-use std::io::{self, Write as _};
-use std::path::{Component, Path};
-
-use git2::{AttrCheckFlags, Index, IndexEntry, IndexTime, Oid};
+//! Content that is stored in the object store now, so that it can be committed later.
+//!
+//! A commit message may take a while to arrive. What the user changes meanwhile must not become part of the commit.
 
 use super::error::GitError;
 use super::repo::Repo;
 use crate::ContentHash;
+use git2::{AttrCheckFlags, Index, IndexEntry, IndexTime, Oid};
+use git2::{DiffOptions, Patch};
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Component, Path};
 
-/// File modes as git stores them.
+/// File modes in git trees.
 const MODE_FILE: u32 = 0o100_644;
 const MODE_EXECUTABLE: u32 = 0o100_755;
 const MODE_LINK: u32 = 0o120_000;
 const MODE_SUBMODULE: u32 = 0o160_000;
 
-/// The bit of an index entry whose file a sparse checkout leaves out of the work tree.
+/// Flag of an index entry that a sparse checkout omits from the work tree.
 pub(super) const SKIP_WORKTREE: u16 = 1 << 14;
 
-/// What an entry of a tree or of the index holds, and its mode.
-pub(super) type Held = (Oid, u32);
+/// Object id and mode of an entry in a tree or in the index.
+pub(super) type ObjectEntry = (Oid, u32);
 
-/// What was just written to a file; `None` if it was deleted.
+/// Hash of the content that was just written to a file, or `None` if the file was deleted.
 type Written = Option<ContentHash>;
 
-/// What becomes of one path in a commit.
+/// The change of one path in a commit.
 #[derive(Debug)]
 pub(super) struct Change {
-    /// From the top of the work tree.
+    /// Path relative to the top of the work tree.
     pub(super) path: String,
-    /// What HEAD has there when the commit is made, if nobody came in between.
-    pub(super) in_head: Option<Held>,
-    /// What the index has there, likewise.
-    pub(super) in_index: Option<Held>,
-    /// What the commit puts there; `None` to remove it.
+    /// Expected entry in HEAD at the time of the commit.
+    pub(super) in_head: Option<ObjectEntry>,
+    /// Expected entry in the index at the time of the commit.
+    pub(super) in_index: Option<ObjectEntry>,
+    /// The new entry, or `None` to remove the path.
     pub(super) after: Option<IndexEntry>,
 }
 
 impl Change {
-    /// What the commit puts there.
-    pub(super) fn held_after(&self) -> Option<Held> {
+    /// The new entry.
+    pub(super) fn entry_after(&self) -> Option<ObjectEntry> {
         self.after.as_ref().map(held)
     }
 }
 
-/// Where HEAD was when something was taken.
+/// Position of HEAD at the time of the preparation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Mark {
-    /// The branch by its full name; `None` for none.
+pub(super) struct HeadPosition {
+    /// Full name of the branch, or `None` for a detached HEAD.
     pub(super) branch: Option<String>,
     pub(super) tip: Option<Oid>,
 }
 
-/// What some paths held at a moment, ready to be committed.
+/// Content of some paths, ready to be committed with [`Repo::commit`].
 #[derive(Debug)]
-pub struct Taken {
+pub struct PreparedCommit {
     pub(super) changes: Vec<Change>,
-    pub(super) mark: Mark,
+    pub(super) head: HeadPosition,
     /// New files that git ignores.
     pub(super) ignored: Vec<String>,
-    /// Paths that cannot be committed to this repository, each with the reason.
+    /// Paths that cannot be committed, each with the reason.
     pub(super) refused: Vec<GitError>,
 }
 
-impl Taken {
-    /// Whether there is nothing to commit in it.
+impl PreparedCommit {
+    /// Returns whether there is nothing to commit.
     pub fn is_empty(&self) -> bool {
-        self.changes.iter().all(|change| change.held_after() == change.in_head)
+        self.changes.iter().all(|change| change.entry_after() == change.in_head)
     }
 
     fn of(&self, path: &str) -> Option<&Change> {
@@ -76,7 +76,7 @@ impl Taken {
     }
 }
 
-/// What is in the way of one path.
+/// Why a path is left out.
 enum Obstacle {
     Ignored,
     Refused(GitError),
@@ -89,49 +89,61 @@ impl From<GitError> for Obstacle {
 }
 
 impl Repo {
-    /// Takes the content that `paths` have in the work tree now, deletions included. With `on`, the commit of that one comes
-    /// before. Paths that cannot be committed are remembered with the reason and hold the others up in nothing.
+    /// Stores the present content of `paths` in the work tree, deletions included.
+    ///
+    /// With `on`, the result is to be committed after that one. Paths that cannot be committed are reported in the
+    /// result and do not affect the others.
     ///
     /// # Errors
-    /// HEAD or the index cannot be read, or the object store not be written.
-    pub fn take(&self, paths: &[String], on: Option<&Taken>) -> Result<Taken, GitError> {
-        self.take_each(paths.iter().map(|path| (path, None)), on)
+    /// HEAD or the index cannot be read, or the object store cannot be written.
+    pub fn prepare(&self, paths: &[String], on: Option<&PreparedCommit>) -> Result<PreparedCommit, GitError> {
+        self.prepare_each(paths.iter().map(|path| (path, None)), on)
     }
 
-    /// As [`take`](Self::take), of files that were just written, each with the hash of its content, or none if it was
-    /// deleted: one that somebody else has written since is refused, so that nothing of theirs is taken along.
+    /// Like [`Repo::prepare`], for files that were just written. Each has the hash of its content, or `None` if it
+    /// was deleted. A file that someone else has changed since is refused, so that no foreign change is committed.
     ///
     /// # Errors
-    /// HEAD or the index cannot be read.
-    pub fn take_written(&self, files: &[(String, Option<ContentHash>)], on: Option<&Taken>) -> Result<Taken, GitError> {
-        self.take_each(files.iter().map(|(path, hash)| (path, Some(*hash))), on)
+    /// HEAD or the index cannot be read, or the object store cannot be written.
+    pub fn prepare_written(
+        &self,
+        files: &[(String, Option<ContentHash>)],
+        on: Option<&PreparedCommit>,
+    ) -> Result<PreparedCommit, GitError> {
+        self.prepare_each(files.iter().map(|(path, hash)| (path, Some(*hash))), on)
     }
 
-    fn take_each<'p>(
+    fn prepare_each<'p>(
         &self,
         files: impl Iterator<Item = (&'p String, Option<Written>)>,
-        on: Option<&Taken>,
-    ) -> Result<Taken, GitError> {
+        on: Option<&PreparedCommit>,
+    ) -> Result<PreparedCommit, GitError> {
         let real = self.inner.index().map_err(GitError::when("read the index"))?;
         let head = in_memory(self.parent()?.as_ref())?;
-        let mut taken = Taken { changes: Vec::new(), mark: self.mark()?, ignored: Vec::new(), refused: Vec::new() };
+        let mut prepared = PreparedCommit {
+            changes: Vec::new(),
+            head: self.head_position()?,
+            ignored: Vec::new(),
+            refused: Vec::new(),
+        };
         for (path, written) in files {
             match self.change((path, written), &head, &real, on) {
-                Ok(change) => taken.changes.push(change),
-                Err(Obstacle::Ignored) => taken.ignored.push(path.clone()),
-                // The object store fails, for example on a full disk: a commit of the other files alone would be half of the change.
+                Ok(change) => prepared.changes.push(change),
+                Err(Obstacle::Ignored) => prepared.ignored.push(path.clone()),
+                // The object store failed, for example on a full disk. A commit of the other files alone would be
+                // incomplete.
                 Err(Obstacle::Refused(error @ GitError::Git { .. })) => return Err(error),
-                Err(Obstacle::Refused(error)) => taken.refused.push(error),
+                Err(Obstacle::Refused(error)) => prepared.refused.push(error),
             }
         }
-        Ok(taken)
+        Ok(prepared)
     }
 
-    /// Takes what is staged; what it is against HEAD, file by file.
+    /// Prepares a commit of everything that is staged.
     ///
     /// # Errors
-    /// HEAD or the index cannot be read, or the index holds conflicts.
-    pub fn take_staged(&self) -> Result<Taken, GitError> {
+    /// HEAD or the index cannot be read, or the index has conflicts.
+    pub fn prepare_staged(&self) -> Result<PreparedCommit, GitError> {
         let failed = GitError::when("read the index");
         let index = self.inner.index().map_err(failed)?;
         if let Some(conflict) = index.conflicts().map_err(failed)?.flatten().next() {
@@ -151,15 +163,15 @@ impl Repo {
             let in_index = staged.as_ref().map(held);
             changes.push(Change { path: path.to_owned(), in_head: holds(&head, path), in_index, after: staged });
         }
-        Ok(Taken { changes, mark: self.mark()?, ignored: Vec::new(), refused: Vec::new() })
+        Ok(PreparedCommit { changes, head: self.head_position()?, ignored: Vec::new(), refused: Vec::new() })
     }
 
-    /// Where HEAD is.
-    pub(super) fn mark(&self) -> Result<Mark, GitError> {
+    /// Returns the position of HEAD.
+    pub(super) fn head_position(&self) -> Result<HeadPosition, GitError> {
         let failed = GitError::when("read HEAD");
         let head = self.inner.find_reference("HEAD").map_err(failed)?;
         let branch = head.symbolic_target_bytes().map(|name| String::from_utf8_lossy(name).into_owned());
-        Ok(Mark { branch, tip: self.parent()?.map(|commit| commit.id()) })
+        Ok(HeadPosition { branch, tip: self.parent()?.map(|commit| commit.id()) })
     }
 
     fn change(
@@ -167,19 +179,19 @@ impl Repo {
         (path, written): (&str, Option<Written>),
         head: &Index,
         real: &Index,
-        on: Option<&Taken>,
+        on: Option<&PreparedCommit>,
     ) -> Result<Change, Obstacle> {
         let full = self.to_top(path);
         self.check(path, &full, head, real)?;
         let before = on.and_then(|on| on.of(&full));
-        let in_head = before.map_or_else(|| holds(head, &full), Change::held_after);
-        let in_index = before.map_or_else(|| holds(real, &full), Change::held_after);
+        let in_head = before.map_or_else(|| holds(head, &full), Change::entry_after);
+        let in_index = before.map_or_else(|| holds(real, &full), Change::entry_after);
         let known = real.get_path(Path::new(&full), 0).or_else(|| head.get_path(Path::new(&full), 0));
         let mode = in_head.or(in_index).map(|(_, mode)| mode);
         let disk = self.top.join(&full);
         let after = match fs::symlink_metadata(&disk) {
             Err(error) if missing(&error) => None,
-            // A folder has taken the place of a file.
+            // A folder replaced a file.
             Ok(meta) if meta.is_dir() && mode.is_some_and(|mode| mode != MODE_SUBMODULE) => None,
             Err(source) => return Err(GitError::Read { path: path.to_owned(), source }.into()),
             Ok(_) if known.is_none() && before.is_none() && self.inner.is_path_ignored(&full).unwrap_or(false) => {
@@ -187,14 +199,14 @@ impl Repo {
             }
             Ok(meta) => Some(self.entry((path, written), full.clone(), &disk, &meta, mode)?),
         };
-        // What was written is not there any more, or what was deleted is there again.
+        // The written file was deleted, or the deleted file exists again.
         if written.is_some_and(|hash| hash.is_some() != after.is_some()) {
             return Err(GitError::Rewritten { path: path.to_owned() }.into());
         }
         Ok(Change { path: full, in_head, in_index, after })
     }
 
-    /// Whether a path may be committed here at all.
+    /// Checks whether a path may be committed.
     fn check(&self, path: &str, full: &str, head: &Index, real: &Index) -> Result<(), GitError> {
         let refused = |reason| Err(GitError::Path { path: path.to_owned(), reason });
         let plain = |part: Component<'_>| matches!(part, Component::Normal(name) if name != ".git");
@@ -214,7 +226,7 @@ impl Repo {
         if (1..=3).any(|stage| real.get_path(Path::new(full), stage).is_some()) {
             return Err(GitError::Conflict { path: path.to_owned() });
         }
-        // Its content in HEAD is not what somebody saw who wrote it anew.
+        // Its content in HEAD is not what was on disk when it was written.
         if real.get_path(Path::new(full), 0).is_some_and(|entry| entry.flags_extended & SKIP_WORKTREE != 0) {
             return refused("the sparse checkout leaves it out of the work tree");
         }
@@ -227,14 +239,14 @@ impl Repo {
         }
     }
 
-    /// What the attributes name for a path under `name`.
+    /// Returns the value of an attribute of a path.
     fn attribute(&self, full: &str, name: &str) -> Option<String> {
         let value = self.inner.get_attr(Path::new(full), name, AttrCheckFlags::default()).ok()??;
         let named = git2::AttrValue::from_string(Some(value)) == git2::AttrValue::String(value);
         named.then(|| value.to_owned())
     }
 
-    /// The index entry for a file on disk, whose content goes into the object store.
+    /// Stores the content of a file in the object store and returns its index entry.
     fn entry(
         &self,
         (path, written): (&str, Option<Written>),
@@ -262,21 +274,23 @@ impl Repo {
         Ok(index_entry(full, id, mode, meta))
     }
 
-    /// Stores what a file holds, provided that it is what was written. The bytes that are compared are those that are stored.
+    /// Stores the content of a file if it is what was written. Reads the file once, so that the compared bytes are
+    /// the stored bytes.
     fn store_written(&self, path: &str, full: &str, disk: &Path, written: Written) -> Result<Oid, GitError> {
         let bytes = fs::read(disk).map_err(|source| GitError::Read { path: path.to_owned(), source })?;
         if written != Some(ContentHash::of(&bytes)) {
             return Err(GitError::Rewritten { path: path.to_owned() });
         }
         let failed = GitError::when("store a file");
-        // With the path it stores what the attributes of that path make of the bytes.
+        // Given the path, libgit2 applies the conversions that the attributes request.
         let mut writer = self.inner.blob_writer(Some(Path::new(full))).map_err(failed)?;
         let wrote = writer.write_all(&bytes);
         wrote.map_err(|error| failed(git2::Error::from_str(&error.to_string())))?;
         writer.commit().map_err(failed)
     }
 
-    /// Where the file system does not keep the executable bit (`core.fileMode` is false), the recorded mode counts.
+    /// Returns the mode of a file. If the file system does not keep the executable bit (`core.fileMode` is false),
+    /// the recorded mode is used.
     fn file_mode(&self, meta: &fs::Metadata, tracked: Option<u32>) -> u32 {
         let config = self.inner.config().and_then(|mut config| config.snapshot());
         let trusted = config.and_then(|config| config.get_bool("core.filemode")).unwrap_or(true);
@@ -288,7 +302,7 @@ impl Repo {
     }
 }
 
-/// An index that is on no disk, with the files of a commit; empty for none.
+/// Returns an in-memory index with the files of a commit.
 pub(super) fn in_memory(commit: Option<&git2::Commit<'_>>) -> Result<Index, GitError> {
     let failed = GitError::when("read HEAD");
     let mut index = Index::new().map_err(failed)?;
@@ -298,10 +312,10 @@ pub(super) fn in_memory(commit: Option<&git2::Commit<'_>>) -> Result<Index, GitE
     Ok(index)
 }
 
-/// Makes the changes in an index.
+/// Applies changes to an index.
 pub(super) fn apply(index: &mut Index, changes: &[&Change]) -> Result<(), GitError> {
     let failed = GitError::when("change the index");
-    // Removals first: a file may make way for a folder of its name.
+    // Removals come first, because a file may be replaced by a folder of the same name.
     for change in changes.iter().filter(|change| change.after.is_none()) {
         if index.get_path(Path::new(&change.path), 0).is_some() {
             index.remove(Path::new(&change.path), 0).map_err(failed)?;
@@ -313,12 +327,12 @@ pub(super) fn apply(index: &mut Index, changes: &[&Change]) -> Result<(), GitErr
     Ok(())
 }
 
-/// What an index holds at a path.
-pub(super) fn holds(index: &Index, path: &str) -> Option<Held> {
+/// Returns the entry of an index at a path.
+pub(super) fn holds(index: &Index, path: &str) -> Option<ObjectEntry> {
     index.get_path(Path::new(path), 0).as_ref().map(held)
 }
 
-fn held(entry: &IndexEntry) -> Held {
+fn held(entry: &IndexEntry) -> ObjectEntry {
     (entry.id, entry.mode)
 }
 
@@ -326,12 +340,12 @@ fn is_submodule(index: &Index, folder: &Path) -> bool {
     index.get_path(folder, 0).is_some_and(|entry| entry.mode == MODE_SUBMODULE)
 }
 
-/// As git compares the names of encodings; what is UTF-8 in the work tree is stored as it is.
+/// Compares encoding names like git does. Files that are UTF-8 in the work tree are stored unchanged.
 fn is_utf8(encoding: &str) -> bool {
     ["utf-8", "utf8"].iter().any(|name| encoding.eq_ignore_ascii_case(name))
 }
 
-/// Also when a folder on the way has become a file.
+/// Returns whether a file is missing, possibly because a folder on the way is a file now.
 fn missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
@@ -347,8 +361,8 @@ fn is_executable(_meta: &fs::Metadata) -> bool {
     false
 }
 
-/// The file's times and numbers let the next `git status` see at a glance that it is unchanged. The index keeps the low
-/// 32 bits of each.
+/// Creates an index entry with the times and numbers of the file, by which the next `git status` sees that it is
+/// unchanged. The index stores the low 32 bits of each.
 #[cfg(unix)]
 fn index_entry(path: String, id: Oid, mode: u32, meta: &fs::Metadata) -> IndexEntry {
     use std::os::unix::fs::MetadataExt;
@@ -369,7 +383,7 @@ fn index_entry(path: String, id: Oid, mode: u32, meta: &fs::Metadata) -> IndexEn
     IndexEntry { file_size: meta.len() as u32, ..bare_entry(path, id, mode) }
 }
 
-/// An index entry that says nothing of the file on disk: git looks for itself.
+/// Creates an index entry without file times. Git compares the content when needed.
 pub(super) fn bare_entry(path: String, id: Oid, mode: u32) -> IndexEntry {
     let zero = IndexTime::new(0, 0);
     IndexEntry {
@@ -385,5 +399,92 @@ pub(super) fn bare_entry(path: String, id: Oid, mode: u32) -> IndexEntry {
         flags: 0,
         flags_extended: 0,
         path: path.into_bytes(),
+    }
+}
+
+/// Maximum size in bytes of a file whose text is returned.
+const MAX_TEXT_BYTES: i64 = 1 << 20;
+
+/// The diff of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilePatch {
+    /// Path relative to the top of the work tree.
+    pub path: String,
+    /// Unified diff with its header.
+    pub text: String,
+}
+
+/// The text of one file before and after a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileTexts {
+    /// Path relative to the top of the work tree.
+    pub path: String,
+    /// Earlier path, if a file of the same content was deleted there.
+    pub renamed_from: Option<String>,
+    /// `None` if the file did not exist. Empty if it is not UTF-8 or larger than 1 MiB.
+    pub before: Option<String>,
+    /// `None` if the file is deleted. Otherwise like `before`.
+    pub after: Option<String>,
+}
+
+impl Repo {
+    /// Returns the files that the commit changes.
+    pub fn texts(&self, prepared: &PreparedCommit) -> Vec<FileTexts> {
+        let changes: Vec<&Change> =
+            prepared.changes.iter().filter(|change| change.entry_after() != change.in_head).collect();
+        let content = |held: Option<ObjectEntry>| held.map(|(id, _)| id);
+        let gone = |change: &&&Change| change.after.is_none();
+        // The deleted file with the content of a new file: it was renamed.
+        let source = |change: &Change| {
+            let is_source = |gone: &&&Change| content(gone.in_head) == content(change.entry_after());
+            change.in_head.is_none().then(|| changes.iter().filter(gone).find(is_source)).flatten()
+        };
+        let sources: Vec<&str> = changes.iter().filter_map(|change| Some(source(change)?.path.as_str())).collect();
+        let kept = changes.iter().filter(|change| change.after.is_some() || !sources.contains(&change.path.as_str()));
+        let text = |(id, _): ObjectEntry| {
+            let blob = self.inner.find_blob(id).ok();
+            let blob = blob.filter(|blob| i64::try_from(blob.size()).is_ok_and(|size| size <= MAX_TEXT_BYTES));
+            blob.and_then(|blob| String::from_utf8(blob.content().to_vec()).ok()).unwrap_or_default()
+        };
+        kept.map(|change| {
+            let source = source(change);
+            FileTexts {
+                path: change.path.clone(),
+                renamed_from: source.map(|source| source.path.clone()),
+                before: source.map_or(change.in_head, |source| source.in_head).map(text),
+                after: change.entry_after().map(text),
+            }
+        })
+        .collect()
+    }
+
+    /// Returns the diff of the commit, file by file. With `on`, that commit comes first.
+    ///
+    /// # Errors
+    /// HEAD cannot be read, or the object store cannot be written.
+    pub fn patches(&self, prepared: &PreparedCommit, on: Option<&PreparedCommit>) -> Result<Vec<FilePatch>, GitError> {
+        let failed = GitError::when("compare the files");
+        let mut index = in_memory(self.parent()?.as_ref())?;
+        if let Some(on) = on {
+            apply(&mut index, &on.changes.iter().collect::<Vec<_>>())?;
+        }
+        let before = index.write_tree_to(&self.inner).map_err(failed)?;
+        apply(&mut index, &prepared.changes.iter().collect::<Vec<_>>())?;
+        let after = index.write_tree_to(&self.inner).map_err(failed)?;
+        let tree = |id| self.inner.find_tree(id).map_err(failed);
+        let mut options = DiffOptions::new();
+        options.max_size(MAX_TEXT_BYTES);
+        let diff = self.inner.diff_tree_to_tree(Some(&tree(before)?), Some(&tree(after)?), Some(&mut options));
+        let diff = diff.map_err(failed)?;
+        let mut patches = Vec::new();
+        for at in 0..diff.deltas().len() {
+            let Some(mut patch) = Patch::from_diff(&diff, at).map_err(failed)? else { continue };
+            let text = String::from_utf8_lossy(&patch.to_buf().map_err(failed)?).into_owned();
+            let delta = patch.delta();
+            let path = delta.new_file().path().or_else(|| delta.old_file().path());
+            let path = path.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
+            patches.push(FilePatch { path, text });
+        }
+        Ok(patches)
     }
 }

@@ -1,4 +1,4 @@
-//! The promises of the room, on real repositories.
+//! Tests of commits in real repositories.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,20 +7,17 @@ use std::time::Duration;
 
 use git2::Repository;
 
+use crate::ContentHash;
+
 use super::*;
 
-mod by_git;
-mod index_lock;
-mod later;
-mod special;
-
-struct Fixture {
-    dir: tempfile::TempDir,
-    git: Repository,
+pub(super) struct Fixture {
+    pub(super) dir: tempfile::TempDir,
+    pub(super) git: Repository,
 }
 
 impl Fixture {
-    fn unborn() -> Self {
+    pub(super) fn unborn() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut options = git2::RepositoryInitOptions::new();
         options.initial_head("main");
@@ -29,13 +26,13 @@ impl Fixture {
         for (key, value) in [("user.name", "Ada"), ("user.email", "ada@example.com"), ("core.autocrlf", "false")] {
             config.set_str(key, value).unwrap();
         }
-        // Whatever the machine's own settings want.
+        // Overrides the settings of the machine.
         config.set_bool("commit.gpgsign", false).unwrap();
         Self { dir, git }
     }
 
-    /// With one commit that holds these files.
-    fn with(files: &[(&str, &str)]) -> Self {
+    /// A repository with one commit of these files.
+    pub(super) fn with(files: &[(&str, &str)]) -> Self {
         let fixture = Self::unborn();
         for (path, text) in files {
             fixture.put(path, text);
@@ -45,45 +42,45 @@ impl Fixture {
         fixture
     }
 
-    fn put(&self, path: &str, text: &str) {
+    pub(super) fn put(&self, path: &str, text: &str) {
         let path = self.dir.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
-    fn stage(&self, path: &str) {
+    pub(super) fn stage(&self, path: &str) {
         let mut index = self.git.index().unwrap();
         index.read(true).unwrap();
         index.add_path(Path::new(path)).unwrap();
         index.write().unwrap();
     }
 
-    fn repo(&self) -> Repo {
+    pub(super) fn repo(&self) -> Repo {
         let mut repo = Repo::open(self.dir.path()).unwrap().unwrap();
-        repo.lock_patience = Duration::ZERO;
+        repo.lock_timeout = Duration::ZERO;
         repo
     }
 
-    fn commit(&self, paths: &[&str]) -> Result<Commit, GitError> {
+    pub(super) fn commit(&self, paths: &[&str]) -> Result<Commit, GitError> {
         let paths: Vec<String> = paths.iter().map(|path| path.to_string()).collect();
         self.repo().commit_paths(&paths, "Change things\n")
     }
 
-    /// The text of a file in HEAD.
-    fn committed(&self, path: &str) -> Option<String> {
+    /// Text of a file in HEAD.
+    pub(super) fn committed(&self, path: &str) -> Option<String> {
         let tree = self.git.head().unwrap().peel_to_tree().unwrap();
         let blob = tree.get_path(Path::new(path)).ok()?.to_object(&self.git).ok()?.peel_to_blob().ok()?;
         Some(String::from_utf8(blob.content().to_vec()).unwrap())
     }
 
-    fn staged(&self, path: &str) -> Option<String> {
+    pub(super) fn staged(&self, path: &str) -> Option<String> {
         let mut index = self.git.index().unwrap();
         index.read(true).unwrap();
         let id = index.get_path(Path::new(path), 0)?.id;
         Some(String::from_utf8(self.git.find_blob(id).unwrap().content().to_vec()).unwrap())
     }
 
-    fn tip(&self) -> Option<git2::Oid> {
+    pub(super) fn tip(&self) -> Option<git2::Oid> {
         self.git.head().ok().and_then(|head| head.target())
     }
 }
@@ -201,7 +198,7 @@ fn an_ignored_new_file_is_left_out_and_named() {
     fixture.put("a", "2");
     fixture.put("x.log", "noise");
     let commit = fixture.commit(&["a", "x.log"]).unwrap();
-    assert_eq!(commit.left_out, ["x.log"]);
+    assert_eq!(commit.ignored, ["x.log"]);
     assert_eq!(fixture.committed("x.log"), None);
 }
 
@@ -212,7 +209,7 @@ fn no_identity_names_the_two_commands() {
     config.remove("user.name").unwrap();
     config.remove("user.email").unwrap();
     fixture.put("a", "1");
-    // Holds only where the machine itself has no identity set.
+    // Applies only if the machine has no identity configured.
     if fixture.git.author_from_env().is_err() {
         let error = fixture.commit(&["a"]).unwrap_err();
         assert!(matches!(error, GitError::NoIdentity), "{error}");
@@ -261,8 +258,8 @@ fn line_endings_go_through_the_attributes() {
     assert!(fixture.repo().dirty_paths().unwrap().is_empty());
 }
 
-/// Runs the git program, if there is one, free of the machine's own settings.
-fn git_says(dir: &Path, args: &[&str]) -> Option<String> {
+/// Runs the git program, if it is installed, without the settings of the machine.
+pub(super) fn git_says(dir: &Path, args: &[&str]) -> Option<String> {
     let mut git = std::process::Command::new("git");
     git.current_dir(dir).args(args).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
     let output = git.output().ok()?;
@@ -281,7 +278,7 @@ fn the_git_program_agrees_with_what_was_made() {
     fixture.commit(&["a", "new/x", "d/b"]).unwrap();
     if let Some(problems) = git_says(dir, &["fsck", "--strict", "--no-progress", "--no-dangling"]) {
         assert_eq!(problems, "");
-        // Without a refresh: the recorded file times alone must tell that nothing changed.
+        // `diff-files` does not refresh the index: the recorded file times alone must show that nothing changed.
         assert_eq!(git_says(dir, &["diff-files", "--name-only"]).unwrap(), "");
         assert_eq!(git_says(dir, &["status", "--porcelain"]).unwrap(), "M  c\n");
     }
@@ -299,4 +296,207 @@ fn a_linked_work_tree_commits_on_its_own_branch() {
     let commit = repo.commit_paths(&["a".into()], "Change a").unwrap();
     assert_eq!(repo.head().unwrap(), Head::Branch { name: "linked".into(), short_id: commit.short_id });
     assert_eq!(fixture.tip(), main);
+}
+
+fn paths(paths: &[&str]) -> Vec<String> {
+    paths.iter().map(|path| (*path).to_owned()).collect()
+}
+
+fn committed(repo: &Repo, prepared: PreparedCommit) -> Result<Commit, GitError> {
+    repo.commit(prepared, &CommitOptions::new("Ours"))
+}
+
+#[test]
+fn what_is_typed_after_it_was_taken_is_not_committed_and_stays() {
+    let fixture = Fixture::with(&[("a", "1"), ("b", "1")]);
+    fixture.put("a", "ours");
+    let repo = fixture.repo();
+    let prepared = repo.prepare(&paths(&["a"]), None).unwrap();
+    fixture.put("a", "ours, and mine");
+    fixture.put("b", "staged");
+    fixture.stage("b");
+    committed(&repo, prepared).unwrap();
+    assert_eq!(fixture.committed("a").as_deref(), Some("ours"));
+    assert_eq!(fs::read_to_string(fixture.dir.path().join("a")).unwrap(), "ours, and mine");
+    assert_eq!(fixture.staged("b").as_deref(), Some("staged"));
+    assert_eq!(repo.uncommitted_changes(&paths(&["a", "b"])).unwrap().whole, ["a", "b"]);
+}
+
+#[test]
+fn what_is_staged_after_it_was_taken_stays_staged() {
+    let fixture = Fixture::with(&[("a", "1")]);
+    fixture.put("a", "ours");
+    let repo = fixture.repo();
+    let prepared = repo.prepare(&paths(&["a"]), None).unwrap();
+    fixture.put("a", "mine");
+    fixture.stage("a");
+    committed(&repo, prepared).unwrap();
+    assert_eq!((fixture.committed("a").as_deref(), fixture.staged("a").as_deref()), (Some("ours"), Some("mine")));
+}
+
+#[test]
+fn a_file_that_the_user_committed_meanwhile_is_left_as_it_is() {
+    let fixture = Fixture::with(&[("a", "1"), ("b", "1")]);
+    fixture.put("a", "ours");
+    fixture.put("b", "ours");
+    let repo = fixture.repo();
+    let prepared = repo.prepare(&paths(&["a", "b"]), None).unwrap();
+    let alone = repo.prepare(&paths(&["a"]), None).unwrap();
+    fixture.put("a", "ours and mine");
+    fixture.commit(&["a"]).unwrap();
+    let commit = committed(&repo, prepared).unwrap();
+    assert_eq!(commit.already_committed, ["a"]);
+    assert_eq!(fixture.committed("a").as_deref(), Some("ours and mine"));
+    assert_eq!(fixture.committed("b").as_deref(), Some("ours"));
+    assert!(matches!(committed(&repo, alone), Err(GitError::AlreadyCommitted { .. })));
+}
+
+#[test]
+fn nothing_lands_on_a_branch_that_was_checked_out_meanwhile() {
+    let fixture = Fixture::with(&[("a", "1")]);
+    let tip = fixture.git.find_commit(fixture.tip().unwrap()).unwrap();
+    fixture.git.branch("other", &tip, false).unwrap();
+    fixture.put("a", "ours");
+    let repo = fixture.repo();
+    let prepared = repo.prepare(&paths(&["a"]), None).unwrap();
+    fixture.git.set_head("refs/heads/other").unwrap();
+    assert!(matches!(committed(&repo, prepared), Err(GitError::Moved)));
+    assert_eq!(fixture.tip(), Some(tip.id()));
+}
+
+#[test]
+fn the_users_own_changes_come_first_and_ours_on_top_of_them() {
+    let fixture = Fixture::with(&[("a", "1")]);
+    fixture.put("a", "mine");
+    fixture.put("new", "mine");
+    let repo = fixture.repo();
+    let all = paths(&["a", "new"]);
+    let own = repo.prepare(&all, None).unwrap();
+    fixture.put("a", "mine and ours");
+    fixture.put("new", "mine and ours");
+    let ours = repo.prepare(&all, Some(&own)).unwrap();
+    let texts: String = repo.patches(&ours, Some(&own)).unwrap().into_iter().map(|patch| patch.text).collect();
+    assert!(texts.contains("-mine\n") && texts.contains("+mine and ours\n") && !texts.contains("\n-1\n"), "{texts}");
+    committed(&repo, own).unwrap();
+    assert_eq!(fixture.committed("a").as_deref(), Some("mine"));
+    committed(&repo, ours).unwrap();
+    assert_eq!(fixture.committed("new").as_deref(), Some("mine and ours"));
+    assert!(repo.dirty_paths().unwrap().is_empty());
+}
+
+#[test]
+fn a_path_that_cannot_be_committed_does_not_hold_up_the_others() {
+    let fixture = Fixture::with(&[("a", "1"), (".gitattributes", "*.bin filter=lfs\n")]);
+    fixture.put("a", "2");
+    fixture.put("x.bin", "2");
+    let repo = fixture.repo();
+    let commit = committed(&repo, repo.prepare(&paths(&["a", "x.bin"]), None).unwrap()).unwrap();
+    assert!(commit.refused[0].contains("x.bin"), "{commit:?}");
+    assert_eq!(fixture.committed("a").as_deref(), Some("2"));
+}
+
+#[test]
+fn what_somebody_else_wrote_since_is_not_taken_for_ours() {
+    let fixture = Fixture::with(&[("a", "1"), ("b", "1"), ("c", "1"), ("d", "1")]);
+    let written = |path: &str, text: &str| (path.to_owned(), Some(ContentHash::of(text.as_bytes())));
+    let files = [written("a", "2"), written("b", "2"), written("c", "2"), ("d".to_owned(), None), written("e", "2")];
+    fixture.put("a", "2");
+    fixture.put("b", "2, and a line of theirs");
+    fs::remove_file(fixture.dir.path().join("c")).unwrap();
+    std::os::unix::fs::symlink("a", fixture.dir.path().join("e")).unwrap();
+    let repo = fixture.repo();
+    let prepared = repo.prepare_written(&files, None).unwrap();
+    let refused: Vec<String> = prepared.refused.iter().map(ToString::to_string).collect();
+    assert!(refused.len() == 4 && refused.iter().all(|it| it.contains("changed by another program")), "{refused:?}");
+    let paths: Vec<String> = repo.texts(&prepared).into_iter().map(|file| file.path).collect();
+    assert_eq!(paths, ["a"]);
+    committed(&repo, prepared).unwrap();
+    assert_eq!(fixture.committed("a").as_deref(), Some("2"));
+    assert_eq!(fixture.committed("b").as_deref(), Some("1"));
+}
+
+#[test]
+fn the_texts_of_a_commit_name_renames_and_leave_out_what_stays() {
+    let fixture = Fixture::with(&[("a", "1"), ("b", "same"), ("old", "moved"), ("bin", "1")]);
+    fixture.put("a", "2");
+    fixture.put("new", "moved");
+    fs::write(fixture.dir.path().join("bin"), [0xff, 0xfe]).unwrap();
+    fs::remove_file(fixture.dir.path().join("old")).unwrap();
+    let repo = fixture.repo();
+    let texts = repo.texts(&repo.prepare(&paths(&["a", "b", "bin", "new", "old"]), None).unwrap());
+    let texts: Vec<_> = texts
+        .iter()
+        .map(|file| (file.path.as_str(), file.renamed_from.as_deref(), file.before.as_deref(), file.after.as_deref()))
+        .collect();
+    let expected = [
+        ("a", None, Some("1"), Some("2")),
+        ("bin", None, Some("1"), Some("")),
+        ("new", Some("old"), Some("moved"), Some("moved")),
+    ];
+    assert_eq!(texts, expected);
+}
+
+#[test]
+fn a_partly_staged_file_is_told_apart() {
+    let fixture = Fixture::with(&[("a", "1"), ("b", "1"), ("c", "1"), (".gitignore", "*.log\n")]);
+    fixture.put("a", "2");
+    fixture.stage("a");
+    fixture.put("b", "2");
+    fixture.stage("b");
+    fixture.put("b", "3");
+    fixture.put("d", "untracked");
+    fixture.put("x.log", "ignored");
+    let own = fixture.repo().uncommitted_changes(&paths(&["a", "b", "c", "d", "x.log"])).unwrap();
+    assert_eq!((own.whole, own.partly_staged), (paths(&["a", "d"]), paths(&["b"])));
+}
+
+#[test]
+fn what_is_staged_is_committed_as_it_is_staged() {
+    let fixture = Fixture::with(&[("a", "1"), ("b", "1"), ("gone", "1")]);
+    fixture.put("a", "staged");
+    fixture.stage("a");
+    fixture.put("a", "later");
+    fixture.put("b", "not staged");
+    let mut index = fixture.git.index().unwrap();
+    index.read(true).unwrap();
+    index.remove_path(Path::new("gone")).unwrap();
+    index.write().unwrap();
+    let repo = fixture.repo();
+    assert!(repo.has_staged().unwrap());
+    committed(&repo, repo.prepare_staged().unwrap()).unwrap();
+    assert_eq!(fixture.committed("a").as_deref(), Some("staged"));
+    assert_eq!(fixture.committed("gone"), None);
+    assert_eq!(fixture.committed("b").as_deref(), Some("1"));
+    assert!(!repo.has_staged().unwrap());
+    assert_eq!(repo.modified_tracked().unwrap(), ["a", "b"]);
+}
+
+#[test]
+fn names_tell_of_the_program_where_that_is_wanted() {
+    let fixture = Fixture::with(&[("a", "1")]);
+    fixture.put("a", "2");
+    let repo = fixture.repo();
+    let options = CommitOptions { mark_author: true, mark_committer: true, ..CommitOptions::new("Marked") };
+    let commit = repo.commit(repo.prepare(&paths(&["a"]), None).unwrap(), &options).unwrap();
+    assert_eq!(commit.subject, "Marked");
+    let tip = fixture.git.head().unwrap().peel_to_commit().unwrap();
+    assert_eq!(tip.author().name().unwrap(), "Ada (rhumb)");
+    assert_eq!(tip.committer().name().unwrap(), "Ada (rhumb)");
+    assert_eq!(repo.subject_of_last_change("a").as_deref(), Some("Marked"));
+    assert_eq!(repo.subject_of_last_change("never"), None);
+}
+
+#[test]
+fn a_file_outside_of_a_sparse_checkout_is_left_out() {
+    let fixture = Fixture::with(&[("a", "1"), ("far/b", "1")]);
+    let mut index = fixture.git.index().unwrap();
+    index.read(true).unwrap();
+    let mut entry = index.get_path(Path::new("far/b"), 0).unwrap();
+    entry.flags |= 1 << 14;
+    entry.flags_extended |= 1 << 14;
+    index.add(&entry).unwrap();
+    index.write().unwrap();
+    fixture.put("far/b", "written all the same");
+    let error = fixture.commit(&["far/b"]).unwrap_err();
+    assert!(error.to_string().contains("sparse"), "{error}");
 }

@@ -1,8 +1,8 @@
-//! A folder that is held open: what happens in it happens in this folder and in no other.
+//! A folder that is held open, so that every operation takes place in exactly this folder.
 //!
-//! Between a look at a path and a step along it, a folder on the way can be swapped for a link that leads out of the root.
-//! A folder here is reached from the root by one name after the other, following no link, and every step takes a name in
-//! the folder that is open.
+//! Between the check of a path and its use, a folder on the way can be replaced by a symbolic link out of the root. A
+//! [`Dir`] is opened one component at a time from the root without following links, and all operations are relative
+//! to the open folder.
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
@@ -15,41 +15,41 @@ use rustix::io::Errno;
 
 /// An open folder inside the root.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(super) struct Dir {
     handle: File,
 }
 
-impl Folder {
-    /// The folder that `target` lies in, which lies in `root`. Both are free of links, or were when they were looked at.
+impl Dir {
+    /// Opens the folder that contains `target`. Both paths must be free of symbolic links.
     pub(super) fn above(target: &Path, root: &Path) -> io::Result<Self> {
         Self::open(target.parent().ok_or(io::ErrorKind::NotFound)?, root)
     }
 
-    /// The folder at `path`, which is `root` or lies in it.
+    /// Opens the folder at `path`, which is `root` or inside it.
     pub(super) fn open(path: &Path, root: &Path) -> io::Result<Self> {
         let names = path.strip_prefix(root).map_err(|_| io::ErrorKind::NotFound)?;
         let handle = OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY).open(root)?;
         names.iter().try_fold(Self { handle }, |folder, name| folder.enter(name))
     }
 
-    /// A folder in this one.
+    /// Opens a folder in this one.
     pub(super) fn enter(&self, name: &OsStr) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(Self { handle: openat(&self.handle, name, flags, Mode::empty())?.into() })
     }
 
-    /// Makes a folder in this one.
+    /// Creates a folder in this one.
     pub(super) fn make(&self, name: &OsStr) -> io::Result<()> {
         Ok(mkdirat(&self.handle, name, Mode::from_raw_mode(0o777))?)
     }
 
-    /// Makes a file that is not there yet, with these permissions less the umask.
+    /// Creates a file, which must not exist. The umask is applied to `mode`.
     pub(super) fn create(&self, name: &OsStr, mode: u32) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(openat(&self.handle, name, flags, Mode::from_raw_mode(mode))?.into())
     }
 
-    /// Opens a file for writing over it.
+    /// Opens an existing file for writing, without truncating it.
     pub(super) fn open_for_writing(&self, name: &OsStr) -> io::Result<File> {
         self.open_file(name, OFlags::WRONLY)
     }
@@ -59,19 +59,19 @@ impl Folder {
         self.open_file(name, OFlags::RDONLY)
     }
 
-    /// The bytes of a file.
+    /// Reads a file.
     pub(super) fn read(&self, name: &OsStr) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.open_for_reading(name)?.read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
-    /// Whether nothing of this name is there.
+    /// Returns whether no entry has this name.
     pub(super) fn is_free(&self, name: &OsStr) -> io::Result<bool> {
         Ok(self.kind(name)?.is_none())
     }
 
-    /// Whether there is a regular file with these bytes; for `None`, whether nothing is there.
+    /// Returns whether there is a regular file with exactly these bytes, or, for `None`, whether there is no entry.
     pub(super) fn holds(&self, name: &OsStr, bytes: Option<&[u8]>) -> io::Result<bool> {
         match (self.kind(name)?, bytes) {
             (Some(FileType::RegularFile), Some(bytes)) => Ok(self.read(name)? == bytes),
@@ -87,24 +87,24 @@ impl Folder {
         }
     }
 
-    /// Whether that is why a folder cannot be opened: it is gone, or something else has its name. Any other error says nothing of it.
+    /// Returns whether the error of [`Dir::open`] means that the folder was removed or replaced by something else.
     pub(super) fn is_gone(error: &io::Error) -> bool {
         let errno = Errno::from_io_error(error);
         error.kind() == io::ErrorKind::NotFound || matches!(errno, Some(Errno::NOENT | Errno::NOTDIR | Errno::LOOP))
     }
 
-    /// Moves a file over another one.
+    /// Renames a file over another one.
     pub(super) fn replace(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         Ok(renameat(&self.handle, from, &self.handle, to)?)
     }
 
-    /// Moves a file to a name that must be free.
+    /// Renames a file to a name that must not be in use.
     pub(super) fn place(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
         {
             use rustix::fs::{RenameFlags, renameat_with};
             match renameat_with(&self.handle, from, &self.handle, to, RenameFlags::NOREPLACE) {
-                // Not every file system can tell.
+                // Not every file system supports `RENAME_NOREPLACE`.
                 Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
                 outcome => return Ok(outcome?),
             }
@@ -122,8 +122,8 @@ impl Folder {
         Ok(unlinkat(&self.handle, name, AtFlags::REMOVEDIR)?)
     }
 
-    /// A pipe that takes the place of a file would block the open for ever, so the open does not wait, and what was opened is
-    /// looked at.
+    /// Opens a regular file. A pipe in its place would block the open forever, so the file is opened without blocking
+    /// and then checked.
     fn open_file(&self, name: &OsStr, access: OFlags) -> io::Result<File> {
         let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = File::from(openat(&self.handle, name, flags, Mode::empty())?);
@@ -146,7 +146,7 @@ mod tests {
         for folder in ["root/src", "out"] {
             fs::write(dir.path().join(folder).join("a"), "old").unwrap();
         }
-        let folder = Folder::above(&root.join("src/a"), &root).unwrap();
+        let folder = Dir::above(&root.join("src/a"), &root).unwrap();
         fs::rename(root.join("src"), root.join("moved")).unwrap();
         symlink("../out", root.join("src")).unwrap();
         drop(folder.create(OsStr::new("temp"), 0o600).unwrap());
@@ -159,8 +159,8 @@ mod tests {
         let names = |path: &Path| fs::read_dir(path).unwrap().count();
         assert_eq!((names(&root.join("moved")), names(&dir.path().join("out"))), (2, 1));
         assert_eq!(fs::read(dir.path().join("out/a")).unwrap(), b"old");
-        // Who comes now finds a link, which is not followed.
-        assert!(Folder::above(&root.join("src/a"), &root).is_err());
+        // The path now leads to a symbolic link, which is not followed.
+        assert!(Dir::above(&root.join("src/a"), &root).is_err());
     }
 
     #[test]
@@ -170,7 +170,7 @@ mod tests {
             fs::write(dir.path().join(name), name).unwrap();
         }
         symlink("nowhere", dir.path().join("link")).unwrap();
-        let folder = Folder::open(dir.path(), dir.path()).unwrap();
+        let folder = Dir::open(dir.path(), dir.path()).unwrap();
         for name in ["to", "link"] {
             let error = folder.place(OsStr::new("from"), OsStr::new(name)).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
@@ -181,7 +181,7 @@ mod tests {
         let holds = |name: &str, bytes: Option<&[u8]>| folder.holds(OsStr::new(name), bytes).unwrap();
         assert!(holds("to", Some(b"to")) && holds("other", None));
         assert!(!holds("to", Some(b"from")) && !holds("to", None) && !holds("link", None) && !holds("link", Some(b"")));
-        // What cannot be looked at is neither there nor free.
+        // A name that cannot be inspected counts neither as existing nor as free.
         let long = "x".repeat(300);
         assert!(folder.is_free(OsStr::new(&long)).is_err() && folder.holds(OsStr::new(&long), None).is_err());
     }

@@ -1,4 +1,4 @@
-//! A folder by its path, for systems where names cannot be taken in an open folder: the path is looked at before each step.
+//! [`Dir`] for systems without operations relative to an open folder. It checks the path before each step instead.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
@@ -7,38 +7,38 @@ use std::path::{Path, PathBuf};
 
 /// A folder inside the root.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(super) struct Dir {
     path: PathBuf,
 }
 
-impl Folder {
-    /// The folder that `target` lies in, which lies in `root`.
+impl Dir {
+    /// Opens the folder that contains `target`.
     pub(super) fn above(target: &Path, root: &Path) -> io::Result<Self> {
         Self::open(target.parent().ok_or(io::ErrorKind::NotFound)?, root)
     }
 
-    /// The folder at `path`, which is `root` or lies in it.
+    /// Opens the folder at `path`, which is `root` or inside it.
     pub(super) fn open(path: &Path, root: &Path) -> io::Result<Self> {
         let is_inside = path.starts_with(root) && fs::canonicalize(path)? == path;
         if is_inside { Ok(Self { path: path.to_owned() }) } else { Err(io::ErrorKind::NotADirectory.into()) }
     }
 
-    /// A folder in this one.
+    /// Opens a folder in this one.
     pub(super) fn enter(&self, name: &OsStr) -> io::Result<Self> {
         Self::open(&self.path.join(name), &self.path)
     }
 
-    /// Makes a folder in this one.
+    /// Creates a folder in this one.
     pub(super) fn make(&self, name: &OsStr) -> io::Result<()> {
         fs::create_dir(self.path.join(name))
     }
 
-    /// Makes a file that is not there yet.
+    /// Creates a file, which must not exist.
     pub(super) fn create(&self, name: &OsStr, _mode: u32) -> io::Result<File> {
         OpenOptions::new().write(true).create_new(true).open(self.path.join(name))
     }
 
-    /// Opens a file for writing over it.
+    /// Opens an existing file for writing, without truncating it.
     pub(super) fn open_for_writing(&self, name: &OsStr) -> io::Result<File> {
         OpenOptions::new().write(true).open(self.path.join(name))
     }
@@ -48,17 +48,17 @@ impl Folder {
         File::open(self.path.join(name))
     }
 
-    /// The bytes of a file.
+    /// Reads a file.
     pub(super) fn read(&self, name: &OsStr) -> io::Result<Vec<u8>> {
         fs::read(self.path.join(name))
     }
 
-    /// Whether nothing of this name is there.
+    /// Returns whether no entry has this name.
     pub(super) fn is_free(&self, name: &OsStr) -> io::Result<bool> {
         Ok(self.look(name)?.is_none())
     }
 
-    /// Whether there is a regular file with these bytes; for `None`, whether nothing is there.
+    /// Returns whether there is a regular file with exactly these bytes, or, for `None`, whether there is no entry.
     pub(super) fn holds(&self, name: &OsStr, bytes: Option<&[u8]>) -> io::Result<bool> {
         match (self.look(name)?, bytes) {
             (Some(meta), Some(bytes)) if meta.is_file() => Ok(self.read(name)? == bytes),
@@ -74,17 +74,17 @@ impl Folder {
         }
     }
 
-    /// Whether that is why a folder cannot be opened: it is gone, or something else has its name. Any other error says nothing of it.
+    /// Returns whether the error of [`Dir::open`] means that the folder was removed or replaced by something else.
     pub(super) fn is_gone(error: &io::Error) -> bool {
         matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
     }
 
-    /// Moves a file over another one.
+    /// Renames a file over another one.
     pub(super) fn replace(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         fs::rename(self.path.join(from), self.path.join(to))
     }
 
-    /// Moves a file to a name that must be free.
+    /// Renames a file to a name that must not be in use.
     pub(super) fn place(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         if self.is_free(to)? { self.replace(from, to) } else { Err(io::ErrorKind::AlreadyExists.into()) }
     }
