@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_belongs_to_the_form_and_not_to_the_text() {
+    fn a_byte_order_mark_is_not_part_of_the_text() {
         let (text, encoding) = decoded(b"\xef\xbb\xbfone\r\ntwo");
         assert_eq!((&*text, encoding.to_string()), ("one\r\ntwo", "UTF-8 with a byte order mark".to_owned()));
         assert_eq!(&*encoding.encode("1").unwrap(), b"\xef\xbb\xbf1");
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hides_another_encoding_is_refused() {
+    fn escape_sequences_of_another_encoding_are_rejected() {
         assert_eq!(TextEncoding::decode(b"a\n\x1b$B$3$l\x1b(B\n".to_vec()), Err(DecodeError::Unknown(2)));
         // Terminal escape sequences are not Japanese text.
         assert_eq!(decoded(b"\x1b(B\x1b[m$B").1, TextEncoding::default());
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn legacy_encodings_are_recognised_by_their_letters() {
+    fn legacy_encodings_are_recognized_by_their_letters() {
         let cases: [(&str, &'static Encoding); 6] = [
             ("# Größe der Straße für Müller\nname = 'Jörg'\n", encoding_rs::WINDOWS_1252),
             ("# Это обычный комментарий на русском языке\n", encoding_rs::WINDOWS_1251),
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_character_that_does_not_fit_is_named_with_its_line() {
+    fn an_unmappable_character_is_reported_with_its_line() {
         let (_, encoding) = decoded("Größe\n".chars().map(|c| c as u8).collect::<Vec<_>>().as_slice());
         let refused = encoding.encode("Größe\na → b\n").unwrap_err();
         assert_eq!(refused, UnmappableChar { character: '→', line: 2 });
@@ -305,14 +305,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_come_back_as_they_were(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        fn arbitrary_bytes_round_trip(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
             if let Ok((text, encoding)) = TextEncoding::decode(bytes.clone()) {
                 prop_assert_eq!(&*encoding.encode(&text).unwrap(), &bytes[..]);
             }
         }
 
         #[test]
-        fn bytes_that_look_like_text_come_back_as_they_were(
+        fn text_like_bytes_round_trip(
             mark in "(|\u{feff})",
             bytes in proptest::collection::vec(prop_oneof![8 => 32u8..127, 1 => Just(b'\n'), 1 => Just(b'\r'), 2 => 128u8..=255], 0..200),
         ) {
@@ -323,7 +323,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_encoded_reads_back_in_the_same_form(text in "(\\PC|\n|\r\n|é|¥|ж|設){0,40}", big in any::<bool>()) {
+        fn encoded_text_is_decoded_with_the_same_encoding(text in "(\\PC|\n|\r\n|é|¥|ж|設){0,40}", big in any::<bool>()) {
             let utf16 = TextEncoding { encoding: if big { UTF_16BE } else { UTF_16LE }, has_mark: true, has_cr: false };
             let utf8 = TextEncoding { has_mark: true, ..TextEncoding::default() };
             for encoding in [utf16, utf8] {

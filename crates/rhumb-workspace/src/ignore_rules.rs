@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_hold_for_files_that_are_not_there() {
+    fn rules_apply_to_files_that_do_not_exist() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(dir.path().join("web")).unwrap();
         std::fs::write(dir.path().join(".gitignore"), "*.log\n/build/\n").unwrap();

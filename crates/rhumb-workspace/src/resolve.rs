@@ -37,7 +37,7 @@ pub(super) enum ResolveError {
 pub(super) fn resolve(root: &Root, path: &str) -> Result<ResolvedPath, ResolveError> {
     let place = follow(root, path)?;
     if root.git_folder().is_some_and(|git| place.target.starts_with(git)) {
-        return Err(ResolveError::Outside("it lies in the folder that .git state for"));
+        return Err(ResolveError::Outside("it is inside git's own folder"));
     }
     if root.excludes(&place.target) {
         return Err(ResolveError::Outside("it is one of rhumb's own files: settings, state or cache"));
@@ -125,18 +125,18 @@ fn components(path: &str) -> Result<Vec<&str>, ResolveError> {
         return Err(ResolveError::Outside("the path is empty"));
     }
     if path.contains('\0') {
-        return Err(ResolveError::Outside("the path holds a NUL byte"));
+        return Err(ResolveError::Outside("the path contains a NUL byte"));
     }
     let mut names = Vec::new();
     for part in Path::new(path).components() {
         match part {
             Component::Normal(name) => match name.to_str() {
-                Some(name) if is_git_folder(name) => return Err(ResolveError::Outside("it lies in .git")),
+                Some(name) if is_git_folder(name) => return Err(ResolveError::Outside("it is inside .git")),
                 Some(name) => names.push(name),
                 None => return Err(ResolveError::Outside("the path is not UTF-8")),
             },
             Component::CurDir => {}
-            Component::ParentDir => return Err(ResolveError::Outside("the path climbs with ..")),
+            Component::ParentDir => return Err(ResolveError::Outside("the path contains ..")),
             Component::RootDir | Component::Prefix(_) => return Err(ResolveError::Outside("the path is absolute")),
         }
     }
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_leave_the_root_are_refused() {
+    fn names_that_leave_the_root_are_rejected() {
         let (_dir, root) = root();
         for path in ["", ".", "..", "../out", "src/../../out", "/etc/passwd", "a\0b", ".git/config", "src/.GIT/x"] {
             assert!(matches!(resolve(&root, path), Err(ResolveError::Outside(_))), "{path:?}");
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn rhumbs_own_files_are_refused_wherever_the_root_is_and_whatever_leads_to_them() {
+    fn excluded_paths_are_rejected_whatever_leads_to_them() {
         let dir = tempfile::tempdir().unwrap();
         let at = |path: &str| dir.path().join(path);
         fs::create_dir_all(at("dots/rhumb/commands")).unwrap();
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_taken_stands_wherever_it_leads_and_no_other_name_does() {
+    fn existing_names_count_as_taken_wherever_they_lead() {
         let (dir, root) = root();
         symlink(dir.path(), root.path().join("leak")).unwrap();
         symlink("gone", root.path().join("dangling")).unwrap();
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn gits_own_folder_is_refused_by_every_name_that_opens_it_somewhere() {
+    fn every_name_of_gits_own_folder_is_rejected() {
         let (_dir, root) = root();
         let names =
             [".git", ".GiT", ".git.", ".git ", "GIT~1", ".g\u{200c}it", "\u{feff}.git", ".git::$INDEX_ALLOCATION"];
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_that_a_git_file_or_link_stands_for_is_refused() {
+    fn the_folder_that_a_git_file_or_link_names_is_rejected() {
         let (dir, _) = root();
         let inside = dir.path().join("in");
         fs::create_dir_all(inside.join("meta/hooks")).unwrap();
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_file_resolves_below_the_deepest_folder_there_is() {
+    fn a_new_file_resolves_below_the_deepest_existing_folder() {
         let (_dir, root) = root();
         let place = resolve(&root, "src/new/deep.rs").unwrap();
         assert!(place.found.is_none());

@@ -196,12 +196,12 @@ mod tests {
     #[test]
     fn a_linked_work_tree_has_a_git_file() {
         let dir = tempfile::tempdir().unwrap();
-        fs::write(dir.path().join(".git"), "gitdir: /other_root\n").unwrap();
+        fs::write(dir.path().join(".git"), "gitdir: /elsewhere\n").unwrap();
         assert_eq!(Root::discover(dir.path()).unwrap().kind(), RootKind::Git);
     }
 
     #[test]
-    fn a_bare_repository_and_the_inside_of_a_git_folder_are_told_apart() {
+    fn a_bare_repository_is_distinguished_from_a_git_folder() {
         let dir = tempfile::tempdir().unwrap();
         made(dir.path(), &["bare/HEAD", "bare/objects/x", "bare/refs/x"]);
         made(dir.path(), &["work/.git/HEAD", "work/.git/objects/x", "work/.git/refs/x"]);
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chosen_root_stays_where_it_was_put() {
+    fn a_chosen_root_is_not_replaced_by_the_top() {
         let dir = tempfile::tempdir().unwrap();
         made(dir.path(), &[".git/HEAD", "src/a.rs"]);
         let root = Root::at(&dir.path().join("src")).unwrap();

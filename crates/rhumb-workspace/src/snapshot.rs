@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn line_endings_stay_in_the_text_and_a_mark_does_not() {
+    fn line_endings_are_kept_and_the_byte_order_mark_is_removed() {
         let (_dir, root) = root_with("a.txt", b"\xef\xbb\xbfone\r\ntwo\rthree");
         let snapshot = read(&root, "a.txt").unwrap();
         assert_eq!(&*snapshot.text, "one\r\ntwo\rthree");
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_refused_by_kind() {
+    fn binary_files_and_unknown_encodings_are_rejected() {
         let (_dir, root) = root_with("a", b"\x7fELF\0\0");
         assert!(matches!(read(&root, "a"), Err(ReadError::Binary { .. })));
         let (_dir, root) = root_with("a", b"caf\x9d\x01");
@@ -182,7 +182,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_file_is_read_so_that_it_can_be_given_back_or_not_at_all(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        fn files_that_can_be_read_round_trip(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             if let Ok(snapshot) = decode("a", bytes.clone()) {
                 prop_assert_eq!(&*snapshot.encoding.encode(&snapshot.text).unwrap(), &bytes[..]);
             }

@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn ignore_files_hold_inside_and_outside_git() {
+    fn ignore_files_apply_inside_and_outside_git() {
         let rules = [(".gitignore", "*.log\n"), (".rhumbignore", "vendor/\n")];
         let sources = [("b.rs", "bb"), ("a/x.rs", ""), ("a/x.log", ""), ("vendor/v.rs", ""), (".hidden/h", "")];
         for git in [&[][..], &[(".git/HEAD", "ref: refs/heads/main\n")]] {
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn rule_files_that_are_not_plain_are_told_and_not_opened() {
+    fn special_rule_files_are_reported_and_not_opened() {
         let rules = [("a.rs", ""), ("x.log", ""), ("sub/b.rs", ""), ("sub/b.log", ""), ("big/c.rs", "")];
         let (_dir, root) =
             tree(&[&rules[..], &[(".git/info/x", ""), (".git/HEAD", ""), (".gitignore", "*.log")]].concat());
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn the_strongest_rule_file_wins_and_in_it_the_deepest_folder() {
+    fn rule_file_names_have_a_precedence_and_deeper_folders_win() {
         let (_dir, root) = tree(&[
             (".git/HEAD", ""),
             (".git/info/exclude", "local.txt\n"),
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_a_repository_has_the_rules_above_it_and_those_of_a_linked_work_tree() {
+    fn rules_above_the_root_and_of_the_main_work_tree_apply() {
         let (dir, _) = tree(&[
             ("main/.git/info/exclude", "own.txt\n"),
             ("main/.git/worktrees/w/commondir", "../..\n"),
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_settings_ignore_is_not_listed() {
+    fn files_ignored_by_the_settings_are_not_listed() {
         let (_dir, root) =
             tree(&[("a.rs", ""), ("dist/b.js", ""), ("deep/dist/c.js", ""), ("deep/x.tmp", ""), ("keep.tmp", "")]);
         let patterns = ["/dist", "*.tmp", "!keep.tmp", "[", ""].map(str::to_owned);
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_not_utf8_are_counted_with_escapes() {
+    fn names_that_are_not_utf8_are_listed_with_escapes() {
         let (_dir, root) = tree(&[("a.rs", "")]);
         if fs::write(root.path().join(OsStr::from_bytes(b"caf\xe9\x1b")), "x").is_ok() {
             let listing = listed(&root);
@@ -469,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stamp_tells_versions_apart() {
+    fn stamps_of_different_versions_differ() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         let later = SystemTime::now() + Duration::from_secs(10);
@@ -482,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_just_now_has_no_stamp() {
+    fn a_file_that_was_just_changed_has_no_stamp() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         fs::write(&path, "one").unwrap();
@@ -490,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_secrets_are_known() {
+    fn names_of_secrets_are_recognized() {
         for path in [".env", "app/.env.local", "prod.env", "server.PEM", "home/id_rsa", "id_ed25519_work", ".netrc"] {
             assert!(is_secret_name(path), "{path}");
         }

@@ -248,7 +248,7 @@ mod tests {
     use std::sync::mpsc;
 
     #[test]
-    fn what_happens_in_followed_folders_is_told() {
+    fn changes_in_watched_folders_are_reported() {
         let folder = tempfile::tempdir().unwrap();
         for inner in ["src", "target", ".git"] {
             fs::create_dir(folder.path().join(inner)).unwrap();
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_and_goes_at_once_changes_nothing() {
+    fn transient_files_change_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::at(folder.path()).unwrap();
         let event = |kind: EventKind, path: &str| Ok(Event::new(kind).add_path(root.path().join(path)));
@@ -304,11 +304,11 @@ mod tests {
         let saved = BTreeSet::from(["a/b.rs".to_owned()]);
         assert_eq!(of("a/b.rs"), DiskChanges { files: saved.clone(), listing: false, saved });
         assert!(of(".git/HEAD").is_empty());
-        assert!(changes_of_event(&root, data, &[PathBuf::from("/other_root")]).is_empty());
+        assert!(changes_of_event(&root, data, &[PathBuf::from("/elsewhere")]).is_empty());
     }
 
     #[test]
-    fn what_comes_together_is_told_together_and_reading_is_not_told() {
+    fn events_are_grouped_and_reads_are_ignored() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("old"), "x").unwrap();
         let (tell, receiver) = mpsc::channel();
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_pauses_is_told_all_the_same() {
+    fn continuous_events_are_reported_after_the_maximum_delay() {
         let (sender, receiver) = mpsc::channel();
         let writer = thread::spawn(move || {
             while sender.send(Ok(Event::new(EventKind::Any))).is_ok() {

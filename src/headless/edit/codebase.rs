@@ -178,7 +178,7 @@ impl Codebase<'_> {
                     Gathering::Status(status) => out.event("status", json!({"text": status}))?,
                     Gathering::Spent(spent) => {
                         let model = spent.model.name.clone();
-                        self.ledger.borrow_mut().enter(1, &spent.model, spent.tokens);
+                        self.ledger.borrow_mut().record(1, &spent.model, spent.tokens);
                         out.asked(&model, AskEvent::Spent(spent))?;
                     }
                 }

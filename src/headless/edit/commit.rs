@@ -55,7 +55,7 @@ impl Writing<'_> {
         loop {
             let wanted = settings.auto_commit.then_some(&order);
             match write(self.root, journal.as_ref(), orders, wanted).map_err(machine)? {
-                WriteOutcome::OwnChanges(paths) => match ask_about(&paths) {
+                WriteOutcome::UncommittedChanges(paths) => match ask_about(&paths) {
                     None => return Ok(None),
                     answer => order.own_changes = answer,
                 },

@@ -296,11 +296,11 @@ impl Desk<'_> {
             while let Some(event) = arriving.recv().await {
                 match &event {
                     AskEvent::Stream(StreamEvent::Text(text)) => reply.push_str(text),
-                    AskEvent::Stream(StreamEvent::TakeBack) => reply.clear(),
+                    AskEvent::Stream(StreamEvent::Retract) => reply.clear(),
                     AskEvent::DoubtfulSeam => self.doubtful.set(true),
                     AskEvent::CutByCap | AskEvent::PastTheCap => self.cut_by_cap.set(true),
                     AskEvent::Spent(spent) => {
-                        self.ledger.borrow_mut().enter(1, &spent.model, spent.tokens);
+                        self.ledger.borrow_mut().record(1, &spent.model, spent.tokens);
                     }
                     _ => {}
                 }

@@ -8,7 +8,7 @@ use crate::error::{ErrorKind, UserError};
 use crate::headless::args::EditArgs;
 use crate::headless::{advise, path_under, read_input};
 use crate::session::runner::{Line, Outfit, connect};
-use rhumb_llm::{LlmError, Scripted, ScriptedReply};
+use rhumb_llm::{LlmError, ScriptedProvider, ScriptedReply};
 use rhumb_text::sanitize;
 use rhumb_workspace::Root;
 use rhumb_workspace::process::quoted;
@@ -136,5 +136,5 @@ fn unconfigured(outfit: &Outfit) -> UserError {
 /// The file cannot be read.
 pub(super) fn reciting(file: &Path) -> Result<Line, UserError> {
     let reply = ScriptedReply { match_words: Vec::new(), reply: read_input(file)? };
-    Ok(Line::new(Arc::new(Scripted::new(vec![reply], Duration::ZERO)), "recital".to_owned()))
+    Ok(Line::new(Arc::new(ScriptedProvider::new(vec![reply], Duration::ZERO)), "recital".to_owned()))
 }

@@ -16,7 +16,7 @@ use crate::session::runner::{Bench, CommandEvent, Line, Outfit, check, output_bu
 use crate::session::{CheckOrder, Outcome, When, WriteOrder};
 use rhumb_text::sanitize;
 use rhumb_workspace::Root;
-use rhumb_workspace::process::{End, Ended, Stop};
+use rhumb_workspace::process::{CommandOutcome, End, StopHandle};
 
 /// The exit code after a signal is this and its number, as shells have it.
 #[cfg(unix)]
@@ -30,7 +30,7 @@ pub(super) struct Verifier<'v> {
     pub(crate) outfit: &'v Outfit,
     pub(crate) line: &'v Line,
     pub(crate) out: &'v Out,
-    stop: Stop,
+    stop: StopHandle,
     /// The files that were written for this request, as they were before its first write: a round that mends a fault of an
     /// earlier one must not find it to be an old one.
     bases: RefCell<Vec<(String, Option<Arc<str>>)>>,
@@ -52,7 +52,7 @@ pub(super) fn with_flags(settings: Settings, args: &EditArgs) -> Settings {
 impl<'v> Verifier<'v> {
     /// Ready to check. From here on Ctrl-C ends a command before it ends us: the command's group does not hear it.
     pub(crate) fn new(root: &'v Root, outfit: &'v Outfit, line: &'v Line, out: &'v Out) -> Self {
-        let (stop, bases) = (Stop::default(), RefCell::default());
+        let (stop, bases) = (StopHandle::default(), RefCell::default());
         #[cfg(unix)]
         {
             use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -165,7 +165,7 @@ impl<'v> Verifier<'v> {
         }
     }
 
-    fn ended(&self, command: &str, ended: Option<&Ended>) -> Result<(), UserError> {
+    fn ended(&self, command: &str, ended: Option<&CommandOutcome>) -> Result<(), UserError> {
         let Some(ended) = ended else { return Ok(()) };
         let words = match ended.end {
             End::Exit(code) => format!("exit code {code}"),

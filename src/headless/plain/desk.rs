@@ -363,7 +363,7 @@ impl Desk {
                 self.failed = Some(if began { ErrorKind::Incomplete } else { ErrorKind::Provider });
             }
             Report::Ended { result: Ok(completion), .. } => {
-                self.failed = completion.finish.shortfall().map(|_| ErrorKind::Incomplete);
+                self.failed = completion.finish.incomplete_reason().map(|_| ErrorKind::Incomplete);
             }
             Report::NotWritten { .. } => self.failed = Some(ErrorKind::Machine),
             Report::Connected { model, host, .. } => {

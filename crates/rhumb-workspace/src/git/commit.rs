@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_is_not_dropped_that_others_may_know_or_that_is_not_the_last() {
+    fn pushed_commits_and_earlier_commits_cannot_be_dropped() {
         let (place, id) = ResolvedPath::new();
         let own = paths(&["a", "new"]);
         assert!(!place.repo.can_drop(&id, &paths(&["a"])), "it changes another file as well");

@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn hooks_see_what_is_committed_and_nothing_else_of_the_users() {
+    fn hooks_see_only_the_committed_files() {
         if !has_git() {
             return;
         }
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hook_that_formats_what_is_committed_is_followed() {
+    fn changes_made_by_a_hook_are_committed() {
         if !has_git() {
             return;
         }
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hook_that_objects_is_quoted_and_nothing_is_committed() {
+    fn a_failing_hook_is_quoted_and_nothing_is_committed() {
         if !has_git() {
             return;
         }
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hook_that_never_ends_is_ended() {
+    fn a_hook_has_a_time_limit() {
         if !has_git() {
             return;
         }
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_commit_and_a_detached_head_are_signed_and_hooked_too() {
+    fn hooks_run_for_the_first_commit_and_on_a_detached_head() {
         if !has_git() {
             return;
         }
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn beside_other_git_processes_a_commit_moves_branch_and_index_or_neither() {
+    fn concurrent_git_processes_do_not_separate_branch_and_index() {
         if !has_git() {
             return;
         }

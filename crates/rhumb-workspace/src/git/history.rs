@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn each_commit_tells_what_it_changed_newest_first() {
+    fn commits_have_their_changed_paths_newest_first() {
         let mut past = Past::new();
         let root = past.commit("Begin", &["a", "d/b", "d/e/c"], &[]);
         let second = past.commit("Change two\n\nWith a body.\n", &["a", "d/e/c"], &[root]);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn merges_tell_nothing_but_what_they_merge_does() {
+    fn merges_are_omitted_but_not_the_merged_commits() {
         let mut past = Past::new();
         let root = past.commit("Begin", &["a"], &[]);
         let left = past.commit("Left", &["b"], &[root]);
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sweeping_commit_has_no_paths() {
+    fn a_large_commit_has_no_paths() {
         let mut past = Past::new();
         let root = past.commit("Begin", &["a"], &[]);
         let names: Vec<String> = (0..=MAX_PATHS).map(|number| format!("f{number}")).collect();
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_is_taken_over() {
+    fn known_commits_are_copied() {
         let mut past = Past::new();
         let root = past.commit("Begin", &["a"], &[]);
         past.commit("Next", &["a"], &[root]);
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn no_past_and_no_patience_give_no_history() {
+    fn the_history_is_empty_without_commits_or_if_cancelled() {
         let mut past = Past::new();
         assert_eq!(past.read(), CommitHistory::default(), "unborn");
         let root = past.commit("Begin", &["a"], &[]);

@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_branch_has_moved_the_index_follows() {
+    fn the_index_is_updated_if_the_branch_has_moved() {
         let without_id = |killed: &Killed| format!("{RECORD}\nfrom {}\n", killed.from);
         for text in [Killed::record, without_id] {
             let killed = Killed::new();
@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_somebody_removed_is_no_reason_to_leave_the_index_behind() {
+    fn the_index_is_updated_even_if_the_lock_was_removed() {
         let killed = Killed::new();
         killed.put(RECORD, &killed.record());
         assert_eq!(killed.fixture.repo().finish_interrupted_commits().len(), 1);
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_commit_sees_to_an_interrupted_one() {
+    fn the_next_commit_completes_an_interrupted_one() {
         let killed = Killed::new();
         killed.put(RECORD, &killed.record());
         killed.put("index.lock", &killed.record());
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_branch_has_not_moved_the_locks_go_and_nothing_else() {
+    fn only_the_locks_are_removed_if_the_branch_has_not_moved() {
         for (branch_lock, stays) in [(None, false), (Some(""), false), (Some("to"), false), (Some("another"), true)] {
             let killed = Killed::new();
             killed.fixture.git.reference("refs/heads/main", killed.from, true, "back").unwrap();
@@ -487,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_says_nothing_goes_without_the_lock_of_another() {
+    fn an_empty_record_is_removed_without_a_foreign_lock() {
         for text in ["", "\n", "rhumb", "\0\u{fffd}"] {
             let killed = Killed::new();
             killed.put(RECORD, text);

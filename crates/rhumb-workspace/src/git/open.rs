@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_in_the_place_of_a_file_of_gits_is_named_and_never_opened() {
+    fn a_pipe_in_place_of_a_git_file_is_named_and_never_opened() {
         const PLACES: [&str; 20] = [
             "HEAD",
             "config",
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_is_found_where_settings_links_and_other_stores_lead_to_it() {
+    fn pipes_behind_includes_links_and_alternates_are_found() {
         let refused = |fixture: &Fixture| {
             let said = used(fixture.dir.path().to_owned()).unwrap_err();
             assert!(said.contains("/pipe is a named pipe"), "{said}");
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_linked_work_tree_is_looked_at_with_the_folder_that_it_shares() {
+    fn a_linked_work_tree_is_checked_with_its_common_folder() {
         for path in [
             ".git/worktrees/linked/gitdir",
             ".git/worktrees/linked/commondir",
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_are_refused_and_sockets_and_the_null_device_are_not() {
+    fn devices_are_rejected_but_not_sockets_and_the_null_device() {
         let fixture = Fixture::with(&[("a", "1")]);
         let _monitor = std::os::unix::net::UnixListener::bind(own(&fixture, "fsmonitor--daemon.ipc")).unwrap();
         symlink("/dev/null", own(&fixture, "info/attributes")).unwrap();
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_in_the_place_of_rules_is_named_before_the_work_tree_is_compared() {
+    fn a_pipe_in_place_of_an_ignore_file_is_named() {
         for path in [".gitattributes", ".gitignore", "b/.gitignore", "b/.gitattributes"] {
             let fixture = Fixture::with(&[("a", "1"), ("b/c", "1")]);
             pipe(&fixture.dir.path().join(path));
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn pipes_that_git_does_not_read_hold_nothing_up() {
+    fn pipes_that_git_does_not_read_are_ignored() {
         let fixture = Fixture::with(&[("a", "1"), (".gitignore", "build/\n")]);
         for path in [".gitmodules", "n/.git", "HEAD", "build/.gitignore", "pipe"] {
             pipe(&fixture.dir.path().join(path));

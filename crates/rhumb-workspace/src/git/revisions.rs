@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checkout_knows_its_past_and_nothing_that_came_later() {
+    fn a_checkout_contains_no_later_commits() {
         let (lender, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let [first, second] = two_commits(lender.path());
         let checkout = Checkout::new(&lender.path().join(".git"), folder.path()).unwrap();
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_exist_is_named() {
+    fn a_missing_repository_or_commit_is_named() {
         let (lender, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let error = Checkout::new(&lender.path().join("none"), folder.path()).unwrap_err().to_string();
         assert!(error.starts_with("there is no repository at") && error.ends_with("none"), "{error}");

@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copied_work_tree_is_not_taken_for_edited() {
+    fn a_copied_work_tree_does_not_count_as_edited() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
         let names: Vec<String> = (0..80).map(|n| format!("f{n:02}")).collect();
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_and_new_files_are_told_and_unwanted_ones_not() {
+    fn the_diff_has_changes_and_new_files_but_not_unwanted_ones() {
         let folder = tempfile::tempdir().unwrap();
         let write = |path: &str, text: &str| {
             fs::create_dir_all(folder.path().join(path).parent().unwrap()).unwrap();

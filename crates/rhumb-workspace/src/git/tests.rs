@@ -184,7 +184,7 @@ fn a_merge_in_progress_and_a_held_index_stop_the_commit() {
 }
 
 #[test]
-fn nothing_to_commit_and_an_empty_message_are_said() {
+fn nothing_to_commit_and_an_empty_message_are_errors() {
     let fixture = Fixture::with(&[("a", "1")]);
     assert!(matches!(fixture.commit(&["a"]), Err(GitError::NothingToCommit)));
     assert!(matches!(fixture.commit(&["never-there"]), Err(GitError::NothingToCommit)));
@@ -307,7 +307,7 @@ fn committed(repo: &Repo, prepared: PreparedCommit) -> Result<Commit, GitError> 
 }
 
 #[test]
-fn what_is_typed_after_it_was_taken_is_not_committed_and_stays() {
+fn edits_after_the_preparation_are_not_committed() {
     let fixture = Fixture::with(&[("a", "1"), ("b", "1")]);
     fixture.put("a", "ours");
     let repo = fixture.repo();
@@ -323,7 +323,7 @@ fn what_is_typed_after_it_was_taken_is_not_committed_and_stays() {
 }
 
 #[test]
-fn what_is_staged_after_it_was_taken_stays_staged() {
+fn content_staged_after_the_preparation_stays_staged() {
     let fixture = Fixture::with(&[("a", "1")]);
     fixture.put("a", "ours");
     let repo = fixture.repo();
@@ -335,7 +335,7 @@ fn what_is_staged_after_it_was_taken_stays_staged() {
 }
 
 #[test]
-fn a_file_that_the_user_committed_meanwhile_is_left_as_it_is() {
+fn a_file_committed_meanwhile_is_not_overwritten() {
     let fixture = Fixture::with(&[("a", "1"), ("b", "1")]);
     fixture.put("a", "ours");
     fixture.put("b", "ours");
@@ -352,7 +352,7 @@ fn a_file_that_the_user_committed_meanwhile_is_left_as_it_is() {
 }
 
 #[test]
-fn nothing_lands_on_a_branch_that_was_checked_out_meanwhile() {
+fn nothing_is_committed_to_another_branch() {
     let fixture = Fixture::with(&[("a", "1")]);
     let tip = fixture.git.find_commit(fixture.tip().unwrap()).unwrap();
     fixture.git.branch("other", &tip, false).unwrap();
@@ -365,7 +365,7 @@ fn nothing_lands_on_a_branch_that_was_checked_out_meanwhile() {
 }
 
 #[test]
-fn the_users_own_changes_come_first_and_ours_on_top_of_them() {
+fn one_prepared_commit_can_follow_another() {
     let fixture = Fixture::with(&[("a", "1")]);
     fixture.put("a", "mine");
     fixture.put("new", "mine");
@@ -385,7 +385,7 @@ fn the_users_own_changes_come_first_and_ours_on_top_of_them() {
 }
 
 #[test]
-fn a_path_that_cannot_be_committed_does_not_hold_up_the_others() {
+fn a_path_that_cannot_be_committed_does_not_block_the_others() {
     let fixture = Fixture::with(&[("a", "1"), (".gitattributes", "*.bin filter=lfs\n")]);
     fixture.put("a", "2");
     fixture.put("x.bin", "2");
@@ -396,7 +396,7 @@ fn a_path_that_cannot_be_committed_does_not_hold_up_the_others() {
 }
 
 #[test]
-fn what_somebody_else_wrote_since_is_not_taken_for_ours() {
+fn files_changed_since_the_write_are_refused() {
     let fixture = Fixture::with(&[("a", "1"), ("b", "1"), ("c", "1"), ("d", "1")]);
     let written = |path: &str, text: &str| (path.to_owned(), Some(ContentHash::of(text.as_bytes())));
     let files = [written("a", "2"), written("b", "2"), written("c", "2"), ("d".to_owned(), None), written("e", "2")];
@@ -416,7 +416,7 @@ fn what_somebody_else_wrote_since_is_not_taken_for_ours() {
 }
 
 #[test]
-fn the_texts_of_a_commit_name_renames_and_leave_out_what_stays() {
+fn texts_detect_renames_and_omit_unchanged_files() {
     let fixture = Fixture::with(&[("a", "1"), ("b", "same"), ("old", "moved"), ("bin", "1")]);
     fixture.put("a", "2");
     fixture.put("new", "moved");
@@ -437,7 +437,7 @@ fn the_texts_of_a_commit_name_renames_and_leave_out_what_stays() {
 }
 
 #[test]
-fn a_partly_staged_file_is_told_apart() {
+fn partly_staged_files_are_reported_separately() {
     let fixture = Fixture::with(&[("a", "1"), ("b", "1"), ("c", "1"), (".gitignore", "*.log\n")]);
     fixture.put("a", "2");
     fixture.stage("a");
@@ -472,7 +472,7 @@ fn what_is_staged_is_committed_as_it_is_staged() {
 }
 
 #[test]
-fn names_tell_of_the_program_where_that_is_wanted() {
+fn names_are_marked_if_requested() {
     let fixture = Fixture::with(&[("a", "1")]);
     fixture.put("a", "2");
     let repo = fixture.repo();

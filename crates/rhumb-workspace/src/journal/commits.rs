@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_that_nobody_holds_is_read_once() {
+    fn an_abandoned_note_is_read_once() {
         let (folder, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let journal = Journal::new(state.path(), &Root::at(folder.path()).unwrap());
         assert!(journal.take_abandoned_commits().is_empty());

@@ -96,19 +96,23 @@ impl From<JournalError> for WriteError {
 
 /// The state of a recorded write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum RecordState {
     Doing,
     Done,
     Undoing,
     Undone,
 }
 
-const STAGES: [(Stage, &str); 4] =
-    [(Stage::Doing, "doing"), (Stage::Done, "done"), (Stage::Undoing, "undoing"), (Stage::Undone, "undone")];
+const RECORD_STATES: [(RecordState, &str); 4] = [
+    (RecordState::Doing, "doing"),
+    (RecordState::Done, "done"),
+    (RecordState::Undoing, "undoing"),
+    (RecordState::Undone, "undone"),
+];
 
-impl fmt::Display for Stage {
+impl fmt::Display for RecordState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(STAGES.iter().find(|(stage, _)| stage == self).map_or("", |(_, name)| name))
+        f.write_str(RECORD_STATES.iter().find(|(state, _)| state == self).map_or("", |(_, name)| name))
     }
 }
 
@@ -116,7 +120,7 @@ impl fmt::Display for Stage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) number: u64,
-    pub(super) stage: Stage,
+    pub(super) state: RecordState,
 }
 
 /// The journal, locked for this process.
@@ -158,7 +162,7 @@ impl Journal {
     /// as they began and damaged records are omitted.
     pub fn changes_after(&self, number: u64) -> Vec<FileChange> {
         let mut files: BTreeMap<String, [Option<Vec<u8>>; 2]> = BTreeMap::new();
-        let written = |entry: &Entry| entry.number > number && entry.stage == Stage::Done;
+        let written = |entry: &Entry| entry.number > number && entry.state == RecordState::Done;
         for entry in self.entries().unwrap_or_default().into_iter().filter(written) {
             let record = self.read(entry).ok();
             for Change { path, before, after, .. } in record.into_iter().flat_map(|record| record.files) {
@@ -244,7 +248,7 @@ impl Journal {
     }
 
     fn path(&self, entry: Entry) -> PathBuf {
-        self.folder.join(format!("{:010}.{}", entry.number, entry.stage))
+        self.folder.join(format!("{:010}.{}", entry.number, entry.state))
     }
 
     fn read(&self, entry: Entry) -> Result<Record, RecordError> {
@@ -258,14 +262,14 @@ impl Journal {
 
 impl Entry {
     fn named(name: &str) -> Option<Self> {
-        let (number, stage) = name.split_once('.')?;
-        let (stage, _) = STAGES.iter().find(|(_, name)| *name == stage)?;
-        Some(Self { number: number.parse().ok()?, stage: *stage })
+        let (number, state) = name.split_once('.')?;
+        let (state, _) = RECORD_STATES.iter().find(|(_, name)| *name == state)?;
+        Some(Self { number: number.parse().ok()?, state: *state })
     }
 
     /// Returns whether the write or undo did not finish.
     pub(super) fn is_unfinished(self) -> bool {
-        matches!(self.stage, Stage::Doing | Stage::Undoing)
+        matches!(self.state, RecordState::Doing | RecordState::Undoing)
     }
 }
 
@@ -284,7 +288,7 @@ impl LockedJournal<'_> {
     ) -> Result<Entry, JournalError> {
         // A reused number would overwrite another record.
         let number = self.journal.last_number().map_err(|error| self.journal.failed(error))? + 1;
-        let entry = Entry { number, stage: Stage::Doing };
+        let entry = Entry { number, state: RecordState::Doing };
         let write = || {
             fault()?;
             let mut file = tempfile::Builder::new().prefix("new-").tempfile_in(&self.journal.folder)?;
@@ -303,8 +307,8 @@ impl LockedJournal<'_> {
     }
 
     /// Changes the state of a record.
-    pub(super) fn mark(&self, entry: Entry, stage: Stage) -> Result<Entry, JournalError> {
-        let next = Entry { stage, ..entry };
+    pub(super) fn mark(&self, entry: Entry, state: RecordState) -> Result<Entry, JournalError> {
+        let next = Entry { state, ..entry };
         let rename = || {
             fault()?;
             fs::rename(self.journal.path(entry), self.journal.path(next))?;
@@ -352,7 +356,7 @@ impl LockedJournal<'_> {
             count += 1;
             bytes += fs::metadata(self.journal.path(entry)).map_or(0, |meta| meta.len());
             is_full |= count > 1 && (count > MAX_WRITES || bytes > MAX_BYTES);
-            if !entry.is_unfinished() && (is_full || entry.stage == Stage::Undone) {
+            if !entry.is_unfinished() && (is_full || entry.state == RecordState::Undone) {
                 self.forget(entry);
             }
         }

@@ -189,7 +189,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_record_reads_back_as_it_was_and_damage_is_noticed(
+        fn records_round_trip_and_damage_is_detected(
             message in proptest::option::of("\\PC{0,20}"),
             folders in proptest::collection::vec("\\PC{1,8}", 0..3),
             files in proptest::collection::vec(change(), 0..4),
@@ -214,7 +214,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_a_record_or_none(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
+        fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
             drop(decode(&bytes));
             drop(decode(&[MAGIC.as_slice(), &bytes].concat()));
         }

@@ -13,7 +13,8 @@ use std::io;
 use std::path::PathBuf;
 
 use super::{
-    Change, Entry, Journal, JournalError, LockedJournal, RECOVERY_LOCK_TIMEOUT, Record, RecordError, Stage, Version,
+    Change, Entry, Journal, JournalError, LockedJournal, RECOVERY_LOCK_TIMEOUT, Record, RecordError, RecordState,
+    Version,
 };
 use crate::error::WriteError;
 use crate::fault::fault;
@@ -194,7 +195,7 @@ fn recover_write(root: &Root, held: &LockedJournal<'_>, entry: Entry, record: &R
     let (externally_changed, outcome) = match found {
         Ok(found) => {
             let externally_changed = found.iter().filter(|found| found.state == FileState::Foreign);
-            let outcome = bring_to_target(root, held, (entry, record), &found, target_state(entry.stage, &found));
+            let outcome = bring_to_target(root, held, (entry, record), &found, target_state(entry.state, &found));
             (externally_changed.map(|found| found.change.path.clone()).collect(), outcome)
         }
         Err(error) => (Vec::new(), Err(error)),
@@ -219,34 +220,34 @@ fn bring_to_target(
     target_state: FileState,
 ) -> Result<(Recovery, Option<String>), WriteError> {
     let nothing_to_do = found.iter().all(|found| [target_state, FileState::Foreign].contains(&found.state));
-    if target_state == FileState::Before && entry.stage == Stage::Doing && !nothing_to_do {
+    if target_state == FileState::Before && entry.state == RecordState::Doing && !nothing_to_do {
         // If this fails half way, the next recovery must take the same direction. It could not tell from the
         // temporary files, which are removed below.
-        entry = held.mark(entry, Stage::Undoing)?;
+        entry = held.mark(entry, RecordState::Undoing)?;
     }
     remove_temp_files(found)?;
     let sync_warning = move_files_to(root, found, target_state)?;
     if target_state == FileState::After {
-        held.mark(entry, Stage::Done)?;
+        held.mark(entry, RecordState::Done)?;
         return Ok((if nothing_to_do { Recovery::AlreadyComplete } else { Recovery::Finished }, sync_warning));
     }
     remove_folders(root, record)?;
-    held.mark(entry, Stage::Undone)?;
+    held.mark(entry, RecordState::Undone)?;
     Ok((Recovery::RolledBack, sync_warning))
 }
 
 /// Returns the state that all files must reach: the new content if one file has it already, else the old content.
-fn target_state(stage: Stage, found: &[RecordedFile<'_>]) -> FileState {
+fn target_state(state: RecordState, found: &[RecordedFile<'_>]) -> FileState {
     let is_foreign = |found: &&RecordedFile<'_>| found.state == FileState::Foreign;
     let all = |state: FileState| found.iter().filter(|found| !is_foreign(found)).all(|found| found.state == state);
     let has_foreign = found.iter().any(|found| is_foreign(&found));
     // A temporary file that still exists was not moved to its target. Without one, a file that was changed externally
     // had been written before.
     let is_whole = || all(FileState::After) && !found.iter().any(|found| found.temp.is_some());
-    match stage {
+    match state {
         _ if all(FileState::Before) => FileState::Before,
-        Stage::Undoing if all(FileState::After) && !has_foreign => FileState::After,
-        Stage::Undoing => FileState::Before,
+        RecordState::Undoing if all(FileState::After) && !has_foreign => FileState::After,
+        RecordState::Undoing => FileState::Before,
         _ if has_foreign && !is_whole() => FileState::Before,
         _ => FileState::After,
     }

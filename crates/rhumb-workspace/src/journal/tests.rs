@@ -64,7 +64,7 @@ impl World {
     }
 
     fn stages(&self) -> Vec<String> {
-        self.journal.entries().unwrap().iter().map(|entry| entry.stage.to_string()).collect()
+        self.journal.entries().unwrap().iter().map(|entry| entry.state.to_string()).collect()
     }
 
     /// The temporary file of `name` in the newest record.
@@ -111,7 +111,7 @@ fn change(path: &str, old: Option<&str>, new: Option<&str>) -> FileWrite {
 }
 
 #[test]
-fn a_write_is_undone_and_done_again_byte_for_byte() {
+fn a_write_is_undone_and_redone_byte_for_byte() {
     let world = World::new(&[("a", "one\r\n"), ("run.sh", "old"), ("gone", "bye")]);
     fs::write(world.path("b"), b"\xff\xfeb\0").unwrap();
     fs::set_permissions(world.path("run.sh"), fs::Permissions::from_mode(0o755)).unwrap();
@@ -136,7 +136,7 @@ fn a_write_is_undone_and_done_again_byte_for_byte() {
 }
 
 #[test]
-fn rights_that_were_given_since_stay() {
+fn permission_bits_changed_since_are_kept() {
     let world = World::new(&[("run.sh", "old")]);
     fs::set_permissions(world.path("run.sh"), fs::Permissions::from_mode(0o644)).unwrap();
     world.write(&[change("run.sh", Some("old"), Some("new"))]).unwrap();
@@ -147,7 +147,7 @@ fn rights_that_were_given_since_stay() {
 }
 
 #[test]
-fn what_writes_did_since_one_of_them_is_told_file_by_file() {
+fn changes_of_several_writes_are_combined_by_file() {
     let world = World::new(&[("a", "1\r\n"), ("b", "1")]);
     world.write(&[change("a", Some("1\r\n"), Some("2\r\n"))]).unwrap();
     let newest = world.journal.newest();
@@ -163,7 +163,7 @@ fn what_writes_did_since_one_of_them_is_told_file_by_file() {
 }
 
 #[test]
-fn writes_are_undone_last_first_and_a_new_write_ends_what_can_be_done_again() {
+fn writes_are_undone_in_reverse_order_and_a_new_write_clears_the_redo_list() {
     let world = World::new(&[("a", "1")]);
     world.write(&[change("a", Some("1"), Some("2"))]).unwrap();
     world.write(&[change("a", Some("2"), Some("3"))]).unwrap();
@@ -183,7 +183,7 @@ fn writes_are_undone_last_first_and_a_new_write_ends_what_can_be_done_again() {
 }
 
 #[test]
-fn files_that_changed_since_are_named_and_nothing_is_undone() {
+fn changed_files_are_reported_and_nothing_is_undone() {
     let world = World::new(&[("a", "1"), ("b", "1"), ("c", "1")]);
     let set = ["a", "b", "c"].map(|path| change(path, Some("1"), Some("2")));
     world.write(&set).unwrap();
@@ -199,7 +199,7 @@ fn files_that_changed_since_are_named_and_nothing_is_undone() {
 }
 
 #[test]
-fn the_journal_is_for_its_owner_alone_and_outside_of_the_root() {
+fn the_journal_is_private_and_outside_of_the_root() {
     let world = World::new(&[("a", "1")]);
     world.write(&[change("a", Some("1"), Some("2"))]).unwrap();
     assert_eq!(world.picture().len(), 1);
@@ -210,7 +210,7 @@ fn the_journal_is_for_its_owner_alone_and_outside_of_the_root() {
 }
 
 #[test]
-fn the_oldest_writes_make_room() {
+fn the_oldest_writes_are_removed() {
     let world = World::new(&[("a", "0")]);
     for n in 0..MAX_WRITES + 3 {
         world.write(&[change("a", Some(&n.to_string()), Some(&(n + 1).to_string()))]).unwrap();
@@ -220,7 +220,7 @@ fn the_oldest_writes_make_room() {
 }
 
 #[test]
-fn the_journal_of_a_root_that_nobody_uses_is_removed() {
+fn the_journal_of_an_unused_root_is_removed() {
     let world = World::new(&[("a", "1")]);
     let all = world.journal.folder().parent().unwrap().to_owned();
     let long_ago = SystemTime::now() - MAX_UNUSED - Duration::from_secs(1);
@@ -237,7 +237,7 @@ fn the_journal_of_a_root_that_nobody_uses_is_removed() {
 }
 
 #[test]
-fn without_a_record_nothing_is_written_unless_none_is_wanted() {
+fn nothing_is_written_if_the_journal_cannot_record_it() {
     let world = World::new(&[("a", "1")]);
     fs::write(world.dir.path().join("state"), "a file").unwrap();
     let set = [change("a", Some("1"), Some("2"))];
@@ -252,7 +252,7 @@ fn without_a_record_nothing_is_written_unless_none_is_wanted() {
 }
 
 #[test]
-fn a_look_whether_a_write_could_be_recorded_leaves_no_record() {
+fn checking_a_write_leaves_no_record() {
     let world = World::new(&[("a", "1")]);
     let set = [change("a", Some("1"), Some("2")), change("n/b", None, Some("2"))];
     let picture = world.picture();
@@ -291,7 +291,7 @@ fn a_full_disk_at_any_step_leaves_the_files_old_or_new() {
 }
 
 #[test]
-fn what_a_broken_disk_lets_nobody_clean_up_is_told_and_cleaned_up_by_the_next() {
+fn leftovers_on_a_broken_disk_are_reported_and_removed_later() {
     let mut littered = false;
     for step in 0.. {
         let world = World::new(&[("a", "1"), ("b", "1")]);
@@ -322,7 +322,7 @@ fn what_a_broken_disk_lets_nobody_clean_up_is_told_and_cleaned_up_by_the_next() 
 }
 
 #[test]
-fn another_process_that_writes_is_waited_for_and_then_named() {
+fn a_write_waits_for_another_process() {
     let world = World::new(&[("a", "1")]);
     let held = world.journal.lock().unwrap();
     assert!(recover(&world.root, &world.journal).is_empty());
@@ -345,7 +345,7 @@ fn damage(path: &Path, at: usize, to: u8) {
 }
 
 #[test]
-fn a_damaged_record_of_a_half_written_set_is_told_and_kept_whole() {
+fn a_damaged_record_of_a_half_written_set_is_reported_and_kept() {
     let world = half_written();
     let path = world.journal.path(world.journal.entries().unwrap()[0]);
     damage(&path, fs::metadata(&path).unwrap().len() as usize - 1, b'x');
@@ -363,7 +363,7 @@ fn a_damaged_record_of_a_half_written_set_is_told_and_kept_whole() {
 }
 
 #[test]
-fn a_record_of_another_version_is_told_and_left_alone() {
+fn a_record_of_another_version_is_reported_and_kept() {
     let world = half_written();
     let path = world.journal.path(world.journal.entries().unwrap()[0]);
     damage(&path, 7, b'2');
@@ -378,7 +378,7 @@ fn a_record_of_another_version_is_told_and_left_alone() {
 }
 
 #[test]
-fn a_damaged_record_does_not_stand_in_the_way_of_the_writes_before() {
+fn a_damaged_record_does_not_block_the_undo_of_earlier_writes() {
     let world = World::new(&[("a", "1")]);
     world.write(&[change("a", Some("1"), Some("2"))]).unwrap();
     world.write(&[change("b", None, Some("b"))]).unwrap();
@@ -397,7 +397,7 @@ fn half_written() -> World {
     let world = World::new(&[("a", "1"), ("b", "1")]);
     world.write(&[change("a", Some("1"), Some("2")), change("b", Some("1"), Some("2"))]).unwrap();
     let entry = world.journal.entries().unwrap()[0];
-    fs::rename(world.journal.path(entry), world.journal.path(Entry { stage: Stage::Doing, ..entry })).unwrap();
+    fs::rename(world.journal.path(entry), world.journal.path(Entry { state: RecordState::Doing, ..entry })).unwrap();
     fs::write(world.path("b"), "1").unwrap();
     fs::write(world.temp_of("b"), "2").unwrap();
     world
@@ -417,7 +417,7 @@ fn a_half_written_set_is_finished() {
 }
 
 #[test]
-fn a_half_written_set_is_found_from_a_folder_above_and_told_from_one_below() {
+fn a_half_written_set_is_finished_from_a_root_above_and_reported_from_one_below() {
     let world = half_written();
     fs::create_dir_all(world.path("deep")).unwrap();
     let state = world.dir.path().join("state");
@@ -442,7 +442,7 @@ fn a_half_written_set_is_found_from_a_folder_above_and_told_from_one_below() {
 }
 
 #[test]
-fn a_half_written_set_with_a_file_of_someone_else_is_taken_back_around_it() {
+fn a_half_written_set_is_rolled_back_except_for_an_externally_changed_file() {
     let world = half_written();
     fs::write(world.path("b"), "mine").unwrap();
     let told = world.write(&[change("c", None, Some("c"))]).unwrap().recovered;
@@ -452,7 +452,7 @@ fn a_half_written_set_with_a_file_of_someone_else_is_taken_back_around_it() {
 }
 
 #[test]
-fn a_write_whose_end_was_not_noted_is_left_whole_whatever_was_changed_since() {
+fn a_complete_write_without_an_end_mark_is_kept_even_if_files_changed_since() {
     let world = World::new(&[("a", "1"), ("b", "1"), ("gone", "1")]);
     let set = [
         change("a", Some("1"), Some("2")),
@@ -462,7 +462,8 @@ fn a_write_whose_end_was_not_noted_is_left_whole_whatever_was_changed_since() {
     ];
     let set_open = || {
         let entry = world.journal.entries().unwrap()[0];
-        fs::rename(world.journal.path(entry), world.journal.path(Entry { stage: Stage::Doing, ..entry })).unwrap();
+        fs::rename(world.journal.path(entry), world.journal.path(Entry { state: RecordState::Doing, ..entry }))
+            .unwrap();
     };
     world.write(&set).unwrap();
     set_open();
@@ -480,7 +481,7 @@ fn a_write_whose_end_was_not_noted_is_left_whole_whatever_was_changed_since() {
 }
 
 #[test]
-fn what_is_on_its_way_back_goes_on_so_whatever_fails() {
+fn a_rollback_continues_whatever_fails() {
     for step in 0.. {
         let world = half_written();
         fs::write(world.path("b"), "mine").unwrap();
@@ -498,7 +499,7 @@ fn what_is_on_its_way_back_goes_on_so_whatever_fails() {
 }
 
 #[test]
-fn what_cannot_be_looked_at_is_not_taken_for_changed() {
+fn an_unreadable_file_does_not_count_as_changed() {
     for step in 0.. {
         let world = half_written();
         let picture = world.picture();
@@ -545,7 +546,7 @@ fn the_files_of_an_unfinished_write_are_not_written_before_it_is_finished() {
 }
 
 #[test]
-fn no_record_takes_the_place_of_another_where_the_journal_cannot_be_listed() {
+fn no_record_is_overwritten_if_the_journal_cannot_be_listed() {
     for step in 0..8 {
         let world = World::new(&[("a", "1"), ("b", "1")]);
         world.write(&[change("a", Some("1"), Some("2"))]).unwrap();
@@ -561,7 +562,7 @@ fn no_record_takes_the_place_of_another_where_the_journal_cannot_be_listed() {
 }
 
 #[test]
-fn a_link_in_the_place_of_a_file_is_left_alone() {
+fn a_link_that_replaced_a_file_is_not_followed() {
     let world = half_written();
     fs::write(world.dir.path().join("out"), "1").unwrap();
     fs::remove_file(world.path("b")).unwrap();

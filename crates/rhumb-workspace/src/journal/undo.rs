@@ -1,7 +1,7 @@
 //! Undo and redo of the last write. Files are changed only if they still have the content of that write.
 
 use super::recover::{remove_folders, resolve_recorded};
-use super::{Change, Entry, Journal, LockedJournal, Record, RecordError, Recovered, Stage, recover_unfinished};
+use super::{Change, Entry, Journal, LockedJournal, Record, RecordError, RecordState, Recovered, recover_unfinished};
 use crate::error::{JournalError, WriteError};
 use crate::root::Root;
 use crate::snapshot::{ContentHash, read_bytes};
@@ -90,8 +90,8 @@ pub fn last_write(journal: &Journal, direction: Direction) -> Option<UndoOutcome
 /// Returns the record that is undone or redone next. `entries` are oldest first.
 fn next(entries: &[Entry], direction: Direction) -> Option<Entry> {
     let next = match direction {
-        Direction::Undo => entries.iter().rev().find(|entry| entry.stage == Stage::Done),
-        Direction::Redo => entries.iter().find(|entry| entry.stage == Stage::Undone),
+        Direction::Undo => entries.iter().rev().find(|entry| entry.state == RecordState::Done),
+        Direction::Redo => entries.iter().find(|entry| entry.state == RecordState::Undone),
     };
     next.copied()
 }
@@ -111,8 +111,8 @@ fn reverse(
 ) -> Result<Reversal, WriteError> {
     let planned = plan(root, record, direction)?;
     let (during, end) = match direction {
-        Direction::Undo => (Stage::Undoing, Stage::Undone),
-        Direction::Redo => (Stage::Doing, Stage::Done),
+        Direction::Undo => (RecordState::Undoing, RecordState::Undone),
+        Direction::Redo => (RecordState::Doing, RecordState::Done),
     };
     let begun = held.mark(entry, during)?;
     let sync_warning = match apply(root, &planned) {
@@ -120,7 +120,7 @@ fn reverse(
         Err(error) => {
             // If files could not be restored, the mark stays for the next recovery.
             if !error.needs_cleanup() {
-                held.mark(begun, entry.stage)?;
+                held.mark(begun, entry.state)?;
             }
             return Err(error);
         }

@@ -345,7 +345,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
         #[test]
-        fn a_key_anywhere_in_a_long_line_in_any_pieces_never_comes_out(
+        fn a_key_in_a_long_line_is_masked_however_it_is_cut(
             before in prop_oneof![64_000usize..67_000, 0usize..200_000],
             after in 0usize..70_000,
             piece in prop_oneof![1usize..200, 1_000usize..66_000],
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn at_the_end_of_what_is_read_closely_no_half_of_a_key_comes_out() {
+    fn half_a_key_at_the_decoding_limit_is_not_shown() {
         let filler = vec![b'x'; MAX_KEPT_BYTES as usize - 10];
         let more = vec![b'y'; 2 * MAX_TAIL_BYTES];
         // The first key spans the limit, the second one the point where output is dropped.
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_become_a_key_waits() {
+    fn an_incomplete_key_is_held_back() {
         let masks = SecretMask::new([("A_KEY", "sk-12345678"), ("B_KEY", "sk-12345678-long")]);
         let mut mask = StreamMask::new(&masks);
         assert_eq!(mask.push("a sk-1234"), "a ");
@@ -403,7 +403,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_key_comes_out_however_the_text_is_cut(
+        fn keys_are_masked_however_the_text_is_cut(
             words in prop::collection::vec("sk-abcabc|sk-abcabcabc|ab|sk-|c\n|ü|abcabcab|x", 0..40),
             cuts in prop::collection::vec(0usize..400, 0..20),
         ) {

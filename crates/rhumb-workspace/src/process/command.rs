@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_sound_secret_are_told_from_others() {
+    fn secret_variable_names_are_recognized() {
         for name in ["OPENAI_API_KEY", "gh_token", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD", "TOKEN"] {
             assert!(sounds_secret(name), "{name}");
         }
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_can_tell_what_its_name_does_not() {
+    fn secret_values_are_recognized() {
         let key = format!("ghp_{}", "a1B2c3D4e5".repeat(4).get(..36).unwrap_or_default());
         for value in [
             "postgres://user:pass@db/x",
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_shown_as_a_shell_would_take_it() {
+    fn a_program_is_shown_with_shell_quoting() {
         let words = ["git", "commit", "-m", "a b"].map(str::to_owned).to_vec();
         assert_eq!(CommandLine::Program(words).text(), "git commit -m 'a b'");
         assert!(matches!(CommandLine::Shell("  ".into()).command(), Err(ProcessError::Empty)));

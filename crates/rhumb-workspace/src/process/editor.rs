@@ -161,19 +161,19 @@ mod tests {
     }
 
     #[test]
-    fn what_the_editor_leaves_is_the_text() {
+    fn the_edited_text_is_returned() {
         assert_eq!(edited("sed -i s/one/two/"), Ok("two\n".into()));
     }
 
     #[test]
-    fn an_editor_that_fails_or_is_absent_changes_nothing() {
+    fn a_failing_or_missing_editor_changes_nothing() {
         let failed = edited("sh -c 'exit 3'").unwrap_err();
         assert!(failed.contains("exit status: 3") && failed.contains("as it was"), "{failed}");
         assert!(edited("no-such-editor-of-ours").unwrap_err().contains("not found"));
     }
 
     #[test]
-    fn a_file_is_opened_at_its_line_the_way_the_editor_takes_it() {
+    fn each_editor_gets_its_own_line_argument() {
         let of = |editor: &str| EditorSession::for_file("a b.rs", 7, Some(editor.into())).arguments.join(" ");
         assert_eq!(of("nvim -p"), "+7 ./a b.rs");
         assert_eq!(of("/usr/bin/hx"), "./a b.rs:7");
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_setting_wins_over_the_variables_and_blank_ones_name_nothing() {
+    fn the_setting_takes_precedence_and_blank_variables_are_ignored() {
         let env = |name: &str| match name {
             "VISUAL" => Some(" ".to_owned()),
             "EDITOR" => Some("ed".to_owned()),

@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_titles_and_progress_bars_leave_their_text() {
+    fn control_sequences_are_removed() {
         let text =
             TerminalDecoder::text(b"\x1b[1;31merror\x1b[0m: no\n\x1b]0;title\x07ok\x1b(B\n 10%\r 50%\r100%\ndone\r\n");
         assert_eq!(text, "error: no\nok\n100%\ndone\n");
@@ -180,14 +180,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_becomes_one_mark() {
+    fn bytes_that_are_not_text_become_one_replacement_character() {
         assert_eq!(TerminalDecoder::text(b"a\0\0\xff\xfe\x01b\tc"), "a\u{FFFD}b\tc");
         assert_eq!(TerminalDecoder::text("ünï".as_bytes()), "ünï");
         assert_eq!(TerminalDecoder::text(&"ü".as_bytes()[..1]), "\u{FFFD}");
     }
 
     #[test]
-    fn a_sequence_that_never_ends_swallows_no_lines() {
+    fn an_unterminated_sequence_swallows_no_lines() {
         assert_eq!(TerminalDecoder::text(b"\x1b]0;never\nnext\n"), "\nnext\n");
         let endless = [b"\x1b]", "x".repeat(5_000).as_bytes()].concat();
         assert!(TerminalDecoder::text(&endless).len() > 800);
@@ -204,7 +204,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_does_not_matter_how_the_bytes_are_cut(
+        fn the_result_does_not_depend_on_how_the_bytes_are_cut(
             bytes in prop::collection::vec(prop_oneof![any::<u8>(), Just(0x1b), Just(b'['), Just(b'\n'), Just(b'\r'), Just(0xc3)], 0..200),
             cut in 0usize..200,
         ) {

@@ -52,24 +52,24 @@ fn goes(file: &Path) {
 }
 
 #[test]
-fn both_outputs_come_in_their_order_with_the_exit_code() {
+fn both_outputs_are_interleaved_in_order() {
     let ended = ended("echo one; echo two >&2; echo three; exit 7");
     assert_eq!((ended.end, ended.output.text.as_str()), (End::Exit(7), "one\ntwo\nthree\n"));
     assert!(!ended.end.is_success() && !ended.left_running);
 }
 
 #[test]
-fn a_command_that_reads_gets_the_end_of_a_file() {
+fn standard_input_is_empty() {
     assert_eq!(ended("cat; read x; echo \"[$x]\"").output.text, "[]\n");
 }
 
 #[test]
-fn a_signal_is_told_from_an_exit() {
+fn a_signal_is_distinguished_from_an_exit() {
     assert_eq!(ended("kill -9 $$").end, End::Signal(9));
 }
 
 #[test]
-fn a_program_that_is_not_there_is_named() {
+fn a_missing_program_is_named() {
     let masks = SecretMask::default();
     let line = CommandLine::Program(vec!["no-such-program-of-ours".into()]);
     let environment = Environment::default();
@@ -84,7 +84,7 @@ fn a_program_that_is_not_there_is_named() {
 }
 
 #[test]
-fn what_never_ends_is_ended_with_its_grandchildren() {
+fn a_time_limit_kills_grandchildren_too() {
     let folder = tempfile::tempdir().unwrap();
     let line = "sh -c 'echo $$ > grandchild; trap \"\" TERM; while :; do sleep 0.05; done' & echo begun; wait";
     let ended = run_in(folder.path(), line, Duration::from_millis(600), &StopHandle::default(), &mut |_, _| {});
@@ -108,7 +108,7 @@ fn a_command_is_stopped_from_another_thread() {
 }
 
 #[test]
-fn a_child_that_keeps_the_pipe_open_does_not_keep_us_and_is_ended() {
+fn a_background_process_does_not_delay_the_result_and_is_terminated() {
     let folder = tempfile::tempdir().unwrap();
     let line = "(echo $BASHPID; sleep 600) & echo $! > child; echo done";
     let ended = run_in(folder.path(), line, AMPLE, &StopHandle::default(), &mut |_, _| {});
@@ -118,7 +118,7 @@ fn a_child_that_keeps_the_pipe_open_does_not_keep_us_and_is_ended() {
 }
 
 #[test]
-fn of_a_huge_output_beginning_and_end_are_held_and_the_file_has_the_first_of_it() {
+fn a_huge_output_keeps_its_beginning_and_end_in_memory() {
     let folder = tempfile::tempdir().unwrap();
     let line = "echo first; head -c 80000000 /dev/zero | tr '\\0' 'x'; echo; echo last";
     let mut most = 0;
@@ -135,7 +135,7 @@ fn of_a_huge_output_beginning_and_end_are_held_and_the_file_has_the_first_of_it(
 }
 
 #[test]
-fn an_output_that_needs_no_file_gets_none() {
+fn a_short_output_creates_no_file() {
     let ended = ended("seq 1 10000");
     assert_eq!((ended.output.text.lines().count(), ended.output.whole), (10_000, None));
 }
@@ -147,7 +147,7 @@ fn binary_garbage_and_escapes_become_text() {
 }
 
 #[test]
-fn keys_that_are_known_are_in_no_output() {
+fn known_secrets_are_masked() {
     let folder = tempfile::tempdir().unwrap();
     let mut seen = String::new();
     let mut watch = |live: LiveOutput, _| seen += &(live.text + &live.open_line);
@@ -158,7 +158,7 @@ fn keys_that_are_known_are_in_no_output() {
 }
 
 #[test]
-fn the_environment_is_that_of_this_process_with_exceptions() {
+fn the_environment_is_inherited_with_exceptions() {
     let masks = SecretMask::default();
     let line = CommandLine::Shell("echo \"[$CARGO_PKG_NAME][$ADDED]\"".into());
     let run_with = |environment: &Environment| {
@@ -167,14 +167,17 @@ fn the_environment_is_that_of_this_process_with_exceptions() {
         run(&order, &StopHandle::default(), &mut || Ok(None), &mut |_, _| {}).unwrap().output.text
     };
     let with = vec![("ADDED".to_owned(), "yes".to_owned())];
-    assert_eq!(run_with(&Environment { with: with.clone(), ..Environment::default() }), concat!("[", env!("CARGO_PKG_NAME"), "][yes]\n"));
+    assert_eq!(
+        run_with(&Environment { with: with.clone(), ..Environment::default() }),
+        concat!("[", env!("CARGO_PKG_NAME"), "][yes]\n")
+    );
     let without = vec!["CARGO_PKG_NAME".to_owned()];
     assert_eq!(run_with(&Environment { without, with, guarded: true }), "[][yes]\n");
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-fn there_is_no_terminal_to_ask_at() {
+fn a_command_has_no_controlling_terminal() {
     if !["/usr/bin/setsid", "/bin/setsid"].iter().any(|path| Path::new(path).exists()) {
         eprintln!("skipped: this machine has no setsid");
         return;
@@ -186,7 +189,7 @@ fn there_is_no_terminal_to_ask_at() {
 }
 
 #[test]
-fn a_folder_that_is_gone_is_not_taken_for_a_program_that_is() {
+fn a_missing_folder_is_distinguished_from_a_missing_program() {
     let dir = tempfile::tempdir().unwrap();
     let gone = dir.path().join("gone");
     let (masks, environment) = (SecretMask::default(), Environment::default());

@@ -138,7 +138,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn a_folder_that_is_open_stays_the_same_whatever_its_path_leads_to() {
+    fn an_open_folder_stays_the_same_when_its_path_changes() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().join("root");
         fs::create_dir_all(root.join("src")).unwrap();
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_taken_is_not_moved_over() {
+    fn an_existing_name_is_not_overwritten() {
         let dir = tempfile::tempdir().unwrap();
         for name in ["from", "to"] {
             fs::write(dir.path().join(name), name).unwrap();

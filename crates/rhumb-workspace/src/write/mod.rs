@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use super::error::{JournalError, WriteError};
 use super::journal::{
-    Change, Entry, Journal, LockedJournal, Recovered, Recovery, Stage, recover_unfinished, sync_folder,
+    Change, Entry, Journal, LockedJournal, RecordState, Recovered, Recovery, recover_unfinished, sync_folder,
 };
 use super::root::Root;
 use super::snapshot::{ContentHash, read_bytes};
@@ -130,12 +130,12 @@ pub fn write(
     let mut journal_warning = None;
     if let (Some(held), Some(entry)) = (&held, begun) {
         match &outcome {
-            Ok(_) => match held.mark(entry, Stage::Done) {
+            Ok(_) => match held.mark(entry, RecordState::Done) {
                 Ok(_) => held.tidy(),
                 Err(error) => journal_warning = Some(error.to_string()),
             },
             // Marks the files that could not be restored for the next recovery.
-            Err(error) if error.needs_cleanup() => drop(held.mark(entry, Stage::Undoing)),
+            Err(error) if error.needs_cleanup() => drop(held.mark(entry, RecordState::Undoing)),
             Err(_) => held.forget(entry),
         }
     }

@@ -99,11 +99,11 @@ fn plan_one(root: &Root, file: &FileWrite, temp: String) -> Result<(Planned, Tex
     let path = file.path.clone();
     let place = place(root, &path)?;
     if place.found.is_none() && path.chars().any(char::is_control) {
-        return Err(WriteError::Outside { path, reason: "the new name holds a control character" });
+        return Err(WriteError::Outside { path, reason: "the new name contains a control character" });
     }
     let (before, encoding) = before(file, &place)?.unzip();
     if place.is_link && file.content.is_none() {
-        return Err(WriteError::Outside { path, reason: "it is a link, which is not deleted for you" });
+        return Err(WriteError::Outside { path, reason: "it is a symbolic link, which is not deleted" });
     }
     let stored_at = relative(root, &place.target)
         .ok_or_else(|| WriteError::Outside { path: path.clone(), reason: "it leads to a name that is not UTF-8" })?;
@@ -241,7 +241,7 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     #[test]
-    fn editors_that_hold_a_file_are_seen_by_what_they_put_beside_it() {
+    fn lock_and_swap_files_of_editors_are_detected() {
         let dir = tempfile::tempdir().unwrap();
         let (root, folder) = (Root::at(dir.path()).unwrap(), dir.path().join("src"));
         fs::create_dir(&folder).unwrap();
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_system_would_not_let_be_written_is_known_beforehand() {
+    fn missing_write_permission_is_known_in_advance() {
         let dir = tempfile::tempdir().unwrap();
         let root = Root::at(dir.path()).unwrap();
         fs::create_dir(dir.path().join("shut")).unwrap();

@@ -114,7 +114,7 @@ fn a_failure_at_any_step_leaves_everything_as_it_was() {
 }
 
 #[test]
-fn a_change_that_leaves_size_and_time_as_they_were_is_seen() {
+fn a_change_with_equal_size_and_time_is_detected() {
     let (_dir, root) = root_with(&[("a", "1 of ours"), ("b", "2")]);
     let path = root.path().join("a");
     let time = fs::metadata(&path).unwrap().modified().unwrap();
@@ -172,7 +172,7 @@ fn a_file_keeps_its_encoding_and_its_mark() {
 }
 
 #[test]
-fn a_character_that_the_file_cannot_hold_stops_the_set_and_is_named() {
+fn an_unmappable_character_stops_the_set_and_is_named() {
     let (_dir, root) = root_with(&[("b", "1")]);
     fs::write(root.path().join("a"), b"Gr\xf6\xdfe der Stra\xdfe\n").unwrap();
     let set =
@@ -243,7 +243,7 @@ fn a_folder_that_becomes_a_link_before_the_move_is_not_followed() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_folder_that_is_swapped_for_a_link_over_and_over_lets_nothing_out() {
+fn replacing_a_folder_by_a_link_repeatedly_lets_no_write_escape() {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     use std::sync::atomic::{AtomicBool, Ordering};
     let (_dir, root) = root_with(&[("in/src/a", "0"), ("in/src/deep/b", "0"), ("out/a", "0"), ("out/deep/b", "0")]);
@@ -279,7 +279,7 @@ fn a_folder_that_is_swapped_for_a_link_over_and_over_lets_nothing_out() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn extended_attributes_go_over_to_the_new_file() {
+fn extended_attributes_are_copied_to_the_new_file() {
     use rustix::fs::{XattrFlags, getxattr, setxattr};
     let (_dir, root) = root_with(&[("a", "1")]);
     let path = root.path().join("a");
@@ -295,7 +295,7 @@ fn extended_attributes_go_over_to_the_new_file() {
 }
 
 #[test]
-fn what_is_no_plain_file_is_neither_written_nor_opened() {
+fn special_files_are_neither_written_nor_opened() {
     let (_dir, root) = root_with(&[("a", "1")]);
     let _socket = std::os::unix::net::UnixListener::bind(root.path().join("socket")).unwrap();
     // Opening a pipe without a reader for writing would block forever.
@@ -318,7 +318,7 @@ fn what_is_no_plain_file_is_neither_written_nor_opened() {
 }
 
 #[test]
-fn what_another_program_wrote_meanwhile_is_not_undone() {
+fn changes_of_another_program_are_not_rolled_back() {
     let (_dir, root) = root_with(&[("a", "1")]);
     let writes = [change("a", Some("1"), Some("2"))];
     let planned = plan(&root, &writes).unwrap();
@@ -341,7 +341,7 @@ fn the_same_file_cannot_be_written_twice() {
 }
 
 #[test]
-fn a_file_that_the_system_does_not_open_for_writing_is_refused_by_name() {
+fn a_read_only_file_is_rejected_by_name() {
     let (_dir, root) = root_with(&[("a", "1")]);
     let path = root.path().join("a");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
@@ -360,7 +360,7 @@ fn a_file_that_the_system_does_not_open_for_writing_is_refused_by_name() {
 }
 
 #[test]
-fn what_is_not_a_file_is_refused() {
+fn paths_that_are_not_files_are_rejected() {
     let (_dir, root) = root_with(&[("dir/a", "1")]);
     assert!(matches!(write(&root, &[change("dir", None, Some("x"))]), Err(WriteError::NotAFile { .. })));
     assert!(matches!(write(&root, &[change("dir/a/b", None, Some("x"))]), Err(WriteError::NotAFile { .. })));
@@ -369,7 +369,7 @@ fn what_is_not_a_file_is_refused() {
 }
 
 #[test]
-fn an_unchanged_file_keeps_its_place_on_disk() {
+fn an_unchanged_file_is_not_replaced() {
     let (_dir, root) = root_with(&[("a", "1")]);
     let inode = fs::metadata(root.path().join("a")).unwrap().ino();
     write(&root, &[change("a", Some("1"), Some("1")), change("never", None, None)]).unwrap();
@@ -394,7 +394,7 @@ proptest! {
 }
 
 #[test]
-fn an_error_of_the_disk_is_named_and_is_no_change_of_somebody() {
+fn disk_errors_are_reported_as_such() {
     let mut unsynced = 0;
     for step in 0.. {
         let (_dir, root) = root_with(&[("a", "1"), ("src/b", "1"), ("gone", "1")]);

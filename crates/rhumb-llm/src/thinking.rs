@@ -1,11 +1,12 @@
-//! Thinking that a model writes into its answer, between tags.
+//! Separates thinking from an answer that contains it between tags.
 //!
-//! Tags are looked for at the beginning of an answer only, so that an answer may speak of them. Some templates begin the
-//! thinking themselves, and only its end is in the answer: `…</think>`. Nothing tells such text from an answer until then,
-//! so it goes out as text at once, and the closing tag takes it back ([`Piece::TakeBack`]). Such a tag counts only where a
-//! template would put it: outside of fenced code, at the beginning or the end of a line, once.
+//! Opening tags count only at the beginning of an answer, so that an answer can mention them. Some chat templates
+//! open the tag themselves, and only the closing tag, such as `</think>`, is in the answer. Until then nothing
+//! distinguishes the thinking from an answer, so it is passed on as text, and the closing tag retracts it
+//! ([`Segment::Retract`]). Such a closing tag counts once, outside of fenced code, and only at the beginning or the
+//! end of a line.
 
-/// Pairs of tags.
+/// Pairs of opening and closing tags.
 const TAGS: [(&str, &str); 5] = [
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
@@ -14,17 +15,17 @@ const TAGS: [(&str, &str); 5] = [
     ("◁think▷", "◁/think▷"),
 ];
 
-/// A complete answer without its thinking. Blank lines stand in its place, so that the other lines keep their numbers.
-pub fn without_thoughts(answer: &str) -> String {
-    let mut thoughts = Thoughts::new(false);
-    let mut pieces = thoughts.feed(answer);
-    pieces.extend(thoughts.end());
+/// Removes the thinking from a complete answer. Newlines replace it, so that line numbers stay the same.
+pub fn strip_thinking(answer: &str) -> String {
+    let mut thinking = ThinkingFilter::new(false);
+    let mut pieces = thinking.feed(answer);
+    pieces.extend(thinking.end());
     let mut text = String::new();
     for piece in pieces {
         match piece {
-            Piece::Text(more) => text.push_str(&more),
-            Piece::Reasoning(_) => {}
-            Piece::TakeBack => text.clear(),
+            Segment::Text(more) => text.push_str(&more),
+            Segment::Reasoning(_) => {}
+            Segment::Retract => text.clear(),
         }
     }
     let thinking = answer.strip_suffix(&text).unwrap_or_default();
@@ -32,65 +33,65 @@ pub fn without_thoughts(answer: &str) -> String {
     format!("{lines}{text}")
 }
 
-/// A piece of an answer, sorted.
+/// A classified part of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum Segment {
     Text(String),
     Reasoning(String),
     /// All text so far was thinking.
-    TakeBack,
+    Retract,
 }
 
-/// Sorts an answer as it arrives. It is sorted alike wherever it is cut.
+/// Classifies an answer as it arrives. The result does not depend on how the answer is cut into parts.
 #[derive(Debug)]
-pub(super) struct Thoughts {
+pub(super) struct ThinkingFilter {
     state: State,
-    /// What cannot be sorted before more is known: at most a tag and blanks.
+    /// Text that cannot be classified yet: at most a tag and whitespace.
     held: String,
-    /// The line so far of an answer that is in doubt, without what is held.
+    /// Current line of an undecided answer, without the held text.
     line: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Nothing but blanks so far.
+    /// Nothing but whitespace so far.
     Start,
-    /// In thinking, until this tag.
+    /// Inside thinking that ends with this tag.
     Inside(&'static str),
-    /// After thinking: blanks before the answer are no part of it.
+    /// After thinking. Whitespace before the answer is dropped.
     After,
-    /// In an answer that may turn out to have been thinking.
-    Doubtful { fenced: bool },
-    /// In an answer.
+    /// In text that may turn out to be thinking.
+    Undecided { fenced: bool },
+    /// In the answer.
     Text,
 }
 
-impl Thoughts {
-    /// For a new answer, or for the rest of one that was `begun`.
+impl ThinkingFilter {
+    /// Starts with a new answer, or, if `begun`, with the rest of one.
     pub(super) fn new(begun: bool) -> Self {
         let state = if begun { State::Text } else { State::Start };
         Self { state, held: String::new(), line: String::new() }
     }
 
-    /// Thinking has come in a way of its own, so that the text is none.
-    pub(super) fn told_apart(&mut self) {
-        if let State::Doubtful { .. } = self.state {
+    /// The server sends thinking separately, so the text contains none.
+    pub(super) fn reasoning_is_separate(&mut self) {
+        if let State::Undecided { .. } = self.state {
             self.state = State::Text;
         }
     }
 
-    /// Sorts the next piece.
-    pub(super) fn feed(&mut self, text: &str) -> Vec<Piece> {
+    /// Classifies the next part.
+    pub(super) fn feed(&mut self, text: &str) -> Vec<Segment> {
         self.held.push_str(text);
         self.sort(false)
     }
 
-    /// Sorts what was held back, at the end of the answer.
-    pub(super) fn end(&mut self) -> Vec<Piece> {
+    /// Classifies the held text at the end of the answer.
+    pub(super) fn end(&mut self) -> Vec<Segment> {
         self.sort(true)
     }
 
-    fn sort(&mut self, at_end: bool) -> Vec<Piece> {
+    fn sort(&mut self, at_end: bool) -> Vec<Segment> {
         let mut pieces = Vec::new();
         loop {
             let next = match self.state {
@@ -100,9 +101,9 @@ impl Thoughts {
                     self.held = self.held.trim_start().to_owned();
                     (!self.held.is_empty()).then_some(State::Text)
                 }
-                State::Doubtful { fenced } => self.doubt(fenced, at_end, &mut pieces),
+                State::Undecided { fenced } => self.undecided(fenced, at_end, &mut pieces),
                 State::Text => {
-                    push(&mut pieces, Piece::Text(self.take(self.held.len())));
+                    push(&mut pieces, Segment::Text(self.take(self.held.len())));
                     None
                 }
             };
@@ -119,22 +120,22 @@ impl Thoughts {
             return Some(State::Inside(close));
         }
         let may_open = TAGS.iter().any(|(open, _)| open.starts_with(said));
-        (at_end || !may_open).then_some(State::Doubtful { fenced: false })
+        (at_end || !may_open).then_some(State::Undecided { fenced: false })
     }
 
-    fn inside(&mut self, close: &'static str, at_end: bool, pieces: &mut Vec<Piece>) -> Option<State> {
+    fn inside(&mut self, close: &'static str, at_end: bool, pieces: &mut Vec<Segment>) -> Option<State> {
         let found = self.held.find(close);
         let kept = if at_end { 0 } else { unfinished(&self.held, close) };
         let thought = self.take(found.unwrap_or(self.held.len() - kept));
-        push(pieces, Piece::Reasoning(thought));
+        push(pieces, Segment::Reasoning(thought));
         found?;
         self.take(close.len());
         Some(State::After)
     }
 
-    /// Passes on what is held of one line. The tag at the beginning of a line counts at once, another one when the line
-    /// has ended.
-    fn doubt(&mut self, fenced: bool, at_end: bool, pieces: &mut Vec<Piece>) -> Option<State> {
+    /// Passes on held text of one line. A closing tag at the beginning of a line counts immediately, one at the end
+    /// when the line is complete.
+    fn undecided(&mut self, fenced: bool, at_end: bool, pieces: &mut Vec<Segment>) -> Option<State> {
         let line_end = self.held.find('\n').map(|at| at + 1);
         let line = self.held.get(..line_end.unwrap_or(self.held.len())).unwrap_or_default();
         if let Some((at, close)) = first_close(line).filter(|_| !fenced) {
@@ -142,14 +143,14 @@ impl Thoughts {
             let starts = self.line.trim().is_empty() && line.get(..at).unwrap_or_default().trim().is_empty();
             let ends = after.trim().is_empty();
             if starts || (ends && line_end.is_some()) {
-                push(pieces, Piece::Text(self.take(at)));
-                pieces.push(Piece::TakeBack);
+                push(pieces, Segment::Text(self.take(at)));
+                pieces.push(Segment::Retract);
                 self.take(close.len());
                 return Some(State::After);
             }
             let waits = ends && !at_end;
             self.pass_on(if waits { at } else { at + close.len() }, pieces);
-            return (!waits).then_some(State::Doubtful { fenced });
+            return (!waits).then_some(State::Undecided { fenced });
         }
         let tag_begins = || TAGS.iter().map(|(_, close)| unfinished(line, close)).max().unwrap_or(0);
         let kept = if line_end.is_some() || fenced || at_end { 0 } else { tag_begins() };
@@ -157,34 +158,34 @@ impl Thoughts {
         line_end?;
         let toggles = ["```", "~~~"].iter().any(|fence| self.line.trim_start().starts_with(fence));
         self.line.clear();
-        Some(State::Doubtful { fenced: fenced != toggles })
+        Some(State::Undecided { fenced: fenced != toggles })
     }
 
-    fn pass_on(&mut self, bytes: usize, pieces: &mut Vec<Piece>) {
+    fn pass_on(&mut self, bytes: usize, pieces: &mut Vec<Segment>) {
         let text = self.take(bytes);
         self.line.push_str(&text);
-        push(pieces, Piece::Text(text));
+        push(pieces, Segment::Text(text));
     }
 
-    /// The first bytes of what is held.
+    /// Removes the first bytes of the held text.
     fn take(&mut self, bytes: usize) -> String {
         self.held.drain(..bytes).collect()
     }
 }
 
-/// The first closing tag of a line.
+/// Returns the first closing tag in a line.
 fn first_close(line: &str) -> Option<(usize, &'static str)> {
     TAGS.iter().filter_map(|(_, close)| line.find(close).map(|at| (at, *close))).min()
 }
 
-/// How many bytes at the end may be the beginning of `tag`.
+/// Returns the number of bytes at the end of `text` that may be the beginning of `tag`.
 fn unfinished(text: &str, tag: &str) -> usize {
     let beginnings = tag.char_indices().map(|(at, _)| at).skip(1);
     beginnings.filter(|at| tag.get(..*at).is_some_and(|beginning| text.ends_with(beginning))).max().unwrap_or(0)
 }
 
-fn push(pieces: &mut Vec<Piece>, piece: Piece) {
-    if !matches!(&piece, Piece::Text(text) | Piece::Reasoning(text) if text.is_empty()) {
+fn push(pieces: &mut Vec<Segment>, piece: Segment) {
+    if !matches!(&piece, Segment::Text(text) | Segment::Reasoning(text) if text.is_empty()) {
         pieces.push(piece);
     }
 }
@@ -194,24 +195,24 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The thinking and the text in the end.
+    /// The thinking and the text at the end.
     fn sorted<'a>(portions: impl IntoIterator<Item = &'a str>) -> (String, String) {
-        let mut thoughts = Thoughts::new(false);
-        let mut pieces: Vec<Piece> = portions.into_iter().flat_map(|portion| thoughts.feed(portion)).collect();
-        pieces.extend(thoughts.end());
+        let mut thinking = ThinkingFilter::new(false);
+        let mut pieces: Vec<Segment> = portions.into_iter().flat_map(|portion| thinking.feed(portion)).collect();
+        pieces.extend(thinking.end());
         let (mut reasoning, mut text) = (String::new(), String::new());
         for piece in pieces {
             match piece {
-                Piece::Text(more) => text.push_str(&more),
-                Piece::Reasoning(more) => reasoning.push_str(&more),
-                Piece::TakeBack => reasoning.push_str(&std::mem::take(&mut text)),
+                Segment::Text(more) => text.push_str(&more),
+                Segment::Reasoning(more) => reasoning.push_str(&more),
+                Segment::Retract => reasoning.push_str(&std::mem::take(&mut text)),
             }
         }
         (reasoning, text)
     }
 
     #[test]
-    fn thinking_is_told_from_the_answer() {
+    fn thinking_is_separated_from_the_answer() {
         let table = [
             ("<think>hm\n</think>\n\nyes", "hm\n", "yes"),
             ("\n <thinking>a</think>b</thinking>c", "a</think>b", "c"),
@@ -237,12 +238,12 @@ mod tests {
             ("<think>never\nends", "\n"),
             ("```\n</think>\n```\n", "```\n</think>\n```\n"),
         ] {
-            assert_eq!(without_thoughts(answer), text, "{answer:?}");
+            assert_eq!(strip_thinking(answer), text, "{answer:?}");
         }
     }
 
     #[test]
-    fn an_answer_may_speak_of_the_tags() {
+    fn an_answer_may_mention_the_tags() {
         for answer in [
             "Use `<think>` and `</think>` so.",
             "x <think>hm</think>",
@@ -260,21 +261,21 @@ mod tests {
 
     #[test]
     fn text_is_not_held_back() {
-        let mut thoughts = Thoughts::new(false);
+        let mut thinking = ThinkingFilter::new(false);
         for word in ["An ", "answer", " < of", "\n", "words"] {
-            assert_eq!(thoughts.feed(word), [Piece::Text(word.into())], "{word:?}");
+            assert_eq!(thinking.feed(word), [Segment::Text(word.into())], "{word:?}");
         }
-        let mut thoughts = Thoughts::new(true);
-        assert_eq!(thoughts.feed("<think>"), [Piece::Text("<think>".into())]);
-        let mut thoughts = Thoughts::new(false);
-        thoughts.feed("a\n");
-        thoughts.told_apart();
-        assert_eq!(thoughts.feed("</think>\n"), [Piece::Text("</think>\n".into())]);
+        let mut thinking = ThinkingFilter::new(true);
+        assert_eq!(thinking.feed("<think>"), [Segment::Text("<think>".into())]);
+        let mut thinking = ThinkingFilter::new(false);
+        thinking.feed("a\n");
+        thinking.reasoning_is_separate();
+        assert_eq!(thinking.feed("</think>\n"), [Segment::Text("</think>\n".into())]);
     }
 
     proptest! {
         #[test]
-        fn the_cuts_of_the_network_do_not_matter(
+        fn the_result_does_not_depend_on_how_the_input_is_cut(
             parts in proptest::collection::vec("(<think>|</think>|</thinking>|<reasoning>|</reasoning>|◁think▷|◁/think▷|<|/|think|>|a|```|\n|\r| |é)", 0..14),
             size in 1usize..9,
         ) {
@@ -285,7 +286,7 @@ mod tests {
         }
 
         #[test]
-        fn no_word_is_lost(answer in "(a|b|\n| |```){0,30}") {
+        fn text_without_tags_is_unchanged(answer in "(a|b|\n| |```){0,30}") {
             prop_assert_eq!(sorted([answer.as_str()]), (String::new(), answer));
         }
     }

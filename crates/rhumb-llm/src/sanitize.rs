@@ -1,29 +1,29 @@
-//! Text from a server, made fit to be shown.
+//! Makes text from a server safe for display.
 
 use std::borrow::Cow;
 
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
-/// Text from a server is cut to this many characters.
+/// Maximum number of characters of a server's text.
 pub(super) const MAX_SERVER_TEXT: usize = 300;
-/// Shorter keys are no secrets but fill a field that must not be empty, and would be found in any text. In bytes.
+/// Minimum length in bytes of a key that is hidden. Shorter ones are placeholders and could occur in any text.
 const MIN_KEY: usize = 4;
-/// The same for values of headers.
+/// Minimum length in bytes of a header value that is hidden.
 const MIN_VALUE: usize = 6;
 
-/// What must not be shown, whoever says it.
+/// Secrets of a connection that must not be displayed.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Mask {
+pub(super) struct KeyMask {
     secrets: Vec<SecretString>,
 }
 
-impl Mask {
-    /// Hides the key, the values of the user's headers, and what is secret in the address.
+impl KeyMask {
+    /// Hides the key, the values of the user's headers, and the secrets in the URL.
     pub(super) fn new(key: Option<&SecretString>, headers: &[(String, String)], url: &Url) -> Self {
         let key = key.map(|key| key.expose_secret().trim()).filter(|key| key.len() >= MIN_KEY);
         let values = headers.iter().map(|(_, value)| value.trim()).filter(|value| value.len() >= MIN_VALUE);
-        // What follows "Bearer " may be said alone.
+        // The token after "Bearer " may appear alone.
         let tokens = headers.iter().filter_map(|(_, value)| value.trim().rsplit_once(' ').map(|(_, token)| token));
         let tokens = tokens.filter(|token| token.len() >= MIN_VALUE);
         let mut secrets: Vec<Cow<'_, str>> = key.into_iter().chain(values).chain(tokens).map(Cow::from).collect();
@@ -32,26 +32,26 @@ impl Mask {
         secrets.extend(
             url.query_pairs().filter(|(name, value)| is_secret(name) && !value.is_empty()).map(|(_, value)| value),
         );
-        // The longest first, because one may be a part of another.
+        // Longest first, since one secret may be part of another.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         Self { secrets: secrets.into_iter().map(|secret| SecretString::from(secret.into_owned())).collect() }
     }
 
-    /// [`clean`], without secrets.
-    pub(super) fn clean(&self, text: &str) -> String {
-        clean(&self.masked(text))
+    /// Like the function [`sanitize`], with secrets replaced.
+    pub(super) fn sanitize(&self, text: &str) -> String {
+        sanitize(&self.masked(text))
     }
 
-    /// The text with a word in place of each secret.
+    /// Replaces each secret in `text` by a placeholder.
     pub(super) fn masked(&self, text: &str) -> String {
         let hide = |text: String, secret: &SecretString| text.replace(secret.expose_secret(), "[key]");
         self.secrets.iter().fold(text.to_owned(), hide)
     }
 }
 
-/// Text fit for one line of the screen: no control or invisible direction characters, blanks joined, 300 characters at
-/// most.
-pub(super) fn clean(text: &str) -> String {
+/// Makes a text fit for one line: removes control, zero-width and direction characters, joins whitespace, and cuts
+/// after 300 characters.
+pub(super) fn sanitize(text: &str) -> String {
     let mut line = String::new();
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
         if !line.is_empty() {
@@ -68,7 +68,7 @@ pub(super) fn clean(text: &str) -> String {
     }
 }
 
-/// Zero-width and direction controls, and the tag characters that can hide whole sentences.
+/// Zero-width and direction controls, and tag characters, which can hide whole sentences.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
         || matches!(c, '\u{e0000}'..='\u{e007f}')
@@ -79,8 +79,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_of_server_text_is_cut() {
-        assert_eq!(clean(&"wörd ".repeat(500)).chars().count(), MAX_SERVER_TEXT + 1);
+    fn long_server_text_is_cut() {
+        assert_eq!(sanitize(&"wörd ".repeat(500)).chars().count(), MAX_SERVER_TEXT + 1);
     }
 
     #[test]
@@ -88,10 +88,10 @@ mod tests {
         let key = SecretString::from(" sk-canary ".to_owned());
         let headers = [("authorization".into(), "Bearer abc-secret".into()), ("x-on".into(), "1".into())];
         let url = Url::parse("https://u:pass-canary@h?api-version=2024&api_key=query-canary").unwrap();
-        let mask = Mask::new(Some(&key), &headers, &url);
-        assert_eq!(mask.clean("pass-canary query-canary 2024"), "[key] [key] 2024");
-        assert_eq!(mask.clean("1 sk-canary, abc-secret\u{202e} Bearer abc-secret"), "1 [key], [key] [key]");
+        let mask = KeyMask::new(Some(&key), &headers, &url);
+        assert_eq!(mask.sanitize("pass-canary query-canary 2024"), "[key] [key] 2024");
+        assert_eq!(mask.sanitize("1 sk-canary, abc-secret\u{202e} Bearer abc-secret"), "1 [key], [key] [key]");
         assert!(!format!("{mask:?}").contains("canary"));
-        assert_eq!(Mask::new(Some(&"k".to_owned().into()), &[], &url).clean("tokens"), "tokens");
+        assert_eq!(KeyMask::new(Some(&"k".to_owned().into()), &[], &url).sanitize("tokens"), "tokens");
     }
 }
