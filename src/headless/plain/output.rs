@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     fn live(text: &str, skipped: usize) -> LiveOutput {
-        Live { text: text.into(), open_line: String::new(), skipped }
+        LiveOutput { text: text.into(), open_line: String::new(), skipped }
     }
 
     #[test]

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     fn live(text: &str, open_line: &str, skipped: usize) -> LiveOutput {
-        Live { text: text.into(), open_line: open_line.into(), skipped }
+        LiveOutput { text: text.into(), open_line: open_line.into(), skipped }
     }
 
     #[test]
